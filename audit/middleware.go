@@ -86,6 +86,9 @@ func countsOf(c *model.Call) map[string]int64 {
 	if c.Retained != nil {
 		counts["bytes"] = c.Retained.Bytes
 	}
+	if c.Rows > 0 {
+		counts["rows"] = c.Rows
+	}
 	return counts
 }
 

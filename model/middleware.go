@@ -18,10 +18,45 @@ const (
 	OpReadRevision    Op = "read-revision"
 	OpQuarantined     Op = "quarantined"
 	OpReadQuarantined Op = "read-quarantined"
+	OpStoreConflicts  Op = "store-conflicts"
+	OpConcerning      Op = "concerning"
+	OpNames           Op = "names"
+	OpNeighbours      Op = "neighbours"
+	OpSubgraph        Op = "subgraph"
+	OpSimilar         Op = "similar"
+	OpReady           Op = "ready"
+	OpQueryWork       Op = "query-work"
+	OpDependencies    Op = "dependencies"
+	OpStoreEvents     Op = "store-events"
+	OpWatch           Op = "watch"
+	OpLayers          Op = "layers"
+	OpOpenLayer       Op = "open-layer"
+	OpScrub           Op = "scrub"
+	OpReindex         Op = "reindex"
+	OpChangedSince    Op = "changed-since"
+	OpSchema          Op = "schema"
+	OpMigrate         Op = "migrate"
 )
 
-// Mutates reports whether the operation changes memory.
-func (o Op) Mutates() bool { return o == OpRetain || o == OpForget }
+// Mutates reports whether the operation goes through one of the three doors:
+// Retain, Forget, Maintain.
+func (o Op) Mutates() bool {
+	switch o {
+	case OpRetain, OpForget, OpScrub, OpReindex, OpMigrate:
+		return true
+	}
+	return false
+}
+
+// Streams reports whether the operation takes as long as its store is large, or
+// as its caller listens: no fixed deadline fits it, its context ends it.
+func (o Op) Streams() bool {
+	switch o {
+	case OpNames, OpConcerning, OpChangedSince, OpWatch, OpLayers, OpOpenLayer, OpScrub, OpReindex, OpMigrate:
+		return true
+	}
+	return false
+}
 
 // Call is one operation on its way through the middleware. Requests are what the
 // caller sent; results are filled in once next has returned without error.
@@ -35,6 +70,7 @@ type Call struct {
 
 	Retained *RetainResult
 	Forgot   *ForgetResult
+	Rows     int64 // with a call of Maintain: records removed, rewritten or indexed
 }
 
 // Middleware runs around every operation of a store. It calls next at most once;
@@ -66,6 +102,8 @@ func (s Store) wrap(m Middleware) Store {
 	if s.Quarantine != nil {
 		out.Quarantine = wrappedQuarantine{w, s.Quarantine}
 	}
+	w.relations(&out)
+	w.maintenance(&out)
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -210,7 +211,9 @@ func TestSoftCap(t *testing.T) {
 // wrapped Store and demands that the middleware saw each: a facet that is added
 // and not wrapped fails here.
 func TestWrapCoversEveryFacet(t *testing.T) {
-	s := model.Store{Name: "s", Provider: stub{}, Browser: stub{}, History: stub{}, Quarantine: stub{}}
+	s := model.Store{Name: "s", Provider: stub{}, Browser: stub{}, History: stub{}, Quarantine: stub{},
+		Conflicts: stub{}, Subjects: stub{}, Names: stub{}, Graph: stub{}, Work: stub{}, Events: stub{},
+		Watcher: stub{}, Maintainer: stub{}, Reindexer: stub{}, Migrator: stub{}}
 	seen := 0
 	wrapped := s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		seen++
@@ -300,4 +303,38 @@ func (stub) ReadRevision(context.Context, string, string) (model.Item, error) {
 func (stub) Quarantined(context.Context) ([]model.Quarantined, error) { return nil, nil }
 func (stub) ReadQuarantined(context.Context, string) (model.Quarantined, error) {
 	return model.Quarantined{}, nil
+}
+func (stub) StoreConflicts(context.Context) ([]model.StoreConflict, error) { return nil, nil }
+func (stub) Concerning(context.Context, []string, func(model.SubjectHit) bool) error {
+	return nil
+}
+func (stub) Names(context.Context, func(string) bool) ([]string, error) { return nil, nil }
+func (stub) Neighbours(context.Context, string, model.GraphRequest) ([]model.Header, error) {
+	return nil, nil
+}
+func (stub) Subgraph(context.Context, []string, int) ([]model.Header, []model.Link, error) {
+	return nil, nil, nil
+}
+func (stub) Similar(context.Context, string, int) (model.RecallResult, error) {
+	return model.RecallResult{}, nil
+}
+func (stub) Ready(context.Context, model.PageRequest) (model.Page, error) { return model.Page{}, nil }
+func (stub) QueryWork(context.Context, string, model.PageRequest) (model.Page, []string, error) {
+	return model.Page{}, nil, nil
+}
+func (stub) Dependencies(context.Context, string) ([]model.Dependency, error) { return nil, nil }
+func (stub) StoreEvents(context.Context, int) ([]model.StoreEvent, error)     { return nil, nil }
+func (stub) Watch(context.Context) (<-chan model.Change, error)               { return nil, nil }
+func (stub) Layers(context.Context) ([]model.Layer, error)                    { return nil, nil }
+func (stub) OpenLayer(context.Context, string) (io.ReadCloser, error)         { return nil, nil }
+func (stub) Scrub(context.Context, model.ScrubRequest) ([]model.LayerResult, error) {
+	return nil, nil
+}
+func (stub) Reindex(context.Context, string) (int64, error) { return 0, nil }
+func (stub) ChangedSince(context.Context, float64, func(string) bool) error {
+	return nil
+}
+func (stub) Schema(context.Context) (model.SchemaState, error) { return model.SchemaState{}, nil }
+func (stub) Migrate(context.Context, int) (model.SchemaState, error) {
+	return model.SchemaState{}, nil
 }

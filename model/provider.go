@@ -78,6 +78,10 @@ type RetainRequest struct {
 	// DataSubjectID tags the item with the person it concerns, where the store
 	// keeps such keys; elsewhere a non-empty value is Unsupported.
 	DataSubjectID string
+	// Binary: Content may be any bytes, to move or to restore an item that is not
+	// text. Unsupported where a store holds text only. Without it Content that is
+	// not UTF-8 stays InvalidInput (R12).
+	Binary bool
 }
 
 // RetainResult reports one write.

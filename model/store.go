@@ -25,6 +25,16 @@ type Store struct {
 	Browser    Browser
 	History    History
 	Quarantine Quarantine
+	Conflicts  Conflicts
+	Subjects   Subjects
+	Names      Namer
+	Graph      Graph
+	Work       Work
+	Events     Events
+	Watcher    Watcher
+	Maintainer Maintainer
+	Reindexer  Reindexer
+	Migrator   Migrator
 
 	// Address tells which id a request without one would write, by the store's
 	// tier and key rules alone: no I/O, so the item need not exist. Empty means that
@@ -59,6 +69,16 @@ func (s Store) Capabilities() map[string]bool {
 		"browse":     s.Browser != nil,
 		"history":    s.History != nil,
 		"quarantine": s.Quarantine != nil,
+		"conflicts":  s.Conflicts != nil,
+		"subjects":   s.Subjects != nil,
+		"names":      s.Names != nil,
+		"graph":      s.Graph != nil,
+		"work":       s.Work != nil,
+		"events":     s.Events != nil,
+		"watch":      s.Watcher != nil,
+		"maintain":   s.Maintainer != nil,
+		"reindex":    s.Reindexer != nil,
+		"migrate":    s.Migrator != nil,
 	}
 	for k, v := range s.Features {
 		caps[k] = v

@@ -1,0 +1,119 @@
+package model
+
+import (
+	"context"
+	"io"
+)
+
+// Maintainer shows and cleans the medium beneath the items: files, indexes,
+// logs, versions, temporary files. It never changes what is remembered.
+//
+// Every method ends with its context. Scrub is idempotent: run again after any
+// interruption it does what is still missing.
+type Maintainer interface {
+	// Layers lists every place that can hold text of an item, the items' own bytes
+	// and what no scrub can reach included. What could not be looked at is a layer
+	// with its Reason, never left out.
+	Layers(ctx context.Context) ([]Layer, error)
+	// OpenLayer reads a layer's bytes as they lie on the medium. The caller closes.
+	// NotFound when it is gone meanwhile, Unsupported when Layers says it cannot be
+	// read.
+	OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
+	// Scrub removes what Forget leaves in layers that are no items: log lines,
+	// version blobs, index postings, free pages, siblings. The results name every
+	// layer that was in scope, done or not; an error means that nothing can be said.
+	Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error)
+}
+
+// LayerKind says what Scrub can do about a layer.
+type LayerKind string
+
+// The kinds of layers.
+const (
+	LayerItem     LayerKind = "item"     // bytes of items: gone with Forget
+	LayerDerived  LayerKind = "derived"  // made from items: logs, versions, indexes, temporary files
+	LayerExternal LayerKind = "external" // named, but out of reach: backups, history of git, archived logs
+)
+
+// Layer is one place on the medium.
+type Layer struct {
+	ID    string // relative to the store, never an absolute path; for OpenLayer
+	Kind  LayerKind
+	Bytes int64
+	// Readable: OpenLayer gives its bytes. Otherwise Reason says why not, in words.
+	Readable bool
+	Reason   string
+	// ItemID is the item whose bytes these are, where the layer is one item's.
+	ItemID string
+}
+
+// ScrubRequest says what has to go.
+type ScrubRequest struct {
+	// Removed are the ids that Forget has removed: their versions, vectors, log lines
+	// and quarantine entries go with them.
+	Removed []string
+	// Concerns reports whether a record (a log line, a version, a row of a side
+	// table, a temporary file) names the person. nil: Removed alone counts. It is
+	// safe for concurrent use.
+	Concerns func(record []byte) bool
+	// Rows is about how many items were removed; a member may choose a cheaper way
+	// for few.
+	Rows int64
+	// Step hears of progress, in words; nil: nobody listens.
+	Step func(layer, what string)
+}
+
+// Verdict is what can be said of a layer after an erasure.
+type Verdict string
+
+// The verdicts (erasure-physical.md, Verdicts). Only clean is a pass.
+const (
+	VerdictClean      Verdict = "clean"        // looked at whole, nothing found
+	VerdictResidue    Verdict = "residue"      // something is left
+	VerdictPending    Verdict = "pending"      // held back by a reader or a sync; to be tried again
+	VerdictUnaudited  Verdict = "unaudited"    // not looked at
+	VerdictOutOfScope Verdict = "out_of_scope" // named, not reachable from here
+	VerdictFailed     Verdict = "failed"       // tried and failed
+)
+
+// LayerResult is what Scrub did to a layer, before anybody has verified it.
+type LayerResult struct {
+	Layer   string
+	Method  string // in words: "FTS optimize, VACUUM, checkpoint"
+	Rows    int64  // records removed or rewritten
+	Verdict Verdict
+	Reason  string // of every verdict but clean
+}
+
+// Reindexer rebuilds what a store derives from its items.
+type Reindexer interface {
+	// Reindex rebuilds the named derived tier and returns how many items it holds.
+	// InvalidInput for a tier that is not derived.
+	Reindex(ctx context.Context, tier string) (int64, error)
+	// ChangedSince streams the ids of items changed at or after the time, in seconds
+	// since 1970, in no order; yield returns false to stop.
+	ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error
+}
+
+// Migrator moves a store's schema between versions.
+type Migrator interface {
+	// Schema tells the version the store is at and the steps that are known.
+	Schema(ctx context.Context) (SchemaState, error)
+	// Migrate moves to the target version, up or down, one transaction per step that
+	// also records the version (provider-contract.md H16). It stops at the first
+	// error, which names the version.
+	Migrate(ctx context.Context, target int) (SchemaState, error)
+}
+
+// SchemaState is where a store's schema stands.
+type SchemaState struct {
+	Current, Latest int
+	Steps           []SchemaStep // known steps, ascending
+}
+
+// SchemaStep is one version.
+type SchemaStep struct {
+	Version int
+	What    string // in words
+	Applied bool
+}

@@ -1,0 +1,115 @@
+package model
+
+import (
+	"context"
+	"time"
+)
+
+// Namer streams names without opening what they name.
+type Namer interface {
+	// Names calls yield once for every item, hidden ones and conflict copies
+	// included, in no order, until it returns false. Nothing is opened or sized.
+	// Problems name what could not be looked at, in words: the walk was not whole.
+	Names(ctx context.Context, yield func(id string) bool) (problems []string, err error)
+}
+
+// Conflicts gives what a store itself knows to be in conflict, beside what file
+// names tell.
+type Conflicts interface {
+	// StoreConflicts lists merge markers inside items and writes that a
+	// compare-and-swap displaced.
+	StoreConflicts(ctx context.Context) ([]StoreConflict, error)
+}
+
+// StoreConflict is one such conflict.
+type StoreConflict struct {
+	CopyID string // readable and forgettable; equal to BaseID for markers inside an item
+	BaseID string // empty when it cannot be told
+	Tool   string // who made it: git, memdesk
+	Reason string // in words
+	At     time.Time
+}
+
+// Subjects tells which items a store ties to a person by keys of its own.
+type Subjects interface {
+	// Concerning streams the items tied to any of the given subject ids, matched
+	// whole and exactly, archived and hidden ones included, in no order.
+	Concerning(ctx context.Context, subjects []string, yield func(SubjectHit) bool) error
+}
+
+// SubjectHit is an item that concerns a person, and why.
+type SubjectHit struct {
+	ID      string
+	Subject string // which of the given ids
+	Reason  string // in words: "tagged", "derived from n12"
+}
+
+// Graph walks the relations of items.
+type Graph interface {
+	// Neighbours walks breadth first from an item, which is left out. NotFound for an
+	// absent start.
+	Neighbours(ctx context.Context, id string, req GraphRequest) ([]Header, error)
+	// Subgraph gives the items within depth steps of the given ones, those included,
+	// and the relations among them. Absent ids are passed over.
+	Subgraph(ctx context.Context, ids []string, depth int) ([]Header, []Link, error)
+	// Similar ranks items by the distance of their vectors to this item's.
+	// Unsupported when the item has no vector, with what to do.
+	Similar(ctx context.Context, id string, limit int) (RecallResult, error)
+}
+
+// GraphRequest bounds a walk. Depth 0 acts as 1, Limit 0 as DefaultPage.
+type GraphRequest struct {
+	Outgoing, Incoming bool // both false: either way
+	Depth              int
+	Kinds              []string // of relations; empty: all
+	Limit              int
+}
+
+// Work is a store of work items: views over them that agents plan with. Closing
+// and dependencies are edits of a document.
+type Work interface {
+	// Ready pages through what can be begun now.
+	Ready(ctx context.Context, req PageRequest) (Page, error)
+	// QueryWork pages through what a query in the store's language matches. ignored
+	// names the terms that the language passes over and that therefore matched
+	// everything; nothing may be changed on such a result.
+	QueryWork(ctx context.Context, query string, req PageRequest) (page Page, ignored []string, err error)
+	// Dependencies lists the pairs in which the item stands on either side; NotFound
+	// for an absent item.
+	Dependencies(ctx context.Context, id string) ([]Dependency, error)
+}
+
+// Dependency is one pair: Blocked cannot begin before Blocker is done.
+type Dependency struct {
+	Blocker, Blocked string
+	Kind             string // as the store names it; empty: blocks
+}
+
+// Events gives the backend's own audit events.
+type Events interface {
+	// StoreEvents lists the newest first, at most limit; they are of this process
+	// where a store keeps none.
+	StoreEvents(ctx context.Context, limit int) ([]StoreEvent, error)
+}
+
+// StoreEvent is one event by the name and payload that its system documents. It
+// never holds a credential or a response body.
+type StoreEvent struct {
+	At      time.Time
+	Name    string
+	Payload []Field
+}
+
+// Watcher tells of changes as they happen.
+type Watcher interface {
+	// Watch sends until its context ends, then closes the channel. Bursts are
+	// joined; a change may be told twice, never not at all: when some were lost an
+	// event with Lost says so.
+	Watch(ctx context.Context) (<-chan Change, error)
+}
+
+// Change is one change of a store.
+type Change struct {
+	ID   string // empty: something, somewhere
+	Lost bool   // more changed than is told: look at everything again
+}

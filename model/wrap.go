@@ -1,0 +1,222 @@
+package model
+
+import (
+	"context"
+	"io"
+)
+
+// none is the value of an operation that gives nothing but an error.
+type none struct{}
+
+// pair carries two results through do.
+type pair[A, B any] struct {
+	a A
+	b B
+}
+
+// relations wraps the facets of relate.go that the store has.
+func (w wrapped) relations(out *Store) {
+	s := w.store
+	if s.Conflicts != nil {
+		out.Conflicts = wrappedConflicts{w, s.Conflicts}
+	}
+	if s.Subjects != nil {
+		out.Subjects = wrappedSubjects{w, s.Subjects}
+	}
+	if s.Names != nil {
+		out.Names = wrappedNames{w, s.Names}
+	}
+	if s.Graph != nil {
+		out.Graph = wrappedGraph{w, s.Graph}
+	}
+	if s.Work != nil {
+		out.Work = wrappedWork{w, s.Work}
+	}
+	if s.Events != nil {
+		out.Events = wrappedEvents{w, s.Events}
+	}
+	if s.Watcher != nil {
+		out.Watcher = wrappedWatcher{w, s.Watcher}
+	}
+}
+
+// maintenance wraps the facets of maintain.go that the store has.
+func (w wrapped) maintenance(out *Store) {
+	if w.store.Maintainer != nil {
+		out.Maintainer = wrappedMaintainer{w, w.store.Maintainer}
+	}
+	if w.store.Reindexer != nil {
+		out.Reindexer = wrappedReindexer{w, w.store.Reindexer}
+	}
+	if w.store.Migrator != nil {
+		out.Migrator = wrappedMigrator{w, w.store.Migrator}
+	}
+}
+
+type wrappedConflicts struct {
+	wrapped
+	next Conflicts
+}
+
+func (c wrappedConflicts) StoreConflicts(ctx context.Context) ([]StoreConflict, error) {
+	return do(ctx, c.wrapped, &Call{Op: OpStoreConflicts}, c.next.StoreConflicts)
+}
+
+type wrappedSubjects struct {
+	wrapped
+	next Subjects
+}
+
+func (s wrappedSubjects) Concerning(ctx context.Context, subjects []string, yield func(SubjectHit) bool) error {
+	_, err := do(ctx, s.wrapped, &Call{Op: OpConcerning}, func(ctx context.Context) (none, error) {
+		return none{}, s.next.Concerning(ctx, subjects, yield)
+	})
+	return err
+}
+
+type wrappedNames struct {
+	wrapped
+	next Namer
+}
+
+func (n wrappedNames) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
+	return do(ctx, n.wrapped, &Call{Op: OpNames}, func(ctx context.Context) ([]string, error) {
+		return n.next.Names(ctx, yield)
+	})
+}
+
+type wrappedGraph struct {
+	wrapped
+	next Graph
+}
+
+func (g wrappedGraph) Neighbours(ctx context.Context, id string, req GraphRequest) ([]Header, error) {
+	return do(ctx, g.wrapped, &Call{Op: OpNeighbours, ID: id}, func(ctx context.Context) ([]Header, error) {
+		return g.next.Neighbours(ctx, id, req)
+	})
+}
+
+func (g wrappedGraph) Subgraph(ctx context.Context, ids []string, depth int) ([]Header, []Link, error) {
+	out, err := do(ctx, g.wrapped, &Call{Op: OpSubgraph}, func(ctx context.Context) (pair[[]Header, []Link], error) {
+		a, b, err := g.next.Subgraph(ctx, ids, depth)
+		return pair[[]Header, []Link]{a, b}, err
+	})
+	return out.a, out.b, err
+}
+
+func (g wrappedGraph) Similar(ctx context.Context, id string, limit int) (RecallResult, error) {
+	return do(ctx, g.wrapped, &Call{Op: OpSimilar, ID: id}, func(ctx context.Context) (RecallResult, error) {
+		return g.next.Similar(ctx, id, limit)
+	})
+}
+
+type wrappedWork struct {
+	wrapped
+	next Work
+}
+
+func (k wrappedWork) Ready(ctx context.Context, req PageRequest) (Page, error) {
+	return do(ctx, k.wrapped, &Call{Op: OpReady}, func(ctx context.Context) (Page, error) {
+		return k.next.Ready(ctx, req)
+	})
+}
+
+func (k wrappedWork) QueryWork(ctx context.Context, query string, req PageRequest) (Page, []string, error) {
+	out, err := do(ctx, k.wrapped, &Call{Op: OpQueryWork}, func(ctx context.Context) (pair[Page, []string], error) {
+		a, b, err := k.next.QueryWork(ctx, query, req)
+		return pair[Page, []string]{a, b}, err
+	})
+	return out.a, out.b, err
+}
+
+func (k wrappedWork) Dependencies(ctx context.Context, id string) ([]Dependency, error) {
+	return do(ctx, k.wrapped, &Call{Op: OpDependencies, ID: id}, func(ctx context.Context) ([]Dependency, error) {
+		return k.next.Dependencies(ctx, id)
+	})
+}
+
+type wrappedEvents struct {
+	wrapped
+	next Events
+}
+
+func (e wrappedEvents) StoreEvents(ctx context.Context, limit int) ([]StoreEvent, error) {
+	return do(ctx, e.wrapped, &Call{Op: OpStoreEvents}, func(ctx context.Context) ([]StoreEvent, error) {
+		return e.next.StoreEvents(ctx, limit)
+	})
+}
+
+type wrappedWatcher struct {
+	wrapped
+	next Watcher
+}
+
+// Watch hands the caller's own context on: what watches lives longer than the
+// call that begins it, so no layer may bound it.
+func (v wrappedWatcher) Watch(ctx context.Context) (<-chan Change, error) {
+	return do(ctx, v.wrapped, &Call{Op: OpWatch}, func(context.Context) (<-chan Change, error) {
+		return v.next.Watch(ctx)
+	})
+}
+
+type wrappedMaintainer struct {
+	wrapped
+	next Maintainer
+}
+
+func (m wrappedMaintainer) Layers(ctx context.Context) ([]Layer, error) {
+	return do(ctx, m.wrapped, &Call{Op: OpLayers}, m.next.Layers)
+}
+
+// OpenLayer hands the caller's own context on, as the bytes are read after it.
+func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	return do(ctx, m.wrapped, &Call{Op: OpOpenLayer}, func(context.Context) (io.ReadCloser, error) {
+		return m.next.OpenLayer(ctx, id)
+	})
+}
+
+func (m wrappedMaintainer) Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error) {
+	c := &Call{Op: OpScrub}
+	return do(ctx, m.wrapped, c, func(ctx context.Context) ([]LayerResult, error) {
+		out, err := m.next.Scrub(ctx, req)
+		for _, r := range out {
+			c.Rows += r.Rows
+		}
+		return out, err
+	})
+}
+
+type wrappedReindexer struct {
+	wrapped
+	next Reindexer
+}
+
+func (r wrappedReindexer) Reindex(ctx context.Context, tier string) (int64, error) {
+	c := &Call{Op: OpReindex}
+	return do(ctx, r.wrapped, c, func(ctx context.Context) (n int64, err error) {
+		c.Rows, err = r.next.Reindex(ctx, tier)
+		return c.Rows, err
+	})
+}
+
+func (r wrappedReindexer) ChangedSince(ctx context.Context, mtime float64, yield func(string) bool) error {
+	_, err := do(ctx, r.wrapped, &Call{Op: OpChangedSince}, func(ctx context.Context) (none, error) {
+		return none{}, r.next.ChangedSince(ctx, mtime, yield)
+	})
+	return err
+}
+
+type wrappedMigrator struct {
+	wrapped
+	next Migrator
+}
+
+func (m wrappedMigrator) Schema(ctx context.Context) (SchemaState, error) {
+	return do(ctx, m.wrapped, &Call{Op: OpSchema}, m.next.Schema)
+}
+
+func (m wrappedMigrator) Migrate(ctx context.Context, target int) (SchemaState, error) {
+	return do(ctx, m.wrapped, &Call{Op: OpMigrate}, func(ctx context.Context) (SchemaState, error) {
+		return m.next.Migrate(ctx, target)
+	})
+}
