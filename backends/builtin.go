@@ -56,6 +56,7 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: c.Path, Backend: db, Vocabulary: db.Vocabulary(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
+		Maintainer: db.Maintainer(),
 	}), nil
 }
 

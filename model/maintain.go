@@ -56,6 +56,10 @@ type ScrubRequest struct {
 	// table, a temporary file) names the person. nil: Removed alone counts. It is
 	// safe for concurrent use.
 	Concerns func(record []byte) bool
+	// Redact gives the record with every name of the person replaced and the rest
+	// unchanged. nil: a record that Concerns names is removed, or its field emptied.
+	// It is safe for concurrent use.
+	Redact func(record []byte) []byte
 	// Rows is about how many items were removed; a member may choose a cheaper way
 	// for few.
 	Rows int64

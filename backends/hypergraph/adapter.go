@@ -32,6 +32,8 @@ type Config struct {
 	Deviations []model.Deviation
 	// Embedder turns a query into a vector; nil searches by content only (H15).
 	Embedder Embedder
+	// Maintainer of the medium beneath the backend; nil where there is none.
+	Maintainer model.Maintainer
 }
 
 // Embedder computes the vector of a text in the space of the store's vectors.
@@ -79,10 +81,11 @@ func Adapt(c Config) model.Store {
 			"streaming":            caps.Streaming,
 			"change_notifications": caps.ChangeNotifications,
 		},
-		Provider: a,
-		Browser:  a,
-		Address:  a.address,
-		Closer:   c.Backend.Close,
+		Provider:   a,
+		Browser:    a,
+		Maintainer: c.Maintainer,
+		Address:    a.address,
+		Closer:     c.Backend.Close,
 	}
 	if !caps.HasSubjects {
 		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: "its schema keeps no data-subject keys; a person's items are found by search and erased one by one"})

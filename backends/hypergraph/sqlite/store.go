@@ -51,6 +51,7 @@ type Store struct {
 	readers  *sql.DB
 	writer   *sql.DB // nil in a read-only store
 	sidecars sidecars
+	scans    scans
 
 	closing sync.Once
 	closed  error
@@ -117,6 +118,7 @@ func (s *Store) Close() error {
 		if s.writer == nil {
 			s.sidecars.tidy()
 		}
+		s.scans.close() // after the pools: closing a descriptor drops this process's locks on the file
 		s.closed = wordedError("close", err)
 	})
 	return s.closed

@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"memdesk/model"
+)
+
+// Maintainer shows and cleans the database's file and what stands beside it. Scrub
+// is refused where the store is read-only.
+func (s *Store) Maintainer() model.Maintainer { return maintainer{s} }
+
+// maintainer is the database's file and what stands beside it.
+type maintainer struct{ s *Store }
+
+// own are the files that SQLite keeps for one database.
+var own = []string{"", "-wal", "-shm", "-journal"}
+
+// scans are the descriptors that byte scans opened on the database's own files.
+// They stay open until the pools are closed: closing any descriptor of a file
+// drops every lock that this process holds on it.
+type scans struct {
+	mu    sync.Mutex
+	files []*os.File
+}
+
+func (c *scans) keep(f *os.File) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = append(c.files, f)
+}
+
+// find gives the descriptor of the same file, opened before.
+func (c *scans) find(info fs.FileInfo) *os.File {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		if have, err := f.Stat(); err == nil && os.SameFile(have, info) {
+			return f
+		}
+	}
+	return nil
+}
+
+func (c *scans) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		_ = f.Close()
+	}
+	c.files = nil
+}
+
+// Layers lists the database's own files and every sibling that may hold a copy
+// of what is in it.
+func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return nil, err
+	}
+	var out []model.Layer
+	for _, suffix := range own {
+		info, err := os.Lstat(m.s.sidecars.path + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		out = append(out, layerOf(m.s.name+suffix, model.LayerDerived, info, err, ""))
+	}
+	siblings, err := m.siblings()
+	if err != nil {
+		return append(out, model.Layer{ID: "(directory)", Kind: model.LayerExternal, Reason: "the directory of the database cannot be listed: copies beside it are not seen"}), nil
+	}
+	return append(out, siblings...), nil
+}
+
+func layerOf(id string, kind model.LayerKind, info fs.FileInfo, err error, reason string) model.Layer {
+	l := model.Layer{ID: id, Kind: kind, Reason: reason}
+	switch {
+	case err != nil:
+		l.Reason = "it cannot be looked at: " + model.KindOf(wordedError("layers", err)).Error()
+	case !info.Mode().IsRegular():
+		l.Reason = "it is no regular file and is not followed"
+	default:
+		l.Bytes, l.Readable = info.Size(), true
+	}
+	return l
+}
+
+// siblings are other files of the directory: copies of the database by their
+// names, and other databases of the same agent. A file of another program is none
+// of the store's layers.
+func (m maintainer) siblings() ([]model.Layer, error) {
+	entries, err := os.ReadDir(filepath.Dir(m.s.sidecars.path))
+	if err != nil {
+		return nil, err
+	}
+	var out []model.Layer
+	for _, e := range entries {
+		reason := m.kinship(e.Name())
+		if reason == "" {
+			continue
+		}
+		info, err := e.Info()
+		out = append(out, layerOf(e.Name(), model.LayerExternal, info, err, reason))
+	}
+	return out, nil
+}
+
+// kinship says why a file beside the database may hold its content; empty: it
+// does not.
+func (m maintainer) kinship(name string) string {
+	if slices.ContainsFunc(own, func(suffix string) bool { return name == m.s.name+suffix }) {
+		return ""
+	}
+	stem := strings.TrimSuffix(m.s.name, filepath.Ext(m.s.name))
+	switch base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm"), "-journal"); {
+	case strings.HasPrefix(name, m.s.name), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+m.s.name):
+		return "a copy or backup beside the database: delete it, or open it as a store and erase there too"
+	case m.s.kind == RecurseSchema && (base == agentDB || base == cliDB):
+		return "recurse's other database: open it as a store of its own and erase there too"
+	case m.s.kind == RecurseSchema && base == "rlm_trace.db":
+		return "recurse's trace: no memory store, its details can quote memory; delete it where tracing is not needed"
+	}
+	return ""
+}
+
+// OpenLayer reads a file as it lies. Of the database's own files one descriptor
+// is kept for all scans.
+func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if err := model.FromContext(ctx, "open-layer"); err != nil {
+		return nil, err
+	}
+	suffix, mine := strings.CutPrefix(id, m.s.name)
+	mine = mine && slices.Contains(own, suffix)
+	if id != filepath.Base(id) || !mine && m.kinship(id) == "" {
+		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
+	}
+	path := filepath.Join(filepath.Dir(m.s.sidecars.path), id)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, wordedError("open-layer", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", id)
+	}
+	if !mine {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, wordedError("open-layer", err)
+		}
+		return f, nil
+	}
+	f := m.s.scans.find(info)
+	if f == nil {
+		if f, err = os.Open(path); err != nil {
+			return nil, wordedError("open-layer", err)
+		}
+		m.s.scans.keep(f)
+	}
+	const all = 1 << 62
+	return io.NopCloser(io.NewSectionReader(f, 0, all)), nil
+}

@@ -1,0 +1,385 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/model"
+)
+
+const (
+	hers = "qxzcanaryhers"
+	his  = "qxzcanaryhis"
+)
+
+// naming is a request for the person whose word is hers.
+func naming(removed ...string) model.ScrubRequest {
+	return model.ScrubRequest{
+		Removed:  removed,
+		Concerns: func(b []byte) bool { return bytes.Contains(b, []byte(hers)) },
+		Redact:   func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(hers), []byte("[erased]")) },
+	}
+}
+
+func verdicts(t *testing.T, res []model.LayerResult, err error) map[string]model.Verdict {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]model.Verdict{}
+	for _, r := range res {
+		out[r.Layer] = r.Verdict
+		if (r.Reason == "") != (r.Verdict == model.VerdictClean) {
+			t.Errorf("%+v: a reason belongs to every verdict but clean", r)
+		}
+	}
+	return out
+}
+
+// bytesHolding counts a word in every byte of the layers, those of copies beside
+// the database included.
+func bytesHolding(t *testing.T, m model.Maintainer, word string) map[string]int {
+	t.Helper()
+	layers, err := m.Layers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int{}
+	for _, l := range layers {
+		r, err := m.OpenLayer(t.Context(), l.ID)
+		if err != nil {
+			t.Fatal(l.ID, err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(l.ID, err)
+		}
+		if n := bytes.Count(data, []byte(word)); n > 0 {
+			found[l.ID] = n
+		}
+		_ = r.Close()
+	}
+	return found
+}
+
+// TestScrubLeavesNoByte deletes many of hers among many of his: the words of the
+// text index go too, which VACUUM alone leaves.
+func TestScrubLeavesNoByte(t *testing.T) {
+	eachSchema(t, func(t *testing.T, s *sqlite.Store) {
+		m := s.Maintainer()
+		var removed []string
+		err := s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+			for i := range 400 {
+				word, id := his, fmt.Sprintf("b%d", i)
+				if i%10 == 0 {
+					word, id = hers, fmt.Sprintf("a%d", i)
+					removed = append(removed, id)
+				}
+				if err := tx.CreateNode(t.Context(), fact(id, fmt.Sprintf("%s%d met %s at the harbour %s", word, i, word, strings.Repeat("x ", i)))); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range removed {
+			if err := s.DeleteNode(t.Context(), id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(bytesHolding(t, m, hers)) == 0 {
+			t.Fatal("a plain delete left nothing: the test proves nothing")
+		}
+		res, err := m.Scrub(t.Context(), naming(removed...))
+		for layer, v := range verdicts(t, res, err) {
+			if v != model.VerdictClean {
+				t.Errorf("%s: %s", layer, v)
+			}
+		}
+		if left := bytesHolding(t, m, hers); len(left) > 0 {
+			t.Errorf("left: %v", left)
+		}
+		if len(bytesHolding(t, m, his)) == 0 {
+			t.Error("the other person's words are gone")
+		}
+		if n, err := s.GetNode(t.Context(), "b1"); err != nil || !strings.Contains(n.Content, his) {
+			t.Errorf("bystander = %+v, %v", n, err)
+		}
+		again, err := m.Scrub(t.Context(), naming(removed...))
+		verdicts(t, again, err) // idempotent
+	})
+}
+
+// TestScrubCleansTheSideTables looks at what DeleteNode leaves in a recurse file.
+func TestScrubCleansTheSideTables(t *testing.T) {
+	s, path := newRecurse(t,
+		`CREATE TABLE retrieval_outcomes (id INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT, was_used BOOLEAN DEFAULT 0)`,
+		`CREATE TABLE proposals (id TEXT PRIMARY KEY, type TEXT NOT NULL, title TEXT NOT NULL, rationale TEXT)`,
+		`INSERT INTO evolution_log (id, operation, node_ids, reasoning, metadata) VALUES (901, 'decay', '["gone","stays"]', 'because `+hers+` asked', x''),
+			(902, 'decay', '["gone"]', 'x', NULL), (903, 'decay', '["stays"]', 'about `+his+`', NULL)`,
+		`INSERT INTO retrieval_outcomes (id, node_id) VALUES (901, 'gone'), (902, 'stays')`,
+		`INSERT INTO proposals (id, type, title, rationale) VALUES ('p', 'decay_adjust', 'for `+hers+`', 'r'), ('q', 'decay_adjust', 'for `+his+`', 'r')`)
+	res, err := s.Maintainer().Scrub(t.Context(), naming("gone"))
+	verdicts(t, res, err)
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range map[string]string{
+		`SELECT group_concat(id || node_ids || reasoning, ' ') FROM evolution_log WHERE id > 900`: `901["stays"]because [erased] asked 903["stays"]about ` + his,
+		`SELECT group_concat(id, ' ') FROM retrieval_outcomes WHERE id > 900`:                     `902`,
+		`SELECT group_concat(id || title, ' ') FROM proposals WHERE id IN ('p', 'q')`:             `pfor [erased] qfor ` + his,
+	} {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s\n got %q, %v\nwant %q", query, got, err, want)
+		}
+	}
+}
+
+// TestScrubIsPendingWhileAReaderLooks holds an old snapshot in another connection.
+func TestScrubIsPendingWhileAReaderLooks(t *testing.T) {
+	s, _, path := newStore(t)
+	if err := s.CreateNode(t.Context(), fact("a", hers)); err != nil {
+		t.Fatal(err)
+	}
+	other, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	tx, err := other.BeginTx(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRow(`SELECT count(*) FROM nodes`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteNode(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming("a"))
+	if v := verdicts(t, res, err)["store.db"]; v != model.VerdictPending {
+		t.Errorf("verdict with a reader = %q, want pending", v)
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	res, err = m.Scrub(t.Context(), naming("a"))
+	if v := verdicts(t, res, err)["store.db"]; v != model.VerdictClean {
+		t.Errorf("verdict after the reader left = %q", v)
+	}
+	if left := bytesHolding(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestScrubOfAKeptJournal: a database of another program may keep its journal.
+func TestScrubOfAKeptJournal(t *testing.T) {
+	s, path := newRecurse(t, `PRAGMA journal_mode = PERSIST`)
+	if err := s.CreateNode(t.Context(), fact("a", hers)); err != nil {
+		t.Fatal(err)
+	}
+	runSQL(t, path, `PRAGMA journal_mode = PERSIST`, `UPDATE nodes SET content = 'y' WHERE id = 'a'`)
+	if err := s.DeleteNode(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	m := s.Maintainer()
+	res, err := m.Scrub(t.Context(), naming("a"))
+	verdicts(t, res, err)
+	if left := bytesHolding(t, m, hers); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestLayersNameCopiesBeside(t *testing.T) {
+	s, path := newRecurse(t)
+	dir := filepath.Dir(path)
+	for _, name := range []string{"rlm.db.bak", "rlm copy.db", "memory.db", "rlm_trace.db", "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	layers, err := s.Maintainer().Layers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var external []string
+	for _, l := range layers {
+		if l.Kind == model.LayerExternal {
+			external = append(external, l.ID)
+			if l.Reason == "" {
+				t.Errorf("%s has no reason", l.ID)
+			}
+		}
+	}
+	slices.Sort(external)
+	if want := []string{"memory.db", "rlm copy.db", "rlm.db.bak", "rlm_trace.db"}; !slices.Equal(external, want) {
+		t.Errorf("external layers = %v, want %v", external, want)
+	}
+	for _, id := range []string{"notes.txt", "../rlm.db", "", "absent"} {
+		if _, err := s.Maintainer().OpenLayer(t.Context(), id); err == nil {
+			t.Errorf("OpenLayer(%q) opened", id)
+		}
+	}
+}
+
+// TestAScanKeepsTheLocks: reading the bytes of an open database and closing the
+// reader must not drop the lock of a transaction in this process.
+func TestAScanKeepsTheLocks(t *testing.T) {
+	s, path := newRecurse(t)
+	err := s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+		if err := tx.CreateNode(t.Context(), fact("a", "x")); err != nil {
+			return err
+		}
+		r, err := s.Maintainer().OpenLayer(t.Context(), "rlm.db")
+		if err != nil {
+			return err
+		}
+		_ = r.Close()
+		out, err := otherProgram(path)
+		if err == nil || !strings.Contains(out, "locked") {
+			t.Errorf("another program wrote during the transaction: %s, %v", out, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestScrubOfTheFixture erases a person of a real recurse database by hand and
+// looks at every byte, with the rule of its expected.json.
+func TestScrubOfTheFixture(t *testing.T) {
+	dir := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "recurse")
+	data, err := os.ReadFile(filepath.Join(dir, "rlm.db"))
+	if err != nil {
+		t.Skip("the fixtures are not here")
+	}
+	var expected struct {
+		Subjects map[string]struct{ Tokens []string }
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &expected); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, subject := range expected.Subjects {
+		var quoted []string
+		for _, tok := range subject.Tokens {
+			quoted = append(quoted, regexp.QuoteMeta(tok))
+		}
+		names := regexp.MustCompile(`(^|[^A-Za-z0-9_])(` + strings.Join(quoted, "|") + `)($|[^A-Za-z0-9_-])`)
+		redact := func(b []byte) []byte {
+			for names.Match(b) {
+				b = names.ReplaceAll(b, []byte("${1}[erased]$3"))
+			}
+			return b
+		}
+		for n, err := range s.AllNodes(t.Context(), hypergraph.NodeFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.Content, n.Metadata, n.Provenance = string(redact([]byte(n.Content))), string(redact([]byte(n.Metadata))), string(redact([]byte(n.Provenance)))
+			if err := s.UpdateNode(t.Context(), n); err != nil {
+				t.Fatal(n.ID, err)
+			}
+		}
+		res, err := s.Maintainer().Scrub(t.Context(), model.ScrubRequest{Concerns: names.Match, Redact: redact})
+		verdicts(t, res, err)
+	}
+	for _, table := range []string{"evolution_log", "proposals", "retrieval_outcomes"} {
+		db, err := sql.Open("sqlite3", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := db.Query(`SELECT * FROM ` + table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, _ := rows.Columns()
+		for rows.Next() {
+			cells := make([]sql.RawBytes, len(columns))
+			dest := make([]any, len(columns))
+			for i := range cells {
+				dest[i] = &cells[i]
+			}
+			if err := rows.Scan(dest...); err != nil {
+				t.Fatal(err)
+			}
+			for _, subject := range expected.Subjects {
+				for _, tok := range subject.Tokens {
+					if line := bytes.Join(bytesOf(cells), []byte(" ")); regexp.MustCompile(`(^|[^A-Za-z0-9_])` + regexp.QuoteMeta(tok) + `($|[^A-Za-z0-9_-])`).Match(line) {
+						t.Errorf("%s still names %s: %s", table, tok, line)
+					}
+				}
+			}
+		}
+		_ = rows.Close()
+		_ = db.Close()
+	}
+}
+
+func bytesOf(cells []sql.RawBytes) [][]byte {
+	out := make([][]byte, len(cells))
+	for i, c := range cells {
+		out[i] = c
+	}
+	return out
+}
+
+// otherProgram writes to the database from a process of its own.
+func otherProgram(path string) (string, error) {
+	cmd := exec.Command(os.Args[0], "-test.run=^TestOtherProgram$")
+	cmd.Env = append(os.Environ(), "MEMDESK_OTHER_PROGRAM="+path)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// TestOtherProgram is the other program when it is told what to write to.
+func TestOtherProgram(t *testing.T) {
+	path := os.Getenv("MEMDESK_OTHER_PROGRAM")
+	if path == "" {
+		t.Skip("it is run by another test")
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`PRAGMA busy_timeout = 50`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`UPDATE nodes SET confidence = 0.5`); err != nil {
+		t.Fatal(err)
+	}
+}

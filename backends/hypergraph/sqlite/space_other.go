@@ -1,0 +1,16 @@
+//go:build !unix
+
+package sqlite
+
+import "os"
+
+// enoughSpace cannot be told here: SQLite itself says when the disk is full.
+func (m maintainer) enoughSpace() error { return nil }
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"memdesk/model"
+)
+
+// enoughSpace refuses a rewrite that would fill the disk: VACUUM needs about
+// twice the file (erasure-physical.md, finding 5).
+func (m maintainer) enoughSpace() error {
+	var st unix.Statfs_t
+	if err := unix.Statfs(filepath.Dir(m.s.sidecars.path), &st); err != nil {
+		return nil // unknown: SQLite itself says when the disk is full
+	}
+	free := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert // the types differ between systems
+	if need := 2 * size(m.s.sidecars.path); free < need {
+		return model.Errorf(model.Unavailable, "scrub", "rewriting the file needs %d bytes of free space, %d are there: free some and run it again", need, free)
+	}
+	return nil
+}
+
+func size(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
