@@ -371,3 +371,17 @@ func (d *Dir) Readable(name string) error {
 	}
 	return nil
 }
+
+// Reader opens a regular file for reading from its start, as Read does. The
+// caller closes it.
+func (d *Dir) Reader(name string) (io.ReadCloser, Meta, error) {
+	f, m, err := d.open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	return f, m, nil
+}
+
+// Links is how many names the file has; 0 when the system does not tell. More
+// than one means that removing this name leaves the bytes under another.
+func (m Meta) Links() uint64 { return links(m.info) }

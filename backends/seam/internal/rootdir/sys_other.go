@@ -14,6 +14,8 @@ const nonblock = 0
 
 func inode(fs.FileInfo) uint64 { return 0 }
 
+func links(fs.FileInfo) uint64 { return 0 }
+
 func owner(fs.FileInfo) (uid, gid int, ok bool) { return 0, 0, false }
 
 // flock has no equivalent here that the stores' own writers would see, so

@@ -22,6 +22,13 @@ func inode(fi fs.FileInfo) uint64 {
 	return 0
 }
 
+func links(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink) //nolint:unconvert // the type differs between systems
+	}
+	return 0
+}
+
 func owner(fi fs.FileInfo) (uid, gid int, ok bool) {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -1,0 +1,101 @@
+package crewship
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	"github.com/mattn/go-sqlite3"
+
+	"memdesk/model"
+)
+
+// index takes out of a place's search index the rows of removed files and those
+// that name the person, and leaves no byte of them. Crewship builds the rows of a
+// file anew when it indexes next.
+func (w *scrubbing) index(f file) (int64, error) {
+	if _, err := f.dir.Stat(f.label); err != nil { // no link, and still there
+		return 0, ignoreAbsent(err)
+	}
+	path := filepath.Join(f.place.root, filepath.FromSlash(below(f.place.dir, f.label)))
+	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"1000"}}
+	db := sql.OpenDB(connector{(&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()})
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(w.ctx, "PRAGMA trusted_schema = OFF"); err != nil {
+		return 0, indexError(err)
+	}
+	rows, err := w.indexRows(db, f.place.prefix)
+	if err != nil || len(rows) == 0 {
+		return 0, indexError(err)
+	}
+	w.step(f, "rows removed from the search index")
+	return int64(len(rows)), indexError(dropIndexRows(w.ctx, db, rows))
+}
+
+// indexRows are the rows to remove. An index of another shape is an error, never
+// taken for clean.
+func (w *scrubbing) indexRows(db *sql.DB, prefix string) ([]int64, error) {
+	rows, err := db.QueryContext(w.ctx, "SELECT rowid, coalesce(file, ''), coalesce(content, '') FROM memory_chunks")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int64
+	for rows.Next() {
+		var id int64
+		var name, content string
+		if err := rows.Scan(&id, &name, &content); err != nil {
+			return nil, err
+		}
+		gone := slices.Contains(w.req.Removed, prefix+name)
+		if gone || w.req.Concerns != nil && (w.req.Concerns([]byte(name)) || w.req.Concerns([]byte(content))) {
+			out = append(out, id)
+		}
+	}
+	return out, rows.Err()
+}
+
+func dropIndexRows(ctx context.Context, db *sql.DB, rows []int64) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing after a commit
+	for _, id := range rows {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM memory_chunks WHERE rowid = ?", id); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, text := range []string{"INSERT INTO memory_chunks (memory_chunks) VALUES ('optimize')", "PRAGMA temp_store = MEMORY", "VACUUM"} {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return err
+		}
+	}
+	var busy, log, moved int64
+	if err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved); err != nil {
+		return err
+	}
+	if busy != 0 {
+		return model.Errorf(model.Locked, "scrub", "Crewship reads an older state of the index: its log cannot be emptied before it is done")
+	}
+	return nil
+}
+
+// indexError words what SQLite said; a lock is waited for.
+func indexError(err error) error {
+	var se sqlite3.Error
+	if !errors.As(err, &se) {
+		return err
+	}
+	if se.Code == sqlite3.ErrBusy || se.Code == sqlite3.ErrLocked {
+		return model.Errorf(model.Locked, "scrub", "the search index is in use; try again when Crewship is done")
+	}
+	return model.Errorf(model.Internal, "scrub", "the search index could not be cleaned: %w", words(err))
+}

@@ -1,0 +1,244 @@
+package crewship
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// versionsPrefix begins the layers of version blobs; no place has that prefix.
+const versionsPrefix = "versions/"
+
+// Layers lists every file beneath the places, machinery included, the version
+// blobs, and the database, which only Crewship may change.
+func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
+	snap, err := s.survey(ctx, "layers")
+	if err != nil {
+		return nil, err
+	}
+	var out []model.Layer
+	for _, why := range snap.problems {
+		out = append(out, model.Layer{ID: "(not looked at)", Kind: model.LayerExternal, Reason: why})
+	}
+	for _, p := range snap.places {
+		if p.missing {
+			continue
+		}
+		if err := s.eachFile(ctx, p, func(f file) { out = append(out, f.layer()) }); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.eachBlob(ctx, func(f file) { out = append(out, f.layer()) }); err != nil {
+		return nil, err
+	}
+	return append(out, s.databaseLayers()...), nil
+}
+
+// file is one name beneath a place, or a version blob.
+type file struct {
+	place   *place // nil for a version blob
+	label   string
+	meta    rootdir.Meta
+	problem string
+	dir     *rootdir.Dir // open while the walk is at it
+}
+
+func (f file) id() string {
+	if f.place == nil {
+		return versionsPrefix + f.label
+	}
+	return f.place.prefix + f.label
+}
+
+func (f file) isItem() bool {
+	if f.place == nil {
+		return false
+	}
+	_, quarantined := quarantineLabel(f.label)
+	return quarantined || isMemory(f.label)
+}
+
+func (f file) layer() model.Layer {
+	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem}
+	if f.isItem() {
+		l.Kind, l.ItemID = model.LayerItem, l.ID
+	}
+	switch {
+	case f.problem != "":
+		l.Readable = false
+	case f.meta.Kind == rootdir.Link:
+		l.Readable, l.Reason = false, "a symbolic link, which is not followed"
+	case f.meta.Kind != rootdir.File:
+		l.Readable, l.Reason = false, "a special file, which is not read"
+	case f.meta.Links() > 1:
+		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
+	}
+	return l
+}
+
+// eachFile walks everything beneath a place. What cannot be looked into is handed
+// over as a file with a problem.
+func (s *store) eachFile(ctx context.Context, p *place, fn func(file)) error {
+	dir, err := s.open(p)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return nil
+	case errors.Is(err, model.Unavailable):
+		return err
+	case err != nil:
+		fn(file{place: p, label: ".", problem: err.Error()})
+		return nil
+	}
+	defer dir.Close()
+	return eachBelow(ctx, dir, ".", func(label string, m rootdir.Meta, problem string) {
+		fn(file{place: p, label: label, meta: m, problem: problem, dir: dir})
+	})
+}
+
+// eachBlob walks the version blobs of the memory root.
+func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
+	if s.at.memory == "" || s.at.single {
+		return nil
+	}
+	dir, err := openRoot(filepath.Join(s.at.memory, "versions"), s.cfg.Fault)
+	if errors.Is(err, model.Unavailable) {
+		return nil
+	}
+	if err != nil {
+		fn(file{label: ".", problem: err.Error()})
+		return nil
+	}
+	defer dir.Close()
+	return eachBelow(ctx, dir, ".", func(label string, m rootdir.Meta, problem string) {
+		fn(file{label: label, meta: m, problem: problem, dir: dir})
+	})
+}
+
+func eachBelow(ctx context.Context, dir *rootdir.Dir, at string, fn func(label string, m rootdir.Meta, problem string)) error {
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return err
+	}
+	children, err := dir.List(at)
+	if err != nil {
+		if !errors.Is(err, model.NotFound) {
+			fn(at, rootdir.Meta{}, err.Error())
+		}
+		return nil
+	}
+	for _, c := range children {
+		label := below(at, c.Name)
+		if c.Kind == rootdir.Directory {
+			if err := eachBelow(ctx, dir, label, fn); err != nil {
+				return err
+			}
+			continue
+		}
+		fn(label, c.Meta, "")
+	}
+	return nil
+}
+
+// databaseLayers are Crewship's own database and its log. memdesk never writes
+// them; what they hold of a person goes through Crewship's erasure.
+func (s *store) databaseLayers() []model.Layer {
+	if s.at.db == "" {
+		return nil
+	}
+	var out []model.Layer
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		info, err := os.Lstat(s.at.db + suffix)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		l := model.Layer{ID: dbName + suffix, Kind: model.LayerExternal, Readable: true,
+			Reason: "Crewship's own database (accounts, peer cards, journal, version records): only Crewship's GDPR endpoint erases there"}
+		switch {
+		case err != nil:
+			l.Readable, l.Reason = false, "it cannot be looked at: "+reason(err)
+		case !info.Mode().IsRegular():
+			l.Readable, l.Reason = false, "it is no regular file"
+		default:
+			l.Bytes = info.Size()
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// OpenLayer reads one file as it lies.
+func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if suffix, ok := strings.CutPrefix(id, dbName); ok && s.at.db != "" && !strings.Contains(suffix, "/") {
+		return openRegular(s.at.db + suffix)
+	}
+	if label, ok := strings.CutPrefix(id, versionsPrefix); ok && s.at.memory != "" && !s.at.single {
+		dir, err := openRoot(filepath.Join(s.at.memory, "versions"), nil)
+		if err != nil {
+			return nil, err
+		}
+		return openBelow(dir, label)
+	}
+	prefix, label, err := s.splitID("open-layer", id)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := s.survey(ctx, "open-layer")
+	if err != nil {
+		return nil, err
+	}
+	p := snap.find(prefix)
+	if p == nil {
+		return nil, absent("open-layer", id)
+	}
+	dir, err := s.open(p)
+	if err != nil {
+		return nil, err
+	}
+	return openBelow(dir, label)
+}
+
+// openBelow closes the directory: an open file does not need it.
+func openBelow(dir *rootdir.Dir, label string) (io.ReadCloser, error) {
+	defer dir.Close()
+	r, _, err := dir.Reader(label)
+	return r, err
+}
+
+// openRegular opens a file of the database. This process holds no lock on it that
+// closing could drop: every connection to it is closed again at once.
+func openRegular(path string) (io.ReadCloser, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, model.Errorf(model.NotFound, "open-layer", "%q is gone", filepath.Base(path))
+	case err != nil:
+		return nil, model.Errorf(model.Unavailable, "open-layer", "%q: %s", filepath.Base(path), reason(err))
+	case !info.Mode().IsRegular():
+		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", filepath.Base(path))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, model.Errorf(model.PermissionDenied, "open-layer", "%q: %s", filepath.Base(path), reason(err))
+	}
+	return f, nil
+}
+
+// Names streams the ids of the memories; one walk over the directories, no file
+// is opened.
+func (s *store) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
+	snap, err := s.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range snap.entries {
+		if !yield(e.id) {
+			break
+		}
+	}
+	return snap.problems, nil
+}

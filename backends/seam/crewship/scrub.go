@@ -1,0 +1,137 @@
+package crewship
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Scrub removes copies that Crewship keeps beside the memories and that name the
+// person: temporary files, snapshots taken before a run, version blobs, rows of
+// the search index; and the lock files of what was removed. Crewship's database is
+// never written: it is reported as out of scope.
+func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if err := s.checkWritable("scrub"); err != nil {
+		return nil, err
+	}
+	snap, err := s.survey(ctx, "scrub")
+	if err != nil {
+		return nil, err
+	}
+	defer s.changed()
+	w := scrubbing{store: s, ctx: ctx, req: req}
+	for _, p := range snap.places {
+		if p.missing {
+			continue
+		}
+		if err := s.eachFile(ctx, p, w.file); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.eachBlob(ctx, w.file); err != nil {
+		return nil, err
+	}
+	for _, l := range s.databaseLayers() {
+		w.out = append(w.out, model.LayerResult{Layer: l.ID, Method: "not touched", Verdict: model.VerdictOutOfScope, Reason: l.Reason})
+	}
+	return w.out, nil
+}
+
+// scrubbing goes from file to file. A file that fails is a result, and the next
+// one follows.
+type scrubbing struct {
+	store *store
+	ctx   context.Context
+	req   model.ScrubRequest
+	out   []model.LayerResult
+}
+
+func (w *scrubbing) file(f file) {
+	switch {
+	case f.problem != "":
+		w.add(f, "not looked at", 0, errors.New(f.problem))
+	case f.isItem(), f.meta.Kind != rootdir.File:
+	case isIndex(path.Base(f.label)):
+		if path.Base(f.label) == "index.sqlite" {
+			n, err := w.index(f)
+			w.add(f, "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
+		}
+	case strings.HasSuffix(f.label, ".lock"):
+		w.lock(f)
+	default:
+		w.copy(f)
+	}
+}
+
+// add notes what happened; nothing to do is nothing to say.
+func (w *scrubbing) add(f file, method string, rows int64, err error) {
+	r := model.LayerResult{Layer: f.id(), Method: method, Rows: rows, Verdict: model.VerdictClean}
+	switch {
+	case errors.Is(err, model.Locked):
+		r.Verdict, r.Reason = model.VerdictPending, err.Error()
+	case err != nil:
+		r.Verdict, r.Reason = model.VerdictFailed, err.Error()
+	case rows == 0:
+		return
+	}
+	w.out = append(w.out, r)
+}
+
+func (w *scrubbing) step(f file, what string) {
+	if w.req.Step != nil {
+		w.req.Step(f.id(), what)
+	}
+}
+
+// lock removes the sentinel of a removed item, while holding it.
+func (w *scrubbing) lock(f file) {
+	item := strings.TrimSuffix(f.id(), ".lock")
+	if !slices.Contains(w.req.Removed, item) {
+		return
+	}
+	if _, err := f.dir.Stat(strings.TrimSuffix(f.label, ".lock")); !errors.Is(err, model.NotFound) {
+		return // written anew
+	}
+	held, err := f.dir.Lock(w.ctx, f.label)
+	if err == nil {
+		err = f.dir.Remove(f.label)
+		held.Unlock()
+	}
+	w.add(f, "lock file removed", 1, ignoreAbsent(err))
+}
+
+// copy removes a file that is a copy of memories and names the person.
+func (w *scrubbing) copy(f file) {
+	if w.req.Concerns == nil {
+		return
+	}
+	data, _, err := f.dir.Read(f.label, 0)
+	if errors.Is(err, model.NotFound) {
+		return
+	}
+	if err != nil {
+		w.add(f, "not read", 0, err)
+		return
+	}
+	if !w.req.Concerns(data) {
+		return
+	}
+	w.step(f, "removed")
+	err = f.dir.Remove(f.label)
+	if err == nil && f.meta.Links() > 1 {
+		err = model.Errorf(model.Unsupported, "scrub", "its bytes stay under a second name of the same file, which is not in this store")
+	}
+	w.add(f, "copy removed", 1, ignoreAbsent(err))
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	return err
+}

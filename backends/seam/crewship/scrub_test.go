@@ -1,0 +1,264 @@
+package crewship_test
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends/seam/crewship"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+const (
+	hers = "qxzcanaryhers"
+	his  = "qxzcanaryhis"
+)
+
+func naming(removed ...string) model.ScrubRequest {
+	return model.ScrubRequest{Removed: removed, Concerns: func(b []byte) bool { return bytes.Contains(b, []byte(hers)) }}
+}
+
+// layersHolding names the layers whose bytes hold the word.
+func layersHolding(t *testing.T, s model.Store, word string) []string {
+	t.Helper()
+	layers, err := s.Maintainer.Layers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, l := range layers {
+		if !l.Readable {
+			continue
+		}
+		r, err := s.Maintainer.OpenLayer(t.Context(), l.ID)
+		if err != nil {
+			t.Fatalf("%s: %v", l.ID, err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = r.Close()
+		if bytes.Contains(data, []byte(word)) {
+			out = append(out, l.ID)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func makeIndex(t *testing.T, path string, rows map[string]string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	exec := func(text string, args ...any) {
+		if _, err := db.Exec(text, args...); err != nil {
+			t.Fatal(text, err)
+		}
+	}
+	exec(`PRAGMA journal_mode = WAL`)
+	exec(`CREATE VIRTUAL TABLE memory_chunks USING fts5 (file UNINDEXED, content, tokenize = 'unicode61')`)
+	exec(`CREATE TABLE memory_meta (key TEXT PRIMARY KEY, value TEXT)`)
+	for name, content := range rows {
+		exec(`INSERT INTO memory_chunks (file, content) VALUES (?, ?)`, name, content)
+	}
+}
+
+// TestScrubEveryLayer puts a word of hers and one of his in every layer beside the
+// memories: hers goes, his stays to the byte.
+func TestScrubEveryLayer(t *testing.T) {
+	temp := ".tmp.0123456789abcdef"
+	root := data(t, map[string]string{
+		redAda + "AGENT.md" + temp:           hers,
+		redBo + "AGENT.md" + temp:            his,
+		redAda + ".snapshots/run1/AGENT.md":  hers,
+		redBo + ".snapshots/run1/AGENT.md":   his,
+		redAda + "peers/gone.md.lock":        "",
+		redAda + "AGENT.md.lock":             "",
+		"memory/versions/aa/" + digits("aa"): hers,
+		"memory/versions/bb/" + digits("bb"): his,
+	})
+	makeIndex(t, filepath.Join(root, redAda, "index.sqlite"), map[string]string{
+		"AGENT.md": "met " + hers + " and others", "pins.md": "met " + his, "peers/gone.md": "words of a removed card zzremoved"})
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	if n := len(layersHolding(t, s, hers)); n < 4 {
+		t.Fatalf("hers stands in %d layers before: the test proves nothing", n)
+	}
+	res, err := s.Maintainer.Scrub(t.Context(), naming("crews/c_red/agents/ada/peers/gone.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range res {
+		if r.Verdict != model.VerdictClean && r.Verdict != model.VerdictOutOfScope {
+			t.Errorf("%+v", r)
+		}
+	}
+	for _, word := range []string{hers, "zzremoved"} {
+		if left := layersHolding(t, s, word); len(left) > 0 {
+			t.Errorf("%s is left in %v", word, left)
+		}
+	}
+	want := []string{"crews/c_red/agents/ada/index.sqlite", "crews/c_red/agents/bo/.snapshots/run1/AGENT.md", "crews/c_red/agents/bo/AGENT.md" + temp, "versions/bb/" + digits("bb")}
+	if got := layersHolding(t, s, his); !slices.Equal(got, want) {
+		t.Errorf("his is in %v, want %v", got, want)
+	}
+	for name, there := range map[string]bool{"peers/gone.md.lock": false, "AGENT.md.lock": true} {
+		if _, err := os.Stat(filepath.Join(root, redAda, name)); (err == nil) != there {
+			t.Errorf("%s there: %v, want %v", name, err == nil, there)
+		}
+	}
+	if again, err := s.Maintainer.Scrub(t.Context(), naming()); err != nil || slices.ContainsFunc(again, func(r model.LayerResult) bool { return r.Rows > 0 }) {
+		t.Errorf("a second scrub does something: %+v, %v", again, err)
+	}
+}
+
+func digits(start string) string { return start + strings.Repeat("0", 62) }
+
+// TestScrubSaysWhatItCannot: an index that is no database, a second name of a file.
+func TestScrubSaysWhatItCannot(t *testing.T) {
+	s, dir := openMemory(t, map[string]string{"AGENT.md": "x", "index.sqlite": "no database " + hers, "AGENT.md.tmp.0123456789ab": hers})
+	other := filepath.Join(t.TempDir(), "second")
+	if err := os.Link(filepath.Join(dir, "AGENT.md.tmp.0123456789ab"), other); err != nil {
+		t.Skip("no hard links here")
+	}
+	res, err := s.Maintainer.Scrub(t.Context(), naming())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := map[string]bool{}
+	for _, r := range res {
+		if r.Verdict == model.VerdictFailed && r.Reason != "" {
+			failed[r.Layer] = true
+		}
+	}
+	if !failed["index.sqlite"] || !failed["AGENT.md.tmp.0123456789ab"] {
+		t.Errorf("results = %+v", res)
+	}
+}
+
+func TestScrubNeedsWriting(t *testing.T) {
+	dir := memory(t, map[string]string{"AGENT.md": "x", "AGENT.md.tmp.0123456789ab": hers})
+	s := open(t, crewship.Config{Name: "m", Path: dir, ReadOnly: true, Clock: clock.Fixed(now)})
+	if _, err := s.Maintainer.Scrub(t.Context(), naming()); !model.IsRefusal(err) {
+		t.Errorf("err = %v, want a refusal", err)
+	}
+}
+
+func TestOpenLayerStaysInside(t *testing.T) {
+	root := data(t, nil)
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	for _, id := range []string{"", "..", "versions/../w1/handbook.md", "crewship.db/../x", "crewship.db-none", "crews/c_red/agents/ada/../bo/AGENT.md", "nowhere/x"} {
+		if r, err := s.Maintainer.OpenLayer(t.Context(), id); err == nil {
+			_ = r.Close()
+			t.Errorf("OpenLayer(%q) opened", id)
+		}
+	}
+}
+
+func TestConcerningFindsPeerCards(t *testing.T) {
+	// The hash is the documented vector: usr_subj in ws_1.
+	root := data(t, map[string]string{
+		redAda + "peers/6c1d01a9e9c38307.md": "a card", redAll + "users/6c1d01a9e9c38307.md": "- key: value",
+		redAda + "peers/0000000000000000.md": "another", "memory/ws_1/x.md": "so that the workspace is there"})
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	var got []string
+	err := s.Subjects.Concerning(t.Context(), []string{"usr_other", "usr_subj"}, func(h model.SubjectHit) bool {
+		if h.Subject != "usr_subj" || h.Reason == "" {
+			t.Errorf("%+v", h)
+		}
+		got = append(got, h.ID)
+		return true
+	})
+	want := []string{"crews/c_red/agents/ada/peers/6c1d01a9e9c38307.md", "crews/c_red/shared/users/6c1d01a9e9c38307.md"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("= %v, %v; want %v", got, err, want)
+	}
+}
+
+// TestScrubOfTheFixture looks at every byte of a real data directory after its
+// items were redacted: nothing is left but in Crewship's own database.
+func TestScrubOfTheFixture(t *testing.T) {
+	src := filepath.Join("..", "..", "..", "..", "shared", "fixtures", "crewship")
+	text, err := os.ReadFile(filepath.Join(src, "expected.json"))
+	if err != nil {
+		t.Skip("the fixtures are not here")
+	}
+	var expected struct {
+		Subjects map[string]struct {
+			Tokens    []string
+			SlugFiles []string `json:"slug_files"`
+		}
+	}
+	if err := json.Unmarshal(text, &expected); err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(t.TempDir(), "data")
+	if err := os.CopyFS(root, os.DirFS(src)); err != nil {
+		t.Fatal(err)
+	}
+	if err := filepath.Walk(root, func(p string, fi os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chmod(p, fi.Mode()|0o200)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	for id, subject := range expected.Subjects {
+		names := func(b []byte) bool {
+			return slices.ContainsFunc(subject.Tokens, func(tok string) bool { return bytes.Contains(b, []byte(tok)) })
+		}
+		var removed []string
+		layers, err := s.Maintainer.Layers(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range layers {
+			if l.ItemID == "" || !l.Readable {
+				continue
+			}
+			r, err := s.Maintainer.OpenLayer(t.Context(), l.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(r)
+			_ = r.Close()
+			if names(body) {
+				if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: l.ItemID}); err != nil {
+					t.Fatal(err)
+				}
+				removed = append(removed, l.ItemID)
+			}
+		}
+		if len(removed) == 0 {
+			t.Fatalf("%s: no item names them", id)
+		}
+		if _, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: removed, Concerns: names}); err != nil {
+			t.Fatal(err)
+		}
+		for _, tok := range subject.Tokens {
+			for _, l := range layersHolding(t, s, tok) {
+				if !strings.HasPrefix(l, "crewship.db") {
+					t.Errorf("%s: %q is left in %s", id, tok, l)
+				}
+			}
+		}
+		for _, f := range subject.SlugFiles {
+			if _, err := os.Stat(filepath.Join(root, f)); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s is still there", id, f)
+			}
+		}
+	}
+}
