@@ -28,22 +28,26 @@ var layers = []layer{
 	{"audit", []string{"internal", "model", "quarantine", "backends"}},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
+	{"conflict/names", nil},
+	{"conflict/merge", nil},
+	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
-	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs"}},
-	{"ui/cli", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "ui/tui"}},
+	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict"}},
+	{"ui/cli", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui"}},
 }
 
 // noDirect are imports that a package must not name itself, whatever it reaches
 // through others.
 var noDirect = map[string][]string{
-	"ui":    {"backends/seam", "backends/hypergraph"}, // the interface knows no adapter
-	"model": {""},
-	"audit": {"backends/seam", "backends/hypergraph"},
-	"undo":  {"backends/seam", "backends/hypergraph"},
+	"ui":       {"backends/seam", "backends/hypergraph"}, // the interface knows no adapter
+	"model":    {""},
+	"audit":    {"backends/seam", "backends/hypergraph"},
+	"undo":     {"backends/seam", "backends/hypergraph"},
+	"conflict": {"backends/seam", "backends/hypergraph"},
 }
 
 type listed struct {

@@ -1,0 +1,358 @@
+// Package names tells from a file name alone which tool may have made it as a
+// second copy of another file, and what that other file is called. It looks at
+// nothing but the name: whether the base exists and what the bytes say is the
+// caller's business.
+package names
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Confidence says how far a find can be trusted (conflict-names.md, Confidence).
+type Confidence string
+
+// The tiers, best first.
+const (
+	Certain  Confidence = "certain"
+	Probable Confidence = "probable"
+	Possible Confidence = "possible"
+)
+
+// Class says what kind of second file a name speaks of.
+type Class string
+
+// The classes.
+const (
+	Conflict  Class = "conflict"       // a sync tool kept both sides
+	Duplicate Class = "duplicate"      // a person made a copy
+	Leftover  Class = "leftover"       // git and patch left it beside the file
+	Dump      Class = "lost-and-found" // the tool could not put it back and set it aside
+	InFile    Class = "in-file"        // markers inside one file
+	Displaced Class = "displaced"      // a write that lost a compare-and-swap
+)
+
+// Need is what beside the name must hold for a row's confidence.
+type Need int
+
+// The needs. A name that lacks what its row needs is no find, unless Orphan says
+// otherwise.
+const (
+	NameAlone Need = iota
+	BaseExists
+	BaseAndContent // and the texts are alike
+)
+
+// Place is where in a name a row's pattern stands.
+type Place int
+
+// The places.
+const (
+	InGroup   Place = iota // the text of a ( ) group of the stem
+	InBracket              // the text of a [ ] group of the stem
+	AtEnd                  // the end of the stem
+	InName                 // anywhere in the whole name; the last hit counts
+	AtStart                // the start of the name
+)
+
+// Row is one row of the table, or one form of it.
+type Row struct {
+	Number     int
+	Tool       string
+	Also       []string // tools that write the same form
+	Class      Class
+	Confidence Confidence
+	Need       Need
+	// Orphan is the confidence of a name whose base is missing; empty: no find then.
+	Orphan Confidence
+	Place  Place
+	// Keywords are lower case; a group must hold one of them. A hit of the pattern
+	// counts only then. Empty: the pattern alone decides.
+	Keywords []string
+	// Pattern matches the whole text of its place, or for AtEnd and InName what is to
+	// be cut. The subexpressions who and keep have a meaning: who made it, and what
+	// stays in the base's name.
+	Pattern *regexp.Regexp
+	// Tail may follow a group and is cut with it.
+	Tail *regexp.Regexp
+	What string // the form in words
+	hint hint   // what a name must have for the pattern to be tried
+	// Hits and Misses are names for the tests: each row has both.
+	Hits   []Example
+	Misses []string
+}
+
+// Example is a name and the base that must come out of it.
+type Example struct {
+	Name, Base string
+	Who        string
+}
+
+// Match is one way to read a name.
+type Match struct {
+	Row    *Row
+	Name   string   // as given
+	Bases  []string // the base's name in NFC, likeliest first
+	Marker string   // what was cut
+	Who    string   // user or device, from the name; hostile text
+	// Need and Confidence are the row's, lowered where this form is weaker.
+	Need       Need
+	Confidence Confidence
+	Orphan     Confidence
+}
+
+// Base is the likeliest base.
+func (m Match) Base() string { return m.Bases[0] }
+
+// Known are hosts and users that are known to sync here, lower case. They make
+// `-HOST` and `(user)` forms legible.
+type Known map[string]bool
+
+// Classify gives every way to read the basename name as a copy, surest first;
+// none for an ordinary name. One marker is cut, the last one: a nested copy is
+// classified again by its base.
+func Classify(name string, known Known) []Match {
+	hints := look(name)
+	if len(known) > 0 {
+		hints |= hintHost
+	}
+	if hints == 0 || Skipped(name) {
+		return nil
+	}
+	if hints&hintWide != 0 && !norm.NFC.IsNormalString(name) {
+		name = norm.NFC.String(name)
+	}
+	out := classify(name, hints, known)
+	slices.SortStableFunc(out, func(a, b Match) int { return rank(a.Confidence) - rank(b.Confidence) })
+	return out
+}
+
+func rank(c Confidence) int {
+	switch c {
+	case Certain:
+		return 0
+	case Probable:
+		return 1
+	}
+	return 2
+}
+
+func classify(name string, hints hint, known Known) []Match {
+	var out []Match
+	stem, ext := Split(name)
+	out = read(out, hints, name, stem, ext, known)
+	// A marker may stand after the extension, or hold a dot itself.
+	if strings.ContainsAny(ext, " )") {
+		out = read(out, hints, name, name, "", known)
+	}
+	for i := range table {
+		switch r := &table[i]; {
+		case r.hint&hints == 0:
+		case r.Place == InName:
+			out = inName(out, r, name)
+		case r.Place == AtStart:
+			out = atStart(out, r, name)
+		}
+	}
+	return out
+}
+
+// read looks for the forms that stand at the end of a stem.
+func read(out []Match, hints hint, name, stem, ext string, known Known) []Match {
+	if hints&hintGroup != 0 {
+		out = groups(out, hints, name, stem, ext, known)
+	}
+	for i := range table {
+		switch r := &table[i]; {
+		case r.hint&hints == 0:
+		case r.Place == InBracket:
+			out = bracket(out, r, name, stem, ext)
+		case r.Place == AtEnd:
+			out = atEnd(out, r, name, stem, ext)
+		}
+	}
+	if len(known) > 0 {
+		out = knownHost(out, name, stem, ext, known)
+	}
+	return out
+}
+
+// Split cuts a basename before its extension: the last dot, a leading one not.
+func Split(name string) (stem, ext string) {
+	i := strings.LastIndexByte(name, '.')
+	if i <= 0 {
+		return name, ""
+	}
+	return name[:i], name[i:]
+}
+
+// add keeps a reading whose base is a name at all.
+func add(out []Match, m Match) []Match {
+	bases := m.Bases[:0:0]
+	_, ext := Split(m.Name)
+	for _, b := range m.Bases {
+		if s, _ := Split(b); strings.TrimSpace(s) != "" && b != ext && b != m.Name && b != "." && b != ".." && !strings.Contains(b, "/") {
+			bases = append(bases, b)
+		}
+	}
+	if m.Bases = bases; len(bases) == 0 {
+		return out
+	}
+	for _, o := range out {
+		if o.Bases[0] == m.Bases[0] && o.Row.Number == m.Row.Number {
+			return out
+		}
+	}
+	return append(out, m)
+}
+
+func (r *Row) match(name, marker string, bases ...string) Match {
+	return Match{Row: r, Name: name, Bases: bases, Marker: strings.TrimSpace(marker), Need: r.Need, Confidence: r.Confidence, Orphan: r.Orphan}
+}
+
+// weaker is a reading that only the texts can bear out.
+func (m Match) weaker() Match {
+	m.Need, m.Confidence, m.Orphan = BaseAndContent, Possible, ""
+	return m
+}
+
+func who(re *regexp.Regexp, text string, loc []int) string {
+	i := re.SubexpIndex("who")
+	if i < 0 || loc[2*i] < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[loc[2*i]:loc[2*i+1]])
+}
+
+func bracket(out []Match, r *Row, name, stem, ext string) []Match {
+	stem, num := cutNumber(stem)
+	open := strings.LastIndexByte(stem, '[')
+	if open <= 0 || !strings.HasSuffix(stem, "]") || !r.Pattern.MatchString(stem[open+1:len(stem)-1]) {
+		return out
+	}
+	return add(out, r.match(name, stem[open:]+num, strings.TrimRight(stem[:open], " ")+ext))
+}
+
+func atEnd(out []Match, r *Row, name, stem, ext string) []Match {
+	loc := r.Pattern.FindStringSubmatchIndex(stem)
+	cut := stem
+	if loc == nil {
+		if cut, _ = cutNumber(stem); cut == stem {
+			return out
+		}
+		if loc = r.Pattern.FindStringSubmatchIndex(cut); loc == nil {
+			return out
+		}
+	}
+	bases := []string{strings.TrimRight(stem[:loc[0]], " ") + ext}
+	if r.Number == rowSynology { // a host may hold the character that separates it
+		for rest := stem[:loc[0]]; ; {
+			i := strings.LastIndexByte(rest, '_')
+			if i <= 0 {
+				break
+			}
+			rest = rest[:i]
+			bases = append(bases, rest+ext)
+		}
+	}
+	m := r.match(name, stem[loc[0]:], bases...)
+	m.Who = who(r.Pattern, cut, loc)
+	return add(out, m)
+}
+
+func inName(out []Match, r *Row, name string) []Match {
+	text, num := name, ""
+	loc := last(r.Pattern, text)
+	if loc == nil {
+		stem, ext := Split(name)
+		if strings.HasSuffix(name, ")") {
+			stem, ext = name, ""
+		}
+		if stem, num = cutNumber(stem); num == "" || stem == "" {
+			return out
+		}
+		text = stem + ext
+		if loc = last(r.Pattern, text); loc == nil {
+			return out
+		}
+	}
+	keep := ""
+	if i := r.Pattern.SubexpIndex("keep"); i >= 0 && loc[2*i] >= 0 {
+		keep = text[loc[2*i]:loc[2*i+1]]
+	}
+	before, after := text[:loc[0]], text[loc[1]:]
+	bases := []string{before + keep + after}
+	if dotted := undot(before) + undot(keep+after); dotted != bases[0] {
+		bases = append([]string{undot2(before, keep+after)}, bases[0], dotted)
+	}
+	m := r.match(name, text[loc[0]:loc[1]-len(keep)]+num, bases...)
+	m.Who = who(r.Pattern, text, loc)
+	return add(out, m)
+}
+
+// last finds the hit that begins last: markers nest, and the outermost one stands
+// last.
+func last(re *regexp.Regexp, s string) []int {
+	var loc []int
+	for from := 0; from <= len(s); {
+		next := re.FindStringSubmatchIndex(s[from:])
+		if next == nil {
+			break
+		}
+		for i := range next {
+			if next[i] >= 0 {
+				next[i] += from
+			}
+		}
+		loc, from = next, next[0]+1
+	}
+	return loc
+}
+
+// An editor may write a dot as %2F, or by the rules as %2E.
+var encodedDot = regexp.MustCompile(`(?i)%2[ef]`)
+
+func undot(s string) string { return encodedDot.ReplaceAllString(s, ".") }
+
+// undot2 undoes the encoding of the extension only.
+func undot2(before, after string) string { return before + undot(after) }
+
+func atStart(out []Match, r *Row, name string) []Match {
+	lower := strings.ToLower(name)
+	for _, k := range r.Keywords {
+		rest, ok := strings.CutPrefix(lower, k)
+		if !ok || len(lower) != len(name) {
+			continue
+		}
+		base := name[len(name)-len(rest):]
+		if r.Pattern != nil { // Windows counts its copies in the prefix: "Copy (2) of x"
+			if loc := r.Pattern.FindStringIndex(base); loc != nil {
+				base = base[loc[1]:]
+			}
+		}
+		return add(out, r.match(name, name[:len(name)-len(base)], strings.TrimLeft(base, " ")))
+	}
+	return out
+}
+
+// cutNumber takes a numeric (N) off, from 1 to 99, which may follow any marker.
+func cutNumber(stem string) (rest, num string) {
+	n := len(stem)
+	if n < 3 || stem[n-1] != ')' {
+		return stem, ""
+	}
+	i := n - 2
+	for i > 0 && n-2-i < 2 && '0' <= stem[i] && stem[i] <= '9' {
+		i--
+	}
+	if i == n-2 || stem[i] != '(' || stem[i+1] == '0' {
+		return stem, ""
+	}
+	if i > 0 && stem[i-1] == ' ' {
+		i--
+	}
+	return stem[:i], stem[i:]
+}
