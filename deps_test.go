@@ -34,6 +34,7 @@ var layers = []layer{
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
+	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict"}},
@@ -48,6 +49,10 @@ var noDirect = map[string][]string{
 	"audit":    {"backends/seam", "backends/hypergraph"},
 	"undo":     {"backends/seam", "backends/hypergraph"},
 	"conflict": {"backends/seam", "backends/hypergraph"},
+	"ui":    {"backends/seam", "backends/hypergraph", "backends/gateway"}, // the interface knows no adapter
+	"model": {""},
+	"audit": {"backends/seam", "backends/hypergraph"},
+	"undo":  {"backends/seam", "backends/hypergraph"},
 }
 
 type listed struct {

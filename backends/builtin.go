@@ -33,6 +33,13 @@ func Builtin() *Registry {
 			Name: "inmem", Summary: "a hypergraph in memory, gone at the end", Location: "nothing",
 			Open: openInMemory,
 		},
+		{
+			Name: "gateway", Summary: "a Memory Gateway over HTTP: search, add and flush",
+			Location: "Beaver's .beaver/config.json",
+			Keys: []string{"path", "base_url", "user_id", "user_key_env", "user_key_file", "app_id", "project_id", "scope", "top_k",
+				"session", "conversation_id", "sender_id", "search_path", "add_path", "flush_path", "fields"},
+			Open: openGateway, Check: checkGateway,
+		},
 	} {
 		if err := reg.Register(k); err != nil {
 			panic(err) // two rows of this table with one name

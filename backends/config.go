@@ -73,6 +73,23 @@ type StoreConfig struct {
 	Crew       string `toml:"crew"`
 	Agent      string `toml:"agent"`
 
+	// Of a gateway.
+	BaseURL        string            `toml:"base_url"`
+	UserID         string            `toml:"user_id"`
+	UserKeyEnv     string            `toml:"user_key_env"`
+	UserKeyFile    string            `toml:"user_key_file"`
+	AppID          string            `toml:"app_id"`
+	ProjectID      string            `toml:"project_id"`
+	Scope          []string          `toml:"scope"`
+	TopK           int               `toml:"top_k"`
+	Session        string            `toml:"session"`
+	ConversationID string            `toml:"conversation_id"`
+	SenderID       string            `toml:"sender_id"`
+	SearchPath     string            `toml:"search_path"`
+	AddPath        string            `toml:"add_path"`
+	FlushPath      string            `toml:"flush_path"`
+	Fields         map[string]string `toml:"fields"`
+
 	// Origin says why the store is here; Line is its block's line in the file.
 	Origin string `toml:"-"`
 	Line   int    `toml:"-"`
@@ -214,6 +231,12 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[
 				return fail(key, "kind %s takes no key %q; it takes %s", s.Kind, key, strings.Join(kind.Keys, ", "))
 			}
 		}
+		if kind.Check != nil {
+			key, err := kind.Check(*s, func(key string) bool { _, there := raw[i][key]; return there })
+			if err != nil {
+				return fail(key, "%s", cause(err))
+			}
+		}
 		if kind.NeedsPath && s.Path == "" {
 			return fail("kind", "a %s store needs path = \"…\": %s", s.Kind, kind.Location)
 		}
@@ -227,29 +250,60 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[
 func wrongType(blocks []map[string]any) (block int, key, want string) {
 	for i, b := range blocks {
 		for _, key := range slices.Sorted(maps.Keys(b)) {
-			_, isText := b[key].(string)
-			_, isBool := b[key].(bool)
-			switch {
-			case key == "read_only" && !isBool:
-				return i, key, "true or false"
-			case key != "read_only" && slices.Contains(storeFields(), key) && !isText:
-				return i, key, "a text in quotes"
+			if want := mismatch(storeType(key), b[key]); want != "" {
+				return i, key, want
 			}
 		}
 	}
 	return 0, "", ""
 }
 
-// storeFields are the keys that some kind of store block has.
-func storeFields() []string {
+// storeType is the type of the field that takes a key of a store block; nil for
+// an unknown key.
+func storeType(key string) reflect.Type {
 	t := reflect.TypeFor[StoreConfig]()
-	var keys []string
 	for i := range t.NumField() {
-		if tag := t.Field(i).Tag.Get("toml"); tag != "-" {
-			keys = append(keys, tag)
+		if t.Field(i).Tag.Get("toml") == key && key != "-" {
+			return t.Field(i).Type
 		}
 	}
-	return keys
+	return nil
+}
+
+// mismatch says what a field of the type wants when a decoded value is not that;
+// empty when it is.
+func mismatch(t reflect.Type, v any) string {
+	if t == nil {
+		return ""
+	}
+	if t == reflect.TypeFor[Duration]() {
+		t = reflect.TypeFor[string]()
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		if _, ok := v.(bool); !ok {
+			return "true or false"
+		}
+	case reflect.Int, reflect.Int64:
+		if _, ok := v.(int64); !ok {
+			return "a whole number"
+		}
+	case reflect.Slice:
+		list, ok := v.([]any)
+		if !ok || slices.ContainsFunc(list, func(e any) bool { return mismatch(t.Elem(), e) != "" }) {
+			return "a list of texts in quotes"
+		}
+	case reflect.Map:
+		table, ok := v.(map[string]any)
+		if !ok || slices.ContainsFunc(slices.Collect(maps.Values(table)), func(e any) bool { return mismatch(t.Elem(), e) != "" }) {
+			return "a table of texts in quotes"
+		}
+	default:
+		if _, ok := v.(string); !ok {
+			return "a text in quotes"
+		}
+	}
+	return ""
 }
 
 var decoderText = regexp.MustCompile(`^toml: (?:line (\d+) )?(?:\(last key "([^"]*)"\))?:? ?(.*)$`)
@@ -274,7 +328,7 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 // resolve makes the paths of a block absolute: ~ is the home directory, relative
 // ones start at the file's directory.
 func (s *StoreConfig) resolve(dir string, env func(string) string) {
-	for _, p := range []*string{&s.Path, &s.BasePath, &s.MemoryRoot} {
+	for _, p := range []*string{&s.Path, &s.BasePath, &s.MemoryRoot, &s.UserKeyFile} {
 		*p = ExpandPath(*p, dir, env)
 	}
 }

@@ -104,3 +104,47 @@ func FuzzParseConfig(f *testing.F) {
 		}
 	})
 }
+
+// TestGatewayBlocks holds the rules of provider-contract.md G2 to G4 with their
+// places in the file.
+func TestGatewayBlocks(t *testing.T) {
+	const head = "[[store]]\nkind = \"gateway\"\n"
+	const good = head + "base_url = \"http://127.0.0.1:1\"\nuser_id = \"u\"\nuser_key_env = \"K\"\n"
+	for _, tt := range []struct{ name, text, want string }{
+		{"no url", head + "user_id = \"u\"", "c.toml:1:1: base_url must not be empty"},
+		{"another scheme", strings.Replace(good, "http://", "ftp://", 1), "c.toml:3:1: base_url must begin with http"},
+		{"a password in the url", strings.Replace(good, "http://", "http://u:s3cret@", 1), "c.toml:3:1: base_url must not hold a user"},
+		{"no user", strings.Replace(good, "\"u\"", "\"\"", 1), "c.toml:4:1: user_id must not be empty"},
+		{"no key", strings.Replace(good, "user_key_env = \"K\"", "", 1), "c.toml:2:1: the block needs user_key_env or user_key_file"},
+		{"two keys", good + "user_key_file = \"k\"", "c.toml:5:1: give user_key_env or user_key_file"},
+		{"empty scope", good + "scope = []", "c.toml:6:1: scope must not be empty"},
+		{"unknown scope", good + "scope = [\"world\"]", "c.toml:6:1: scope holds \"world\""},
+		{"scope of another type", good + "scope = \"resources\"", "c.toml:6:1: scope wants a list of texts"},
+		{"scope of numbers", good + "scope = [1]", "c.toml:6:1: scope wants a list of texts"},
+		{"top_k 0", good + "top_k = 0", "c.toml:6:1: top_k must be 1 to 100"},
+		{"top_k 101", good + "  top_k = 101", "c.toml:6:3: top_k must be 1 to 100"},
+		{"top_k as text", good + "top_k = \"8\"", "c.toml:6:1: top_k wants a whole number"},
+		{"top_k with a fraction", good + "top_k = 8.5", "c.toml:6:1: top_k wants a whole number"},
+		{"no time", good + "timeout = \"0s\"", "c.toml:6:1: timeout must be more than 0"},
+		{"empty app", good + "app_id = \"\"", "c.toml:6:1: app_id must not be empty"},
+		{"a path elsewhere", good + "add_path = \"//evil/add\"", "c.toml:6:1: add_path must be a path"},
+		{"an unknown field", good + "fields = { colour = \"x\" }", "c.toml:6:1: fields maps \"colour\""},
+		{"fields of another type", good + "fields = { text = 1 }", "c.toml:6:1: fields wants a table of texts"},
+		{"a file and a url", good + "path = \"config.json\"", "c.toml:3:1: base_url stands in the config.json"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := backends.ParseConfig(backends.Builtin(), "c.toml", tt.text)
+			if err == nil || !strings.Contains(err.Error(), tt.want) || model.KindOf(err) != model.InvalidInput {
+				t.Errorf("err = %v (%v); want InvalidInput with %q", err, model.KindOf(err), tt.want)
+			}
+			if err != nil && strings.Contains(err.Error(), "s3cret") {
+				t.Errorf("the error shows a password: %v", err)
+			}
+		})
+	}
+	for _, text := range []string{good, good + "scope = [\"all_user_memory\"]\ntop_k = 100\ntimeout = \"3s\"\nfields = { text = \"body\" }", head + "path = \"config.json\"\nsession = \"ops\""} {
+		if _, err := backends.ParseConfig(backends.Builtin(), "c.toml", text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"memdesk/backends/gateway"
 )
 
 // Marker is a row of the table of places where stores live.
@@ -16,6 +18,9 @@ type Marker struct {
 	Up    bool   // looked for in the working directory and its ancestors
 	Env   string // a variable that names the place outright, and wins
 	Store string // location of the store relative to the marker's path; empty: the marker itself
+	// Holds looks into what was found, where the marker alone does not tell that
+	// there is such a store; nil: it does.
+	Holds func(path string) bool
 }
 
 // Markers is the table, in the order of looking. Where two kinds may hold the
@@ -28,7 +33,7 @@ func Markers() []Marker {
 		{Kind: "devicelocal", Label: "AgentM", Path: ".agentm/memory", Home: true},
 		{Kind: "sqlite", Label: "recurse", Path: ".recurse", Up: true},
 		{Kind: "curated", Label: "Hermes", Path: ".hermes/memories", Home: true},
-		{Kind: "gateway", Label: "Beaver", Path: ".beaver/config.json", Home: true, Up: true},
+		{Kind: "gateway", Label: "Beaver", Path: ".beaver/config.json", Home: true, Up: true, Holds: gateway.Uses},
 		{Kind: "knots", Label: "Knots", Path: ".knots", Up: true},
 		{Kind: "beads", Label: "Beads", Path: ".beads", Up: true},
 	}
@@ -42,7 +47,7 @@ func Discover(dir string, env func(string) string) []StoreConfig {
 	var work string // the tracker that won
 	for _, m := range Markers() {
 		path, why := m.find(dir, env)
-		if path == "" {
+		if path == "" || m.Holds != nil && !m.Holds(path) {
 			continue
 		}
 		if tracker := m.Kind == "knots" || m.Kind == "beads"; tracker {

@@ -24,11 +24,17 @@ type Kind struct {
 	// Create makes a new empty store; AlreadyExists where something stands. nil for
 	// a kind whose stores are made by the system they belong to.
 	Create func(ctx context.Context, c StoreConfig, env Env) error
+	// Check applies the kind's rules to its block when a configuration is read: the
+	// key that is wrong, and why. nil: there are none beyond the types. set tells
+	// whether the block has a key.
+	Check func(c StoreConfig, set func(key string) bool) (key string, err error)
 }
 
 // Env is what opening a store may depend on beside its configuration.
 type Env struct {
 	Clock clock.Clock
+	// Getenv reads the variables that a block names; nil is os.Getenv.
+	Getenv func(string) string
 }
 
 // Registry holds kinds by name. It is a value built in one place; nothing
@@ -160,7 +166,7 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	if s.Location != "" {
 		m.Location = s.Location
 	}
-	m.Store = s.Wrap(p.layers(timeout)...)
+	m.Store = s.Wrap(p.layers(cmp.Or(p.Timeout, time.Duration(c.Timeout), s.Timeout, DefaultTimeout))...)
 	return m
 }
 

@@ -101,6 +101,9 @@ func KindOf(err error) Kind {
 // Unchanged reports whether err proves that nothing was changed. Any other
 // failure of a change leaves open whether it was made.
 func Unchanged(err error) bool {
+	if IsPartial(err) {
+		return false
+	}
 	switch KindOf(err) {
 	case NotFound, AlreadyExists, InvalidInput, Locked, PermissionDenied, Conflict, RateLimited, Unsupported:
 		return true
@@ -139,4 +142,23 @@ func Refuse(op, reason string) error {
 func IsRefusal(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r)
+}
+
+// Partial is a change of which a part was made and stays, and must not be made
+// again: a message that was added and not flushed.
+type Partial struct {
+	Retained RetainResult // what was made
+	Err      error        // what was not, in words
+}
+
+// Error gives the cause.
+func (p *Partial) Error() string { return p.Err.Error() }
+
+// Unwrap gives the cause.
+func (p *Partial) Unwrap() error { return p.Err }
+
+// IsPartial reports whether a part of the change was made.
+func IsPartial(err error) bool {
+	var p *Partial
+	return errors.As(err, &p)
 }

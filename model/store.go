@@ -1,5 +1,7 @@
 package model
 
+import "time"
+
 // Store is one opened store: the Provider that agents use and, as fields, the
 // read facets its backend has; nil means it has not. It is a value: Wrap returns
 // a changed copy.
@@ -35,6 +37,10 @@ type Store struct {
 	Maintainer Maintainer
 	Reindexer  Reindexer
 	Migrator   Migrator
+
+	// Timeout is how long one operation may take by the store's own configuration; 0
+	// leaves it to the caller.
+	Timeout time.Duration
 
 	// Address tells which id a request without one would write, by the store's
 	// tier and key rules alone: no I/O, so the item need not exist. Empty means that

@@ -107,6 +107,9 @@ func (e *Env) query(q string) model.RecallRequest {
 // put replaces the nth item of a tier.
 func (e *Env) put(t TB, s model.Store, ts model.TierSpec, n int, content string) model.RetainResult {
 	t.Helper()
+	if e.AppendOnly {
+		return retain(t, s, e.request(ts, n, model.Append, content))
+	}
 	return retain(t, s, e.request(ts, n, model.Replace, content))
 }
 

@@ -69,6 +69,9 @@ type Harness struct {
 	// Poison is content that the scanner rejects; empty: the store does not scan.
 	Poison string
 
+	// AppendOnly: the store cannot replace, so the suite makes its items by append.
+	AppendOnly bool
+
 	// Scope holds the workspace, agent and crew that the store is bound to.
 	Scope model.RetainRequest
 	// Key makes the nth valid key of a tier; nil makes `TIER-key-n`. Keys of two tiers

@@ -46,6 +46,8 @@ func exitCode(err error) int {
 		return exitDone
 	case errors.As(err, &ex):
 		return ex.code
+	case model.IsPartial(err):
+		return exitPartial
 	case model.IsRefusal(err):
 		return exitRefused
 	case errors.Is(err, model.NotFound):

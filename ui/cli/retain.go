@@ -65,19 +65,26 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 		return err
 	}
 	res, e, err := s.undo.Retain(audit.WithReason(ctx, f.reason), store, req)
-	if err != nil {
+	var part *model.Partial
+	if errors.As(err, &part) { // what was made is printed, the rest is the error
+		res = part.Retained
+	} else if err != nil {
 		return err
 	}
 	for _, w := range res.Warnings {
 		a.sayf("warning: %s", w)
 	}
 	if a.flags.json {
-		return a.emit("retained", row{"store": store.Name, "id": model.EncodeID(res.ID), "bytes": res.Bytes,
-			"revision": res.Revision, "undo": undoID(e), "warnings": append([]string{}, res.Warnings...)})
+		return errors.Join(err, a.emit("retained", row{"store": store.Name, "id": model.EncodeID(res.ID), "bytes": res.Bytes,
+			"revision": res.Revision, "undo": undoID(e), "warnings": append([]string{}, res.Warnings...)}))
+	}
+	if res.ID == "" { // a store that only adds gives no handle, and nothing to undo
+		a.linef("added to %s  %d bytes", store.Name, res.Bytes)
+		return err
 	}
 	a.linef("%s  %d bytes  revision %s", model.Ref{Store: store.Name, ID: res.ID}.String(), res.Bytes, string(res.Revision))
 	a.sayUndo(e)
-	return nil
+	return err
 }
 
 // retainTarget finds the store and the input's name from the arguments.

@@ -1,0 +1,246 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name under which the backend is registered.
+const Kind = "gateway"
+
+// Defaults of the published configuration (provider-contract.md G2, G4, G21).
+const (
+	DefaultTopK    = 8
+	MaxTopK        = 100
+	DefaultTimeout = 10 * time.Second
+	DefaultApp     = "default"
+	DefaultProject = "default"
+	// DefaultSession names memdesk's own conversation: the gateway sees it as
+	// chat:memdesk.
+	DefaultSession = "memdesk"
+	// Assistant is the sender of every answer (G12).
+	Assistant = "beaver"
+)
+
+// Scopes are what a search may look in (G3).
+var Scopes = []string{"current_chat", "resources", "all_user_memory"}
+
+// Config says which gateway to speak to, and as whom.
+type Config struct {
+	Name     string
+	Location string // for people; empty: BaseURL
+
+	BaseURL string // http or https, without credentials, query or fragment
+	UserID  string
+	UserKey model.Secret
+
+	AppID, ProjectID string
+	Scope            []string      // nil: current_chat and resources, as the published example has it
+	TopK             int           // 0: DefaultTopK
+	Timeout          time.Duration // of one request; 0: DefaultTimeout
+
+	// Session names the conversation of the Provider's calls: writes go to
+	// chat:<Session>. ConversationID is what a search sends, the bare session where
+	// it is empty; SenderID sends the user's message, UserID where it is empty (G21).
+	Session        string
+	ConversationID string
+	SenderID       string
+
+	// SearchPath, AddPath and FlushPath are below BaseURL; empty: as published.
+	SearchPath, AddPath, FlushPath string
+	// Fields maps published field names to the gateway's own; FieldNames lists them.
+	Fields map[string]string
+
+	ReadOnly bool
+	Clock    clock.Clock // nil means the system's
+	// Sink hears every audit event; its error is the operation's (G19). nil: nobody.
+	Sink func(model.StoreEvent) error
+	// Transport carries the requests; nil makes one that uses no proxy, keeps no
+	// connection and so repeats nothing by itself.
+	Transport http.RoundTripper
+}
+
+// FieldNames are the published names that Fields may map, of requests and
+// answers.
+var FieldNames = []string{
+	"user_id", "user_key", "conversation_id", "query", "scope", "top_k", "app_id", "project_id",
+	"session_id", "messages", "sender_id", "role", "timestamp", "content",
+	"results", "id", "text", "score", "source_scope", "resource_uri",
+}
+
+// ConfigError names the key that is wrong, as a configuration file spells it.
+type ConfigError struct {
+	Key    string // base_url, top_k
+	Reason string // without the key's name and without any secret
+}
+
+// Error reads "key reason".
+func (e *ConfigError) Error() string { return e.Key + " " + e.Reason }
+
+func wrong(key, format string, args ...any) *ConfigError {
+	return &ConfigError{key, fmt.Sprintf(format, args...)}
+}
+
+// Check applies every rule that needs neither the key nor the network (G2 to G4):
+// nil, or what is wrong first. Values that are left out are not wrong, apart from
+// BaseURL and UserID.
+func (c Config) Check() *ConfigError {
+	if err := checkURL(c.BaseURL); err != nil {
+		return err
+	}
+	for _, f := range []struct{ key, value string }{
+		{"user_id", c.UserID}, {"app_id", cmp.Or(c.AppID, "x")}, {"project_id", cmp.Or(c.ProjectID, "x")},
+		{"session", cmp.Or(c.Session, "x")}, {"conversation_id", cmp.Or(c.ConversationID, "x")}, {"sender_id", cmp.Or(c.SenderID, "x")},
+	} {
+		if strings.TrimSpace(f.value) == "" {
+			return wrong(f.key, "must not be empty")
+		}
+		if !utf8.ValidString(f.value) {
+			return wrong(f.key, "is not UTF-8 text")
+		}
+	}
+	if err := checkScope(c.Scope); err != nil {
+		return err
+	}
+	switch {
+	case c.TopK < 0 || c.TopK > MaxTopK:
+		return wrong("top_k", "must be 1 to %d", MaxTopK)
+	case c.Timeout < 0:
+		return wrong("timeout", "must be more than 0")
+	}
+	for _, p := range []struct{ key, value string }{{"search_path", c.SearchPath}, {"add_path", c.AddPath}, {"flush_path", c.FlushPath}} {
+		if err := checkPath(p.key, p.value); err != nil {
+			return err
+		}
+	}
+	return checkFields(c.Fields)
+}
+
+func checkURL(base string) *ConfigError {
+	const key = "base_url"
+	if strings.TrimSpace(base) == "" {
+		return wrong(key, "must not be empty")
+	}
+	u, err := url.Parse(base)
+	switch {
+	case err != nil: // its text may hold what stands before an @
+		return wrong(key, "is no URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return wrong(key, "must begin with http:// or https://")
+	case u.User != nil:
+		return wrong(key, "must not hold a user or a password")
+	case u.Hostname() == "":
+		return wrong(key, "names no host")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return wrong(key, "must not have a query or a fragment")
+	}
+	return nil
+}
+
+// checkScope is G3; nil is left out, empty is not.
+func checkScope(scope []string) *ConfigError {
+	if scope != nil && len(scope) == 0 {
+		return wrong("scope", "must not be empty: give some of %s", strings.Join(Scopes, ", "))
+	}
+	seen := map[string]bool{}
+	for _, s := range scope {
+		if !slices.Contains(Scopes, s) {
+			return wrong("scope", "holds %q, which is unknown: there are %s", s, strings.Join(Scopes, ", "))
+		}
+		if seen[s] {
+			return wrong("scope", "holds %q twice", s)
+		}
+		seen[s] = true
+	}
+	return nil
+}
+
+// checkPath keeps a path on the gateway's own host.
+func checkPath(key, path string) *ConfigError {
+	if path == "" {
+		return nil
+	}
+	u, err := url.Parse(path)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+		return wrong(key, "must be a path such as /memories/search")
+	}
+	return nil
+}
+
+func checkFields(fields map[string]string) *ConfigError {
+	taken := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		own := fields[name]
+		if !slices.Contains(FieldNames, name) {
+			return wrong("fields", "maps %q, which is no published name: there are %s", name, strings.Join(FieldNames, ", "))
+		}
+		if own == "" || !utf8.ValidString(own) {
+			return wrong("fields", "gives %s no name", name)
+		}
+		if other, twice := taken[own]; twice {
+			return wrong("fields", "gives %s and %s the one name %q", other, name, own)
+		}
+		taken[own] = name
+	}
+	return nil
+}
+
+// checkKey keeps what cannot be a key out, without a word of it.
+func checkKey(key model.Secret) *ConfigError {
+	switch v := key.Reveal(); {
+	case strings.TrimSpace(v) == "":
+		return wrong("user_key", "must not be empty")
+	case !utf8.ValidString(v):
+		return wrong("user_key", "is not UTF-8 text")
+	}
+	return nil
+}
+
+// filled gives the defaults their places.
+func (c Config) filled() Config {
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.Location = cmp.Or(c.Location, c.BaseURL)
+	c.AppID, c.ProjectID = cmp.Or(c.AppID, DefaultApp), cmp.Or(c.ProjectID, DefaultProject)
+	c.TopK, c.Timeout = cmp.Or(c.TopK, DefaultTopK), cmp.Or(c.Timeout, DefaultTimeout)
+	c.Session = cmp.Or(c.Session, DefaultSession)
+	c.SenderID = cmp.Or(c.SenderID, c.UserID)
+	c.SearchPath = cmp.Or(c.SearchPath, "/memories/search")
+	c.AddPath = cmp.Or(c.AddPath, "/memories/add")
+	c.FlushPath = cmp.Or(c.FlushPath, "/memories/flush")
+	if c.Scope == nil {
+		c.Scope = []string{"current_chat", "resources"}
+	}
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	return c
+}
+
+// field is the gateway's own name of a published field.
+func (c Config) field(name string) string {
+	if own, ok := c.Fields[name]; ok {
+		return own
+	}
+	return name
+}
+
+// openly reports whether the key would cross a network unencrypted.
+func (c Config) openly() bool {
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Scheme != "http" {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+}
