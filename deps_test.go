@@ -44,15 +44,11 @@ var layers = []layer{
 // noDirect are imports that a package must not name itself, whatever it reaches
 // through others.
 var noDirect = map[string][]string{
-	"ui":       {"backends/seam", "backends/hypergraph"}, // the interface knows no adapter
+	"ui":       {"backends/seam", "backends/hypergraph", "backends/gateway"}, // the interface knows no adapter
 	"model":    {""},
 	"audit":    {"backends/seam", "backends/hypergraph"},
 	"undo":     {"backends/seam", "backends/hypergraph"},
 	"conflict": {"backends/seam", "backends/hypergraph"},
-	"ui":    {"backends/seam", "backends/hypergraph", "backends/gateway"}, // the interface knows no adapter
-	"model": {""},
-	"audit": {"backends/seam", "backends/hypergraph"},
-	"undo":  {"backends/seam", "backends/hypergraph"},
 }
 
 type listed struct {
