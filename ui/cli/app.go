@@ -16,6 +16,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/ui/sshd"
 )
 
 // Program is everything the command line takes from outside.
@@ -99,6 +100,7 @@ type app struct {
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
 	session *session
+	visitor *sshd.Session // whom the console is for, when that is not who runs the program
 }
 
 type globalFlags struct {
@@ -157,7 +159,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.storesCommand(), a.createCommand(), a.healthCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(),
 		a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.quarantineCommand(), a.auditCommand(),
-		a.jobsCommand(), a.demoCommand(), a.configCommand(), a.versionCommand(),
+		a.jobsCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
 	)
 	usageArgs(root)
 	return root

@@ -143,7 +143,7 @@ func (a *app) printRecord(r audit.Row, tab *table) error {
 	if a.flags.json {
 		return a.emit("audit", row{"seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
 			"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name,
-			"reason": r.Reason, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
+			"reason": r.Reason, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
 			"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged})
 	}
 	name := r.Name

@@ -24,6 +24,9 @@ func (a *app) console(ctx context.Context) error {
 		Environ: os.Environ(), Clock: a.Clock, Quarantine: &quarantineSource{fleet: s.fleet},
 		Input: a.Stdin, Output: a.Stdout,
 	}
+	if v := a.visitor; v != nil {
+		o.Environ, o.Sizes = v.Environ, v.Sizes
+	}
 	if s.log != nil {
 		o.Audit = &auditSource{log: s.log}
 		o.Notices = openIntents(ctx, s)

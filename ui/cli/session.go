@@ -11,6 +11,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/ui/sshd"
 	"memdesk/undo"
 )
 
@@ -40,7 +41,11 @@ func (a *app) base() (*session, error) {
 		return nil, err
 	}
 	s := &session{cfg: cfg}
-	s.who = audit.IdentifyOperator(a.Env, a.User, a.TTY).Named(cfg.Operator.Names)
+	s.who = audit.IdentifyOperator(a.Env, a.User, a.TTY)
+	if a.visitor != nil {
+		s.who = a.visitor.Operator
+	}
+	s.who = s.who.Named(cfg.Operator.Names)
 	s.reader = slices.ContainsFunc(cfg.Operator.Readers, func(r string) bool {
 		return r != "" && (r == s.who.ID || r == s.who.Key)
 	})
@@ -51,7 +56,7 @@ func (a *app) base() (*session, error) {
 	}
 	s.log, err = audit.Open(audit.Options{
 		Dir: filepath.Join(s.state, "audit"), Clock: a.Clock, Tool: "memdesk " + a.Version,
-		Actor: s.who, Role: s.role(), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes,
+		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes,
 	})
 	if err != nil {
 		return nil, err
@@ -62,8 +67,8 @@ func (a *app) base() (*session, error) {
 	return s, nil
 }
 
-func (s *session) role() string {
-	if s.reader {
+func (s *session) role(a *app) string {
+	if s.reader || a.visitor != nil && a.visitor.Role != sshd.Operator {
 		return "reader"
 	}
 	return "operator"
@@ -76,6 +81,8 @@ func (s *session) unwritable(a *app) string {
 		return "--read-only was given"
 	case s.reader:
 		return "the configuration makes this operator a reader"
+	case a.visitor != nil && a.visitor.Role != sshd.Operator:
+		return "this key may only look"
 	}
 	if s.state == "" {
 		return statedir.ErrNoHome.Error()

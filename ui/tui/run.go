@@ -8,6 +8,7 @@ import (
 	"os"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 )
 
 // Run shows the console until the operator leaves, the context ends or the
@@ -74,6 +75,10 @@ func programOptions(ctx context.Context, hangUp func(), o Options) []tea.Program
 	}
 	if o.Output != nil {
 		opts = append(opts, tea.WithOutput(o.Output))
+		if _, file := o.Output.(*os.File); !file {
+			// Bubble Tea takes what is no file for no terminal, and would leave out colours.
+			opts = append(opts, tea.WithColorProfile(colorprofile.Env(o.Environ)))
+		}
 	}
 	if o.Environ != nil {
 		opts = append(opts, tea.WithEnvironment(o.Environ))

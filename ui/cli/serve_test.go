@@ -1,0 +1,262 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"golang.org/x/crypto/ssh"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+// guest is an operator who has come in over SSH: what is on the screen, through a
+// terminal emulator.
+type guest struct {
+	t       *testing.T
+	session *ssh.Session
+	in      io.WriteCloser
+
+	mu     sync.Mutex
+	drawn  *sync.Cond
+	screen *vt.Emulator
+	raw    bytes.Buffer
+	ended  bool
+}
+
+const patience = 20 * time.Second
+
+func newGuest(t *testing.T, addr string, key ssh.Signer, w, h int) *guest {
+	t.Helper()
+	c, err := ssh.Dial("tcp", addr, &ssh.ClientConfig{User: "ana", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	g := &guest{t: t, screen: vt.NewEmulator(w, h)}
+	g.drawn = sync.NewCond(&g.mu)
+	if g.session, err = c.NewSession(); err != nil {
+		t.Fatal(err)
+	}
+	_ = g.session.Setenv("LANG", "C.UTF-8")
+	if err := g.session.RequestPty("xterm-256color", h, w, nil); err != nil {
+		t.Fatal(err)
+	}
+	g.in, _ = g.session.StdinPipe()
+	out, _ := g.session.StdoutPipe()
+	if err := g.session.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		buf := make([]byte, 32<<10)
+		for {
+			n, err := out.Read(buf)
+			g.mu.Lock()
+			g.raw.Write(buf[:n])
+			_, _ = g.screen.Write(buf[:n])
+			g.ended = err != nil
+			g.drawn.Broadcast()
+			g.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() { _, _ = io.Copy(g.in, g.screen) }() // what the terminal answers to queries
+	t.Cleanup(func() {
+		if c, ok := g.screen.InputPipe().(io.Closer); ok {
+			_ = c.Close()
+		}
+	})
+	return g
+}
+
+func (g *guest) see(texts ...string) *guest {
+	g.t.Helper()
+	timer := time.AfterFunc(patience, g.drawn.Broadcast)
+	defer timer.Stop()
+	deadline := time.Now().Add(patience)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for {
+		s, all := g.screen.String(), true
+		for _, text := range texts {
+			all = all && strings.Contains(s, text)
+		}
+		if all {
+			return g
+		}
+		if g.ended || !time.Now().Before(deadline) {
+			g.t.Fatalf("the screen never showed %q; it shows\n%s", texts, s)
+		}
+		g.drawn.Wait()
+	}
+}
+
+func (g *guest) press(keys string) *guest {
+	g.t.Helper()
+	if _, err := io.WriteString(g.in, keys); err != nil {
+		g.t.Fatal(err)
+	}
+	return g
+}
+
+func (g *guest) resize(w, h int) *guest {
+	g.t.Helper()
+	g.mu.Lock()
+	g.screen.Resize(w, h)
+	g.mu.Unlock()
+	if err := g.session.WindowChange(h, w); err != nil {
+		g.t.Fatal(err)
+	}
+	return g
+}
+
+func signer(t *testing.T) ssh.Signer {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ssh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// server runs serve ssh on the desk and gives its address.
+func (d *desk) server(keys string) (addr string) {
+	d.t.Helper()
+	file := filepath.Join(d.dir, "authorized_keys")
+	if err := os.WriteFile(file, []byte(keys), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	p := cli.Program{Args: []string{"--open", "crewship=" + d.mem, "serve", "ssh", "--listen", "127.0.0.1:0", "--authorized-keys", file},
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
+		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
+	go func() {
+		ended <- p.Run(ctx)
+		_ = w.Close()
+	}()
+	found := make(chan string, 1)
+	go func() {
+		var all bytes.Buffer
+		buf := make([]byte, 4096)
+		on := regexp.MustCompile(`serving the console on (\S+) to`)
+		for {
+			n, err := r.Read(buf)
+			all.Write(buf[:n])
+			if m := on.FindSubmatch(all.Bytes()); m != nil && addr != "-" {
+				select {
+				case found <- string(m[1]):
+				default:
+				}
+			}
+			if err != nil {
+				close(found)
+				return
+			}
+		}
+	}()
+	d.t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			d.t.Errorf("serve ssh ends with %d", code)
+		}
+	})
+	addr, ok := <-found
+	if !ok {
+		d.t.Fatal("serve ssh did not begin")
+	}
+	return addr
+}
+
+// Two operators at one server: each change stands under the key that made it, a
+// reader changes nothing, and a resized screen has no leftovers.
+func TestServeSSH(t *testing.T) {
+	d := newDesk(t)
+	ana, ben := signer(t), signer(t)
+	addr := d.server(string(ssh.MarshalAuthorizedKey(ana.PublicKey())) + `environment="MEMDESK_ROLE=readonly" ` + string(ssh.MarshalAuthorizedKey(ben.PublicKey())))
+	g := newGuest(t, addr, ana, 80, 24)
+	g.see("[2 Tiers]", "daily", "SHA256:").press("G").see("journal of a day").press("\r").see("1 of 1").resize(200, 50).see("│").resize(60, 15).see("[2 Tiers]", "2026-05-21")
+	reader := newGuest(t, addr, ben, 100, 30)
+	reader.see("[2 Tiers]", "daily", "READ-ONLY: this key may only look").press("G").see("journal of a day").press("\r").see("1 of 1").press("d").see("this console is read-only")
+	g.press("d").see("Forget daily/2026-05-21.md?", "reason")
+	g.see("[Cancel]", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")
+	g.press("q")
+	if err := g.session.Wait(); err != nil {
+		t.Errorf("the session ends with %v", err)
+	}
+	if d.read("daily/2026-05-21.md") != "-" {
+		t.Error("the item is there still")
+	}
+	found := false
+	for _, r := range d.bare("--json", "audit", "list").rows {
+		if r["action"] == "forget" && r["phase"] == "outcome" {
+			found = true
+			if r["actor"] != ssh.FingerprintSHA256(ana.PublicKey()) {
+				t.Errorf("the log names %v", r["actor"])
+			}
+			if s := fmt.Sprint(r["session"]); !strings.HasPrefix(s, "ssh:ana@127.0.0.1") {
+				t.Errorf("the log has the session %q", s)
+			}
+		}
+	}
+	if !found {
+		t.Error("the log has no outcome of the forget")
+	}
+	raw := reader.raw.String()
+	if !strings.Contains(raw, "\x1b[38;2;") && !strings.Contains(raw, "\x1b[38;5;") {
+		t.Error("the console over SSH has no colours")
+	}
+	info, err := os.Stat(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "ssh", "host_ed25519"))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("host key: %v, %v", info, err)
+	}
+}
+
+func TestServeSSHRefuses(t *testing.T) {
+	d := newDesk(t)
+	open := filepath.Join(d.dir, "open")
+	if err := os.WriteFile(open, ssh.MarshalAuthorizedKey(signer(t).PublicKey()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"no keys":         {[]string{"serve", "ssh"}, "--authorized-keys"},
+		"no such file":    {[]string{"serve", "ssh", "--authorized-keys", "none"}, "cannot be read"},
+		"no address":      {[]string{"serve", "ssh", "--authorized-keys", open, "--listen", "nowhere"}, "cannot listen"},
+		"no store":        {[]string{"--open", "crewship=/nonexistent/x", "--store", "other", "serve", "ssh", "--authorized-keys", open}, "no store is named"},
+		"no session":      {[]string{"serve", "ssh", "--authorized-keys", open, "--max-sessions", "0"}, "--max-sessions"},
+		"its own command": {[]string{"serve", "ssh", "now"}, "unknown command"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := tt.args
+			if args[0] == "serve" {
+				args = append([]string{"--open", "crewship=" + d.mem}, args...)
+			}
+			if r := d.bare(args...); r.code != 2 || !strings.Contains(r.err, tt.says) {
+				t.Errorf("code %d, %q", r.code, r.err)
+			}
+		})
+	}
+}

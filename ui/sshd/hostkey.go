@@ -1,0 +1,83 @@
+package sshd
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/crypto/ssh"
+
+	"memdesk/internal/atomicfile"
+)
+
+// HostKey reads the server's key, or makes it with mode 0600 where there is none.
+// A key that others may read is refused: whoever has it can pose as this server.
+// Two servers that start at once agree on one key.
+func HostKey(path string) (ssh.Signer, error) {
+	signer, err := readHostKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return signer, err
+	}
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	block, err := ssh.MarshalPrivateKey(private, "memdesk")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("the host key cannot be made: %w", pathless(err))
+	}
+	temp := path + ".new." + atomicfile.Suffix()
+	if err := atomicfile.Write(temp, pem.EncodeToMemory(block), 0o600); err != nil {
+		return nil, fmt.Errorf("the host key cannot be made: %w", pathless(err))
+	}
+	defer os.Remove(temp)
+	// A link fails where a file stands, so the first of two servers wins.
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("the host key cannot be made: %w", linkless(err))
+	}
+	return readHostKey(path)
+}
+
+func readHostKey(path string) (ssh.Signer, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+	case !info.Mode().IsRegular():
+		return nil, errors.New("the host key is no regular file")
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("the host key is open to others (mode %04o); run chmod 600 on it", info.Mode().Perm())
+	}
+	b := make([]byte, 64<<10)
+	n, err := f.Read(b)
+	if err != nil {
+		return nil, fmt.Errorf("the host key cannot be read: %w", pathless(err))
+	}
+	signer, err := ssh.ParsePrivateKey(b[:n])
+	if err != nil {
+		return nil, errors.New("the host key is no private key without a passphrase")
+	}
+	return signer, nil
+}
+
+func linkless(err error) error {
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package sshd
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// Role is what a key may do.
+type Role string
+
+// The roles. A reader may look and not change anything.
+const (
+	Operator Role = "operator"
+	Reader   Role = "readonly"
+)
+
+// RoleVariable is what `environment=` in an authorized_keys line sets to make a
+// key a reader: environment="MEMDESK_ROLE=readonly".
+const RoleVariable = "MEMDESK_ROLE"
+
+// maxKeyFile bounds an authorized_keys file.
+const maxKeyFile = 1 << 20
+
+// AuthorizedKey is one line of the file.
+type AuthorizedKey struct {
+	Key  ssh.PublicKey
+	Role Role
+	Line int
+}
+
+// ReadAuthorizedKeys reads a file in the format of sshd(8). The file must belong
+// to this user or root and be writable by nobody else. A line that restricts its
+// key in a way that this server does not know, such as from= or command=, is an
+// error: to leave the restriction out would grant more than was written.
+func ReadAuthorizedKeys(path string) ([]AuthorizedKey, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("authorized keys cannot be read: %w", pathless(err))
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("authorized keys cannot be read: %w", pathless(err))
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	switch {
+	case !info.Mode().IsRegular():
+		return nil, errors.New("authorized keys are no regular file")
+	case !ok || st.Uid != 0 && int(st.Uid) != os.Getuid():
+		return nil, errors.New("the authorized keys belong to another user: this user or root must own them")
+	case info.Mode().Perm()&0o022 != 0:
+		return nil, fmt.Errorf("the authorized keys can be written by others (mode %04o); run chmod 600 on them", info.Mode().Perm())
+	case info.Size() > maxKeyFile:
+		return nil, fmt.Errorf("the authorized keys are larger than %d bytes", maxKeyFile)
+	}
+	return ParseAuthorizedKeys(io.LimitReader(f, maxKeyFile))
+}
+
+// ParseAuthorizedKeys reads the lines. Without a key it is an error: nobody could
+// come in.
+func ParseAuthorizedKeys(r io.Reader) ([]AuthorizedKey, error) {
+	var out []AuthorizedKey
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, maxKeyFile)
+	for n := 1; s.Scan(); n++ {
+		line := strings.TrimSpace(s.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		key, _, options, _, err := ssh.ParseAuthorizedKey([]byte(line))
+		if err != nil {
+			return nil, fmt.Errorf("authorized keys, line %d: no key that can be read", n)
+		}
+		role, err := roleOf(options)
+		if err != nil {
+			return nil, fmt.Errorf("authorized keys, line %d: %w", n, err)
+		}
+		if _, cert := key.(*ssh.Certificate); cert {
+			return nil, fmt.Errorf("authorized keys, line %d: a certificate stands where a key should", n)
+		}
+		if i := slices.IndexFunc(out, func(k AuthorizedKey) bool { return same(k.Key, key) }); i >= 0 {
+			return nil, fmt.Errorf("authorized keys, line %d: the key of line %d again", n, out[i].Line)
+		}
+		out = append(out, AuthorizedKey{key, role, n})
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("authorized keys cannot be read: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the authorized keys hold no key: nobody could come in")
+	}
+	return out, nil
+}
+
+// granted are options that this server keeps in any case, because it has none of
+// what they speak of.
+var granted = []string{
+	"restrict", "pty", "no-agent-forwarding", "no-port-forwarding", "no-user-rc", "no-x11-forwarding",
+	"agent-forwarding", "port-forwarding", "user-rc", "x11-forwarding", "no-touch-required",
+}
+
+func roleOf(options []string) (Role, error) {
+	role := Role("")
+	for _, o := range options {
+		name, value, _ := strings.Cut(o, "=")
+		name = strings.ToLower(name)
+		switch {
+		case slices.Contains(granted, name):
+		case name == "no-pty":
+			return "", errors.New("no-pty leaves nothing that this server has")
+		case name == "environment":
+			set, isRole := strings.CutPrefix(strings.Trim(value, `"`), RoleVariable+"=")
+			if !isRole {
+				return "", fmt.Errorf("the only environment that a key can have here is %s", RoleVariable)
+			}
+			if role != "" {
+				return "", fmt.Errorf("%s is given twice", RoleVariable)
+			}
+			if role = Role(set); role != Operator && role != Reader {
+				return "", fmt.Errorf("%s is %s or %s", RoleVariable, Operator, Reader)
+			}
+		default:
+			return "", fmt.Errorf("the option %q is not known here: memdesk would not keep it, so it grants nothing", name)
+		}
+	}
+	if role == "" {
+		role = Operator
+	}
+	return role, nil
+}
+
+// find gives the line of a key, or false.
+func find(keys []AuthorizedKey, key ssh.PublicKey) (AuthorizedKey, bool) {
+	i := slices.IndexFunc(keys, func(k AuthorizedKey) bool { return same(k.Key, key) })
+	if i < 0 {
+		return AuthorizedKey{}, false
+	}
+	return keys[i], true
+}
+
+func same(a, b ssh.PublicKey) bool { return string(a.Marshal()) == string(b.Marshal()) }
+
+// pathless drops the path, which the caller knows.
+func pathless(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}

@@ -1,0 +1,170 @@
+package sshd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	charm "charm.land/ssh"
+	"charm.land/wish/v2"
+	"golang.org/x/crypto/ssh"
+)
+
+// The limits of a server. A connection that has not shown its key in time, or
+// tries too many, is dropped; those that wait to show one are counted apart.
+const (
+	DefaultSessions  = 32
+	maxUnproven      = 16
+	handshakeTimeout = 30 * time.Second
+	authTries        = 6
+	farewell         = 5 * time.Second // for consoles to leave the terminal at the end
+)
+
+// Options say what a server serves.
+type Options struct {
+	HostKey ssh.Signer
+	// Keys are read at every login, so that a key that was taken out of the file
+	// opens no new session. Sessions that are open stay.
+	Keys func() ([]AuthorizedKey, error)
+	// Console runs one session until the operator leaves or ctx ends; its error is
+	// told to the operator. It is called concurrently.
+	Console func(ctx context.Context, s Session) error
+	// Sessions is how many there are at a time; 0 is DefaultSessions.
+	Sessions int
+	// Log takes one line of what happened, unescaped; nil drops it.
+	Log func(line string)
+}
+
+// Server serves consoles.
+type Server struct {
+	o    Options
+	ssh  *charm.Server
+	seat chan struct{}   // one per session
+	door chan struct{}   // one per connection that has not shown its key
+	ctx  context.Context // of the sessions
+	mu   sync.Mutex      // of Log
+}
+
+// New prepares a server; it listens nowhere yet.
+func New(o Options) (*Server, error) {
+	if o.HostKey == nil || o.Keys == nil || o.Console == nil {
+		return nil, errors.New("serve ssh: host key, authorized keys and console are needed")
+	}
+	if o.Sessions <= 0 {
+		o.Sessions = DefaultSessions
+	}
+	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), door: make(chan struct{}, maxUnproven), ctx: context.Background()}
+	var err error
+	s.ssh, err = wish.NewServer(
+		wish.WithPublicKeyAuth(s.admit), // the only method: passwords and "none" are refused
+		wish.WithVersion("memdesk"),
+		charm.EmulatePty(),
+		charm.WrapConn(s.arrive),
+		func(c *charm.Server) error {
+			c.AddHostKey(o.HostKey)
+			c.Handler = s.session
+			c.HandshakeTimeout = handshakeTimeout
+			c.ConnectionFailedCallback = func(conn net.Conn, err error) { s.logf("%s: no login: %v", conn.RemoteAddr(), err) }
+			c.ServerConfigCallback = func(charm.Context) *ssh.ServerConfig { return &ssh.ServerConfig{MaxAuthTries: authTries} }
+			// Consoles only: what else the protocol has is refused by name, so that a
+			// change of the library's defaults opens nothing.
+			c.ChannelHandlers = map[string]charm.ChannelHandler{"session": proven}
+			c.RequestHandlers = map[string]charm.RequestHandler{}
+			c.SubsystemHandlers = map[string]charm.SubsystemHandler{}
+			return nil
+		},
+	)
+	if err != nil {
+		return nil, fmt.Errorf("serve ssh: %w", err)
+	}
+	return s, nil
+}
+
+// Serve takes connections until ctx ends, then ends the consoles, waits until
+// they have left their terminals, and closes what is left. It closes l.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.ctx = ctx
+	ended := make(chan error, 1)
+	go func() { ended <- s.ssh.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve ssh: %w", err)
+	case <-ctx.Done():
+	}
+	_ = l.Close()
+	limit := time.NewTimer(farewell)
+	defer limit.Stop()
+	for taken := 0; taken < cap(s.seat); taken++ { // with every seat nobody is left, and nobody begins
+		select {
+		case s.seat <- struct{}{}:
+		case <-limit.C:
+			taken = cap(s.seat)
+		}
+	}
+	_ = s.ssh.Close()
+	<-ended
+	return nil
+}
+
+// unproven is a connection that has not shown its key; its place at the door is
+// given back once, when it has or when it closes.
+type unproven struct {
+	net.Conn
+	leave func()
+}
+
+func (c *unproven) Close() error {
+	c.leave()
+	return c.Conn.Close()
+}
+
+type contextKey struct{ name string }
+
+var doorKey = &contextKey{"door"}
+
+// arrive is the first moment of a connection; nil drops it.
+func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
+	select {
+	case s.door <- struct{}{}:
+	default:
+		s.logf("%s: dropped: too many connections wait to show their key", conn.RemoteAddr())
+		return nil
+	}
+	leave := sync.OnceFunc(func() { <-s.door })
+	ctx.SetValue(doorKey, leave)
+	return &unproven{conn, leave}
+}
+
+// proven serves a channel; that there is one means that the login is over.
+func proven(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
+	if leave, ok := ctx.Value(doorKey).(func()); ok {
+		leave()
+	}
+	charm.DefaultSessionHandler(srv, conn, ch, ctx)
+}
+
+// admit looks a key up. It grants nothing by itself: clients may ask about keys
+// that they do not have, so the role is taken from the key that signed.
+func (s *Server) admit(ctx charm.Context, key charm.PublicKey) bool {
+	keys, err := s.o.Keys()
+	if err != nil {
+		s.logf("%s: no login: %v", ctx.RemoteAddr(), err)
+		return false
+	}
+	_, ok := find(keys, key)
+	return ok
+}
+
+func (s *Server) logf(format string, args ...any) {
+	if s.o.Log == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.o.Log(fmt.Sprintf(format, args...))
+}

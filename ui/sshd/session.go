@@ -1,0 +1,148 @@
+package sshd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	charm "charm.land/ssh"
+	"golang.org/x/crypto/ssh"
+
+	"memdesk/audit"
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui"
+)
+
+// Session is one operator at one terminal.
+type Session struct {
+	Operator audit.Actor // authenticated by the key
+	Role     Role
+	User     string // the login name that was given: a claim, any name comes in with a key
+	Remote   string
+	Environ  []string // KEY=value: TERM and what the client sent of language and colour
+	Input    io.Reader
+	Output   io.Writer
+	// Sizes gives the size of the terminal at the start and after each change. It is
+	// closed with the session.
+	Sizes <-chan tui.Size
+}
+
+// Name is how a session is called in the audit log.
+func (s Session) Name() string { return "ssh:" + s.User + "@" + s.Remote }
+
+const (
+	maxSide  = 1000 // columns or rows: a larger terminal is taken for this large
+	maxValue = 64   // bytes of a variable from the client
+)
+
+// session is one channel of a connection.
+func (s *Server) session(ch charm.Session) {
+	defer func() {
+		if recover() != nil { // its value may hold what a store said
+			s.logf("%s: a session ended by an internal error", ch.RemoteAddr())
+			refuse(ch, 1, "memdesk: an internal error ended this session")
+		}
+	}()
+	key := ch.PublicKey()
+	keys, err := s.o.Keys()
+	if err != nil || key == nil {
+		refuse(ch, 1, "memdesk: the authorized keys cannot be read now")
+		return
+	}
+	known, ok := find(keys, key)
+	pty, changes, terminal := ch.Pty()
+	switch {
+	case !ok: // taken out of the file since the login
+		refuse(ch, 1, "memdesk: this key is not authorized any more")
+		return
+	case ch.RawCommand() != "":
+		refuse(ch, 2, "memdesk: this server has the console only and runs no commands. Connect without one")
+		return
+	case !terminal:
+		refuse(ch, 2, "memdesk: the console needs a terminal: ssh -t")
+		return
+	}
+	select {
+	case s.seat <- struct{}{}:
+		defer func() { <-s.seat }()
+	default:
+		s.logf("%s: refused: all %d sessions are taken", ch.RemoteAddr(), cap(s.seat))
+		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
+		return
+	}
+	s.serve(ch, known, pty, changes)
+}
+
+func (s *Server) serve(ch charm.Session, known AuthorizedKey, pty charm.Pty, changes <-chan charm.Window) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	defer context.AfterFunc(ch.Context(), cancel)()
+	sizes := make(chan tui.Size, 1)
+	go forward(changes, sizes)
+	sum := ssh.FingerprintSHA256(known.Key)
+	one := Session{
+		Operator: audit.Actor{ID: sum, Authenticated: true, Key: sum, KeyType: known.Key.Type()},
+		Role:     known.Role, User: ch.User(), Remote: ch.RemoteAddr().String(),
+		Environ: environ(pty.Term, ch.Environ()), Input: ch, Output: ch, Sizes: sizes,
+	}
+	s.logf("%s: %s (%s) as %q: session begins", one.Remote, sum, one.Role, one.User)
+	err := s.o.Console(ctx, one)
+	if err != nil {
+		refuse(ch, 1, "memdesk: "+err.Error())
+	}
+	s.logf("%s: %s: session ends", one.Remote, sum)
+}
+
+// refuse says one line on the session's error stream and ends it.
+func refuse(ch charm.Session, code int, line string) {
+	_, _ = io.WriteString(ch.Stderr(), safetext.Line(line).String()+"\r\n")
+	_ = ch.Exit(code)
+}
+
+// forward passes sizes on, the newest only when nobody takes them: the library
+// stops serving the connection while a size waits. It ends with the channel.
+func forward(changes <-chan charm.Window, sizes chan tui.Size) {
+	defer close(sizes)
+	for w := range changes {
+		// RFC 4254 6.2: a dimension of zero must be ignored.
+		size := tui.Size{Width: min(w.Width, maxSide), Height: min(w.Height, maxSide)}
+		if size.Width <= 0 || size.Height <= 0 {
+			size = tui.Size{Width: 80, Height: 24}
+		}
+		select {
+		case <-sizes:
+		default:
+		}
+		sizes <- size
+	}
+}
+
+// environ takes from the client what tells how to write to its terminal, and
+// nothing else.
+func environ(term string, sent []string) []string {
+	out := []string{"TERM=" + clip(term)}
+	for _, kv := range slices.Backward(sent) { // the last of a name counts, as in a shell
+		name, value, _ := strings.Cut(kv, "=")
+		known := name == "LANG" || strings.HasPrefix(name, "LC_") || name == "COLORTERM" || name == "NO_COLOR"
+		if known && len(name) <= maxValue && !slices.ContainsFunc(out, func(o string) bool { return strings.HasPrefix(o, name+"=") }) {
+			out = append(out, fmt.Sprintf("%s=%s", name, clip(value)))
+		}
+		if len(out) > 16 {
+			break
+		}
+	}
+	return out
+}
+
+// clip keeps what can be part of a terminal's or a locale's name.
+func clip(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r <= 0x20 || r >= 0x7f {
+			return -1
+		}
+		return r
+	}, s)
+	return s[:min(len(s), maxValue)]
+}
