@@ -35,6 +35,7 @@ var layers = []layer{
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},
+	{"backends/tracker", []string{"internal", "model", "quarantine", "backends/tracker"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict"}},
@@ -45,11 +46,11 @@ var layers = []layer{
 // noDirect are imports that a package must not name itself, whatever it reaches
 // through others.
 var noDirect = map[string][]string{
-	"ui":       {"backends/seam", "backends/hypergraph", "backends/gateway"}, // the interface knows no adapter
+	"ui":       {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/gateway"}, // the interface knows no adapter
 	"model":    {""},
-	"audit":    {"backends/seam", "backends/hypergraph"},
-	"undo":     {"backends/seam", "backends/hypergraph"},
-	"conflict": {"backends/seam", "backends/hypergraph"},
+	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker"},
+	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker"},
+	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker"},
 }
 
 type listed struct {
@@ -108,7 +109,7 @@ func TestModelIsAVocabulary(t *testing.T) {
 
 // TestFamiliesDoNotKnowEachOther holds also for their tests' helpers.
 func TestFamiliesDoNotKnowEachOther(t *testing.T) {
-	families := []string{"backends/seam", "backends/hypergraph"}
+	families := []string{"backends/seam", "backends/hypergraph", "backends/tracker"}
 	seen := 0
 	for _, p := range ours(t) {
 		path := strings.TrimPrefix(p.ImportPath, "memdesk/")

@@ -9,6 +9,7 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/tracker/beads"
 	"memdesk/model"
 )
 
@@ -39,6 +40,12 @@ func Builtin() *Registry {
 			Keys: []string{"path", "base_url", "user_id", "user_key_env", "user_key_file", "app_id", "project_id", "scope", "top_k",
 				"session", "conversation_id", "sender_id", "search_path", "add_path", "flush_path", "fields"},
 			Open: openGateway, Check: checkGateway,
+		},
+		{
+			Name: "beads", Summary: "work items and memories of beads and Foolery: the JSONL, or the bd command", NeedsPath: true,
+			Location: "a repository, or its .beads directory",
+			Keys:     []string{"path", "port", "command"},
+			Open:     openBeads,
 		},
 	} {
 		if err := reg.Register(k); err != nil {
@@ -84,4 +91,8 @@ func openInMemory(_ context.Context, c StoreConfig, env Env) (model.Store, error
 		Name: c.Name, Kind: c.Kind, Backend: inmem.New(env.Clock), ReadOnly: c.ReadOnly, Clock: env.Clock,
 		Notes: []string{"nothing is kept: it is gone when memdesk ends"},
 	}), nil
+}
+
+func openBeads(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return beads.Open(ctx, beads.Config{Name: c.Name, Path: c.Path, Port: c.Port, Command: c.Command, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

@@ -72,6 +72,8 @@ type StoreConfig struct {
 	Workspace  string `toml:"workspace"`
 	Crew       string `toml:"crew"`
 	Agent      string `toml:"agent"`
+	Port       string `toml:"port"`
+	Command    string `toml:"command"`
 
 	// Of a gateway.
 	BaseURL        string            `toml:"base_url"`

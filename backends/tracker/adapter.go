@@ -1,0 +1,200 @@
+package tracker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Config is what Adapt needs to know about a backend.
+type Config struct {
+	Name     string
+	Kind     string
+	Location string // for people; never a secret
+	Backend  Backend
+	// Capabilities are declared by their published names.
+	Capabilities Capabilities
+	// Statuses are the writable tiers; nil takes Statuses.
+	Statuses []string
+	// Memories: the store keeps remembered texts beside its work items.
+	Memories bool
+	// Lines: the store shows lines that are no entries.
+	Lines bool
+	// NewID makes the id of a new work item; nil where the backend makes its own.
+	NewID func() string
+	// DefaultStatus of a new item; empty takes open.
+	DefaultStatus string
+
+	// The scope that the store is bound to (provider-contract.md R17).
+	Workspace string
+	AgentID   string
+	CrewID    string
+
+	ReadOnly       bool
+	ReadOnlyReason string
+	Clock          clock.Clock // nil: the system's
+	Notes          []string
+	Deviations     []model.Deviation
+}
+
+// Adapt makes a store of a backend. The store owns the backend and closes it.
+func Adapt(c Config) model.Store {
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	if c.Statuses == nil {
+		c.Statuses = Statuses()
+	}
+	if c.DefaultStatus == "" {
+		c.DefaultStatus = DefaultStatus
+	}
+	if c.ReadOnly && c.ReadOnlyReason == "" {
+		c.ReadOnlyReason = "the store was opened for reading only"
+	}
+	a := &adapter{Config: c, scanner: newScanner(), pinging: make(chan struct{}, 1)}
+	a.specs = a.tierSpecs()
+	s := model.Store{
+		Name:           c.Name,
+		Kind:           c.Kind,
+		Location:       c.Location,
+		ReadOnly:       c.ReadOnly,
+		ReadOnlyReason: c.ReadOnlyReason,
+		Tiers:          a.specs,
+		Orders:         orders(),
+		Deviations: append([]model.Deviation{
+			{Rule: "R33", Reason: "work items carry no data-subject keys; a person's items are found by search and erased one by one"},
+		}, c.Deviations...),
+		Notes:    slices.Clone(c.Notes),
+		Features: c.Capabilities.Features(),
+		Provider: a,
+		Browser:  a,
+		Names:    a,
+		Work:     a,
+		Closer:   c.Backend.Close,
+	}
+	if c.NewID != nil {
+		s.Address = a.address
+	}
+	return s
+}
+
+// OrderStore is the store's own order: a file's lines as they stand.
+const OrderStore model.Order = "store"
+
+func orders() []model.Order {
+	return []model.Order{OrderStore, model.OrderNewest, model.OrderOldest, model.OrderID, model.OrderLargest}
+}
+
+// adapter is the Provider, the Browser and the Work over one backend.
+type adapter struct {
+	Config
+	specs   []model.TierSpec
+	scanner *scanner
+	pinging chan struct{} // holds one token while a ping runs
+
+	mu   sync.Mutex
+	last selected // the list that was paged through last
+}
+
+func (a *adapter) tierSpecs() []model.TierSpec {
+	var specs []model.TierSpec
+	for _, s := range a.Statuses {
+		specs = append(specs, model.TierSpec{
+			Name: s, Title: "work items whose status is " + s,
+			KeyRule: a.keyRule(), KeyHint: "the item's id; a new one is made when it is empty",
+			Writable: !a.ReadOnly && a.Capabilities.Create, Document: model.Structured,
+		})
+	}
+	add := func(name, title string, hidden bool) {
+		specs = append(specs, model.TierSpec{Name: name, Title: title, KeyRule: model.KeyRequired, Hidden: hidden, Document: model.Structured})
+	}
+	if a.Memories {
+		specs = append(specs, model.TierSpec{
+			Name: TierMemory, Title: "remembered texts; their age is unknown",
+			KeyRule: model.KeyRequired, KeyHint: "the memory's key", Writable: !a.ReadOnly, Document: model.Structured,
+		})
+	}
+	if a.Lines {
+		add(TierCustom, "work items with a status that is no word", false)
+		add(TierTombstone, "work items that were deleted long ago", true)
+		add(TierLine, "lines that are no items: headers, foreign records, what cannot be read", true)
+	}
+	return specs
+}
+
+func (a *adapter) keyRule() model.KeyRule { return model.KeyOptional }
+
+// spec finds a declared tier.
+func (a *adapter) spec(name string) (model.TierSpec, bool) {
+	for _, t := range a.specs {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return model.TierSpec{}, false
+}
+
+// checkTier is InvalidInput for a tier that is neither declared nor in the view.
+func (a *adapter) checkTier(op, name string, v View) error {
+	if _, ok := a.spec(name); ok || v != nil && slices.Contains(v.Tiers(), name) {
+		return nil
+	}
+	var names []string
+	for _, t := range a.specs {
+		names = append(names, t.Name)
+	}
+	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", name, strings.Join(names, ", "))
+}
+
+func (a *adapter) hidden(tier string) bool {
+	return tier == TierTombstone || tier == TierLine
+}
+
+// checkScope applies R17 to the fields that the store is bound by.
+func (a *adapter) checkScope(op, workspace, agent, crew string) error {
+	for _, f := range []struct{ what, bound, asked string }{
+		{"workspace", a.Workspace, workspace},
+		{"agent", a.AgentID, agent},
+		{"crew", a.CrewID, crew},
+	} {
+		if f.bound != "" && f.asked != "" && f.bound != f.asked {
+			return model.Errorf(model.InvalidInput, op, "%s %q is not the one this store is bound to", f.what, f.asked)
+		}
+	}
+	return nil
+}
+
+// begin is what every operation checks first.
+func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	if changes && a.ReadOnly {
+		return model.Refuse(op, a.ReadOnlyReason)
+	}
+	return nil
+}
+
+func (a *adapter) view(ctx context.Context, op string) (View, error) {
+	v, err := a.Backend.View(ctx)
+	return v, wrap(op, err)
+}
+
+// wrap gives a backend's error the operation and keeps its kind.
+func wrap(op string, err error) error {
+	var e *model.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Op == op:
+		return err
+	case errors.As(err, &e):
+		return &model.Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: err}
+	}
+	return model.E(model.KindOf(err), op, err)
+}

@@ -1,0 +1,125 @@
+package tracker
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bead is a work item as the port shows it. The word beat means the same thing.
+type Bead struct {
+	ID          string   `json:"id"`
+	Aliases     []string `json:"aliases,omitempty"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Notes       string   `json:"notes,omitempty"`
+	Acceptance  string   `json:"acceptance,omitempty"`
+	Type        string   `json:"type"`
+	State       string   `json:"state"`
+	Status      string   `json:"status"`
+	Workflow    string   `json:"workflowId,omitempty"`
+	Profile     string   `json:"profileId,omitempty"`
+	Priority    int      `json:"priority"`
+	Labels      []string `json:"labels"`
+	Assignee    string   `json:"assignee,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	Parent      string   `json:"parent,omitempty"`
+	// Human: somebody has to act before an agent can.
+	Human     bool      `json:"requiresHumanAction,omitempty"`
+	NextOwner string    `json:"nextActionOwnerKind,omitempty"`
+	Created   time.Time `json:"created"`
+	Updated   time.Time `json:"updated"`
+	Closed    time.Time `json:"closed,omitzero"`
+}
+
+// The labels in which the workflow is kept.
+const (
+	stateLabel   = "wf:state:"
+	profileLabel = "wf:profile:"
+)
+
+// The types and the priority that the published store falls back to.
+const (
+	DefaultType     = "task"
+	DefaultStatus   = "open"
+	DefaultPriority = 2
+)
+
+// Normalise reads a bead as the published store does: what is out of range takes
+// its default, the workflow comes out of the labels, a missing parent out of the
+// id (beads-foolery-knots.md, Foolery JSONL files).
+func (b *Bead) Normalise() {
+	if b.Type == "" {
+		b.Type = DefaultType
+	}
+	if b.Status == "" {
+		b.Status = DefaultStatus
+	}
+	if b.Priority < 0 || b.Priority > 4 {
+		b.Priority = DefaultPriority
+	}
+	if b.Parent == "" {
+		if i := strings.LastIndexByte(b.ID, '.'); i > 0 {
+			b.Parent = b.ID[:i]
+		}
+	}
+	labels := b.Labels[:0:0]
+	for _, l := range b.Labels {
+		switch {
+		case strings.TrimSpace(l) == "":
+			continue
+		case strings.HasPrefix(l, stateLabel) && b.State == "":
+			b.State = l[len(stateLabel):]
+		case strings.HasPrefix(l, profileLabel) && b.Profile == "":
+			b.Profile = l[len(profileLabel):]
+		}
+		labels = append(labels, l)
+	}
+	b.Labels = labels
+	if b.Labels == nil {
+		b.Labels = []string{}
+	}
+	if b.State == "" {
+		b.State = b.Status
+	}
+}
+
+// Queued reports whether the bead can be begun as far as its own state goes
+// (B14): the open phase, or a workflow state that waits for an agent.
+func (b Bead) Queued() bool {
+	return b.Status == DefaultStatus && !b.Human && !Terminal(b.State)
+}
+
+// Terminal reports whether a state is an end.
+func Terminal(state string) bool {
+	return slices.Contains([]string{"closed", "shipped", "abandoned", TierTombstone}, state)
+}
+
+func (b Bead) value(field string) ([]string, bool) {
+	switch field {
+	case "status", "state", "workflowstate":
+		return []string{b.State, b.Status}, true
+	case "workflow", "workflowid":
+		return []string{b.Workflow}, true
+	case "profile", "profileid":
+		return []string{b.Profile}, true
+	case "human", "requireshumanaction":
+		return []string{strconv.FormatBool(b.Human)}, true
+	case "nextowner", "nextownerkind":
+		return []string{b.NextOwner}, true
+	case "type":
+		return []string{b.Type}, true
+	case "priority":
+		return []string{strconv.Itoa(b.Priority)}, true
+	case "assignee":
+		return []string{b.Assignee}, true
+	case "label":
+		return b.Labels, true
+	case "owner":
+		return []string{b.Owner}, true
+	case "parent":
+		return []string{b.Parent}, true
+	}
+	return nil, false
+}

@@ -1,0 +1,142 @@
+package beads
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// Dependencies are the pairs of deps.jsonl and the ones inside the issues, each
+// once.
+func (s *snapshot) Dependencies() []model.Dependency {
+	s.once.Do(func() {
+		seen := map[model.Dependency]bool{}
+		add := func(d model.Dependency) {
+			if !seen[d] {
+				seen[d] = true
+				s.all = append(s.all, d)
+			}
+		}
+		for _, p := range s.pairs {
+			add(model.Dependency{Blocker: p.blocker, Blocked: p.blocked, Kind: "blocks"})
+		}
+		for i := range s.entries {
+			for _, d := range s.embedded(i) {
+				add(d.Dependency)
+			}
+		}
+	})
+	return s.all
+}
+
+// inner is a dependency inside an issue's own line.
+type inner struct {
+	model.Dependency
+	at span // in the raw array
+}
+
+// embedded reads the array that bd keeps in the line.
+func (s *snapshot) embedded(i int) []inner {
+	e := &s.entries[i]
+	if e.kind != tracker.Issue || e.depends.none() {
+		return nil
+	}
+	return innerOf(e.depends.in(s.line(i)), e.raw)
+}
+
+func innerOf(raw []byte, id string) []inner {
+	var out []inner
+	_ = elements(raw, func(v span) { // what is no array has no elements
+		o, err := parseObject(v.in(raw))
+		if err != nil {
+			return
+		}
+		d := inner{at: v, Dependency: model.Dependency{Blocked: id, Kind: "blocks"}}
+		if s, ok := o.text("issue_id"); ok && s != "" {
+			d.Blocked = s
+		}
+		if s, ok := o.text("type"); ok && s != "" {
+			d.Kind = s
+		}
+		var ok bool
+		if d.Blocker, ok = o.text("depends_on_id"); ok && d.Blocker != "" {
+			out = append(out, d)
+		}
+	})
+	return out
+}
+
+// blockers are the ids that the field depends shows, sorted.
+func (s *snapshot) blockers(i int) []string {
+	id := s.entries[i].raw
+	var out []string
+	for _, p := range s.pairs {
+		if p.blocked == id {
+			out = append(out, p.blocker)
+		}
+	}
+	for _, d := range s.embedded(i) {
+		if d.Kind == "blocks" && d.Blocked == id {
+			out = append(out, d.Blocker)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// splitList reads a field that lists names.
+func splitList(s string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(out, part) {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// relate changes the array inside the line: gone leaves, fresh is added.
+func relate(o *object, id string, gone, fresh []string, now string) {
+	raw := o.raw("dependencies")
+	have := innerOf(raw, id)
+	drop := func(d inner) bool {
+		return d.Kind == "blocks" && d.Blocked == id && slices.Contains(gone, d.Blocker)
+	}
+	known := func(blocker string) bool {
+		return slices.ContainsFunc(have, func(d inner) bool { return d.Kind == "blocks" && d.Blocker == blocker && d.Blocked == id })
+	}
+	comma, colon := o.manner()
+	var out [][]byte
+	changed := false
+	_ = elements(raw, func(v span) { // every element as it stands
+		if i := slices.IndexFunc(have, func(d inner) bool { return d.at == v }); i >= 0 && drop(have[i]) {
+			changed = true
+			return
+		}
+		out = append(out, v.in(raw))
+	})
+	for _, blocker := range fresh {
+		if known(blocker) {
+			continue
+		}
+		changed = true
+		var b []byte
+		for n, f := range [][2]string{{"issue_id", id}, {"depends_on_id", blocker}, {"type", "blocks"}, {"created_at", now}} {
+			if n > 0 {
+				b = append(b, comma...)
+			}
+			b = append(append(append(b, quote(f[0])...), colon...), quote(f[1])...)
+		}
+		out = append(out, append(append([]byte("{"), b...), '}'))
+	}
+	switch {
+	case !changed:
+	case len(out) == 0:
+		o.remove("dependencies")
+	default:
+		o.set(slices.Concat([]byte("["), bytes.Join(out, []byte(comma)), []byte("]")), "dependencies")
+	}
+}

@@ -1,0 +1,394 @@
+package beads
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// column is a field of a work item's document and the members that hold it: the
+// first that is there is read and written.
+type column struct {
+	name string
+	keys []string
+	sort columnSort
+}
+
+type columnSort int
+
+const (
+	text columnSort = iota
+	integer
+	list
+	pairs // no member: the field depends
+)
+
+// core fields are always shown, optional ones where they stand, kept ones belong
+// to the store.
+var (
+	core = []column{
+		{tracker.FieldTitle, []string{"title"}, text},
+		{tracker.FieldStatus, []string{"status"}, text},
+		{tracker.FieldType, []string{"issue_type", "type"}, text},
+		{tracker.FieldPriority, []string{"priority"}, integer},
+		{"labels", []string{"labels"}, list},
+		{"assignee", []string{"assignee"}, text},
+		{"owner", []string{"owner"}, text},
+		{"parent", []string{"parent"}, text},
+		{tracker.FieldDepends, nil, pairs},
+		{"acceptance_criteria", []string{"acceptance_criteria", "acceptance"}, text},
+		{"design", []string{"design"}, text},
+		{"notes", []string{"notes"}, text},
+	}
+	optional = []column{
+		{"close_reason", []string{"close_reason"}, text},
+		{"due_at", []string{"due_at", "due"}, text},
+		{"defer_until", []string{"defer_until"}, text},
+		{"external_ref", []string{"external_ref"}, text},
+		{"spec_id", []string{"spec_id"}, text},
+		{"estimated_minutes", []string{"estimated_minutes", "estimate"}, integer},
+	}
+	kept = []column{
+		{"created_at", []string{"created_at", "created"}, text},
+		{"created_by", []string{"created_by"}, text},
+		{"updated_at", []string{"updated_at", "updated"}, text},
+		{"started_at", []string{"started_at"}, text},
+		{"closed_at", []string{"closed_at", "closed"}, text},
+	}
+	writable = slices.Concat(core, optional)
+	// aside are members that are no field: the address, the body, what a list of
+	// pairs shows.
+	aside = []string{"id", "description", "_type"}
+)
+
+// Record decodes the whole entry.
+func (s *snapshot) Record(i int) tracker.Record {
+	r := tracker.Record{Head: s.Head(i)}
+	_, r.Body = s.Texts(i)
+	e := &s.entries[i]
+	if e.kind == tracker.Line {
+		r.Fields = []model.Field{
+			{Name: "line", Value: strconv.Itoa(e.number), ReadOnly: true},
+			{Name: "problem", Value: e.problem, ReadOnly: true},
+		}
+		return r
+	}
+	o, err := parseObject(s.line(i))
+	if err != nil { // it was one when it was scanned
+		return r
+	}
+	shown := map[string]bool{}
+	if e.kind == tracker.Memory {
+		r.Fields = append(r.Fields, model.Field{Name: "key", Value: e.raw, ReadOnly: true})
+		shown["key"], shown["value"] = true, true
+	} else {
+		s.columns(&r, o, i, shown)
+	}
+	r.Fields = append(r.Fields, strangers(o, shown)...)
+	return r
+}
+
+func (s *snapshot) columns(r *tracker.Record, o *object, i int, shown map[string]bool) {
+	for n, c := range writable {
+		if n >= len(core) && o.find(c.keys...) < 0 {
+			continue
+		}
+		r.Fields = append(r.Fields, model.Field{Name: c.name, Value: c.value(s, o, i)})
+		noted(shown, c, o)
+	}
+	for _, c := range kept {
+		if o.find(c.keys...) >= 0 {
+			v, _ := o.text(c.keys...)
+			r.Fields = append(r.Fields, model.Field{Name: c.name, Value: v, ReadOnly: true})
+			noted(shown, c, o)
+		}
+	}
+}
+
+// noted notes the field's name and the member that was read; an older spelling
+// beside it is a stranger.
+func noted(shown map[string]bool, c column, o *object) {
+	shown[c.name] = true
+	if i := o.find(c.keys...); i >= 0 {
+		shown[o.members[i].name] = true
+	}
+}
+
+func (c column) value(s *snapshot, o *object, i int) string {
+	switch c.sort {
+	case pairs:
+		return strings.Join(s.blockers(i), ", ")
+	case list:
+		return listText(o.raw(c.keys...))
+	}
+	v, _ := o.text(c.keys...)
+	if v == "" {
+		switch c.name {
+		case tracker.FieldStatus:
+			return tracker.DefaultStatus
+		case tracker.FieldType:
+			return tracker.DefaultType
+		case tracker.FieldPriority:
+			return strconv.Itoa(tracker.DefaultPriority)
+		}
+	}
+	return v
+}
+
+// strangers are the members that memdesk has no field for, as they stand.
+func strangers(o *object, shown map[string]bool) []model.Field {
+	var out []model.Field
+	for i, m := range o.members {
+		if shown[m.name] || slices.Contains(aside, m.name) || o.find(m.name) != i || !plainName(m.name) {
+			continue
+		}
+		shown[m.name] = true
+		out = append(out, model.Field{Name: m.name, Value: string(m.value.in(o.line)), ReadOnly: true})
+	}
+	return out
+}
+
+// plainName reports whether a name can stand in front matter.
+func plainName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
+	})
+}
+
+// listText writes an array of strings with commas where that reads back as the
+// same list, else as it stands.
+func listText(raw []byte) string {
+	if raw == nil || string(raw) == "null" {
+		return ""
+	}
+	var names []string
+	if err := json.Unmarshal(raw, &names); err != nil {
+		return string(raw)
+	}
+	joined := strings.Join(names, ", ")
+	if !slices.Equal(splitList(joined), names) || strings.HasPrefix(joined, "[") {
+		return string(raw)
+	}
+	return joined
+}
+
+// listRaw reads what a person wrote: names with commas, or a JSON array.
+func listRaw(s, comma string) ([]byte, error) {
+	names := splitList(s)
+	if strings.HasPrefix(s, "[") {
+		names = nil
+		if err := json.Unmarshal([]byte(s), &names); err != nil {
+			return nil, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
+		}
+	}
+	out := []byte("[")
+	for i, n := range names {
+		if i > 0 {
+			out = append(out, comma...)
+		}
+		out = append(out, quote(n)...)
+	}
+	return append(out, ']'), nil
+}
+
+// edit brings a line from one record to another. Members that hold what they held
+// are not touched.
+func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
+	o, err := parseObject(line)
+	if err != nil {
+		return nil, err
+	}
+	if have.Kind == tracker.Memory {
+		if unknown := stranger(have, want); unknown != "" {
+			return nil, noField(unknown)
+		}
+		o.set(quote(want.Body), "value")
+		return o.line, nil
+	}
+	if unknown := stranger(have, want); unknown != "" {
+		return nil, noField(unknown)
+	}
+	for _, c := range writable {
+		if v := want.Field(c.name); v != have.Field(c.name) {
+			if err := c.write(o, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if want.Body != have.Body {
+		o.set(quote(want.Body), "description")
+	}
+	if was, is := have.Field(tracker.FieldStatus), want.Field(tracker.FieldStatus); was != is {
+		if is == "closed" {
+			o.set(quote(now), "closed_at", "closed")
+		} else if was == "closed" { // bd takes no open issue with the time of its end
+			o.remove("closed_at", "closed")
+		}
+	}
+	o.set(quote(now), "updated_at", "updated")
+	return o.line, nil
+}
+
+// stranger is a field that is wanted, is not read-only and is none of the store's.
+func stranger(have, want tracker.Record) string {
+	for _, f := range want.Fields {
+		if f.ReadOnly || slices.ContainsFunc(have.Fields, func(h model.Field) bool { return h.Name == f.Name }) {
+			continue
+		}
+		if have.Kind == tracker.Memory || !slices.ContainsFunc(writable, func(c column) bool { return c.name == f.Name }) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+func noField(name string) error {
+	return model.Errorf(model.InvalidInput, "retain", "the store has no field %q", name)
+}
+
+// write puts a field's value into the line; an empty one takes the member out.
+func (c column) write(o *object, v string) error {
+	switch c.sort {
+	case pairs:
+		return nil // relate does it
+	case integer:
+		if v == "" {
+			o.remove(c.keys...)
+			return nil
+		}
+		n, err := strconv.ParseInt(v, 10, 32)
+		if err != nil || n < 0 {
+			return model.Errorf(model.InvalidInput, "retain", "%s %q: it is a whole number, 0 or more", c.name, v)
+		}
+		o.set(strconv.AppendInt(nil, n, 10), c.keys...)
+	case list:
+		if v == "" {
+			o.remove(c.keys...)
+			return nil
+		}
+		comma, _ := o.manner()
+		raw, err := listRaw(v, comma)
+		if err != nil {
+			return err
+		}
+		o.set(raw, c.keys...)
+	default:
+		if v == "" {
+			o.remove(c.keys...)
+			return nil
+		}
+		if c.name == "due_at" || c.name == "defer_until" {
+			if _, err := time.Parse(time.RFC3339Nano, v); err != nil {
+				return model.Errorf(model.InvalidInput, "retain", "%s %q: write a time as 2026-05-21T10:00:00Z", c.name, v)
+			}
+		}
+		o.set(quote(v), c.keys...)
+	}
+	return nil
+}
+
+// compose writes a new line. Read-only fields of a forgotten item come back as
+// they were shown; a time that they give is kept.
+func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
+	if want.Kind == tracker.Memory {
+		o, err := parseObject([]byte(`{"_type":"memory"}`))
+		if err != nil {
+			return nil, err
+		}
+		o.set(quote(strings.TrimPrefix(want.ID, tracker.MemoryPrefix)), "key")
+		o.set(quote(want.Body), "value")
+		return o.line, restore(o, want, []string{"key", "value", "_type"})
+	}
+	o, err := parseObject([]byte(`{}`))
+	if err != nil {
+		return nil, err
+	}
+	if typed {
+		o.set(quote("issue"), "_type")
+	}
+	o.set(quote(want.ID), "id")
+	o.set(quote(want.Field(tracker.FieldTitle)), "title")
+	if want.Body != "" {
+		o.set(quote(want.Body), "description")
+	}
+	known := []string{tracker.FieldTitle, tracker.FieldDepends}
+	for _, c := range writable {
+		known = append(known, c.name)
+		if v := want.Field(c.name); v != "" && c.name != tracker.FieldTitle {
+			if err := c.write(o, v); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, c := range kept {
+		known = append(known, c.name)
+		v := want.Field(c.name)
+		switch {
+		case c.name == "updated_at", v == "" && c.name == "created_at":
+			v = now
+		case c.name == "closed_at" && want.Field(tracker.FieldStatus) != "closed":
+			v = ""
+		case c.name == "closed_at" && v == "":
+			v = now
+		}
+		if v != "" {
+			o.set(quote(v), c.name)
+		}
+	}
+	if err := restore(o, want, known); err != nil {
+		return nil, err
+	}
+	return o.line, nil
+}
+
+// restore puts the members back that memdesk has no field for.
+func restore(o *object, want tracker.Record, known []string) error {
+	for _, f := range want.Fields {
+		if slices.Contains(known, f.Name) {
+			continue
+		}
+		if !f.ReadOnly || slices.Contains(aside, f.Name) || !json.Valid([]byte(f.Value)) {
+			return noField(f.Name)
+		}
+		o.set([]byte(f.Value), f.Name)
+	}
+	return nil
+}
+
+// Bead decodes what the port and the query language look at.
+func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
+	e := &s.entries[i]
+	if e.kind != tracker.Issue || e.tier == tracker.TierTombstone {
+		return tracker.Bead{}, false
+	}
+	o, err := parseObject(s.line(i))
+	if err != nil {
+		return tracker.Bead{}, false
+	}
+	get := func(keys ...string) string {
+		v, ok := o.text(keys...)
+		if !ok {
+			return ""
+		}
+		return v
+	}
+	b := tracker.Bead{
+		ID: e.id, Title: get("title"), Description: get("description"), Notes: get("notes"), Acceptance: get("acceptance_criteria", "acceptance"),
+		Type: get("issue_type", "type"), Status: get("status"), Assignee: get("assignee"), Owner: get("owner"), Parent: get("parent"),
+		Priority: tracker.DefaultPriority,
+		Created:  parseTime(get("created_at", "created")), Updated: parseTime(get("updated_at", "updated")), Closed: parseTime(get("closed_at", "closed")),
+	}
+	if n, err := strconv.Atoi(string(o.raw("priority"))); err == nil {
+		b.Priority = n
+	}
+	_ = json.Unmarshal(o.raw("labels"), &b.Labels)   // of another type: no labels
+	_ = json.Unmarshal(o.raw("aliases"), &b.Aliases) // of another type: no aliases
+	b.Human = string(o.raw("requiresHumanAction")) == "true" || string(o.raw("requires_human_action")) == "true"
+	b.Normalise()
+	return b, true
+}

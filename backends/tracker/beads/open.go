@@ -1,0 +1,85 @@
+package beads
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// Find resolves a location to the .beads directory.
+func Find(path string) (string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", model.Errorf(model.NotFound, "open", "%q is not there", filepath.Base(path))
+	case err != nil:
+		return "", fileError("open", filepath.Base(path), err)
+	case info.Mode().IsRegular() && filepath.Base(path) == issuesName:
+		return filepath.Dir(path), nil
+	case !info.IsDir():
+		return "", model.Errorf(model.InvalidInput, "open", "%q is no directory: give a repository or its .beads", filepath.Base(path))
+	case filepath.Base(path) == ".beads":
+		return path, nil
+	}
+	inner := filepath.Join(path, ".beads")
+	if info, err := os.Stat(inner); err == nil && info.IsDir() {
+		return inner, nil
+	}
+	if info, err := os.Stat(filepath.Join(path, issuesName)); err == nil && info.Mode().IsRegular() {
+		return path, nil
+	}
+	return "", model.Errorf(model.NotFound, "open", "%q holds no .beads directory", filepath.Base(path))
+}
+
+// Open opens the store. It creates nothing.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	dir, err := Find(c.Path)
+	if err != nil {
+		return model.Store{}, err
+	}
+	s := NewStore(dir, c)
+	snap, err := s.view(ctx)
+	if err != nil {
+		return model.Store{}, err
+	}
+	statuses := tracker.Statuses()
+	for _, t := range snap.tiers {
+		if tracker.IsStatus(t) && !contains(statuses, t) {
+			statuses = append(statuses, t)
+		}
+	}
+	store := tracker.Adapt(tracker.Config{
+		Name: c.Name, Kind: "beads", Location: c.Path, Backend: s, Capabilities: tracker.PresetJSONL, Statuses: statuses,
+		Memories: true, Lines: true, NewID: s.NewID,
+		Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
+		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: s.notes(),
+	})
+	return store, nil
+}
+
+func contains(in []string, s string) bool {
+	for _, x := range in {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// notes say what was opened and what a write to it means.
+func (s *Store) notes() []string {
+	out := []string{
+		"this is the JSONL, not bd's database: bd keeps its truth in Dolt and takes a changed line only when it imports the file",
+		"a running Foolery holds a cache and overwrites what others change in the file: close it before writing",
+		"ready work counts every recorded blocker, a closed one too, as the JSONL store has it",
+	}
+	if _, err := os.Lstat(s.path(issuesName)); err != nil {
+		out = append(out, "there is no issues.jsonl yet: the store is empty and the first write makes the file")
+	}
+	return out
+}

@@ -1,0 +1,430 @@
+package beads
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash/fnv"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// maxLine is the line buffer of bd: a longer line stops its import.
+const maxLine = 64 << 20
+
+// entry is one line of issues.jsonl that is not blank and no merge marker.
+type entry struct {
+	start, end, next int // of the line in the file: text without its end, and the line after
+	kind             tracker.Kind
+	tier             string
+	id               string // handle
+	raw              string // the id as it is stored, without the mark of a duplicate
+	title, body      span
+	updated, depends span
+	number           int // of the line, from 1
+	problem          string
+}
+
+// mark is a line that git leaves where a merge could not decide.
+type mark struct {
+	number int
+	sort   byte // < | = >
+	entry  int  // how many entries stand before it
+	label  string
+}
+
+// snapshot is both files as they were read.
+type snapshot struct {
+	issues, deps []byte
+	entries      []entry
+	ids          map[string]int
+	marks        []mark
+	pairs        []pair
+	badPairs     []int // numbers of lines of deps.jsonl that are no pair
+	tiers        []string
+
+	once sync.Once
+	all  []model.Dependency
+}
+
+// pair is a line of deps.jsonl.
+type pair struct {
+	start, next      int
+	blocker, blocked string
+	number           int
+}
+
+// parse reads both files. It decodes nothing but ids.
+func parse(issues, deps []byte) *snapshot {
+	s := &snapshot{issues: issues, deps: deps}
+	s.entries, s.marks = scanFile(issues)
+	s.ids = make(map[string]int, len(s.entries))
+	seen := map[string]bool{}
+	for i := range s.entries {
+		e := &s.entries[i]
+		id := e.id
+		for n := 2; ; n++ {
+			if _, taken := s.ids[id]; !taken {
+				break
+			}
+			id = e.id + "#" + strconv.Itoa(n)
+		}
+		e.id = id
+		s.ids[id] = i
+		if !seen[e.tier] {
+			seen[e.tier] = true
+			s.tiers = append(s.tiers, e.tier)
+		}
+	}
+	s.scanPairs()
+	return s
+}
+
+// chunkBytes is the least that is worth a goroutine.
+const chunkBytes = 4 << 20
+
+// scanFile cuts the file at line ends and scans the pieces side by side.
+func scanFile(data []byte) ([]entry, []mark) {
+	n := min(runtime.GOMAXPROCS(0), len(data)/chunkBytes+1)
+	cuts := []int{0}
+	for i := 1; i < n; i++ {
+		at := max(len(data)/n*i, cuts[len(cuts)-1])
+		if nl := bytes.IndexByte(data[at:], '\n'); nl >= 0 {
+			cuts = append(cuts, at+nl+1)
+		}
+	}
+	cuts = append(cuts, len(data))
+	parts := make([]part, len(cuts)-1)
+	var wg sync.WaitGroup
+	for i := range parts {
+		wg.Go(func() { parts[i].scan(data, cuts[i], cuts[i+1]) })
+	}
+	wg.Wait()
+	if len(parts) == 1 {
+		return parts[0].entries, parts[0].marks
+	}
+	var entries []entry
+	var marks []mark
+	lines := 0
+	for _, p := range parts {
+		for _, m := range p.marks {
+			m.number += lines
+			m.entry += len(entries)
+			marks = append(marks, m)
+		}
+		from := len(entries)
+		entries = append(slices.Grow(entries, len(p.entries)), p.entries...)
+		for i := from; lines > 0 && i < len(entries); i++ {
+			entries[i].number += lines
+		}
+		lines += p.lines
+	}
+	return entries, marks
+}
+
+// part is a piece of the file.
+type part struct {
+	entries []entry
+	marks   []mark
+	lines   int
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+func (p *part) scan(data []byte, from, to int) {
+	for at := from; at < to; {
+		end, next := to, to
+		if nl := bytes.IndexByte(data[at:to], '\n'); nl >= 0 {
+			end, next = at+nl, at+nl+1
+		}
+		p.lines++
+		start := at
+		if at == 0 && bytes.HasPrefix(data, bom) {
+			start = len(bom)
+		}
+		at = next
+		line := data[start:end]
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 {
+			continue
+		}
+		if m, ok := markOf(line); ok {
+			m.number, m.entry = p.lines, len(p.entries)
+			p.marks = append(p.marks, m)
+			continue
+		}
+		if end > start && data[end-1] == '\r' {
+			end--
+		}
+		e := entry{start: start, end: end, next: next, number: p.lines}
+		e.scan(data[start:end])
+		p.entries = append(p.entries, e)
+	}
+}
+
+// markOf recognises a line that git leaves in an undecided merge.
+func markOf(line []byte) (mark, bool) {
+	if len(line) < 7 {
+		return mark{}, false
+	}
+	switch c := line[0]; c {
+	case '<', '=', '>', '|':
+		for _, b := range line[1:7] {
+			if b != c {
+				return mark{}, false
+			}
+		}
+		return mark{sort: c, label: strings.TrimSpace(string(line[7:]))}, true
+	}
+	return mark{}, false
+}
+
+// scan tells what the line is.
+func (e *entry) scan(line []byte) {
+	if len(line) > maxLine {
+		e.foreign(line, fmt.Sprintf("it is longer than %d bytes, which no reader of the format takes", maxLine))
+		return
+	}
+	var typ, id, status, key, value, schema span
+	err := members(line, func(k, v span) {
+		name := k.in(line)
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = []byte(unquote(name))
+		}
+		switch string(name) {
+		case "_type":
+			typ = v
+		case "_schema":
+			schema = v
+		case "id":
+			id = v
+		case "title":
+			e.title = v
+		case "description":
+			e.body = v
+		case "status":
+			status = v
+		case "updated_at":
+			e.updated = v
+		case "updated":
+			if e.updated.none() {
+				e.updated = v
+			}
+		case "dependencies":
+			e.depends = v
+		case "key":
+			key = v
+		case "value":
+			value = v
+		}
+	})
+	if err != nil {
+		e.foreign(line, err.Error())
+		return
+	}
+	kind, isText := textOf(line, typ)
+	switch {
+	case kind == "memory" && isText:
+		name, ok := textOf(line, key)
+		if !ok || name == "" {
+			e.foreign(line, "it is a memory without a key")
+			return
+		}
+		e.title, e.body, e.updated, e.depends = span{}, value, span{}, span{}
+		e.kind, e.tier, e.raw = tracker.Memory, tracker.TierMemory, name
+		e.id = tracker.MemoryPrefix + name
+		return
+	case !typ.none() && kind != "issue":
+		e.foreign(line, "")
+		return
+	}
+	name, ok := textOf(line, id)
+	switch {
+	case !schema.none() && id.none():
+		e.foreign(line, "")
+		return
+	case !ok || name == "":
+		e.foreign(line, "it has no id")
+		return
+	}
+	e.id, e.raw = name, name
+	e.tier = tierOf(line, status)
+}
+
+// foreign makes the line an entry of its own, named by its content.
+func (e *entry) foreign(line []byte, problem string) {
+	sum := sha256.Sum256(line)
+	number, start, end, next := e.number, e.start, e.end, e.next
+	*e = entry{start: start, end: end, next: next, number: number, kind: tracker.Line, tier: tracker.TierLine, problem: problem}
+	e.raw = hex.EncodeToString(sum[:8])
+	e.id = tracker.LinePrefix + e.raw
+}
+
+// textOf decodes a string value; ok is false for another type.
+func textOf(line []byte, v span) (string, bool) {
+	raw := v.in(line)
+	if len(raw) < 2 || raw[0] != '"' {
+		return string(raw), false
+	}
+	return unquote(raw[1 : len(raw)-1]), true
+}
+
+// tierOf is the status as the name of a tier.
+func tierOf(line []byte, status span) string {
+	raw := status.in(line)
+	switch string(raw) {
+	case "", "null", `""`, `"open"`:
+		return tracker.DefaultStatus
+	case `"closed"`:
+		return "closed"
+	case `"in_progress"`:
+		return "in_progress"
+	case `"tombstone"`:
+		return tracker.TierTombstone
+	}
+	s, ok := textOf(line, status)
+	if !ok || !tracker.IsStatus(s) {
+		return tracker.TierCustom
+	}
+	return s
+}
+
+// scanPairs reads deps.jsonl.
+func (s *snapshot) scanPairs() {
+	number := 0
+	for at := 0; at < len(s.deps); {
+		number++
+		start := at
+		end, next := len(s.deps), len(s.deps)
+		if nl := bytes.IndexByte(s.deps[at:], '\n'); nl >= 0 {
+			end, next = at+nl, at+nl+1
+		}
+		at = next
+		line := bytes.TrimSpace(s.deps[start:end])
+		if len(line) == 0 {
+			continue
+		}
+		o, err := parseObject(line)
+		if err != nil {
+			s.badPairs = append(s.badPairs, number)
+			continue
+		}
+		blocker, ok1 := o.text("blockerId")
+		blocked, ok2 := o.text("blockedId")
+		if !ok1 || !ok2 || blocker == "" || blocked == "" {
+			s.badPairs = append(s.badPairs, number)
+			continue
+		}
+		s.pairs = append(s.pairs, pair{start, next, blocker, blocked, number})
+	}
+}
+
+func (s *snapshot) line(i int) []byte { return s.issues[s.entries[i].start:s.entries[i].end] }
+
+// Len counts the entries.
+func (s *snapshot) Len() int { return len(s.entries) }
+
+// Find gives the place of a handle.
+func (s *snapshot) Find(id string) int {
+	if i, ok := s.ids[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// ID is the handle.
+func (s *snapshot) ID(i int) string { return s.entries[i].id }
+
+// Tier is the status, or what else the entry is.
+func (s *snapshot) Tier(i int) string { return s.entries[i].tier }
+
+// Tiers lists the tiers that occur.
+func (s *snapshot) Tiers() []string { return s.tiers }
+
+// Updated is the time that the line gives; a memory has none.
+func (s *snapshot) Updated(i int) time.Time {
+	text, ok := textOf(s.line(i), s.entries[i].updated)
+	if !ok {
+		return time.Time{}
+	}
+	return parseTime(text)
+}
+
+func parseTime(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// Head tells what a list shows.
+func (s *snapshot) Head(i int) tracker.Head {
+	e, line := &s.entries[i], s.line(i)
+	h := tracker.Head{ID: e.id, Kind: e.kind, Tier: e.tier, Modified: s.Updated(i), Archived: e.tier == tracker.TierTombstone}
+	sum := fnv.New64a()
+	_, _ = sum.Write(line) // a hash never fails
+	h.Stamp = strconv.FormatUint(sum.Sum64(), 36)
+	if e.kind == tracker.Line {
+		h.Bytes, h.Problem, h.Title = int64(len(line)), e.problem, s.lineTitle(i)
+		return h
+	}
+	h.Title, _ = s.Texts(i)
+	switch raw := e.body.in(line); {
+	case len(raw) >= 2 && raw[0] == '"':
+		h.Bytes = unquotedLen(raw[1 : len(raw)-1])
+	case string(raw) != "null":
+		h.Bytes = int64(len(raw))
+	}
+	return h
+}
+
+func (s *snapshot) lineTitle(i int) string {
+	e := &s.entries[i]
+	if e.problem == "" {
+		return "line " + strconv.Itoa(e.number) + ": kept as it is"
+	}
+	return "line " + strconv.Itoa(e.number) + ": " + e.problem
+}
+
+// Texts are title and body. A memory's title is its key.
+func (s *snapshot) Texts(i int) (title, body string) {
+	e, line := &s.entries[i], s.line(i)
+	if e.kind == tracker.Line {
+		return "", string(line)
+	}
+	title, _ = textOf(line, e.title)
+	if e.kind == tracker.Memory {
+		title = e.raw
+	}
+	body, ok := textOf(line, e.body)
+	if !ok && body == "null" {
+		body = ""
+	}
+	return title, body
+}
+
+// Problems name the lines that are no items.
+func (s *snapshot) Problems() []string {
+	var out []string
+	for i := range s.entries {
+		if e := &s.entries[i]; e.problem != "" {
+			out = append(out, fmt.Sprintf("line %d of issues.jsonl: %s", e.number, e.problem))
+		}
+	}
+	for _, n := range s.badPairs {
+		out = append(out, fmt.Sprintf("line %d of deps.jsonl: it is no pair", n))
+	}
+	if len(s.marks) > 0 {
+		out = append(out, s.mergeWords())
+	}
+	return out
+}

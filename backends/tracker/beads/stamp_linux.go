@@ -1,0 +1,8 @@
+package beads
+
+import (
+	"syscall"
+	"time"
+)
+
+func changed(s *syscall.Stat_t) time.Time { return unixTime(int64(s.Ctim.Sec), int64(s.Ctim.Nsec)) }

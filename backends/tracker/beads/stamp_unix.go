@@ -1,0 +1,19 @@
+package beads
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// stampOf takes the change time too: a writer can set the other one back.
+func stampOf(info fs.FileInfo) stamp {
+	s := stamp{exists: true, size: info.Size(), mod: info.ModTime()}
+	if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+		s.inode = sys.Ino
+		s.changed = changed(sys)
+	}
+	return s
+}
+
+func unixTime(sec, nsec int64) time.Time { return time.Unix(sec, nsec) }

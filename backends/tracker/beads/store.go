@@ -1,0 +1,461 @@
+// Package beads opens a .beads directory: its JSONL, which Foolery keeps and bd
+// exports, or the bd command. A write to the JSONL changes only the bytes of the
+// edited fields; every other line, readable or not, stays as it was.
+package beads
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/backends/tracker"
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// The files of a .beads directory.
+const (
+	issuesName       = "issues.jsonl"
+	depsName         = "deps.jsonl"
+	interactionsName = "interactions.jsonl"
+)
+
+// Config is what opening needs.
+type Config struct {
+	Name     string
+	Path     string // a repository, its .beads directory, or the issues.jsonl in it
+	Port     string // jsonl (or empty), cli, auto
+	Command  string // the bd command; empty: bd
+	ReadOnly bool
+	// ReadOnlyReason says why, in words; empty takes a default.
+	ReadOnlyReason string
+	Clock          clock.Clock   // nil: the system's
+	FS             atomicfile.FS // nil: the machine's files
+
+	Workspace, AgentID, CrewID string
+}
+
+// Store is a .beads directory as a backend.
+type Store struct {
+	dir   string
+	fs    atomicfile.FS
+	clock clock.Clock
+
+	// turn holds one token: writers of this process wait for it and not for the
+	// lock on the directory, which would have to be asked again and again.
+	turn chan struct{}
+
+	mu     sync.Mutex
+	cached *snapshot
+	stamps [2]stamp
+}
+
+// stamp tells one state of a file from another without reading it.
+type stamp struct {
+	exists  bool
+	size    int64
+	mod     time.Time
+	changed time.Time
+	inode   uint64
+}
+
+// NewStore makes the backend over a directory that is there.
+func NewStore(dir string, c Config) *Store {
+	s := &Store{dir: dir, fs: c.FS, clock: c.Clock, turn: make(chan struct{}, 1)}
+	if s.fs == nil {
+		s.fs = atomicfile.OS{}
+	}
+	if s.clock == nil {
+		s.clock = clock.System{}
+	}
+	return s
+}
+
+// NewID makes an id of the published form: the time in milliseconds and four
+// random characters, both in base 36.
+func (s *Store) NewID() string {
+	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+	var b [4]byte
+	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	for i := range b {
+		b[i] = digits[int(b[i])%len(digits)]
+	}
+	return "beads-" + strconv.FormatInt(s.clock.Now().UnixMilli(), 36) + "-" + string(b[:])
+}
+
+// Close releases nothing: every file is closed when it has been read.
+func (s *Store) Close() error { return nil }
+
+// View reads the files again when one of them has changed.
+func (s *Store) View(ctx context.Context) (tracker.View, error) { return s.view(ctx) }
+
+func (s *Store) view(ctx context.Context) (*snapshot, error) {
+	if err := model.FromContext(ctx, "read"); err != nil {
+		return nil, err
+	}
+	now, err := s.stat()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cached != nil && now == s.stamps {
+		return s.cached, nil
+	}
+	snap, at, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.cached, s.stamps = snap, at
+	return snap, nil
+}
+
+// loadAttempts is how often a file that changes while it is read is read again.
+const loadAttempts = 5
+
+// load reads both files, again when one of them changed meanwhile.
+func (s *Store) load(ctx context.Context) (*snapshot, [2]stamp, error) {
+	var err error
+	for range loadAttempts {
+		if err = model.FromContext(ctx, "read"); err != nil {
+			return nil, [2]stamp{}, err
+		}
+		var before, after [2]stamp
+		var issues, deps []byte
+		if before, err = s.stat(); err != nil {
+			return nil, before, err
+		}
+		if issues, err = s.read(issuesName); err != nil {
+			return nil, before, err
+		}
+		if deps, err = s.read(depsName); err != nil {
+			return nil, before, err
+		}
+		if after, err = s.stat(); err != nil {
+			return nil, before, err
+		}
+		if before == after {
+			return parse(issues, deps), after, nil
+		}
+	}
+	return nil, [2]stamp{}, model.Errorf(model.Locked, "read", "the files are being rewritten: try again")
+}
+
+func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *Store) stat() ([2]stamp, error) {
+	var out [2]stamp
+	for i, name := range []string{issuesName, depsName} {
+		info, err := s.fs.Lstat(s.path(name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if d, derr := s.fs.Lstat(s.dir); derr != nil || !d.IsDir() {
+				return out, model.Errorf(model.Unavailable, "read", "the directory .beads is gone, or is none")
+			}
+			continue
+		case err != nil:
+			return out, fileError("read", name, err)
+		case !info.Mode().IsRegular():
+			return out, model.Errorf(model.Unavailable, "read", "%s is not a regular file", name)
+		}
+		out[i] = stampOf(info)
+	}
+	return out, nil
+}
+
+// read gives a whole file; an absent one is empty.
+func (s *Store) read(name string) ([]byte, error) {
+	f, err := s.fs.OpenFile(s.path(name), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fileError("read", name, err)
+	}
+	defer f.Close() // opened for reading: closing loses nothing
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fileError("read", name, err)
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := io.Copy(buf, f); err != nil {
+		return nil, fileError("read", name, err)
+	}
+	return buf.Bytes(), nil
+}
+
+// fileError names the file and never its directory (R15).
+func fileError(op, name string, err error) error {
+	kind := model.Internal
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		kind = model.PermissionDenied
+	case errors.Is(err, fs.ErrNotExist):
+		kind = model.Unavailable
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return model.Errorf(kind, op, "%s: %w", name, err)
+}
+
+// Ping looks whether the directory and the file can be read. An undecided merge
+// is no good store: nothing can be written to it.
+func (s *Store) Ping(ctx context.Context) error {
+	at, err := s.stat()
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	snap, current := s.cached, s.stamps == at
+	s.mu.Unlock()
+	if snap == nil || !current {
+		if at[0].size > pingBytes {
+			f, err := s.fs.OpenFile(s.path(issuesName), os.O_RDONLY, 0)
+			if err != nil {
+				return fileError("health", issuesName, err)
+			}
+			return f.Close()
+		}
+		if snap, err = s.view(ctx); err != nil {
+			return err
+		}
+	}
+	if len(snap.marks) > 0 {
+		return model.Errorf(model.Conflict, "health", "%s", snap.mergeWords())
+	}
+	return nil
+}
+
+// pingBytes is the largest file that a health check reads.
+const pingBytes = 4 << 20
+
+func (s *snapshot) mergeWords() string {
+	var lines []string
+	for _, m := range s.marks {
+		lines = append(lines, strconv.Itoa(m.number))
+	}
+	if len(lines) > 6 {
+		lines = append(lines[:6], "…")
+	}
+	return "git merge markers stand in issues.jsonl on lines " + strings.Join(lines, ", ") + ": decide the merge and commit it, then write again"
+}
+
+// Put writes one entry.
+func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
+	var got tracker.Record
+	err := s.rewrite(ctx, "retain", func(snap *snapshot) (issues, deps []byte, err error) {
+		i := snap.Find(id)
+		var have tracker.Record
+		if i >= 0 {
+			have = snap.Record(i)
+		}
+		want, err := change(have, i >= 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		got = want
+		if i >= 0 && want.Revision() == have.Revision() {
+			got = have
+			return snap.issues, snap.deps, nil
+		}
+		issues, deps, err = s.with(snap, i, have, want)
+		if err != nil {
+			return nil, nil, err
+		}
+		after := parse(issues, deps)
+		at := after.Find(id)
+		if at < 0 {
+			return nil, nil, model.Errorf(model.Internal, "retain", "the line that was made for %q does not read back; nothing was written", id)
+		}
+		got = after.Record(at)
+		return issues, deps, nil
+	})
+	return got, err
+}
+
+// with is both files after one entry has been written.
+func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, deps []byte, err error) {
+	now := s.clock.Now().UTC().Format(time.RFC3339Nano)
+	was, is := splitList(have.Field(tracker.FieldDepends)), splitList(want.Field(tracker.FieldDepends))
+	gone := slices.DeleteFunc(slices.Clone(was), func(id string) bool { return slices.Contains(is, id) })
+	fresh := slices.DeleteFunc(slices.Clone(is), func(id string) bool { return slices.Contains(was, id) })
+	raw := want.ID
+	if i >= 0 {
+		raw = snap.entries[i].raw
+	}
+	for _, blocker := range fresh {
+		if n := snap.Find(blocker); blocker == raw || n < 0 || snap.entries[n].kind != tracker.Issue {
+			return nil, nil, model.Errorf(model.NotFound, "retain", "depends names %q, which is no other work item of this store", blocker)
+		}
+	}
+	var line []byte
+	if i >= 0 {
+		line, err = edit(snap.line(i), have, want, now)
+	} else {
+		line, err = compose(want, snap.typed(), now)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	deps = snap.deps
+	if len(gone)+len(fresh) > 0 {
+		if line, deps, err = snap.relate(line, raw, gone, fresh, now); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(line) > maxLine {
+		return nil, nil, model.Errorf(model.InvalidInput, "retain", "the line would have %d bytes; a reader of the format takes %d", len(line), maxLine)
+	}
+	if i < 0 {
+		return snap.append(line), deps, nil
+	}
+	e := snap.entries[i]
+	return slices.Concat(snap.issues[:e.start], line, snap.issues[e.end:]), deps, nil
+}
+
+// typed reports whether the file says _type in its newest work item.
+func (s *snapshot) typed() bool {
+	for i := len(s.entries) - 1; i >= 0; i-- {
+		if s.entries[i].kind == tracker.Issue {
+			o, err := parseObject(s.line(i))
+			return err == nil && o.find("_type") >= 0
+		}
+	}
+	return false
+}
+
+// append adds a line with the line end that the file has.
+func (s *snapshot) append(line []byte) []byte { return appendLine(s.issues, line) }
+
+func appendLine(data, line []byte) []byte {
+	end := "\n"
+	if first := bytes.IndexByte(data, '\n'); first > 0 && data[first-1] == '\r' {
+		end = "\r\n"
+	}
+	if n := len(data); n > 0 && data[n-1] != '\n' && !bytes.Equal(data, bom) {
+		return slices.Concat(data, []byte(end), line, []byte(end))
+	}
+	return slices.Concat(data, line, []byte(end))
+}
+
+// relate changes pairs where they are kept: in deps.jsonl when the store has one,
+// in the line when it lists dependencies or nothing else does.
+func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now string) (newLine, deps []byte, err error) {
+	o, err := parseObject(line)
+	if err != nil {
+		return nil, nil, err
+	}
+	outside := s.deps != nil
+	inside := fresh
+	if outside && o.find("dependencies") < 0 {
+		inside = nil
+	}
+	relate(o, id, gone, inside, now)
+	deps = s.deps
+	if len(gone) > 0 {
+		deps = s.withoutPairs(func(p pair) bool { return p.blocked == id && slices.Contains(gone, p.blocker) })
+	}
+	if outside {
+		for _, blocker := range fresh {
+			deps = appendLine(deps, slices.Concat([]byte(`{"blockerId":`), quote(blocker), []byte(`,"blockedId":`), quote(id), []byte("}")))
+		}
+	}
+	return o.line, deps, nil
+}
+
+// withoutPairs leaves lines out of deps.jsonl.
+func (s *snapshot) withoutPairs(drop func(pair) bool) []byte {
+	if s.deps == nil {
+		return nil
+	}
+	out := make([]byte, 0, len(s.deps))
+	at := 0
+	for _, p := range s.pairs {
+		if drop(p) {
+			out = append(out, s.deps[at:p.start]...)
+			at = p.next
+		}
+	}
+	return append(out, s.deps[at:]...)
+}
+
+// Remove removes one entry and then the pairs that name it. When a crash came
+// between the two, doing it again removes the pairs that were left.
+func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record) error) (bool, error) {
+	removed := false
+	err := s.rewrite(ctx, "forget", func(snap *snapshot) (issues, deps []byte, err error) {
+		i := snap.Find(id)
+		raw := id
+		issues = snap.issues
+		removed = i >= 0
+		twins := 0
+		if i >= 0 {
+			if err := check(snap.Record(i)); err != nil {
+				return nil, nil, err
+			}
+			e := snap.entries[i]
+			raw = e.raw
+			issues = slices.Concat(snap.issues[:lineStart(snap, e)], snap.issues[e.next:])
+			for _, other := range snap.entries {
+				if other.kind == e.kind && other.raw == raw {
+					twins++
+				}
+			}
+			if e.kind != tracker.Issue {
+				return issues, snap.deps, nil
+			}
+		}
+		if twins > 1 { // another line has the id and keeps its pairs
+			return issues, snap.deps, nil
+		}
+		return issues, snap.withoutPairs(func(p pair) bool { return p.blocked == raw || p.blocker == raw }), nil
+	})
+	return removed && err == nil, err
+}
+
+// lineStart keeps a byte order mark, which belongs to the file and not to its
+// first line.
+func lineStart(_ *snapshot, e entry) int { return e.start }
+
+// Relate adds or removes one pair.
+func (s *Store) Relate(ctx context.Context, d model.Dependency, add bool) error {
+	op := "depend"
+	return s.rewrite(ctx, op, func(snap *snapshot) (issues, deps []byte, err error) {
+		i, j := snap.Find(d.Blocked), snap.Find(d.Blocker)
+		for n, id := range map[int]string{i: d.Blocked, j: d.Blocker} {
+			if n < 0 || snap.entries[n].kind != tracker.Issue {
+				return nil, nil, model.Errorf(model.NotFound, op, "Beat %s not found", id)
+			}
+		}
+		has := slices.Contains(snap.blockers(i), d.Blocker)
+		switch {
+		case add && has:
+			return nil, nil, model.Errorf(model.AlreadyExists, op, "Dependency %s -> %s already exists", d.Blocker, d.Blocked)
+		case !add && !has:
+			return nil, nil, model.Errorf(model.NotFound, op, "Dependency %s -> %s not found", d.Blocker, d.Blocked)
+		}
+		gone, fresh := []string{d.Blocker}, []string(nil)
+		if add {
+			gone, fresh = fresh, gone
+		}
+		e := snap.entries[i]
+		line, deps, err := snap.relate(snap.line(i), e.raw, gone, fresh, s.clock.Now().UTC().Format(time.RFC3339Nano))
+		if err != nil {
+			return nil, nil, err
+		}
+		return slices.Concat(snap.issues[:e.start], line, snap.issues[e.end:]), deps, nil
+	})
+}

@@ -1,0 +1,160 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// rewriteAttempts is how often a write starts over when a writer without the lock
+// was faster.
+const rewriteAttempts = 8
+
+// lockPause is how long a writer waits before it asks for the lock again.
+const lockPause = 5 * time.Millisecond
+
+// rewrite makes both files anew under the lock: issues first, then deps, each
+// whole and atomic. make sees the files as they are now; when it gives them back
+// unchanged nothing is written. A file that somebody without the lock changes
+// meanwhile is read again, and make runs again.
+func (s *Store) rewrite(ctx context.Context, op string, make func(*snapshot) (issues, deps []byte, err error)) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return model.FromContext(ctx, op)
+	}
+	unlock, err := s.lock(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	for range rewriteAttempts {
+		snap, at, err := s.load(ctx)
+		if err != nil {
+			return err
+		}
+		if len(snap.marks) > 0 {
+			return model.Errorf(model.Conflict, op, "%s; nothing was written", snap.mergeWords())
+		}
+		issues, deps, err := make(snap)
+		if err != nil {
+			return err
+		}
+		if err := model.FromContext(ctx, op); err != nil {
+			return err
+		}
+		switch done, err := s.replace(op, snap, at, issues, deps); {
+		case err != nil:
+			return err
+		case done:
+			return nil
+		}
+	}
+	return model.Errorf(model.Conflict, op, "issues.jsonl is rewritten by another program again and again: nothing was written")
+}
+
+// lock takes the directory itself, so that no lock file is left behind. bd and
+// Foolery take no lock; this one is for memdesk's own processes.
+func (s *Store) lock(ctx context.Context, op string) (func(), error) {
+	d, err := s.fs.OpenFile(s.dir, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fileError(op, ".beads", err)
+	}
+	for {
+		got, err := d.TryLock(true)
+		if err != nil {
+			_ = d.Close() // nothing was locked
+			return nil, fileError(op, ".beads", err)
+		}
+		if got {
+			return func() { _ = d.Close() }, nil // closing releases
+		}
+		select {
+		case <-ctx.Done():
+			_ = d.Close() // nothing was locked
+			return nil, model.Errorf(model.Locked, op, "another memdesk process is writing to this store")
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// replace writes what is different. done is false, and nothing written, when a
+// file changed since it was read.
+func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []byte) (done bool, err error) {
+	s.sweep()
+	files := []struct {
+		name     string
+		old, now []byte
+	}{{issuesName, snap.issues, issues}, {depsName, snap.deps, deps}}
+	for i, f := range files {
+		if bytes.Equal(f.old, f.now) {
+			continue
+		}
+		same, err := s.unchanged(f.name, at[i], f.old)
+		if err != nil {
+			return false, err
+		}
+		if !same {
+			if i == 0 {
+				return false, nil
+			}
+			return false, model.Errorf(model.Internal, op, "issues.jsonl is written, but deps.jsonl was changed by another program meanwhile: do the same once more to bring it up to date")
+		}
+		err = atomicfile.WriteFS(s.fs, s.path(f.name), f.now, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
+		switch {
+		case errors.Is(err, atomicfile.ErrUnsynced):
+			return true, model.Errorf(model.Internal, op, "%s is written but not known to be durable", f.name)
+		case err != nil && i == 1 && !bytes.Equal(snap.issues, issues):
+			return false, model.Errorf(model.Internal, op, "issues.jsonl is written, deps.jsonl is not: %w; do the same once more", fileError("", f.name, err))
+		case err != nil:
+			return false, fileError(op, f.name, err)
+		}
+	}
+	return true, nil
+}
+
+// unchanged compares the bytes, not only what a file says about itself.
+func (s *Store) unchanged(name string, at stamp, old []byte) (bool, error) {
+	info, err := s.fs.Lstat(s.path(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return !at.exists, nil
+	case err != nil:
+		return false, fileError("write", name, err)
+	case !at.exists, stampOf(info) != at:
+		return false, nil
+	}
+	now, err := s.read(name)
+	return err == nil && bytes.Equal(now, old), err
+}
+
+const tempPrefix, tempInfix = ".memdesk-", ".tmp."
+
+// tempName is a name that sweep knows again.
+func tempName(base string) string { return tempPrefix + base + tempInfix + atomicfile.Suffix() }
+
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && strings.Contains(name, tempInfix)
+}
+
+// sweep removes what a crash left of our own, under the lock that everybody who
+// writes such files holds.
+func (s *Store) sweep() {
+	entries, err := s.fs.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if isTemp(e.Name()) && e.Type().IsRegular() {
+			_ = s.fs.Remove(s.path(e.Name())) // the next write tries again
+		}
+	}
+}

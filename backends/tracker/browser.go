@@ -1,0 +1,123 @@
+package tracker
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Read returns one entry with its dependencies as links.
+func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
+	if err := a.begin(ctx, "read", false); err != nil {
+		return model.Item{}, err
+	}
+	v, err := a.view(ctx, "read")
+	if err != nil {
+		return model.Item{}, err
+	}
+	i := v.Find(id)
+	if i < 0 {
+		return model.Item{}, absent("read", id)
+	}
+	r := v.Record(i)
+	it := model.Item{Header: a.header(v, i), Meta: r.Fields, Body: r.Body}
+	it.Revision = r.Revision()
+	for _, d := range v.Dependencies() {
+		other, role := d.Blocker, "blocked by"
+		switch {
+		case d.Blocked == r.ID:
+		case d.Blocker == r.ID:
+			other, role = d.Blocked, "blocks"
+		default:
+			continue
+		}
+		it.LinksTotal++
+		if len(it.Links) < model.LinkLimit {
+			it.Links = append(it.Links, model.Link{Kind: linkKind(d.Kind), Role: role, Other: []string{other}})
+		}
+	}
+	return it, nil
+}
+
+func linkKind(kind string) string {
+	if kind == "" {
+		return "blocks"
+	}
+	return kind
+}
+
+func absent(op, id string) error {
+	return model.Errorf(model.NotFound, op, "there is no item %q", id)
+}
+
+// Tiers counts every declared tier, empty ones included, and any other that
+// stands in the store.
+func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
+	if err := a.begin(ctx, "tiers", false); err != nil {
+		return nil, err
+	}
+	v, err := a.view(ctx, "tiers")
+	if err != nil {
+		return nil, err
+	}
+	var out []model.TierCount
+	place := map[string]int{}
+	add := func(tier string) int {
+		n, ok := place[tier]
+		if !ok {
+			n = len(out)
+			place[tier] = n
+			out = append(out, model.TierCount{Tier: tier})
+		}
+		return n
+	}
+	for _, t := range a.specs {
+		add(t.Name)
+	}
+	for i := range v.Len() {
+		if i%1024 == 0 {
+			if err := model.FromContext(ctx, "tiers"); err != nil {
+				return nil, err
+			}
+		}
+		n := add(v.Tier(i))
+		out[n].Items++
+		out[n].Bytes += v.Head(i).Bytes
+	}
+	return out, nil
+}
+
+// Names streams the ids.
+func (a *adapter) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
+	v, err := a.view(ctx, "names")
+	if err != nil {
+		return nil, err
+	}
+	for i := range v.Len() {
+		if err := model.FromContext(ctx, "names"); err != nil {
+			return nil, err
+		}
+		if !yield(v.ID(i)) {
+			return nil, nil
+		}
+	}
+	return nil, nil
+}
+
+// tierOfID tells the tier that an id stands for by its shape alone, empty for a
+// work item.
+func tierOfID(id string) string {
+	switch {
+	case strings.HasPrefix(id, MemoryPrefix):
+		return TierMemory
+	case strings.HasPrefix(id, LinePrefix):
+		return TierLine
+	}
+	return ""
+}
+
+func (a *adapter) writable(tier string) bool {
+	return slices.ContainsFunc(a.specs, func(t model.TierSpec) bool { return t.Name == tier && t.Writable })
+}

@@ -1,0 +1,42 @@
+package tracker
+
+import (
+	"context"
+
+	"memdesk/model"
+)
+
+// Forget removes one entry and the pairs that name it. It leaves no tombstone.
+func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if err := a.begin(ctx, "forget", true); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := req.CheckSelectors(); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := a.checkScope("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if req.DataSubjectID != "" {
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+	}
+	if err := checkID("forget", req.ID); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if !a.Capabilities.Delete && tierOfID(req.ID) != TierMemory {
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "this store cannot delete: close the item, or erase it with the store's own tools")
+	}
+	removed, err := a.Backend.Remove(ctx, req.ID, func(r Record) error {
+		if err := model.FromContext(ctx, "forget"); err != nil {
+			return err
+		}
+		return model.CheckMatch("forget", req.IfMatch, true, r.Revision())
+	})
+	if err != nil {
+		return model.ForgetResult{}, wrap("forget", err)
+	}
+	if removed {
+		return model.ForgetResult{Removed: 1}, nil
+	}
+	return model.ForgetResult{}, nil
+}

@@ -1,0 +1,312 @@
+package tracker
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// problemLimit is how many unreadable places a page names one by one.
+const problemLimit = 20
+
+// List pages over the entries of a view. The ids in order are kept for the next
+// page of the same list.
+func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	if err := a.begin(ctx, "list", false); err != nil {
+		return model.Page{}, err
+	}
+	return a.page(ctx, "list", req, "", nil)
+}
+
+// page is List over the entries that keep passes; what names the filter, so that
+// a cursor of one list is none of another.
+func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, what string, keep func(View, int) bool) (model.Page, error) {
+	if req.Scope != "" {
+		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown scope %q: this store has one scope only", req.Scope)
+	}
+	if req.Order == "" {
+		req.Order = OrderStore
+	}
+	if !slices.Contains(orders(), req.Order) {
+		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown order %q: there are store, newest, oldest, id and largest", string(req.Order))
+	}
+	v, err := a.view(ctx, op)
+	if err != nil {
+		return model.Page{}, err
+	}
+	if req.Tier != "" {
+		if err := a.checkTier(op, req.Tier, v); err != nil {
+			return model.Page{}, err
+		}
+	}
+	key := listKey(req, what)
+	at, err := parseCursor(op, req, key)
+	if err != nil {
+		return model.Page{}, err
+	}
+	sel, err := a.selected(ctx, op, v, req, key, keep)
+	if err != nil {
+		return model.Page{}, err
+	}
+	p := a.window(v, sel, at, req, key)
+	if p.Prev == "" && keep == nil {
+		p.Problems = problems(v, req.Hidden)
+	}
+	return p, nil
+}
+
+// problems names what a list leaves out. With hidden entries shown the lines that
+// are no items stand in the list themselves.
+func problems(v View, hidden bool) []string {
+	if hidden {
+		return nil
+	}
+	all := v.Problems()
+	if more := len(all) - problemLimit; more > 0 {
+		return append(slices.Clone(all[:problemLimit]), "and "+strconv.Itoa(more)+" more places")
+	}
+	return all
+}
+
+// selected is a list as places in a view.
+type selected struct {
+	view   View
+	key    string
+	places []int32
+}
+
+// selected filters and sorts, or takes what the last page of the list had.
+func (a *adapter) selected(ctx context.Context, op string, v View, req model.PageRequest, key string, keep func(View, int) bool) ([]int32, error) {
+	a.mu.Lock()
+	last := a.last
+	a.mu.Unlock()
+	if last.view == v && last.key == key {
+		return last.places, nil
+	}
+	query := fold(strings.TrimSpace(req.Query))
+	out := make([]int32, 0, v.Len())
+	for i := range v.Len() {
+		if i%1024 == 0 {
+			if err := model.FromContext(ctx, op); err != nil {
+				return nil, err
+			}
+		}
+		tier := v.Tier(i)
+		switch {
+		case req.Tier != "" && tier != req.Tier, req.Tier == "" && !req.Hidden && a.hidden(tier):
+			continue
+		case keep != nil && !keep(v, i), query != "" && !found(v, i, query):
+			continue
+		}
+		out = append(out, int32(i))
+	}
+	sortPlaces(v, out, req.Order)
+	a.mu.Lock()
+	a.last = selected{view: v, key: key, places: out}
+	a.mu.Unlock()
+	return out, nil
+}
+
+// found is the published search: a substring of id, title or description, case
+// apart (B16).
+func found(v View, i int, folded string) bool {
+	if strings.Contains(fold(v.ID(i)), folded) {
+		return true
+	}
+	title, body := v.Texts(i)
+	return strings.Contains(fold(title), folded) || strings.Contains(fold(body), folded)
+}
+
+// sortPlaces makes the order total: what is equal stands by its place.
+func sortPlaces(v View, places []int32, order model.Order) {
+	switch order {
+	case model.OrderID:
+		slices.SortFunc(places, func(x, y int32) int { return strings.Compare(v.ID(int(x)), v.ID(int(y))) })
+	case model.OrderNewest:
+		byKey(places, func(i int32) int64 { return -instant(v, i) }, -1)
+	case model.OrderOldest:
+		byKey(places, func(i int32) int64 { return instant(v, i) }, 1)
+	case model.OrderLargest:
+		byKey(places, func(i int32) int64 { return -v.Head(int(i)).Bytes }, 1)
+	}
+}
+
+func instant(v View, i int32) int64 {
+	at := v.Updated(int(i))
+	if at.IsZero() {
+		return 0 // age unknown: older than everything
+	}
+	return at.UnixNano()
+}
+
+// byKey sorts by a number that is computed once per entry; ties goes by place.
+func byKey(places []int32, key func(int32) int64, ties int) {
+	type keyed struct {
+		key   int64
+		place int32
+	}
+	all := make([]keyed, len(places))
+	for n, i := range places {
+		all[n] = keyed{key(i), i}
+	}
+	slices.SortFunc(all, func(x, y keyed) int {
+		return cmp.Or(cmp.Compare(x.key, y.key), ties*cmp.Compare(x.place, y.place))
+	})
+	for n := range all {
+		places[n] = all[n].place
+	}
+}
+
+// place is where a page begins or, read backwards, ends: at an entry, and at its
+// number in the list in case the entry is gone meanwhile.
+type place struct {
+	Key  string `json:"k"`
+	Back bool   `json:"b,omitempty"`
+	At   int    `json:"a"`
+	ID   string `json:"i"`
+}
+
+func (p place) cursor() string {
+	b, err := json.Marshal(p)
+	if err != nil { // strings and numbers always encode
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func listKey(req model.PageRequest, what string) string {
+	h := fnv.New64a()
+	for _, s := range []string{req.Tier, req.Query, string(req.Order), strconv.FormatBool(req.Hidden), what} {
+		_, _ = h.Write([]byte(strconv.Itoa(len(s)) + ":" + s)) // a hash never fails
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+func parseCursor(op string, req model.PageRequest, key string) (*place, error) {
+	if req.Cursor == "" {
+		return nil, nil
+	}
+	if req.End {
+		return nil, model.Errorf(model.InvalidInput, op, "a page is asked for by its cursor or as the last one, not both")
+	}
+	var p place
+	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	if err != nil || p.Key != key || p.At < 0 {
+		return nil, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list: start again without it")
+	}
+	return &p, nil
+}
+
+// window cuts one page.
+func (a *adapter) window(v View, sel []int32, at *place, req model.PageRequest, key string) model.Page {
+	limit := model.PageLimit(req.Limit)
+	from, to := 0, min(limit, len(sel))
+	switch {
+	case req.End:
+		from, to = max(0, len(sel)-limit), len(sel)
+	case at != nil:
+		n := whereabouts(v, sel, *at)
+		if at.Back {
+			from, to = max(0, n-limit), n
+		} else {
+			from, to = n, min(n+limit, len(sel))
+		}
+	}
+	p := model.Page{Items: make([]model.Header, 0, to-from), Total: model.Count{N: int64(len(sel))}}
+	for _, i := range sel[from:to] {
+		p.Items = append(p.Items, a.header(v, int(i)))
+	}
+	if to < len(sel) {
+		p.Next = place{Key: key, At: to, ID: v.ID(int(sel[to]))}.cursor()
+	}
+	if from > 0 {
+		p.Prev = place{Key: key, Back: true, At: from, ID: v.ID(int(sel[from-1]))}.cursor()
+	}
+	return p
+}
+
+// whereabouts is the number in the list at which a forward page begins, or before
+// which a backward page ends.
+func whereabouts(v View, sel []int32, p place) int {
+	at := min(p.At, len(sel))
+	here := at
+	if p.Back {
+		here--
+	}
+	if here >= 0 && here < len(sel) && v.ID(int(sel[here])) == p.ID {
+		return at
+	}
+	if i := v.Find(p.ID); i >= 0 {
+		if n := slices.Index(sel, int32(i)); n >= 0 {
+			if p.Back {
+				n++
+			}
+			return n
+		}
+	}
+	return at
+}
+
+// titleRunes caps a title in a list.
+const titleRunes = 120
+
+func (a *adapter) header(v View, i int) model.Header {
+	h := v.Head(i)
+	title, body := v.Texts(i)
+	return a.headerOf(h, title, body)
+}
+
+func (a *adapter) headerOf(h Head, title, body string) model.Header {
+	out := model.Header{ID: h.ID, Tier: h.Tier, Title: cutTitle(h.Title), Bytes: h.Bytes, Modified: h.Modified, Stamp: h.Stamp}
+	if h.Archived {
+		out.Flags = append(out.Flags, model.FlagArchived)
+	}
+	switch {
+	case h.Kind == Line && h.Problem == "":
+		out.Flags = append(out.Flags, model.FlagBookkeeping, model.FlagReadOnly)
+	case h.Kind == Line:
+		out.Flags = append(out.Flags, model.FlagUnreadable)
+	}
+	if !utf8.ValidString(title) || !utf8.ValidString(body) {
+		out.Flags = append(out.Flags, model.FlagBinary)
+	}
+	if a.rejects(title, body) {
+		out.Flags = append(out.Flags, model.FlagBlocked)
+	}
+	return out
+}
+
+// rejects reports whether agents must not see the entry.
+func (a *adapter) rejects(title, body string) bool {
+	return a.scanner.rejects(body) || title != "" && a.scanner.rejects(title)
+}
+
+// cutTitle is the first line that is not blank, capped.
+func cutTitle(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		n := 0
+		for i := range line {
+			if n == titleRunes {
+				return line[:i] + "…"
+			}
+			n++
+		}
+		return line
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package tracker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Recall searches work items and memories as the published search does: the
+// query as a substring of id, title or description (B16); an item that holds
+// every word of it apart ranks lower. Every item is looked at.
+func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
+	if err := a.begin(ctx, "recall", false); err != nil {
+		return model.RecallResult{}, err
+	}
+	if err := a.checkScope("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+		return model.RecallResult{}, err
+	}
+	query := fold(strings.TrimSpace(req.Query))
+	if query == "" {
+		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
+	}
+	v, err := a.view(ctx, "recall")
+	if err != nil {
+		return model.RecallResult{}, err
+	}
+	if req.Tier != "" {
+		if err := a.checkTier("recall", req.Tier, v); err != nil {
+			return model.RecallResult{}, err
+		}
+	}
+	matches, err := a.matches(ctx, v, req.Tier, query)
+	if err != nil {
+		return model.RecallResult{}, err
+	}
+	res := model.RecallResult{Hits: []model.RecallSnippet{}, Total: int64(len(matches))}
+	limit := model.ClampLimit(req.Limit)
+	for n, m := range matches {
+		if n >= recallDepth {
+			res.Bounded, res.BoundNote = true, "the scanner rejects most of the best matches; what ranks below them was not looked at"
+			break
+		}
+		title, body := v.Texts(m.at)
+		if a.rejects(title, body) {
+			res.Quarantined = append(res.Quarantined, v.ID(m.at))
+			continue
+		}
+		if len(res.Hits) == limit {
+			break
+		}
+		res.Hits = append(res.Hits, hit(v.ID(m.at), title, body, query, m.score))
+	}
+	return res, nil
+}
+
+// recallDepth is how far down the ranking Recall looks for hits that the scanner
+// lets through, so that a few poisoned items cannot hide all others.
+const recallDepth = 160
+
+type match struct {
+	at    int
+	score float64
+}
+
+// matches ranks every item that the query finds, the newer first among equals.
+func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]match, error) {
+	words := strings.Fields(query)
+	var out []match
+	for i := range v.Len() {
+		if i%256 == 0 {
+			if err := model.FromContext(ctx, "recall"); err != nil {
+				return nil, err
+			}
+		}
+		t := v.Tier(i)
+		if tier != "" && t != tier || tier == "" && a.hidden(t) {
+			continue
+		}
+		title, body := v.Texts(i)
+		if s := score(fold(v.ID(i)), fold(title), fold(body), query, words); s > 0 {
+			out = append(out, match{i, s})
+		}
+	}
+	slices.SortStableFunc(out, func(x, y match) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), v.Updated(y.at).Compare(v.Updated(x.at)), cmp.Compare(x.at, y.at))
+	})
+	return out, nil
+}
+
+// The scores say which way an item was found; they rank nothing finer.
+const (
+	scoreID    = 1.0
+	scoreTitle = 0.9
+	scoreBody  = 0.8
+	scoreWords = 0.5
+)
+
+func score(id, title, body, query string, words []string) float64 {
+	switch {
+	case id == query:
+		return scoreID
+	case strings.Contains(title, query), strings.Contains(id, query):
+		return scoreTitle
+	case strings.Contains(body, query):
+		return scoreBody
+	case len(words) < 2:
+		return 0
+	}
+	for _, w := range words {
+		if !strings.Contains(title, w) && !strings.Contains(body, w) {
+			return 0
+		}
+	}
+	return scoreWords
+}
+
+// hit shows the place in the body, or the title where the body has none.
+func hit(id, title, body, query string, score float64) model.RecallSnippet {
+	text, line := snippet(body, query)
+	if line == 0 && title != "" {
+		text, _ = snippet(title, query)
+	}
+	if text == "" {
+		text = id
+	}
+	return model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: score}
+}

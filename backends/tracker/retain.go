@@ -1,0 +1,336 @@
+package tracker
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// The field names of a work item's document that the adapter itself looks at.
+const (
+	FieldTitle    = "title"
+	FieldStatus   = "status"
+	FieldType     = "type"
+	FieldPriority = "priority"
+	FieldDepends  = "depends"
+)
+
+// Retain writes a work item or a memory. What is read-only, unknown or about
+// other entries stays as it is.
+func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if err := a.begin(ctx, "retain", true); err != nil {
+		return model.RetainResult{}, err
+	}
+	id, err := a.checkRetain(req)
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	got, err := a.Backend.Put(ctx, id, func(have Record, exists bool) (Record, error) {
+		if err := model.FromContext(ctx, "retain"); err != nil {
+			return Record{}, err
+		}
+		if err := model.CheckMatch("retain", req.IfMatch, exists, have.Revision()); err != nil {
+			return Record{}, err
+		}
+		want, err := a.want(id, have, exists, req)
+		if err != nil {
+			return Record{}, err
+		}
+		return want, a.admit(have, want, exists && cleans(req))
+	})
+	if err != nil {
+		return model.RetainResult{}, wrap("retain", err)
+	}
+	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
+}
+
+// cleans reports whether the request may be an edit that takes something out of
+// an item the caller has seen.
+func cleans(req model.RetainRequest) bool {
+	return req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+}
+
+// admit applies R18 to every text of the item that an agent may be shown.
+func (a *adapter) admit(have, want Record, cleaning bool) error {
+	if err := a.scanner.admit(have.Body, want.Body, cleaning); err != nil {
+		return err
+	}
+	for _, f := range want.Fields {
+		if before := have.Field(f.Name); !f.ReadOnly && f.Value != before {
+			if err := a.scanner.admit(before, f.Value, cleaning); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkRetain applies every rule that needs no look at the store and tells what
+// the request addresses.
+func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
+	if err := req.Mode.Check(); err != nil {
+		return "", err
+	}
+	if err := a.checkScope("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+		return "", err
+	}
+	id, err := a.target(req)
+	if err != nil {
+		return "", err
+	}
+	switch {
+	case req.Binary:
+		return "", model.Errorf(model.Unsupported, "retain", "this store holds text only")
+	case !utf8.ValidString(req.Content):
+		return "", model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
+	case req.Content == "" && (req.Meta == nil || tierOfID(id) == TierMemory || req.Mode == model.Append):
+		return "", model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
+	case req.DataSubjectID != "":
+		return "", model.Errorf(model.Unsupported, "retain", "this store keeps no data subject keys")
+	}
+	return id, nil
+}
+
+// address tells which item a write without an id is about: the one that its key
+// names, or a new one when there is no key.
+func (a *adapter) address(req model.RetainRequest) (string, error) {
+	if req.ID == "" && req.Key == "" && req.Tier != TierMemory {
+		return "", a.checkTier("retain", req.Tier, nil)
+	}
+	return a.target(req)
+}
+
+// target resolves ID, or Tier and Key, to a handle; the ones that are set must
+// agree.
+func (a *adapter) target(req model.RetainRequest) (string, error) {
+	if req.ID == "" || req.Tier != "" {
+		if err := a.checkTier("retain", req.Tier, nil); err != nil {
+			return "", err
+		}
+		if !a.writable(req.Tier) {
+			return "", model.Errorf(model.InvalidInput, "retain", "nothing can be written to the tier %q", req.Tier)
+		}
+	}
+	if req.ID == "" {
+		if req.Key == "" {
+			if req.Tier == TierMemory {
+				return "", model.Errorf(model.InvalidInput, "retain", "a memory needs a key")
+			}
+			if a.NewID == nil {
+				return "", nil // the backend makes one
+			}
+			return a.NewID(), nil
+		}
+		if err := CheckKey(req.Key); err != nil {
+			return "", err
+		}
+		if req.Tier == TierMemory {
+			return MemoryPrefix + req.Key, nil
+		}
+		return req.Key, nil
+	}
+	if err := checkID("retain", req.ID); err != nil {
+		return "", err
+	}
+	tier := tierOfID(req.ID)
+	switch {
+	case tier == TierLine:
+		return "", model.Errorf(model.InvalidInput, "retain", "%q is a line that is no item: forget it, or mend the file", req.ID)
+	case req.Key != "" && req.Key != strings.TrimPrefix(req.ID, MemoryPrefix):
+		return "", model.Errorf(model.InvalidInput, "retain", "id %q and key %q name two items", req.ID, req.Key)
+	case req.Tier != "" && (tier == TierMemory) != (req.Tier == TierMemory):
+		return "", model.Errorf(model.InvalidInput, "retain", "id %q is not of tier %q", req.ID, req.Tier)
+	}
+	return req.ID, nil
+}
+
+// keyBytes is the longest key that memdesk makes an item of.
+const keyBytes = 255
+
+// CheckKey is InvalidInput for a key that is not one path segment (R11) or that
+// looks like a handle of something else.
+func CheckKey(key string) error {
+	bad := func(why string) error {
+		return model.Errorf(model.InvalidInput, "retain", "key %q: %s", key, why)
+	}
+	switch {
+	case strings.ContainsAny(key, `/\`) || strings.Contains(key, ".."):
+		return bad("a key is one name, without a slash, a backslash or two dots")
+	case !utf8.ValidString(key) || strings.ContainsFunc(key, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):
+		return bad("a key is printable text without blanks")
+	case strings.Contains(key, "#") || strings.HasPrefix(key, "-") || strings.HasPrefix(key, "~"):
+		return bad("a key has no number sign and does not begin with a dash or a tilde")
+	case len(key) > keyBytes:
+		return bad("it is too long")
+	}
+	return nil
+}
+
+// checkID refuses what can be no id of any entry.
+func checkID(op, id string) error {
+	if id == "" || strings.ContainsRune(id, 0) {
+		return model.Errorf(model.InvalidInput, op, "%q is no id of this store", id)
+	}
+	return nil
+}
+
+// want is the record as the request asks for it.
+func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequest) (Record, error) {
+	if !exists {
+		return a.newRecord(id, req)
+	}
+	want := have
+	switch {
+	case req.Tier != "" && req.Tier != have.Tier:
+		return Record{}, model.Errorf(model.InvalidInput, "retain", "item %q is in tier %q, not %q; its field status moves it", id, have.Tier, req.Tier)
+	case have.Kind == Line:
+		return Record{}, model.Errorf(model.InvalidInput, "retain", "%q is a line that is no item: forget it, or mend the file", id)
+	case have.Tier == TierTombstone:
+		return Record{}, model.Errorf(model.InvalidInput, "retain", "%q was deleted long ago; its line can only be forgotten", id)
+	}
+	want.Body = req.Content
+	if req.Mode == model.Append {
+		if !utf8.ValidString(have.Body) {
+			return Record{}, model.Errorf(model.InvalidInput, "retain", "the stored text is not UTF-8: replace it or remove it, text cannot be appended")
+		}
+		want.Body = have.Body + req.Content
+	}
+	merged, err := model.MergeMeta("retain", have.Fields, restoreBytes(have.Fields, req.Meta))
+	if err != nil {
+		return Record{}, err
+	}
+	want.Fields = merged
+	return want, checkFields(have, want)
+}
+
+// newRecord is an item that is not there yet. The fields that a store keeps for
+// itself are taken as they were shown, so that what was forgotten can come back
+// whole.
+func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) {
+	if !a.Capabilities.Create {
+		return Record{}, model.Errorf(model.Unsupported, "retain", "this store makes no new items")
+	}
+	key := id
+	want := Record{Head: Head{ID: id, Kind: Issue, Tier: req.Tier}, Body: req.Content}
+	if tierOfID(id) == TierMemory {
+		key = strings.TrimPrefix(id, MemoryPrefix)
+		want.Kind, want.Tier = Memory, TierMemory
+	}
+	if key != "" {
+		if err := CheckKey(key); err != nil {
+			return Record{}, err
+		}
+	} else if a.NewID != nil || id != "" {
+		return Record{}, model.Errorf(model.InvalidInput, "retain", "%q is no id of an item", id)
+	}
+	seen := map[string]bool{}
+	for _, f := range req.Meta {
+		if seen[f.Name] {
+			return Record{}, model.Errorf(model.InvalidInput, "retain", "field %q stands twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	want.Fields = slices.Clone(req.Meta)
+	if want.Kind == Memory {
+		return want, nil
+	}
+	if want.Tier == "" {
+		want.Tier = a.DefaultStatus
+	}
+	if s := want.Field(FieldStatus); s == "" {
+		want.set(FieldStatus, want.Tier)
+	} else if req.Tier != "" && s != req.Tier {
+		return Record{}, model.Errorf(model.InvalidInput, "retain", "tier %q is asked for, but the field status says %q", req.Tier, s)
+	}
+	if want.Field(FieldTitle) == "" {
+		title := req.Key // not the text: a title would outlive a text that is replaced
+		if title == "" {
+			title = cmp.Or(cutTitle(want.Body), key)
+		}
+		want.set(FieldTitle, title)
+	}
+	if want.Field(FieldType) == "" {
+		want.set(FieldType, DefaultType)
+	}
+	if want.Field(FieldPriority) == "" {
+		want.set(FieldPriority, strconv.Itoa(DefaultPriority))
+	}
+	return want, checkFields(Record{}, want)
+}
+
+// set writes a field in its place, or as the last one.
+func (r *Record) set(name, value string) {
+	r.Fields = slices.Clone(r.Fields)
+	for i, f := range r.Fields {
+		if f.Name == name {
+			r.Fields[i].Value = value
+			return
+		}
+	}
+	r.Fields = append(r.Fields, model.Field{Name: name, Value: value})
+}
+
+// checkFields looks at what changes only, so that an odd value from a foreign
+// writer never stands in the way of another edit.
+func checkFields(have, want Record) error {
+	if want.Kind == Memory {
+		return nil
+	}
+	for _, name := range []string{FieldTitle, FieldStatus, FieldType} {
+		if v := want.Field(name); v == "" && have.Field(name) != "" {
+			return model.Errorf(model.InvalidInput, "retain", "field %q is missing: a work item always has one", name)
+		}
+	}
+	if s := want.Field(FieldStatus); s != have.Field(FieldStatus) && !IsStatus(s) {
+		return model.Errorf(model.InvalidInput, "retain", "status %q: a status is a small letter and then letters, digits, - or _", s)
+	}
+	if p := want.Field(FieldPriority); p != have.Field(FieldPriority) {
+		if n, err := strconv.Atoi(p); p != "" && (err != nil || n < 0 || n > 4) {
+			return model.Errorf(model.InvalidInput, "retain", "priority %q: it is 0, 1, 2, 3 or 4", p)
+		}
+	}
+	for _, f := range want.Fields {
+		if !utf8.ValidString(f.Value) && f.Value != have.Field(f.Name) {
+			return model.Errorf(model.InvalidInput, "retain", "field %q is not valid UTF-8 text", f.Name)
+		}
+	}
+	return nil
+}
+
+// IsStatus reports whether a word can be a status: a published one, or a custom
+// one of bd's form.
+func IsStatus(s string) bool {
+	if s == "" || len(s) > 64 || s[0] < 'a' || s[0] > 'z' || s == TierMemory || s == TierLine || s == TierCustom || s == TierTombstone {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+	})
+}
+
+// restoreBytes gives a value that came back from the text of a document its
+// stored bytes again, where those are no UTF-8 and the text had to replace them.
+func restoreBytes(have, want []model.Field) []model.Field {
+	broken := map[string]string{}
+	for _, f := range have {
+		if !utf8.ValidString(f.Value) {
+			broken[f.Name] = f.Value
+		}
+	}
+	if len(broken) == 0 || want == nil {
+		return want
+	}
+	out := slices.Clone(want)
+	for i, f := range out {
+		if raw, ok := broken[f.Name]; ok && f.Value == string([]rune(raw)) {
+			out[i].Value = raw
+		}
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package tracker
+
+import (
+	"strings"
+	"unicode"
+
+	"memdesk/model"
+)
+
+// snippetLead is how many characters of a snippet stand before the match.
+const snippetLead = 120
+
+// snippet cuts at most model.SnippetRunes characters around the first place where
+// the query, or else one of its words, stands in the text, and tells its line.
+// Line 0 means that no such place was found: the text matched by meaning.
+func snippet(text, query string) (string, int) {
+	runes := []rune(text) // an invalid byte becomes U+FFFD (R23)
+	folded := foldRunes(runes)
+	at := indexRunes(folded, foldRunes([]rune(strings.TrimSpace(query))))
+	if at < 0 {
+		for _, word := range strings.FieldsFunc(query, notWord) {
+			if i := indexRunes(folded, foldRunes([]rune(word))); i >= 0 && (at < 0 || i < at) {
+				at = i
+			}
+		}
+	}
+	line := 0
+	if at >= 0 {
+		line = 1
+		for _, r := range runes[:at] {
+			if r == '\n' {
+				line++
+			}
+		}
+	}
+	from := 0
+	if len(runes) > model.SnippetRunes {
+		from = min(max(at-snippetLead, 0), len(runes)-model.SnippetRunes)
+	}
+	return string(runes[from:min(from+model.SnippetRunes, len(runes))]), line
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+
+// fold maps a text so that two spellings which differ only in letter case become
+// equal. Every character maps to exactly one, so places correspond.
+func fold(s string) string {
+	return strings.Map(foldRune, s)
+}
+
+func foldRune(r rune) rune {
+	if r < 0x80 {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	return unicode.ToLower(unicode.ToUpper(r))
+}
+
+func foldRunes(in []rune) []rune {
+	out := make([]rune, len(in))
+	for i, r := range in {
+		out[i] = foldRune(r)
+	}
+	return out
+}
+
+// indexRunes is strings.Index over runes; an empty needle is nowhere.
+func indexRunes(in, needle []rune) int {
+	if len(needle) == 0 || len(needle) > len(in) {
+		return -1
+	}
+	// Bytes are searched faster than runes, and the folded text is valid UTF-8, so
+	// a byte match is a match on rune boundaries.
+	text := string(in)
+	at := strings.Index(text, string(needle))
+	if at < 0 {
+		return -1
+	}
+	return len([]rune(text[:at]))
+}

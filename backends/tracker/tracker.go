@@ -1,0 +1,137 @@
+// Package tracker is the work-graph family: the published port of work items,
+// its result envelope and query language, and the adapter that makes a store of
+// documents of any backend that keeps work items.
+package tracker
+
+import (
+	"context"
+	"time"
+
+	"memdesk/model"
+)
+
+// Kind says what sort of thing an entry is.
+type Kind int
+
+// The kinds of entries.
+const (
+	Issue  Kind = iota // a work item
+	Memory             // a remembered text under a key
+	Line               // a line that is neither: a header, a foreign record, one that cannot be read
+)
+
+// The tiers that are no status of a work item.
+const (
+	TierMemory    = "memory"
+	TierLine      = "line"
+	TierTombstone = "tombstone"
+	TierCustom    = "custom" // a status that no tier can be named after
+)
+
+// The prefixes of ids that name no work item.
+const (
+	MemoryPrefix = "memory/"
+	LinePrefix   = "line/"
+)
+
+// Head is an entry in a list: what can be told without decoding all of it.
+type Head struct {
+	ID       string // handle, unique in its view
+	Kind     Kind
+	Tier     string
+	Title    string
+	Modified time.Time // zero: the store does not say
+	Stamp    string
+	Bytes    int64 // of the body
+	Archived bool
+	Problem  string // why it cannot be read, in words
+}
+
+// Record is an entry as a document.
+type Record struct {
+	Head
+	Fields []model.Field
+	Body   string
+}
+
+// Document is the record without what the store alone decides.
+func (r Record) Document() model.Document { return model.Document{Meta: r.Fields, Body: r.Body} }
+
+// Revision is over the writable fields and the body.
+func (r Record) Revision() model.Revision { return model.RevisionOf(r.Document()) }
+
+// Field gives a field's value, empty where there is none.
+func (r Record) Field(name string) string {
+	for _, f := range r.Fields {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// View is a store at one moment. Its entries keep their places. It is safe for
+// concurrent use and needs no closing.
+type View interface {
+	// Len counts the entries, i runs from 0 in the store's own order.
+	Len() int
+	// Find gives the place of an id, -1 when it is not there.
+	Find(id string) int
+	// ID, Tier and Updated are the cheap parts of Head.
+	ID(i int) string
+	Tier(i int) string
+	Updated(i int) time.Time
+	// Head tells what a list shows.
+	Head(i int) Head
+	// Record decodes the whole entry.
+	Record(i int) Record
+	// Bead decodes what the port and the query language look at; ok is false for an
+	// entry that is no work item.
+	Bead(i int) (b Bead, ok bool)
+	// Texts are title and body, for a search that wants no more.
+	Texts(i int) (title, body string)
+	// Tiers lists the tiers that occur.
+	Tiers() []string
+	// Dependencies are all pairs, in the store's order, each once.
+	Dependencies() []model.Dependency
+	// Problems name what could not be looked at, in words.
+	Problems() []string
+}
+
+// Backend keeps work items. Every method ends with its context, is safe for
+// concurrent use and answers with a *model.Error.
+type Backend interface {
+	// View gives the store as it is now.
+	View(ctx context.Context) (View, error)
+	// Put writes one entry. change sees the entry as it is, or a zero Record with
+	// exists false, and returns it as it shall be; its error stops the write and is
+	// returned unchanged. change may run more than once, when another writer was
+	// faster. Nothing is written when the result equals what is there. Other entries
+	// are never changed. The record as it is stored is returned.
+	Put(ctx context.Context, id string, change func(have Record, exists bool) (Record, error)) (Record, error)
+	// Remove removes one entry with the pairs that name it; an absent one is false
+	// and no error. check may refuse, by its error.
+	Remove(ctx context.Context, id string, check func(Record) error) (bool, error)
+	// Relate adds or removes one pair of kind blocks. Unknown ids are NotFound, a
+	// pair that is there AlreadyExists, one that is not NotFound (B12).
+	Relate(ctx context.Context, d model.Dependency, add bool) error
+	// Ping looks whether the store answers, and changes nothing.
+	Ping(ctx context.Context) error
+	// Close releases what the backend holds.
+	Close() error
+}
+
+// Blocks reports whether a pair of this kind keeps its second side from being
+// begun (beads-foolery-knots.md, Dependency types).
+func Blocks(kind string) bool {
+	switch kind {
+	case "", "blocks", "blocked_by", "conditional-blocks", "waits-for":
+		return true
+	}
+	return false
+}
+
+// Statuses are the statuses of the published store, in the order of a life.
+func Statuses() []string {
+	return []string{"open", "in_progress", "blocked", "deferred", "hooked", "pinned", "closed"}
+}
