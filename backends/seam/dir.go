@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
@@ -22,8 +23,25 @@ type DirOptions struct {
 	RootMode, FileMode fs.FileMode
 	Capabilities       Capabilities
 	Strategy           string // empty: StrategyNone
+	// Guard takes the lock that foreign writers of the store honour; nil where there
+	// is none.
+	Guard Guard
+	Clock clock.Clock // names conflict copies; nil means the system's
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault Fault
+}
+
+// Guard takes a lock that other programs share and is called once per change. It
+// is Locked when another holds it until the context or the lock's own patience
+// ends.
+type Guard func(ctx context.Context) (Held, error)
+
+// Held is a lock that is held. Release is called exactly once.
+type Held interface {
+	// Check is an error when the lock has been taken over; it is asked right before
+	// a change is made.
+	Check() error
+	Release()
 }
 
 // Fault injects a failure before a step of a write; see rootdir.
@@ -43,6 +61,8 @@ const (
 	StepRename  = rootdir.StepRename
 	StepSyncDir = rootdir.StepSyncDir
 	StepRemove  = rootdir.StepRemove
+	// StepExchange comes after two files have changed places.
+	StepExchange = rootdir.StepExchange
 )
 
 // Dir is a Tree over a directory. It opens the directory anew for each call, so
@@ -71,6 +91,9 @@ func OpenDir(path string, opt DirOptions) (*Dir, error) {
 	}
 	if opt.Strategy == "" {
 		opt.Strategy = StrategyNone
+	}
+	if opt.Clock == nil {
+		opt.Clock = clock.System{}
 	}
 	d := &Dir{path: path, opt: opt}
 	root, err := d.open("open")
@@ -131,8 +154,9 @@ func (d *Dir) reading(ctx context.Context, op string, fn func(*rootdir.Dir) erro
 }
 
 // writing runs fn on the root, made when it is missing and may be, while no
-// other writer of this program is at work in the directory.
-func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir) error) error {
+// other writer of this program is at work in the directory, nor one that honours
+// the guard's lock.
+func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir, Held) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
@@ -156,8 +180,22 @@ func (d *Dir) writing(ctx context.Context, op string, fn func(*rootdir.Dir) erro
 	if lock != nil {
 		defer lock.Unlock()
 	}
-	return fn(root)
+	if d.opt.Guard == nil {
+		return fn(root, unguarded{})
+	}
+	held, err := d.opt.Guard(ctx)
+	if err != nil {
+		return err
+	}
+	defer held.Release()
+	return fn(root, held)
 }
+
+// unguarded is the lock of a store that has none.
+type unguarded struct{}
+
+func (unguarded) Check() error { return nil }
+func (unguarded) Release()     {}
 
 func cause(err error) error {
 	var pe *fs.PathError
@@ -202,37 +240,16 @@ func (d *Dir) Write(ctx context.Context, at Locator, text string) (Locator, erro
 
 // WriteIf replaces a file that is as expected.
 func (d *Dir) WriteIf(ctx context.Context, at Locator, text string, expected model.Revision) (Locator, error) {
-	if at.IsRoot() {
-		return at, model.Errorf(model.InvalidInput, "write", "the root is a directory: name a file below it")
-	}
 	if !utf8.ValidString(text) {
 		return at, model.Errorf(model.InvalidInput, "write", "%q: the text is not UTF-8", at.Key())
 	}
-	err := d.writing(ctx, "write", func(root *rootdir.Dir) error {
-		if err := check(root, "write", at, expected); err != nil {
-			return err
+	_, err := d.Change(ctx, "write", at, func(old []byte, exists bool) (Edit, error) {
+		if err := model.CheckMatch("write", expected, exists, RevisionOf(string(old))); err != nil {
+			return Edit{}, err
 		}
-		if err := root.MkdirAll(name(at.Parent()), d.opt.RootMode); err != nil {
-			return err
-		}
-		return root.Write(at.Key(), []byte(text), rootdir.New{Mode: d.opt.FileMode, Inherit: true})
+		return Edit{Data: []byte(text)}, nil
 	})
 	return at, err
-}
-
-// check compares the file with what is expected of it.
-func check(root *rootdir.Dir, op string, at Locator, expected model.Revision) error {
-	if expected == "" {
-		return nil
-	}
-	data, _, err := root.Read(at.Key(), 0)
-	if errors.Is(err, model.NotFound) {
-		return model.CheckMatch(op, expected, false, "")
-	}
-	if err != nil {
-		return err
-	}
-	return model.CheckMatch(op, expected, true, RevisionOf(string(data)))
 }
 
 // List gives the children of a directory.
@@ -309,7 +326,7 @@ func (d *Dir) Info(ctx context.Context, at Locator) (Info, error) {
 
 // Mkdir makes a directory.
 func (d *Dir) Mkdir(ctx context.Context, at Locator) (Locator, error) {
-	return at, d.writing(ctx, "mkdir", func(root *rootdir.Dir) error {
+	return at, d.writing(ctx, "mkdir", func(root *rootdir.Dir, _ Held) error {
 		return root.MkdirAll(name(at), d.opt.RootMode)
 	})
 }
@@ -319,20 +336,12 @@ func (d *Dir) Remove(ctx context.Context, at Locator, expected model.Revision) (
 	if at.IsRoot() {
 		return false, model.Errorf(model.InvalidInput, "remove", "the root is not removed: name a file below it")
 	}
-	if there, err := d.Exists(ctx, at); err != nil || !there {
-		return false, err // before writing, which would make a missing root
-	}
-	err := d.writing(ctx, "remove", func(root *rootdir.Dir) error {
-		if _, err := root.Stat(at.Key()); err != nil {
-			return err
+	there := false
+	_, err := d.Change(ctx, "remove", at, func(old []byte, exists bool) (Edit, error) {
+		if there = exists; !exists {
+			return Edit{Keep: true}, nil
 		}
-		if err := check(root, "remove", at, expected); err != nil {
-			return err
-		}
-		return root.Remove(at.Key())
+		return Edit{Remove: true}, model.CheckMatch("remove", expected, true, RevisionOf(string(old)))
 	})
-	if errors.Is(err, model.NotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	return there && err == nil, err
 }

@@ -15,12 +15,15 @@ type Step string
 
 // The steps in their order; StepRemove stands alone.
 const (
-	StepCreate  Step = "create"
-	StepWrite   Step = "write"
-	StepSync    Step = "sync"
-	StepRename  Step = "rename"
-	StepSyncDir Step = "sync directory"
-	StepRemove  Step = "remove"
+	StepCreate Step = "create"
+	StepWrite  Step = "write"
+	StepSync   Step = "sync"
+	StepRename Step = "rename"
+	// StepExchange stands after the exchange of a Swap, before what came out of it is
+	// looked at.
+	StepExchange Step = "exchange"
+	StepSyncDir  Step = "sync directory"
+	StepRemove   Step = "remove"
 )
 
 // Fault is asked before each step; an error stands for the step's failure. Nil

@@ -1,0 +1,123 @@
+package seam
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Edit is what a decision makes of a file: new bytes, its removal, or nothing.
+type Edit struct {
+	Data   []byte
+	Remove bool
+	Keep   bool
+}
+
+// Changed tells what stood beside a change.
+type Changed struct {
+	// Copies are the conflict copies that had to be made, beside the file: what
+	// another writer put there unseen, or, when Overtaken, what this change wrote.
+	Copies []Locator
+	// Overtaken: another writer's bytes stand in the place already.
+	Overtaken bool
+}
+
+// decideTries is how often a change is decided anew because another writer was
+// faster.
+const decideTries = 50
+
+// Change lets decide look at a file's bytes (exists is false for an absent one)
+// and carries out what it says, while every writer that honours the store's locks
+// is kept out. It is called first without any lock, so that a refusal makes
+// nothing, and again for each time that another writer changed the file between
+// the look and the exchange; so it must have no effect of its own. An error of it
+// is returned as it is and nothing has changed.
+//
+// On Linux also a writer that takes no lock loses nothing: its bytes are decided
+// on anew, or stand in one of Copies. Elsewhere a write of its between the last
+// look and the rename is lost.
+func (d *Dir) Change(ctx context.Context, op string, at Locator, decide func(old []byte, exists bool) (Edit, error)) (Changed, error) {
+	if at.IsRoot() {
+		return Changed{}, model.Errorf(model.InvalidInput, op, "the root is a directory: name a file below it")
+	}
+	first, err := d.foresee(ctx, op, at, decide)
+	if err != nil || first.Keep {
+		return Changed{}, err
+	}
+	var out Changed
+	err = d.writing(ctx, op, func(root *rootdir.Dir, held Held) error {
+		for range decideTries {
+			if err := model.FromContext(ctx, op); err != nil {
+				return err
+			}
+			done, err := d.attempt(ctx, op, root, held, at, decide)
+			out.add(done)
+			if !errors.Is(err, rootdir.ErrChanged) {
+				return err
+			}
+		}
+		return model.Errorf(model.Conflict, op, "%q: another writer changes it again and again; try later", at.Key())
+	})
+	return out, err
+}
+
+func (c *Changed) add(s rootdir.Swapped) {
+	c.Overtaken = c.Overtaken || s.Overtaken
+	for _, n := range s.Copies {
+		c.Copies = append(c.Copies, Locator{n})
+	}
+}
+
+// foresee decides on what stands there without a lock.
+func (d *Dir) foresee(ctx context.Context, op string, at Locator, decide func([]byte, bool) (Edit, error)) (Edit, error) {
+	var edit Edit
+	err := d.reading(ctx, op, func(root *rootdir.Dir) error {
+		var seen rootdir.Seen
+		var err error
+		if root != nil {
+			if seen, err = look(root, at); err != nil {
+				return err
+			}
+		}
+		edit, err = decide(seen.Data, seen.Exists)
+		return err
+	})
+	return edit, err
+}
+
+func look(root *rootdir.Dir, at Locator) (rootdir.Seen, error) {
+	data, _, err := root.Read(at.Key(), 0)
+	if errors.Is(err, model.NotFound) {
+		return rootdir.Seen{}, nil
+	}
+	return rootdir.Seen{Exists: err == nil, Data: data}, err
+}
+
+// attempt decides once under the lock and carries it out.
+func (d *Dir) attempt(ctx context.Context, op string, root *rootdir.Dir, held Held, at Locator, decide func([]byte, bool) (Edit, error)) (rootdir.Swapped, error) {
+	seen, err := look(root, at)
+	if err != nil {
+		return rootdir.Swapped{}, err
+	}
+	edit, err := decide(seen.Data, seen.Exists)
+	if err != nil || edit.Keep {
+		return rootdir.Swapped{}, err
+	}
+	guard := func() error {
+		if err := model.FromContext(ctx, op); err != nil {
+			return err
+		}
+		return held.Check()
+	}
+	now := d.opt.Clock.Now().Truncate(time.Second)
+	if edit.Remove {
+		return root.Take(at.Key(), seen, now, guard)
+	}
+	if err := root.MkdirAll(name(at.Parent()), d.opt.RootMode); err != nil {
+		return rootdir.Swapped{}, err
+	}
+	return root.Swap(at.Key(), seen, edit.Data, rootdir.New{Mode: d.opt.FileMode, Inherit: true}, now, guard)
+}

@@ -1,0 +1,52 @@
+package rootdir
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// nameBatch is how many names are asked for at a time.
+const nameBatch = 4096
+
+// Names gives the children of a directory in no order, without a look at any of
+// them, until yield returns false. dir is false for a link.
+func (d *Dir) Names(name string, yield func(name string, dir bool) bool) error {
+	if err := checkAny(name); err != nil {
+		return err
+	}
+	f, err := d.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return fail("list", name, err)
+	}
+	defer f.Close()
+	for {
+		children, err := f.ReadDir(nameBatch)
+		for _, c := range children {
+			if !yield(c.Name(), c.IsDir()) {
+				return nil
+			}
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fail("list", name, err)
+		}
+	}
+}
+
+// Head returns at most limit bytes from the beginning of a regular file.
+func (d *Dir) Head(name string, limit int) ([]byte, Meta, error) {
+	f, m, err := d.open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, Meta{}, err
+	}
+	defer f.Close()
+	buf := make([]byte, min(int64(limit), m.Size))
+	n, err := readFull(f, buf)
+	if err != nil {
+		return nil, m, fail("read", name, err)
+	}
+	return buf[:n], m, nil
+}

@@ -1,0 +1,372 @@
+package rootdir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// ErrChanged is in the Conflict error of a Swap or a Take whose file was no more
+// what the caller had seen. Nothing of another writer's has been lost.
+var ErrChanged = errors.New("another writer changed it at the same moment")
+
+// Seen is what a caller has read of a file and decided on.
+type Seen struct {
+	Exists bool
+	Data   []byte
+}
+
+// Swapped tells what stood beside an exchange.
+type Swapped struct {
+	// Copies are the names, below the directory, of conflict copies that had to be
+	// made: bytes that another writer put there and nobody had seen.
+	Copies []string
+	// Overtaken: right after the exchange another writer's bytes stood in the place;
+	// the own ones are among Copies.
+	Overtaken bool
+}
+
+// Guard is asked right before the exchange whether it may go on; nil: it may.
+type Guard func() error
+
+// exchange tries; a writer that opened the old file keeps it for writing at most
+// this long, or gets it as a conflict copy.
+const (
+	writerWait  = 250 * time.Millisecond
+	writerPause = 2 * time.Millisecond
+	copyTries   = 1000
+)
+
+// Swap is Write against what the caller has seen, also when another writer takes
+// no lock: where the system can exchange two files it looks at what came out, and
+// a foreign change goes back into its place, or into a conflict copy beside it
+// when the place has changed once more. Elsewhere a change between the last look
+// and the rename is lost (CanExchange tells). A changed file is a Conflict that
+// holds ErrChanged.
+func (d *Dir) Swap(name string, seen Seen, data []byte, made New, now time.Time, guard Guard) (Swapped, error) {
+	s, err := d.swapper(name, now)
+	if err != nil {
+		return Swapped{}, err
+	}
+	defer s.in.Close()
+	err = s.swap(seen, data, made, guard)
+	return s.result(), s.wrap("write", err)
+}
+
+// Take is Remove against what the caller has seen, with the same care: the file is
+// moved aside, looked at, and only then unlinked. A file that is open for writing
+// elsewhere goes back and is Locked.
+func (d *Dir) Take(name string, seen Seen, now time.Time, guard Guard) (Swapped, error) {
+	s, err := d.swapper(name, now)
+	if err != nil {
+		return Swapped{}, err
+	}
+	defer s.in.Close()
+	err = s.take(seen, guard)
+	return s.result(), s.wrap("remove", err)
+}
+
+// swapper is one exchange in an opened parent directory.
+type swapper struct {
+	in     Dir
+	dir    string // of the parent, below the store
+	base   string
+	now    time.Time
+	copies []string
+	over   bool
+}
+
+func (d *Dir) swapper(name string, now time.Time) (*swapper, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	parent, err := d.root.OpenRoot(filepath.FromSlash(parentOf(name)))
+	if err != nil {
+		return nil, fail("write", name, err)
+	}
+	return &swapper{in: Dir{root: parent, fault: d.fault}, dir: parentOf(name), base: baseOf(name), now: now}, nil
+}
+
+func (s *swapper) result() Swapped {
+	out := Swapped{Overtaken: s.over}
+	for _, c := range s.copies {
+		out.Copies = append(out.Copies, s.full(c))
+	}
+	return out
+}
+
+func (s *swapper) full(name string) string {
+	if s.dir == "." {
+		return name
+	}
+	return s.dir + "/" + name
+}
+
+func (s *swapper) wrap(op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrChanged):
+		return model.Errorf(model.Conflict, op, "%q: %w", s.full(s.base), err)
+	}
+	return fail(op, s.full(s.base), err)
+}
+
+func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
+	old, err := s.in.root.Lstat(s.base)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case err != nil:
+		return err
+	case !old.Mode().IsRegular():
+		return notPlain(old)
+	}
+	if (old != nil) != seen.Exists {
+		return ErrChanged
+	}
+	temp, err := s.in.temporary(s.base, data, old, made)
+	if err != nil {
+		return err
+	}
+	if err := s.in.at(StepRename); err != nil {
+		return s.in.drop(temp, err)
+	}
+	if guard != nil {
+		if err := guard(); err != nil {
+			return s.in.drop(temp, err)
+		}
+	}
+	if seen.Exists {
+		err = s.exchange(temp, seen)
+	} else if err = place(s.in.root, temp, s.base); errors.Is(err, fs.ErrExist) {
+		err = s.in.drop(temp, ErrChanged)
+	} else if err != nil {
+		err = s.in.drop(temp, err)
+	}
+	if err != nil {
+		return err
+	}
+	err = s.in.at(StepSyncDir)
+	if err == nil {
+		err = syncDir(s.in.root, ".")
+	}
+	if err != nil {
+		return fmt.Errorf("written, but not known to be durable: %w", bare(err))
+	}
+	return s.verify(data, made)
+}
+
+// exchange puts the new file into the place and deals with what comes out.
+func (s *swapper) exchange(temp string, seen Seen) error {
+	mine, err := s.in.root.Lstat(temp)
+	if err != nil {
+		return s.in.drop(temp, err)
+	}
+	err = exchange(s.in.root, temp, s.base)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return s.renameOver(temp, seen)
+	case errors.Is(err, fs.ErrNotExist): // removed since the look
+		return s.in.drop(temp, ErrChanged)
+	case err != nil:
+		return s.in.drop(temp, err)
+	}
+	if err := s.in.at(StepExchange); err != nil {
+		return err // dead here: what came out stays beside the file
+	}
+	same, free, err := s.isStill(temp, seen.Data)
+	switch {
+	case err == nil && same && free:
+		return s.in.root.Remove(temp)
+	case err == nil && same: // somebody holds it open: what is written yet goes into a copy
+		return s.setAside(temp)
+	}
+	return s.putBack(temp, mine)
+}
+
+// isStill reports whether a file that nobody can open any more by its old name
+// holds the bytes, and whether no process has it open for writing.
+func (s *swapper) isStill(name string, want []byte) (same, free bool, err error) {
+	f, _, err := s.in.open(name, os.O_RDONLY)
+	if err != nil {
+		return false, false, err
+	}
+	defer f.Close()
+	for waited := time.Duration(0); ; waited += writerPause {
+		if free = unwritten(f); free || waited >= writerWait {
+			break
+		}
+		time.Sleep(writerPause)
+	}
+	got := make([]byte, len(want)+1)
+	n, err := readFull(f, got)
+	return err == nil && bytes.Equal(got[:n], want), free, err
+}
+
+// readFull fills as much of the buffer as there is.
+func readFull(f *os.File, buf []byte) (int, error) {
+	n := 0
+	for n < len(buf) {
+		m, err := f.Read(buf[n:])
+		n += m
+		if m == 0 || err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// putBack returns a foreign file to its place. When yet another file stands there
+// by then, that one goes into a conflict copy.
+func (s *swapper) putBack(foreign string, mine fs.FileInfo) error {
+	err := exchange(s.in.root, foreign, s.base)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the new file
+		if err = place(s.in.root, foreign, s.base); err == nil {
+			return ErrChanged
+		}
+	}
+	if err != nil {
+		return errors.Join(s.setAside(foreign), ErrChanged)
+	}
+	now, err := s.in.root.Lstat(foreign)
+	if err == nil && os.SameFile(now, mine) {
+		return errors.Join(s.in.root.Remove(foreign), ErrChanged)
+	}
+	return errors.Join(s.setAside(foreign), ErrChanged)
+}
+
+// renameOver is the exchange of systems that have none: it looks once more and
+// renames, and a writer between the two is lost.
+func (s *swapper) renameOver(temp string, seen Seen) error {
+	now, _, err := s.in.Read(s.base, 0)
+	if err != nil || !bytes.Equal(now, seen.Data) {
+		return s.in.drop(temp, ErrChanged)
+	}
+	if err := s.in.root.Rename(temp, s.base); err != nil {
+		return s.in.drop(temp, err)
+	}
+	return nil
+}
+
+// verify reads the place again. Bytes that are not the own ones come from a writer
+// that had not seen them: the own ones are kept in a copy.
+func (s *swapper) verify(data []byte, made New) error {
+	now, _, err := s.in.Read(s.base, 0)
+	if err == nil && bytes.Equal(now, data) {
+		return nil
+	}
+	s.over = true
+	temp, err := s.in.temporary(s.base, data, nil, made)
+	if err != nil {
+		return fmt.Errorf("written, but overtaken by another writer at once, and no copy could be kept: %w", bare(err))
+	}
+	return s.setAside(temp)
+}
+
+func (s *swapper) take(seen Seen, guard Guard) error {
+	temp, err := tempName(s.base)
+	if err != nil {
+		return err
+	}
+	if err := s.in.at(StepRemove); err != nil {
+		return err
+	}
+	if guard != nil {
+		if err := guard(); err != nil {
+			return err
+		}
+	}
+	old, err := s.in.root.Lstat(s.base)
+	if err == nil {
+		if !old.Mode().IsRegular() {
+			return notPlain(old)
+		}
+		err = s.in.root.Rename(s.base, temp)
+	}
+	if errors.Is(err, fs.ErrNotExist) { // gone since the look
+		return ErrChanged
+	}
+	if err != nil {
+		return err
+	}
+	same, free, err := s.isStill(temp, seen.Data)
+	if err != nil || !same || !free {
+		if perr := place(s.in.root, temp, s.base); perr != nil {
+			err = errors.Join(err, s.setAside(temp))
+		}
+		switch {
+		case err != nil:
+			return err
+		case !same:
+			return ErrChanged
+		}
+		return model.Errorf(model.Locked, "remove", "%q is open for writing in another program; close it there and try again", s.full(s.base))
+	}
+	if err := s.in.root.Remove(temp); err != nil {
+		return err
+	}
+	if err := syncDir(s.in.root, "."); err != nil {
+		return fmt.Errorf("removed, but not known to be durable: %w", bare(err))
+	}
+	return nil
+}
+
+// setAside gives a file the name of a conflict copy (conflict-names.md, row 15).
+func (s *swapper) setAside(temp string) error {
+	for n := range copyTries {
+		name := CopyName(s.base, s.now, n)
+		err := place(s.in.root, temp, name)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("another writer's bytes stand in %q, which could not be renamed: %w", s.full(temp), bare(err))
+		}
+		s.copies = append(s.copies, name)
+		return syncDir(s.in.root, ".")
+	}
+	return fmt.Errorf("another writer's bytes stand in %q: every name for a copy is taken", s.full(temp))
+}
+
+// CopyName is the nth name of a conflict copy of a file made at a time:
+// `stem (conflict YYYY-MM-DD-HH-MM-SS).ext`, then with ` (n)` behind the group. A
+// stem that would make it too long is cut.
+func CopyName(base string, at time.Time, n int) string {
+	stem, ext := base, ""
+	if i := strings.LastIndexByte(base, '.'); i > 0 {
+		stem, ext = base[:i], base[i:]
+	}
+	mark := at.UTC().Format(" (conflict 2006-01-02-15-04-05)")
+	if n > 0 {
+		mark += fmt.Sprintf(" (%d)", n)
+	}
+	const longest = 255
+	if room := longest - len(mark) - len(ext); room > 0 && len(stem) > room {
+		stem = stem[:room]
+		for len(stem) > 0 && !utf8.ValidString(stem) && utf8.ValidString(base) {
+			stem = stem[:len(stem)-1]
+		}
+	}
+	return stem + mark + ext
+}
+
+// linkPlace is place by a hard link, which fails when the name is taken.
+func linkPlace(dir *os.Root, from, to string) error {
+	if err := dir.Link(from, to); err != nil {
+		return err
+	}
+	return dir.Remove(from)
+}
