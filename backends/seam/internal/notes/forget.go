@@ -1,0 +1,71 @@
+package notes
+
+import (
+	"context"
+	"errors"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Forget unlinks one file. An absent item or directory is Removed 0 (R31); a
+// symbolic link is refused (R34). AgentM's own memory_forget keeps file and text
+// and only changes the status: that is an edit.
+func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if err := req.CheckSelectors(); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if req.DataSubjectID != "" {
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+	}
+	at, err := locate("forget", req.ID)
+	if err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := s.checkWritable("forget"); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := s.removable(req.ID); err != nil {
+		if errors.Is(err, model.NotFound) {
+			return model.ForgetResult{}, nil
+		}
+		return model.ForgetResult{}, err
+	}
+	defer s.changed()
+	there := false
+	done, err := s.cfg.Tree.Change(ctx, "forget", at, func(old []byte, exists bool) (seam.Edit, error) {
+		if there = exists; !exists {
+			return seam.Edit{Keep: true}, nil
+		}
+		return seam.Edit{Remove: true}, model.CheckMatch("forget", req.IfMatch, true, seam.RevisionOf(string(old)))
+	})
+	s.noteDisplaced(req.ID, done, s.clock.Now().UTC())
+	if err != nil || !there {
+		return model.ForgetResult{}, err
+	}
+	return model.ForgetResult{Removed: 1}, nil
+}
+
+// removable refuses what is no regular file: a link is neither followed nor
+// removed.
+func (s *store) removable(id string) error {
+	root, err := s.open("forget")
+	if err != nil {
+		return err
+	}
+	if root == nil {
+		return absent("forget", id)
+	}
+	defer root.Close()
+	m, err := root.Stat(id)
+	switch {
+	case err != nil:
+		return err
+	case m.Kind == rootdir.Directory:
+		return model.Errorf(model.InvalidInput, "forget", "%q is a directory; forget its items one by one", id)
+	case m.Kind != rootdir.File:
+		return model.Errorf(model.PermissionDenied, "forget", "%q is a symbolic link or a special file, which is neither followed nor removed", id)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package notes
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// head is what the beginning of a note tells. It is for display: the bytes are the
+// document.
+type head struct {
+	stamp  string
+	kind   string // of the one type or kind line; empty for none or both
+	status string
+	title  string
+	fields []model.Field
+}
+
+// headBytes is how much of a file is read for its front matter, in bytes. A front
+// matter that does not end there is none.
+const headBytes = 8 << 10
+
+// titleRunes is the longest title.
+const titleRunes = 120
+
+// parseHead reads front matter as AgentM's own parsers do, line by line as
+// `key: value` (agentm.md, Frontmatter); it never fails. CRLF and a byte order mark
+// are taken too.
+func parseHead(text string) head {
+	var h head
+	front, body := splitFront(text)
+	var typ, kind string
+	for line := range strings.Lines(front) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || name == "" || strings.ContainsAny(name, " \t#-\"'") {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		value = unquote(value)
+		h.fields = append(h.fields, model.Field{Name: name, Value: value, ReadOnly: true})
+		switch name {
+		case "type":
+			typ = value
+		case "kind":
+			kind = value
+		case "status":
+			h.status = strings.ToLower(value)
+		case "title":
+			h.title = cutRunes(value, titleRunes)
+		}
+	}
+	if kind == "None" { // so written when a `type:` note is superseded
+		kind = ""
+	}
+	if typ == "" || kind == "" {
+		if h.kind = typ + kind; !kindName.MatchString(h.kind) {
+			h.kind = ""
+		}
+	}
+	if h.title == "" {
+		h.title = titleOf(body)
+	}
+	return h
+}
+
+func unquote(v string) string {
+	if len(v) >= 2 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0] {
+		return v[1 : len(v)-1]
+	}
+	return v
+}
+
+// splitFront divides a text into the lines between its fences and what follows;
+// front is empty when there are no fences.
+func splitFront(text string) (front, body string) {
+	text = strings.TrimPrefix(text, "\ufeff")
+	first, rest, ok := strings.Cut(text, "\n")
+	if !ok || strings.TrimSuffix(first, "\r") != "---" {
+		return "", text
+	}
+	at := 0
+	for line := range strings.Lines(rest) {
+		if strings.TrimRight(line, "\r\n") == "---" {
+			return rest[:at], rest[at+len(line):]
+		}
+		at += len(line)
+	}
+	return "", text
+}
+
+// titleOf is the first heading, else the first line that says anything.
+func titleOf(text string) string {
+	first := ""
+	for line := range strings.Lines(text[:runeCut(text, 4096)]) {
+		line = strings.TrimSpace(line)
+		if h := strings.TrimSpace(strings.TrimLeft(line, "#")); strings.HasPrefix(line, "#") && h != "" {
+			return cutRunes(h, titleRunes)
+		}
+		if first == "" && line != "---" {
+			first = line
+		}
+	}
+	return cutRunes(first, titleRunes)
+}
+
+// runeCut is the largest offset not above n that does not divide a rune.
+func runeCut(s string, n int) int {
+	if n >= len(s) {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+func cutRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// archived: the agent's own search passes it over.
+func (h head) archived() bool { return h.status == "deleted" || h.status == "expired" }

@@ -1,0 +1,170 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+	"memdesk/quarantine"
+)
+
+// facts are what a file's whole content tells.
+type facts struct {
+	head    head
+	stamp   string
+	binary  bool
+	verdict quarantine.Verdict
+	tooBig  bool // not read and not scanned
+}
+
+const (
+	// readLimit bounds what a search reads of one file, in bytes. A larger file is
+	// not searched, and the answer says so.
+	readLimit = 4 << 20
+	// wholeLimit bounds a file that is read as a whole, in bytes. A larger one can be
+	// listed and removed only, and the error says so.
+	wholeLimit = 256 << 20
+	// factsKept bounds the cache.
+	factsKept = 200_000
+)
+
+// content reads a file and tells its facts. The text is empty for a file that is
+// over the limit.
+func (s *store) content(root *rootdir.Dir, id string) (string, facts, rootdir.Meta, error) {
+	data, m, err := root.Read(id, readLimit)
+	if err != nil && !errors.Is(err, rootdir.ErrTooLarge) {
+		return "", facts{}, m, err
+	}
+	text := string(data)
+	tooBig := err != nil
+	if tooBig {
+		text = ""
+	}
+	f := examine(id, text)
+	f.stamp, f.tooBig = m.Stamp(), tooBig
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.facts) >= factsKept {
+		clear(s.facts)
+	}
+	s.facts[id] = f
+	return text, f, m, nil
+}
+
+func examine(id, text string) facts {
+	f := facts{binary: !utf8.ValidString(text)}
+	if f.binary {
+		return f
+	}
+	if isNote(id) {
+		f.head = parseHead(text)
+		f.head.fields = nil
+	} else {
+		f.head.title = titleOf(text)
+	}
+	f.verdict, _ = quarantine.Scan(text)
+	return f
+}
+
+// currentFacts reads the file only when it is not known as it is now.
+func (s *store) currentFacts(root *rootdir.Dir, id string) (facts, rootdir.Meta, error) {
+	m, err := root.Stat(id)
+	if err != nil {
+		return facts{}, m, err
+	}
+	s.mu.Lock()
+	f, ok := s.facts[id]
+	s.mu.Unlock()
+	if ok && f.stamp == m.Stamp() {
+		return f, m, nil
+	}
+	_, f, m, err = s.content(root, id)
+	return f, m, err
+}
+
+// header is what a list shows, from the entry and, when it was read, the facts.
+func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
+	h := model.Header{
+		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: e.head.title,
+		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
+	}
+	if m.Kind != rootdir.File {
+		h.Flags = append(h.Flags, model.FlagUnreadable)
+	}
+	if f.binary {
+		h.Flags = append(h.Flags, model.FlagBinary)
+	}
+	if !f.verdict.Clean() {
+		h.Flags = append(h.Flags, model.FlagBlocked)
+	}
+	if e.head.archived() {
+		h.Flags = append(h.Flags, model.FlagArchived)
+	}
+	if e.head.status == "unfiled" { // AgentM's review queue (agentm.md, Frontmatter)
+		h.Flags = append(h.Flags, model.FlagPending)
+	}
+	if hidden(e.id) {
+		h.Flags = append(h.Flags, model.FlagBookkeeping)
+	}
+	return h
+}
+
+// Read returns one item with its front matter as read-only fields, which are part
+// of the body.
+func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
+	if err := model.FromContext(ctx, "read"); err != nil {
+		return model.Item{}, err
+	}
+	if err := checkID("read", id); err != nil {
+		return model.Item{}, err
+	}
+	root, err := s.open("read")
+	if err != nil {
+		return model.Item{}, err
+	}
+	if root == nil {
+		return model.Item{}, absent("read", id)
+	}
+	defer root.Close()
+	data, m, err := root.Read(id, wholeLimit)
+	if err != nil {
+		return model.Item{}, err
+	}
+	text := string(data)
+	f := examine(id, text)
+	e := entry{id: id, head: f.head, tier: s.entryTier(id, f.head)}
+	it := model.Item{Header: s.header(&e, f, m), Body: text}
+	it.Revision = seam.RevisionOf(text)
+	return it, nil
+}
+
+func absent(op, id string) error {
+	return model.Errorf(model.NotFound, op, "%q does not exist", id)
+}
+
+// checkID is InvalidInput for an id that no item can have (R34): it climbs, is not
+// in normal form, or names machinery.
+func checkID(op, id string) error {
+	at, err := seam.Resolve(strings.ReplaceAll(id, `\`, "_")) // a file of this name can be shown, not written
+	switch {
+	case err != nil:
+		return model.Errorf(model.InvalidInput, op, "%q names no file of the store", id)
+	case id == "" || at.Key() != strings.ReplaceAll(id, `\`, "_"):
+		return model.Errorf(model.InvalidInput, op, "%q names no file of the store: write the path from its root", id)
+	case !isItem(id):
+		return model.Errorf(model.InvalidInput, op, "%q is no item but machinery beside the items", id)
+	}
+	return nil
+}
+
+// locate is checkID for a change, which only a locator can carry.
+func locate(op, id string) (seam.Locator, error) {
+	if err := checkID(op, id); err != nil {
+		return seam.Locator{}, err
+	}
+	return seam.Resolve(id)
+}

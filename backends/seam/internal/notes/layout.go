@@ -1,0 +1,176 @@
+package notes
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Tiers that are no kind of note.
+const (
+	tierOther = "other" // a note without a type or kind
+	tierFiles = "files" // what is no markdown
+)
+
+// knownKinds are the types that AgentM saves in an empty store (agentm.md,
+// Layout); what a store holds besides is added to its tiers.
+var knownKinds = []string{"convention", "fix", "idea", "preference", "reference", "workflow"}
+
+// temps are the names of unfinished writes and of editors' own files
+// (conflict-names.md, Not copies).
+var temps = regexp.MustCompile(`(?i)^(?:.*\.tmp|.*\.tmp\.[0-9a-f]+|\.syncthing\..*|~syncthing~.*|.*\.sw[pox]|.*~|\.#.*|#.*#|\..*\.icloud|\.DS_Store)$`)
+
+// bookkeeping are the files beside the notes that AgentM keeps for itself, where
+// slugs stand but no text.
+var bookkeeping = []string{".lifecycle.json", ".heat.json"}
+
+// isMachinery reports whether a file is no item: an unfinished write or the
+// agent's own books.
+func isMachinery(name string) bool {
+	return temps.MatchString(name) || slices.Contains(bookkeeping, name)
+}
+
+// isOpenDir reports whether a directory holds items: dot folders are machinery of
+// sync tools, editors and git.
+func isOpenDir(name string) bool { return !strings.HasPrefix(name, ".") }
+
+// isItem reports whether an id can be an item's.
+func isItem(id string) bool {
+	dirs := strings.Split(id, "/")
+	for _, d := range dirs[:len(dirs)-1] {
+		if !isOpenDir(d) {
+			return false
+		}
+	}
+	return !isMachinery(dirs[len(dirs)-1])
+}
+
+// hidden: a dotfile that is no note.
+func hidden(id string) bool {
+	base := id[strings.LastIndexByte(id, '/')+1:]
+	return strings.HasPrefix(base, ".") && !strings.HasSuffix(base, ".md")
+}
+
+func isNote(id string) bool {
+	lower := strings.ToLower(id)
+	return strings.HasSuffix(lower, ".md") || strings.HasSuffix(lower, ".markdown")
+}
+
+// tierOf says where an item belongs: by the one type or kind that its front matter
+// names, else by its folder, else other. known are the declared tiers.
+func tierOf(id string, h head, known func(string) bool) string {
+	if h.kind != "" && known(h.kind) {
+		return h.kind
+	}
+	if !isNote(id) {
+		return tierFiles
+	}
+	dirs := strings.Split(id, "/")
+	if len(dirs) > 1 && known(dirs[len(dirs)-2]) && dirs[len(dirs)-2] != tierFiles {
+		return dirs[len(dirs)-2]
+	}
+	return tierOther
+}
+
+// kindName is what a type or kind may be called to become a tier.
+var kindName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// maxKinds bounds how many tiers front matter can make; a note of a further kind
+// is in its folder's tier or in other.
+const maxKinds = 500
+
+// declare makes the tiers of a store from the kinds it knows and holds.
+func declare(snap *snapshot) []model.TierSpec {
+	names := slices.Clone(knownKinds)
+	for _, k := range snap.kinds {
+		if len(names) < maxKinds && !slices.Contains(names, k) && k != tierOther && k != tierFiles {
+			names = append(names, k)
+		}
+	}
+	slices.Sort(names)
+	out := make([]model.TierSpec, 0, len(names)+2)
+	for _, n := range names {
+		out = append(out, model.TierSpec{
+			Name: n, Title: "notes of type or kind " + n, KeyRule: model.KeyRequired,
+			KeyHint: "a slug: keep-tests-small", Writable: true, Document: model.Opaque,
+		})
+	}
+	return append(out,
+		model.TierSpec{
+			Name: tierOther, Title: "notes without a type or kind", KeyRule: model.KeyRequired,
+			KeyHint: "a slug: keep-tests-small", Writable: true, Document: model.Opaque,
+		},
+		model.TierSpec{
+			Name: tierFiles, Title: "files that are no notes", KeyRule: model.KeyRequired,
+			KeyHint: "a file name with its extension: plan.txt", Writable: true, Document: model.Opaque,
+		},
+	)
+}
+
+// addressOf is where a new item of a tier goes: memory/<kind>/<slug>.md below the
+// memory root, as AgentM's own save does (agentm.md, Layout).
+func (s *store) addressOf(tier, key string) string {
+	id := "memory/"
+	switch tier {
+	case tierOther:
+		id += key + ".md"
+	case tierFiles:
+		id += key
+	default:
+		id += tier + "/" + key + ".md"
+	}
+	if s.cfg.Memory != "" {
+		id = s.cfg.Memory + "/" + id
+	}
+	return id
+}
+
+// Scopes of a store whose memory root is a part of the directory.
+const (
+	scopeMemory   = "memory"
+	scopeOperator = "operator" // folders of the vault's owner
+)
+
+func (s *store) scopeOf(id string) string {
+	switch {
+	case s.cfg.Memory == "":
+		return ""
+	case strings.HasPrefix(id, s.cfg.Memory+"/"):
+		return scopeMemory
+	}
+	return scopeOperator
+}
+
+func (s *store) scopeTitle(scope string) string {
+	switch scope {
+	case scopeMemory:
+		return "the memory root, " + s.cfg.Memory
+	case scopeOperator:
+		return "folders of the vault's owner, outside the memory root"
+	}
+	return ""
+}
+
+func (s *store) tier(name string) (model.TierSpec, bool) {
+	for _, t := range s.tiers {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return model.TierSpec{}, false
+}
+
+func (s *store) tierNames() string {
+	names := make([]string, len(s.tiers))
+	for i, t := range s.tiers {
+		names[i] = t.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// entryTier is the tier of a file as far as can be told.
+func (s *store) entryTier(id string, h head) string {
+	return tierOf(id, h, func(n string) bool { _, ok := s.tier(n); return ok })
+}

@@ -1,0 +1,156 @@
+// Package notes makes a store of a directory of markdown notes as AgentM lays
+// them out: its items, tiers and lists, its search, its writes. How a change
+// keeps foreign writers out is the business of the tree that it is given.
+package notes
+
+import (
+	"context"
+	"errors"
+	"path"
+	"sync"
+	"time"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Config says what a member opens.
+type Config struct {
+	Name, Kind string
+	// Path is the directory from which ids start.
+	Path string
+	// Memory is the key of the memory root below Path, where the agent saves; empty
+	// when both are one.
+	Memory string
+	// Tree makes every change; it stands on Path.
+	Tree *seam.Dir
+	// Virgin: a missing Path is an empty store, made by the first write.
+	Virgin     bool
+	ReadOnly   bool
+	Features   map[string]bool
+	Deviations []model.Deviation
+	Notes      []string
+	Clock      clock.Clock
+	// Status asks what stands beside the directory, a daemon, within the context;
+	// empty when nothing is wrong. nil: nothing stands there.
+	Status func(ctx context.Context) string
+}
+
+// store is the backend behind every facet of one opened store.
+type store struct {
+	cfg    Config
+	clock  clock.Clock
+	reason string // why it is read-only, empty when it is not
+	tiers  []model.TierSpec
+	health healthGate
+
+	mu        sync.Mutex
+	snap      *snapshot
+	changes   int64 // of our own
+	heads     map[string]head
+	facts     map[string]facts
+	displaced []model.StoreConflict
+}
+
+// Open makes the store; it reads the front matter of every note and makes nothing.
+func Open(ctx context.Context, cfg Config) (model.Store, error) {
+	s := &store{cfg: cfg, clock: cfg.Clock, heads: map[string]head{}, facts: map[string]facts{}}
+	if s.clock == nil {
+		s.clock = clock.System{}
+	}
+	snap, err := s.walk(ctx)
+	if err != nil {
+		return model.Store{}, err
+	}
+	s.tiers = declare(snap)
+	s.place(snap)
+	s.snap = snap
+	s.reason = s.readOnlyReason()
+	return s.value(snap), nil
+}
+
+func (s *store) value(snap *snapshot) model.Store {
+	out := model.Store{
+		Name: s.cfg.Name, Kind: s.cfg.Kind, Location: s.cfg.Path,
+		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
+		Tiers:  s.tiers,
+		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
+		Deviations: append([]model.Deviation{{
+			Rule:   "R33",
+			Reason: "files carry no data-subject key; erase item by item",
+		}}, s.cfg.Deviations...),
+		Features: s.cfg.Features,
+		Notes:    append([]string{}, s.cfg.Notes...),
+		Provider: s, Browser: s, Names: s, Conflicts: s,
+		Address: s.address,
+	}
+	for _, p := range snap.problems {
+		out.Notes = append(out.Notes, "not shown: "+p)
+	}
+	return out
+}
+
+// readOnlyReason is empty for a store that can be written.
+func (s *store) readOnlyReason() string {
+	if s.cfg.ReadOnly {
+		return "its configuration says read_only"
+	}
+	root, err := s.open("open")
+	if err != nil || root == nil {
+		return ""
+	}
+	defer root.Close()
+	if err := root.Writable("."); err != nil {
+		return "this user may not write there: " + err.Error() + "; run as the store's own user"
+	}
+	return ""
+}
+
+// open gives nil without an error for a root that the first write will make.
+func (s *store) open(op string) (*rootdir.Dir, error) {
+	root, err := rootdir.Open(s.cfg.Path, nil)
+	switch {
+	case err == nil:
+		return root, nil
+	case errors.Is(err, model.NotFound) && s.cfg.Virgin:
+		return nil, nil
+	case errors.Is(err, model.NotFound):
+		return nil, model.Errorf(model.Unavailable, op, "the store's directory %q is gone; mount it or correct its path", path.Base(s.cfg.Path))
+	}
+	return nil, err
+}
+
+// checkWritable refuses a change of a store that is opened for reading.
+func (s *store) checkWritable(op string) error {
+	if s.reason != "" {
+		return model.Refuse(op, "the store is read-only: "+s.reason)
+	}
+	return nil
+}
+
+// StoreConflicts lists what writes of this process displaced, as far as it still
+// stands.
+func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
+	if err := model.FromContext(ctx, "conflicts"); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]model.StoreConflict{}, s.displaced...), nil
+}
+
+func (s *store) noteDisplaced(id string, done seam.Changed, at time.Time) (warnings []string) {
+	why := "another writer wrote it unseen, between the look and the exchange"
+	if done.Overtaken {
+		why = "this write was overtaken: another writer's text stands in the place"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range done.Copies {
+		s.displaced = append(s.displaced, model.StoreConflict{CopyID: c.Key(), BaseID: id, Tool: "memdesk", Reason: why, At: at})
+		warnings = append(warnings, why+"; the other text stands in "+c.Key())
+	}
+	return warnings
+}

@@ -1,0 +1,191 @@
+package notes
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+	"memdesk/quarantine"
+)
+
+// nameLimit is the longest file name that leaves room for the writers' temporary
+// names and for a conflict copy's, in bytes.
+const nameLimit = 255 - len(" (conflict 2006-01-02-15-04-05) (99)")
+
+// target is where a Retain writes.
+type target struct {
+	at   seam.Locator
+	tier string // by its address; what it holds may say otherwise
+}
+
+// Retain writes one file. The bytes are the document: nothing is added to them,
+// so an item made in a tier is in it by its folder, or by the front matter that it
+// brings.
+func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if err := checkRetain(req); err != nil {
+		return model.RetainResult{}, err
+	}
+	to, err := s.target(req)
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	if err := s.checkWritable("retain"); err != nil {
+		return model.RetainResult{}, err
+	}
+	if req.ID != "" && req.Tier != "" {
+		if err := s.agrees(to, req); err != nil {
+			return model.RetainResult{}, err
+		}
+	}
+	defer s.changed()
+	var out outcome
+	done, err := s.cfg.Tree.Change(ctx, "retain", to.at, func(old []byte, exists bool) (seam.Edit, error) {
+		var err error
+		out, err = evaluate(to, req, old, exists)
+		return seam.Edit{Data: out.data}, err
+	})
+	warnings := append(out.warnings, s.noteDisplaced(to.at.Key(), done, s.clock.Now().UTC())...)
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	return model.RetainResult{
+		ID: to.at.Key(), Bytes: int64(len(out.data)), Revision: seam.RevisionOf(string(out.data)), Warnings: warnings,
+	}, nil
+}
+
+func checkRetain(req model.RetainRequest) error {
+	if err := req.Mode.Check(); err != nil {
+		return err
+	}
+	switch {
+	case req.Content == "" && !req.Binary:
+		return model.Errorf(model.InvalidInput, "retain", "the content is empty; forget the item instead")
+	case !req.Binary && !utf8.ValidString(req.Content):
+		return model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
+	case len(req.Meta) > 0:
+		return model.Errorf(model.InvalidInput, "retain", "this store keeps no metadata fields: front matter is part of the content")
+	case req.DataSubjectID != "":
+		return model.Errorf(model.Unsupported, "retain", "this store keeps no data-subject keys")
+	}
+	return nil
+}
+
+// target applies the rules of ids, tiers and keys.
+func (s *store) target(req model.RetainRequest) (target, error) {
+	if req.ID != "" {
+		at, err := locate("retain", req.ID)
+		return target{at: at}, err
+	}
+	if req.Tier == "" {
+		return target{}, model.Errorf(model.InvalidInput, "retain", "the tier is missing; there are %s", s.tierNames())
+	}
+	spec, ok := s.tier(req.Tier)
+	if !ok {
+		return target{}, model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+	}
+	if err := checkKey(spec, req.Key); err != nil {
+		return target{}, err
+	}
+	at, err := locate("retain", s.addressOf(req.Tier, req.Key))
+	return target{at: at, tier: req.Tier}, err
+}
+
+// checkKey applies R9 and R11: one path segment, and no name of machinery.
+func checkKey(spec model.TierSpec, key string) error {
+	switch {
+	case key == "":
+		return model.Errorf(model.InvalidInput, "retain", "tier %s needs a key, %s", spec.Name, spec.KeyHint)
+	case strings.ContainsAny(key, "/\\\x00") || strings.Contains(key, "..") || key == ".":
+		return model.Errorf(model.InvalidInput, "retain", "key %q is not one path segment", key)
+	case model.EncodeID(key) != strings.ReplaceAll(key, "%", "%25"):
+		return model.Errorf(model.InvalidInput, "retain", "key %q holds control, format or invalid characters", key)
+	}
+	return nil
+}
+
+// agrees compares an id with the tier and key that came with it.
+func (s *store) agrees(to target, req model.RetainRequest) error {
+	id := to.at.Key()
+	if _, ok := s.tier(req.Tier); !ok {
+		return model.Errorf(model.InvalidInput, "retain", "unknown tier %q; there are %s", req.Tier, s.tierNames())
+	}
+	if got := s.tierAt(id); got != req.Tier {
+		return model.Errorf(model.InvalidInput, "retain", "%q is of tier %s, not %s", id, got, req.Tier)
+	}
+	if req.Key != "" && !agreesKey(id, req.Key) {
+		return model.Errorf(model.InvalidInput, "retain", "key %q is not that of %q", req.Key, id)
+	}
+	return nil
+}
+
+func agreesKey(id, key string) bool {
+	base := id[strings.LastIndexByte(id, '/')+1:]
+	return base == key || base == key+".md"
+}
+
+// tierAt is the tier of the item that stands at an id, or would stand there.
+func (s *store) tierAt(id string) string {
+	var h head
+	if root, err := s.open("look"); err == nil && root != nil {
+		defer root.Close()
+		if data, _, err := root.Head(id, headBytes); err == nil && isNote(id) {
+			h = parseHead(string(data))
+		}
+	}
+	return s.entryTier(id, h)
+}
+
+// outcome is what a request would leave behind.
+type outcome struct {
+	data     []byte
+	warnings []string
+}
+
+// evaluate decides over one request: revision, name, scanner, and the rule that
+// cleaning is always possible.
+func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outcome, error) {
+	id := to.at.Key()
+	if err := model.CheckMatch("retain", req.IfMatch, exists, seam.RevisionOf(string(old))); err != nil {
+		return outcome{}, err
+	}
+	if !exists && !req.Binary { // to restore what was there, any name will do
+		if model.EncodeID(id) != strings.ReplaceAll(id, "%", "%25") {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
+		}
+		if len(to.at.Name()) > nameLimit {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "the name is too long: at most %d bytes fit", nameLimit)
+		}
+	}
+	if len(old) > wholeLimit {
+		return outcome{}, model.Errorf(model.Unsupported, "retain", "%q: %w of %d bytes", id, rootdir.ErrTooLarge, wholeLimit)
+	}
+	out := outcome{data: []byte(req.Content)}
+	if req.Mode == model.Append {
+		if exists && !req.Binary && !utf8.Valid(old) {
+			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q is not UTF-8, so nothing can be appended; replace it as a whole", id)
+		}
+		out.data = append(old[:len(old):len(old)], req.Content...)
+	}
+	if !utf8.Valid(out.data) {
+		return out, nil
+	}
+	verdict, hit := quarantine.Scan(string(out.data))
+	if !hit {
+		return out, nil
+	}
+	guarded := exists && req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+	if guarded && len(quarantine.Added(string(old), string(out.data))) == 0 {
+		out.warnings = append(out.warnings, "recall still leaves this item out: the scanner rejects "+verdict.Category+"/"+verdict.Pattern+", which was there before")
+		return out, nil
+	}
+	return outcome{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the resulting text: %s/%s; nothing was written", verdict.Category, verdict.Pattern)
+}
+
+// address tells which id a request would write, by the rules alone.
+func (s *store) address(req model.RetainRequest) (string, error) {
+	to, err := s.target(req)
+	return to.at.Key(), err
+}

@@ -1,0 +1,212 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// entry is one file of the walk.
+type entry struct {
+	id   string
+	tier string
+	head head
+	meta rootdir.Meta
+}
+
+// hidden entries are left out of plain lists.
+func (e *entry) hidden() bool { return hidden(e.id) || e.head.archived() }
+
+// snapshot is what one walk over the store saw. It is immutable but for the cache
+// of lists, which the store's lock guards.
+type snapshot struct {
+	entries  []entry // sorted by id
+	problems []string
+	dirs     []seenDir
+	kinds    []string // of front matter, sorted
+	at       time.Time
+	took     time.Duration
+	changes  int64 // of our own, before the walk
+	lists    map[listKey][]int32
+}
+
+// seenDir is a directory of the walk and when it last changed.
+type seenDir struct {
+	name     string
+	stamp    string
+	modified time.Time
+}
+
+// Snapshot lifetimes. A directory's time tells of files made, renamed and removed;
+// a file rewritten in place does not show there, so a snapshot lives a second, or
+// ten times as long as the walk took. Pages read their files anew in any case.
+// Within racy of a change the clock of the file system may not tell two changes
+// apart.
+const (
+	snapshotLife = time.Second
+	walkShare    = 10
+	racy         = 50 * time.Millisecond
+)
+
+// look gives a current snapshot. It is cheap while nothing changes: one look at
+// every directory instead of one at every file.
+func (s *store) look(ctx context.Context) (*snapshot, error) {
+	s.mu.Lock()
+	snap, changes := s.snap, s.changes
+	s.mu.Unlock()
+	if snap != nil && snap.changes == changes && s.current(snap) {
+		return snap, nil
+	}
+	snap, err := s.walk(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.place(snap)
+	snap.changes = changes
+	s.mu.Lock()
+	s.snap = snap
+	s.mu.Unlock()
+	return snap, nil
+}
+
+// place puts every entry into its tier.
+func (s *store) place(snap *snapshot) {
+	known := map[string]bool{}
+	for _, t := range s.tiers {
+		known[t.Name] = true
+	}
+	for i := range snap.entries {
+		e := &snap.entries[i]
+		e.tier = tierOf(e.id, e.head, func(n string) bool { return known[n] })
+	}
+}
+
+// changed makes the next look a walk, after a change of our own.
+func (s *store) changed() {
+	s.mu.Lock()
+	s.changes++
+	s.mu.Unlock()
+}
+
+// current uses the real clock: it compares with the times of the file system.
+func (s *store) current(snap *snapshot) bool {
+	if time.Since(snap.at) > max(snapshotLife, walkShare*snap.took) {
+		return false
+	}
+	root, err := s.open("list")
+	if err != nil || root == nil {
+		return false
+	}
+	defer root.Close()
+	for _, d := range snap.dirs {
+		if snap.at.Sub(d.modified) < racy {
+			return false
+		}
+		if m, err := root.Stat(d.name); err != nil || m.Stamp() != d.stamp {
+			return false
+		}
+	}
+	return true
+}
+
+// walk looks at every file and reads the beginning of those that have changed.
+func (s *store) walk(ctx context.Context) (*snapshot, error) {
+	snap := &snapshot{at: time.Now(), lists: map[listKey][]int32{}}
+	root, err := s.open("list")
+	if err != nil || root == nil {
+		return snap, err
+	}
+	defer root.Close()
+	s.mu.Lock()
+	old := s.heads
+	s.mu.Unlock()
+	w := walker{snap: snap, root: root, old: old, heads: make(map[string]head, len(old))}
+	if err := w.directory(ctx, "."); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.heads = w.heads
+	s.mu.Unlock()
+	slices.SortFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	kinds := map[string]bool{}
+	for i := range snap.entries {
+		if k := snap.entries[i].head.kind; k != "" && !kinds[k] {
+			kinds[k] = true
+			snap.kinds = append(snap.kinds, k)
+		}
+	}
+	slices.Sort(snap.kinds)
+	snap.took = time.Since(snap.at)
+	return snap, nil
+}
+
+type walker struct {
+	snap       *snapshot
+	root       *rootdir.Dir
+	old, heads map[string]head
+}
+
+// directory takes up the files of one directory and those below. Links are listed
+// and never followed.
+func (w *walker) directory(ctx context.Context, at string) error {
+	if err := model.FromContext(ctx, "list"); err != nil {
+		return err
+	}
+	m, err := w.root.Stat(at)
+	var children []rootdir.Entry
+	if err == nil {
+		children, err = w.root.List(at)
+	}
+	if err != nil {
+		if !errors.Is(err, model.NotFound) {
+			w.snap.problems = append(w.snap.problems, err.Error())
+		}
+		return nil
+	}
+	w.snap.dirs = append(w.snap.dirs, seenDir{at, m.Stamp(), m.Modified})
+	for _, c := range children {
+		id := below(at, c.Name)
+		switch {
+		case c.Kind == rootdir.Directory:
+			if isOpenDir(c.Name) {
+				if err := w.directory(ctx, id); err != nil {
+					return err
+				}
+			}
+		case !isMachinery(c.Name):
+			w.snap.entries = append(w.snap.entries, entry{id: id, meta: c.Meta, head: w.head(id, c.Meta)})
+		}
+	}
+	return nil
+}
+
+// head reads the beginning of a note unless it is known as it is.
+func (w *walker) head(id string, m rootdir.Meta) head {
+	if m.Kind != rootdir.File || !isNote(id) {
+		return head{}
+	}
+	if h, ok := w.old[id]; ok && h.stamp == m.Stamp() {
+		w.heads[id] = h
+		return h
+	}
+	data, now, err := w.root.Head(id, headBytes)
+	if err != nil { // its header will say so
+		return head{}
+	}
+	h := parseHead(string(data))
+	h.stamp, h.fields = now.Stamp(), nil
+	w.heads[id] = h
+	return h
+}
+
+func below(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return dir + "/" + name
+}

@@ -1,0 +1,287 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"memdesk/backends/seam"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// The shared lock's times (agentm.md, Mutex protocol).
+const (
+	staleAfter   = 10 * time.Second // of age on the wall clock
+	lockPatience = 10 * time.Second
+	heartbeat    = 5 * time.Second
+	pauseFirst   = 10 * time.Millisecond
+	pauseMost    = 200 * time.Millisecond
+	// watchFor is how long a lock must stand untouched before our own eyes until it
+	// counts as dead: a holder alive touches it within a heartbeat, whatever a jump of
+	// the clock makes of its age.
+	watchFor = heartbeat + 500*time.Millisecond
+	// confirmAfter is how long after a contended mkdir the directory must still be the
+	// same: two who saw one stale lock may both have removed and made it.
+	confirmAfter = 5 * time.Millisecond
+)
+
+// mutex is AgentM's lock: an empty directory per key. It is not exclusion by
+// itself, for the daemon, editors and sync tools do not take it.
+type mutex struct {
+	base  string
+	keys  []string // sorted, so that two holders of both never wait for each other
+	clock clock.Clock
+}
+
+// acquire takes every key in order and keeps them fresh until they are released.
+// Locked when one is held for as long as the patience or the context lasts.
+func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
+	if m.base == "" {
+		return nil, model.Errorf(model.Unavailable, "lock", "no place for AgentM's locks can be told; set lock_root, XDG_CACHE_HOME or HOME")
+	}
+	h := &holding{stop: make(chan struct{}), done: make(chan struct{})}
+	w := watcher{clock: m.clock, started: time.Now(), seen: map[string]sighting{}}
+	for _, k := range m.keys { // watch all from the start: stale ones wait side by side
+		_, _ = w.observe(m.path(k))
+	}
+	for _, k := range m.keys {
+		if err := os.MkdirAll(filepath.Join(m.base, k), 0o755); err != nil {
+			h.drop()
+			return nil, model.Errorf(model.PermissionDenied, "lock", "AgentM's lock directory cannot be made: %w", bare(err))
+		}
+		one, err := w.take(ctx, m.path(k))
+		if err != nil {
+			h.drop()
+			return nil, err
+		}
+		h.locks = append(h.locks, one)
+	}
+	go h.beat()
+	return h, nil
+}
+
+func (m mutex) path(key string) string { return filepath.Join(m.base, key, "lock") }
+
+// held is one lock directory of ours. The open handle keeps its inode from being
+// used again, so that being the same is certain.
+type held struct {
+	path string
+	dir  *os.File
+}
+
+func (l held) ours() bool {
+	mine, err := l.dir.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Lstat(l.path)
+	return err == nil && os.SameFile(mine, now)
+}
+
+// release removes the directory if it is still ours.
+func (l held) release() {
+	if l.ours() {
+		_ = os.Remove(l.path) // errors are ignored by the protocol: it goes stale
+	}
+	_ = l.dir.Close()
+}
+
+// sighting is a foreign lock as it was first seen.
+type sighting struct {
+	info  fs.FileInfo
+	since time.Time // monotonic
+}
+
+// watcher waits for locks of others.
+type watcher struct {
+	clock   clock.Clock
+	started time.Time
+	seen    map[string]sighting
+}
+
+// observe looks at a lock and keeps since when it stands so.
+func (w *watcher) observe(path string) (sighting, error) {
+	now, err := os.Lstat(path)
+	if err != nil {
+		delete(w.seen, path)
+		return sighting{}, err
+	}
+	s, ok := w.seen[path]
+	if !ok || !os.SameFile(s.info, now) || !s.info.ModTime().Equal(now.ModTime()) {
+		s = sighting{now, time.Now()}
+		w.seen[path] = s
+	}
+	return s, nil
+}
+
+// stale reports whether the holder is dead: old on the wall clock, or dated in the
+// future, and untouched for longer than a heartbeat by our own clock.
+func (w *watcher) stale(s sighting) bool {
+	age := w.clock.Now().Sub(s.info.ModTime())
+	watched := time.Since(s.since)
+	if age < 0 { // the clock has jumped back
+		return watched > staleAfter-heartbeat/2
+	}
+	return age > staleAfter && watched > watchFor
+}
+
+var errInside = errors.New("something lies inside the lock directory")
+
+// take makes one lock directory.
+func (w *watcher) take(ctx context.Context, path string) (held, error) {
+	pause := pauseFirst
+	var inside, met bool
+	for {
+		l, err := grab(path, met)
+		if err == nil {
+			return l, nil
+		}
+		if !errors.Is(err, fs.ErrExist) && !errors.Is(err, errTaken) && !errors.Is(err, fs.ErrPermission) {
+			return held{}, model.Errorf(model.Unavailable, "lock", "AgentM's lock cannot be taken: %w", bare(err))
+		}
+		met = true
+		s, serr := w.observe(path)
+		switch {
+		case serr == nil && !s.info.IsDir():
+			return held{}, model.Errorf(model.Locked, "lock", "a file stands where AgentM's lock directory should be; remove it when no agent is writing")
+		case serr == nil && w.stale(s):
+			if inside = errors.Is(remove(path, s.info), errInside); !inside {
+				continue
+			}
+		}
+		if err := w.wait(ctx, pause, inside); err != nil {
+			return held{}, err
+		}
+		pause = min(2*pause, pauseMost)
+	}
+}
+
+// wait sleeps, or says why it no longer does.
+func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) error {
+	late := model.Errorf(model.Locked, "lock", "the vault is locked by another writer; try again")
+	if inside {
+		late = model.Errorf(model.Locked, "lock", "the vault's lock was left by a dead writer and cannot be taken over: %w; empty and remove it when no agent is writing", errInside)
+	}
+	if time.Since(w.started) > lockPatience {
+		return late
+	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return model.FromContext(ctx, "lock")
+		}
+		return late
+	}
+}
+
+// remove takes a stale lock away if it is still the one that was seen.
+func remove(path string, seen fs.FileInfo) error {
+	now, err := os.Lstat(path)
+	if err != nil || !os.SameFile(now, seen) || !now.ModTime().Equal(seen.ModTime()) {
+		return nil
+	}
+	err = os.Remove(path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if f, oerr := os.Open(path); oerr == nil {
+		defer f.Close()
+		if names, _ := f.Readdirnames(1); len(names) > 0 {
+			return errInside
+		}
+	}
+	return nil
+}
+
+// errTaken: another waiter removed and made the directory that we had just made.
+var errTaken = errors.New("taken over while it was made")
+
+// grab makes the directory, dates it and confirms that it is still the one. After
+// another holder was met it waits before that: a waiter that saw the same lock as
+// stale may be about to remove this one. Check confirms once more before the change.
+func grab(path string, met bool) (held, error) {
+	if err := os.Mkdir(path, 0o755); err != nil {
+		return held{}, err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return held{}, errTaken
+	}
+	l := held{path, dir}
+	if met {
+		time.Sleep(confirmAfter)
+	}
+	if !l.ours() {
+		_ = dir.Close()
+		return held{}, errTaken
+	}
+	now := time.Now()
+	_ = os.Chtimes(path, now, now)
+	return l, nil
+}
+
+// holding is every lock of one change.
+type holding struct {
+	locks []held
+	once  sync.Once
+	stop  chan struct{}
+	done  chan struct{}
+}
+
+var _ seam.Held = (*holding)(nil)
+
+// Check is Conflict when a lock is no longer ours: this process was stopped for so
+// long that another took it over.
+func (h *holding) Check() error {
+	for _, l := range h.locks {
+		if !l.ours() {
+			return model.Errorf(model.Locked, "lock", "another writer took the vault's lock over while this one was held up; nothing was written, try again")
+		}
+	}
+	return nil
+}
+
+// Release ends the heartbeat and removes the locks, the last first.
+func (h *holding) Release() {
+	h.once.Do(func() {
+		close(h.stop)
+		<-h.done
+		h.drop()
+	})
+}
+
+func (h *holding) drop() {
+	for i := len(h.locks) - 1; i >= 0; i-- {
+		h.locks[i].release()
+	}
+	h.locks = nil
+}
+
+// beat touches the locks until they are released or one is lost.
+func (h *holding) beat() {
+	defer close(h.done)
+	t := time.NewTicker(heartbeat)
+	defer t.Stop()
+	for {
+		select {
+		case <-h.stop:
+			return
+		case <-t.C:
+		}
+		for _, l := range h.locks {
+			now := time.Now()
+			if !l.ours() || os.Chtimes(l.path, now, now) != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+// Package vault opens an AgentM vault: a directory of notes that agents, an
+// editor and sync tools write at the same time. It shares their lock directory and
+// keeps what writers without locks put there.
+package vault
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/notes"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name under which the backend is registered, and the protocol's
+// (provider-contract.md S21).
+const Kind = "vault"
+
+// Config says what to open.
+type Config struct {
+	Name string
+	// Path is the vault's directory, or the .agentm-config.json that names it.
+	Path string
+	// MemoryRoot is the memory root, absolute or below the vault; empty: what
+	// .agentm-config.json says of this vault, else the vault itself.
+	MemoryRoot string
+	// LockRoot is the base of the shared lock directories; empty: AgentM's own place.
+	LockRoot string
+	ReadOnly bool
+	Clock    clock.Clock              // nil means the system's
+	Env      func(name string) string // nil means an empty environment
+	// DaemonURL is where AgentM's daemon answers; empty: loopback at the configured
+	// port, "-" asks nobody.
+	DaemonURL string
+	// Fault lets a test fail a step of a write; nil otherwise.
+	Fault seam.Fault
+}
+
+// Open opens a vault for reading; it makes nothing. It refuses on every case that
+// the contract calls loud (S17): no path, an unreadable configuration, a memory
+// root that is not there or lies outside.
+func Open(ctx context.Context, cfg Config) (model.Store, error) {
+	if err := model.FromContext(ctx, "open"); err != nil {
+		return model.Store{}, err
+	}
+	at, err := resolve(cfg)
+	if err != nil {
+		return model.Store{}, err
+	}
+	tree, err := at.tree(cfg, at.vault)
+	if err != nil {
+		return model.Store{}, err
+	}
+	d := newDaemon(cfg, at)
+	store, err := notes.Open(ctx, notes.Config{
+		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
+		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
+		Notes: append(at.notes, d.note(ctx)...), Status: d.status,
+	})
+	return store, err
+}
+
+// Tree is the member as the published seam sees it (S21), from the memory root.
+func Tree(cfg Config) (*seam.Dir, error) {
+	at, err := resolve(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return at.tree(cfg, at.memory)
+}
+
+// tree stands on one of the roots; its changes take the locks of both.
+func (r roots) tree(cfg Config, root string) (*seam.Dir, error) {
+	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock}
+	if m.clock == nil {
+		m.clock = clock.System{}
+	}
+	return seam.OpenDir(root, seam.DirOptions{
+		Capabilities: seam.Capabilities{ConcurrentWriters: true, ConflictFiles: true, Sync: true},
+		Strategy:     seam.StrategyWholeFile, Guard: m.acquire, Clock: cfg.Clock, Fault: cfg.Fault,
+	})
+}
+
+func deviations() []model.Deviation {
+	if rootdir.CanExchange {
+		return nil
+	}
+	return []model.Deviation{{
+		Rule:   "S21",
+		Reason: "this system cannot exchange two files: what a writer without the lock puts there between the last look and the rename is lost",
+	}}
+}
+
+// describe tells both roots, for people.
+func (r roots) describe() []string {
+	out := []string{fmt.Sprintf("vault %s, memory root %s (%s)", r.vault, r.memory, r.why)}
+	if r.locks == "" {
+		out = append(out, "no place for AgentM's locks can be told (neither XDG_CACHE_HOME nor HOME is set)")
+	}
+	return append(out,
+		"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text",
+		"the history that git or a sync service keeps of a file is out of a change's reach")
+}
+
+// canonical is a path with its links resolved and absolute, as the lock's key is
+// made from.
+func canonical(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
