@@ -9,6 +9,8 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/seam/devicelocal"
+	"memdesk/backends/seam/vault"
 	"memdesk/backends/tracker/beads"
 	"memdesk/model"
 )
@@ -29,6 +31,18 @@ func Builtin() *Registry {
 			Location: "a database file, or a .recurse directory",
 			Keys:     []string{"path"},
 			Open:     openSQLite, Create: createSQLite,
+		},
+		{
+			Name: devicelocal.Kind, Summary: "notes that AgentM keeps on one device",
+			Location: "the directory; empty: $AGENTM_DEVICE_LOCAL_ROOT, else ~/.agentm/memory",
+			Keys:     []string{"path"},
+			Open:     openDeviceLocal,
+		},
+		{
+			Name: vault.Kind, Summary: "an AgentM vault of notes, shared with agents, editors and sync tools", NeedsPath: true,
+			Location: "the vault's directory, or the .agentm-config.json that names it",
+			Keys:     []string{"path", "memory_root", "lock_root"},
+			Open:     openVault,
 		},
 		{
 			Name: "inmem", Summary: "a hypergraph in memory, gone at the end", Location: "nothing",
@@ -59,6 +73,19 @@ func openCrewship(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 	return crewship.Open(ctx, crewship.Config{
 		Name: c.Name, Path: c.Path, BasePath: c.BasePath, MemoryRoot: c.MemoryRoot,
 		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, ReadOnly: c.ReadOnly, Clock: env.Clock,
+	})
+}
+
+func openDeviceLocal(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return devicelocal.Open(ctx, devicelocal.Config{
+		Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock, Env: os.Getenv,
+	})
+}
+
+func openVault(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return vault.Open(ctx, vault.Config{
+		Name: c.Name, Path: c.Path, MemoryRoot: c.MemoryRoot, LockRoot: c.LockRoot, ReadOnly: c.ReadOnly,
+		Clock: env.Clock, Env: os.Getenv,
 	})
 }
 

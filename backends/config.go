@@ -69,6 +69,7 @@ type StoreConfig struct {
 	Path       string `toml:"path"`
 	BasePath   string `toml:"base_path"`
 	MemoryRoot string `toml:"memory_root"`
+	LockRoot   string `toml:"lock_root"`
 	Workspace  string `toml:"workspace"`
 	Crew       string `toml:"crew"`
 	Agent      string `toml:"agent"`
@@ -330,9 +331,19 @@ func (ix keyIndex) decodeError(err error) (position, string) {
 // resolve makes the paths of a block absolute: ~ is the home directory, relative
 // ones start at the file's directory.
 func (s *StoreConfig) resolve(dir string, env func(string) string) {
-	for _, p := range []*string{&s.Path, &s.BasePath, &s.MemoryRoot, &s.UserKeyFile} {
+	for _, p := range s.paths() {
 		*p = ExpandPath(*p, dir, env)
 	}
+}
+
+// paths are the keys that hold a path from the file's directory. A vault's memory
+// root is one below the vault, as AgentM's own configuration has it.
+func (s *StoreConfig) paths() []*string {
+	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile}
+	if s.Kind != "vault" {
+		paths = append(paths, &s.MemoryRoot)
+	}
+	return paths
 }
 
 // ExpandPath makes a path that a person wrote absolute.

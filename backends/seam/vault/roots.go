@@ -87,8 +87,8 @@ func memoryRoot(cfg Config, vault string, env func(string) string) (path, why st
 	}
 	port = found.port
 	switch {
-	case cfg.MemoryRoot != "" && filepath.IsAbs(cfg.MemoryRoot):
-		return cfg.MemoryRoot, "memory_root of the store's block", port, nil
+	case filepath.IsAbs(expand(cfg.MemoryRoot, env)):
+		return expand(cfg.MemoryRoot, env), "memory_root of the store's block", port, nil
 	case cfg.MemoryRoot != "":
 		return filepath.Join(vault, cfg.MemoryRoot), "memory_root of the store's block", port, nil
 	case found.memory != "":
