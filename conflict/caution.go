@@ -1,0 +1,66 @@
+package conflict
+
+import (
+	"memdesk/conflict/names"
+	"memdesk/model"
+)
+
+// caution is what a vendor, or experience, says about resolving a tool's copies
+// (conflict-names.md, Vendor cautions).
+type caution struct {
+	tools []string
+	rows  []int // narrower than the tool; empty: all of its rows
+	text  string
+}
+
+// renameOnly are tools whose copies must not be deleted.
+var renameOnly = map[string]bool{"resilio": true}
+
+var cautions = []caution{
+	{[]string{"resilio"}, nil, "the vendor warns that deleting a .Conflict file deletes the real file on other peers: it is merged or renamed, never deleted"},
+	{[]string{"nextcloud"}, nil, "the base holds the server's text, the copy holds the user's latest edit"},
+	{[]string{"syncthing"}, nil, "the older time lost, which says nothing about which text is right; a file scanned too late can be overwritten without a copy"},
+	{[]string{"google-drive"}, nil, "a file deleted here can come back from another device: look again after two minutes"},
+	{[]string{"obsidian-sync"}, nil, "this tool mostly merges inside the file: no further copies does not mean no further conflicts"},
+	{[]string{"nextcloud-case", "dropbox-case", "maestral"}, []int{3, 4, 7}, "two names that differ only in case or normal form are both live: on some file systems deleting one deletes the other"},
+}
+
+// synced are the classes whose files a sync layer can bring back.
+const comesBack = "a file deleted from a synced folder may come back: look again after two minutes"
+
+// cautionsFor gives the cautions for a copy.
+func cautionsFor(tool string, row int, class names.Class) []string {
+	var out []string
+	for _, c := range cautions {
+		if has(c.tools, tool) && (len(c.rows) == 0 || has(c.rows, row)) {
+			out = append(out, c.text)
+		}
+	}
+	if class == names.Conflict && tool != "google-drive" {
+		out = append(out, comesBack)
+	}
+	return out
+}
+
+// RenameOnly reports whether the copy's vendor warns against deleting it.
+func (c Copy) RenameOnly() bool { return renameOnly[c.Tool] }
+
+func has[T comparable](all []T, x T) bool {
+	for _, a := range all {
+		if a == x {
+			return true
+		}
+	}
+	return false
+}
+
+// textual reports whether a store's items are texts with names that can be read;
+// the ids of graphs and work items are no file names.
+func textual(s model.Store) bool {
+	for _, t := range s.Tiers {
+		if t.Document == model.Opaque {
+			return true
+		}
+	}
+	return len(s.Tiers) == 0
+}

@@ -1,0 +1,76 @@
+// Package conflict finds second copies that sync layers, merges and refused
+// writes leave in a store, tells what each is and how surely, compares it with
+// its base, and resolves it through the store's Retain and Forget. It never
+// resolves anything by itself.
+package conflict
+
+import (
+	"strings"
+	"time"
+
+	"memdesk/conflict/names"
+	"memdesk/model"
+)
+
+// BaseState says what is known of a copy's base.
+type BaseState string
+
+// The states of a base.
+const (
+	BasePresent   BaseState = "present"
+	BaseIdentical BaseState = "identical" // byte for byte the copy
+	BaseMissing   BaseState = "missing"
+	BaseUnknown   BaseState = "unknown" // one of the two could not be read
+)
+
+// Copy is one second copy. All text in it that comes from the store is hostile.
+type Copy struct {
+	Store string
+	ID    string
+	// BaseID is what the copy is a copy of: an item of the same folder, or the copy
+	// itself for markers inside an item. Empty for an orphan.
+	BaseID string
+	// Target is the base's id by the name alone, for an orphan that shall get it.
+	Target string
+	Chain  []Step // the markers that were cut, outermost first
+	Class  names.Class
+	Tool   string
+	Also   []string // tools that write the same form
+	Row    int      // of the table in the format document
+	Reason string   // in words
+
+	Confidence names.Confidence
+	Base       BaseState
+	Redundant  bool // meaningful unless Base is unknown
+	Orphan     bool
+	Shared     int      // equal lines in per cent; -1 when nothing was compared
+	Twins      []string // copies of the same base with the same bytes
+	Blocks     int      // of conflict markers inside the item
+	Cautions   []string // of the tool's vendor, in words
+	Who        string   // user or device, from the name
+	At         time.Time
+	Problem    string // what could not be looked at, in words
+
+	CopyRev, BaseRev   model.Revision // as they were compared; empty when not read
+	CopySize, BaseSize int64
+	CopyTime, BaseTime time.Time
+	Binary             bool // one of the two is not UTF-8: it is resolved as bytes
+}
+
+// Step is one marker that was cut from a name.
+type Step struct {
+	Name   string // what came out
+	Marker string
+	Tool   string
+	Row    int
+}
+
+// Resolvable reports whether there is a second item to resolve, as opposed to
+// markers that an edit removes.
+func (c Copy) Resolvable() bool { return c.Class != names.InFile }
+
+// folder cuts an id into its folder, with the slash, and its name.
+func folder(id string) (dir, name string) {
+	i := strings.LastIndexByte(id, '/') + 1
+	return id[:i], id[i:]
+}

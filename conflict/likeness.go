@@ -1,0 +1,60 @@
+package conflict
+
+import (
+	"strings"
+)
+
+// alike is the share of equal lines from which two texts are taken for versions
+// of one (conflict-names.md, Confidence).
+const alike = 70
+
+// sharedLines gives the equal lines of two texts in per cent of the longer one.
+// Blank lines, line endings and the order do not count.
+func sharedLines(a, b string) int {
+	count := map[string]int{}
+	na := 0
+	for line := range strings.SplitSeq(a, "\n") {
+		if line = strings.TrimRight(line, " \t\r"); line != "" {
+			count[line]++
+			na++
+		}
+	}
+	nb, same := 0, 0
+	for line := range strings.SplitSeq(b, "\n") {
+		if line = strings.TrimRight(line, " \t\r"); line != "" {
+			nb++
+			if count[line] > 0 {
+				count[line]--
+				same++
+			}
+		}
+	}
+	if max(na, nb) == 0 {
+		return 100
+	}
+	return same * 100 / max(na, nb)
+}
+
+// sameKey names the front matter field that identifies both texts as one, or is
+// empty.
+func sameKey(a, b string) string {
+	fa, fb := frontMatter(a), frontMatter(b)
+	for _, k := range []string{"slug", "id", "uuid"} {
+		if v := fa[k]; v != "" && v == fb[k] {
+			return k
+		}
+	}
+	return ""
+}
+
+// frontMatter reads the top-level scalar fields between two lines of three
+// hyphens. It is for comparing, not for keeping: what it does not understand it
+// leaves out.
+func frontMatter(text string) map[string]string {
+	out := map[string]string{}
+	fields, _ := frontFields(text)
+	for _, f := range fields {
+		out[strings.ToLower(f.Name)] = f.Value
+	}
+	return out
+}

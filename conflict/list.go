@@ -1,0 +1,410 @@
+package conflict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/conflict/names"
+	"memdesk/model"
+)
+
+// MarkersUpTo is how many items a store may have for a list to open each of them
+// in search of merge markers, unless it is asked to.
+const MarkersUpTo = 10_000
+
+// Look says whether items are opened in search of merge markers.
+type Look int
+
+// The answers.
+const (
+	LookAuto Look = iota // in stores of at most MarkersUpTo items; else a note says so
+	LookAll
+	LookNone // copies only: names, and the texts of what the names point at
+)
+
+// Options of a list.
+type Options struct {
+	// Hosts are names of machines and people that are known to sync here.
+	Hosts []string
+	// Markers is the search for merge markers inside items.
+	Markers Look
+	// Note hears, in words, what was not looked at: the list is not all there is.
+	Note func(string)
+	// Only, when set, is the one id that is asked for.
+	Only string
+}
+
+func (o Options) note(format string, args ...any) {
+	if o.Note != nil {
+		o.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// List streams what is in conflict in a store: copies by their names, grouped by
+// base, then markers inside items, then what the store itself knows. Only names
+// are walked; texts are read for what the names point at. An error ends the
+// stream; what came before it is good.
+func List(ctx context.Context, s model.Store, opt Options) iter.Seq2[Copy, error] {
+	return func(yield func(Copy, error) bool) {
+		l := &list{ctx: ctx, s: s, opt: opt, seen: map[string]bool{}}
+		emit := func(c Copy) bool {
+			l.seen[c.ID] = true
+			return opt.Only != "" && opt.Only != c.ID || yield(c, nil)
+		}
+		for _, part := range []func(func(Copy) bool) (bool, error){l.copies, l.known, l.marked} {
+			on, err := part(emit)
+			if err != nil {
+				yield(Copy{}, err)
+				return
+			}
+			if !on {
+				return
+			}
+		}
+	}
+}
+
+// Find reads one copy as List gives it; NotFound when the item is in no conflict.
+func Find(ctx context.Context, s model.Store, id string, opt Options) (Copy, error) {
+	opt.Only, opt.Markers = id, LookNone
+	for c, err := range List(ctx, s, opt) {
+		return c, err
+	}
+	if s.Browser == nil {
+		return Copy{}, model.Errorf(model.NotFound, "conflicts", "%q is no conflict copy", id)
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return Copy{}, err
+	}
+	if n := Markers(id, it.Body); n > 0 {
+		return markedCopy(s.Name, it, n), nil
+	}
+	return Copy{}, model.Errorf(model.NotFound, "conflicts", "%q is no conflict copy: its name, its text and its store say nothing of a conflict", id)
+}
+
+// list is one run over a store.
+type list struct {
+	ctx  context.Context
+	s    model.Store
+	opt  Options
+	seen map[string]bool
+	n    int64
+}
+
+// copies goes by names.
+func (l *list) copies(emit func(Copy) bool) (bool, error) {
+	if !textual(l.s) {
+		return true, nil
+	}
+	t := newTree(l.opt.Hosts)
+	if err := t.walk(l.ctx, l.s); err != nil {
+		return false, err
+	}
+	l.n = t.n
+	for _, n := range t.notes {
+		l.opt.note("%s", n)
+	}
+	var all []paired
+	for _, c := range t.found {
+		if p, ok := t.paired(c); ok {
+			all = append(all, p)
+		}
+	}
+	slices.SortFunc(all, func(a, b paired) int {
+		if d := strings.Compare(a.key, b.key); d != 0 {
+			return d
+		}
+		return strings.Compare(a.id, b.id)
+	})
+	for i := 0; i < len(all); {
+		n := i + 1
+		for n < len(all) && all[n].key == all[i].key {
+			n++
+		}
+		if l.opt.Only == "" || slices.ContainsFunc(all[i:n], func(p paired) bool { return p.id == l.opt.Only }) {
+			on, err := l.set(all[i:n], emit)
+			if err != nil || !on {
+				return on, err
+			}
+		}
+		i = n
+	}
+	return l.dumps(t, emit)
+}
+
+// paired is a candidate with the ways to read it.
+type paired struct {
+	id       string
+	readings []reading
+	lone     reading
+	orphan   bool
+	key      string // what sorts a set of copies together
+}
+
+func (t *tree) paired(c candidate) (paired, bool) {
+	p := paired{id: c.id, readings: t.pair(c)}
+	p.lone, p.orphan = t.orphan(c)
+	switch {
+	case len(p.readings) > 0:
+		p.key = p.readings[0].baseID
+	case p.orphan:
+		dir, _ := folder(c.id)
+		p.key = dir + p.lone.chain[len(p.lone.chain)-1].Name
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// set compares the copies of one base. The base is read once.
+func (l *list) set(all []paired, emit func(Copy) bool) (bool, error) {
+	texts := map[string]side{}
+	var out []Copy
+	for _, p := range all {
+		c, body, ok, err := l.judge(p, texts)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			continue
+		}
+		for i := range out { // copies of one base that say the same
+			if other := texts[out[i].ID]; body != "" && c.Base != BaseUnknown && out[i].BaseID == c.BaseID && other.it.Body == body {
+				out[i].Twins, c.Twins = append(out[i].Twins, c.ID), append(c.Twins, out[i].ID)
+			}
+		}
+		out = append(out, c)
+	}
+	for _, c := range out {
+		if !emit(c) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// side is one text, or why it could not be read.
+type side struct {
+	it  model.Item
+	err error
+}
+
+func (l *list) read(id string, texts map[string]side) side {
+	if got, ok := texts[id]; ok {
+		return got
+	}
+	var s side
+	if l.s.Browser == nil {
+		s.err = model.Errorf(model.Unsupported, "conflicts", "the store cannot show its items")
+	} else {
+		s.it, s.err = l.s.Browser.Read(l.ctx, id)
+	}
+	texts[id] = s
+	return s
+}
+
+// judge decides whether a candidate is a find, and how sure. Readings are tried
+// in their order until one stands.
+func (l *list) judge(p paired, texts map[string]side) (Copy, string, bool, error) {
+	if err := model.FromContext(l.ctx, "conflicts"); err != nil {
+		return Copy{}, "", false, err
+	}
+	copied := l.read(p.id, texts)
+	if errors.Is(copied.err, model.NotFound) { // gone since it was listed
+		return Copy{}, "", false, nil
+	}
+	for _, r := range p.readings {
+		base := l.read(r.baseID, texts)
+		if errors.Is(base.err, model.NotFound) {
+			continue
+		}
+		c := describe(l.s.Name, p.id, r)
+		if ok := c.compare(r, copied, base); ok {
+			return c, copied.it.Body, true, nil
+		}
+	}
+	if !p.orphan {
+		return Copy{}, "", false, nil
+	}
+	r := p.lone
+	c := describe(l.s.Name, p.id, r)
+	c.Base, c.Orphan, c.Confidence = BaseMissing, true, r.match.Orphan
+	c.Reason = reasons(patternReason(r), "no base in its folder")
+	c.takeCopy(copied)
+	return c, copied.it.Body, true, nil
+}
+
+func (c *Copy) takeCopy(s side) {
+	if s.err != nil {
+		c.Base, c.Problem = BaseUnknown, "the copy could not be read: "+s.err.Error()
+		return
+	}
+	c.CopyRev, c.CopySize, c.CopyTime = s.it.Revision, int64(len(s.it.Body)), s.it.Modified
+	c.Binary = c.Binary || !utf8.ValidString(s.it.Body)
+	c.At = s.it.Modified
+}
+
+// compare sets a copy beside its base; false when the texts do not bear out a
+// name that needs them.
+func (c *Copy) compare(r reading, copied, base side) bool {
+	c.takeCopy(copied)
+	if base.err != nil {
+		c.Base, c.Problem = BaseUnknown, "the base could not be read: "+base.err.Error()
+	} else {
+		c.BaseRev, c.BaseSize, c.BaseTime = base.it.Revision, int64(len(base.it.Body)), base.it.Modified
+		c.Binary = c.Binary || !utf8.ValidString(base.it.Body)
+	}
+	if c.Base == BaseUnknown {
+		c.Reason = reasons(patternReason(r), "base exists", "not compared")
+		if r.need == names.BaseAndContent {
+			c.Confidence = names.Possible
+		}
+		return true
+	}
+	a, b := base.it.Body, copied.it.Body
+	key, like := "", ""
+	if a == b {
+		c.Base, c.Redundant, c.Shared, like = BaseIdentical, true, 100, "byte for byte its base"
+	} else {
+		c.Shared, key = sharedLines(a, b), sameKey(a, b)
+		like = fmt.Sprintf("%d %% of lines shared", c.Shared)
+		if key != "" {
+			like += ", same " + key
+		}
+	}
+	c.Reason = reasons(patternReason(r), "base exists", like)
+	return r.need != names.BaseAndContent || c.Redundant || c.Shared >= alike || key != ""
+}
+
+func patternReason(r reading) string {
+	s := fmt.Sprintf("name pattern %d: %s", r.match.Row.Number, r.match.Row.What)
+	if len(r.chain) > 1 {
+		s += fmt.Sprintf(", %d markers deep", len(r.chain))
+	}
+	return s
+}
+
+// dumps pairs what a tool has set aside with an item of the same name elsewhere.
+func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
+	for _, id := range t.dumped {
+		if l.seen[id] || l.opt.Only != "" && l.opt.Only != id {
+			continue
+		}
+		_, name := folder(id)
+		texts := map[string]side{}
+		copied := l.read(id, texts)
+		c := Copy{Store: l.s.Name, ID: id, Class: names.Dump, Tool: "google-drive", Row: 9, Confidence: names.Possible, Shared: -1,
+			Base: BaseMissing, Orphan: true, Reason: "it lies in lost_and_found; no item of its name elsewhere that is like it",
+			Cautions: cautionsFor("google-drive", 9, names.Dump)}
+		c.takeCopy(copied)
+		for _, base := range t.byName[name] {
+			try := c
+			try.Base, try.Orphan, try.BaseID, try.Target = BasePresent, false, base, base
+			r := reading{match: names.Match{Row: &dumpRow}, need: names.BaseAndContent}
+			if b := l.read(base, texts); b.err == nil && try.compare(r, copied, b) {
+				c = try
+				break
+			}
+		}
+		if !emit(c) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+var dumpRow = names.Row{Number: 9, What: "set aside in lost_and_found"}
+
+// known are the conflicts that the store itself tells.
+func (l *list) known(emit func(Copy) bool) (bool, error) {
+	if l.s.Conflicts == nil {
+		return true, nil
+	}
+	all, err := l.s.Conflicts.StoreConflicts(l.ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, k := range all {
+		if l.seen[k.CopyID] || l.opt.Only != "" && l.opt.Only != k.CopyID {
+			continue
+		}
+		texts := map[string]side{}
+		c := Copy{Store: l.s.Name, ID: k.CopyID, BaseID: k.BaseID, Target: k.BaseID, Class: names.Displaced, Tool: k.Tool, Confidence: names.Certain,
+			Reason: k.Reason, Base: BasePresent, Shared: -1, At: k.At}
+		switch copied := l.read(k.CopyID, texts); {
+		case k.CopyID == k.BaseID:
+			c.Class, c.Row = names.InFile, 19
+			c.takeCopy(copied)
+			c.Blocks, c.BaseRev, c.BaseSize = Markers(k.CopyID, copied.it.Body), c.CopyRev, c.CopySize
+		case k.BaseID == "":
+			c.Base, c.Orphan = BaseMissing, true
+			c.takeCopy(copied)
+		default:
+			base := l.read(k.BaseID, texts)
+			if errors.Is(base.err, model.NotFound) {
+				c.Base, c.Orphan, c.BaseID = BaseMissing, true, ""
+				c.takeCopy(copied)
+				break
+			}
+			c.compare(reading{match: names.Match{Row: &names.Row{}}}, copied, base)
+			c.Reason = k.Reason
+		}
+		if !k.At.IsZero() {
+			c.At = k.At
+		}
+		if !emit(c) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// marked opens the items of a store in search of merge markers.
+func (l *list) marked(emit func(Copy) bool) (bool, error) {
+	switch {
+	case l.opt.Markers == LookNone, l.s.Browser == nil, !textual(l.s):
+		return true, nil
+	case l.opt.Markers == LookAuto && l.n > MarkersUpTo:
+		l.opt.note("merge markers inside items were not looked for: the store has %d items, and each must be opened", l.n)
+		return true, nil
+	}
+	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+	for {
+		page, err := l.s.Browser.List(l.ctx, req)
+		if err != nil {
+			return false, err
+		}
+		for _, h := range page.Items {
+			if l.seen[h.ID] || h.Has(model.FlagBinary) || inVersions(h.ID) {
+				continue
+			}
+			it, err := l.s.Browser.Read(l.ctx, h.ID)
+			if errors.Is(err, model.NotFound) {
+				continue
+			}
+			if err != nil {
+				l.opt.note("%s was not looked into: %v", h.ID, err)
+				continue
+			}
+			if n := Markers(h.ID, it.Body); n > 0 && !emit(markedCopy(l.s.Name, it, n)) {
+				return false, nil
+			}
+		}
+		if page.Next == "" {
+			return true, nil
+		}
+		req.Cursor = page.Next
+	}
+}
+
+func markedCopy(store string, it model.Item, blocks int) Copy {
+	return Copy{Store: store, ID: it.ID, BaseID: it.ID, Target: it.ID, Class: names.InFile, Tool: "git", Row: 19, Confidence: names.Certain,
+		Reason: fmt.Sprintf("%d unresolved merge markers inside", blocks), Base: BasePresent, Shared: -1, Blocks: blocks,
+		CopyRev: it.Revision, BaseRev: it.Revision, CopySize: int64(len(it.Body)), BaseSize: int64(len(it.Body)), CopyTime: it.Modified, BaseTime: it.Modified, At: it.Modified}
+}

@@ -1,0 +1,301 @@
+package conflict
+
+import (
+	"context"
+	"hash/maphash"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"memdesk/conflict/names"
+	"memdesk/model"
+)
+
+// tree is what one walk over a store's names keeps: hashes of all names, so that
+// a million cost megabytes, and in clear only those that may be copies.
+type tree struct {
+	seed   maphash.Seed
+	exact  map[uint64]struct{} // of ids
+	folded map[uint64]struct{} // of ids whose folded form is another
+	tails  map[uint64]struct{} // of what could be a host or user at a name's end
+	found  []candidate
+	dumped []string // ids in a lost-and-found folder
+	hosts  names.Known
+	clear  map[string][]string // folded id → ids, for those that were asked for
+	byName map[string][]string // basename → ids, likewise
+	n      int64
+	notes  []string
+}
+
+type candidate struct {
+	id      string
+	matches []names.Match
+}
+
+// maxHosts bounds what a tree full of names can teach.
+const maxHosts = 1000
+
+func newTree(hosts []string) *tree {
+	t := &tree{seed: maphash.MakeSeed(), exact: map[uint64]struct{}{}, folded: map[uint64]struct{}{}, tails: map[uint64]struct{}{}, hosts: names.Known{}}
+	for _, h := range hosts {
+		if len(h) > 1 {
+			t.hosts[strings.ToLower(h)] = true
+		}
+	}
+	return t
+}
+
+// stream gives every id of a store: by its names facet, else page by page. A
+// store whose ids are no names gives none.
+func stream(ctx context.Context, s model.Store, yield func(id string) bool) (notes []string, err error) {
+	if !textual(s) {
+		return nil, nil
+	}
+	if s.Names != nil {
+		return s.Names.Names(ctx, yield)
+	}
+	if s.Browser == nil {
+		return nil, model.Errorf(model.Unsupported, "conflicts", "store %s cannot list its items", s.Name)
+	}
+	req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+	for {
+		page, err := s.Browser.List(ctx, req)
+		if err != nil {
+			return notes, err
+		}
+		notes = append(notes, page.Problems...)
+		for _, h := range page.Items {
+			if !yield(h.ID) {
+				return notes, nil
+			}
+		}
+		if page.Next == "" {
+			return notes, nil
+		}
+		req.Cursor = page.Next
+	}
+}
+
+func (t *tree) hash(s string) uint64 { return maphash.String(t.seed, s) }
+
+// fold makes names comparable that a file system may take for one.
+func fold(id string) string {
+	plain := true
+	for i := 0; i < len(id); i++ {
+		if c := id[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return id
+	}
+	return norm.NFC.String(strings.ToLower(norm.NFC.String(id)))
+}
+
+// walk reads all names once, and a second time only when something needs it:
+// bases that stand in another spelling, hosts that other copies have taught, or
+// files that a tool has set aside.
+func (t *tree) walk(ctx context.Context, s model.Store) error {
+	first := len(t.hosts)
+	var err error
+	t.notes, err = stream(ctx, s, t.add)
+	if err != nil {
+		return err
+	}
+	want, byName := t.wanted(), t.dumpNames()
+	taught := len(t.hosts) > first && t.taught()
+	if len(want) == 0 && len(byName) == 0 && !taught {
+		return nil
+	}
+	t.clear, t.byName = map[string][]string{}, map[string][]string{}
+	_, err = stream(ctx, s, func(id string) bool {
+		t.again(id, want, byName, taught)
+		return true
+	})
+	return err
+}
+
+// again is the second look at one id.
+func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
+	if inVersions(id) {
+		return
+	}
+	_, name := folder(id)
+	if len(want) > 0 {
+		if f := fold(id); want[f] {
+			t.clear[f] = append(t.clear[f], id)
+		}
+	}
+	if byName[name] && !dumpedID(id) {
+		t.byName[name] = append(t.byName[name], id)
+	}
+	if taught && len(names.Classify(name, nil)) == 0 {
+		if m := names.Classify(name, t.hosts); len(m) > 0 {
+			t.found = append(t.found, candidate{id, m})
+			if f := t.otherSpelling(id, m); f != "" { // rare, and the walk is not repeated for it
+				t.notes = append(t.notes, "a base of another spelling was not looked for")
+			}
+		}
+	}
+}
+
+// add takes one id of the first walk.
+func (t *tree) add(id string) bool {
+	if inVersions(id) {
+		return true
+	}
+	t.n++
+	t.exact[t.hash(id)] = struct{}{}
+	if f := fold(id); f != id {
+		t.folded[t.hash(f)] = struct{}{}
+	}
+	_, name := folder(id)
+	if dumpedID(id) {
+		t.dumped = append(t.dumped, id)
+	}
+	if m := names.Classify(name, t.hosts); len(m) > 0 {
+		t.found = append(t.found, candidate{id, m})
+		t.learn(m[0])
+		return true
+	}
+	if tail := lastPart(name); tail != "" {
+		t.tails[t.hash(strings.ToLower(tail))] = struct{}{}
+	}
+	return true
+}
+
+// learn keeps the host or user that a trustworthy name tells.
+func (t *tree) learn(m names.Match) {
+	if m.Who == "" || len(m.Who) < 2 || m.Row.Tool == "syncthing" || m.Need == names.BaseAndContent || len(t.hosts) >= maxHosts || strings.Contains(m.Who, "/") {
+		return
+	}
+	t.hosts[strings.ToLower(m.Who)] = true
+}
+
+// lastPart is what follows a name's last hyphen, or its last group: where a host
+// or user would stand.
+func lastPart(name string) string {
+	stem, _ := names.Split(name)
+	if strings.HasSuffix(stem, ")") {
+		if i := strings.LastIndexByte(stem, '('); i > 0 {
+			return stem[i+1 : len(stem)-1]
+		}
+		return ""
+	}
+	i := strings.LastIndexByte(stem, '-')
+	if i <= 0 {
+		return ""
+	}
+	if tail := stem[i+1:]; len(tail) > 2 || strings.Trim(tail, "0123456789") != "" {
+		return tail
+	}
+	return stem[strings.LastIndexByte(stem[:i], '-')+1 : i]
+}
+
+// taught reports whether some name ends as a host does that was learned.
+func (t *tree) taught() bool {
+	for h := range t.hosts {
+		part := h[strings.LastIndexByte(h, '-')+1:]
+		for _, p := range []string{h, part} {
+			if _, ok := t.tails[t.hash(p)]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (t *tree) has(id string) bool {
+	_, ok := t.exact[t.hash(id)]
+	return ok
+}
+
+// otherSpelling is the folded base that exists only in another spelling.
+func (t *tree) otherSpelling(id string, all []names.Match) string {
+	dir, _ := folder(id)
+	for _, m := range all {
+		for _, b := range m.Bases {
+			f := fold(dir + b)
+			if _, ok := t.folded[t.hash(f)]; ok && !t.has(dir+b) {
+				return f
+			}
+		}
+	}
+	return ""
+}
+
+// wanted are folded ids whose spelling the second walk must find.
+func (t *tree) wanted() map[string]bool {
+	out := map[string]bool{}
+	for _, c := range t.found {
+		dir, _ := folder(c.id)
+		for _, b := range deepBases(c.matches) {
+			if f := fold(dir + b); !t.has(dir + b) {
+				if _, ok := t.folded[t.hash(f)]; ok {
+					out[f] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// deepBases are all bases that a name can have, nested ones included.
+func deepBases(matches []names.Match) []string {
+	var out []string
+	for depth := 0; depth < maxChain && len(matches) > 0; depth++ {
+		var next []names.Match
+		for _, m := range matches {
+			for _, b := range m.Bases {
+				out = append(out, b)
+				next = append(next, names.Classify(b, nil)...)
+			}
+		}
+		matches = next[:min(len(next), 16)]
+	}
+	return out
+}
+
+func (t *tree) dumpNames() map[string]bool {
+	out := map[string]bool{}
+	for _, id := range t.dumped {
+		_, name := folder(id)
+		out[name] = true
+	}
+	return out
+}
+
+// dumpedID reports whether an id lies in Google Drive's lost-and-found.
+func dumpedID(id string) bool {
+	i := strings.Index(id, "lost_and_found/")
+	return i == 0 || i > 0 && (id[i-1] == '/' || id[i-1] == '.')
+}
+
+// inVersions reports whether an id lies in a folder of old versions.
+func inVersions(id string) bool {
+	i := strings.Index(id, ".stversions/")
+	return i == 0 || i > 0 && id[i-1] == '/'
+}
+
+// lookup finds the id that stands for folder and base: exactly, or in the one
+// other spelling there is.
+func (t *tree) lookup(id string) (string, bool) {
+	if t.has(id) {
+		return id, true
+	}
+	f := fold(id)
+	if f != id && t.has(f) {
+		return f, true
+	}
+	nfc := norm.NFC.String(id)
+	for _, c := range t.clear[f] {
+		if norm.NFC.String(c) == nfc { // equal but for the normal form comes before case
+			return c, true
+		}
+	}
+	if all := t.clear[f]; len(all) > 0 {
+		return all[0], true
+	}
+	return "", false
+}

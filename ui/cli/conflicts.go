@@ -1,0 +1,159 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/conflict"
+	"memdesk/model"
+)
+
+func (a *app) conflictsCommand() *cobra.Command {
+	c := &cobra.Command{Use: "conflicts", Short: "Second copies that sync tools, merges and refused writes left", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	markers := "auto"
+	list := &cobra.Command{
+		Use: "list", Short: "What is in conflict, with what it is a copy of and how sure that is", Args: cobra.NoArgs,
+		Long: "Lists copies by their names, with the texts as evidence where a name alone says little, then merge\n" +
+			"markers inside items. Looking for markers opens every item: in a store of more than " + strconv.Itoa(conflict.MarkersUpTo) + " items\n" +
+			"only --markers all does it.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), markers) },
+	}
+	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
+	c.AddCommand(list)
+	return c
+}
+
+// conflictOptions are what every look at conflicts needs to know.
+func (a *app) conflictOptions() conflict.Options {
+	opt := conflict.Options{}
+	if h, err := os.Hostname(); err == nil { // one host less is known, nothing else
+		opt.Hosts = append(opt.Hosts, h)
+	}
+	return opt
+}
+
+func (a *app) listConflicts(ctx context.Context, markers string) error {
+	opt := a.conflictOptions()
+	switch markers {
+	case "auto":
+	case "all":
+		opt.Markers = conflict.LookAll
+	case "none":
+		opt.Markers = conflict.LookNone
+	default:
+		return usage("--markers takes auto, all or none, not %q", markers)
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	var t tally
+	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
+	short := false
+	for _, m := range s.fleet.Members() {
+		err := m.Err
+		if err == nil {
+			opt.Note = func(s string) { a.sayf("%s: %s", m.Name, s); short = true }
+			err = a.conflictsOf(ctx, m.Store, opt, tab)
+		}
+		t.add(err)
+		if err != nil {
+			a.sayf("%s: %v", m.Name, err)
+		}
+	}
+	tab.flush()
+	if err := t.result(); err != nil {
+		return err
+	}
+	if short && opt.Markers == conflict.LookAll {
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
+func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Options, tab *table) error {
+	for c, err := range conflict.List(ctx, s, opt) {
+		if err != nil {
+			return err
+		}
+		if a.flags.json {
+			if err := a.emit("conflict", conflictRow(c)); err != nil {
+				return err
+			}
+			continue
+		}
+		base := "-"
+		if c.BaseID != "" {
+			base = model.Ref{Store: c.Store, ID: c.BaseID}.String()
+		}
+		tab.add(model.Ref{Store: c.Store, ID: c.ID}.String(), base, c.Tool, string(c.Confidence), conflictState(c), c.Reason)
+		if len(tab.rows) >= model.DefaultPage {
+			tab.flush()
+		}
+	}
+	return nil
+}
+
+// conflictState is a copy's standing in a word.
+func conflictState(c conflict.Copy) string {
+	switch {
+	case c.Problem != "":
+		return "unknown"
+	case c.Blocks > 0:
+		return "markers inside"
+	case c.Orphan:
+		return "orphan"
+	case c.Redundant:
+		return "redundant"
+	}
+	return "differs"
+}
+
+func conflictRow(c conflict.Copy) row {
+	chain := []any{}
+	for _, s := range c.Chain {
+		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})
+	}
+	r := row{"store": c.Store, "copy": model.EncodeID(c.ID), "base": nil, "target": nil, "tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class,
+		"confidence": c.Confidence, "reason": c.Reason, "redundant": c.Redundant, "orphan": c.Orphan, "base_state": c.Base, "chain": chain,
+		"caution": list(c.Cautions), "twins": ids(c.Twins), "who": nil, "at": stamp(c.At), "shared": nil, "blocks": c.Blocks, "binary": c.Binary,
+		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nil}
+	if c.BaseID != "" {
+		r["base"] = model.EncodeID(c.BaseID)
+	}
+	if c.Target != "" {
+		r["target"] = model.EncodeID(c.Target)
+	}
+	if c.Who != "" {
+		r["who"] = c.Who
+	}
+	if c.Shared >= 0 {
+		r["shared"] = c.Shared
+	}
+	if c.Problem != "" {
+		r["problem"] = c.Problem
+	}
+	if c.Base == conflict.BaseUnknown { // not compared is not "differs"
+		r["redundant"] = nil
+	}
+	return r
+}
+
+func list(all []string) []string {
+	if all == nil {
+		return []string{}
+	}
+	return all
+}
+
+func ids(all []string) []string {
+	out := make([]string, len(all))
+	for i, id := range all {
+		out[i] = model.EncodeID(id)
+	}
+	return out
+}
