@@ -179,7 +179,7 @@ func TestExitCodes(t *testing.T) {
 		{"unknown command", func(d *desk) result { return d.bare("frobnicate") }, 2, "frobnicate"},
 		{"unknown flag", func(d *desk) result { return d.bare("items", "--colour") }, 2, "colour"},
 		{"missing argument", func(d *desk) result { return d.run("show") }, 2, "arg"},
-		{"unknown kind", func(d *desk) result { return d.bare("--open", "bush=x", "items") }, 2, "there are crewship"},
+		{"unknown kind", func(d *desk) result { return d.bare("--open", "bush=x", "items") }, 2, "there are"},
 		{"no location", func(d *desk) result { return d.bare("--open", "crewship=", "items") }, 2, "location"},
 		{"no reference", func(d *desk) result { return d.run("show", "AGENT.md") }, 2, "store:id"},
 		{"unknown store", func(d *desk) result { return d.run("show", "other:AGENT.md") }, 2, "other"},
@@ -424,7 +424,7 @@ func TestDiscoveryAndEnvironment(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(d.dir, ".beads"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	d.bare("stores").want(t, 0, "no backend of kind \"beads\"")
+	d.bare("stores").want(t, 0, "Beads: .beads in the working directory")
 	d.bare("items").want(t, 0)
 	d.run("stores").want(t, 0) // --open turns discovery off
 }
