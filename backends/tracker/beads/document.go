@@ -160,8 +160,7 @@ func plainName(s string) bool {
 	})
 }
 
-// listText writes an array of strings with commas where that reads back as the
-// same list, else as it stands.
+// listText writes an array of strings as a list, anything else as it stands.
 func listText(raw []byte) string {
 	if raw == nil || string(raw) == "null" {
 		return ""
@@ -170,21 +169,14 @@ func listText(raw []byte) string {
 	if err := json.Unmarshal(raw, &names); err != nil {
 		return string(raw)
 	}
-	joined := strings.Join(names, ", ")
-	if !slices.Equal(splitList(joined), names) || strings.HasPrefix(joined, "[") {
-		return string(raw)
-	}
-	return joined
+	return tracker.JoinNames(names)
 }
 
 // listRaw reads what a person wrote: names with commas, or a JSON array.
 func listRaw(s, comma string) ([]byte, error) {
-	names := splitList(s)
-	if strings.HasPrefix(s, "[") {
-		names = nil
-		if err := json.Unmarshal([]byte(s), &names); err != nil {
-			return nil, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
-		}
+	names, err := tracker.SplitNames(s)
+	if err != nil {
+		return nil, model.Errorf(model.InvalidInput, "retain", "labels: it begins as a JSON array of texts and is none")
 	}
 	out := []byte("[")
 	for i, n := range names {

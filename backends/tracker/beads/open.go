@@ -59,6 +59,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: s.notes(),
 	})
+	store.Conflicts, store.Maintainer = s, s
 	return store, nil
 }
 

@@ -1,0 +1,344 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// gitLayer names the history of the repository.
+const gitLayer = "git history"
+
+// doltDirs hold bd's database, with every version of every row.
+var doltDirs = []string{"embeddeddolt", "dolt"}
+
+const (
+	doltReason = "bd's database keeps every version of an item: run bd flatten, bd compact and bd gc, then bd dolt push for the remote"
+	dbReason   = "a database of an older bd: erase there with that bd, or remove the file"
+	otherWhy   = "no file that memdesk knows: it is read and never written"
+)
+
+// layerDepth is how deep below .beads files are looked for.
+const layerDepth = 8
+
+// Layers lists every file of the directory and what lies behind it.
+func (s *Store) Layers(ctx context.Context) ([]model.Layer, error) {
+	out, err := s.walk(ctx, "", 0)
+	if err != nil {
+		return nil, err
+	}
+	if git := s.git(ctx); git.ID != "" {
+		out = append(out, git)
+	}
+	return out, nil
+}
+
+func (s *Store) walk(ctx context.Context, dir string, depth int) ([]model.Layer, error) {
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return nil, err
+	}
+	entries, err := s.fs.ReadDir(s.path(dir))
+	if err != nil {
+		if dir == "" {
+			return nil, fileError("layers", ".beads", err)
+		}
+		return []model.Layer{{ID: dir + "/", Kind: model.LayerExternal, Reason: "the directory cannot be read"}}, nil
+	}
+	var out []model.Layer
+	for _, e := range entries {
+		id := path.Join(dir, e.Name())
+		switch {
+		case e.IsDir() && dir == "" && slices.Contains(doltDirs, e.Name()):
+			out = append(out, model.Layer{ID: id + "/", Kind: model.LayerExternal, Reason: doltReason})
+		case e.IsDir() && depth+1 >= layerDepth:
+			out = append(out, model.Layer{ID: id + "/", Kind: model.LayerExternal, Reason: "it lies too deep to be looked at"})
+		case e.IsDir():
+			inner, err := s.walk(ctx, id, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, inner...)
+		case e.Type().IsRegular():
+			out = append(out, s.layer(id))
+		default:
+			out = append(out, model.Layer{ID: id, Kind: model.LayerExternal, Reason: "it is no regular file: what it leads to is not looked at"})
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) layer(id string) model.Layer {
+	l := model.Layer{ID: id, Readable: true}
+	if info, err := s.fs.Lstat(s.path(id)); err == nil {
+		l.Bytes = info.Size()
+	}
+	switch sortOf(id) {
+	case fileItems:
+		l.Kind = model.LayerItem
+	case fileLines, fileTemp:
+		l.Kind = model.LayerDerived
+	case fileDatabase:
+		l.Kind, l.Reason = model.LayerExternal, dbReason
+	default:
+		l.Kind, l.Reason = model.LayerExternal, otherWhy
+	}
+	return l
+}
+
+type fileSort int
+
+const (
+	fileOther fileSort = iota
+	fileItems
+	fileLines // one record a line: pairs, interactions, older and other exports
+	fileTemp
+	fileDatabase
+)
+
+func sortOf(id string) fileSort {
+	name := path.Base(id)
+	switch {
+	case id == issuesName:
+		return fileItems
+	case isTemp(name):
+		return fileTemp
+	case strings.Contains(name, ".jsonl"):
+		return fileLines
+	case strings.Contains(name, ".db"), strings.Contains(name, ".sqlite"):
+		return fileDatabase
+	}
+	return fileOther
+}
+
+// OpenLayer reads a file as it lies.
+func (s *Store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if err := model.FromContext(ctx, "open-layer"); err != nil {
+		return nil, err
+	}
+	if id == gitLayer || strings.HasSuffix(id, "/") {
+		return nil, model.Errorf(model.Unsupported, "open-layer", "%s cannot be read from here", id)
+	}
+	if !filepath.IsLocal(id) || strings.ContainsAny(id, "\\\x00") {
+		return nil, model.Errorf(model.InvalidInput, "open-layer", "%q is no layer of this store", id)
+	}
+	f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, model.Errorf(model.NotFound, "open-layer", "%q is not there any more", id)
+	case err != nil:
+		return nil, fileError("open-layer", id, err)
+	}
+	return f, nil
+}
+
+// gitPatience bounds the question to git.
+const gitPatience = 5 * time.Second
+
+// git says whether committed versions of the files exist; an empty layer where
+// the directory stands in no repository.
+func (s *Store) git(ctx context.Context) model.Layer {
+	l := model.Layer{ID: gitLayer, Kind: model.LayerExternal}
+	inRepo := false
+	for d := s.dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			inRepo = true
+		}
+		if d == filepath.Dir(d) || inRepo {
+			break
+		}
+	}
+	if !inRepo {
+		return model.Layer{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "--no-pager", "-c", "core.fsmonitor=false", "-C", s.dir, "rev-list", "--count", "--all", "--", ".")
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	n := strings.TrimSpace(string(out))
+	switch {
+	case err != nil:
+		l.Reason = "whether commits hold the text is unknown: git did not answer"
+	case n == "0":
+		l.Reason = "no commit holds these files; unreachable objects and remotes were not looked at"
+	default:
+		l.Reason = fmt.Sprintf("%s commits hold versions of these files, as may every clone: only a rewrite of the history takes the text out", n)
+	}
+	return l
+}
+
+// Scrub takes the lines out that concern a person or a removed item, from every
+// file of lines but the items' own.
+func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, model.FromContext(ctx, "scrub")
+	}
+	unlock, err := s.lock(ctx, "scrub")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	layers, err := s.Layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	concerns := concerning(req)
+	var out []model.LayerResult
+	for _, l := range layers {
+		if err := model.FromContext(ctx, "scrub"); err != nil {
+			return nil, err
+		}
+		if req.Step != nil {
+			req.Step(l.ID, "looking")
+		}
+		out = append(out, s.scrub(l, concerns))
+	}
+	return out, nil
+}
+
+// concerning is the question that is put to every line.
+func concerning(req model.ScrubRequest) func([]byte) bool {
+	var ids [][]byte
+	for _, id := range req.Removed {
+		ids = append(ids, quote(id))
+	}
+	return func(line []byte) bool {
+		if req.Concerns != nil && req.Concerns(line) {
+			return true
+		}
+		return slices.ContainsFunc(ids, func(id []byte) bool { return bytes.Contains(line, id) })
+	}
+}
+
+func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResult {
+	res := model.LayerResult{Layer: l.ID, Verdict: model.VerdictClean}
+	switch kind := sortOf(l.ID); {
+	case !l.Readable:
+		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
+	case kind == fileItems:
+		s.inspect(&res, concerns, "items are forgotten one by one; the file is only looked at")
+	case kind == fileTemp:
+		res.Method = "removed what an interrupted write left"
+		if err := s.fs.Remove(s.path(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			res.Verdict, res.Reason = model.VerdictFailed, fileError("scrub", l.ID, err).Error()
+		}
+	case kind == fileLines:
+		res.Method = "rewrote the file without the lines that concern the request"
+		n, err := s.dropLines(l.ID, concerns)
+		res.Rows = n
+		if err != nil {
+			res.Verdict, res.Reason = model.VerdictFailed, err.Error()
+		}
+	default:
+		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
+	}
+	return res
+}
+
+// inspect looks through a file of lines without changing it. An embedded pair
+// that names a removed item is part of another item's line and stays.
+func (s *Store) inspect(res *model.LayerResult, concerns func([]byte) bool, how string) {
+	res.Method = how
+	data, err := s.read(res.Layer)
+	if err != nil {
+		res.Verdict, res.Reason = model.VerdictFailed, err.Error()
+		return
+	}
+	n := 0
+	for line := range bytes.Lines(data) {
+		if concerns(line) {
+			n++
+		}
+	}
+	if n > 0 {
+		res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("%d lines still name the person or a removed item", n)
+	}
+}
+
+// dropLines rewrites a file without some of its lines. What another program
+// appends meanwhile is appended again.
+func (s *Store) dropLines(id string, drop func([]byte) bool) (int64, error) {
+	for range rewriteAttempts {
+		f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, fileError("scrub", id, err)
+		}
+		n, again, err := s.dropFrom(f, id, drop)
+		_ = f.Close() // opened for reading: closing loses nothing
+		if err != nil || !again {
+			return n, err
+		}
+	}
+	return 0, model.Errorf(model.Conflict, "scrub", "%s is rewritten by another program again and again", id)
+}
+
+func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool) (n int64, again bool, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, false, fileError("scrub", id, err)
+	}
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return 0, false, fileError("scrub", id, err)
+	}
+	keep := make([]byte, 0, len(data))
+	for line := range bytes.Lines(data) {
+		if drop(line) {
+			n++
+		} else {
+			keep = append(keep, line...)
+		}
+	}
+	if n == 0 {
+		return 0, false, nil
+	}
+	now, err := s.fs.Lstat(s.path(id))
+	if err != nil || stampOf(now).inode != stampOf(info).inode {
+		return 0, true, nil
+	}
+	err = atomicfile.WriteFS(s.fs, s.path(id), keep, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
+	if err != nil {
+		return 0, false, fileError("scrub", id, err)
+	}
+	// A line that was appended to the file that is displaced now.
+	late, err := io.ReadAll(f)
+	if err != nil || len(late) == 0 {
+		return n, false, err
+	}
+	out, err := s.fs.OpenFile(s.path(id), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return n, false, fileError("scrub", id, err)
+	}
+	for line := range bytes.Lines(late) {
+		if drop(line) {
+			n++
+		} else if _, werr := out.Write(line); werr != nil {
+			err = werr
+		}
+	}
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return n, false, fileError("scrub", id, err)
+	}
+	return n, false, nil
+}

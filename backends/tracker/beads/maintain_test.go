@@ -1,0 +1,155 @@
+package beads_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends/tracker/beads"
+	"memdesk/model"
+)
+
+// repo writes files below .beads and opens the store.
+func repo(t *testing.T, files map[string]string) (model.Store, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), ".beads")
+	for name, text := range files {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+	must(t, err)
+	return s, dir
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return string(b)
+}
+
+const merge = `{"id":"x-1","title":"before"}
+<<<<<<< HEAD
+{"id":"x-2","title":"ours"}
+=======
+{"id":"x-2","title":"theirs"}
+>>>>>>> origin/main
+{"id":"x-3","title":"one"}
+{"id":"x-3","title":"two"}
+`
+
+func TestUndecidedMergeIsReportedAndNotWritten(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": merge})
+	got, err := s.Conflicts.StoreConflicts(t.Context())
+	must(t, err)
+	if len(got) != 2 || got[0].BaseID != "x-2" || got[0].CopyID != "x-2#2" || got[0].Tool != "git" || got[1].CopyID != "x-3#2" || got[1].BaseID != "x-3" {
+		t.Fatalf("conflicts = %+v", got)
+	}
+	for _, c := range got {
+		if _, err := s.Browser.Read(t.Context(), c.CopyID); err != nil {
+			t.Errorf("the copy %q: %v", c.CopyID, err)
+		}
+	}
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x-1", Mode: model.Replace, Content: "text"})
+	if !errors.Is(err, model.Conflict) || !strings.Contains(err.Error(), "lines 2, 4, 6") {
+		t.Errorf("a write into an undecided merge: %v", err)
+	}
+	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "x-1"})
+	if !errors.Is(err, model.Conflict) {
+		t.Errorf("a removal from an undecided merge: %v", err)
+	}
+	if content(t, filepath.Join(dir, "issues.jsonl")) != merge {
+		t.Error("the file was changed")
+	}
+	if st := s.Provider.Health(t.Context()); st.OK || !strings.Contains(st.Message, "merge markers") {
+		t.Errorf("health = %+v", st)
+	}
+}
+
+func TestScrub(t *testing.T) {
+	s, dir := repo(t, map[string]string{
+		"issues.jsonl":                   `{"id":"x-1","title":"a"}` + "\n",
+		"deps.jsonl":                     `{"blockerId":"x-9","blockedId":"x-1"}` + "\n" + `{"blockerId":"x-1","blockedId":"x-2"}` + "\nbroken\n",
+		"interactions.jsonl":             `{"id":"int-1","issue_id":"x-9","prompt":"p"}` + "\r\n" + `{"id":"int-2","prompt":"for Ines Falk"}` + "\n" + `{"id":"int-3","issue_id":"x-90"}`,
+		"issues.jsonl.bak":               `{"id":"x-9","title":"old"}` + "\n" + `{"id":"x-1","title":"a"}` + "\n",
+		".memdesk-issues.jsonl.tmp.0011": "left by a crash",
+		"beads.db":                       "binary",
+		"embeddeddolt/noms":              "binary",
+		"metadata.json":                  "{}",
+	})
+	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"x-9"}, Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("Ines Falk")) }})
+	must(t, err)
+	verdicts := map[string]model.Verdict{}
+	for _, r := range res {
+		verdicts[r.Layer] = r.Verdict
+		if r.Verdict != model.VerdictClean && r.Reason == "" {
+			t.Errorf("%s is %s without a reason", r.Layer, r.Verdict)
+		}
+	}
+	for layer, want := range map[string]model.Verdict{
+		"issues.jsonl": model.VerdictClean, "deps.jsonl": model.VerdictClean, "interactions.jsonl": model.VerdictClean, "issues.jsonl.bak": model.VerdictClean,
+		"beads.db": model.VerdictOutOfScope, "embeddeddolt/": model.VerdictOutOfScope, "metadata.json": model.VerdictOutOfScope,
+		".memdesk-issues.jsonl.tmp.0011": model.VerdictClean,
+	} {
+		if verdicts[layer] != want {
+			t.Errorf("%s: %q, want %q", layer, verdicts[layer], want)
+		}
+	}
+	for name, want := range map[string]string{
+		"issues.jsonl":       `{"id":"x-1","title":"a"}` + "\n",
+		"deps.jsonl":         `{"blockerId":"x-1","blockedId":"x-2"}` + "\nbroken\n",
+		"interactions.jsonl": `{"id":"int-3","issue_id":"x-90"}`,
+		"issues.jsonl.bak":   `{"id":"x-1","title":"a"}` + "\n",
+	} {
+		if got := content(t, filepath.Join(dir, name)); got != want {
+			t.Errorf("%s holds %q, want %q", name, got, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".memdesk-issues.jsonl.tmp.0011")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the temporary file is still there: %v", err)
+	}
+	again, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"x-9"}})
+	must(t, err)
+	for _, r := range again {
+		if r.Rows != 0 {
+			t.Errorf("the second scrub removed %d rows of %s", r.Rows, r.Layer)
+		}
+	}
+}
+
+func TestLayersAreRead(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": "{}\n", "backup/old.jsonl": "x\n"})
+	must(t, os.Symlink("/etc/hostname", filepath.Join(dir, "link")))
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	seen := map[string]model.Layer{}
+	for _, l := range layers {
+		seen[l.ID] = l
+		if !l.Readable {
+			if _, err := s.Maintainer.OpenLayer(t.Context(), l.ID); err == nil {
+				t.Errorf("%s is not readable and opens", l.ID)
+			}
+			continue
+		}
+		r, err := s.Maintainer.OpenLayer(t.Context(), l.ID)
+		must(t, err)
+		b, err := io.ReadAll(r)
+		must(t, errors.Join(err, r.Close()))
+		if int64(len(b)) != l.Bytes {
+			t.Errorf("%s has %d bytes, said to have %d", l.ID, len(b), l.Bytes)
+		}
+	}
+	if seen["issues.jsonl"].Kind != model.LayerItem || seen["backup/old.jsonl"].Kind != model.LayerDerived || seen["link"].Readable || seen["link"].Reason == "" {
+		t.Errorf("layers = %+v", layers)
+	}
+	for _, id := range []string{"../x", "/etc/passwd", "no-such-file"} {
+		if _, err := s.Maintainer.OpenLayer(t.Context(), id); err == nil {
+			t.Errorf("layer %q opens", id)
+		}
+	}
+}

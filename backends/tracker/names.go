@@ -1,0 +1,36 @@
+package tracker
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// JoinNames writes a list as a field's value: with commas where that reads back
+// as the same list, else as a JSON array.
+func JoinNames(names []string) string {
+	joined := strings.Join(names, ", ")
+	if back, err := SplitNames(joined); err == nil && slices.Equal(back, names) || len(names) == 0 {
+		return joined
+	}
+	b, err := json.Marshal(names)
+	if err != nil { // texts always encode
+		return joined
+	}
+	return string(b)
+}
+
+// SplitNames reads what JoinNames or a person wrote.
+func SplitNames(s string) ([]string, error) {
+	var out []string
+	if strings.HasPrefix(strings.TrimSpace(s), "[") {
+		err := json.Unmarshal([]byte(s), &out)
+		return out, err
+	}
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(out, part) {
+			out = append(out, part)
+		}
+	}
+	return out, nil
+}
