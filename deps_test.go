@@ -21,6 +21,7 @@ var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
+	{"internal/testpg", nil},
 	{"internal/atomicfile", []string{"internal/atomicfile"}},
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},

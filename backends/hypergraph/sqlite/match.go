@@ -2,8 +2,8 @@ package sqlite
 
 import (
 	"strings"
-	"unicode"
 
+	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/model"
 )
 
@@ -21,33 +21,6 @@ func checkQueryLength(op, text string) error {
 // likePattern matches text anywhere, its own wildcards escaped for ESCAPE '\'.
 func likePattern(text string) string {
 	return `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + `%`
-}
-
-// terms are a user's text as the index can look it up: the parts between blanks
-// that hold a letter or digit. None are found in text of punctuation, or in scripts
-// written without blanks between words, whose runs the index holds as one word.
-func terms(text string) []string {
-	var out []string
-	for _, t := range strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == 0 }) {
-		if unspaced(t) {
-			return nil
-		}
-		if strings.ContainsFunc(t, tokenRune) {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// tokenRune says what unicode61 makes words of.
-func tokenRune(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r)
-}
-
-func unspaced(t string) bool {
-	return strings.ContainsFunc(t, func(r rune) bool {
-		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
-	})
 }
 
 // ftsQuery is an FTS5 expression that all terms must meet. Every term is a quoted
@@ -83,12 +56,12 @@ type lookup struct {
 }
 
 func findLookup(q *query, text string) (lookup, error) {
-	words := terms(text)
-	if len(words) == 0 {
+	parts := words.Terms(text)
+	if len(parts) == 0 {
 		return lookup{}, nil
 	}
 	for _, prefix := range []bool{false, true} {
-		l := lookup{expr: ftsQuery(words, prefix), terms: words, prefix: prefix}
+		l := lookup{expr: ftsQuery(parts, prefix), terms: parts, prefix: prefix}
 		if _, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`,
 			[]any{l.expr, exactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
 			return l, err

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/model"
 )
 
@@ -64,17 +65,17 @@ func FuzzQuery(f *testing.F) {
 		if !utf8.ValidString(text) {
 			return
 		}
-		words := terms(text)
-		if len(words) == 0 {
+		terms := words.Terms(text)
+		if len(terms) == 0 {
 			return
 		}
 		for _, prefix := range []bool{false, true} {
 			var n int
-			if err := db.QueryRow(`SELECT count(*) FROM nodes_fts WHERE nodes_fts MATCH ?`, ftsQuery(words, prefix)).Scan(&n); err != nil {
+			if err := db.QueryRow(`SELECT count(*) FROM nodes_fts WHERE nodes_fts MATCH ?`, ftsQuery(terms, prefix)).Scan(&n); err != nil {
 				t.Errorf("%q: %v", text, err)
 			}
 		}
-		rankTexts(words, []document{{1, text}, {2, "a needle"}})
+		rankTexts(terms, []document{{1, text}, {2, "a needle"}})
 	})
 }
 

@@ -5,11 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/model"
 )
 
@@ -96,19 +94,19 @@ func rankTexts(terms []string, docs []document) []scored {
 	const k1, b = 1.2, 0.75
 	phrases := make([][]string, len(terms))
 	for i, t := range terms {
-		phrases[i] = tokens(t)
+		phrases[i] = words.Tokens(t)
 	}
 	lengths := make([]float64, len(docs))
 	counts := make([][]float64, len(docs))
 	totals := make([]float64, len(terms))
 	var all float64
 	for i, d := range docs {
-		words := tokens(d.text)
-		lengths[i] = float64(len(words))
+		held := words.Tokens(d.text)
+		lengths[i] = float64(len(held))
 		all += lengths[i]
 		counts[i] = make([]float64, len(terms))
 		for t, p := range phrases {
-			counts[i][t] = float64(occurrences(words, p))
+			counts[i][t] = float64(occurrences(held, p))
 			totals[t] += counts[i][t]
 		}
 	}
@@ -126,28 +124,6 @@ func rankTexts(terms []string, docs []document) []scored {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.rowid, x.rowid))
 	})
 	return found
-}
-
-// tokens splits and folds text as unicode61 does: runs of letters and digits, lower
-// case, without diacritics.
-func tokens(text string) []string {
-	return strings.FieldsFunc(fold(text), func(r rune) bool { return !tokenRune(r) })
-}
-
-func fold(text string) string {
-	ascii := true
-	for i := 0; i < len(text) && ascii; i++ {
-		ascii = text[i] < 0x80
-	}
-	if ascii {
-		return strings.ToLower(text)
-	}
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFD.String(text))
 }
 
 // occurrences counts a phrase; its last word counts as a prefix too, as the

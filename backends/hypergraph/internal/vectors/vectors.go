@@ -1,0 +1,130 @@
+// Package vectors compares vectors by the angle between them: the product of two,
+// and the best few of many. It stores nothing.
+package vectors
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Dot is the inner product of two vectors of one length. Eight sums side by side
+// keep the processor's units busy, which one alone cannot.
+func Dot(a, b []float32) float32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	for len(a) >= 8 {
+		x, y := a[:8:8], b[:8:8]
+		s0 += x[0] * y[0]
+		s1 += x[1] * y[1]
+		s2 += x[2] * y[2]
+		s3 += x[3] * y[3]
+		s4 += x[4] * y[4]
+		s5 += x[5] * y[5]
+		s6 += x[6] * y[6]
+		s7 += x[7] * y[7]
+		a, b = a[8:], b[8:]
+	}
+	for i, x := range a {
+		s0 += x * b[i]
+	}
+	return (s0 + s4) + (s1 + s5) + ((s2 + s6) + (s3 + s7))
+}
+
+// Length is the Euclidean one.
+func Length(v []float32) float64 {
+	var n float64
+	for _, x := range v {
+		n += float64(x) * float64(x)
+	}
+	return math.Sqrt(n)
+}
+
+// Unit is v scaled to length 1; nil for a vector that points nowhere or holds what
+// is no number.
+func Unit(v []float32) []float32 {
+	length := Length(v)
+	if !(length > 0) || math.IsInf(length, 0) {
+		return nil
+	}
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(float64(x) / length)
+	}
+	return out
+}
+
+// Decode reads little-endian float32 (recurse.md, Encodings as stored) into buf; nil
+// for what is none.
+func Decode(raw []byte, buf []float32) []float32 {
+	if len(raw)%4 != 0 {
+		return nil
+	}
+	buf = slices.Grow(buf[:0], len(raw)/4)[:len(raw)/4]
+	for i := range buf {
+		buf[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return buf
+}
+
+// Scored is one of many by its key.
+type Scored[K any] struct {
+	Key   K
+	Score float64
+}
+
+// Best keeps the few that score highest; a Limit of 0 or less keeps all. Prefer
+// orders keys of one score, the better first.
+type Best[K any] struct {
+	Limit  int
+	Prefer func(a, b K) int
+	kept   []Scored[K]
+}
+
+// Admits reports whether a score can still come among the best, so that a key
+// need not be made for one that cannot.
+func (b *Best[K]) Admits(score float64) bool {
+	return b.Limit <= 0 || len(b.kept) < b.Limit || score >= b.kept[0].Score
+}
+
+// Offer takes one more. A score that is no number is passed over.
+func (b *Best[K]) Offer(key K, score float64) {
+	x := Scored[K]{key, score}
+	switch {
+	case math.IsNaN(score) || math.IsInf(score, 0):
+	case b.Limit <= 0:
+		b.kept = append(b.kept, x)
+	case len(b.kept) < b.Limit:
+		heap.Push((*worst[K])(b), x)
+	case b.before(x, b.kept[0]):
+		b.kept[0] = x
+		heap.Fix((*worst[K])(b), 0)
+	}
+}
+
+// Sorted gives them, best first.
+func (b *Best[K]) Sorted() []Scored[K] {
+	slices.SortFunc(b.kept, b.compare)
+	return b.kept
+}
+
+func (b *Best[K]) compare(x, y Scored[K]) int {
+	return cmp.Or(cmp.Compare(y.Score, x.Score), b.Prefer(x.Key, y.Key))
+}
+
+func (b *Best[K]) before(x, y Scored[K]) bool { return b.compare(x, y) < 0 }
+
+// worst is the heap with the worst on top.
+type worst[K any] Best[K]
+
+func (w *worst[K]) Len() int           { return len(w.kept) }
+func (w *worst[K]) Less(i, j int) bool { return (*Best[K])(w).before(w.kept[j], w.kept[i]) }
+func (w *worst[K]) Swap(i, j int)      { w.kept[i], w.kept[j] = w.kept[j], w.kept[i] }
+func (w *worst[K]) Push(x any)         { w.kept = append(w.kept, x.(Scored[K])) }
+func (w *worst[K]) Pop() any {
+	x := w.kept[len(w.kept)-1]
+	w.kept = w.kept[:len(w.kept)-1]
+	return x
+}

@@ -1,0 +1,239 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/model"
+)
+
+// CreateEdge implements hypergraph.Ops. A member that is no node is Conflict, one
+// that stands twice in the same role InvalidInput.
+func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
+	const op = "create edge"
+	if err := checkEdge(op, e); err != nil {
+		return err
+	}
+	return o.change(ctx, op, func(q *query) error {
+		made, err := q.exec(`INSERT INTO memdesk.hyperedges (workspace, id, type, label, weight, created_at, metadata)
+			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (workspace, id) DO NOTHING`,
+			o.s.workspace, e.ID, e.Type, e.Label, e.Weight, o.s.clock.Now().UnixNano(), e.Metadata)
+		if err != nil {
+			return err
+		}
+		if made == 0 {
+			return model.Errorf(model.AlreadyExists, op, "there is an edge %.200q already", e.ID)
+		}
+		err = o.s.insertMembers(q, e.ID, e.Members)
+		if errors.Is(err, model.NotFound) { // the edge itself is what was asked for
+			if _, undo := q.exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, e.ID); undo != nil {
+				return undo
+			}
+			return model.E(model.Conflict, op, errors.Unwrap(err))
+		}
+		return err
+	})
+}
+
+// insertMembers is NotFound, before anything is written, for a member that is no
+// node. The members are locked against being removed until the commit.
+func (s *Store) insertMembers(q *query, edge string, members []hypergraph.Membership) error {
+	if len(members) == 0 {
+		return nil
+	}
+	nodes, roles, positions := make([]string, len(members)), make([]string, len(members)), make([]int64, len(members))
+	for i, m := range members {
+		nodes[i], roles[i], positions[i] = m.NodeID, m.Role, m.Position
+		if !storable(m.NodeID) {
+			return noSuchNode(q.op, m.NodeID)
+		}
+	}
+	there := map[string]bool{}
+	err := q.each(`SELECT id FROM memdesk.nodes WHERE workspace = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE`, []any{s.workspace, nodes},
+		func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			there[id] = true
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	for _, id := range nodes {
+		if !there[id] {
+			return noSuchNode(q.op, id)
+		}
+	}
+	_, err = q.exec(`INSERT INTO memdesk.membership (workspace, hyperedge_id, node_id, role, position)
+		SELECT $1, $2, u.node, u.role, u.position FROM unnest($3::text[], $4::text[], $5::bigint[]) AS u(node, role, position)`,
+		s.workspace, edge, nodes, roles, positions)
+	return err
+}
+
+// GetEdge implements hypergraph.Ops. Inside a transaction it locks the edge.
+func (o ops) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
+	var e hypergraph.Edge
+	err := o.view(ctx, "get edge", func(q *query) (err error) {
+		e, err = o.s.getEdge(q, id)
+		return err
+	})
+	return e, err
+}
+
+func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
+	if !storable(id) {
+		return hypergraph.Edge{}, noSuchEdge(q.op, id)
+	}
+	c := s.conditions("e")
+	c.add(`e.id = `, ``, id)
+	lock := ``
+	if q.changing {
+		lock = ` FOR UPDATE`
+	}
+	edges, err := s.selectEdges(q, c, lock)
+	switch {
+	case err != nil:
+		return hypergraph.Edge{}, err
+	case len(edges) == 0:
+		return hypergraph.Edge{}, noSuchEdge(q.op, id)
+	}
+	return edges[0], nil
+}
+
+func noSuchEdge(op, id string) error {
+	return model.Errorf(model.NotFound, op, "there is no edge %.200q", id)
+}
+
+// selectEdges reads edges of a condition over the alias e with their members.
+func (s *Store) selectEdges(q *query, c *conditions, rest string) ([]hypergraph.Edge, error) {
+	var out []hypergraph.Edge
+	var ids []string
+	place := map[string]int{}
+	err := q.each(`SELECT e.id, e.type, e.label, e.weight, e.metadata, e.created_at FROM memdesk.hyperedges e`+c.where()+rest, c.args,
+		func(scan func(...any) error) error {
+			var e hypergraph.Edge
+			var created int64
+			err := scan(&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created)
+			e.CreatedAt = time.Unix(0, created).UTC()
+			place[e.ID] = len(out)
+			out, ids = append(out, e), append(ids, e.ID)
+			return err
+		})
+	if err != nil || len(out) == 0 {
+		return nil, err
+	}
+	err = q.each(`SELECT m.hyperedge_id, m.node_id, m.role, m.position FROM memdesk.membership m
+		WHERE m.workspace = $1 AND m.hyperedge_id = ANY($2) ORDER BY m.hyperedge_id, m.position, m.node_id, m.role`, []any{s.workspace, ids},
+		func(scan func(...any) error) error {
+			var id string
+			var m hypergraph.Membership
+			err := scan(&id, &m.NodeID, &m.Role, &m.Position)
+			if i, ok := place[id]; ok {
+				out[i].Members = append(out[i].Members, m)
+			}
+			return err
+		})
+	return out, err
+}
+
+// UpdateEdge implements hypergraph.Ops.
+func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
+	return o.change(ctx, "update edge", func(q *query) error {
+		if _, err := o.s.getEdge(q, e.ID); err != nil {
+			return err
+		}
+		e.Members = nil
+		if err := checkEdge(q.op, e); err != nil {
+			return err
+		}
+		_, err := q.exec(`UPDATE memdesk.hyperedges SET type = $3, label = $4, weight = $5, metadata = $6, row_version = row_version + 1
+			WHERE workspace = $1 AND id = $2`, o.s.workspace, e.ID, e.Type, e.Label, e.Weight, e.Metadata)
+		return err
+	})
+}
+
+// DeleteEdge implements hypergraph.Ops.
+func (o ops) DeleteEdge(ctx context.Context, id string) error {
+	return o.change(ctx, "delete edge", func(q *query) error {
+		if !storable(id) {
+			return noSuchEdge(q.op, id)
+		}
+		n, err := q.exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, id)
+		if err == nil && n == 0 {
+			err = noSuchEdge(q.op, id)
+		}
+		return err
+	})
+}
+
+// AddMembership implements hypergraph.Ops.
+func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
+	const op = "add member"
+	if err := oneOf(op, "role", m.Role, roles); err != nil {
+		return err
+	}
+	return o.change(ctx, op, func(q *query) error {
+		e, err := o.s.getEdge(q, edge)
+		if err != nil {
+			return err
+		}
+		for _, have := range e.Members {
+			if have.NodeID == m.NodeID && have.Role == m.Role {
+				return model.Errorf(model.AlreadyExists, q.op, "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
+			}
+		}
+		if err := o.s.insertMembers(q, edge, []hypergraph.Membership{m}); err != nil {
+			return err
+		}
+		return o.s.touchEdge(q, edge)
+	})
+}
+
+// RemoveMembership implements hypergraph.Ops: the node leaves the edge in every
+// role; the edge stays, whatever is left of it.
+func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
+	return o.change(ctx, "remove member", func(q *query) error {
+		var n int64
+		var err error
+		if storable(edge) && storable(node) {
+			n, err = q.exec(`DELETE FROM memdesk.membership WHERE workspace = $1 AND hyperedge_id = $2 AND node_id = $3`, o.s.workspace, edge, node)
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return model.Errorf(model.NotFound, q.op, "node %.200q is no member of edge %.200q", node, edge)
+		}
+		return o.s.touchEdge(q, edge)
+	})
+}
+
+// touchEdge marks an edge whose members changed.
+func (s *Store) touchEdge(q *query, edge string) error {
+	_, err := q.exec(`UPDATE memdesk.hyperedges SET row_version = row_version + 1 WHERE workspace = $1 AND id = $2`, s.workspace, edge)
+	return err
+}
+
+// EdgesOf implements hypergraph.Ops, newest first.
+func (o ops) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.Edge, int64, error) {
+	var edges []hypergraph.Edge
+	var total int64
+	if !storable(node) {
+		return nil, 0, nil
+	}
+	err := o.view(ctx, "edges", func(q *query) error {
+		if _, err := q.one(`SELECT count(DISTINCT m.hyperedge_id) FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = $2`,
+			[]any{o.s.workspace, node}, &total); err != nil {
+			return err
+		}
+		c := o.s.conditions("e")
+		c.add(`e.id IN (SELECT m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = `, `)`, node)
+		rest := ` ORDER BY e.created_at DESC, e.id DESC LIMIT ` + c.param(max(limit, 0))
+		var err error
+		edges, err = o.s.selectEdges(q, c, rest)
+		return err
+	})
+	return edges, total, err
+}

@@ -1,0 +1,142 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"memdesk/model"
+)
+
+// migrationLock is the advisory lock under which one process at a time migrates:
+// "memdesk" as a number.
+const migrationLock = 0x6d656d6465736b
+
+// Schema implements model.Migrator.
+func (s *Store) Schema(ctx context.Context) (model.SchemaState, error) {
+	var at int
+	err := s.ops.read(ctx, "schema", func(q *query) (err error) {
+		at, err = schemaVersion(q)
+		return err
+	})
+	return state(at), err
+}
+
+func state(at int) model.SchemaState {
+	out := model.SchemaState{Current: at, Latest: latest()}
+	for _, st := range steps {
+		out.Steps = append(out.Steps, model.SchemaStep{Version: st.version, What: st.what, Applied: st.version <= at})
+	}
+	return out
+}
+
+// schemaVersion is 0 where there is no schema.
+func schemaVersion(q *query) (int, error) {
+	var there bool
+	if _, err := q.one(`SELECT to_regclass('memdesk.schema_migrations') IS NOT NULL`, nil, &there); err != nil || !there {
+		return 0, err
+	}
+	var at int
+	_, err := q.one(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &at)
+	return at, err
+}
+
+// Migrate implements model.Migrator: up or down to a version, a transaction per
+// step that also records it, under a lock that two processes do not hold at once. Going
+// down loses what the dropped tables hold.
+func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
+	const op = "migrate"
+	if target < 0 || target > latest() {
+		return model.SchemaState{}, model.Errorf(model.InvalidInput, op, "there is no schema %d: they go from 0, which is none, to %d", target, latest())
+	}
+	if s.asked {
+		return model.SchemaState{}, model.Errorf(model.PermissionDenied, op, "the store is read-only: opened for reading only")
+	}
+	for {
+		at, done := 0, false
+		err := s.migration(ctx, op, func(q *query) (err error) {
+			at, done, err = migrateStep(q, target, s.clock.Now().UnixNano())
+			return err
+		})
+		if err != nil {
+			return state(at), err
+		}
+		if done {
+			break
+		}
+	}
+	if target > 0 {
+		if err := s.indexVectors(ctx); err != nil {
+			return state(target), err
+		}
+		return state(target), s.prepare(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version = 0
+	return state(0), nil
+}
+
+// migration is a transaction that an old schema does not refuse.
+func (s *Store) migration(ctx context.Context, op string, fn func(*query) error) error {
+	s.mu.Lock()
+	why := s.readOnly
+	s.readOnly = "" // an old schema is a reason that a migration removes; the server still refuses for its own
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		s.readOnly = why
+		s.mu.Unlock()
+	}()
+	return s.transaction(ctx, op, fn)
+}
+
+// migrateStep takes one step towards a version and reports whether none is left.
+// The version is read under the lock: another process may have been faster.
+func migrateStep(q *query, target int, now int64) (at int, done bool, err error) {
+	if _, err := q.exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+		return 0, false, err
+	}
+	if at, err = schemaVersion(q); err != nil || at == target {
+		return at, true, err
+	}
+	if at == 0 {
+		if err := firstTables(q); err != nil {
+			return at, false, err
+		}
+	}
+	for _, st := range steps {
+		switch {
+		case at < target && st.version == at+1:
+			return at, false, run(q, st.version, st.up, `INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES ($1, $2, $3)`, st.version, st.what, now)
+		case at > target && st.version == at:
+			return at, false, run(q, st.version, st.down, `DELETE FROM memdesk.schema_migrations WHERE version = $1`, st.version)
+		}
+	}
+	return at, false, model.Errorf(model.Unsupported, q.op, "schema %d is not one of this program's", at)
+}
+
+// firstTables makes what records the versions. The schema may be there already,
+// made by somebody with the right to.
+func firstTables(q *query) error {
+	var there bool
+	if _, err := q.one(`SELECT to_regnamespace('memdesk') IS NOT NULL`, nil, &there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := q.exec(`CREATE SCHEMA memdesk`); err != nil {
+			return fmt.Errorf("make the schema memdesk: %w", err)
+		}
+	}
+	_, err := q.exec(`CREATE TABLE IF NOT EXISTS memdesk.schema_migrations (version integer PRIMARY KEY, what text NOT NULL, applied_at bigint NOT NULL)`)
+	return err
+}
+
+func run(q *query, version int, statements []string, record string, args ...any) error {
+	for _, text := range statements {
+		if _, err := q.exec(text); err != nil {
+			return model.Errorf(model.KindOf(err), q.op, "schema step %d: %w", version, err)
+		}
+	}
+	_, err := q.exec(record, args...)
+	return err
+}

@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/model"
+)
+
+// SearchByEmbedding implements hypergraph.Ops. Where the server has pgvector and an
+// index for the dimension, the index gives the nearest, which is nearly always
+// right, and the result says so; else every vector is compared here. The score is the
+// cosine, 0 where it is negative. A dimension that no vector has is InvalidInput;
+// where some have another, they are left out and the result says how many.
+func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
+	const op = "search"
+	var res hypergraph.SearchResult
+	if err := checkVector(op, vector); err != nil {
+		return res, err
+	}
+	err := o.view(ctx, op, func(q *query) error {
+		res = hypergraph.SearchResult{}
+		c := o.s.conditions("n")
+		c.search(opt)
+		others, otherSize, err := o.s.otherVectors(q, c, len(vector))
+		if err != nil {
+			return err
+		}
+		if opt.Limit > 0 && o.s.hasIndex(q, len(vector)) {
+			res, err = o.s.indexedNearest(q, vector, c, opt.Limit)
+		} else {
+			res, err = o.s.exactNearest(q, vector, c, opt.Limit)
+		}
+		switch {
+		case err != nil:
+			return err
+		case others > 0 && len(res.Hits) == 0:
+			return model.Errorf(model.InvalidInput, op, "the vector has %d dimensions, those in the store have %d: it comes from another model", len(vector), otherSize)
+		case others > 0:
+			note := fmt.Sprintf("%s vectors of other dimensions were not compared", thousands(others))
+			if res.BoundNote != "" {
+				note = res.BoundNote + "; " + note
+			}
+			res.Bounded, res.BoundNote = true, note
+		}
+		return nil
+	})
+	return res, err
+}
+
+// otherVectors counts those of another dimension, and gives one of these.
+func (s *Store) otherVectors(q *query, c *conditions, dimensions int) (n, size int64, err error) {
+	c = c.clone()
+	_, err = q.one(`SELECT count(*), COALESCE(max(v.dimensions), 0) FROM memdesk.node_embeddings v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions <> `+c.param(dimensions),
+		c.args, &n, &size)
+	return n, size, err
+}
+
+// entry orders vectors of one score: the newer node first.
+type entry struct {
+	id      string
+	created int64
+}
+
+func newer(a, b entry) int { return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) }
+
+// exactNearest compares every vector.
+func (s *Store) exactNearest(q *query, vector []float32, c *conditions, limit int) (hypergraph.SearchResult, error) {
+	var res hypergraph.SearchResult
+	unit := vectors.Unit(vector)
+	if unit == nil {
+		return res, model.Errorf(model.InvalidInput, q.op, "the vector is too long or too short to have a direction")
+	}
+	c = c.clone()
+	best := vectors.Best[entry]{Limit: limit, Prefer: newer}
+	buf := make([]float32, 0, len(vector))
+	var raw []byte
+	err := q.each(`SELECT n.id, n.created_at, v.embedding FROM memdesk.node_embeddings v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions = `+c.param(len(vector)),
+		c.args, func(scan func(...any) error) error {
+			var e entry
+			if err := scan(&e.id, &e.created, &raw); err != nil {
+				return err
+			}
+			v := vectors.Decode(raw, buf)
+			if len(v) != len(unit) {
+				return nil
+			}
+			if cosine := float64(vectors.Dot(unit, v)) / vectors.Length(v); cosine == cosine {
+				res.Total.N++
+				best.Offer(e, cosine)
+			}
+			return nil
+		})
+	if err != nil {
+		return res, err
+	}
+	res.Hits, err = s.nearestHits(q, best.Sorted())
+	return res, err
+}
+
+func (s *Store) nearestHits(q *query, found []vectors.Scored[entry]) ([]hypergraph.Hit, error) {
+	ids, score := make([]string, len(found)), make(map[string]float64, len(found))
+	for i, f := range found {
+		ids[i], score[f.Key.id] = f.Key.id, min(max(f.Score, 0), 1)
+	}
+	return s.hits(q, ids, score)
+}

@@ -1,0 +1,253 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Config says which database to open and how.
+type Config struct {
+	// DSN is the connection string, a URL or keywords as libpq reads them. It is a
+	// secret: it may hold a password.
+	DSN model.Secret
+	// Workspace leads every key; empty is DefaultWorkspace.
+	Workspace string
+	// MaxConns and MinConns bound the pool; 0 is DefaultMaxConns and none.
+	MaxConns, MinConns int
+	ReadOnly           bool
+	Clock              clock.Clock // nil: the system's
+}
+
+// DefaultWorkspace is the workspace of a store that names none.
+const DefaultWorkspace = "default"
+
+// DefaultMaxConns is enough for a console and its jobs. The published limit is
+// maxConns (provider-contract.md H12).
+const (
+	DefaultMaxConns = 10
+	maxConns        = 100
+)
+
+// Timeouts of the connections themselves; an operation's own deadline is its
+// context's.
+const (
+	connectTimeout = 5 * time.Second
+	idleTime       = 5 * time.Minute
+	lifeTime       = time.Hour
+)
+
+// Open connects and looks at the schema, changing nothing. Errors are InvalidInput
+// for what is no connection string, Unavailable for a server that does not answer,
+// PermissionDenied for one that refuses, NotFound for a database without memdesk's
+// schema, Unsupported for one of a newer memdesk or in another encoding than UTF-8.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepare(ctx); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Create makes the schema where there is none, or brings it up to date, and opens
+// the workspace.
+func Create(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := connect(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = s.Migrate(ctx, latest()); err == nil {
+		err = s.prepare(ctx)
+	}
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// connect makes the pool and its first connection.
+func connect(ctx context.Context, cfg Config) (*Store, error) {
+	const op = "open"
+	pc, err := poolConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System{}
+	}
+	if cfg.Workspace == "" {
+		cfg.Workspace = DefaultWorkspace
+	}
+	if err := plainText(op, "the workspace", cfg.Workspace); err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), pc)
+	if err != nil {
+		return nil, worded(op, err)
+	}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(pc.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly}
+	s.ops = ops{s: s}
+	if err := s.direct(ctx, op, func(*pgxpool.Conn) error { return nil }); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func poolConfig(cfg Config) (*pgxpool.Config, error) {
+	const op = "open"
+	if strings.TrimSpace(cfg.DSN.Reveal()) == "" {
+		return nil, model.Errorf(model.InvalidInput, op, "the connection string is empty: give postgres://user@host/database, or keywords such as host=… dbname=…")
+	}
+	pc, err := pgxpool.ParseConfig(cfg.DSN.Reveal())
+	if err != nil { // the text of the error repeats the string, and may name a password
+		return nil, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")
+	}
+	pc.MaxConns, pc.MinConns = DefaultMaxConns, int32(cfg.MinConns)
+	if cfg.MaxConns > 0 {
+		pc.MaxConns = int32(cfg.MaxConns)
+	}
+	if cfg.MaxConns < 0 || cfg.MaxConns > maxConns || cfg.MinConns < 0 || cfg.MinConns > int(pc.MaxConns) {
+		return nil, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", maxConns)
+	}
+	pc.MaxConnIdleTime, pc.MaxConnLifetime = idleTime, lifeTime
+	pc.MaxConnLifetimeJitter = lifeTime / 10
+	if pc.ConnConfig.ConnectTimeout == 0 {
+		pc.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if pc.ConnConfig.RuntimeParams["application_name"] == "" {
+		pc.ConnConfig.RuntimeParams["application_name"] = "memdesk"
+	}
+	// A caller that leaves ends the statement on the server too, and keeps the
+	// connection.
+	pc.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
+	}
+	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
+		_, err := c.PgConn().Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'`).ReadAll()
+		return err
+	}
+	return pc, nil
+}
+
+// location is the address for people.
+func location(c *pgx.ConnConfig, workspace string) string {
+	where := c.Host
+	if !strings.HasPrefix(c.Host, "/") {
+		where = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	}
+	return fmt.Sprintf("%s, database %s, workspace %s", where, c.Database, workspace)
+}
+
+// prepare looks at the server and the schema.
+func (s *Store) prepare(ctx context.Context) error {
+	const op = "open"
+	p, err := s.probe(ctx)
+	switch {
+	case err != nil:
+		return err
+	case p.encoding != "UTF8":
+		return model.Errorf(model.Unsupported, op, "the database is in encoding %s: memdesk needs UTF8", p.encoding)
+	case p.version == 0:
+		return model.Errorf(model.NotFound, op, "the database has no memdesk schema yet: `memdesk create postgres=NAME`, with the name of the variable that holds the connection string, makes it")
+	case p.version > latest():
+		return model.Errorf(model.Unsupported, op, "the database has schema %d of a newer memdesk, this one knows %d: open it with the newer program", p.version, latest())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.version, s.pgvector, s.indexed = p.version, p.pgvector, p.indexed
+	s.readOnly = p.readOnly(s.asked)
+	s.notes = p.notes()
+	return nil
+}
+
+// probed is what one look at the server tells.
+type probed struct {
+	encoding string
+	version  int
+	standby  bool
+	refuses  bool // transactions are read-only
+	missing  []string
+	pgvector bool
+	offered  bool // pgvector could be installed
+	indexed  map[int]bool
+	notWhole int64
+}
+
+func (s *Store) probe(ctx context.Context) (probed, error) {
+	var p probed
+	err := s.ops.read(ctx, "open", func(q *query) error {
+		var there bool
+		if _, err := q.one(`SELECT current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
+			to_regclass('memdesk.schema_migrations') IS NOT NULL,
+			EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector'), EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`, nil,
+			&p.encoding, &p.standby, &p.refuses, &there, &p.pgvector, &p.offered); err != nil || !there {
+			return err
+		}
+		if _, err := q.one(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &p.version); err != nil || p.version == 0 {
+			return err
+		}
+		if err := q.each(`SELECT DISTINCT act FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) act,
+			unnest(ARRAY['nodes', 'hyperedges', 'membership', 'decisions', 'node_embeddings']) name
+			WHERE NOT has_table_privilege('memdesk.' || name, act) ORDER BY 1`, nil, collect(&p.missing)); err != nil {
+			return err
+		}
+		var err error
+		if p.indexed, err = vectorIndexes(q); err != nil {
+			return err
+		}
+		_, err = q.one(`SELECT count(*) FROM memdesk.nodes WHERE workspace = $1 AND NOT words_whole`, []any{s.workspace}, &p.notWhole)
+		return err
+	})
+	return p, err
+}
+
+func (p probed) readOnly(asked bool) string {
+	switch {
+	case asked:
+		return "opened for reading only"
+	case p.standby:
+		return "the server is a standby, which follows another and takes no changes"
+	case p.refuses:
+		return "the server or the role is set to read-only (default_transaction_read_only)"
+	case len(p.missing) > 0:
+		return "the database role may not " + strings.Join(p.missing, ", ") + " on memdesk's tables"
+	case p.version < latest():
+		return fmt.Sprintf("its schema is version %d and this memdesk writes version %d: `memdesk migrate --store NAME` brings it up to date", p.version, latest())
+	}
+	return ""
+}
+
+func (p probed) notes() []string {
+	var out []string
+	switch {
+	case len(p.indexed) > 0:
+		out = append(out, "vectors are indexed by pgvector (HNSW): similarity search is approximate, and says so")
+	case p.pgvector:
+		out = append(out, "the server has pgvector; no vector is indexed yet: every one is compared")
+	case p.offered:
+		out = append(out, "pgvector could be installed on this server (CREATE EXTENSION vector): until then every vector is compared")
+	default:
+		out = append(out, "the server has no pgvector: every vector is compared")
+	}
+	if p.notWhole > 0 {
+		out = append(out, fmt.Sprintf("%s nodes hold more words than PostgreSQL indexes: a search by words sees their beginning only", thousands(p.notWhole)))
+	}
+	return out
+}

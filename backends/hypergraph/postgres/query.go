@@ -1,0 +1,272 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/model"
+)
+
+// runner is a pool, a connection or a transaction.
+type runner interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// query runs statements, on their own or inside one transaction.
+type query struct {
+	ctx context.Context
+	on  runner
+	op  string
+	// changing: inside a transaction that may write. What is read there by its id is
+	// locked, so that it holds until the commit.
+	changing bool
+	// broken is the first error the server gave inside the transaction: it takes
+	// nothing more after it.
+	broken error
+	// held are the nodes that this transaction has locked and not changed since.
+	held map[string]hypergraph.Node
+	pgtx pgx.Tx
+}
+
+// exec runs one statement and returns how many rows it changed.
+func (q *query) exec(text string, args ...any) (int64, error) {
+	if q.broken != nil {
+		return 0, q.broken
+	}
+	tag, err := q.on.Exec(q.ctx, text, args...)
+	return tag.RowsAffected(), q.failed(err)
+}
+
+// each hands every row to fn.
+func (q *query) each(text string, args []any, fn func(scan func(...any) error) error) error {
+	if q.broken != nil {
+		return q.broken
+	}
+	rows, err := q.on.Query(q.ctx, text, args...)
+	if err != nil {
+		return q.failed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil {
+			return worded(q.op, err)
+		}
+	}
+	return q.failed(rows.Err())
+}
+
+// one scans the first row into dest and reports whether there was one.
+func (q *query) one(text string, args []any, dest ...any) (bool, error) {
+	found := false
+	err := q.each(text, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	return found, err
+}
+
+// failed words an error. Inside a transaction it is the last word: the server has
+// given the transaction up.
+func (q *query) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	out := worded(q.op, err)
+	if again(err) {
+		out = model.Errorf(model.Locked, q.op, "%w; try again", errAgain)
+	}
+	if q.pgtx != nil {
+		q.broken = out
+	}
+	return out
+}
+
+// ops are the operations, on their own or inside a transaction.
+type ops struct {
+	s  *Store
+	tx *query
+}
+
+// read runs fn, which makes one statement, without a transaction of its own.
+func (o ops) read(ctx context.Context, op string, fn func(*query) error) error {
+	if o.tx != nil {
+		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
+	}
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	return o.s.revived(func() error { return fn(&query{ctx: ctx, on: o.s.pool, op: op}) })
+}
+
+// view runs fn on one consistent snapshot. fn must set its results anew on each
+// call: a connection that had ended is replaced and asked again.
+func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
+	if o.tx != nil {
+		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
+	}
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	return o.s.revived(func() error {
+		tx, err := o.s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+		if err != nil {
+			return errLost{worded(op, err), lost(err)}
+		}
+		defer o.s.release(tx)
+		return fn(&query{ctx: ctx, on: tx, op: op, pgtx: tx})
+	})
+}
+
+// errLost is an error before a transaction had begun.
+type errLost struct {
+	error
+	lost bool
+}
+
+func (e errLost) Unwrap() error { return e.error }
+
+// revived runs a read anew when the server had ended the connection that the pool
+// held: a restart in between is then not noticed.
+func (s *Store) revived(fn func() error) error {
+	err := fn()
+	var e errLost
+	if errors.As(err, &e) {
+		if !e.lost {
+			return e.error
+		}
+		err = fn()
+		if errors.As(err, &e) {
+			return e.error
+		}
+	}
+	return err
+}
+
+// release ends a transaction that was not committed, and lets its connection go.
+func (s *Store) release(tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}
+
+// endPatience bounds a commit or rollback that has begun.
+const endPatience = 30 * time.Second
+
+// change runs fn in a short transaction of its own, or inside the surrounding
+// one.
+func (o ops) change(ctx context.Context, op string, fn func(*query) error) error {
+	if o.tx != nil {
+		return o.tx.borrowed(ctx, op, func() error { return fn(o.tx) })
+	}
+	return o.s.transaction(ctx, op, fn)
+}
+
+// borrowed runs fn in a surrounding transaction under the caller's own context.
+func (q *query) borrowed(ctx context.Context, op string, fn func() error) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	outerCtx, outerOp := q.ctx, q.op
+	q.ctx, q.op = ctx, op
+	defer func() { q.ctx, q.op = outerCtx, outerOp }()
+	return fn()
+}
+
+const (
+	// txAttempts bounds how often a transaction is run anew after another one was in
+	// its way.
+	txAttempts = 40
+	// txPause is the longest pause before the first of them; it doubles, to txPauseMax.
+	txPause    = 2 * time.Millisecond
+	txPauseMax = 100 * time.Millisecond
+)
+
+// transaction runs fn and commits; anything else rolls back. It runs on one
+// snapshot, and what it reads by id is locked: a write of what another transaction has
+// changed since makes the server undo this one, and fn runs again.
+func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
+	pause := txPause
+	for attempt := 1; ; attempt++ {
+		err := s.attempt(ctx, op, fn)
+		var e errLost
+		switch {
+		case errors.As(err, &e) && (!e.lost || attempt > 3):
+			return e.error
+		case errors.As(err, &e): // the connection had ended before anything was begun
+			continue
+		case !errors.Is(err, errAgain) || attempt == txAttempts:
+			return err
+		}
+		timer := time.NewTimer(rand.N(pause))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return model.FromContext(ctx, op)
+		case <-timer.C:
+		}
+		pause = min(2*pause, txPauseMax)
+	}
+}
+
+func (s *Store) attempt(ctx context.Context, op string, fn func(*query) error) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	if why := s.ReadOnlyReason(); why != "" {
+		return model.Errorf(model.PermissionDenied, op, "the store is read-only: %s", why)
+	}
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		return errLost{worded(op, err), lost(err)}
+	}
+	committed := false
+	defer func() { // a panic in fn passes here too
+		if !committed {
+			s.release(tx)
+		}
+	}()
+	q := &query{ctx: ctx, on: tx, op: op, changing: true, held: map[string]hypergraph.Node{}, pgtx: tx}
+	if err := fn(q); err != nil {
+		if q.broken != nil && errors.Is(q.broken, errAgain) { // whatever fn made of it
+			return q.broken
+		}
+		return err
+	}
+	if q.broken != nil {
+		return q.broken
+	}
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	// A commit that has begun is not interrupted: its outcome would be unknown.
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	if err := tx.Commit(end); err != nil {
+		return q.failed(err)
+	}
+	committed = true
+	return nil
+}
+
+// direct runs fn on a connection of its own, without a transaction.
+func (s *Store) direct(ctx context.Context, op string, fn func(*pgxpool.Conn) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return worded(op, err)
+	}
+	defer conn.Release()
+	return worded(op, fn(conn))
+}
+
+var _ hypergraph.Ops = ops{}

@@ -1,0 +1,323 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/words"
+	"memdesk/model"
+)
+
+const (
+	// exactLimit is how many matches of words are all ranked.
+	exactLimit = 10000
+	// windowLimit is how many of more matches are ranked: the newest.
+	windowLimit = 1000
+	// scanLimit is how many of the newest matches a filter is checked on.
+	scanLimit = 20000
+	// substringLimit is how many of the newest nodes are looked through for text that
+	// the index cannot look up.
+	substringLimit = 20000
+	// longestQuery bounds a user's text.
+	longestQuery = 10000
+)
+
+func checkQuery(op, text string) error {
+	switch {
+	case len(text) > longestQuery:
+		return model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
+	case !utf8.ValidString(text):
+		return model.Errorf(model.InvalidInput, op, "the query is not UTF-8")
+	case strings.ContainsRune(text, 0):
+		return model.Errorf(model.InvalidInput, op, "the query holds a NUL character, which no text in PostgreSQL does")
+	}
+	return nil
+}
+
+// likePattern matches text anywhere, its own wildcards escaped.
+func likePattern(text string) string {
+	return `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + `%`
+}
+
+// SearchByContent implements hypergraph.Ops. All words of the query must be there.
+// Up to 10,000 matches are all ranked; of more, the newest 1,000 are, and the result
+// says so. Words that nothing holds are tried with the last one as a beginning, then
+// the text as a substring of the newest 20,000 nodes, which is also how text without
+// words is searched. The score is r/(r+1) for PostgreSQL's ts_rank r over the length's
+// logarithm.
+func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
+	const op = "search"
+	var res hypergraph.SearchResult
+	if strings.TrimSpace(text) == "" {
+		return res, model.Errorf(model.InvalidInput, op, "the query is blank")
+	}
+	if err := checkQuery(op, text); err != nil {
+		return res, err
+	}
+	err := o.view(ctx, op, func(q *query) error {
+		l, err := o.s.lookUp(q, text)
+		if err != nil {
+			return err
+		}
+		r := search{Store: o.s, q: q, limit: opt.Limit, cond: o.s.conditions("n")}
+		r.cond.search(opt)
+		switch {
+		case l.expr == "":
+			res, err = r.substring(text)
+		case l.matches <= exactLimit:
+			res, err = r.rankedAll(l.expr)
+		default:
+			res, err = r.rankedNewest(l.expr)
+		}
+		return err
+	})
+	return res, err
+}
+
+// search adds the filter of a search; the archive is left out unless it is asked
+// for, by name or in general (provider-contract.md H7).
+func (c *conditions) search(o hypergraph.SearchOptions) {
+	c.nodes(hypergraph.NodeFilter{Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes})
+	if !o.IncludeArchived {
+		c.add(`n.tier <> `, ``, vocabulary.ArchiveTier)
+	}
+}
+
+// lookup is what a text matches: the first of its words, and its words with the
+// last as a beginning, that matches anything in the workspace.
+type lookup struct {
+	expr    string // a tsquery; empty: substring
+	matches int64  // up to exactLimit+1
+}
+
+func (s *Store) lookUp(q *query, text string) (lookup, error) {
+	terms := words.Terms(text)
+	if len(terms) == 0 {
+		return lookup{}, nil
+	}
+	// A plan for these words, not for words in general: how rare they are decides it.
+	if err := q.freshPlans(); err != nil {
+		return lookup{}, err
+	}
+	for _, prefix := range []bool{false, true} {
+		l := lookup{expr: tsquery(terms, prefix)}
+		if l.expr == "" {
+			return l, nil
+		}
+		if _, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
+			[]any{s.workspace, l.expr, exactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
+			return l, err
+		}
+	}
+	return lookup{}, nil
+}
+
+// freshPlans makes the transaction plan every statement for its own parameters.
+func (q *query) freshPlans() error {
+	_, err := q.exec(`SET LOCAL plan_cache_mode = force_custom_plan`)
+	return err
+}
+
+// search is one run of SearchByContent.
+type search struct {
+	*Store
+	q     *query
+	limit int
+	cond  *conditions
+}
+
+// ranked orders the rows of a WITH clause named m, which has id, created_at and
+// words.
+func (s search) ranked(with, expr string, c *conditions) ([]hypergraph.Hit, int64, error) {
+	limit := `ALL`
+	if s.limit > 0 {
+		limit = c.param(s.limit)
+	}
+	var ids []string
+	score := map[string]float64{}
+	var total int64
+	err := s.q.each(with+` SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () FROM m
+		ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit, c.args, func(scan func(...any) error) error {
+		var id string
+		var r float64
+		err := scan(&id, &r, &total)
+		ids, score[id] = append(ids, id), r
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	hits, err := s.hits(ids, score)
+	return hits, total, err
+}
+
+func (s *Store) hits(q *query, ids []string, score map[string]float64) ([]hypergraph.Hit, error) {
+	nodes, err := s.nodesByID(q, ids)
+	hits := make([]hypergraph.Hit, len(nodes))
+	for i, n := range nodes {
+		hits[i] = hypergraph.Hit{Node: n, Score: score[n.ID]}
+	}
+	return hits, err
+}
+
+func (s search) hits(ids []string, score map[string]float64) ([]hypergraph.Hit, error) {
+	return s.Store.hits(s.q, ids, score)
+}
+
+// rankedAll ranks every match. The matches stand in a clause of their own, so that
+// no LIMIT talks the planner into walking the newest nodes for a rare word.
+func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
+	c := s.cond.clone()
+	query := c.param(expr) + `::text::tsquery`
+	hits, total, err := s.ranked(`WITH m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM memdesk.nodes n`+c.where()+` AND n.words @@ `+query+`)`, query, c)
+	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
+}
+
+// rankedNewest ranks the newest of very many matches. Where the words stand in a
+// good part of all nodes, the newest nodes are walked until enough are found; else the
+// index gives all matches, and the newest of them are taken.
+func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
+	walk, err := s.dense(expr)
+	if err != nil {
+		return hypergraph.SearchResult{}, err
+	}
+	var res hypergraph.SearchResult
+	for _, newest := range []int{2 * windowLimit, scanLimit} {
+		var kept int64
+		if res, kept, err = s.rankedAmong(expr, newest, walk); err != nil || kept >= windowLimit {
+			return res, err
+		}
+	}
+	res.BoundNote = "filtered among the newest " + thousands(scanLimit) + " matches of the words"
+	return res, nil
+}
+
+// rankedAmong filters the newest matches and ranks the newest windowLimit of what is
+// left; kept says how many that were.
+func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.SearchResult, int64, error) {
+	c := s.cond.clone()
+	query := c.param(expr) + `::text::tsquery`
+	matches := `SELECT n.workspace, n.id, n.created_at, n.words, n.type, n.tier, n.subtype, n.confidence FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query
+	order := ` ORDER BY created_at DESC, id DESC LIMIT `
+	with := `WITH near AS MATERIALIZED (` + matches + order + c.param(newest) + `)`
+	if !walk {
+		with = `WITH every AS MATERIALIZED (` + matches + `), near AS MATERIALIZED (SELECT * FROM every` + order + c.param(newest) + `)`
+	}
+	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.where() + order + c.param(windowLimit) + `)`
+	hits, kept, err := s.ranked(with, query, c)
+	res := hypergraph.SearchResult{Hits: hits, Total: model.Count{N: kept, AtLeast: true}, Bounded: true,
+		BoundNote: "ranked among the newest " + thousands(windowLimit) + " of more than " + thousands(exactLimit) + " matches"}
+	return res, kept, err
+}
+
+// denseShare is the share of all nodes from which on walking them is cheaper than
+// reading all matches.
+const denseShare = 0.05
+
+// dense asks the planner, which keeps count of common words, what share of the
+// nodes holds the words. Its answer decides the way, never the result.
+func (s search) dense(expr string) (bool, error) {
+	var plan []struct {
+		Plan struct {
+			Rows float64 `json:"Plan Rows"`
+		} `json:"Plan"`
+	}
+	estimate := func(where string, args ...any) (float64, error) {
+		var text []byte
+		if _, err := s.q.one(`EXPLAIN (FORMAT JSON) SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1`+where, append([]any{s.workspace}, args...), &text); err != nil {
+			return 0, err
+		}
+		if err := json.Unmarshal(text, &plan); err != nil || len(plan) == 0 {
+			return 0, nil // another server's shape: the other way is right too
+		}
+		return plan[0].Plan.Rows, nil
+	}
+	all, err := estimate(``)
+	if err != nil {
+		return false, err
+	}
+	some, err := estimate(` AND n.words @@ $2::text::tsquery`, expr)
+	return some >= denseShare*all, err
+}
+
+// substring looks through the newest nodes for the text itself, most occurrences
+// first, and says so where there are more. The score is n/(n+1) for n occurrences.
+func (s search) substring(text string) (hypergraph.SearchResult, error) {
+	var res hypergraph.SearchResult
+	c := s.cond.clone()
+	needle, like := c.param(text), c.param(likePattern(text))
+	limit := `ALL`
+	if s.limit > 0 {
+		limit = c.param(s.limit)
+	}
+	var ids []string
+	score := map[string]float64{}
+	var looked int64
+	err := s.q.each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.param(substringLimit+1)+`),
+		m AS MATERIALIZED (SELECT n.id, n.created_at, (length(n.content) - length(replace(lower(n.content), lower(`+needle+`::text), ''))) / length(`+needle+`::text) AS times
+			FROM near n`+c.where()+` AND n.content ILIKE `+like+`)
+		SELECT COALESCE(m.id, ''), COALESCE(m.times, 0), COALESCE(m.of, 0), size.n FROM (SELECT count(*) AS n FROM near) size
+		LEFT JOIN (SELECT *, count(*) OVER () AS of FROM m ORDER BY times DESC, created_at DESC, id DESC LIMIT `+limit+`) m ON true
+		ORDER BY m.times DESC, m.created_at DESC, m.id DESC`, c.args,
+		func(scan func(...any) error) error {
+			var id string
+			var times int64
+			if err := scan(&id, &times, &res.Total.N, &looked); err != nil || id == "" {
+				return err
+			}
+			ids, score[id] = append(ids, id), float64(max(times, 1))/float64(max(times, 1)+1)
+			return nil
+		})
+	if err != nil {
+		return res, err
+	}
+	if looked > substringLimit {
+		res.Bounded, res.Total.AtLeast = true, true
+		res.BoundNote = fmt.Sprintf("no word of the index matches: looked for the text in the newest %s nodes", thousands(substringLimit))
+	}
+	res.Hits, err = s.hits(ids, score)
+	return res, err
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// addText keeps the nodes that hold a text. A list is never cut, so where the text
+// is no word it is looked for in every row.
+func (s *Store) addText(q *query, l *listing, text string) error {
+	found, err := s.lookUp(q, text)
+	if err != nil {
+		return err
+	}
+	c := l.cond
+	if found.expr == "" {
+		like := c.param(likePattern(text))
+		c.parts = append(c.parts, `(n.content ILIKE `+like+` OR n.metadata ILIKE `+like+` OR n.id ILIKE `+like+`)`)
+		return nil
+	}
+	first, last := text, text+"\U0010ffff"
+	if found.matches > exactLimit { // common: walking the list finds a page soon
+		c.parts = append(c.parts, `(n.words @@ `+c.param(found.expr)+`::text::tsquery OR n.id >= `+c.param(first)+` AND n.id < `+c.param(last)+`)`)
+		return nil
+	}
+	// Rare: the few that match are found first, whatever the order of the list.
+	var ids []string
+	if err := q.each(`SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery
+		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.expr, first, last}, collect(&ids)); err != nil {
+		return err
+	}
+	c.add(`n.id = ANY(`, `)`, ids)
+	c.in(`n.tier`, l.tiers)
+	l.tiers = nil
+	return nil
+}

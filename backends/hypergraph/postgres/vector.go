@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"context"
+
+	"memdesk/backends/hypergraph"
+)
+
+// SetEmbedding implements hypergraph.Ops.
+func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
+	const op = "set embedding"
+	if vector != nil {
+		if err := checkVector(op, vector); err != nil {
+			return err
+		}
+		if err := plainText(op, "model", modelName); err != nil {
+			return err
+		}
+	}
+	return o.change(ctx, op, func(q *query) error {
+		n, err := o.s.getNode(q, node)
+		if err != nil {
+			return err
+		}
+		delete(q.held, node)
+		if vector == nil {
+			if err := o.s.dropVector(q, node); err != nil {
+				return err
+			}
+			return o.s.markVector(q, n, false)
+		}
+		now := o.s.clock.Now().UnixNano()
+		if _, err := q.exec(`INSERT INTO memdesk.node_embeddings (workspace, node_id, embedding, model, dimensions, created_at, updated_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $6)
+			ON CONFLICT (workspace, node_id) DO UPDATE SET embedding = excluded.embedding, model = excluded.model,
+				dimensions = excluded.dimensions, updated_at = excluded.updated_at`,
+			o.s.workspace, node, encodeVector(vector), modelName, len(vector), now); err != nil {
+			return err
+		}
+		return o.s.markVector(q, n, true)
+	})
+}
+
+// dropVector removes what a node's meaning was stored as.
+func (s *Store) dropVector(q *query, node string) error {
+	_, err := q.exec(`DELETE FROM memdesk.node_embeddings WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
+	return err
+}
+
+// markVector keeps has_vector, which is no part of a node's own version.
+func (s *Store) markVector(q *query, n hypergraph.Node, has bool) error {
+	if n.HasVector == has {
+		return nil
+	}
+	_, err := q.exec(`UPDATE memdesk.nodes SET has_vector = $3 WHERE workspace = $1 AND id = $2`, s.workspace, n.ID, has)
+	return err
+}

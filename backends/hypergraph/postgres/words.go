@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"memdesk/backends/hypergraph/internal/words"
+)
+
+// What a tsvector can hold (the PostgreSQL manual, Limitations).
+const (
+	lexemeBytes    = 2046
+	lexemePlaces   = 255
+	lastPlace      = 16383
+	tsvectorBytes  = 1<<20 - 1
+	tsvectorMargin = 1 << 10
+)
+
+// lexemes are the words of a node's own text with their places, and whether all
+// fitted. Places beyond the last that the type counts are that one: a phrase far
+// inside a very long text is then not found as a phrase.
+func lexemes(content, metadata string) (pgtype.TSVector, bool) {
+	places := map[string][]pgtype.TSVectorPosition{}
+	whole, size, place := true, 0, 0
+	for _, w := range append(words.Tokens(content), words.Tokens(metadata)...) {
+		place++
+		at := pgtype.TSVectorPosition{Position: uint16(min(place, lastPlace))}
+		have, known := places[w]
+		more := 2
+		if !known {
+			more += len(w) + 4 // the count of places, and alignment twice
+		}
+		switch {
+		case len(w) > lexemeBytes || size+more > tsvectorBytes-tsvectorMargin:
+			whole = false
+		case len(have) == lexemePlaces || len(have) > 0 && have[len(have)-1].Position == at.Position:
+		default:
+			places[w] = append(have, at)
+			size += more
+		}
+	}
+	v := pgtype.TSVector{Valid: true, Lexemes: make([]pgtype.TSVectorLexeme, 0, len(places))}
+	for w, at := range places {
+		v.Lexemes = append(v.Lexemes, pgtype.TSVectorLexeme{Word: w, Positions: at})
+	}
+	slices.SortFunc(v.Lexemes, func(a, b pgtype.TSVectorLexeme) int { return strings.Compare(a.Word, b.Word) })
+	return v, whole
+}
+
+// tsquery is an expression that all terms must meet, each a phrase of its words;
+// with prefix, the last word may also be a beginning. Empty where there is nothing to
+// look up. Words hold letters and digits only, so nothing in them is syntax.
+func tsquery(terms []string, prefix bool) string {
+	var parts []string
+	for _, t := range terms {
+		phrase := words.Tokens(t)
+		for i, w := range phrase {
+			if len(w) > lexemeBytes {
+				return ""
+			}
+			phrase[i] = "'" + w + "'"
+		}
+		if len(phrase) > 0 {
+			parts = append(parts, "("+strings.Join(phrase, " <-> ")+")")
+		}
+	}
+	q := strings.Join(parts, " & ")
+	if prefix && q != "" {
+		q = strings.TrimSuffix(q, ")") + ":*)"
+	}
+	return q
+}
