@@ -37,6 +37,7 @@ var layers = []layer{
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},
 	{"backends/tracker", []string{"internal", "model", "quarantine", "backends/tracker"}},
+	{"backends/remote", []string{"internal", "model"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict"}},

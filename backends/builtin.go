@@ -8,6 +8,7 @@ import (
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/remote"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/devicelocal"
 	"memdesk/backends/seam/vault"
@@ -60,6 +61,12 @@ func Builtin() *Registry {
 			Location: "a repository, or its .beads directory",
 			Keys:     []string{"path", "port", "command"},
 			Open:     openBeads,
+		},
+		{
+			Name: remote.Kind, Summary: "any provider that answers the contract over HTTP", Bare: true,
+			Location: "the name of an environment variable that holds the token, then @ and the URL: TOKEN@https://host:port",
+			Keys:     []string{"base_url", "token_env", "token_file"},
+			Open:     openRemote, Check: checkRemote,
 		},
 	} {
 		if err := reg.Register(k); err != nil {

@@ -80,6 +80,8 @@ type StoreConfig struct {
 	BaseURL        string            `toml:"base_url"`
 	UserID         string            `toml:"user_id"`
 	UserKeyEnv     string            `toml:"user_key_env"`
+	TokenEnv       string            `toml:"token_env"`
+	TokenFile      string            `toml:"token_file"`
 	UserKeyFile    string            `toml:"user_key_file"`
 	AppID          string            `toml:"app_id"`
 	ProjectID      string            `toml:"project_id"`
@@ -93,6 +95,8 @@ type StoreConfig struct {
 	FlushPath      string            `toml:"flush_path"`
 	Fields         map[string]string `toml:"fields"`
 
+	// Location is what --open gave for a kind whose location is no path.
+	Location string `toml:"-"`
 	// Origin says why the store is here; Line is its block's line in the file.
 	Origin string `toml:"-"`
 	Line   int    `toml:"-"`
@@ -339,7 +343,7 @@ func (s *StoreConfig) resolve(dir string, env func(string) string) {
 // paths are the keys that hold a path from the file's directory. A vault's memory
 // root is one below the vault, as AgentM's own configuration has it.
 func (s *StoreConfig) paths() []*string {
-	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile}
+	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile}
 	if s.Kind != "vault" {
 		paths = append(paths, &s.MemoryRoot)
 	}

@@ -18,7 +18,10 @@ type Kind struct {
 	Summary   string // one line for people
 	Location  string // what --open KIND=… and path take
 	NeedsPath bool
-	Keys      []string // of its [[store]] block, beside the common ones
+	// Bare: the location is no path but the name of a variable or the like. It is
+	// handed over as it was written, in StoreConfig.Location.
+	Bare bool
+	Keys []string // of its [[store]] block, beside the common ones
 	// Open opens the store for reading; it creates nothing. The caller closes it.
 	Open func(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 	// Create makes a new empty store; AlreadyExists where something stands. nil for
@@ -98,7 +101,11 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 		if n := count[kind]; n > 1 {
 			name = fmt.Sprintf("%s-%d", kind, n)
 		}
-		out = append(out, StoreConfig{Name: name, Kind: kind, Path: ExpandPath(location, dir, env), Origin: "--open"})
+		c := StoreConfig{Name: name, Kind: kind, Location: location, Origin: "--open"}
+		if !k.Bare {
+			c.Path = ExpandPath(location, dir, env)
+		}
+		out = append(out, c)
 	}
 	return out, nil
 }

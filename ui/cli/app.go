@@ -100,6 +100,7 @@ type app struct {
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
 	session *session
+	caller  string        // the agent that a served store acts for
 	visitor *sshd.Session // whom the console is for, when that is not who runs the program
 }
 

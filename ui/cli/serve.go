@@ -18,9 +18,9 @@ import (
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	c := &cobra.Command{Use: "serve", Short: "Serve the console to others", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.serveSSHCommand())
+	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand())
 	return c
 }
 

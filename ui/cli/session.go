@@ -45,6 +45,9 @@ func (a *app) base() (*session, error) {
 	if a.visitor != nil {
 		s.who = a.visitor.Operator
 	}
+	if a.caller != "" {
+		s.who = audit.Actor{ID: "agent " + a.caller}
+	}
 	s.who = s.who.Named(cfg.Operator.Names)
 	s.reader = slices.ContainsFunc(cfg.Operator.Readers, func(r string) bool {
 		return r != "" && (r == s.who.ID || r == s.who.Key)
@@ -113,7 +116,7 @@ func (a *app) open(ctx context.Context) (*session, error) {
 	if s.log != nil {
 		policy.Audit = audit.Middleware(s.log)
 	}
-	s.fleet = backends.Open(ctx, a.Kinds, configs, backends.Env{Clock: a.Clock}, policy)
+	s.fleet = backends.Open(ctx, a.Kinds, configs, backends.Env{Clock: a.Clock, Getenv: a.Env}, policy)
 	return s, nil
 }
 

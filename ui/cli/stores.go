@@ -124,7 +124,7 @@ func (a *app) createCommand() *cobra.Command {
 				return err
 			}
 			err = s.log.Act(cmd.Context(), audit.Entry{Action: "create", Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
-				return nil, kind.Create(ctx, c, backends.Env{Clock: a.Clock})
+				return nil, kind.Create(ctx, c, backends.Env{Clock: a.Clock, Getenv: a.Env})
 			})
 			if err != nil {
 				return err

@@ -1,0 +1,462 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// Kind is the name under which the backend is registered.
+const Kind = "remote"
+
+// Config says which server to talk to.
+type Config struct {
+	Name    string
+	BaseURL string // http or https; plain http to this machine only
+	Token   model.Secret
+	Clock   clock.Clock // nil: the system's
+}
+
+// client is the backend behind every facet.
+type client struct {
+	base  *url.URL
+	token model.Secret
+	http  *http.Client
+	clock clock.Clock
+	host  string // for people
+}
+
+// healthLimit is how long a remote store may take to answer (R35).
+const healthLimit = time.Second
+
+// Open asks the server what it serves. A server that answers the four calls only
+// gets the seven tiers of the contract and no facets.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	base, err := checkURL(c.BaseURL)
+	if err != nil {
+		return model.Store{}, err
+	}
+	if !c.Token.IsSet() {
+		return model.Store{}, model.Errorf(model.InvalidInput, "open", "a remote store needs a token: set token_env or token_file")
+	}
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	r := &client{base: base, token: c.Token, clock: c.Clock, host: base.Host, http: &http.Client{
+		Transport: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 2 * time.Minute},
+		// A redirect would carry the token and the content to somebody else.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	info, err := call[storeInfo](ctx, r, http.MethodGet, "/v1/store", nil)
+	if errors.Is(err, model.Unsupported) || errors.Is(err, model.NotFound) {
+		return r.minimal(c), nil
+	}
+	if err != nil {
+		r.http.CloseIdleConnections()
+		return model.Store{}, err
+	}
+	return r.declared(c, info), nil
+}
+
+func checkURL(text string) (*url.URL, error) {
+	bad := func(why string) (*url.URL, error) {
+		return nil, model.Errorf(model.InvalidInput, "open", "base_url %s", why)
+	}
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	switch {
+	case text == "":
+		return bad("is missing: https://host:port of the server")
+	case err != nil || u.Host == "":
+		return bad("is no URL: write https://host:port")
+	case u.User != nil:
+		return bad("must not hold a user or password: the token goes into token_env or token_file")
+	case u.RawQuery != "" || u.Fragment != "":
+		return bad("must not hold a query or fragment")
+	case u.Scheme == "https":
+		return u, nil
+	case u.Scheme != "http":
+		return bad("must be http or https")
+	case !loopback(u.Hostname()):
+		return bad("is plain http to another machine: the token and the memory would travel in clear; use https, or a tunnel to this machine")
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// contractTiers are those of the published contract (R7, R9, R13), for a server
+// that declares none.
+func contractTiers() []model.TierSpec {
+	spec := func(name string, rule model.KeyRule, size int64) model.TierSpec {
+		return model.TierSpec{Name: name, KeyRule: rule, Cap: size, CapUnit: model.CapBytes, Writable: true, Document: model.Opaque}
+	}
+	lessons := spec("lessons", model.KeyIgnored, 0)
+	lessons.Writable = false
+	return []model.TierSpec{
+		spec("AGENT", model.KeyIgnored, 4000), spec("CREW", model.KeyIgnored, 4000), spec("PERSONA", model.KeyIgnored, 1500),
+		spec("pins", model.KeyIgnored, 8000), spec("daily", model.KeyRequired, 30000), spec("peers", model.KeyRequired, 1500), lessons,
+	}
+}
+
+func (r *client) minimal(c Config) model.Store {
+	return model.Store{Name: c.Name, Kind: Kind, Location: r.host, Tiers: contractTiers(), Provider: r, Closer: r.close,
+		Notes: []string{"the server answers the four calls of the contract only: its memory can be searched and changed, not browsed"}}
+}
+
+func (r *client) declared(c Config, info storeInfo) model.Store {
+	s := model.Store{
+		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: info.ReadOnlyReason,
+		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features,
+		Notes:    append([]string{"served over HTTP; its own kind is " + info.Kind}, info.Notes...),
+		Provider: r, Closer: r.close,
+	}
+	has := func(facet string) bool { return slices.Contains(info.Facets, facet) }
+	if has("browse") {
+		s.Browser = r
+	}
+	if has("history") {
+		s.History = r
+	}
+	if has("quarantine") {
+		s.Quarantine = r
+	}
+	if has("conflicts") {
+		s.Conflicts = r
+	}
+	if has("subjects") {
+		s.Subjects = r
+	}
+	if has("names") {
+		s.Names = r
+	}
+	return s
+}
+
+func (r *client) close() error {
+	r.http.CloseIdleConnections()
+	return nil
+}
+
+// call sends one request, once, and reads one answer.
+func call[T any](ctx context.Context, r *client, method, path string, body any) (T, error) {
+	var out T
+	op := strings.TrimPrefix(path, "/v1/")
+	res, err := r.send(ctx, op, method, path, body)
+	if err != nil {
+		return out, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, MaxBody+1))
+	switch {
+	case err != nil:
+		return out, broken(ctx, op, err)
+	case len(data) > MaxBody:
+		return out, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", MaxBody)
+	case res.StatusCode != http.StatusOK:
+		return out, failureIn(op, res.StatusCode, data)
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the call gives")
+	}
+	return out, nil
+}
+
+func (r *client) send(ctx context.Context, op, method, path string, body any) (*http.Response, error) {
+	if err := model.FromContext(ctx, op); err != nil {
+		return nil, err
+	}
+	var in io.Reader
+	if body != nil {
+		data, err := safetext.MarshalJSON(body)
+		if err != nil {
+			return nil, model.Errorf(model.InvalidInput, op, "the request cannot be written as JSON")
+		}
+		in = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.base.JoinPath(path).String(), in)
+	if err != nil {
+		return nil, model.Errorf(model.Internal, op, "the request cannot be made")
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token.Reveal())
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := r.http.Do(req)
+	if err != nil {
+		return nil, broken(ctx, op, err)
+	}
+	return res, nil
+}
+
+// broken words a failure of the network. Its text may hold the URL and is
+// dropped. Neither kind claims that nothing was changed (model.Unchanged).
+func broken(ctx context.Context, op string, err error) error {
+	if e := model.FromContext(ctx, op); e != nil {
+		return e
+	}
+	var timeout net.Error
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return model.Errorf(model.Timeout, op, "the server did not answer in time")
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return model.Errorf(model.Unavailable, op, "the server cannot be reached")
+	}
+	return model.Errorf(model.Unavailable, op, "the connection to the server broke")
+}
+
+// failureIn reads an error that the server sent. A body of another shape, which a
+// proxy may have written, is not repeated.
+func failureIn(op string, status int, data []byte) error {
+	var f failed
+	if json.Unmarshal(data, &f) != nil || f.Error.Code == "" {
+		kind := model.Unavailable
+		switch {
+		case status == http.StatusUnauthorized || status == http.StatusForbidden:
+			kind = model.PermissionDenied
+		case status == http.StatusNotFound || status == http.StatusNotImplemented:
+			kind = model.Unsupported
+		case status == http.StatusTooManyRequests:
+			kind = model.RateLimited
+		}
+		return model.Errorf(kind, op, "the server answered with HTTP status %d", status)
+	}
+	return f.Error.err(op)
+}
+
+func (f failure) err(op string) error {
+	message := firstRunes(f.Message, 500)
+	if f.Refused {
+		return model.Refuse(op, strings.TrimPrefix(message, "refused: "))
+	}
+	e := &model.Error{Op: op, Kind: kindIn(f.Code), Retryable: f.Retryable, Err: errors.New(message)}
+	return e
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// checkText refuses what JSON cannot carry unchanged.
+func checkText(op string, texts ...string) error {
+	for _, t := range texts {
+		if !utf8.ValidString(t) {
+			return model.Errorf(model.InvalidInput, op, "%q is not UTF-8 text", t)
+		}
+	}
+	return nil
+}
+
+func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if err := req.Mode.Check(); err != nil {
+		return model.RetainResult{}, err
+	}
+	texts := []string{req.WorkspaceID, req.AgentID, req.CrewID, req.Tier, req.Key, req.DataSubjectID}
+	for _, f := range req.Meta {
+		texts = append(texts, f.Name, f.Value)
+	}
+	if err := checkText("retain", texts...); err != nil {
+		return model.RetainResult{}, err
+	}
+	w := retainRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID, CrewID: req.CrewID, Tier: req.Tier, Key: req.Key,
+		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary}
+	if w.Base64 != "" && !req.Binary {
+		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
+	}
+	if req.Meta != nil {
+		meta := mapped(req.Meta, fieldOut)
+		w.Meta = &meta
+	}
+	res, err := call[retainResult](ctx, r, http.MethodPost, "/v1/retain", w)
+	return model.RetainResult{ID: string(res.ID), Bytes: res.Bytes, Revision: res.Revision, Warnings: res.Warnings}, err
+}
+
+// Recall holds the limits of the contract whatever the server sends (R21–R24).
+func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
+	if err := checkText("recall", req.WorkspaceID, req.AgentID, req.CrewID, req.Tier, req.Query); err != nil {
+		return model.RecallResult{}, err
+	}
+	limit := model.ClampLimit(req.Limit)
+	res, err := call[recallResult](ctx, r, http.MethodPost, "/v1/recall", recallRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
+		CrewID: req.CrewID, Tier: req.Tier, Query: req.Query, Limit: limit})
+	if err != nil {
+		return model.RecallResult{}, err
+	}
+	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: res.Quarantined, Total: model.TotalUnknown, Bounded: res.Bounded, BoundNote: res.BoundNote}
+	if res.Total != nil {
+		out.Total = *res.Total
+	}
+	for _, h := range res.Hits[:min(limit, len(res.Hits))] {
+		out.Hits = append(out.Hits, model.RecallSnippet{ID: string(h.ID), Source: h.Source, Line: max(0, h.Line),
+			Snippet: firstRunes(h.Snippet, model.SnippetRunes), Score: min(1, max(0, h.Score))})
+	}
+	return out, nil
+}
+
+func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if err := req.CheckSelectors(); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := checkText("forget", req.WorkspaceID, req.AgentID, req.CrewID, req.DataSubjectID); err != nil {
+		return model.ForgetResult{}, err
+	}
+	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
+		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch})
+	return model.ForgetResult{Removed: res.Removed}, err
+}
+
+// Health is stamped here: the server's clock is not this one's (R37).
+func (r *client) Health(ctx context.Context) model.HealthStatus {
+	limited, cancel := context.WithTimeout(ctx, healthLimit)
+	defer cancel()
+	res, err := call[health](limited, r, http.MethodGet, "/v1/health", nil)
+	st := model.HealthStatus{OK: res.OK, Message: firstRunes(res.Message, 500), CheckedAt: r.clock.Now().UTC()}
+	switch {
+	case errors.Is(err, model.Timeout):
+		st.OK, st.Message = false, "health check timeout"
+	case err != nil:
+		st.OK, st.Message = false, err.Error()
+	case st.OK:
+		st.Message = ""
+	case st.Message == "":
+		st.Message = "the server says that it is not well, and not why"
+	}
+	return st
+}
+
+func (r *client) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	p, err := call[page](ctx, r, http.MethodPost, "/v1/list", listRequest{Tier: req.Tier, Scope: req.Scope, Query: req.Query, Order: req.Order,
+		Cursor: req.Cursor, End: req.End, Limit: req.Limit, Hidden: req.Hidden})
+	return pageIn(p), err
+}
+
+func (r *client) Read(ctx context.Context, name string) (model.Item, error) {
+	it, err := call[item](ctx, r, http.MethodPost, "/v1/read", idRequest{ID: id(name)})
+	if err != nil {
+		return model.Item{}, err
+	}
+	return itemIn("read", it)
+}
+
+func (r *client) Tiers(ctx context.Context) ([]model.TierCount, error) {
+	res, err := call[tierCounts](ctx, r, http.MethodGet, "/v1/tiers", nil)
+	return mapped(res.Tiers, func(c tierCount) model.TierCount {
+		return model.TierCount{Scope: c.Scope, ScopeTitle: c.ScopeTitle, Tier: c.Tier, Items: c.Items, Bytes: c.Bytes}
+	}), err
+}
+
+func (r *client) Revisions(ctx context.Context, name string) (model.Versions, error) {
+	v, err := call[versions](ctx, r, http.MethodPost, "/v1/revisions", idRequest{ID: id(name)})
+	if err != nil {
+		return model.Versions{}, err
+	}
+	out := model.Versions{State: v.State, Reason: v.Reason}
+	for _, x := range v.Versions {
+		out.Versions = append(out.Versions, model.Version{ID: x.ID, At: timeIn(x.At), By: x.By, Bytes: x.Bytes, Hash: x.Hash, Readable: x.Readable})
+	}
+	return out, nil
+}
+
+func (r *client) ReadRevision(ctx context.Context, name, version string) (model.Item, error) {
+	it, err := call[item](ctx, r, http.MethodPost, "/v1/read-revision", idRequest{ID: id(name), Version: version})
+	if err != nil {
+		return model.Item{}, err
+	}
+	return itemIn("read-revision", it)
+}
+
+func (r *client) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
+	res, err := call[quarantineList](ctx, r, http.MethodGet, "/v1/quarantined", nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]model.Quarantined, len(res.Entries))
+	for i, q := range res.Entries {
+		if out[i], err = quarantinedIn(q); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (r *client) ReadQuarantined(ctx context.Context, name string) (model.Quarantined, error) {
+	q, err := call[quarantined](ctx, r, http.MethodPost, "/v1/read-quarantined", idRequest{ID: id(name)})
+	if err != nil {
+		return model.Quarantined{}, err
+	}
+	return quarantinedIn(q)
+}
+
+func (r *client) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
+	res, err := call[conflictList](ctx, r, http.MethodGet, "/v1/conflicts", nil)
+	return mapped(res.Conflicts, func(c storeConflict) model.StoreConflict {
+		return model.StoreConflict{CopyID: string(c.CopyID), BaseID: string(c.BaseID), Tool: c.Tool, Reason: c.Reason, At: timeIn(c.At)}
+	}), err
+}
+
+func (r *client) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
+	_, err := r.stream(ctx, "concerning", http.MethodPost, subjectsRequest{subjects}, func(l line) bool {
+		return yield(model.SubjectHit{ID: string(l.ID), Subject: l.Subject, Reason: l.Reason})
+	})
+	return err
+}
+
+func (r *client) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
+	return r.stream(ctx, "names", http.MethodGet, nil, func(l line) bool { return yield(string(l.ID)) })
+}
+
+// stream hands out the lines of an answer. One that ends without its last line
+// was cut, and is an error: a list that is not whole must not look whole.
+func (r *client) stream(ctx context.Context, op, method string, body any, each func(line) bool) ([]string, error) {
+	res, err := r.send(ctx, op, method, "/v1/"+op, body)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(res.Body, MaxLine))
+		return nil, failureIn(op, res.StatusCode, data)
+	}
+	in := bufio.NewScanner(res.Body)
+	in.Buffer(make([]byte, 64<<10), MaxLine)
+	for in.Scan() {
+		var l line
+		switch err := json.Unmarshal(in.Bytes(), &l); {
+		case err != nil:
+			return nil, model.Errorf(model.Unavailable, op, "the server sent a line that is no JSON")
+		case l.Error != nil:
+			return nil, l.Error.err(op)
+		case l.Done:
+			return l.Problems, nil
+		case !each(l):
+			return nil, nil
+		}
+	}
+	if err := in.Err(); err != nil {
+		return nil, broken(ctx, op, err)
+	}
+	return nil, model.Errorf(model.Unavailable, op, "the answer was cut: the list is not whole")
+}

@@ -1,0 +1,129 @@
+package remote
+
+import (
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+func timeOf(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	u := t.UTC()
+	return &u
+}
+
+func timeIn(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// mapped converts a slice; an empty one stays empty, never null.
+func mapped[A, B any](in []A, fn func(A) B) []B {
+	out := make([]B, len(in))
+	for i, v := range in {
+		out[i] = fn(v)
+	}
+	return out
+}
+
+func fieldOut(f model.Field) field { return field{f.Name, f.Value, f.ReadOnly} }
+func fieldIn(f field) model.Field {
+	return model.Field{Name: f.Name, Value: f.Value, ReadOnly: f.ReadOnly}
+}
+
+func tierOut(t model.TierSpec) tier {
+	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document}
+}
+
+func tierIn(t tier) model.TierSpec {
+	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
+		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document}
+}
+
+func headerOut(h model.Header) header {
+	return header{ID: id(h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes, Modified: timeOf(h.Modified),
+		Stamp: h.Stamp, Revision: h.Revision, Flags: h.Flags}
+}
+
+func headerIn(h header) model.Header {
+	return model.Header{ID: string(h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes, Modified: timeIn(h.Modified),
+		Stamp: h.Stamp, Revision: h.Revision, Flags: h.Flags}
+}
+
+func itemOut(it model.Item) item {
+	return item{header: headerOut(it.Header), content: contentOf(it.Body), Meta: mapped(it.Meta, fieldOut),
+		Links: mapped(it.Links, linkOut), LinksTotal: it.LinksTotal}
+}
+
+func itemIn(op string, it item) (model.Item, error) {
+	body, err := it.bytes(op)
+	if err != nil {
+		return model.Item{}, err
+	}
+	out := model.Item{Header: headerIn(it.header), Body: body, LinksTotal: it.LinksTotal}
+	for _, f := range it.Meta {
+		out.Meta = append(out.Meta, fieldIn(f))
+	}
+	for _, l := range it.Links {
+		out.Links = append(out.Links, model.Link{ID: string(l.ID), Kind: l.Kind, Role: l.Role, Label: l.Label, Other: mapped(l.Other, func(i id) string { return string(i) })})
+	}
+	return out, nil
+}
+
+func linkOut(l model.Link) link {
+	return link{id(l.ID), l.Kind, l.Role, l.Label, mapped(l.Other, func(s string) id { return id(s) })}
+}
+
+func pageOut(p model.Page) page {
+	return page{Items: mapped(p.Items, headerOut), Next: p.Next, Prev: p.Prev,
+		Total: count{p.Total.N, p.Total.AtLeast, p.Total.Unknown}, Problems: p.Problems}
+}
+
+func pageIn(p page) model.Page {
+	return model.Page{Items: mapped(p.Items, headerIn), Next: p.Next, Prev: p.Prev,
+		Total: model.Count{N: p.Total.N, AtLeast: p.Total.AtLeast, Unknown: p.Total.Unknown}, Problems: p.Problems}
+}
+
+func hitOut(h model.RecallSnippet) hit { return hit{id(h.ID), h.Source, h.Snippet, h.Line, h.Score} }
+
+func recallOut(r model.RecallResult) recallResult {
+	out := recallResult{Hits: mapped(r.Hits, hitOut), Quarantined: r.Quarantined, Bounded: r.Bounded, BoundNote: r.BoundNote}
+	if r.Total != model.TotalUnknown {
+		out.Total = &r.Total
+	}
+	return out
+}
+
+func quarantinedOut(q model.Quarantined) quarantined {
+	return quarantined{ID: id(q.ID), Source: q.Source, SourceID: id(q.SourceID), Category: q.Category, Pattern: q.Pattern,
+		SHA256: q.SHA256, At: timeOf(q.At), Bytes: q.Bytes, content: contentOf(q.Body), Problem: q.Problem}
+}
+
+func quarantinedIn(q quarantined) (model.Quarantined, error) {
+	body, err := q.bytes("quarantine")
+	return model.Quarantined{ID: string(q.ID), Source: q.Source, SourceID: string(q.SourceID), Category: q.Category, Pattern: q.Pattern,
+		SHA256: q.SHA256, At: timeIn(q.At), Bytes: q.Bytes, Body: body, Problem: q.Problem}, err
+}
+
+// code is a kind as it travels: NOT_FOUND (provider-contract.md B4).
+func code(k model.Kind) string {
+	return strings.ToUpper(strings.ReplaceAll(string(k), " ", "_"))
+}
+
+var kinds = []model.Kind{model.NotFound, model.AlreadyExists, model.InvalidInput, model.Locked, model.Timeout, model.Unavailable,
+	model.PermissionDenied, model.Internal, model.Conflict, model.RateLimited, model.Unsupported}
+
+// kindIn is the kind of a code, Internal for one that is not known.
+func kindIn(c string) model.Kind {
+	for _, k := range kinds {
+		if code(k) == c {
+			return k
+		}
+	}
+	return model.Internal
+}

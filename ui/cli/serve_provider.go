@@ -1,0 +1,205 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+)
+
+// providerFlags are the flags of serve provider.
+type providerFlags struct {
+	listen, tokens, cert, key string
+}
+
+func (a *app) serveProviderCommand() *cobra.Command {
+	var f providerFlags
+	c := &cobra.Command{
+		Use: "provider", Short: "Serve one store's Provider contract over HTTP", Args: cobra.NoArgs,
+		Long: "Serves the store that --store names to agents, as JSON over HTTP with bearer tokens: the four calls of the\n" +
+			"contract and the reads that the store has (backends/remote/openapi.json describes them). What an agent changes\n" +
+			"stands in the audit log under the name of its token.\n" +
+			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read. Without --tokens one is made in the\n" +
+			"state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
+	}
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
+	c.Flags().StringVar(&f.tokens, "tokens", "", "`FILE` of the tokens that are let in")
+	c.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
+	c.Flags().StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
+	return c
+}
+
+func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	members := s.fleet.Members()
+	if len(members) != 1 {
+		return usage("there are %d stores: name the one to serve with --store", len(members))
+	}
+	if _, err := a.openStore(members[0].Name); err != nil {
+		return err
+	}
+	callers, file, err := a.callers(s, f.tokens)
+	if err != nil {
+		return err
+	}
+	var certificate *tls.Config
+	if f.cert != "" || f.key != "" {
+		pair, err := tls.LoadX509KeyPair(backends.ExpandPath(f.cert, a.Dir, a.Env), backends.ExpandPath(f.key, a.Dir, a.Env))
+		if err != nil {
+			return usage("the certificate cannot be used: %v", err)
+		}
+		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	l, err := net.Listen("tcp", listenAddress(f.listen))
+	if err != nil {
+		return usage("cannot listen: %v", err)
+	}
+	defer l.Close() // Serve closes it; here for the ways out before
+	if host, _, err := net.SplitHostPort(l.Addr().String()); certificate == nil && (err != nil || !net.ParseIP(host).IsLoopback()) {
+		return usage("%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
+	}
+	served, closeAll, err := a.served(ctx, members[0].Name, callers)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	scheme := "http"
+	if certificate != nil {
+		scheme, l = "https", tls.NewListener(l, certificate)
+	}
+	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
+	return listenUntil(ctx, l, backends.Serve(callers, func(c backends.Caller) model.Store { return served[c.Name] }))
+}
+
+// served opens the store once per caller, so that every change stands under the
+// caller's own name.
+func (a *app) served(ctx context.Context, store string, callers []backends.Caller) (map[string]model.Store, func(), error) {
+	out := map[string]model.Store{}
+	var sessions []*session
+	closeAll := func() {
+		for _, s := range sessions {
+			if err := s.close(); err != nil {
+				a.sayf("closing: %s", err.Error())
+			}
+		}
+	}
+	for _, c := range callers {
+		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, caller: c.Name}
+		s, err := v.stores(ctx)
+		if err == nil {
+			sessions = append(sessions, s)
+			out[c.Name], err = v.openStore(store)
+		}
+		if err != nil {
+			closeAll()
+			return nil, nil, err
+		}
+	}
+	return out, closeAll, nil
+}
+
+// listenUntil serves until the context ends, then lets calls in flight finish.
+func listenUntil(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if serr := <-ended; !errors.Is(serr, http.ErrServerClosed) {
+		err = errors.Join(err, serr)
+	}
+	return err
+}
+
+// callers reads the tokens, or makes the first one.
+func (a *app) callers(s *session, file string) ([]backends.Caller, string, error) {
+	if file != "" {
+		file = backends.ExpandPath(file, a.Dir, a.Env)
+		out, err := readTokens(file)
+		return out, file, err
+	}
+	if s.state == "" {
+		return nil, "", usage("%v; give --tokens FILE", statedir.ErrNoHome)
+	}
+	if err := statedir.Ensure(s.state); err != nil {
+		return nil, "", err
+	}
+	file = filepath.Join(s.state, "serve", "tokens")
+	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return nil, "", err
+		}
+		if err := atomicfile.Write(file, []byte("agent "+rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
+			return nil, "", err
+		}
+		a.sayf("made a token for \"agent\" in %s", file)
+	}
+	out, err := readTokens(file)
+	return out, file, err
+}
+
+// shortestToken keeps out what can be guessed.
+const shortestToken = 20
+
+// readTokens reads lines "NAME TOKEN"; # begins a comment.
+func readTokens(file string) ([]backends.Caller, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usage("the tokens cannot be read: %v", err)
+	}
+	defer f.Close() // opened for reading
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, usage("the file of tokens must be a regular file that only its owner may read: chmod 600 it")
+	}
+	var out []backends.Caller
+	in := bufio.NewScanner(f)
+	for n := 1; in.Scan(); n++ {
+		text := strings.TrimSpace(in.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		name, token, ok := strings.Cut(text, " ")
+		token = strings.TrimSpace(token)
+		switch {
+		case !ok || strings.ContainsAny(token, " \t"):
+			return nil, usage("line %d of the tokens is not NAME TOKEN", n)
+		case len(token) < shortestToken:
+			return nil, usage("line %d of the tokens: a token needs %d characters or more", n, shortestToken)
+		case slices.ContainsFunc(out, func(c backends.Caller) bool { return c.Name == name }):
+			return nil, usage("line %d of the tokens: the name is taken by an earlier line", n)
+		}
+		out = append(out, backends.Caller{Name: name, Token: model.NewSecret(token)})
+	}
+	if err := in.Err(); err != nil {
+		return nil, usage("the tokens cannot be read: %v", err)
+	}
+	if len(out) == 0 {
+		return nil, usage("the file of tokens holds none")
+	}
+	return out, nil
+}

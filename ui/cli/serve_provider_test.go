@@ -1,0 +1,127 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+// provider serves the desk's store to agents until the test ends.
+func (d *desk) provider(args ...string) (url string) {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	ended := make(chan int, 1)
+	p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem, "serve", "provider", "--listen", "127.0.0.1:0"}, args...),
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
+		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
+	go func() {
+		ended <- p.Run(ctx)
+		_ = w.Close()
+	}()
+	found := make(chan string, 1)
+	go func() {
+		var all bytes.Buffer
+		buf := make([]byte, 4096)
+		on := regexp.MustCompile(`on (http://\S+) to`)
+		for {
+			n, err := r.Read(buf)
+			all.Write(buf[:n])
+			if m := on.FindSubmatch(all.Bytes()); m != nil {
+				select {
+				case found <- string(m[1]):
+				default:
+				}
+			}
+			if err != nil {
+				select {
+				case found <- "ended: " + all.String():
+				default:
+				}
+				return
+			}
+		}
+	}()
+	d.t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			d.t.Errorf("serve provider ended with %d", code)
+		}
+	})
+	url = <-found
+	if !strings.HasPrefix(url, "http") {
+		d.t.Fatal(url)
+	}
+	return url
+}
+
+// TestServeProvider: an agent's change goes through the same audited door, under
+// the agent's own name.
+func TestServeProvider(t *testing.T) {
+	d := newDesk(t)
+	tokens := filepath.Join(d.dir, "tokens")
+	const secret = "0123456789abcdefghij-of-a-test"
+	if err := os.WriteFile(tokens, []byte("# who\nplanner "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := d.provider("--tokens", tokens)
+	d.env["MEMDESK_T"] = secret
+	far := []string{"--open", "remote=MEMDESK_T@" + url}
+	d.in = "written from afar\n"
+	if r := d.bare(append(far, "retain", "--tier", "daily", "--key", "2026-05-21", "--mode", "append", "--yes", "-")...); r.code != 0 {
+		t.Fatal(r.err)
+	}
+	if b, err := os.ReadFile(filepath.Join(d.mem, "daily", "2026-05-21.md")); err != nil || !strings.Contains(string(b), "written from afar") {
+		t.Errorf("the file holds %q, %v", b, err)
+	}
+	if r := d.bare(append(far, "recall", "afar", "--json")...); r.code != 0 || !strings.Contains(r.out, "written from afar") {
+		t.Errorf("recall = %d %s %s", r.code, r.out, r.err)
+	}
+	r := d.run("audit", "list", "--json")
+	if !strings.Contains(r.out, `"actor":"agent planner"`) {
+		t.Errorf("the log does not name the agent:\n%s", r.out)
+	}
+	if strings.Contains(r.out+r.err, secret) {
+		t.Error("the token is in the output")
+	}
+	d.env["MEMDESK_T"] = "another-token-0123456789"
+	if r := d.bare(append(far, "health", "--json")...); r.code == 0 {
+		t.Error("a wrong token got in")
+	}
+}
+
+func TestServeProviderRefuses(t *testing.T) {
+	d := newDesk(t)
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(d.dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := write("good", "a 0123456789abcdefghij\n", 0o600)
+	for name, args := range map[string][]string{
+		"readable by others": {"--tokens", write("open", "a 0123456789abcdefghij\n", 0o644)},
+		"short":              {"--tokens", write("short", "a short\n", 0o600)},
+		"no name":            {"--tokens", write("noname", "0123456789abcdefghij\n", 0o600)},
+		"twice":              {"--tokens", write("twice", "a 0123456789abcdefghij\na 0123456789abcdefghik\n", 0o600)},
+		"none":               {"--tokens", write("none", "# nobody\n", 0o600)},
+		"absent":             {"--tokens", filepath.Join(d.dir, "absent")},
+		"in clear":           {"--tokens", good, "--listen", "0.0.0.0:0"},
+		"half a certificate": {"--tokens", good, "--tls-cert", good},
+	} {
+		r := d.bare(append([]string{"--open", "crewship=" + d.mem, "serve", "provider"}, args...)...)
+		if r.code != 2 || r.err == "" || strings.Contains(r.err, "0123456789abcdefghij") {
+			t.Errorf("%s: exit %d, %q", name, r.code, r.err)
+		}
+	}
+}
