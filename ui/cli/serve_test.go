@@ -27,6 +27,7 @@ import (
 // terminal emulator.
 type guest struct {
 	t       *testing.T
+	client  *ssh.Client
 	session *ssh.Session
 	in      io.WriteCloser
 
@@ -41,12 +42,17 @@ const patience = 20 * time.Second
 
 func newGuest(t *testing.T, addr string, key ssh.Signer, w, h int) *guest {
 	t.Helper()
-	c, err := ssh.Dial("tcp", addr, &ssh.ClientConfig{User: "ana", Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
+	return newGuestAs(t, "ana", addr, key, w, h)
+}
+
+func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int) *guest {
+	t.Helper()
+	c, err := ssh.Dial("tcp", addr, &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	g := &guest{t: t, screen: vt.NewEmulator(w, h)}
+	g := &guest{t: t, client: c, screen: vt.NewEmulator(w, h)}
 	g.drawn = sync.NewCond(&g.mu)
 	if g.session, err = c.NewSession(); err != nil {
 		t.Fatal(err)
@@ -86,21 +92,32 @@ func newGuest(t *testing.T, addr string, key ssh.Signer, w, h int) *guest {
 
 func (g *guest) see(texts ...string) *guest {
 	g.t.Helper()
+	g.until(fmt.Sprintf("%q", texts), func(s string) bool {
+		for _, text := range texts {
+			if !strings.Contains(s, text) {
+				return false
+			}
+		}
+		return true
+	})
+	return g
+}
+
+// until waits for the screen to satisfy ok, which is called under the lock.
+func (g *guest) until(what string, ok func(screen string) bool) {
+	g.t.Helper()
 	timer := time.AfterFunc(patience, g.drawn.Broadcast)
 	defer timer.Stop()
 	deadline := time.Now().Add(patience)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for {
-		s, all := g.screen.String(), true
-		for _, text := range texts {
-			all = all && strings.Contains(s, text)
-		}
-		if all {
-			return g
+		s := g.screen.String()
+		if ok(s) {
+			return
 		}
 		if g.ended || !time.Now().Before(deadline) {
-			g.t.Fatalf("the screen never showed %q; it shows\n%s", texts, s)
+			g.t.Fatalf("the screen never showed %s; it shows\n%s", what, s)
 		}
 		g.drawn.Wait()
 	}

@@ -1,0 +1,241 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/term"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+// playEnv makes the test binary play memdesk with these arguments, one a line: as
+// the forced command of a real sshd it is a process of its own at a real terminal.
+const playEnv = "MEMDESK_CLI_PLAY"
+
+func TestMain(m *testing.M) {
+	args := os.Getenv(playEnv)
+	if args == "" {
+		os.Exit(m.Run())
+	}
+	dir, _ := os.Getwd()
+	tty, _ := os.Readlink("/proc/self/fd/0")
+	os.Exit(cli.Program{
+		Args: strings.Split(args, "\n"), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Dir: dir,
+		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), User: "op", TTY: strings.TrimPrefix(tty, "/dev/"),
+		Terminal: func(stream any) bool {
+			f, ok := stream.(*os.File)
+			return ok && term.IsTerminal(int(f.Fd()))
+		},
+	}.Run(context.Background()))
+}
+
+// sshdPath finds the OpenSSH server. Where there is none the test is skipped; on
+// CI it is installed, or its absence is a failure.
+func sshdPath(t *testing.T) string {
+	t.Helper()
+	look := func() string {
+		for _, p := range []string{"sshd", "/usr/sbin/sshd", "/usr/local/sbin/sshd", "/usr/lib/ssh/sshd"} {
+			if found, err := exec.LookPath(p); err == nil {
+				found, _ = filepath.Abs(found) // sshd runs itself again by its path
+				return found
+			}
+		}
+		return ""
+	}
+	if p := look(); p != "" {
+		return p
+	}
+	const install = "apt-get install -y openssh-server"
+	if os.Getenv("CI") != "true" {
+		t.Skip("no sshd on this machine; to run this test: " + install)
+	}
+	words := strings.Fields(install)
+	if os.Getuid() != 0 {
+		words = append([]string{"sudo", "-n"}, words...)
+	}
+	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("no sshd, and %s: %v\n%s", strings.Join(words, " "), err, out)
+	}
+	if look() == "" {
+		t.Fatal("no sshd after: " + strings.Join(words, " "))
+	}
+	return look()
+}
+
+// realSSHD is the machine's own sshd, on a port and with keys of its own.
+type realSSHD struct {
+	t    *testing.T
+	addr string
+	user string
+
+	mu  sync.Mutex
+	log bytes.Buffer
+}
+
+// forced starts an sshd in which each key has memdesk as its forced command.
+func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realSSHD {
+	d.t.Helper()
+	path := sshdPath(d.t)
+	self, err := os.Executable()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if os.Getuid() == 0 { // where sshd goes when it gives up its rights
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
+			d.t.Skip("sshd needs /run/sshd: " + err.Error())
+		}
+	}
+	who, err := user.Current()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	dir := d.t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+		return file
+	}
+	script := "#!/bin/sh\n"
+	for k, v := range d.env {
+		script += fmt.Sprintf("export %s='%s'\n", k, v)
+	}
+	for _, kv := range env {
+		script += "export " + kv + "\n"
+	}
+	script += fmt.Sprintf("export %s='%s'\ncd '%s'\nexec '%s' -test.run='^$'\n", playEnv, strings.Join(args, "\n"), d.dir, self)
+	forced := write("forced", script)
+	var authorized strings.Builder
+	for _, k := range keys {
+		fmt.Fprintf(&authorized, "restrict,pty,command=\"/bin/sh %s\" %s", forced, ssh.MarshalAuthorizedKey(k))
+	}
+	_, private, _ := ed25519.GenerateKey(rand.Reader)
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	config := write("config", strings.Join([]string{
+		"HostKey " + write("host", string(pem.EncodeToMemory(block))), "AuthorizedKeysFile " + write("keys", authorized.String()),
+		"ExposeAuthInfo yes", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "PidFile none",
+	}, "\n")+"\n")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	s := &realSSHD{t: d.t, addr: l.Addr().String(), user: who.Username}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { s.one(path, config, conn.(*net.TCPConn)) })
+		}
+	})
+	d.t.Cleanup(func() {
+		_ = l.Close()
+		all.Wait()
+		if d.t.Failed() {
+			d.t.Logf("sshd says:\n%s", s.log.String())
+		}
+	})
+	return s
+}
+
+// one serves one connection as inetd would (sshd -i): no port to race for, and no
+// daemon to forget.
+func (s *realSSHD) one(path, config string, conn *net.TCPConn) {
+	f, err := conn.File()
+	_ = conn.Close()
+	if err != nil {
+		return
+	}
+	cmd := exec.Command(path, "-i", "-e", "-f", config)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, f, s
+	err = cmd.Start()
+	_ = f.Close()
+	if err == nil {
+		_ = cmd.Wait()
+	}
+}
+
+func (s *realSSHD) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.Write(p)
+}
+
+// frame is the screen without trailing blanks.
+func (g *guest) frame() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	lines := strings.Split(g.screen.String(), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A forced command behind a real sshd: the log names the key that sshd accepted,
+// and a screen that was resized is the screen of somebody who has just come in.
+func TestForcedCommand(t *testing.T) {
+	d := newDesk(t)
+	ana := signer(t)
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, nil, "--open", "crewship="+d.mem)
+	g := newGuestAs(t, s.user, s.addr, ana, 200, 50)
+	g.see("[2 Tiers]", "daily", "SHA256:", "journal of a day")
+	for _, size := range [][2]int{{120, 40}, {60, 15}, {500, 200}, {80, 24}} {
+		g.resize(size[0], size[1])
+		fresh := newGuestAs(t, s.user, s.addr, ana, size[0], size[1])
+		want := fresh.see("[2 Tiers]", "daily", "2 items").frame()
+		g.until("the frame of a new session", func(string) bool { return g.same(want) })
+		fresh.press("q")
+	}
+	g.press("G\r").see("1 of 1").press("d").see("Forget daily/2026-05-21.md?", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")
+	g.press("q")
+	if err := g.session.Wait(); err != nil {
+		t.Errorf("the session ends with %v", err)
+	}
+	rows := d.bare("--json", "audit", "list").rows
+	i := slices.IndexFunc(rows, func(r map[string]any) bool { return r["action"] == "forget" && r["phase"] == "outcome" })
+	if i < 0 {
+		t.Fatalf("no forget in the log: %v", rows)
+	}
+	if want := ssh.FingerprintSHA256(ana.PublicKey()); rows[i]["actor"] != want || rows[i]["actor_key"] != want {
+		t.Errorf("the log names %v with %v, want %s", rows[i]["actor"], rows[i]["actor_key"], want)
+	}
+}
+
+// same compares the screen with a frame; the caller holds the lock.
+func (g *guest) same(frame string) bool {
+	lines := strings.Split(g.screen.String(), "\n")
+	want := strings.Split(frame, "\n")
+	if len(lines) != len(want) {
+		return false
+	}
+	for i := range lines {
+		if strings.TrimRight(lines[i], " ") != want[i] {
+			return false
+		}
+	}
+	return true
+}
