@@ -53,8 +53,12 @@ type UndoConfig struct {
 
 // UIConfig shapes the console.
 type UIConfig struct {
-	Plain   bool `toml:"plain"`
-	NoColor bool `toml:"no_color"`
+	Plain   bool   `toml:"plain"`
+	NoColor bool   `toml:"no_color"`
+	Theme   string `toml:"theme"`
+	Linear  bool   `toml:"linear"`
+	// IdleLock is how long nobody presses a key before the screen is blanked; 0 is never.
+	IdleLock Duration `toml:"idle_lock"`
 }
 
 // StoreConfig is one [[store]] block: the keys of all kinds together. Which of
@@ -200,8 +204,14 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
 		return fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
 	}
+	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
+		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
+	}
 	return cfg, cfg.checkStores(reg, at, file, raw.Stores)
 }
+
+// Themes are what [ui] theme takes; the console paints them.
+var Themes = []string{"auto", "dark", "light", "high-contrast", "colour-blind"}
 
 // minSegment is the smallest segment of the audit log that is worth a file.
 const minSegment = 64 << 10

@@ -61,7 +61,10 @@ type App struct {
 }
 
 // looks is how the screen may be painted, from options and environment.
-type looks struct{ colour, ascii, bare bool }
+type looks struct {
+	colour, ascii, bare bool
+	theme               string
+}
 
 // New builds the console. It asks no store anything before Init.
 func New(o Options) *App { return newApp(context.Background(), o) }
@@ -73,11 +76,11 @@ func newApp(ctx context.Context, o Options) *App {
 	if o.Fleet == nil {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
-	a := &App{o: o, dark: true, looks: looksOf(o)}
+	a := &App{o: o, dark: darkFirst(environment(o.Environ)), looks: looksOf(o)}
 	a.d = &desk{
 		ctx: ctx, fleet: o.Fleet, time: clockwork{o.Clock}, audit: o.Audit, quarantine: o.Quarantine,
 		plain: o.Plain, say: a.say, open: a.visit,
-		st: newStyles(a.dark, a.looks.colour, a.looks.ascii, a.looks.bare),
+		st: newStyles(a.looks, a.dark),
 	}
 	a.d.esc = a.d.st.esc
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
@@ -99,11 +102,10 @@ func newApp(ctx context.Context, o Options) *App {
 
 // looksOf applies the rules for colour and character set (DESIGN.md, console).
 func looksOf(o Options) looks {
-	env := map[string]string{}
-	for _, kv := range o.Environ {
-		if k, v, ok := strings.Cut(kv, "="); ok {
-			env[k] = v
-		}
+	env := environment(o.Environ)
+	theme, ok := themeNamed(o.Theme)
+	if !ok {
+		theme = ThemeAuto
 	}
 	dumb := env["TERM"] == "dumb"
 	locale := env["LC_ALL"]
@@ -121,7 +123,25 @@ func looksOf(o Options) looks {
 		colour: !o.Plain && !o.NoColor && env["NO_COLOR"] == "" && !dumb,
 		ascii:  o.Plain || o.ASCII || dumb || foreign,
 		bare:   o.Plain,
+		theme:  theme,
 	}
+}
+
+func environment(environ []string) map[string]string {
+	env := map[string]string{}
+	for _, kv := range environ {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			env[k] = v
+		}
+	}
+	return env
+}
+
+// repaint takes over another theme or background.
+func (a *App) repaint() {
+	clusters := a.d.st.clusters
+	*a.d.st = *newStyles(a.looks, a.dark)
+	a.d.st.clusters = clusters
 }
 
 // Init starts the first questions. Bubble Tea does not ask a terminal behind SSH
@@ -157,9 +177,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 		return a, a.resize(msg.Width, msg.Height)
 	case tea.BackgroundColorMsg:
 		a.dark = msg.IsDark()
-		clusters := a.d.st.clusters
-		*a.d.st = *newStyles(a.dark, a.looks.colour, a.looks.ascii, a.looks.bare)
-		a.d.st.clusters = clusters
+		a.repaint()
 	case tea.KeyPressMsg:
 		return a, a.key(msg)
 	case tea.PasteMsg:

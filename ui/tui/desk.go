@@ -27,7 +27,11 @@ type Options struct {
 	Plain   bool // ASCII, no colour, no attributes, everything stacked
 	NoColor bool
 	ASCII   bool
-	Environ []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
+	Linear  bool   // a conversation of lines instead of a screen; nothing is drawn over
+	Theme   string // one of Themes; empty or unknown is auto
+	// IdleLock blanks the screen when no key was pressed for so long; 0 is never.
+	IdleLock time.Duration
+	Environ  []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
 
 	Clock      clock.Clock      // nil: the system's
 	Audit      AuditSource      // nil: the pane says why it is empty

@@ -102,6 +102,9 @@ func (a *App) bar() string {
 			r.blank(gap).lit(st.plain, label).blank(1)
 		}
 	}
+	if _, production := a.environment(); production && r.left > 0 { // the whole first line, as far as it is free
+		return r.put(st.alarm, st.esc.Const(strings.Repeat(" ", r.left))).end()
+	}
 	return r.end()
 }
 
@@ -112,7 +115,12 @@ func (a *App) identity() string {
 	stores := a.storeCount()
 	right := min(stores.left, a.width/2)
 	r := st.row(a.width - right)
-	r.blank(1).put(st.strong, st.esc.Trunc(a.environment(), 24)).put(st.dim, st.glyphs.dot)
+	env, production := a.environment()
+	if env = st.esc.Trunc(env, 24); production {
+		r.put(st.alarm, st.esc.Sprintf(" %s ", env)).put(st.dim, safetext.Const(strings.TrimLeft(st.glyphs.dot.String(), " ")))
+	} else {
+		r.blank(1).put(st.strong, env).put(st.dim, st.glyphs.dot)
+	}
 	r.put(st.plain, st.esc.Trunc(orElse(st.esc.Line(a.o.Operator), st.esc.Const("no name")), 24))
 	switch {
 	case a.o.Authenticated:
@@ -154,8 +162,13 @@ func (a *App) storeCount() tally {
 	return t
 }
 
-// environment joins the operator's words for the environments of all stores.
-func (a *App) environment() safetext.Text {
+// isProduction tells the word that makes the frame loud and worst acts ask for a
+// name.
+func isProduction(environment string) bool { return strings.EqualFold(environment, "production") }
+
+// environment joins the operator's words for the environments of all stores; the
+// one that is production is loud, in letters too.
+func (a *App) environment() (words safetext.Text, production bool) {
 	var names []string
 	for _, m := range a.members {
 		if m.Environment != "" && !slices.Contains(names, m.Environment) {
@@ -163,13 +176,16 @@ func (a *App) environment() safetext.Text {
 		}
 	}
 	if len(names) == 0 {
-		return a.d.st.esc.Const("no environment")
+		return a.d.st.esc.Const("no environment"), false
 	}
 	parts := make([]safetext.Text, len(names))
 	for i, n := range names {
+		if isProduction(n) {
+			n, production = strings.ToUpper(n), true
+		}
 		parts[i] = a.d.st.esc.Line(n)
 	}
-	return a.d.st.esc.Join(parts, "+")
+	return a.d.st.esc.Join(parts, "+"), production
 }
 
 // readOnly says that nothing, or which stores, can be changed.

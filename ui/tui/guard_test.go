@@ -166,6 +166,7 @@ func TestLooks(t *testing.T) {
 		{"plain", Options{Plain: true}, looks{ascii: true, bare: true}},
 		{"ascii", Options{ASCII: true}, looks{colour: true, ascii: true}},
 	} {
+		tt.want.theme = ThemeAuto
 		if got := looksOf(tt.o); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
@@ -174,7 +175,7 @@ func TestLooks(t *testing.T) {
 
 // Rows come out at their width and escapes are painted apart, whatever is put in.
 func TestRow(t *testing.T) {
-	st := newStyles(true, true, false, false)
+	st := newStyles(looks{colour: true}, true)
 	for _, s := range []string{"", "short", strings.Repeat("long", 30), "東京東京東京東京東京東京東京", "❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️", "👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽", "\x1b[31m\x1b[31m\x1b[31m\x1b[31m"} {
 		text := safetext.Line(s)
 		for _, line := range []string{

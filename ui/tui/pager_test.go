@@ -21,7 +21,7 @@ type pagerOn struct {
 
 func newPagerOn(width, height int) *pagerOn {
 	p := &pagerOn{}
-	p.pager = newPager(newStyles(true, false, false, true), func(f func(context.Context) any) tea.Cmd {
+	p.pager = newPager(newStyles(looks{bare: true}, true), func(f func(context.Context) any) tea.Cmd {
 		p.open = append(p.open, f)
 		return nil
 	})

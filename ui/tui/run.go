@@ -17,6 +17,13 @@ import (
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if o.Linear {
+		o.Plain = true
+		if o.Sizes != nil {
+			go forwardSizes(ctx, o.Sizes, func(tea.Msg) {}) // lines have no size
+		}
+		return runLinear(ctx, o)
+	}
 	return run(ctx, newApp(ctx, o), o)
 }
 

@@ -40,43 +40,19 @@ type styles struct {
 	good, warn, bad      paint
 	key, hint, input     paint
 	match, escape        paint
+	alarm                paint // production
 	selected, selectedIn paint // the row under the cursor: in the pane that has the focus, and elsewhere
-}
-
-// palette holds what differs between light and dark terminals.
-type palette struct {
-	accent, dim, good, warn, bad, match, escape, selFg, selBg, barBg, barFg color.Color
-}
-
-func darkPalette() palette {
-	return palette{
-		accent: lipgloss.Color("#7FB4CA"), dim: lipgloss.Color("#7A8290"),
-		good: lipgloss.Color("#98BB6C"), warn: lipgloss.Color("#E6C384"), bad: lipgloss.Color("#E46876"),
-		match: lipgloss.Color("#E6C384"), escape: lipgloss.Color("#C792EA"),
-		selFg: lipgloss.Color("#EEF2F6"), selBg: lipgloss.Color("#2F4A63"),
-		barBg: lipgloss.Color("#232A33"), barFg: lipgloss.Color("#AAB4C0"),
-	}
-}
-
-func lightPalette() palette {
-	return palette{
-		accent: lipgloss.Color("#1F5F82"), dim: lipgloss.Color("#6B7280"),
-		good: lipgloss.Color("#3B7A1E"), warn: lipgloss.Color("#8F5E00"), bad: lipgloss.Color("#B3263A"),
-		match: lipgloss.Color("#8F5E00"), escape: lipgloss.Color("#7A3E9D"),
-		selFg: lipgloss.Color("#10202C"), selBg: lipgloss.Color("#CFE3F2"),
-		barBg: lipgloss.Color("#E6EAEE"), barFg: lipgloss.Color("#3C4652"),
-	}
 }
 
 // newStyles builds the palette: without colour only bold, faint, underline and
 // reverse are used, with bare (--plain) nothing at all.
-func newStyles(dark, colour, ascii, bare bool) *styles {
-	s := &styles{esc: safetext.Escaper{ASCII: ascii}, glyphs: newGlyphs(ascii)}
+func newStyles(l looks, dark bool) *styles {
+	s := &styles{esc: safetext.Escaper{ASCII: l.ascii}, glyphs: newGlyphs(l.ascii)}
 	n := lipgloss.NewStyle
 	switch {
-	case bare:
+	case l.bare:
 		return s
-	case !colour:
+	case !l.colour:
 		s.dim, s.strong = newPaint(n().Faint(true)), newPaint(n().Bold(true))
 		s.title, s.heading = s.strong, newPaint(n().Bold(true).Underline(true))
 		s.active, s.bar = newPaint(n().Reverse(true)), paint{}
@@ -84,12 +60,10 @@ func newStyles(dark, colour, ascii, bare bool) *styles {
 		s.key, s.hint = s.strong, s.dim
 		s.match, s.escape = newPaint(n().Bold(true).Underline(true)), newPaint(n().Underline(true))
 		s.selected, s.selectedIn = newPaint(n().Reverse(true)), newPaint(n().Bold(true))
+		s.alarm = newPaint(n().Reverse(true).Bold(true))
 		return s
 	}
-	p := lightPalette()
-	if dark {
-		p = darkPalette()
-	}
+	p := paletteOf(l.theme, dark)
 	fg := func(c color.Color) lipgloss.Style { return n().Foreground(c) }
 	s.dim, s.strong = newPaint(fg(p.dim)), newPaint(n().Bold(true))
 	s.title, s.heading = newPaint(fg(p.accent).Bold(true)), newPaint(fg(p.dim).Bold(true))
@@ -100,6 +74,10 @@ func newStyles(dark, colour, ascii, bare bool) *styles {
 	s.match, s.escape = newPaint(fg(p.match).Bold(true).Underline(true)), newPaint(fg(p.escape))
 	s.selected = newPaint(n().Foreground(p.selFg).Background(p.selBg))
 	s.selectedIn = newPaint(n().Foreground(p.barFg).Background(p.barBg))
+	if l.theme == ThemeHighContrast { // the background alone would not tell this row
+		s.selectedIn = newPaint(n().Foreground(p.barFg).Background(p.barBg).Underline(true))
+	}
+	s.alarm = newPaint(n().Foreground(p.alarmFg).Background(p.alarmBg).Bold(true))
 	return s
 }
 

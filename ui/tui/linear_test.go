@@ -1,0 +1,116 @@
+package tui_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/ui/tui"
+)
+
+// converse plays a whole conversation and gives what was said. The input is a
+// file, as a terminal is.
+func converse(t *testing.T, o tui.Options, lines ...string) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	var out bytes.Buffer
+	o.Linear, o.Input, o.Output = true, r, &out
+	if err := tui.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range out.Bytes() { // a line at a time, in ASCII, and nothing that moves a cursor
+		if b != '\n' && (b < 0x20 || b >= 0x7f) {
+			t.Fatalf("byte %#x in\n%q", b, out.String())
+		}
+	}
+	return out.String()
+}
+
+func TestLinear(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		says  []string
+		never string
+	}{
+		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
+		{"help", []string{"help"}, []string{"recall WORDS: search every store", "quit: leave memdesk"}, ""},
+		{"unknown", []string{"dance", "1", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"q" could be quarantine, quit`}, ""},
+		{"tiers", []string{"tiers crewship"}, []string{"Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
+		{"list and open", []string{"list crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
+		{"pages", []string{"list graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
+		{"end", []string{"list crewship daily", "next"}, []string{"That was the end of the list."}, ""},
+		{"filter", []string{"list crewship", "filter checklist", "filter nothing like it"}, []string{"1. pins", "0 items."}, ""},
+		{"no such tier", []string{"list crewship nope"}, []string{`Failed: crewship has no tier "nope"`}, ""},
+		{"long text", []string{"list hostile", "8", "more"}, []string{"more goes on.", "Line 61 of 2,000", "Line 121 of 2,000"}, ""},
+		{"hostile", []string{"list hostile", "1"}, []string{"^[[31mred^[]0;owned^G", "^[]52;c;aGk=^Gafter"}, "\x1b"},
+		{"recall", []string{"recall deploy", "1"}, []string{"Store vault: no answer", "Quarantined, agents do not get it: crews/eng/shared/CREW.md", "40 hits in all."}, ""},
+		{"quarantine", []string{"quarantine"}, []string{"rule ignore_previous", "still poisoned", "A known false positive.", "PROBLEM: the record is not JSON"}, ""},
+		{"audit", []string{"audit"}, []string{"1,204 events", "forget outcome by ann, ok. crewship:crews/eng/shared/pins.md asked by Mara^[[31m"}, ""},
+		{"health", []string{"health"}, []string{"crewship: well", "vault: NOT WELL: open: the directory"}, ""},
+		{"cannot", []string{"forget crewship:x", "undo"}, []string{"Not here: this console only shows"}, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			o, _ := lightDesk()
+			got := converse(t, o, tt.lines...)
+			for _, want := range tt.says {
+				if !strings.Contains(got, want) {
+					t.Errorf("never said %q:\n%s", want, got)
+				}
+			}
+			if tt.never != "" && strings.Contains(got, tt.never) {
+				t.Errorf("said %q:\n%s", tt.never, got)
+			}
+		})
+	}
+}
+
+// Acts ask first, by the name where it is production, and can be taken back.
+func TestLinearActs(t *testing.T) {
+	o, fakes := lightDesk()
+	o.Acts = &actsFake{fakes: fakes}
+	got := converse(t, o, "list crewship pins", "forget 1", "yes", "list crewship pins", "forget 1", "pins.md", "it is wrong", "list crewship pins", "undo", "undo", "list crewship pins", "forget graph:node-1", "quit")
+	for _, want := range []string{"Forget crews/eng/shared/pins.md?", "Type pins.md to do it", "Nothing was changed.", "Done: forgot crews/eng/shared/pins.md", "0 items.", "Done: put back", "Not here: the store is read-only"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("never said %q:\n%s", want, got)
+		}
+	}
+	if !regexp.MustCompile(`(?s)Nothing was changed.*1\. pins.*forgot.*0 items.*put back.*1\. pins`).MatchString(got) {
+		t.Errorf("in another order:\n%s", got)
+	}
+}
+
+// What is no file has no line mode of its own: keys are echoed and backspace works.
+func TestLinearWithoutATerminal(t *testing.T) {
+	o, _ := lightDesk()
+	in, keys := io.Pipe()
+	out := newSink()
+	o.Linear, o.Input, o.Output = true, in, out
+	ended := make(chan error, 1)
+	go func() { ended <- tui.Run(context.Background(), o) }()
+	out.until("memdesk> ")
+	go func() { _, _ = io.WriteString(keys, "stoor\x7f\x7fres\r") }()
+	out.until("Store graph, sqlite: open")
+	go func() { _, _ = io.WriteString(keys, "quit\r") }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("it did not end")
+	}
+}
