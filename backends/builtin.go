@@ -10,6 +10,7 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/remote"
 	"memdesk/backends/seam/crewship"
+	"memdesk/backends/seam/curated"
 	"memdesk/backends/seam/devicelocal"
 	"memdesk/backends/seam/vault"
 	"memdesk/backends/tracker/beads"
@@ -48,6 +49,12 @@ func Builtin() *Registry {
 		{
 			Name: "inmem", Summary: "a hypergraph in memory, gone at the end", Location: "nothing",
 			Open: openInMemory,
+		},
+		{
+			Name: "curated", Summary: "MEMORY.md and USER.md, entry by entry", NeedsPath: true,
+			Location: "a memories directory, or the .hermes that holds it",
+			Keys:     []string{"path"},
+			Open:     openCurated,
 		},
 		{
 			Name: "gateway", Summary: "a Memory Gateway over HTTP: search, add and flush",
@@ -129,4 +136,8 @@ func openInMemory(_ context.Context, c StoreConfig, env Env) (model.Store, error
 
 func openBeads(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return beads.Open(ctx, beads.Config{Name: c.Name, Path: c.Path, Port: c.Port, Command: c.Command, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return curated.Open(ctx, curated.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

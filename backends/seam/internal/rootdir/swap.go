@@ -277,7 +277,7 @@ func (s *swapper) verify(data []byte, made New) error {
 }
 
 func (s *swapper) take(seen Seen, guard Guard) error {
-	temp, err := tempName(s.base)
+	temp, err := tempName(s.base, nil)
 	if err != nil {
 		return err
 	}

@@ -47,6 +47,9 @@ type New struct {
 	// Inherit gives the file, when this process is root, the owner of the
 	// directory it stands in.
 	Inherit bool
+	// Temp names the temporary sibling from sixteen random hex digits, where the
+	// other writers of a place expect a form; nil: `<file>.tmp.<16 hex>`.
+	Temp func(random string) string
 }
 
 // Write replaces the content of a file, or makes it; its directory must exist.
@@ -103,7 +106,7 @@ func (d *Dir) replace(name string, data []byte, made New) error {
 
 // temporary writes the bytes to a new sibling and makes them durable.
 func (d *Dir) temporary(name string, data []byte, old fs.FileInfo, made New) (string, error) {
-	temp, err := tempName(name)
+	temp, err := tempName(name, made.Temp)
 	if err != nil {
 		return "", err
 	}
@@ -170,11 +173,15 @@ func (d *Dir) drop(temp string, err error) error {
 	return err
 }
 
-// tempName is `<file>.tmp.<16 hex>`.
-func tempName(name string) (string, error) {
+// tempName is `<file>.tmp.<16 hex>` unless the place has a form of its own.
+func tempName(name string, form func(random string) string) (string, error) {
 	var b [8]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", err
 	}
-	return name + ".tmp." + hex.EncodeToString(b[:]), nil
+	random := hex.EncodeToString(b[:])
+	if form != nil {
+		return form(random), nil
+	}
+	return name + ".tmp." + random, nil
 }

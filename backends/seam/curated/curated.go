@@ -1,0 +1,271 @@
+package curated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name under which the backend is registered.
+const Kind = "curated"
+
+// The tiers: the two files, and the proposals that wait for approval.
+const (
+	TierMemory  = "MEMORY"
+	TierUser    = "USER"
+	TierPending = "pending"
+)
+
+// OrderFile is the order in which entries stand in their files.
+const OrderFile model.Order = "file"
+
+// The caps of the files, in characters, where no setting says otherwise.
+const (
+	memoryLimit = 2200
+	userLimit   = 1375
+)
+
+// nextSession is what every change needs to be said with: the agent reads the
+// files when a session begins.
+const nextSession = "it takes effect at the agent's next session"
+
+// Config says what to open.
+type Config struct {
+	Name string
+	// Path is the memories directory; a home directory that has one (.hermes) is
+	// taken for it.
+	Path     string
+	ReadOnly bool
+	Clock    clock.Clock   // nil means the system's
+	Fault    rootdir.Fault // lets a test fail a step of a write; nil otherwise
+}
+
+// store is the backend behind every facet of one opened store.
+type store struct {
+	cfg    Config
+	path   string // of the memories directory
+	home   string // of what holds it, pending and the settings; empty: unknown
+	clock  clock.Clock
+	limits map[string]int
+	reason string // why it is read-only, empty when it is not
+	notes  []string
+	tiers  []model.TierSpec
+	health healthGate
+}
+
+// Open opens a memories directory for reading; it makes nothing. NotFound and
+// InvalidInput say what is wrong with the place.
+func Open(ctx context.Context, cfg Config) (model.Store, error) {
+	if err := model.FromContext(ctx, "open"); err != nil {
+		return model.Store{}, err
+	}
+	s := &store{cfg: cfg, clock: cfg.Clock, path: cfg.Path, limits: map[string]int{"MEMORY.md": memoryLimit, "USER.md": userLimit}}
+	if s.clock == nil {
+		s.clock = clock.System{}
+	}
+	if err := s.locate(); err != nil {
+		return model.Store{}, err
+	}
+	s.settings()
+	d, err := s.root()
+	if err != nil {
+		return model.Store{}, err
+	}
+	defer d.Close()
+	if cfg.ReadOnly {
+		s.reason = "its configuration says read_only"
+	} else if err := d.Writable("."); err != nil {
+		s.reason = "this user may not write there: " + err.Error()
+	}
+	s.look(d)
+	s.declare()
+	return s.value(), nil
+}
+
+// locate finds the memories directory and what stands beside it.
+func (s *store) locate() error {
+	d, err := rootdir.Open(s.cfg.Path, nil)
+	if err != nil {
+		if errors.Is(err, rootdir.ErrNotDirectory) {
+			return model.Errorf(model.InvalidInput, "open", "%q is a file: give the directory that holds MEMORY.md and USER.md", filepath.Base(s.cfg.Path))
+		}
+		return err
+	}
+	defer d.Close()
+	if m, err := d.Stat("memories"); err == nil && m.Kind == rootdir.Directory && !has(d, "MEMORY.md") && !has(d, "USER.md") {
+		s.path = filepath.Join(s.cfg.Path, "memories")
+	}
+	if abs, err := filepath.Abs(s.path); err == nil && filepath.Base(abs) == "memories" {
+		s.home = filepath.Dir(abs)
+	}
+	return nil
+}
+
+func has(d *rootdir.Dir, name string) bool {
+	_, err := d.Stat(name)
+	return err == nil
+}
+
+// configNames are where the agent keeps its settings, beside the memories.
+var configNames = []string{"config.yaml", "config.yml", "config.json", "config.toml"}
+
+var limitLine = regexp.MustCompile(`(?m)^[ \t{,]*"?(memory|user)_char_limit"?[ \t]*[:=][ \t]*"?([0-9]+)"?[ \t]*,?[ \t]*(?:#.*)?\}*[ \t]*\r?$`)
+
+// settings reads the caps from the agent's settings, where they stand there.
+func (s *store) settings() {
+	if s.home == "" {
+		return
+	}
+	d, err := rootdir.Open(s.home, nil)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	for _, name := range configNames {
+		data, _, err := d.Read(name, fileLimit)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			s.notes = append(s.notes, name+" cannot be read, so the published caps are assumed: "+err.Error())
+			continue
+		}
+		for _, m := range limitLine.FindAllStringSubmatch(string(data), -1) {
+			n, err := strconv.Atoi(m[2])
+			if err != nil || n < 1 || n > fileLimit {
+				s.notes = append(s.notes, fmt.Sprintf("%s sets %s_char_limit to no usable number; the published cap is assumed", name, m[1]))
+				continue
+			}
+			s.limits[strings.ToUpper(m[1])+".md"] = n
+		}
+	}
+}
+
+// look notes what an operator must know of the files as they are.
+func (s *store) look(d *rootdir.Dir) {
+	s.notes = append(s.notes,
+		"a change takes effect at the agent's next session; a session that runs keeps what it began with",
+		"a handle is made of the entry's text: a changed entry has a new one")
+	if !has(d, "MEMORY.md") && !has(d, "USER.md") {
+		s.notes = append(s.notes, "there is no MEMORY.md and no USER.md yet")
+	}
+	for _, name := range fileNames {
+		switch f := s.load(d, name); {
+		case f.bad != nil:
+			s.notes = append(s.notes, name+" is not read: "+f.bad.Error())
+		case f.drift != "":
+			s.notes = append(s.notes, name+" has drifted and is read-only: "+f.drift)
+		}
+	}
+}
+
+func (s *store) limit(name string) int { return s.limits[name] }
+
+func (s *store) declare() {
+	spec := func(name, title, file string) model.TierSpec {
+		return model.TierSpec{
+			Name: name, Title: title, KeyRule: model.KeyOptional, KeyHint: "none: an entry is named by its text",
+			Cap: int64(s.limit(file)), CapUnit: model.CapChars, Writable: true, Document: model.Opaque,
+		}
+	}
+	s.tiers = []model.TierSpec{
+		spec(TierMemory, "what the agent noted", "MEMORY.md"),
+		spec(TierUser, "what the agent knows of its user", "USER.md"),
+		{Name: TierPending, Title: "changes that wait for approval", KeyRule: model.KeyRequired, KeyHint: "the proposal's id",
+			Hidden: true, Document: model.Structured},
+	}
+}
+
+func (s *store) value() model.Store {
+	return model.Store{
+		Name: s.cfg.Name, Kind: Kind, Location: s.cfg.Path,
+		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
+		Tiers:      s.tiers,
+		Orders:     []model.Order{OrderFile, model.OrderID, model.OrderLargest},
+		Deviations: deviations(),
+		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
+		Notes:      s.notes,
+		Provider:   s, Browser: s, Quarantine: s, Names: s, Maintainer: s,
+		Address: s.address,
+	}
+}
+
+// deviations are the rules that entries without names cannot keep.
+func deviations() []model.Deviation {
+	var out []model.Deviation
+	for _, d := range []struct {
+		reason string
+		rules  []string
+	}{
+		{"an entry has no name but its text: a changed entry has a new id, which Retain returns", []string{"R2", "R14", "R44", "D1", "D2", "D3", "D4", "D7", "D13", "L6"}},
+		{"entries are trimmed, and hold neither a carriage return nor a line that is only §", []string{"R5", "D14"}},
+		{"without an id append adds an entry of its own", []string{"R6", "R16"}},
+		{"no two entries of a file are equal", []string{"D10", "D15"}},
+		{"the cap counts the whole file", []string{"R13"}},
+		{"entries carry no data-subject key; erase entry by entry", []string{"R33"}},
+	} {
+		for _, r := range d.rules {
+			out = append(out, model.Deviation{Rule: r, Reason: d.reason})
+		}
+	}
+	return out
+}
+
+// fileOf is the file of a tier.
+func fileOf(tier string) (string, bool) {
+	switch tier {
+	case TierMemory:
+		return "MEMORY.md", true
+	case TierUser:
+		return "USER.md", true
+	}
+	return "", false
+}
+
+func tierOf(file string) string { return strings.TrimSuffix(file, ".md") }
+
+// place is what an id names.
+type place struct {
+	file    string // MEMORY.md or USER.md
+	hash    string // of an entry; empty: the whole file
+	pending string // name of a proposal without .json
+}
+
+var hashForm = regexp.MustCompile(`^[0-9a-f]{12}$`)
+
+// parseID reads MEMORY.md/<12 hex>, MEMORY.md and pending/<name>.
+func parseID(id string) (place, bool) {
+	head, rest, divided := strings.Cut(id, "/")
+	if head == TierPending && divided {
+		ok := rest != "" && rest != "." && rest != ".." && !strings.ContainsAny(rest, "/\\\x00")
+		return place{pending: rest}, ok
+	}
+	for _, name := range fileNames {
+		if head == name {
+			return place{file: name, hash: rest}, !divided || hashForm.MatchString(rest)
+		}
+	}
+	return place{}, false
+}
+
+func badID(op, id string) error {
+	return model.Errorf(model.InvalidInput, op, "%q is no id of this store: it has MEMORY.md/…, USER.md/… and pending/…", id)
+}
+
+func unscoped(op, workspace, crew, agent string) error {
+	if workspace == "" && crew == "" && agent == "" {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, op, "this store has no workspaces, crews and agents: it is one agent's")
+}
+
+func revisionOf(text string) model.Revision { return model.RevisionOf(model.Document{Body: text}) }

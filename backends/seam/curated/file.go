@@ -1,0 +1,161 @@
+package curated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"unicode/utf8"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// fileLimit is the largest file that is read, in bytes; a file at its cap has
+// some thousands.
+const fileLimit = 4 << 20
+
+// fileMode is what the agent's own writer gives a new file.
+const fileMode = 0o600
+
+// fileNames are the files, in the order in which their locks are taken.
+var fileNames = []string{"MEMORY.md", "USER.md"}
+
+// file is one of the two as it lies there.
+type file struct {
+	name    string
+	raw     string
+	exists  bool
+	entries []entry
+	drift   string // why it is not to be changed, empty when it may
+	bad     error  // why it could not be read at all; nothing is known of it then
+}
+
+func (f file) size() int64 { return runes(f.entries) }
+
+// root opens the directory of the files.
+func (s *store) root() (*rootdir.Dir, error) {
+	d, err := rootdir.Open(s.path, s.cfg.Fault)
+	if model.KindOf(err) == model.NotFound {
+		return nil, model.Errorf(model.Unavailable, "open", "the store's directory %q is gone; mount it or correct its path", filepath.Base(s.path))
+	}
+	return d, err
+}
+
+// load reads one file. An absent one has no entries; one that cannot be read is
+// bad, never empty.
+func (s *store) load(d *rootdir.Dir, name string) file {
+	f := file{name: name}
+	data, _, err := d.Read(name, fileLimit)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return f
+	case err != nil:
+		f.bad = err
+		return f
+	}
+	f.raw, f.exists = string(data), true
+	if !utf8.Valid(data) {
+		f.bad = model.Errorf(model.InvalidInput, "read", "%s is not UTF-8 text (a § typed as Latin-1, perhaps): convert it first", name)
+		return f
+	}
+	f.entries = parse(f.raw)
+	f.drift = drift(f.raw, f.entries, s.limit(name))
+	return f
+}
+
+// both reads the two files.
+func (s *store) both(ctx context.Context, op string) ([]file, error) {
+	if err := model.FromContext(ctx, op); err != nil {
+		return nil, err
+	}
+	d, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var out []file
+	for _, name := range fileNames {
+		out = append(out, s.load(d, name))
+	}
+	return out, nil
+}
+
+// checkChangeable refuses a file that cannot be read or that its own agent would
+// not change.
+func (f file) checkChangeable(op, store string) error {
+	if f.bad != nil {
+		return f.bad
+	}
+	if f.drift == "" {
+		return nil
+	}
+	ref := model.Ref{Store: store, ID: f.name}
+	return model.Errorf(model.PermissionDenied, op,
+		"%s has drifted and is read-only: %s. To repair it, with a backup: `memdesk show --raw %s | memdesk retain %s --mode replace -`", f.name, f.drift, ref, ref)
+}
+
+// change rewrites one file. decide is asked twice: on the file as it lies there,
+// so that a refusal makes no lock, and again under the lock. It returns the new
+// entries, or nil for nothing to do.
+func (s *store) change(ctx context.Context, op, name string, decide func(file) ([]entry, error)) error {
+	d, err := s.root()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if next, err := decide(s.load(d, name)); err != nil || next == nil {
+		return err
+	}
+	lock, err := d.Lock(ctx, name+".lock")
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	now := s.load(d, name)
+	next, err := decide(now)
+	if err != nil || next == nil {
+		return err
+	}
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	if now.drift != "" {
+		if err := s.backup(d, now); err != nil {
+			return err
+		}
+	}
+	return s.put(d, op, name, join(next))
+}
+
+// put writes a file as the agent does and reads it back.
+func (s *store) put(d *rootdir.Dir, op, name, text string) error {
+	err := d.Write(name, []byte(text), rootdir.New{Mode: fileMode, Inherit: true, Temp: func(r string) string { return ".mem_" + r + ".tmp" }})
+	if err != nil {
+		return err
+	}
+	data, _, err := d.Read(name, fileLimit)
+	switch {
+	case err != nil:
+		return model.Errorf(model.Unavailable, op, "written, but it cannot be read back: %w", err)
+	case string(data) != text:
+		return model.Errorf(model.Unavailable, op, "written, but %s reads otherwise: somebody wrote it without its lock; look at it again", name)
+	}
+	return nil
+}
+
+// backup keeps a drifted file beside itself, as the agent's own guard does.
+func (s *store) backup(d *rootdir.Dir, f file) error {
+	at := s.clock.Now().Unix()
+	for ; ; at++ { // never over an older backup
+		name := fmt.Sprintf("%s.bak.%d", f.name, at)
+		_, err := d.Stat(name)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, model.NotFound) {
+			return err
+		}
+		return d.Write(name, []byte(f.raw), rootdir.New{Mode: fileMode, Inherit: true})
+	}
+}

@@ -1,0 +1,273 @@
+package curated
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// titleRunes is the longest title.
+const titleRunes = 80
+
+func titleOf(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if r := []rune(line); len(r) > titleRunes {
+		return string(r[:titleRunes-1]) + "…"
+	}
+	return line
+}
+
+// entryItem is one entry as an item.
+func (s *store) entryItem(f file, e entry) model.Item {
+	it := model.Item{Body: e.text}
+	it.ID, it.Tier, it.Title, it.Bytes = f.name+"/"+e.hash, tierOf(f.name), titleOf(e.text), int64(len(e.text))
+	it.Stamp, it.Revision = e.hash, revisionOf(e.text)
+	spec := model.TierSpec{Cap: int64(s.limit(f.name))}
+	if flag := spec.CapFlag(f.size()); flag != "" { // the cap is the file's
+		it.Flags = append(it.Flags, flag)
+	}
+	if f.drift != "" {
+		it.Flags = append(it.Flags, model.FlagReadOnly)
+	}
+	if _, hit := scan(e.text); hit {
+		it.Flags = append(it.Flags, model.FlagBlocked)
+	}
+	return it
+}
+
+// fileItem is a whole file: not listed, for reading and repairing.
+func fileItem(f file) model.Item {
+	it := model.Item{Body: f.raw}
+	it.ID, it.Tier, it.Title, it.Bytes = f.name, tierOf(f.name), "the whole file", int64(len(f.raw))
+	it.Stamp, it.Revision, it.Flags = hashOf(f.raw), revisionOf(f.raw), []model.Flag{model.FlagBookkeeping}
+	if !utf8.ValidString(f.raw) {
+		it.Flags = append(it.Flags, model.FlagBinary)
+	}
+	return it
+}
+
+// everything is all items in the order of their files, proposals last.
+func (s *store) everything(ctx context.Context, op string) (out []model.Item, problems []string, err error) {
+	files, err := s.both(ctx, op)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		if f.bad != nil {
+			problems = append(problems, f.name+": "+f.bad.Error())
+		}
+		for _, e := range f.entries {
+			out = append(out, s.entryItem(f, e))
+		}
+	}
+	pending, more, err := s.proposals(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range pending {
+		out = append(out, p.item())
+	}
+	return out, append(problems, more...), nil
+}
+
+// List implements model.Browser. A file that cannot be read is a problem of the
+// page, never an empty tier.
+func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	if err := s.checkList(&req); err != nil {
+		return model.Page{}, err
+	}
+	all, problems, err := s.everything(ctx, "list")
+	if err != nil {
+		return model.Page{}, err
+	}
+	rows := []row{}
+	want := strings.ToLower(req.Query)
+	for i, it := range all {
+		if req.Tier != "" && it.Tier != req.Tier || it.Tier == TierPending && !req.Hidden && req.Tier != TierPending {
+			continue
+		}
+		if want != "" && !matches(it, want) {
+			continue
+		}
+		rows = append(rows, row{it.Header, int64(i)})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
+	return window(rows, req, problems)
+}
+
+// matches looks in the id, the text and the fields.
+func matches(it model.Item, lower string) bool {
+	if strings.Contains(strings.ToLower(it.ID), lower) || strings.Contains(strings.ToLower(it.Body), lower) {
+		return true
+	}
+	return slices.ContainsFunc(it.Meta, func(f model.Field) bool { return strings.Contains(strings.ToLower(f.Value), lower) })
+}
+
+func (s *store) checkList(req *model.PageRequest) error {
+	const op = "list"
+	if req.Order == "" {
+		req.Order = OrderFile
+	}
+	switch {
+	case req.Tier != "" && !slices.ContainsFunc(s.tiers, func(t model.TierSpec) bool { return t.Name == req.Tier }):
+		return model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s, %s and %s", req.Tier, TierMemory, TierUser, TierPending)
+	case req.Scope != "":
+		return model.Errorf(model.InvalidInput, op, "unknown scope %q: this store has one scope only, without a name", req.Scope)
+	case req.Order != OrderFile && req.Order != model.OrderID && req.Order != model.OrderLargest:
+		return model.Errorf(model.InvalidInput, op, "unknown order %q: there are file, id and largest", req.Order)
+	case req.End && req.Cursor != "":
+		return model.Errorf(model.InvalidInput, op, "the last page and a cursor exclude each other")
+	}
+	return nil
+}
+
+// row is a header with its place among all items.
+type row struct {
+	model.Header
+	at int64
+}
+
+func (r row) value(order model.Order) int64 {
+	switch order {
+	case OrderFile:
+		return r.at
+	case model.OrderLargest:
+		return -r.Bytes
+	}
+	return 0
+}
+
+func compare(order model.Order, a row, value int64, id string) int {
+	return cmp.Or(cmp.Compare(a.value(order), value), strings.Compare(a.ID, id))
+}
+
+// cursor is a border between two rows of one list.
+type cursor struct {
+	List   []byte `json:"l"` // which list
+	Before bool   `json:"b"` // the page ends at the row, else it begins behind it
+	Value  int64  `json:"v"`
+	ID     []byte `json:"i"`
+}
+
+func listSum(req model.PageRequest) []byte {
+	data, _ := json.Marshal([]any{req.Tier, req.Query, req.Order, req.Hidden}) // texts and a bool always encode
+	sum := sha256.Sum256(data)
+	return sum[:12]
+}
+
+func (r row) cursor(req model.PageRequest, before bool) string {
+	data, _ := json.Marshal(cursor{listSum(req), before, r.value(req.Order), []byte(r.ID)})
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// window cuts the page out of all rows.
+func window(rows []row, req model.PageRequest, problems []string) (model.Page, error) {
+	limit := model.PageLimit(req.Limit)
+	from, to := 0, min(limit, len(rows))
+	switch {
+	case req.End:
+		from, to = max(0, len(rows)-limit), len(rows)
+	case req.Cursor != "":
+		var c cursor
+		data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
+		if err != nil || json.Unmarshal(data, &c) != nil || !slices.Equal(c.List, listSum(req)) {
+			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
+		}
+		at, exact := slices.BinarySearchFunc(rows, c, func(r row, c cursor) int { return compare(req.Order, r, c.Value, string(c.ID)) })
+		if c.Before {
+			from, to = max(0, at-limit), at
+		} else {
+			if exact {
+				at++
+			}
+			from, to = at, min(at+limit, len(rows))
+		}
+	}
+	page := model.Page{Items: []model.Header{}, Problems: problems, Total: model.Count{N: int64(len(rows)), AtLeast: len(problems) > 0}}
+	for _, r := range rows[from:to] {
+		page.Items = append(page.Items, r.Header)
+	}
+	if from > 0 && from < len(rows) {
+		page.Prev = rows[from].cursor(req, true)
+	}
+	if to < len(rows) && to > 0 {
+		page.Next = rows[to-1].cursor(req, false)
+	}
+	return page, nil
+}
+
+// Read implements model.Browser. A whole file's name reads as the file.
+func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
+	at, ok := parseID(id)
+	if !ok {
+		return model.Item{}, absent(id)
+	}
+	files, err := s.both(ctx, "read")
+	if err != nil {
+		return model.Item{}, err
+	}
+	if at.pending != "" {
+		d, p, err := s.proposal(at.pending)
+		if err != nil {
+			return model.Item{}, err
+		}
+		_ = d.Close() // opened for reading
+		return p.item(), nil
+	}
+	f := files[indexOf(at.file)]
+	if at.hash == "" && f.exists {
+		return fileItem(f), nil
+	}
+	if f.bad != nil {
+		return model.Item{}, f.bad
+	}
+	if i := find(f.entries, at.hash); i >= 0 {
+		return s.entryItem(f, f.entries[i]), nil
+	}
+	return model.Item{}, absent(id)
+}
+
+func absent(id string) error { return model.Errorf(model.NotFound, "read", "there is no item %q", id) }
+
+// Tiers implements model.Browser.
+func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
+	all, _, err := s.everything(ctx, "tiers")
+	if err != nil {
+		return nil, err
+	}
+	out := []model.TierCount{}
+	for _, t := range s.tiers {
+		c := model.TierCount{Tier: t.Name}
+		for _, it := range all {
+			if it.Tier == t.Name {
+				c.Items++
+				c.Bytes += it.Bytes
+			}
+		}
+		if c.Items > 0 {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// Names implements model.Namer.
+func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string, error) {
+	all, problems, err := s.everything(ctx, "names")
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range all {
+		if !yield(it.ID) {
+			break
+		}
+	}
+	return problems, nil
+}

@@ -1,0 +1,264 @@
+package curated
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// sessionsLayer stands for what no file shows.
+const sessionsLayer = "(running sessions)"
+
+// layer is one file of the medium with where it lies.
+type layer struct {
+	model.Layer
+	pending bool // below the proposals, else below the memories
+	name    string
+}
+
+// derivedFile reports what the agent makes beside its files: locks, backups and
+// temporary files.
+func derivedFile(name string) bool {
+	if strings.HasPrefix(name, ".mem_") && strings.HasSuffix(name, ".tmp") {
+		return true
+	}
+	for _, f := range fileNames {
+		if name == f+".lock" || strings.HasPrefix(name, f+".bak.") || strings.HasPrefix(name, f+".tmp.") {
+			return true
+		}
+	}
+	return false
+}
+
+// Layers implements model.Maintainer.
+func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
+	layers, err := s.layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]model.Layer, len(layers))
+	for i, l := range layers {
+		out[i] = l.Layer
+	}
+	return out, nil
+}
+
+func (s *store) layers(ctx context.Context) ([]layer, error) {
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return nil, err
+	}
+	d, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	children, err := d.List(".")
+	if err != nil {
+		return nil, err
+	}
+	var out []layer
+	for _, c := range children {
+		l := layer{Layer: model.Layer{ID: c.Name, Kind: model.LayerExternal, Bytes: c.Size, Readable: c.Kind == rootdir.File}, name: c.Name}
+		switch {
+		case !l.Readable:
+			l.Reason = "it is no regular file"
+		case slices.Contains(fileNames, c.Name):
+			l.Kind = model.LayerItem
+		case derivedFile(c.Name):
+			l.Kind = model.LayerDerived
+		default:
+			l.Reason = "it is not this store's: only looked at"
+		}
+		out = append(out, l)
+	}
+	more, err := s.pendingLayers()
+	if err != nil {
+		return nil, err
+	}
+	return append(append(out, more...), layer{Layer: model.Layer{
+		ID: sessionsLayer, Kind: model.LayerExternal, Reason: "a session that began before a change keeps the old text until it ends, and so does its transcript",
+	}}), nil
+}
+
+func (s *store) pendingLayers() ([]layer, error) {
+	d, err := s.pendingRoot()
+	if err != nil {
+		return []layer{{Layer: model.Layer{ID: pendingDir, Kind: model.LayerDerived, Reason: "it cannot be looked into: " + err.Error()}}}, nil
+	}
+	if d == nil {
+		return nil, nil
+	}
+	defer d.Close()
+	children, err := d.List(".")
+	if err != nil {
+		return []layer{{Layer: model.Layer{ID: pendingDir, Kind: model.LayerDerived, Reason: "it cannot be looked into: " + err.Error()}}}, nil
+	}
+	var out []layer
+	for _, c := range children {
+		l := layer{Layer: model.Layer{ID: pendingDir + "/" + c.Name, Kind: model.LayerDerived, Bytes: c.Size, Readable: c.Kind == rootdir.File}, pending: true, name: c.Name}
+		if !l.Readable {
+			l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
+		} else if name, ok := strings.CutSuffix(c.Name, ".json"); ok && name != "" {
+			l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// OpenLayer implements model.Maintainer.
+func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	layers, err := s.layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(layers, func(l layer) bool { return l.ID == id })
+	switch {
+	case i < 0:
+		return nil, model.Errorf(model.NotFound, "open-layer", "there is no layer %q", id)
+	case !layers[i].Readable:
+		return nil, model.Errorf(model.Unsupported, "open-layer", "%q cannot be read: %s", id, layers[i].Reason)
+	}
+	data, err := s.readLayer(layers[i])
+	if err != nil {
+		return nil, err
+	}
+	return io.NopCloser(bytes.NewReader(data)), nil
+}
+
+func (s *store) layerDir(l layer) (*rootdir.Dir, error) {
+	if !l.pending {
+		return s.root()
+	}
+	d, err := s.pendingRoot()
+	if err == nil && d == nil {
+		err = model.Errorf(model.NotFound, "open-layer", "there are no proposals any more")
+	}
+	return d, err
+}
+
+func (s *store) readLayer(l layer) ([]byte, error) {
+	d, err := s.layerDir(l)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	data, _, err := d.Read(l.name, 0)
+	return data, err
+}
+
+// Scrub removes the backups and temporary files that hold what was forgotten,
+// and the proposals that name the person. It holds the locks of both files, in
+// their order, so that no temporary file is a live writer's.
+func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if s.reason != "" {
+		return nil, model.Refuse("scrub", "the store is read-only: "+s.reason)
+	}
+	layers, err := s.layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	concerned := concernedBy(req)
+	if slices.ContainsFunc(layers, func(l layer) bool { return l.Kind == model.LayerDerived && !l.pending && l.Bytes > 0 }) {
+		unlock, err := s.lockBoth(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	var out []model.LayerResult
+	for _, l := range layers {
+		if err := model.FromContext(ctx, "scrub"); err != nil {
+			return nil, err
+		}
+		r := s.scrubLayer(l, concerned)
+		if req.Step != nil {
+			req.Step(r.Layer, r.Method)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (s *store) lockBoth(ctx context.Context) (unlock func(), err error) {
+	d, err := s.root()
+	if err != nil {
+		return nil, err
+	}
+	var held []*rootdir.Lock
+	unlock = func() {
+		for _, l := range slices.Backward(held) {
+			l.Unlock()
+		}
+		_ = d.Close()
+	}
+	for _, name := range fileNames {
+		l, err := d.Lock(ctx, name+".lock")
+		if err != nil {
+			unlock()
+			return nil, err
+		}
+		held = append(held, l)
+	}
+	return unlock, nil
+}
+
+// concernedBy tells whether bytes hold what has to go: by the caller's test, or
+// because an entry in them is one that was removed.
+func concernedBy(req model.ScrubRequest) func(data []byte) bool {
+	removed := map[string]bool{}
+	for _, id := range req.Removed {
+		if at, ok := parseID(id); ok && at.hash != "" {
+			removed[at.hash] = true
+		}
+	}
+	return func(data []byte) bool {
+		if req.Concerns != nil && req.Concerns(data) {
+			return true
+		}
+		return slices.ContainsFunc(parse(string(data)), func(e entry) bool { return removed[e.hash] })
+	}
+}
+
+func (s *store) scrubLayer(l layer, concerned func([]byte) bool) model.LayerResult {
+	r := model.LayerResult{Layer: l.ID, Method: "read", Verdict: model.VerdictClean}
+	fail := func(v model.Verdict, reason string) model.LayerResult {
+		r.Verdict, r.Reason = v, reason
+		return r
+	}
+	if !l.Readable {
+		if l.Kind == model.LayerExternal {
+			return fail(model.VerdictOutOfScope, l.Reason)
+		}
+		return fail(model.VerdictUnaudited, l.Reason)
+	}
+	data, err := s.readLayer(l)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return r
+	case err != nil:
+		return fail(model.VerdictFailed, "it cannot be read: "+err.Error())
+	case !concerned(data):
+		return r
+	case l.Kind == model.LayerExternal:
+		return fail(model.VerdictResidue, "it names the person, and is not this store's to remove")
+	case l.Kind == model.LayerItem && !l.pending:
+		return fail(model.VerdictResidue, "an entry still names the person: forget or redact it")
+	}
+	d, err := s.layerDir(l)
+	if err == nil {
+		defer d.Close()
+		err = d.Remove(l.name)
+	}
+	if err != nil && !errors.Is(err, model.NotFound) {
+		return fail(model.VerdictFailed, "it cannot be removed: "+err.Error())
+	}
+	r.Method, r.Rows = "removed", 1
+	return r
+}

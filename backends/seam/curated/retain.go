@@ -1,0 +1,324 @@
+package curated
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"memdesk/model"
+	"memdesk/quarantine"
+)
+
+// Retain adds an entry at the end of a tier's file, or with an ID changes the
+// entry that has it; the result's ID is the entry's new one. With the ID of a
+// whole file (MEMORY.md) it replaces all entries at once, and repairs a drifted
+// file, of which a backup is kept first. With the ID of a proposal it approves it
+// (see approve). Nothing has changed when it fails, unless the error says
+// "written".
+func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	if err := model.FromContext(ctx, "retain"); err != nil {
+		return model.RetainResult{}, err
+	}
+	if s.reason != "" {
+		return model.RetainResult{}, model.Refuse("retain", "the store is read-only: "+s.reason)
+	}
+	to, err := s.target(req)
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	switch {
+	case to.pending != "":
+		return s.approve(ctx, to, req)
+	case req.ID != "" && to.hash == "":
+		return s.retainFile(ctx, to.file, req)
+	}
+	return s.retainEntry(ctx, to, req)
+}
+
+// target applies the rules that need no look at the files.
+func (s *store) target(req model.RetainRequest) (place, error) {
+	const op = "retain"
+	if err := req.Mode.Check(); err != nil {
+		return place{}, err
+	}
+	if err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+		return place{}, err
+	}
+	to, err := s.addressed(req)
+	if err != nil {
+		return place{}, err
+	}
+	switch {
+	case req.DataSubjectID != "":
+		return place{}, model.Errorf(model.Unsupported, op, "this store keeps no data-subject keys")
+	case to.pending != "":
+		return to, nil
+	case len(req.Meta) > 0:
+		return place{}, model.Errorf(model.InvalidInput, op, "an entry has no metadata fields")
+	case req.Binary && !utf8.ValidString(req.Content):
+		return place{}, model.Errorf(model.Unsupported, op, "the files hold text only")
+	case !utf8.ValidString(req.Content):
+		return place{}, model.Errorf(model.InvalidInput, op, "the content is not UTF-8 text")
+	case trim(req.Content) == "" && to.hash == "":
+		return place{}, model.Errorf(model.InvalidInput, op, "the content is empty; forget entries instead")
+	}
+	return to, nil
+}
+
+// addressed finds what ID, Tier and Key name together. Without an ID it is the
+// entry that the content itself would be.
+func (s *store) addressed(req model.RetainRequest) (place, error) {
+	const op = "retain"
+	if req.ID == "" {
+		name, ok := fileOf(req.Tier)
+		switch {
+		case req.Tier == TierPending:
+			return place{}, model.Errorf(model.InvalidInput, op, "only the agent itself files proposals; approve one by its id")
+		case !ok:
+			return place{}, model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s and %s", req.Tier, TierMemory, TierUser)
+		case req.Key != "":
+			return place{}, model.Errorf(model.InvalidInput, op, "an entry has no key: leave it out, or give the entry's id")
+		}
+		return place{file: name, hash: hashOf(trim(req.Content))}, nil
+	}
+	to, ok := parseID(req.ID)
+	if !ok {
+		return place{}, badID(op, req.ID)
+	}
+	tier, key := TierPending, to.pending
+	if to.file != "" {
+		tier, key = tierOf(to.file), to.hash
+	}
+	if req.Tier != "" && req.Tier != tier {
+		return place{}, model.Errorf(model.InvalidInput, op, "%q is of tier %s, not %s", req.ID, tier, req.Tier)
+	}
+	if req.Key != "" && req.Key != key {
+		return place{}, model.Errorf(model.InvalidInput, op, "key %q is not that of %q", req.Key, req.ID)
+	}
+	return to, nil
+}
+
+// address tells which id a request would write.
+func (s *store) address(req model.RetainRequest) (string, error) {
+	to, err := s.addressed(req)
+	switch {
+	case err != nil:
+		return "", err
+	case req.ID != "":
+		return req.ID, nil
+	}
+	return to.file + "/" + to.hash, nil
+}
+
+// edit is what a request makes of a file.
+type edit struct {
+	next     []entry
+	text     string // of the entry that results
+	warnings []string
+}
+
+func (s *store) retainEntry(ctx context.Context, to place, req model.RetainRequest) (model.RetainResult, error) {
+	var done edit
+	err := s.change(ctx, "retain", to.file, func(f file) ([]entry, error) {
+		var err error
+		done, err = s.evaluate(f, to, req)
+		return done.next, err
+	})
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	res := model.RetainResult{ID: to.file + "/" + hashOf(done.text), Bytes: int64(len(done.text)), Revision: revisionOf(done.text), Warnings: done.warnings}
+	if done.next == nil {
+		return res, nil // it stood there so already
+	}
+	if req.ID != "" && res.ID != req.ID {
+		res.Warnings = append(res.Warnings, "the entry has a new id, "+res.ID)
+	}
+	res.Warnings = append(res.Warnings, nextSession)
+	return res, nil
+}
+
+// evaluate decides over one entry: revision, form, repeats, cap, scanner.
+func (s *store) evaluate(f file, to place, req model.RetainRequest) (edit, error) {
+	if err := f.checkChangeable("retain", s.cfg.Name); err != nil {
+		return edit{}, err
+	}
+	i := find(f.entries, to.hash)
+	old := ""
+	if i >= 0 {
+		old = f.entries[i].text
+	}
+	if err := model.CheckMatch("retain", req.IfMatch, i >= 0, revisionOf(old)); err != nil {
+		return edit{}, err
+	}
+	whole := req.Content
+	if req.Mode == model.Append && req.ID != "" {
+		whole = old + req.Content
+	}
+	text := trim(whole)
+	if why := unfit(text); why != "" {
+		return edit{}, model.Errorf(model.InvalidInput, "retain", "%s", why)
+	}
+	out := edit{text: text}
+	if text != whole {
+		out.warnings = append(out.warnings, "white space around the entry was taken off: the file cannot keep it")
+	}
+	switch {
+	case i < 0 && req.ID != "" && hashOf(text) != to.hash:
+		return edit{}, model.Errorf(model.NotFound, "retain", "there is no entry %s; to add one give --tier %s", req.ID, tierOf(f.name))
+	case i >= 0 && text == old && req.ID != "":
+		return out, nil
+	}
+	if at := find(f.entries, hashOf(text)); at >= 0 {
+		return edit{}, model.Errorf(model.AlreadyExists, "retain", "the entry stands there already, as %s/%s", f.name, hashOf(text))
+	}
+	if i < 0 {
+		out.next = append(slices.Clone(f.entries), newEntry(text))
+	} else {
+		out.next = slices.Clone(f.entries)
+		out.next[i] = newEntry(text)
+	}
+	guarded := i >= 0 && req.Mode == model.Replace && req.IfMatch != ""
+	more, err := s.judge(f, out.next, old, text, guarded)
+	out.warnings = append(out.warnings, more...)
+	return out, err
+}
+
+// judge applies cap and scanner to what a file would hold. A guarded edit may
+// leave what was wrong before, never add to it.
+func (s *store) judge(f file, next []entry, old, text string, guarded bool) (warnings []string, err error) {
+	size, limit := runes(next), int64(s.limit(f.name))
+	spec := model.TierSpec{Cap: limit}
+	switch over := size > limit; {
+	case over && !(guarded && size <= f.size()):
+		return nil, model.Errorf(model.InvalidInput, "retain", "over the cap of %s: it would have %d of %d characters, separators included", f.name, size, limit)
+	case over:
+		warnings = append(warnings, fmt.Sprintf("%s is still over its cap: %d of %d characters", f.name, size, limit))
+	case size >= spec.SoftCap():
+		warnings = append(warnings, fmt.Sprintf("%s is at %d %% of its cap: %d of %d characters", f.name, size*100/limit, size, limit))
+	}
+	v, hit := scan(text)
+	switch {
+	case !hit:
+		return warnings, nil
+	case guarded && !adds(old, text):
+		return append(warnings, "agents still do not get this entry: the scanner rejects "+v.Category+"/"+v.Pattern+", which was there before"), nil
+	}
+	return nil, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the text: %s/%s; nothing was written", v.Category, v.Pattern)
+}
+
+// adds reports whether an edit brings a finding in, of either rule set.
+func adds(before, after string) bool {
+	if len(quarantine.Added(before, after)) > 0 {
+		return true
+	}
+	had := map[string]int{}
+	for _, f := range quarantine.Strict(before) {
+		had[f.Category+"/"+f.Pattern]++
+	}
+	for _, f := range quarantine.Strict(after) {
+		k := f.Category + "/" + f.Pattern
+		if had[k]--; had[k] < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// retainFile replaces all entries of a file, judged on their final size. It is
+// also the repair of a drifted file: its text comes back in the form that the
+// agent writes, and what stood there is kept in a backup beside it.
+func (s *store) retainFile(ctx context.Context, name string, req model.RetainRequest) (model.RetainResult, error) {
+	if req.Mode != model.Replace {
+		return model.RetainResult{}, model.Errorf(model.Unsupported, "retain", "a whole file is replaced; to add an entry give --tier %s", tierOf(name))
+	}
+	next := parse(normalise(req.Content))
+	for _, e := range next {
+		if why := unfit(e.text); why != "" {
+			return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "%s", why)
+		}
+		if n := utf8.RuneCountInString(e.text); n > s.limit(name) {
+			return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "one entry alone has %d characters, over the cap of %d: shorten or divide it", n, s.limit(name))
+		}
+	}
+	text := join(next)
+	var warnings []string
+	err := s.change(ctx, "retain", name, func(f file) ([]entry, error) {
+		warnings = nil
+		if f.bad != nil {
+			return nil, f.bad
+		}
+		if err := model.CheckMatch("retain", req.IfMatch, f.exists, revisionOf(f.raw)); err != nil {
+			return nil, err
+		}
+		if f.exists && f.raw == text {
+			return nil, nil
+		}
+		more, err := s.judge(f, next, f.raw, text, f.exists && (req.IfMatch != "" || f.drift != ""))
+		if err != nil {
+			return nil, err
+		}
+		if f.drift != "" {
+			warnings = append(warnings, "the file as it was is kept beside it as "+name+".bak.…; an erasure must sweep that, too")
+		}
+		warnings = append(append(warnings, more...), nextSession)
+		return next, nil
+	})
+	if err != nil {
+		return model.RetainResult{}, err
+	}
+	return model.RetainResult{ID: name, Bytes: int64(len(text)), Revision: revisionOf(text), Warnings: warnings}, nil
+}
+
+// Forget removes one entry, or rejects a proposal by removing its file. A whole
+// file is not forgotten: its entries are.
+func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if err := model.FromContext(ctx, "forget"); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := req.CheckSelectors(); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := unscoped("forget", req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if s.reason != "" {
+		return model.ForgetResult{}, model.Refuse("forget", "the store is read-only: "+s.reason)
+	}
+	if req.DataSubjectID != "" {
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint; nothing was removed")
+	}
+	at, ok := parseID(req.ID)
+	switch {
+	case !ok:
+		return model.ForgetResult{}, badID("forget", req.ID)
+	case at.pending != "":
+		return s.reject(ctx, at, req)
+	case at.hash == "":
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "%s is the whole file: forget its entries", at.file)
+	}
+	var out model.ForgetResult
+	err := s.change(ctx, "forget", at.file, func(f file) ([]entry, error) {
+		out = model.ForgetResult{}
+		if f.bad != nil {
+			return nil, f.bad
+		}
+		i := find(f.entries, at.hash)
+		if i < 0 {
+			return nil, nil
+		}
+		if err := model.CheckMatch("forget", req.IfMatch, true, revisionOf(f.entries[i].text)); err != nil {
+			return nil, err
+		}
+		if err := f.checkChangeable("forget", s.cfg.Name); err != nil {
+			return nil, err
+		}
+		out.Removed = 1
+		return without(f.entries, i), nil
+	})
+	if err != nil {
+		return model.ForgetResult{}, err
+	}
+	return out, nil
+}
