@@ -1,0 +1,261 @@
+// Package subject finds the identifiers of a person in text and in raw bytes,
+// as whole tokens and in the forms that programs give them. It decides nothing
+// about what becomes of what it finds, and never prints what it looks for.
+package subject
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// Method is the form in which an identifier was found.
+type Method string
+
+// The methods. Embedded and Prefix are weaker evidence: a piece of a record that
+// may belong to a longer word.
+const (
+	Exact    Method = "exact"
+	Folded   Method = "folded"         // other case, width, accents composed otherwise, look-alikes, broken over lines
+	Percent  Method = "percent"        // %XX
+	Escaped  Method = "json-escape"    // \uXXXX
+	Base64   Method = "base64"         // at any of the three alignments
+	UTF16    Method = "utf-16"         // either byte order
+	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
+	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
+)
+
+// Hit is one occurrence. Start and End are byte offsets in the text searched.
+type Hit struct {
+	Term       int // index into Terms
+	Start, End int
+	Method     Method
+}
+
+// term is one identifier in the forms it is compared by.
+type term struct {
+	text   string
+	folded string
+	word   string // longest word of folded: what every folded occurrence holds
+	// strict: only the exact case counts. A short bare word in another case is
+	// somebody else's id as likely as not.
+	strict bool
+}
+
+// Matcher looks for one person's identifiers. It is immutable and safe for
+// concurrent use.
+type Matcher struct {
+	terms []term
+	quick *sieve // over the words of all terms, to pass over text cheaply
+	bytes *byteForms
+}
+
+// MaxTerm is the longest identifier, in bytes.
+const MaxTerm = 256
+
+// New makes a matcher. Each term is checked with Check; one that stands twice
+// counts once.
+func New(terms ...string) (*Matcher, error) {
+	m := &Matcher{}
+	if len(terms) == 0 {
+		return nil, model.Errorf(model.InvalidInput, "subject", "no identifier: an empty selector would match everything")
+	}
+	for _, t := range terms {
+		t = strings.TrimSpace(t)
+		if err := Check(t); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(m.terms, func(o term) bool { return o.text == t }) {
+			continue
+		}
+		m.terms = append(m.terms, newTerm(t))
+	}
+	var words []pattern
+	for i, t := range m.terms {
+		words = append(words, pattern{bytes: []byte(t.word), fold: true, term: i})
+	}
+	m.quick = newSieve(words)
+	m.bytes = newByteForms(m.terms)
+	return m, nil
+}
+
+func newTerm(t string) term {
+	out := term{text: t, folded: fold(t).text}
+	for _, w := range strings.Fields(out.folded) {
+		if len(w) > len(out.word) {
+			out.word = w
+		}
+	}
+	letters := 0
+	for range out.folded {
+		letters++
+	}
+	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
+	return out
+}
+
+// Check refuses what is no identifier of one person: nothing, a single
+// character, a wildcard, controls, text without a letter or digit.
+func Check(t string) error {
+	bad := func(why string) error { return model.Errorf(model.InvalidInput, "subject", "an identifier %s", why) }
+	t = strings.TrimSpace(t)
+	switch {
+	case t == "":
+		return bad("must not be empty")
+	case !utf8.ValidString(t):
+		return bad("must be UTF-8 text")
+	case len(t) > MaxTerm:
+		return bad("must not be longer than 256 bytes")
+	case strings.ContainsAny(t, "*%?"):
+		return bad("must not hold a wildcard (* % ?): give the exact text, every other form as an alias")
+	case utf8.RuneCountInString(t) < 2:
+		return bad("must have two characters or more")
+	case strings.ContainsFunc(t, unicode.IsControl):
+		return bad("must not hold control characters")
+	case !strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
+		return bad("must hold a letter or a digit")
+	}
+	if fold(t).text == "" {
+		return bad("must have a visible character")
+	}
+	return nil
+}
+
+// Terms are the identifiers, the first of which is the id itself.
+func (m *Matcher) Terms() []string {
+	out := make([]string, len(m.terms))
+	for i, t := range m.terms {
+		out[i] = t.text
+	}
+	return out
+}
+
+// Names reports whether the text names the person.
+func (m *Matcher) Names(text string) bool { return len(m.find(text, true)) > 0 }
+
+// NamesBytes is Names over a record that may be no text: the byte forms count
+// too.
+func (m *Matcher) NamesBytes(record []byte) bool {
+	if m.Names(string(record)) {
+		return true
+	}
+	for _, h := range m.scanBytes(record) {
+		if h.Method != Prefix && h.Method != Embedded {
+			return true
+		}
+	}
+	return false
+}
+
+// Text finds every occurrence in a text, in order and without overlap.
+func (m *Matcher) Text(text string) []Hit { return m.find(text, false) }
+
+// find looks through the views of a text in which an identifier may stand.
+func (m *Matcher) find(text string, first bool) []Hit {
+	var hits []Hit
+	ascii := isASCII(text)
+	escaped := strings.Contains(text, `\u`)
+	percent := strings.ContainsAny(text, "%+")
+	if !ascii || m.quick.any(text) {
+		hits = m.inView(hits, fold(text), text, "", first)
+	}
+	if first && len(hits) > 0 {
+		return hits
+	}
+	if escaped {
+		hits = m.inView(hits, fold2(unescapeJSON(text)), text, Escaped, first)
+	}
+	if percent {
+		hits = m.inView(hits, fold2(unescapePercent(text)), text, Percent, first)
+	}
+	hits = m.inBase64(hits, text)
+	return merge(hits)
+}
+
+// inView searches one folded view and gives the spans in the source.
+func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first bool) []Hit {
+	for i, t := range m.terms {
+		for from := 0; from <= len(v.text)-len(t.folded); {
+			n := strings.Index(v.text[from:], t.folded)
+			if n < 0 {
+				break
+			}
+			lo, hi := from+n, from+n+len(t.folded)
+			from = lo + 1
+			if !v.whole(lo, hi) {
+				continue
+			}
+			h := Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: method}
+			got := source[h.Start:h.End]
+			if t.strict && !v.reads(lo, hi, t.text) {
+				continue
+			}
+			if method == "" {
+				h.Method = Folded
+			}
+			if got == t.text {
+				h.Method = Exact
+			}
+			hits = append(hits, h)
+			if first {
+				return hits
+			}
+		}
+	}
+	return hits
+}
+
+// merge orders hits and joins those that overlap, so that a redaction replaces
+// each place once. The strongest method of the joined stays.
+func merge(hits []Hit) []Hit {
+	slices.SortFunc(hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Term, b.Term))
+	})
+	out := hits[:0]
+	for _, h := range hits {
+		if n := len(out); n > 0 && h.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, h.End)
+			if h.Method == Exact {
+				out[n-1].Method, out[n-1].Term = Exact, h.Term
+			}
+			continue
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// Redact replaces every occurrence.
+func (m *Matcher) Redact(text, with string) string {
+	// What stands beside a replaced place may read as an identifier afterwards:
+	// again until nothing is found. Each round takes something away.
+	for range 8 {
+		hits := m.Text(text)
+		if len(hits) == 0 {
+			return text
+		}
+		var b strings.Builder
+		at := 0
+		for _, h := range hits {
+			b.WriteString(text[at:h.Start])
+			b.WriteString(with)
+			at = h.End
+		}
+		b.WriteString(text[at:])
+		text = b.String()
+	}
+	return text
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package subject
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// Friends are words that hold an identifier without naming the person, such as
+// subj-ana2 beside subj-ana. In a record of a database, where one field follows
+// another without a boundary, they tell a longer word from a piece of the person.
+type Friends struct {
+	words map[string]bool
+}
+
+// Add takes the words of a text in which an identifier stands as a part only.
+func (f *Friends) Add(m *Matcher, text string) {
+	if !m.quick.any(text) {
+		return
+	}
+	b := []byte(text)
+	m.bytes.all.scan(b, 0, func(p *pattern, at int) bool {
+		if p.method != Exact && p.method != Prefix {
+			return true
+		}
+		end := at + len(p.bytes)
+		if p.method == Exact && boundary(b, at, end) {
+			return true
+		}
+		if f.words == nil {
+			f.words = map[string]bool{}
+		}
+		lo, hi := wordSpan(b, at, end)
+		f.words[string(b[lo:at])+"\x00"+string(b[at:end])+"\x00"+string(b[end:hi])] = true
+		return true
+	})
+}
+
+// maxWord bounds a word around a hit.
+const maxWord = 128
+
+func wordSpan(b []byte, lo, hi int) (int, int) {
+	first, last := lo, hi
+	for lo > 0 && first-lo < maxWord && wordByte(b[lo-1]) {
+		lo--
+	}
+	for hi < len(b) && hi-last < maxWord && (wordByte(b[hi]) || b[hi] == '-') {
+		hi++
+	}
+	return lo, hi
+}
+
+// explains reports whether the bytes around a hit are one of the known words.
+func (f *Friends) explains(b []byte, lo, hi int) bool {
+	if f == nil {
+		return false
+	}
+	for w := range f.words {
+		parts := bytes.SplitN([]byte(w), []byte{0}, 3)
+		if bytes.EqualFold(b[lo:hi], parts[1]) && bytes.HasSuffix(b[:lo], parts[0]) && bytes.HasPrefix(b[hi:], parts[2]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Report is what a scan of bytes found.
+type Report struct {
+	Bytes int64 // looked at
+	Hits  int64
+	By    map[Method]int64
+	// First is the offset of the first hit; -1 without one.
+	First int64
+	// Binary says that records were looked at, not text.
+	Binary bool
+}
+
+const (
+	chunk  = 1 << 20
+	margin = maxRun + 8 // bytes on either side of a hit that its check may need
+)
+
+// Scan reads to the end and counts what names the person. It holds about two
+// chunks in memory. Text counts whole tokens; in a binary medium, where fields
+// touch, an identifier counts also without a boundary, unless friends explain it.
+func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
+	rep := Report{First: -1, By: map[Method]int64{}}
+	keep := max(m.bytes.longest, 16) + margin
+	buf := make([]byte, 0, chunk+2*keep)
+	base := int64(0) // offset of buf[0]
+	left := 0        // bytes of buf that were searched before, kept as context
+	for eof := false; !eof; {
+		if err := ctx.Err(); err != nil {
+			return rep, model.FromContext(ctx, "scan")
+		}
+		n, err := io.ReadFull(r, buf[len(buf):min(cap(buf), len(buf)+chunk)])
+		buf = buf[:len(buf)+n]
+		rep.Bytes += int64(n)
+		eof = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !eof {
+			return rep, model.E(model.Internal, "scan", errors.New("the bytes could not be read to the end"))
+		}
+		if base == 0 && left == 0 && n > 0 {
+			rep.Binary = bytes.IndexByte(buf[:min(len(buf), 8192)], 0) >= 0
+		}
+		limit := len(buf) - keep // hits from here on wait for more context
+		if eof {
+			limit = len(buf)
+		}
+		if limit > left {
+			for _, h := range m.hitsIn(buf, left, limit, rep.Binary, friends) {
+				rep.add(h.Method, base+int64(h.Start))
+			}
+			left = limit
+		}
+		if drop := left - keep; drop > 0 {
+			buf = buf[:copy(buf, buf[drop:])]
+			base += int64(drop)
+			left -= drop
+		}
+	}
+	return rep, nil
+}
+
+func (r *Report) add(method Method, at int64) {
+	r.Hits++
+	r.By[method]++
+	if r.First < 0 || at < r.First {
+		r.First = at
+	}
+}
+
+// scanBytes is the scan of one record.
+func (m *Matcher) scanBytes(b []byte) []Hit {
+	return m.hitsIn(b, 0, len(b), bytes.IndexByte(b, 0) >= 0, nil)
+}
+
+// hitsIn finds what begins in b[from:limit].
+func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friends) []Hit {
+	var out []Hit
+	m.bytes.all.scan(b[:min(len(b), limit+m.bytes.longest)], from, func(p *pattern, at int) bool {
+		if at < limit {
+			if method, ok := m.judge(b, p, at, binary, friends); ok {
+				out = append(out, Hit{Term: p.term, Start: at, End: at + len(p.bytes), Method: method})
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// shortTerm is the length below which bytes in a binary medium look like an
+// identifier by chance.
+const shortTerm = 6
+
+// judge decides what an occurrence of a form is worth.
+func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Friends) (Method, bool) {
+	end := at + len(p.bytes)
+	switch {
+	case p.method == Base64:
+		_, _, ok := m.base64Run(b, at, end)
+		return Base64, ok
+	case p.method == Prefix:
+		return Prefix, binary && at > 0 && indexNeighbour(b, at, end) && !friends.explains(b, at, end)
+	case p.wide > 0:
+		return UTF16, wideBoundary(b, at, end, p.wide)
+	case boundary(b, at, end):
+		if binary && len(p.bytes) < shortTerm && !inText(b, at, end) {
+			return "", false
+		}
+		if p.method == Exact && string(b[at:end]) != m.terms[p.term].text {
+			return Folded, true
+		}
+		return p.method, true
+	case binary && len(p.bytes) >= shortTerm:
+		return Embedded, !friends.explains(b, at, end)
+	}
+	return "", false
+}
+
+// boundary is the rule of a whole token over bytes.
+func boundary(b []byte, lo, hi int) bool {
+	if lo > 0 && b[lo-1] < utf8.RuneSelf && wordByte(b[lo-1]) || hi < len(b) && b[hi] < utf8.RuneSelf && (wordByte(b[hi]) || b[hi] == '-') {
+		return false
+	}
+	return !wordRuneBefore(b[:lo]) && !wordRuneAfter(b[hi:])
+}
+
+func wordRuneBefore(b []byte) bool {
+	if len(b) == 0 || b[len(b)-1] < utf8.RuneSelf {
+		return false
+	}
+	r, _ := utf8.DecodeLastRune(b)
+	return r != utf8.RuneError && wordRune(r)
+}
+
+func wordRuneAfter(b []byte) bool {
+	if len(b) == 0 || b[0] < utf8.RuneSelf {
+		return false
+	}
+	r, _ := utf8.DecodeRune(b)
+	return r != utf8.RuneError && wordAfter(string(b[:min(len(b), 16)]))
+}
+
+func wideBoundary(b []byte, lo, hi, order int) bool {
+	unit := func(i int) byte { // the ASCII character of the unit at i, 0 for another
+		if i == -1 && order == 2 { // half a unit is left at the start
+			return b[0]
+		}
+		if i < 0 || i+1 >= len(b) {
+			return 0
+		}
+		c, zero := b[i], b[i+1]
+		if order == 2 {
+			c, zero = zero, c
+		}
+		if zero != 0 {
+			return 0
+		}
+		return c
+	}
+	before, after := unit(lo-2), unit(hi)
+	return !wordByte(before) && !wordByte(after) && after != '-'
+}
+
+// inText reports whether a short hit stands among readable characters.
+func inText(b []byte, lo, hi int) bool {
+	n := 0
+	for i := lo - 1; i >= 0 && n < shortTerm && printable(b[i]); i-- {
+		n++
+	}
+	for i := hi; i < len(b) && n < shortTerm && printable(b[i]); i++ {
+		n++
+	}
+	return n >= shortTerm
+}
+
+func printable(c byte) bool { return c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' }
+
+// indexNeighbour tells the rest of a compressed index term: the bytes around it
+// are lengths and positions, not letters.
+func indexNeighbour(b []byte, lo, hi int) bool {
+	return b[lo-1] < 0x20 && hi < len(b) && b[hi] < 0x20
+}

@@ -1,0 +1,135 @@
+package subject
+
+// pattern is a sequence of bytes to look for.
+type pattern struct {
+	bytes  []byte
+	fold   bool // ASCII letters in any case
+	term   int
+	method Method
+	wide   int // UTF-16: 1 little-endian, 2 big-endian; 0 otherwise
+}
+
+// sieve finds the places in a byte stream where one of several patterns may
+// stand, by Wu and Manber's shifts over blocks of two bytes: most bytes are
+// never looked at. Patterns of one byte do not occur.
+type sieve struct {
+	groups []group
+}
+
+// group holds patterns of about one length: the shortest decides how far a step
+// goes.
+type group struct {
+	width    int // bytes of each pattern that the shifts cover
+	patterns []pattern
+	shift    [hashSize]uint8
+	last     [hashSize][]uint16 // patterns whose covered part ends in this block
+}
+
+const (
+	hashSize = 1 << 12
+	maxWidth = 12
+)
+
+func blockHash(a, b byte) uint32 { return (uint32(a)<<5 ^ uint32(b)) & (hashSize - 1) }
+
+func newSieve(all []pattern) *sieve {
+	s := &sieve{}
+	for _, band := range [][2]int{{2, 3}, {4, 7}, {8, 1 << 20}} {
+		var in []pattern
+		for _, p := range all {
+			if len(p.bytes) >= band[0] && len(p.bytes) <= band[1] {
+				in = append(in, p)
+			}
+		}
+		if len(in) > 0 {
+			s.groups = append(s.groups, newGroup(in))
+		}
+	}
+	return s
+}
+
+func newGroup(patterns []pattern) group {
+	g := group{width: maxWidth, patterns: patterns}
+	for _, p := range patterns {
+		g.width = min(g.width, len(p.bytes))
+	}
+	for i := range g.shift {
+		g.shift[i] = uint8(g.width - 1)
+	}
+	for n, p := range patterns {
+		for i := 1; i < g.width; i++ {
+			for _, a := range cased(p.bytes[i-1], p.fold) {
+				for _, b := range cased(p.bytes[i], p.fold) {
+					h := blockHash(a, b)
+					g.shift[h] = min(g.shift[h], uint8(g.width-1-i))
+					if i == g.width-1 && (len(g.last[h]) == 0 || g.last[h][len(g.last[h])-1] != uint16(n)) {
+						g.last[h] = append(g.last[h], uint16(n))
+					}
+				}
+			}
+		}
+	}
+	return g
+}
+
+// cased are the bytes that count as c.
+func cased(c byte, fold bool) []byte {
+	l := lower(c)
+	if !fold || l < 'a' || l > 'z' {
+		return []byte{c}
+	}
+	return []byte{l, l - 'a' + 'A'}
+}
+
+// scan calls yield for every occurrence that begins in b[from:], with its
+// pattern; yield returns false to stop. Occurrences of one pattern come in order.
+func (s *sieve) scan(b []byte, from int, yield func(p *pattern, at int) bool) bool {
+	for i := range s.groups {
+		if !s.groups[i].scan(b, from, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *group) scan(b []byte, from int, yield func(p *pattern, at int) bool) bool {
+	w := g.width
+	for i := from + w - 1; i < len(b); {
+		h := blockHash(b[i-1], b[i])
+		if step := g.shift[h]; step > 0 {
+			i += int(step)
+			continue
+		}
+		at := i - w + 1
+		for _, n := range g.last[h] {
+			p := &g.patterns[n]
+			if len(b)-at >= len(p.bytes) && p.is(b[at:at+len(p.bytes)]) && !yield(p, at) {
+				return false
+			}
+		}
+		i++
+	}
+	return true
+}
+
+func (p *pattern) is(b []byte) bool {
+	if !p.fold {
+		return string(b) == string(p.bytes)
+	}
+	for i, c := range p.bytes {
+		if b[i] != c && lower(b[i]) != lower(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// any reports whether any pattern stands in the text.
+func (s *sieve) any(text string) bool {
+	found := false
+	s.scan([]byte(text), 0, func(*pattern, int) bool {
+		found = true
+		return false
+	})
+	return found
+}

@@ -1,0 +1,302 @@
+package subject_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf16"
+
+	"pgregory.net/rapid"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+func matcher(t testing.TB, terms ...string) *subject.Matcher {
+	t.Helper()
+	m, err := subject.New(terms...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestTokens(t *testing.T) {
+	m := matcher(t, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512", "Zoë Ångström", "u1", "王小明")
+	tests := []struct {
+		name, text string
+		want       subject.Method // empty: no hit
+	}{
+		{"whole", "note by subj-ana: x", subject.Exact},
+		{"alone", "subj-ana", subject.Exact},
+		{"after a hyphen", "x-subj-ana", subject.Exact},
+		{"before a hyphen", "subj-ana-2", ""},
+		{"part of a word", "subj-analysis is a folder", ""},
+		{"with a digit", "subj-ana2", ""},
+		{"behind a letter", "xsubj-ana", ""},
+		{"behind an underscore", "_subj-ana", ""},
+		{"prefix of a ticket", "RC-ANA-55 is a family", ""},
+		{"another spelling", "ana ribeira is a valley", ""},
+		{"u1 is not u10", "u10 u11 xu1 u1_", ""},
+		{"u1", "for u1.", subject.Exact},
+		{"a short id in another case is another id", "for U1.", ""},
+		{"case", "ANA RIBEIRO", subject.Folded},
+		{"over two lines", "Ana\n  Ribeiro", subject.Folded},
+		{"no-break space", "Ana\u00a0Ribeiro", subject.Folded},
+		{"full width", "Ａna Ribeiro", subject.Folded},
+		{"zero width inside", "An\u200ba Rib\u00adeiro", subject.Folded},
+		{"Cyrillic letters", "Аnа Ribеirо", subject.Folded},
+		{"decomposed", "Zoe\u0308 A\u030angstro\u0308m", subject.Folded},
+		{"an accent is another letter", "Aná Ribeiro", ""},
+		{"a combining accent behind", "Ana Ribeiro\u0301", ""},
+		{"a letter behind, not ASCII", "Ana Ribeiroé", ""},
+		{"percent", "?q=Ana%20Ribeiro&x", subject.Percent},
+		{"percent, plus", "?q=Ana+Ribeiro&x", subject.Percent},
+		{"percent, at sign", "ana.ribeiro%40example.test", subject.Percent},
+		{"JSON", `{"n":"Zo\u00eb \u00c5ngstr\u00f6m"}`, subject.Escaped},
+		{"JSON, all of it", `\u0041na Ribeiro`, subject.Escaped},
+		{"Chinese has no spaces", "客户王小明来电", subject.Exact},
+		{"mail in any case", "Ana.Ribeiro@Example.TEST", subject.Folded},
+		{"base64", "x " + base64.StdEncoding.EncodeToString([]byte("by Ana Ribeiro, 1")) + " y", subject.Base64},
+		{"base64, second alignment", base64.StdEncoding.EncodeToString([]byte("1by Ana Ribeiro, 1")), subject.Base64},
+		{"base64, third alignment", base64.RawURLEncoding.EncodeToString([]byte("12by Ana Ribeiro, 1")), subject.Base64},
+		{"base64 of another id", base64.StdEncoding.EncodeToString([]byte("by subj-ana2 and")), ""},
+		{"base64 behind a path", "a/b/" + base64.StdEncoding.EncodeToString([]byte("to subj-ana.")), subject.Base64},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			hits := m.Text(tt.text)
+			switch {
+			case tt.want == "" && len(hits) > 0:
+				t.Fatalf("Text = %+v; want nothing", hits)
+			case tt.want != "" && (len(hits) != 1 || hits[0].Method != tt.want):
+				t.Fatalf("Text = %+v; want one hit by %s", hits, tt.want)
+			}
+			if m.Names(tt.text) != (tt.want != "") {
+				t.Error("Names disagrees with Text")
+			}
+			if red := m.Redact(tt.text, "[erased]"); m.Names(red) || tt.want == "" && red != tt.text {
+				t.Errorf("Redact = %q", red)
+			}
+		})
+	}
+}
+
+func TestRedactLeavesTheRest(t *testing.T) {
+	m := matcher(t, "Ana Ribeiro", "RC-ANA-5512", "Zoë")
+	tests := []struct{ text, want string }{
+		{"note for Ana Ribeiro (RC-ANA-5512): ok\n", "note for [erased] ([erased]): ok\n"},
+		{"Liu and An\u200ba  Ribeiro\u200b meet", "Liu and [erased] meet"},
+		{`{"who":"Zo\u00eb","n":1}`, `{"who":"[erased]","n":1}`},
+		{"?q=Ana%20Ribeiro&p=1%2F2", "?q=[erased]&p=1%2F2"},
+		{"RC-ANA-55 stays", "RC-ANA-55 stays"},
+	}
+	for _, tt := range tests {
+		if got := m.Redact(tt.text, "[erased]"); got != tt.want {
+			t.Errorf("Redact(%q) = %q; want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestSelectorsThatAreNone(t *testing.T) {
+	for _, bad := range []string{"", " ", "*", "u*", "%", "a?", "-", "--", "x", "\u200b\u200b", "a\x00b", "\xff\xfe", strings.Repeat("a", 300)} {
+		if _, err := subject.New(bad); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("New(%q) = %v; want InvalidInput", bad, err)
+		}
+	}
+	if _, err := subject.New(); err == nil {
+		t.Error("New() of nothing passed")
+	}
+}
+
+// TestRuleOfTheOutside compares with the rule that checks from outside use.
+func TestRuleOfTheOutside(t *testing.T) {
+	m := matcher(t, "subj-ana", "Ana Ribeiro")
+	rapid.Check(t, func(rt *rapid.T) {
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"subj-ana", "Ana Ribeiro", "a", "_", "-", " ", "2", ".", "\n", "é"}), 1, 8).Draw(rt, "parts")
+		text := strings.Join(parts, "")
+		want := 0
+		for _, term := range m.Terms() {
+			re := regexp.MustCompile(`(^|[^A-Za-z0-9_é])` + regexp.QuoteMeta(term) + `($|[^A-Za-z0-9_é-])`)
+			if re.MatchString(text) {
+				want++
+			}
+		}
+		if got := m.Names(text); got != (want > 0) {
+			rt.Fatalf("Names(%q) = %v; the rule says %d", text, got, want)
+		}
+	})
+}
+
+func wide(s string, big bool) []byte {
+	var b []byte
+	for _, u := range utf16.Encode([]rune(s)) {
+		if big {
+			b = append(b, byte(u>>8), byte(u))
+		} else {
+			b = append(b, byte(u), byte(u>>8))
+		}
+	}
+	return b
+}
+
+func TestScanForms(t *testing.T) {
+	m := matcher(t, "subj-ana", "Ana Ribeiro", "zx9canary77q", "Zoë Berg")
+	binary := func(s string) []byte { return append([]byte("SQLite format 3\x00\x10\x00"), s...) }
+	tests := []struct {
+		name string
+		data []byte
+		want subject.Method
+	}{
+		{"text", []byte("a subj-ana b"), subject.Exact},
+		{"text, part", []byte("a subj-ana2 b"), ""},
+		{"other case", []byte("a SUBJ-ana b"), subject.Folded},
+		{"utf-16le", wide("x Ana Ribeiro y", false), subject.UTF16},
+		{"utf-16be", wide("x Ana Ribeiro y", true), subject.UTF16},
+		{"utf-16, part", wide("xAna Ribeiro", false), ""},
+		{"percent", []byte("Ana%20Ribeiro"), subject.Percent},
+		{"escape", []byte(`"zo\u00eb berg"`), subject.Escaped},
+		{"decomposed", []byte("Zoe\u0308 Berg"), subject.Folded},
+		{"base64", []byte(base64.StdEncoding.EncodeToString([]byte("xx subj-ana yy"))), subject.Base64},
+		{"between fields", binary("\x07factAna Ribeiro2026-01"), subject.Embedded},
+		{"index term", binary("\x00\x08\x03canary77q\x02\x01"), subject.Prefix},
+		{"index term in text", []byte("wocanary77q"), ""},
+		{"nothing", binary("Anabel and the banana"), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rep, err := m.Scan(t.Context(), bytes.NewReader(tt.data), nil)
+			if err != nil || rep.Bytes != int64(len(tt.data)) {
+				t.Fatalf("Scan = %+v, %v", rep, err)
+			}
+			if tt.want == "" && rep.Hits > 0 || tt.want != "" && rep.By[tt.want] == 0 {
+				t.Errorf("By = %v; want %q", rep.By, tt.want)
+			}
+		})
+	}
+}
+
+func TestFriendsExplainLongerWords(t *testing.T) {
+	m := matcher(t, "subj-ana")
+	var f subject.Friends
+	f.Add(m, "subj-analysis is a folder, subj-ana2 an account; subj-ana herself explains nothing")
+	data := []byte("\x00\x01factsubj-analysis is\x00fact\x01subj-ana2\x00")
+	rep, err := m.Scan(t.Context(), bytes.NewReader(data), &f)
+	if err != nil || rep.Hits != 0 {
+		t.Errorf("friends: %+v, %v; want no hit", rep, err)
+	}
+	rep, _ = m.Scan(t.Context(), bytes.NewReader([]byte("\x00\x01factsubj-ana3")), &f)
+	if rep.By[subject.Embedded] != 1 {
+		t.Errorf("an unknown word: %+v; want it counted", rep)
+	}
+}
+
+// TestScanAcrossChunks places a token at every kind of place around the border
+// of two reads.
+func TestScanAcrossChunks(t *testing.T) {
+	m := matcher(t, "zx9canary77q", "u1")
+	const border = 1 << 20
+	for _, at := range []int{0, 1, border - 4111, border - 4100, border - 13, border - 12, border - 6, border - 1, border, border + 1, 2*border - 5, 3*border - 12} {
+		data := bytes.Repeat([]byte("."), 3*border)
+		copy(data[at:], "zx9canary77q")
+		for _, r := range []func() (subject.Report, error){
+			func() (subject.Report, error) { return m.Scan(t.Context(), bytes.NewReader(data), nil) },
+			func() (subject.Report, error) {
+				return m.Scan(t.Context(), iotest.HalfReader(bytes.NewReader(data)), nil)
+			},
+		} {
+			rep, err := r()
+			if err != nil || rep.Hits != 1 || rep.First != int64(at) || rep.Bytes != int64(len(data)) {
+				t.Fatalf("at %d: %+v, %v", at, rep, err)
+			}
+		}
+	}
+}
+
+func TestScanTellsABrokenRead(t *testing.T) {
+	m := matcher(t, "subj-ana")
+	if _, err := m.Scan(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc"))), nil); err == nil {
+		t.Error("a read that failed passed as a whole scan")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Scan(ctx, strings.NewReader("abc"), nil); !errors.Is(err, model.Timeout) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestScanAgainstPlainSearch is the oracle: random bytes, tokens planted.
+func TestScanAgainstPlainSearch(t *testing.T) {
+	m := matcher(t, "zx9canary77q", "Ana Ribeiro", "rc-5512")
+	rapid.Check(t, func(rt *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "a"), 1))
+		n := rapid.IntRange(0, 12).Draw(rt, "tokens")
+		var b bytes.Buffer
+		for i := range n {
+			for range rng.IntN(200) {
+				b.WriteByte(byte(32 + rng.IntN(95)))
+			}
+			fmt.Fprintf(&b, " %s ", m.Terms()[i%3])
+		}
+		rep, err := m.Scan(context.Background(), bytes.NewReader(b.Bytes()), nil)
+		if err != nil || rep.By[subject.Exact] < int64(n) {
+			rt.Fatalf("%+v, %v; %d planted", rep, err, n)
+		}
+	})
+}
+
+func FuzzMatcher(f *testing.F) {
+	f.Add("subj-ana", "x subj-ana \\u0041 %20 ＡＢ")
+	f.Add("Zoë", "Zoe\u0308 \xff\xfe")
+	f.Fuzz(func(t *testing.T, term, text string) {
+		m, err := subject.New(term)
+		if err != nil {
+			return
+		}
+		at := 0
+		for _, h := range m.Text(text) {
+			if h.Start < at || h.End <= h.Start || h.End > len(text) {
+				t.Fatalf("span %d:%d of %d", h.Start, h.End, len(text))
+			}
+			at = h.End
+		}
+		_ = m.NamesBytes([]byte(text))
+		if _, err := m.Scan(context.Background(), strings.NewReader(text), nil); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func BenchmarkScan(b *testing.B) {
+	m := matcher(b, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512")
+	rng := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 64<<20)
+	for i := range data {
+		data[i] = "etaoin shrdlu cmfwypvbgkjqxz\n{}\":,0123456789-_"[rng.IntN(46)]
+	}
+	for _, kind := range []string{"text", "binary"} {
+		if kind == "binary" {
+			for i := 0; i+8 < len(data); i += 8 {
+				v := rng.Uint64()
+				for k := range 8 {
+					data[i+k] = byte(v >> (8 * k))
+				}
+			}
+		}
+		b.Run(kind, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

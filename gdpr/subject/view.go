@@ -1,0 +1,269 @@
+package subject
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// view is a text as it is compared, with the way back to where it came from.
+type view struct {
+	text string
+	at   []int32 // offset in the source of each byte of text, and one more; nil: the same
+	src  string
+	// mid is the text between the source and this view, where it was decoded first;
+	// boundaries and case are looked up there.
+	mid  string
+	back []int32 // offsets of mid in src; nil: mid is src
+}
+
+func (v view) midOf(i int) int {
+	if v.at == nil {
+		return i
+	}
+	return int(v.at[i])
+}
+
+func (v view) srcOf(i int) int {
+	if v.back == nil {
+		return i
+	}
+	return int(v.back[i])
+}
+
+func (v view) start(i int) int { return v.srcOf(v.midOf(i)) }
+
+// end is the end in the source of what ends before i: the next piece begins
+// there, except for what was passed over in between.
+func (v view) end(i int) int {
+	if v.at == nil {
+		return v.srcOf(i)
+	}
+	// The last byte's own piece ends where the next kept or dropped one begins.
+	last := int(v.at[i-1])
+	for j := i; j < len(v.at); j++ {
+		if int(v.at[j]) > last {
+			return v.srcOf(pieceEnd(v.mid, last, int(v.at[j])))
+		}
+	}
+	return v.srcOf(len(v.mid))
+}
+
+// pieceEnd is the end of the rune cluster at last, without what was dropped
+// after it: trailing spaces that were joined belong to what follows.
+func pieceEnd(s string, last, next int) int {
+	_, n := utf8.DecodeRuneInString(s[last:next])
+	end := last + n
+	for end < next {
+		r, n := utf8.DecodeRuneInString(s[end:next])
+		if !unicode.IsMark(r) && !ignorable(r) {
+			break
+		}
+		end += n
+	}
+	return end
+}
+
+// whole applies the rule of a whole token at both ends, in the text before
+// folding: not preceded by a letter, digit or underscore and not followed by a
+// letter, digit, underscore or hyphen.
+func (v view) whole(lo, hi int) bool {
+	if v.at != nil && hi < len(v.at)-1 && v.at[hi] == v.at[hi-1] {
+		return false // it ends inside a character
+	}
+	if v.at != nil && lo > 0 && v.at[lo] == v.at[lo-1] {
+		return false
+	}
+	first, last := v.midOf(lo), v.midEnd(hi)
+	return !wordBefore(v.mid[:first]) && !wordAfter(v.mid[last:])
+}
+
+func (v view) midEnd(hi int) int {
+	w := v
+	w.back = nil
+	return w.end(hi)
+}
+
+// reads reports whether the text behind the span is exactly t.
+func (v view) reads(lo, hi int, t string) bool { return v.mid[v.midOf(lo):v.midEnd(hi)] == t }
+
+func wordBefore(s string) bool {
+	for len(s) > 0 {
+		r, n := utf8.DecodeLastRuneInString(s)
+		if ignorable(r) {
+			s = s[:len(s)-n]
+			continue
+		}
+		return wordRune(r)
+	}
+	return false
+}
+
+func wordAfter(s string) bool {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if ignorable(r) {
+			s = s[n:]
+			continue
+		}
+		return r == '-' || wordRune(r) || unicode.IsMark(r)
+	}
+	return false
+}
+
+// unspaced are scripts that set no space between words, where a name's
+// neighbour says nothing.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+}
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return wordByte(byte(r))
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !unicode.In(r, unspaced...)
+}
+
+func wordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
+}
+
+// ignorable characters show nothing and are used to break words up.
+func ignorable(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0, r == 0xfeff:
+		return true
+	case r >= 0x180b && r <= 0x180f, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// lookAlikes are letters of other scripts that read as Latin ones (Unicode
+// confusables, the single letters that names are disguised with).
+var lookAlikes = func() map[rune]rune {
+	m := map[rune]rune{}
+	pairs := "аaвbсcԁdеeһhіiјjκkкkӏlмmոnнhоoορpрpԛqѕsтtυuνvѵvԝwхxχxуyγyᴢzαaεeιiτtηnωw" +
+		"ɑaɡgɩiȷjʟlɴnʀrꜱsʏyʙbᴄcᴅdᴇeʜhᴊjᴋkᴍmᴏoᴘpᴛtᴜuᴠvᴡw"
+	runes := []rune(pairs)
+	for i := 0; i+1 < len(runes); i += 2 {
+		m[runes[i]] = runes[i+1]
+	}
+	return m
+}()
+
+var folder = cases.Fold()
+
+// fold is compatibility decomposition, case folding, look-alikes as Latin,
+// invisible characters dropped, white space joined.
+func fold(s string) view {
+	if isASCII(s) {
+		return foldASCII(s)
+	}
+	v := view{src: s, mid: s}
+	var b strings.Builder
+	b.Grow(len(s))
+	space := false
+	put := func(text string, at int) {
+		for i := range len(text) {
+			b.WriteByte(text[i])
+			v.at = append(v.at, int32(at))
+		}
+	}
+	var it norm.Iter
+	it.InitString(norm.NFKD, s)
+	for !it.Done() {
+		at := it.Pos()
+		for _, r := range string(it.Next()) {
+			switch {
+			case ignorable(r):
+				continue
+			case unicode.IsSpace(r):
+				if !space {
+					put(" ", at)
+				}
+				space = true
+				continue
+			}
+			space = false
+			if r < utf8.RuneSelf {
+				put(string(lower(byte(r))), at)
+				continue
+			}
+			for _, f := range folder.String(string(r)) {
+				if l, ok := lookAlikes[f]; ok {
+					f = l
+				}
+				put(string(f), at)
+			}
+		}
+	}
+	v.text = b.String()
+	v.at = append(v.at, int32(len(s)))
+	return v
+}
+
+func foldASCII(s string) view {
+	v := view{src: s, mid: s}
+	joined := false
+	for i := 0; i < len(s); i++ {
+		if spaceByte(s[i]) && (s[i] != ' ' || i+1 < len(s) && spaceByte(s[i+1])) {
+			joined = true
+			break
+		}
+	}
+	out := make([]byte, 0, len(s))
+	if !joined {
+		for i := range len(s) {
+			out = append(out, lower(s[i]))
+		}
+		v.text = string(out)
+		return v
+	}
+	v.at = make([]int32, 0, len(s)+1)
+	space := false
+	for i := range len(s) {
+		c := lower(s[i])
+		if spaceByte(c) {
+			if space {
+				continue
+			}
+			c = ' '
+		}
+		space = c == ' '
+		out = append(out, c)
+		v.at = append(v.at, int32(i))
+	}
+	v.at = append(v.at, int32(len(s)))
+	v.text = string(out)
+	return v
+}
+
+// decoded is a text with escapes resolved and the way back.
+type decoded struct {
+	text string
+	at   []int32
+	src  string
+}
+
+// fold2 folds what was decoded first.
+func fold2(d decoded) view {
+	v := fold(d.text)
+	v.src, v.back = d.src, d.at
+	return v
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+func spaceByte(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
