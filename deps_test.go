@@ -32,6 +32,10 @@ var layers = []layer{
 	{"conflict/names", nil},
 	{"conflict/merge", nil},
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
+	{"gdpr/subject", []string{"internal", "model"}},
+	{"gdpr/suppress", []string{"internal", "model", "gdpr/subject"}},
+	{"gdpr/receipt", []string{"internal", "model"}},
+	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
@@ -40,9 +44,9 @@ var layers = []layer{
 	{"backends/remote", []string{"internal", "model"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
-	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict"}},
-	{"ui/cli", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd"}},
-	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui"}},
+	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
+	{"ui/cli", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
+	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 
 // noDirect are imports that a package must not name itself, whatever it reaches
@@ -53,6 +57,7 @@ var noDirect = map[string][]string{
 	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker"},
 	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker"},
 	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker"},
+	"gdpr":     {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/gateway"},
 }
 
 type listed struct {

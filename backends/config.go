@@ -26,6 +26,7 @@ type Config struct {
 	Operator OperatorConfig `toml:"operator"`
 	Audit    AuditConfig    `toml:"audit"`
 	Undo     UndoConfig     `toml:"undo"`
+	GDPR     GDPRConfig     `toml:"gdpr"`
 	UI       UIConfig       `toml:"ui"`
 	Stores   []StoreConfig  `toml:"store"`
 
@@ -49,6 +50,14 @@ type AuditConfig struct {
 // UndoConfig shapes what is kept of displaced items.
 type UndoConfig struct {
 	Keep Duration `toml:"keep"` // how long; 0 is the store's default
+}
+
+// GDPRConfig shapes erasures.
+type GDPRConfig struct {
+	MaxShare        float64  `toml:"max_share"`        // of a store, 0..1; 0 is the desk's default
+	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
+	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
+	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
 }
 
 // UIConfig shapes the console.
@@ -206,6 +215,9 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
 		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
+	}
+	if cfg.GDPR.MaxShare < 0 || cfg.GDPR.MaxShare > 1 {
+		return fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
 	}
 	return cfg, cfg.checkStores(reg, at, file, raw.Stores)
 }

@@ -116,6 +116,9 @@ func (a *app) open(ctx context.Context) (*session, error) {
 	if s.log != nil {
 		policy.Audit = audit.Middleware(s.log)
 	}
+	if s.state != "" {
+		policy.Gate = s.desk(a).Gate()
+	}
 	s.fleet = backends.Open(ctx, a.Kinds, configs, backends.Env{Clock: a.Clock, Getenv: a.Env}, policy)
 	return s, nil
 }

@@ -1,0 +1,58 @@
+package gdpr
+
+import (
+	"time"
+
+	"memdesk/model"
+)
+
+// A request has to be answered within one month of its receipt, which two
+// further months may extend (GDPR Art. 12(3)). Months are calendar months; where
+// the last one has no such day, its last day counts.
+
+const dateForm = "2006-01-02"
+
+// ParseDate reads a day.
+func ParseDate(s string) (time.Time, error) {
+	t, err := time.Parse(dateForm, s)
+	if err != nil {
+		return time.Time{}, model.Errorf(model.InvalidInput, "gdpr", "%q is no date: write YYYY-MM-DD", s)
+	}
+	return t, nil
+}
+
+// AddMonths adds calendar months, kept inside the month that it reaches.
+func AddMonths(t time.Time, n int) time.Time {
+	y, m, d := t.Date()
+	last := time.Date(y, m+time.Month(n)+1, 0, 0, 0, 0, 0, time.UTC)
+	return time.Date(last.Year(), last.Month(), min(d, last.Day()), 0, 0, 0, 0, time.UTC)
+}
+
+// deadline is the day by which the request must be answered. The days of each
+// pause for an identity check do not count; one that goes on counts up to now.
+func (r *Request) deadline(now time.Time) time.Time {
+	received, err := ParseDate(r.Received)
+	if err != nil {
+		return time.Time{}
+	}
+	months := 1
+	if r.Extended {
+		months = 3
+	}
+	days := r.PausedDays
+	if r.PausedSince != "" {
+		if since, err := ParseDate(r.PausedSince); err == nil {
+			days += daysBetween(since, now)
+		}
+	}
+	return AddMonths(received, months).AddDate(0, 0, days)
+}
+
+func daysBetween(from, to time.Time) int {
+	return max(0, int(day(to).Sub(day(from)).Hours()/24))
+}
+
+func day(t time.Time) time.Time {
+	y, m, d := t.UTC().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}

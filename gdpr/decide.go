@@ -1,0 +1,171 @@
+package gdpr
+
+import (
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// The policy, unless a choice overrides it for an item:
+//
+//  1. An item on hold stays as it is.
+//  2. An item that is tagged with another person too, or that only mentions the
+//     subject inside a larger text, is shared: it is redacted.
+//  3. An item under which others hang that stay cannot go: it is redacted.
+//  4. A file of a tier that only its own writer fills is redacted by removing.
+//  5. Everything else that concerns the subject is forgotten, quarantine entries
+//     and items that are no text among it.
+
+// Erased stands where an identifier stood.
+const Erased = "[erased]"
+
+// shared texts: at least this many lines that say something, of which at most
+// half name the person.
+const sharedLines = 3
+
+func (d *Desk) decide(r *Request, m *subject.Matcher, s model.Store, q *search) []Step {
+	going := map[string]bool{}
+	for i := range q.found {
+		f := &q.found[i]
+		going[f.Item.ID] = d.action(r, m, s, f) == Forget
+	}
+	// A parent of what stays must stay too, and so on upwards: until nothing changes.
+	for changed := true; changed; {
+		changed = false
+		for id, goes := range going {
+			if !goes {
+				continue
+			}
+			for _, c := range q.children[id] {
+				if !going[c] {
+					going[id], changed = false, true
+					break
+				}
+			}
+		}
+	}
+	var out []Step
+	for i := range q.found {
+		f := &q.found[i]
+		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, f),
+			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0}
+		if st.Action == Forget && !going[f.Item.ID] {
+			st.Action = Redact
+			st.Reason += "; other items hang under it, so it stays without the subject"
+		}
+		switch st.Action {
+		case Held:
+			st.Ground = r.Holds[slices.IndexFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == f.Item.ID })].Ground
+		case Redact:
+			redact(m, s, f.Item, &st)
+		}
+		out = append(out, st)
+	}
+	return childrenFirst(out, q.children)
+}
+
+// action applies the policy to one item.
+func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, f *Found) Action {
+	id := f.Item.ID
+	if slices.ContainsFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == id }) {
+		return Held
+	}
+	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {
+		return r.Choices[i].Action
+	}
+	switch {
+	case f.Layer == layerQuarantine, f.Item.Has(model.FlagBinary), f.Item.Has(model.FlagUnreadable):
+		return Forget
+	case len(f.Others) > 0:
+		return Redact
+	case f.Tagged || f.Derived:
+		return Forget
+	case mentions(m, f.Item.Body):
+		return Redact
+	}
+	return Forget
+}
+
+// mentions reports whether a text is larger than what it says of the person:
+// several lines, of which at most half name her.
+func mentions(m *subject.Matcher, body string) bool {
+	lines, naming := 0, 0
+	for line := range strings.Lines(body) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		lines++
+		if m.Names(line) {
+			naming++
+		}
+	}
+	return lines >= sharedLines && naming*2 <= lines
+}
+
+// redact writes the edited text into the step.
+func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
+	with := Erased
+	tier, declared := s.Tier(it.Tier)
+	if declared && !tier.Writable || it.Has(model.FlagReadOnly) {
+		with = "" // its writer's tier takes an edit that only removes
+	}
+	st.NewBody = m.Redact(it.Body, with)
+	if declared && tier.Cap > 0 && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
+		st.NewBody = m.Redact(it.Body, "")
+	}
+	if strings.TrimSpace(st.NewBody) == "" {
+		st.NewBody = Erased // an empty text cannot be written
+	}
+	if it.Meta != nil && tier.Document != model.Opaque {
+		changed := false
+		meta := []model.Field{}
+		for _, f := range it.Meta {
+			if f.ReadOnly {
+				continue
+			}
+			if v := redactField(m, f); v != f.Value {
+				f.Value, changed = v, true
+			}
+			meta = append(meta, f)
+		}
+		if changed || m.Names(it.ID) {
+			st.NewMeta = meta
+		}
+	}
+	if m.Names(it.ID) {
+		st.NewID = m.Redact(it.ID, "erased")
+	}
+}
+
+// redactField edits a metadata value. One that is an identifier as a whole is
+// emptied: no field is about nobody in particular.
+func redactField(m *subject.Matcher, f model.Field) string {
+	for _, t := range m.Terms() {
+		if f.Value == t {
+			return ""
+		}
+	}
+	return m.Redact(f.Value, Erased)
+}
+
+// childrenFirst orders the steps so that no item goes before those under it.
+func childrenFirst(steps []Step, children map[string][]string) []Step {
+	depth := map[string]int{}
+	var down func(id string, seen int) int
+	down = func(id string, seen int) int {
+		if d, ok := depth[id]; ok || seen > 1000 {
+			return d
+		}
+		depth[id] = 0 // a cycle ends here
+		n := 0
+		for _, c := range children[id] {
+			n = max(n, 1+down(c, seen+1))
+		}
+		depth[id] = n
+		return n
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
+	return steps
+}

@@ -1,0 +1,365 @@
+package gdpr
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/gdpr/suppress"
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// Policy is the configuration of erasures.
+type Policy struct {
+	// MaxShare is the part of a store (0..1) from which the number of items must be
+	// typed; 0 means 0.2.
+	MaxShare float64
+	// RequireApproval demands a second operator's signature over the plan.
+	RequireApproval bool
+	// Approvers are the fingerprints that may sign; empty: any key but the
+	// requester's.
+	Approvers []string
+	// ApprovalValid is how long a signature counts; 0 means seven days.
+	ApprovalValid time.Duration
+}
+
+// Operator is who works at the desk.
+type Operator struct {
+	ID  string
+	Key string // SSH key fingerprint, empty when unauthenticated
+}
+
+// Desk keeps requests and works on them. It is safe for concurrent use, also by
+// several processes; one request is worked on by one of them at a time.
+type Desk struct {
+	State    string // the state directory; the desk lives in its gdpr directory
+	Clock    clock.Clock
+	Log      *audit.Log   // never nil for what changes anything
+	Undo     *undo.Keeper // what it keeps of the person is erased too
+	Operator Operator
+	Policy   Policy
+	// Ensure makes the state directory.
+	Ensure func() error
+}
+
+func (d *Desk) dir(parts ...string) string {
+	return filepath.Join(append([]string{d.State, "gdpr"}, parts...)...)
+}
+
+// prepare makes the desk's directories.
+func (d *Desk) prepare() error {
+	if d.Ensure != nil {
+		if err := d.Ensure(); err != nil {
+			return err
+		}
+	}
+	for _, sub := range []string{"requests", "plans", "runs", "receipts", "keys"} {
+		if err := os.MkdirAll(d.dir(sub), 0o700); err != nil {
+			return model.E(model.Unavailable, "gdpr", pathless(err))
+		}
+	}
+	return nil
+}
+
+func (d *Desk) pseudonymKey() (suppress.Key, error) {
+	if err := d.prepare(); err != nil {
+		return suppress.Key{}, err
+	}
+	return suppress.LoadKey(d.dir("keys", "pseudonym"))
+}
+
+// Suppressed is the list of who must not come back; empty before the first
+// erasure. It creates nothing.
+func (d *Desk) Suppressed() *suppress.List {
+	return suppress.Open(d.dir("suppressed.json"), d.dir("keys", "pseudonym"))
+}
+
+// File takes a request in. It is audited; nothing is searched yet.
+func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
+	if d.Log == nil {
+		return Due{}, model.Refuse("gdpr", "there is no audit log")
+	}
+	var r Request
+	if err := d.Log.Writable(); err != nil {
+		return Due{}, model.Refuse("gdpr", "it could not be recorded: "+err.Error())
+	}
+	r, err := d.newRequest(in)
+	if err != nil {
+		return Due{}, err
+	}
+	err = d.act(ctx, &r, "gdpr-request", nil, func(context.Context) (map[string]int64, error) {
+		return map[string]int64{"aliases": int64(len(r.Aliases))}, d.save(&r)
+	})
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(d.Clock.Now()), nil
+}
+
+// act runs an act on a request between intent and outcome.
+func (d *Desk) act(ctx context.Context, r *Request, action string, counts map[string]int64, fn func(context.Context) (map[string]int64, error)) error {
+	if d.Log == nil {
+		return model.Refuse(action, "there is no audit log")
+	}
+	e := audit.Entry{Action: action, Subject: r.Subject, Plan: r.PlanHash, Counts: counts, Scope: r.ID}
+	return d.Log.Act(ctx, e, fn)
+}
+
+// refused records a refusal of the desk itself and returns it.
+func (d *Desk) refused(ctx context.Context, r *Request, action, why string) error {
+	err := model.Refuse(action, why)
+	if d.Log == nil {
+		return err
+	}
+	e := audit.Entry{Action: action, Subject: r.Subject, Plan: r.PlanHash, Scope: r.ID}
+	if nerr := d.Log.Note(ctx, e, audit.Result{Verdict: audit.Refused, Class: string(model.PermissionDenied)}); nerr != nil {
+		return errors.Join(err, nerr)
+	}
+	return err
+}
+
+var requestForm = regexp.MustCompile(`^er-[0-9]{8}-[0-9a-f]{8}$`)
+
+// Get reads a request by its id, or by the subject's id as it was filed: the
+// newest of that person, also when it is complete.
+func (d *Desk) Get(id string) (Due, error) {
+	if requestForm.MatchString(id) {
+		r, err := d.load(id)
+		if err != nil {
+			return Due{}, err
+		}
+		return r.due(d.Clock.Now()), nil
+	}
+	all, err := d.List()
+	if err != nil {
+		return Due{}, err
+	}
+	key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
+	if err == nil {
+		p := key.Pseudonym(id)
+		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
+		slices.SortFunc(all, func(a, b Due) int { return b.Created.Compare(a.Created) })
+		if len(all) > 0 {
+			return all[0], nil
+		}
+	}
+	return Due{}, model.Errorf(model.NotFound, "gdpr", "there is no such request; `memdesk gdpr list` shows them")
+}
+
+// List is every request, those with work left first, by deadline.
+func (d *Desk) List() ([]Due, error) {
+	entries, err := os.ReadDir(d.dir("requests"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, model.E(model.Unavailable, "gdpr", pathless(err))
+	}
+	now := d.Clock.Now()
+	var out []Due
+	for _, e := range entries {
+		id, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || !requestForm.MatchString(id) {
+			continue
+		}
+		r, err := d.load(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r.due(now))
+	}
+	slices.SortFunc(out, func(a, b Due) int {
+		if a.Done() != b.Done() {
+			if a.Done() {
+				return 1
+			}
+			return -1
+		}
+		if c := a.Deadline.Compare(b.Deadline); c != 0 {
+			return c
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return out, nil
+}
+
+func (d *Desk) load(id string) (Request, error) {
+	var r Request
+	err := readJSON(d.dir("requests", id+".json"), &r)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, model.Errorf(model.NotFound, "gdpr", "there is no request %s", id)
+	}
+	if err != nil || r.ID != id {
+		return r, model.Errorf(model.Internal, "gdpr", "request %s cannot be read: its file is damaged", id)
+	}
+	return r, nil
+}
+
+func (d *Desk) save(r *Request) error {
+	if err := d.prepare(); err != nil {
+		return err
+	}
+	r.Updated = d.Clock.Now().UTC()
+	return writeJSON(d.dir("requests", r.ID+".json"), r)
+}
+
+// Change edits a request that is not complete, under the log.
+func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request) error) (Due, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if r.Done() {
+		return Due{}, model.Errorf(model.Conflict, action, "request %s is complete", id)
+	}
+	err = d.act(ctx, &r, action, nil, func(context.Context) (map[string]int64, error) {
+		if err := edit(&r); err != nil {
+			return nil, err
+		}
+		return nil, d.save(&r)
+	})
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(d.Clock.Now()), nil
+}
+
+// Extend lengthens the deadline by two months, once (Art. 12(3)).
+func (d *Desk) Extend(ctx context.Context, id string) (Due, error) {
+	return d.change(ctx, id, "gdpr-extend", func(r *Request) error {
+		if r.Extended {
+			return model.Errorf(model.Conflict, "gdpr", "the deadline has been extended already; once is all the law gives")
+		}
+		r.Extended = true
+		return nil
+	})
+}
+
+// Pause stops the clock while the person's identity is checked; a second call is
+// Conflict.
+func (d *Desk) Pause(ctx context.Context, id string) (Due, error) {
+	return d.change(ctx, id, "gdpr-pause", func(r *Request) error {
+		if r.PausedSince != "" {
+			return model.Errorf(model.Conflict, "gdpr", "the clock is stopped already, since %s", r.PausedSince)
+		}
+		r.PausedSince = day(d.Clock.Now()).Format(dateForm)
+		return nil
+	})
+}
+
+// Resume lets the clock run again.
+func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
+	return d.change(ctx, id, "gdpr-resume", func(r *Request) error {
+		since, err := ParseDate(r.PausedSince)
+		if err != nil {
+			return model.Errorf(model.Conflict, "gdpr", "the clock is running")
+		}
+		r.PausedDays += daysBetween(since, d.Clock.Now())
+		r.PausedSince = ""
+		return nil
+	})
+}
+
+// Hold keeps an item back from the erasure. A plan made before is void.
+func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
+	if strings.TrimSpace(h.Ground) == "" {
+		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
+	}
+	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {
+		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.Store == h.Store && o.ID == h.ID })
+		r.Holds = append(r.Holds, h)
+		r.void()
+		return nil
+	})
+}
+
+// Choose overrides the policy for an item. A plan made before is void.
+func (d *Desk) Choose(ctx context.Context, id string, c Choice) (Due, error) {
+	if c.Action != Forget && c.Action != Redact {
+		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "an item can be forgotten or redacted; to keep it, put it on hold")
+	}
+	return d.change(ctx, id, "gdpr-choose", func(r *Request) error {
+		r.Choices = slices.DeleteFunc(r.Choices, func(o Choice) bool { return o.Store == c.Store && o.ID == c.ID })
+		r.Choices = append(r.Choices, c)
+		r.void()
+		return nil
+	})
+}
+
+// void takes the plan back: what it was approved for has changed.
+func (r *Request) void() {
+	r.PlanHash, r.Approvals = "", nil
+	if r.State == StatePlanned || r.State == StateApproved {
+		r.State = StateOpen
+	}
+}
+
+func readJSON(path string, into any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(b, into)
+}
+
+func writeJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return model.E(model.Internal, "gdpr", err)
+	}
+	if err := atomicfile.Write(path, append(b, '\n'), 0o600); err != nil {
+		return model.E(model.Unavailable, "gdpr", pathless(err))
+	}
+	return nil
+}
+
+func pathless(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}
+
+// held is the request that holds an item back; empty for none. A cascade is no
+// single item: the store is asked what it would remove, by the plan.
+func (d *Desk) held(store, id string) (string, error) {
+	all, err := d.List()
+	if err != nil || id == "" {
+		return "", err
+	}
+	hash := ""
+	for _, r := range all {
+		for _, h := range r.Holds {
+			if h.Store != store {
+				continue
+			}
+			if r.Done() && hash == "" {
+				key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
+				if err != nil {
+					return "", pathless(err)
+				}
+				hash = key.Item(store, id)
+			}
+			if h.ID == id || r.Done() && h.ID == hash {
+				return r.ID, nil
+			}
+		}
+	}
+	return "", nil
+}

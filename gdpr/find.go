@@ -1,0 +1,324 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Found is an item that concerns the person.
+type Found struct {
+	Store   string
+	Item    model.Item
+	Layer   string   // item, edge, quarantine
+	Tagged  bool     // by a key of the store, or a field that is exactly an identifier
+	Derived bool     // made from something of the person
+	Named   []string // where: id, body, metadata
+	Alias   bool     // an alias only, not the id
+	Methods []subject.Method
+	Others  []string // other persons it is tagged with
+	Reason  string
+}
+
+// layers of what is found.
+const (
+	layerItem       = "item"
+	layerEdge       = "edge"
+	layerQuarantine = "quarantine"
+)
+
+// search is one pass over one store.
+type search struct {
+	store   model.Store
+	m       *subject.Matcher
+	friends *subject.Friends
+
+	found    []Found
+	items    int64               // looked at
+	children map[string][]string // parent → children, by the store's own parent fields
+	problems []string
+	reasons  map[string][]string // from Subjects
+}
+
+// find looks at every item the store can show: hidden, archived, edges,
+// quarantine. What could not be looked at is a problem, never left out.
+func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int64)) (*search, error) {
+	q := &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}}
+	if s.Subjects != nil {
+		err := s.Subjects.Concerning(ctx, m.Terms(), func(h model.SubjectHit) bool {
+			q.reasons[h.ID] = append(q.reasons[h.ID], h.Reason)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if s.Browser == nil {
+		q.problems = append(q.problems, "this store cannot be browsed: what it holds is not known")
+		return q, nil
+	}
+	seen := map[string]bool{}
+	if err := q.browse(ctx, seen, step); err != nil {
+		return nil, err
+	}
+	if err := q.names(ctx, seen); err != nil {
+		return nil, err
+	}
+	for _, id := range sortedKeys(q.reasons) { // tied to the person, and in no list
+		if !seen[id] {
+			seen[id] = true
+			if err := q.read(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := q.quarantine(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(q.found, func(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) })
+	return q, nil
+}
+
+func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int64)) error {
+	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
+	if slices.Contains(q.store.Orders, model.OrderID) {
+		req.Order = model.OrderID
+	}
+	for {
+		page, err := q.store.Browser.List(ctx, req)
+		if err != nil {
+			return err
+		}
+		for _, p := range page.Problems {
+			if !slices.Contains(q.problems, p) {
+				q.problems = append(q.problems, p)
+			}
+		}
+		for _, h := range page.Items {
+			if seen[h.ID] {
+				continue
+			}
+			seen[h.ID] = true
+			if err := q.read(ctx, h.ID); err != nil {
+				return err
+			}
+		}
+		if step != nil {
+			step(q.items)
+		}
+		if page.Next == "" {
+			return nil
+		}
+		req.Cursor = page.Next
+	}
+}
+
+// names adds what no list shows: conflict copies, backups, files of no tier.
+func (q *search) names(ctx context.Context, seen map[string]bool) error {
+	if q.store.Names == nil {
+		return nil
+	}
+	var more []string
+	problems, err := q.store.Names.Names(ctx, func(id string) bool {
+		if !seen[id] {
+			seen[id] = true
+			more = append(more, id)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	q.problems = append(q.problems, problems...)
+	for _, id := range more {
+		if err := q.read(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read looks at one item. One that is gone meanwhile is no problem; one that
+// cannot be read is.
+func (q *search) read(ctx context.Context, id string) error {
+	it, err := q.store.Browser.Read(ctx, id)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return nil
+	case err != nil && ctx.Err() != nil:
+		return model.FromContext(ctx, "discover")
+	case err != nil && model.KindOf(err).Retryable():
+		return err // the store went away: nothing can be said of the rest
+	case err != nil:
+		q.items++
+		q.problems = append(q.problems, "an item cannot be read: "+string(model.KindOf(err)))
+		return nil
+	}
+	q.items++
+	q.look(it)
+	return nil
+}
+
+// look decides whether an item concerns the person, and why.
+func (q *search) look(it model.Item) {
+	layer := layerItem
+	if it.Has(model.FlagEdge) {
+		layer = layerEdge
+	}
+	for _, f := range it.Meta {
+		if parentField(f.Name) && f.Value != "" {
+			q.children[f.Value] = append(q.children[f.Value], it.ID)
+		}
+	}
+	q.friends.Add(q.m, it.Body)
+	for _, f := range it.Meta {
+		q.friends.Add(q.m, f.Value)
+	}
+	q.friends.Add(q.m, it.ID)
+	f := Found{Store: q.store.Name, Item: it, Layer: layer}
+	own := q.reasons[it.ID]
+	f.Tagged = len(own) > 0
+	hit := func(where, text string) bool {
+		var hits []subject.Hit
+		if it.Has(model.FlagBinary) && where == "body" {
+			if q.m.NamesBytes([]byte(text)) {
+				hits = []subject.Hit{{Method: subject.UTF16}}
+			}
+		} else {
+			hits = q.m.Text(text)
+		}
+		for _, h := range hits {
+			f.Alias = f.Alias || h.Term > 0
+			if !slices.Contains(f.Methods, h.Method) {
+				f.Methods = append(f.Methods, h.Method)
+			}
+		}
+		if len(hits) > 0 && !slices.Contains(f.Named, where) {
+			f.Named = append(f.Named, where)
+		}
+		return len(hits) > 0
+	}
+	hit("body", it.Body)
+	hit("id", it.ID)
+	for _, m := range it.Meta {
+		if !hit(m.Name, m.Name+"\n"+m.Value) {
+			continue
+		}
+		f.Derived = f.Derived || m.Name == "provenance" || m.Name == "source"
+		f.Tagged = f.Tagged || q.isTag(m.Value)
+	}
+	if len(own) == 0 && len(f.Named) == 0 {
+		return
+	}
+	f.Others = others(it, q.m)
+	f.Reason = f.words(own)
+	q.found = append(q.found, f)
+}
+
+// parentField names a field by which one item hangs under another.
+func parentField(name string) bool {
+	return name == "parent" || name == "parent_id" || strings.HasSuffix(name, "_parent")
+}
+
+// isTag reports whether a metadata value, or a string inside a JSON one, is an
+// identifier and nothing else.
+func (q *search) isTag(value string) bool {
+	for _, t := range q.m.Terms() {
+		if value == t || strings.Contains(value, `"`+t+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+// words says why, without naming the person.
+func (f *Found) words(own []string) string {
+	var parts []string
+	for _, o := range own {
+		if !slices.Contains(parts, o) {
+			parts = append(parts, o)
+		}
+	}
+	if f.Tagged && len(own) == 0 {
+		parts = append(parts, "tagged")
+	}
+	what := "names the subject"
+	if f.Alias {
+		what = "alias"
+	}
+	if f.Derived {
+		parts = append(parts, "derived from something of the subject")
+	}
+	if len(f.Named) > 0 {
+		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))
+	}
+	for _, m := range f.Methods {
+		if m != subject.Exact {
+			parts = append(parts, "by "+string(m))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// quarantine looks at what the store's scanner has set aside.
+func (q *search) quarantine(ctx context.Context) error {
+	if q.store.Quarantine == nil {
+		return nil
+	}
+	all, err := q.store.Quarantine.Quarantined(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		q.items++
+		full, err := q.store.Quarantine.ReadQuarantined(ctx, e.ID)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			q.problems = append(q.problems, "a quarantine entry cannot be read: "+string(model.KindOf(err)))
+			continue
+		}
+		hits := q.m.Text(full.Body + "\n" + full.Source + "\n" + e.ID)
+		if len(hits) == 0 && len(q.reasons[e.ID]) == 0 {
+			continue
+		}
+		f := Found{Store: q.store.Name, Layer: layerQuarantine, Named: []string{"body"}, Alias: len(hits) > 0 && hits[0].Term > 0,
+			Item: model.Item{Header: model.Header{ID: e.ID, Bytes: int64(len(full.Body))}, Body: full.Body}}
+		f.Reason = f.words(q.reasons[e.ID])
+		q.found = slices.DeleteFunc(q.found, func(o Found) bool { return o.Item.ID == e.ID })
+		q.found = append(q.found, f)
+	}
+	return nil
+}
+
+// others are persons that an item is tagged with beside the subject.
+func others(it model.Item, m *subject.Matcher) []string {
+	var out []string
+	for _, f := range it.Meta {
+		if f.Name == "subject" || f.Name == "data_subject_id" {
+			if f.Value != "" && f.Value != Erased && !strings.HasPrefix(f.Value, "{") && !m.Names(f.Value) {
+				out = append(out, f.Value)
+			}
+		}
+		for _, id := range taggedIn(f.Value) {
+			if id != Erased && !m.Names(id) && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,338 @@
+package gdpr
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Action is what happens to an item or a layer.
+type Action string
+
+// The actions.
+const (
+	Forget     Action = "forget"
+	Redact     Action = "redact"
+	Scrub      Action = "scrub"
+	Held       Action = "hold"
+	OutOfScope Action = "out_of_scope"
+)
+
+// Step is one row of a plan: exactly what is done to one item or layer.
+type Step struct {
+	Store  string `json:"store"`
+	ID     string `json:"id"` // of the item, or of the layer
+	Layer  string `json:"layer"`
+	Reason string `json:"reason"`
+	Action Action `json:"action"`
+	// Revision is the one that was seen; the step changes nothing else.
+	Revision model.Revision `json:"revision,omitempty"`
+	Bytes    int64          `json:"bytes"`
+	// NewBody, NewMeta and NewID are what a redaction leaves.
+	NewBody string        `json:"new_body,omitempty"`
+	NewMeta []model.Field `json:"new_meta,omitempty"`
+	NewID   string        `json:"new_id,omitempty"`
+	Binary  bool          `json:"binary,omitempty"`
+	Ground  string        `json:"ground,omitempty"` // of a hold
+	// Others says that other persons are concerned too.
+	Others bool `json:"others,omitempty"`
+}
+
+// StorePlan is what happens in one store.
+type StorePlan struct {
+	Store   string `json:"store"`
+	Kind    string `json:"kind"`
+	Where   string `json:"where"` // identity beyond the name
+	Items   int64  `json:"items"` // the store holds
+	Targets int64  `json:"targets"`
+	// Cascade: the store's own cascade does it, in one transaction.
+	Cascade bool   `json:"cascade,omitempty"`
+	Error   string `json:"error,omitempty"` // why it could not be searched, in words
+	// Problems name what could not be looked at.
+	Problems []string `json:"problems,omitempty"`
+	Steps    []Step   `json:"steps"`
+}
+
+// Plan is exactly what an erasure would do. Hash covers all of it but Made and
+// Estimate.
+type Plan struct {
+	Request   string      `json:"request"`
+	Pseudonym string      `json:"pseudonym"`
+	Stores    []StorePlan `json:"stores"`
+
+	Hash     string        `json:"-"`
+	Made     time.Time     `json:"-"`
+	Estimate time.Duration `json:"-"`
+}
+
+// kept is a plan as it is stored.
+type kept struct {
+	Hash string    `json:"hash"`
+	Made time.Time `json:"made"`
+	Plan Plan      `json:"plan"`
+}
+
+func (p *Plan) sum() (string, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return "", model.E(model.Internal, "plan", err)
+	}
+	h := sha256.Sum256(append([]byte("memdesk-plan-v1\x00"), b...))
+	return hex.EncodeToString(h[:]), nil
+}
+
+// Count is how many items go or change, and how many are held.
+func (p *Plan) Count() (items, held int64) {
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			switch st.Action {
+			case Forget, Redact:
+				items++
+			case Held:
+				held++
+			}
+		}
+	}
+	return items, held
+}
+
+// OverShare are the stores of which more than the permitted part would go.
+func (p *Plan) OverShare(max float64) []StorePlan {
+	if max <= 0 {
+		max = DefaultMaxShare
+	}
+	var out []StorePlan
+	for _, s := range p.Stores {
+		if s.Items > 0 && float64(s.Targets) > max*float64(s.Items) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// DefaultMaxShare is the part of a store from which the number must be typed.
+const DefaultMaxShare = 0.2
+
+// wholeStore is the size from which a selector that matches everything is no
+// selector of a person.
+const wholeStore = 20
+
+// MakePlan searches every store and writes down what would be done. It changes
+// no store. A store that cannot be searched is in the plan with its error, so
+// the request cannot become complete without it.
+func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, step func(store, what string)) (Plan, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return Plan{}, err
+	}
+	if r.Done() {
+		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s is complete; its identifiers are gone", id)
+	}
+	var p Plan
+	err = d.act(ctx, &r, "gdpr-plan", nil, func(ctx context.Context) (map[string]int64, error) {
+		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
+			return nil, err
+		}
+		if err := d.prepare(); err != nil {
+			return nil, err
+		}
+		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {
+			return nil, err
+		}
+		if r.PlanHash != p.Hash {
+			r.void()
+			r.PlanHash = p.Hash
+		}
+		if r.State == StateOpen {
+			r.State = StatePlanned
+		}
+		items, held := p.Count()
+		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, d.save(&r)
+	})
+	return p, err
+}
+
+// Plan is the newest plan of a request, or NotFound.
+func (d *Desk) Plan(id string) (Plan, error) {
+	var k kept
+	if err := readJSON(d.dir("plans", id+".json"), &k); err != nil {
+		return Plan{}, model.Errorf(model.NotFound, "gdpr", "request %s has no plan: `memdesk gdpr plan %s` makes one", id, id)
+	}
+	sum, err := k.Plan.sum()
+	if err != nil || sum != k.Hash {
+		return Plan{}, model.Errorf(model.Conflict, "gdpr", "the plan of %s is not as it was made: plan again", id)
+	}
+	k.Plan.Hash, k.Plan.Made = k.Hash, k.Made
+	return k.Plan, nil
+}
+
+func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(store, what string)) (Plan, error) {
+	m, err := subject.New(r.Terms()...)
+	if err != nil {
+		return Plan{}, err
+	}
+	begun := d.Clock.Now()
+	p := Plan{Request: r.ID, Pseudonym: r.Pseudonym, Made: begun.UTC()}
+	for _, member := range fleet.Members() {
+		sp := StorePlan{Store: member.Name, Kind: member.Kind}
+		if member.Err == nil {
+			err = d.planStore(ctx, r, m, member.Store, &sp, step)
+		} else {
+			err = member.Err
+		}
+		if ctx.Err() != nil {
+			return Plan{}, model.FromContext(ctx, "gdpr-plan")
+		}
+		if err != nil {
+			sp.Error, sp.Steps = "it cannot be searched: "+string(model.KindOf(err)), nil
+		}
+		p.Stores = append(p.Stores, sp)
+	}
+	for _, h := range r.Holds {
+		if !slices.ContainsFunc(p.Stores, func(s StorePlan) bool {
+			return s.Store == h.Store && slices.ContainsFunc(s.Steps, func(st Step) bool { return st.ID == h.ID && st.Action == Held })
+		}) {
+			return Plan{}, model.Errorf(model.NotFound, "gdpr-plan", "%s is on hold and is not among what was found", model.Ref{Store: h.Store, ID: h.ID}.String())
+		}
+	}
+	for _, s := range p.Stores {
+		if s.Items >= wholeStore && s.Targets == s.Items {
+			return Plan{}, model.Errorf(model.InvalidInput, "gdpr-plan",
+				"the identifiers match every item of store %s: that selects a store, not a person. Look at the aliases", s.Store)
+		}
+	}
+	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Second
+	p.Hash, err = p.sum()
+	return p, err
+}
+
+func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, step func(store, what string)) error {
+	tell := func(what string) {
+		if step != nil {
+			step(s.Name, what)
+		}
+	}
+	q, err := find(ctx, s, m, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) })
+	if err != nil {
+		return err
+	}
+	slices.Sort(q.problems)
+	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, q.problems
+	sp.Steps = d.decide(r, m, s, q)
+	for _, st := range sp.Steps {
+		if st.Action == Forget || st.Action == Redact {
+			sp.Targets++
+		}
+	}
+	sp.Cascade = cascades(s, q, sp)
+	tell("layers")
+	return planLayers(ctx, m, s, q, sp)
+}
+
+// whereOf identifies a store beyond its name.
+func whereOf(s model.Store) string {
+	h := sha256.Sum256([]byte(s.Kind + "\x00" + s.Location))
+	return hex.EncodeToString(h[:8])
+}
+
+// cascades reports whether the store's own cascade removes exactly the plan:
+// everything is to be forgotten, and the store ties exactly that to the id.
+func cascades(s model.Store, q *search, sp *StorePlan) bool {
+	if s.Subjects == nil || !s.Capabilities()["cascade"] || len(sp.Steps) == 0 {
+		return false
+	}
+	for _, st := range sp.Steps {
+		if st.Action != Forget || st.Layer != layerItem || len(q.reasons[st.ID]) == 0 {
+			return false
+		}
+	}
+	return len(sp.Steps) == len(q.reasons)
+}
+
+// planLayers names what is no item: layers that hold the person and those out of
+// reach.
+func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *search, sp *StorePlan) error {
+	if s.Maintainer == nil {
+		return nil
+	}
+	layers, err := s.Maintainer.Layers(ctx)
+	if err != nil {
+		return err
+	}
+	going := map[string]bool{}
+	for _, st := range sp.Steps {
+		going[st.ID] = st.Action == Forget
+	}
+	for _, l := range layers {
+		if l.Kind == model.LayerItem && l.ItemID != "" {
+			continue // the item's own step speaks of it
+		}
+		if l.Kind == model.LayerExternal {
+			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: l.Reason})
+			continue
+		}
+		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub}
+		switch rep, err := scanLayer(ctx, m, s, l, q.friends); {
+		case err != nil && ctx.Err() != nil:
+			return model.FromContext(ctx, "gdpr-plan")
+		case !l.Readable:
+			st.Reason = "it cannot be looked at: " + l.Reason
+		case err != nil:
+			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
+		case rep.Hits == 0:
+			continue
+		default:
+			st.Reason = "its bytes name the subject"
+		}
+		sp.Steps = append(sp.Steps, st)
+	}
+	return nil
+}
+
+// layerName tells a layer from an item: the bytes of several items are a file.
+func layerName(l model.Layer) string {
+	if l.Kind == model.LayerItem {
+		return "file"
+	}
+	return string(l.Kind)
+}
+
+// scanLayer reads a layer's bytes.
+func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, friends *subject.Friends) (subject.Report, error) {
+	if !l.Readable {
+		return subject.Report{}, nil
+	}
+	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
+	if err != nil {
+		return subject.Report{}, err
+	}
+	rep, err := m.Scan(ctx, f, friends)
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = model.E(model.Internal, "scan", cerr)
+	}
+	return rep, err
+}
+
+// Refs are the items of a step's kind, for people.
+func (p *Plan) Refs(a Action) []model.Ref {
+	var out []model.Ref
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if st.Action == a {
+				out = append(out, model.Ref{Store: st.Store, ID: st.ID})
+			}
+		}
+	}
+	return out
+}
+
+// short is a hash as people compare it.
+func short(hash string) string { return hash[:min(12, len(hash))] }

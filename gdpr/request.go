@@ -1,0 +1,159 @@
+package gdpr
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/gdpr/subject"
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// State is where a request is.
+type State string
+
+// The states. Partial and pending have work left; complete is the only end.
+const (
+	StateOpen     State = "open"     // nothing planned yet
+	StatePlanned  State = "planned"  // a plan stands
+	StateApproved State = "approved" // and somebody else has signed it
+	StateRunning  State = "running"  // begun; also after a crash, until it goes on
+	StatePartial  State = "partial"  // a store failed or something is left
+	StatePending  State = "pending"  // held back by a reader or a sync; try again
+	StateComplete State = "complete" // every layer in scope is clean, a receipt exists
+)
+
+// Request is one person's request. Subject, Aliases and Ground are empty once it
+// is complete: what stays is the pseudonym.
+type Request struct {
+	ID        string   `json:"request"`
+	Pseudonym string   `json:"pseudonym"` // keyed, of the subject id
+	Subject   string   `json:"subject,omitempty"`
+	Aliases   []string `json:"aliases,omitempty"` // each confirmed by the operator who gave it
+	Ground    string   `json:"ground,omitempty"`
+
+	Received    string `json:"received"` // YYYY-MM-DD
+	Extended    bool   `json:"extended,omitempty"`
+	PausedSince string `json:"paused_since,omitempty"`
+	PausedDays  int    `json:"paused_days,omitempty"`
+
+	By    string `json:"by"`               // who filed it
+	ByKey string `json:"by_key,omitempty"` // fingerprint of the key that filed it
+
+	State     State      `json:"state"`
+	Reason    string     `json:"reason,omitempty"` // of a state that is no end, in words
+	Holds     []Hold     `json:"holds,omitempty"`
+	Choices   []Choice   `json:"choices,omitempty"`
+	PlanHash  string     `json:"plan_hash,omitempty"`
+	Approvals []Approval `json:"approvals,omitempty"`
+	Job       string     `json:"job,omitempty"` // of the newest run
+
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	Finished time.Time `json:"finished,omitzero"`
+}
+
+// Hold keeps an item back, with the ground that permits it (Art. 17(3)).
+type Hold struct {
+	Store  string `json:"store"`
+	ID     string `json:"id"`
+	Ground string `json:"ground"`
+}
+
+// Choice overrides what the policy would do with an item: forget or redact.
+type Choice struct {
+	Store  string `json:"store"`
+	ID     string `json:"id"`
+	Action Action `json:"action"`
+}
+
+// Intake is what a request is made of.
+type Intake struct {
+	Subject  string
+	Aliases  []string
+	Received string
+	Ground   string
+	By       string
+}
+
+// Terms are the identifiers, the id first.
+func (r *Request) Terms() []string { return append([]string{r.Subject}, r.Aliases...) }
+
+// Done reports whether the identifiers are gone.
+func (r *Request) Done() bool { return r.State == StateComplete }
+
+func (d *Desk) newRequest(in Intake) (Request, error) {
+	if _, err := subject.New(append([]string{in.Subject}, in.Aliases...)...); err != nil {
+		return Request{}, err
+	}
+	received, err := ParseDate(in.Received)
+	if err != nil {
+		return Request{}, err
+	}
+	now := d.Clock.Now().UTC()
+	if received.After(now.Add(24 * time.Hour)) { // a day ahead somewhere on earth
+		return Request{}, model.Errorf(model.InvalidInput, "gdpr", "a request cannot have been received in the future")
+	}
+	if strings.TrimSpace(in.Ground) == "" {
+		return Request{}, model.Errorf(model.InvalidInput, "gdpr", "a request needs its ground: what did the person ask for, and why")
+	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return Request{}, err
+	}
+	by := in.By
+	if by == "" {
+		by = d.Operator.ID
+	}
+	r := Request{
+		ID:        "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8],
+		Pseudonym: key.Pseudonym(in.Subject), Subject: strings.TrimSpace(in.Subject),
+		Received: received.Format(dateForm), Ground: strings.TrimSpace(in.Ground), By: by, ByKey: d.Operator.Key,
+		State: StateOpen, Created: now, Updated: now,
+	}
+	for _, a := range in.Aliases {
+		if a = strings.TrimSpace(a); a != r.Subject && !slices.Contains(r.Aliases, a) {
+			r.Aliases = append(r.Aliases, a)
+		}
+	}
+	return r, nil
+}
+
+// Due is a request as a list shows it.
+type Due struct {
+	Request
+	Deadline time.Time
+	Overdue  bool
+	Words    string // "overdue by 3 days", "due in 12 days", "paused"
+}
+
+// due judges a request's deadline at a time.
+func (r Request) due(now time.Time) Due {
+	out := Due{Request: r, Deadline: r.deadline(now)}
+	left := int(out.Deadline.Sub(day(now)).Hours() / 24)
+	switch {
+	case r.State == StateComplete:
+		out.Words = "complete"
+		if !r.Finished.IsZero() && day(r.Finished).After(out.Deadline) {
+			out.Words = fmt.Sprintf("complete, %s late", days(daysBetween(out.Deadline, r.Finished)))
+		}
+	case r.PausedSince != "":
+		out.Words = fmt.Sprintf("paused since %s for an identity check, then %s", r.PausedSince, days(left))
+	case left < 0:
+		out.Overdue, out.Words = true, "overdue by "+days(-left)
+	case left == 0:
+		out.Words = "due today"
+	default:
+		out.Words = "due in " + days(left)
+	}
+	return out
+}
+
+func days(n int) string {
+	if n == 1 {
+		return "1 day"
+	}
+	return fmt.Sprintf("%d days", n)
+}

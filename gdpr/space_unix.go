@@ -1,0 +1,28 @@
+//go:build unix
+
+package gdpr
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// FreeSpace is what an unprivileged program may still write below dir, or below
+// the nearest directory above that is there. false where it cannot be told.
+func FreeSpace(dir string) (int64, bool) {
+	for {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		if filepath.Dir(dir) == dir {
+			return 0, false
+		}
+		dir = filepath.Dir(dir)
+	}
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(dir, &st); err != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), true
+}

@@ -1,0 +1,96 @@
+// Package suppress keeps an erased person from coming back: it holds keyed
+// pseudonyms only, and refuses to retain what names one of them. It searches and
+// erases nothing itself.
+package suppress
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"memdesk/gdpr/subject"
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// Key makes pseudonyms. Without it nobody can tell whom one stands for; with it
+// a typed id can be looked up.
+type Key struct {
+	id     string
+	secret []byte
+}
+
+const keyPrefix = "memdesk-pseudonym-key-v1 "
+
+// ReadKey reads the key; fs.ErrNotExist when there is none yet.
+func ReadKey(path string) (Key, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return Key{}, err
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return Key{}, model.Errorf(model.PermissionDenied, "gdpr", "the pseudonym key must be a regular file of mode 0600")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return Key{}, err
+	}
+	rest, ok := strings.CutPrefix(strings.TrimSpace(string(b)), keyPrefix)
+	secret, err := hex.DecodeString(rest)
+	if !ok || err != nil || len(secret) != 32 {
+		return Key{}, model.Errorf(model.Internal, "gdpr", "the pseudonym key is damaged: restore it from a backup")
+	}
+	return newKey(secret), nil
+}
+
+func newKey(secret []byte) Key {
+	sum := sha256.Sum256(append([]byte("memdesk-pseudonym-key-id\x00"), secret...))
+	return Key{id: hex.EncodeToString(sum[:4]), secret: secret}
+}
+
+// LoadKey reads the key and makes it when there is none.
+func LoadKey(path string) (Key, error) {
+	k, err := ReadKey(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return k, err
+	}
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails
+	line := keyPrefix + hex.EncodeToString(secret) + "\n"
+	if err := createOnce(path, []byte(line)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written")
+	}
+	return ReadKey(path) // another process may have been first
+}
+
+// createOnce makes a whole file or leaves the one that is there: written aside,
+// then linked into place.
+func createOnce(path string, data []byte) error {
+	temp := path + ".tmp." + atomicfile.Suffix()
+	if err := atomicfile.Write(temp, data, 0o600); err != nil {
+		return err
+	}
+	return errors.Join(os.Link(temp, path), os.Remove(temp))
+}
+
+// Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, in whatever case and
+// width it is typed.
+func (k Key) Pseudonym(id string) string {
+	return "hmac:" + k.id + ":" + hex.EncodeToString(k.sum("subject", subject.Normal(id)))
+}
+
+func (k Key) sum(label, text string) []byte {
+	m := hmac.New(sha256.New, k.secret)
+	m.Write([]byte(label + "\x00" + text))
+	return m.Sum(nil)[:16]
+}
+
+// Item is the keyed hash of an item's address.
+func (k Key) Item(store, id string) string {
+	return "hmac:" + k.id + ":" + hex.EncodeToString(k.sum("item", store+"\x00"+id))
+}

@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/gdpr"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+)
+
+func (a *app) gdprCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "gdpr", Short: "Erasure requests: file, plan, approve, erase, verify", Args: cobra.NoArgs,
+		Long: "A request is filed, planned, carried out, verified and closed with a signed receipt. Nothing changes\n" +
+			"before `gdpr erase` is given the hash of the plan that was shown.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
+		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprChooseCommand())
+	for _, m := range []struct {
+		name, short string
+		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
+	}{
+		{"extend", "Lengthen the deadline by two months, once (Art. 12(3))", (*gdpr.Desk).Extend},
+		{"pause", "Stop the clock while the person's identity is checked", (*gdpr.Desk).Pause},
+		{"resume", "Let the clock run again", (*gdpr.Desk).Resume},
+	} {
+		c.AddCommand(&cobra.Command{
+			Use: m.name + " REQUEST", Short: m.short, Args: cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				d, err := a.deskToChange("gdpr-" + m.name)
+				if err != nil {
+					return err
+				}
+				r, err := d.Get(args[0])
+				if err == nil {
+					r, err = m.do(d, cmd.Context(), r.ID)
+				}
+				if err != nil {
+					return err
+				}
+				return a.printRequest(r)
+			},
+		})
+	}
+	return c
+}
+
+// desk is the erasure desk of this session.
+func (a *app) desk() (*gdpr.Desk, error) {
+	s, err := a.base()
+	if err != nil {
+		return nil, err
+	}
+	if s.state == "" {
+		return nil, statedir.ErrNoHome
+	}
+	return s.desk(a), nil
+}
+
+func (s *session) desk(a *app) *gdpr.Desk {
+	return &gdpr.Desk{
+		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo,
+		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
+		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
+			Approvers: s.cfg.GDPR.Approvers, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid)},
+		Ensure: func() error { return statedir.Ensure(s.state) },
+	}
+}
+
+// deskToChange refuses where nothing may be changed.
+func (a *app) deskToChange(op string) (*gdpr.Desk, error) {
+	d, err := a.desk()
+	if err != nil {
+		return nil, err
+	}
+	return d, a.mayChange(a.session, op)
+}
+
+func (a *app) gdprRequestCommand() *cobra.Command {
+	var in gdpr.Intake
+	yes := false
+	c := &cobra.Command{
+		Use: "request --subject ID [--alias A]... --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
+		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
+			"number by which the stores may know the person, exactly as written. Each is confirmed by you. The deadline is one calendar month.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.deskToChange("gdpr-request")
+			if err != nil {
+				return err
+			}
+			for _, alias := range in.Aliases {
+				if yes {
+					break
+				}
+				if err := a.confirm(cmd.Context(), yes, "is "+alias+" this person and nobody else?"); err != nil {
+					return err
+				}
+			}
+			if in.Received == "" {
+				in.Received = a.Clock.Now().UTC().Format("2006-01-02")
+			}
+			r, err := d.File(cmd.Context(), in)
+			if err != nil {
+				return err
+			}
+			return a.printRequest(r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
+	f.StringArrayVar(&in.Aliases, "alias", nil, "another `NAME`, address or number of the person (repeatable)")
+	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
+	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
+	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
+	f.BoolVar(&yes, "yes", false, "do not ask: every alias is confirmed")
+	return c
+}
+
+func requestRow(r gdpr.Due) row {
+	held := []string{}
+	for _, h := range r.Holds {
+		held = append(held, model.Ref{Store: h.Store, ID: h.ID}.String())
+	}
+	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
+		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
+		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held}
+}
+
+func nilIfEmpty(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (a *app) printRequest(r gdpr.Due) error {
+	if a.flags.json {
+		return a.emit("request", requestRow(r))
+	}
+	a.linef("%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
+	if r.Reason != "" {
+		a.linef("  %s", r.Reason)
+	}
+	return nil
+}
+
+func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " [REQUEST]", Short: short, Args: cobra.MaximumNArgs(1),
+		Long: short + ". REQUEST is a request's id, or the subject's id as it was filed:\nthat finds a request also when the person's data is gone.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			d, err := a.desk()
+			if err != nil {
+				return err
+			}
+			var all []gdpr.Due
+			if len(args) == 1 {
+				r, err := d.Get(args[0])
+				if err != nil {
+					return err
+				}
+				all = append(all, r)
+			} else if all, err = d.List(); err != nil {
+				return err
+			}
+			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
+			for _, r := range all {
+				if a.flags.json {
+					if err := a.emit("request", requestRow(r)); err != nil {
+						return err
+					}
+					continue
+				}
+				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(r.Reason))
+			}
+			tab.flush()
+			if len(all) == 0 && !a.flags.json {
+				a.sayf("no requests")
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) gdprPlanCommand() *cobra.Command {
+	text := false
+	c := &cobra.Command{
+		Use: "plan REQUEST", Short: "Find everything and show exactly what would be done", Args: cobra.ExactArgs(1),
+		Long: "Searches every store and layer and writes the plan: forget, redact, scrub, hold or out_of_scope per item.\n" +
+			"Nothing is changed. `gdpr erase` takes the plan's hash, so that what was shown is what is done.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.deskToChange("gdpr-plan")
+			if err != nil {
+				return err
+			}
+			r, err := d.Get(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := a.stores(cmd.Context())
+			if err != nil {
+				return err
+			}
+			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, nil)
+			if err != nil {
+				return err
+			}
+			return a.printPlan(d, p, text)
+		},
+	}
+	c.Flags().BoolVar(&text, "text", false, "show the edited text of each redaction")
+	return c
+}
+
+func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
+	tab := a.table("REF", "LAYER", "ACTION", "REASON")
+	incomplete := false
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if a.flags.json {
+				r := row{"store": st.Store, "id": model.EncodeID(st.ID), "layer": st.Layer, "reason": st.Reason, "action": st.Action,
+					"bytes": st.Bytes, "ground": nilIfEmpty(st.Ground), "new_id": nilIfEmpty(model.EncodeID(st.NewID)), "shared": st.Others}
+				if st.Action == gdpr.Redact {
+					r["new_body"] = st.NewBody
+				}
+				if err := a.emit("item", r); err != nil {
+					return err
+				}
+				continue
+			}
+			reason := st.Reason
+			if st.Ground != "" {
+				reason += "; on hold: " + st.Ground
+			}
+			tab.add(model.Ref{Store: st.Store, ID: st.ID}.String(), st.Layer, string(st.Action), reason)
+			if text && st.Action == gdpr.Redact {
+				tab.flush()
+				a.body(st.NewBody)
+			}
+		}
+		if s.Error != "" {
+			incomplete = true
+			a.sayf("%s: %s", s.Store, s.Error)
+		}
+		for _, problem := range s.Problems {
+			incomplete = true
+			a.sayf("%s: not looked at: %s", s.Store, problem)
+		}
+	}
+	tab.flush()
+	items, held := p.Count()
+	over := p.OverShare(d.Policy.MaxShare)
+	free, _ := gdpr.FreeSpace(d.State)
+	if a.flags.json {
+		names := []string{}
+		for _, s := range over {
+			names = append(names, s.Store)
+		}
+		if err := a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
+			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": free, "over_share": names, "complete": !incomplete}); err != nil {
+			return err
+		}
+	} else {
+		a.linef("%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
+		if len(over) > 0 {
+			a.linef("this is a large part of a store: `gdpr erase` wants --confirm-count %d", items)
+		}
+		a.linef("plan %s", p.Hash)
+		a.sayf("to carry it out: memdesk gdpr erase %s --plan-hash %s", p.Request, p.Hash)
+	}
+	if incomplete {
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
+func (a *app) gdprHoldCommand() *cobra.Command {
+	var item, ground string
+	c := &cobra.Command{
+		Use: "hold REQUEST --item REF --ground TEXT", Short: "Keep an item back from the erasure, with the ground that permits it", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := model.ParseRef(item)
+			if err != nil {
+				return err
+			}
+			return a.changeRequest("gdpr-hold", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+				return d.Hold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
+			})
+		},
+	}
+	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
+	c.Flags().StringVar(&ground, "ground", "", "the exception that applies")
+	return c
+}
+
+func (a *app) gdprChooseCommand() *cobra.Command {
+	var item, action string
+	c := &cobra.Command{
+		Use: "choose REQUEST --item REF --action forget|redact", Short: "Decide otherwise than the policy for an item", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := model.ParseRef(item)
+			if err != nil {
+				return err
+			}
+			return a.changeRequest("gdpr-choose", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+				return d.Choose(cmd.Context(), id, gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))})
+			})
+		},
+	}
+	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
+	c.Flags().StringVar(&action, "action", "", "forget or redact")
+	return c
+}
+
+func (a *app) changeRequest(op, id string, do func(*gdpr.Desk, string) (gdpr.Due, error)) error {
+	d, err := a.deskToChange(op)
+	if err != nil {
+		return err
+	}
+	r, err := d.Get(id)
+	if err == nil {
+		r, err = do(d, r.ID)
+	}
+	if err != nil {
+		return err
+	}
+	return a.printRequest(r)
+}
