@@ -14,21 +14,30 @@ import (
 	"memdesk/model"
 )
 
-// The shared lock's times (agentm.md, Mutex protocol).
+// The shared lock's pauses between two tries (agentm.md, Mutex protocol).
 const (
-	staleAfter   = 10 * time.Second // of age on the wall clock
-	lockPatience = 10 * time.Second
-	heartbeat    = 5 * time.Second
-	pauseFirst   = 10 * time.Millisecond
-	pauseMost    = 200 * time.Millisecond
-	// watchFor is how long a lock must stand untouched before our own eyes until it
-	// counts as dead: a holder alive touches it within a heartbeat, whatever a jump of
-	// the clock makes of its age.
-	watchFor = heartbeat + 500*time.Millisecond
+	pauseFirst = 10 * time.Millisecond
+	pauseMost  = 200 * time.Millisecond
 	// confirmAfter is how long after a contended mkdir the directory must still be the
 	// same: two who saw one stale lock may both have removed and made it.
 	confirmAfter = 5 * time.Millisecond
 )
+
+// pace are the shared lock's times.
+type pace struct {
+	stale    time.Duration // age on the wall clock from which a lock may be dead
+	patience time.Duration // how long one acquisition waits
+	beat     time.Duration // how often a holder touches its lock
+	// watch is how long a lock must stand untouched before our own eyes until it
+	// counts as dead: a holder alive touches it within a beat, whatever a jump of the
+	// clock makes of its age.
+	watch time.Duration
+}
+
+// protocol is the pace that all of AgentM keeps.
+var protocol = pace{
+	stale: 10 * time.Second, patience: 10 * time.Second, beat: 5 * time.Second, watch: 5500 * time.Millisecond,
+}
 
 // mutex is AgentM's lock: an empty directory per key. It is not exclusion by
 // itself, for the daemon, editors and sync tools do not take it.
@@ -36,6 +45,7 @@ type mutex struct {
 	base  string
 	keys  []string // sorted, so that two holders of both never wait for each other
 	clock clock.Clock
+	pace  pace
 }
 
 // acquire takes every key in order and keeps them fresh until they are released.
@@ -44,8 +54,8 @@ func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
 	if m.base == "" {
 		return nil, model.Errorf(model.Unavailable, "lock", "no place for AgentM's locks can be told; set lock_root, XDG_CACHE_HOME or HOME")
 	}
-	h := &holding{stop: make(chan struct{}), done: make(chan struct{})}
-	w := watcher{clock: m.clock, started: time.Now(), seen: map[string]sighting{}}
+	h := &holding{beat: m.pace.beat, stop: make(chan struct{}), done: make(chan struct{})}
+	w := watcher{clock: m.clock, pace: m.pace, started: time.Now(), seen: map[string]sighting{}}
 	for _, k := range m.keys { // watch all from the start: stale ones wait side by side
 		_, _ = w.observe(m.path(k))
 	}
@@ -61,7 +71,7 @@ func (m mutex) acquire(ctx context.Context) (seam.Held, error) {
 		}
 		h.locks = append(h.locks, one)
 	}
-	go h.beat()
+	go h.keepFresh()
 	return h, nil
 }
 
@@ -100,6 +110,7 @@ type sighting struct {
 // watcher waits for locks of others.
 type watcher struct {
 	clock   clock.Clock
+	pace    pace
 	started time.Time
 	seen    map[string]sighting
 }
@@ -125,9 +136,9 @@ func (w *watcher) stale(s sighting) bool {
 	age := w.clock.Now().Sub(s.info.ModTime())
 	watched := time.Since(s.since)
 	if age < 0 { // the clock has jumped back
-		return watched > staleAfter-heartbeat/2
+		return watched > w.pace.watch+w.pace.beat/2
 	}
-	return age > staleAfter && watched > watchFor
+	return age > w.pace.stale && watched > w.pace.watch
 }
 
 var errInside = errors.New("something lies inside the lock directory")
@@ -167,7 +178,7 @@ func (w *watcher) wait(ctx context.Context, pause time.Duration, inside bool) er
 	if inside {
 		late = model.Errorf(model.Locked, "lock", "the vault's lock was left by a dead writer and cannot be taken over: %w; empty and remove it when no agent is writing", errInside)
 	}
-	if time.Since(w.started) > lockPatience {
+	if time.Since(w.started) > w.pace.patience {
 		return late
 	}
 	t := time.NewTimer(pause)
@@ -231,6 +242,7 @@ func grab(path string, met bool) (held, error) {
 
 // holding is every lock of one change.
 type holding struct {
+	beat  time.Duration
 	locks []held
 	once  sync.Once
 	stop  chan struct{}
@@ -266,10 +278,10 @@ func (h *holding) drop() {
 	h.locks = nil
 }
 
-// beat touches the locks until they are released or one is lost.
-func (h *holding) beat() {
+// keepFresh touches the locks until they are released or one is lost.
+func (h *holding) keepFresh() {
 	defer close(h.done)
-	t := time.NewTicker(heartbeat)
+	t := time.NewTicker(h.beat)
 	defer t.Stop()
 	for {
 		select {

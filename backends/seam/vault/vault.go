@@ -74,7 +74,7 @@ func Tree(cfg Config) (*seam.Dir, error) {
 
 // tree stands on one of the roots; its changes take the locks of both.
 func (r roots) tree(cfg Config, root string) (*seam.Dir, error) {
-	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock}
+	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock, pace: protocol}
 	if m.clock == nil {
 		m.clock = clock.System{}
 	}

@@ -147,7 +147,7 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 		}
 	}
 	if seen.Exists {
-		err = s.exchange(temp, seen)
+		err = s.exchange(temp, seen, data)
 	} else if err = place(s.in.root, temp, s.base); errors.Is(err, fs.ErrExist) {
 		err = s.in.drop(temp, ErrChanged)
 	} else if err != nil {
@@ -167,7 +167,7 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 }
 
 // exchange puts the new file into the place and deals with what comes out.
-func (s *swapper) exchange(temp string, seen Seen) error {
+func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 	mine, err := s.in.root.Lstat(temp)
 	if err != nil {
 		return s.in.drop(temp, err)
@@ -191,7 +191,7 @@ func (s *swapper) exchange(temp string, seen Seen) error {
 	case err == nil && same: // somebody holds it open: what is written yet goes into a copy
 		return s.setAside(temp)
 	}
-	return s.putBack(temp, mine)
+	return s.putBack(temp, mine, data)
 }
 
 // isStill reports whether a file that nobody can open any more by its old name
@@ -231,7 +231,7 @@ func readFull(f *os.File, buf []byte) (int, error) {
 
 // putBack returns a foreign file to its place. When yet another file stands there
 // by then, that one goes into a conflict copy.
-func (s *swapper) putBack(foreign string, mine fs.FileInfo) error {
+func (s *swapper) putBack(foreign string, mine fs.FileInfo, data []byte) error {
 	err := exchange(s.in.root, foreign, s.base)
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the new file
 		if err = place(s.in.root, foreign, s.base); err == nil {
@@ -242,8 +242,10 @@ func (s *swapper) putBack(foreign string, mine fs.FileInfo) error {
 		return errors.Join(s.setAside(foreign), ErrChanged)
 	}
 	now, err := s.in.root.Lstat(foreign)
-	if err == nil && os.SameFile(now, mine) {
-		return errors.Join(s.in.root.Remove(foreign), ErrChanged)
+	if err == nil && os.SameFile(now, mine) { // unless somebody has written into it
+		if same, free, err := s.isStill(foreign, data); err == nil && same && free {
+			return errors.Join(s.in.root.Remove(foreign), ErrChanged)
+		}
 	}
 	return errors.Join(s.setAside(foreign), ErrChanged)
 }
@@ -261,11 +263,11 @@ func (s *swapper) renameOver(temp string, seen Seen) error {
 	return nil
 }
 
-// verify reads the place again. Bytes that are not the own ones come from a writer
-// that had not seen them: the own ones are kept in a copy.
+// verify reads the place again. Bytes that do not hold the own ones come from a
+// writer that had not seen them: the own ones are kept in a copy.
 func (s *swapper) verify(data []byte, made New) error {
 	now, _, err := s.in.Read(s.base, 0)
-	if err == nil && bytes.Equal(now, data) {
+	if err == nil && bytes.Contains(now, data) {
 		return nil
 	}
 	s.over = true

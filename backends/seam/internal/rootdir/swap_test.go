@@ -1,0 +1,308 @@
+package rootdir_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+var day = time.Date(2026, 5, 21, 10, 11, 12, 0, time.UTC)
+
+func seen(text string) rootdir.Seen { return rootdir.Seen{Exists: true, Data: []byte(text)} }
+
+// swapDir is a directory in which fn runs at a step of a change.
+func swapDir(t *testing.T, content map[string]string, at rootdir.Step, fn func(dir string) error) (*rootdir.Dir, string) {
+	t.Helper()
+	if !rootdir.CanExchange {
+		t.Skip("this system cannot exchange two files")
+	}
+	dir := t.TempDir()
+	for name, text := range content {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := false
+	d, err := rootdir.Open(dir, func(s rootdir.Step) error {
+		if s != at || fn == nil || done {
+			return nil
+		}
+		done = true
+		return fn(dir)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d, dir
+}
+
+// files are the contents of a directory by name; unfinished ones have the name
+// "temp".
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := e.Name()
+		if strings.Contains(name, ".tmp.") {
+			name = "temp"
+		}
+		out[name] = string(data)
+	}
+	return out
+}
+
+func wantContents(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	got := contents(t, dir)
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the directory holds %q, want %q", got, want)
+	}
+}
+
+func replaceFile(dir, name, text string) error {
+	temp := filepath.Join(dir, "foreign")
+	if err := os.WriteFile(temp, []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(temp, filepath.Join(dir, name))
+}
+
+func TestSwapAgainstAWriterWithoutLocks(t *testing.T) {
+	const copyName = "f (conflict 2026-05-21-10-11-12).md"
+	tests := []struct {
+		name    string
+		at      rootdir.Step
+		meddle  func(dir string) error
+		changed bool
+		want    map[string]string
+	}{
+		{"nobody", "", nil, false, map[string]string{"f.md": "new"}},
+		{"renamed over before", rootdir.StepRename, func(dir string) error { return replaceFile(dir, "f.md", "foreign") }, true, map[string]string{"f.md": "foreign"}},
+		{"written in place before", rootdir.StepRename, func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "f.md"), []byte("foreign"), 0o644)
+		}, true, map[string]string{"f.md": "foreign"}},
+		{"the same bytes by another", rootdir.StepRename, func(dir string) error { return replaceFile(dir, "f.md", "old") }, false, map[string]string{"f.md": "new"}},
+		{"removed before", rootdir.StepRename, func(dir string) error { return os.Remove(filepath.Join(dir, "f.md")) }, true, map[string]string{}},
+		{"overtaken at once", rootdir.StepSyncDir, func(dir string) error { return replaceFile(dir, "f.md", "later") }, false, map[string]string{"f.md": "later", copyName: "new"}},
+		{"added to at once", rootdir.StepSyncDir, func(dir string) error { return replaceFile(dir, "f.md", "new and more") }, false, map[string]string{"f.md": "new and more"}},
+		{"dead after the exchange", rootdir.StepExchange, func(string) error { return rootdir.ErrCrash }, false, map[string]string{"f.md": "new", "temp": "old"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			d, dir := swapDir(t, map[string]string{"f.md": "old"}, tt.at, tt.meddle)
+			_, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o644}, day, nil)
+			if errors.Is(err, rootdir.ErrChanged) != tt.changed || tt.changed && !errors.Is(err, model.Conflict) {
+				t.Errorf("err = %v", err)
+			}
+			wantContents(t, dir, tt.want)
+		})
+	}
+}
+
+// TestSwapTwoForeignWrites has a second foreign write fall between the exchange and
+// the way back.
+func TestSwapTwoForeignWrites(t *testing.T) {
+	d, dir := swapDir(t, map[string]string{"f.md": "first foreign"}, rootdir.StepExchange, func(dir string) error {
+		return replaceFile(dir, "f.md", "second foreign")
+	})
+	res, err := d.Swap("f.md", seen("what was seen"), []byte("new"), rootdir.New{Mode: 0o644}, day, nil)
+	if !errors.Is(err, rootdir.ErrChanged) || len(res.Copies) != 1 {
+		t.Errorf("swap: %+v, %v", res, err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "first foreign", "f (conflict 2026-05-21-10-11-12).md": "second foreign"})
+}
+
+// TestSwapWrittenIntoTheNewFile has a writer append to the new file before it is
+// taken back.
+func TestSwapWrittenIntoTheNewFile(t *testing.T) {
+	d, dir := swapDir(t, map[string]string{"f.md": "foreign"}, rootdir.StepExchange, func(dir string) error {
+		return appendTo(filepath.Join(dir, "f.md"), " and more")
+	})
+	if _, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o644}, day, nil); !errors.Is(err, rootdir.ErrChanged) {
+		t.Errorf("err = %v", err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "foreign", "f (conflict 2026-05-21-10-11-12).md": "new and more"})
+}
+
+// TestSwapHeldOpen gives a writer that keeps the old file open a copy to write to.
+func TestSwapHeldOpen(t *testing.T) {
+	d, dir := swapDir(t, map[string]string{"f.md": "old"}, "", nil)
+	f, err := os.OpenFile(filepath.Join(dir, "f.md"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	res, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o644}, day, nil)
+	if err != nil || len(res.Copies) != 1 {
+		t.Fatalf("swap: %+v, %v", res, err)
+	}
+	if _, err := f.WriteString(" and late"); err != nil {
+		t.Fatal(err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "new", "f (conflict 2026-05-21-10-11-12).md": "old and late"})
+}
+
+func TestTakeAgainstAWriterWithoutLocks(t *testing.T) {
+	d, dir := swapDir(t, map[string]string{"f.md": "old"}, rootdir.StepRemove, func(dir string) error { return replaceFile(dir, "f.md", "foreign") })
+	if _, err := d.Take("f.md", seen("old"), day, nil); !errors.Is(err, rootdir.ErrChanged) {
+		t.Errorf("err = %v", err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "foreign"})
+	if _, err := d.Take("f.md", seen("foreign"), day, nil); err != nil {
+		t.Error(err)
+	}
+	wantContents(t, dir, map[string]string{})
+
+	d, dir = swapDir(t, map[string]string{"f.md": "old"}, "", nil)
+	f, err := os.OpenFile(filepath.Join(dir, "f.md"), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := d.Take("f.md", seen("old"), day, nil); !errors.Is(err, model.Locked) {
+		t.Errorf("a file that is open for writing: %v", err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "old"})
+}
+
+func TestSwapKeepsModeAndGuards(t *testing.T) {
+	d, dir := swapDir(t, map[string]string{"f.md": "old"}, "", nil)
+	no := model.Errorf(model.Locked, "lock", "gone")
+	if _, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o600}, day, func() error { return no }); !errors.Is(err, model.Locked) {
+		t.Errorf("a guard that refuses: %v", err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "old"})
+	if _, err := d.Swap("f.md", seen("old"), []byte("new"), rootdir.New{Mode: 0o600}, day, nil); err != nil {
+		t.Fatal(err)
+	}
+	if st, err := os.Stat(filepath.Join(dir, "f.md")); err != nil || st.Mode().Perm() != 0o640 {
+		t.Errorf("mode %v, %v", st.Mode(), err)
+	}
+}
+
+func TestSwapMakesOnlyWhatIsAbsent(t *testing.T) {
+	d, dir := swapDir(t, nil, rootdir.StepRename, func(dir string) error { return replaceFile(dir, "f.md", "foreign") })
+	if _, err := d.Swap("f.md", rootdir.Seen{}, []byte("new"), rootdir.New{Mode: 0o644}, day, nil); !errors.Is(err, rootdir.ErrChanged) {
+		t.Errorf("err = %v", err)
+	}
+	wantContents(t, dir, map[string]string{"f.md": "foreign"})
+}
+
+func TestCopyName(t *testing.T) {
+	long := strings.Repeat("\u00e9", 120) + ".md"
+	for _, tt := range []struct {
+		base string
+		n    int
+		want string
+	}{
+		{"note.md", 0, "note (conflict 2026-05-21-10-11-12).md"},
+		{"note.md", 2, "note (conflict 2026-05-21-10-11-12) (2).md"},
+		{"note", 0, "note (conflict 2026-05-21-10-11-12)"},
+		{".hidden", 0, ".hidden (conflict 2026-05-21-10-11-12)"},
+		{"a.b.md", 0, "a.b (conflict 2026-05-21-10-11-12).md"},
+	} {
+		if got := rootdir.CopyName(tt.base, day, tt.n); got != tt.want {
+			t.Errorf("CopyName(%q, %d) = %q", tt.base, tt.n, got)
+		}
+	}
+	if got := rootdir.CopyName(long, day, 0); len(got) > 255 || strings.ContainsRune(got, '\ufffd') {
+		t.Errorf("a long name becomes %d bytes: %q", len(got), got)
+	}
+}
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// TestNothingIsLost lets writers that append in place, without any lock, work on a
+// file that two others exchange: every line of all of them must stand in the file
+// or in a copy.
+func TestNothingIsLost(t *testing.T) {
+	rounds := 150
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		rounds = 10_000
+	}
+	d, dir := swapDir(t, map[string]string{"f.md": "start\n"}, "", nil)
+	path := filepath.Join(dir, "f.md")
+	var wg sync.WaitGroup
+	for w := range 2 {
+		wg.Go(func() {
+			for n := range rounds {
+				line := fmt.Sprintf("swap %d %d\n", w, n)
+				for {
+					old, _, err := d.Read("f.md", 0)
+					if errors.Is(err, model.NotFound) {
+						continue
+					}
+					if err == nil {
+						_, err = d.Swap("f.md", seen(string(old)), append(old, line...), rootdir.New{Mode: 0o644}, day, nil)
+					}
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, model.Conflict) {
+						t.Errorf("swap: %v", err)
+						return
+					}
+				}
+			}
+		})
+		wg.Go(func() {
+			for n := range rounds {
+				for {
+					err := appendTo(path, fmt.Sprintf("append %d %d\n", w, n))
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, os.ErrNotExist) {
+						t.Errorf("append: %v", err)
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all := ""
+	for name, text := range contents(t, dir) {
+		if name == "temp" {
+			t.Error("an unfinished write is left")
+		}
+		all += text
+	}
+	lost := 0
+	for w := range 2 {
+		for n := range rounds {
+			for _, who := range []string{"swap", "append"} {
+				if !strings.Contains(all, fmt.Sprintf("%s %d %d\n", who, w, n)) {
+					lost++
+				}
+			}
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d lines are lost", lost, 4*rounds)
+	}
+}
