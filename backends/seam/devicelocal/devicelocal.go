@@ -6,6 +6,7 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/notes"
@@ -60,10 +61,16 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
+	said := []string{"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text"}
+	index, why := notes.OpenIndex(cfg.Path, cfg.Env)
+	if why != "" {
+		said = append(said, why)
+	}
 	return notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: cfg.Path, Tree: tree, Virgin: true, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Clock: cfg.Clock,
-		Notes: []string{"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text"},
+		Outside: places(cfg.Env), Index: index,
+		Notes: said,
 	})
 }
 
@@ -77,3 +84,8 @@ func Tree(cfg Config) (*seam.Dir, error) {
 
 // newFile is the mode of a new note, as 0666 less the usual umask.
 const newFile fs.FileMode = 0o644
+
+// places are AgentM's own, without those that lie in the memory itself.
+func places(env func(string) string) []notes.Place {
+	return slices.DeleteFunc(notes.AgentMPlaces(env), func(p notes.Place) bool { return p.Prefix == "(device)/_meta" })
+}

@@ -54,11 +54,16 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
+	index, why := notes.OpenIndex(at.vault, cfg.Env)
+	if why != "" {
+		at.notes = append(at.notes, why)
+	}
 	d := newDaemon(cfg, at)
 	store, err := notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
 		Notes: append(at.notes, d.note(ctx)...), Status: d.status,
+		Outside: notes.AgentMPlaces(cfg.Env), Index: index,
 	})
 	return store, err
 }

@@ -36,6 +36,10 @@ type Config struct {
 	// Status asks what stands beside the directory, a daemon, within the context;
 	// empty when nothing is wrong. nil: nothing stands there.
 	Status func(ctx context.Context) string
+	// Outside are AgentM's places beyond the directory that hold text of its notes.
+	Outside []Place
+	// Index is the store's local index; nil where no place for it can be told.
+	Index *Index
 }
 
 // store is the backend behind every facet of one opened store.
@@ -83,8 +87,11 @@ func (s *store) value(snap *snapshot) model.Store {
 		}}, s.cfg.Deviations...),
 		Features: s.cfg.Features,
 		Notes:    append([]string{}, s.cfg.Notes...),
-		Provider: s, Browser: s, Names: s, Conflicts: s,
+		Provider: s, Browser: s, Names: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address,
+	}
+	if s.cfg.Index != nil {
+		out.Reindexer = s
 	}
 	for _, p := range snap.problems {
 		out.Notes = append(out.Notes, "not shown: "+p)

@@ -44,6 +44,7 @@ const (
 	writerWait  = 250 * time.Millisecond
 	writerPause = 2 * time.Millisecond
 	copyTries   = 1000
+	lateComers  = time.Millisecond
 )
 
 // Swap is Write against what the caller has seen, also when another writer takes
@@ -83,6 +84,8 @@ type swapper struct {
 	now    time.Time
 	copies []string
 	over   bool
+	// old is what the exchange took out, by its temporary name; it goes last.
+	old string
 }
 
 func (d *Dir) swapper(name string, now time.Time) (*swapper, error) {
@@ -157,8 +160,14 @@ func (s *swapper) swap(seen Seen, data []byte, made New, guard Guard) error {
 		return err
 	}
 	err = s.in.at(StepSyncDir)
+	if errors.Is(err, ErrCrash) {
+		return fmt.Errorf("written, but not known to be durable: %w", err)
+	}
 	if err == nil {
 		err = syncDir(s.in.root, ".")
+	}
+	if s.old != "" {
+		err = errors.Join(err, s.discard(s.old, seen.Data))
 	}
 	if err != nil {
 		return fmt.Errorf("written, but not known to be durable: %w", bare(err))
@@ -184,24 +193,61 @@ func (s *swapper) exchange(temp string, seen Seen, data []byte) error {
 	if err := s.in.at(StepExchange); err != nil {
 		return err // dead here: what came out stays beside the file
 	}
-	same, free, err := s.isStill(temp, seen.Data)
+	f, err := s.reopen(temp)
+	if err != nil {
+		return s.putBack(temp, mine, data)
+	}
+	defer f.Close()
+	same, free, err := isStill(f, seen.Data)
 	switch {
 	case err == nil && same && free:
-		return s.in.root.Remove(temp)
+		s.old = temp
+		return nil
 	case err == nil && same: // somebody holds it open: what is written yet goes into a copy
 		return s.setAside(temp)
 	}
 	return s.putBack(temp, mine, data)
 }
 
-// isStill reports whether a file that nobody can open any more by its old name
-// holds the bytes, and whether no process has it open for writing.
-func (s *swapper) isStill(name string, want []byte) (same, free bool, err error) {
+func (s *swapper) reopen(name string) (*os.File, error) {
 	f, _, err := s.in.open(name, os.O_RDONLY)
+	return f, err
+}
+
+// discard unlinks a file that was taken out of its place, unless somebody has
+// written into it. A writer that had found the name but not yet opened the file
+// when it was taken out can come late: it is given a moment, the handle is looked at
+// once more after the unlink, and what came in is kept in a copy.
+func (s *swapper) discard(name string, want []byte) error {
+	f, err := s.reopen(name)
 	if err != nil {
-		return false, false, err
+		return s.setAside(name)
 	}
 	defer f.Close()
+	time.Sleep(lateComers)
+	if same, free, err := isStill(f, want); err != nil || !same || !free {
+		return s.setAside(name)
+	}
+	if err := s.in.root.Remove(name); err != nil {
+		return err
+	}
+	if same, _, err := isStill(f, want); err == nil && same {
+		return nil
+	}
+	late, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<62))
+	if err != nil {
+		return err
+	}
+	temp, err := s.in.temporary(s.base, late, nil, New{Mode: 0o600})
+	if err != nil {
+		return err
+	}
+	return s.setAside(temp)
+}
+
+// isStill reports whether a file that nobody can open any more by its old name
+// holds the bytes, and whether no process has it open for writing.
+func isStill(f *os.File, want []byte) (same, free bool, err error) {
 	for waited := time.Duration(0); ; waited += writerPause {
 		if free = unwritten(f); free || waited >= writerWait {
 			break
@@ -209,7 +255,10 @@ func (s *swapper) isStill(name string, want []byte) (same, free bool, err error)
 		time.Sleep(writerPause)
 	}
 	got := make([]byte, len(want)+1)
-	n, err := readFull(f, got)
+	n, err := f.ReadAt(got, 0)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	return err == nil && bytes.Equal(got[:n], want), free, err
 }
 
@@ -242,10 +291,8 @@ func (s *swapper) putBack(foreign string, mine fs.FileInfo, data []byte) error {
 		return errors.Join(s.setAside(foreign), ErrChanged)
 	}
 	now, err := s.in.root.Lstat(foreign)
-	if err == nil && os.SameFile(now, mine) { // unless somebody has written into it
-		if same, free, err := s.isStill(foreign, data); err == nil && same && free {
-			return errors.Join(s.in.root.Remove(foreign), ErrChanged)
-		}
+	if err == nil && os.SameFile(now, mine) {
+		return errors.Join(s.discard(foreign, data), ErrChanged)
 	}
 	return errors.Join(s.setAside(foreign), ErrChanged)
 }
@@ -304,7 +351,12 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 	if err != nil {
 		return err
 	}
-	same, free, err := s.isStill(temp, seen.Data)
+	f, err := s.reopen(temp)
+	var same, free bool
+	if err == nil {
+		defer f.Close()
+		same, free, err = isStill(f, seen.Data)
+	}
 	if err != nil || !same || !free {
 		if perr := place(s.in.root, temp, s.base); perr != nil {
 			err = errors.Join(err, s.setAside(temp))
@@ -317,7 +369,7 @@ func (s *swapper) take(seen Seen, guard Guard) error {
 		}
 		return model.Errorf(model.Locked, "remove", "%q is open for writing in another program; close it there and try again", s.full(s.base))
 	}
-	if err := s.in.root.Remove(temp); err != nil {
+	if err := s.discard(temp, seen.Data); err != nil {
 		return err
 	}
 	if err := syncDir(s.in.root, "."); err != nil {

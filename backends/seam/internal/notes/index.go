@@ -1,0 +1,217 @@
+package notes
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	_ "github.com/mattn/go-sqlite3" // the driver of the index
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+)
+
+// Index is where a store's local index stands: the one derived tier that memdesk
+// builds, a SQLite file with FTS5. It never stands in a tree that is synced
+// (provider-contract.md S18).
+type Index struct{ path string }
+
+// OpenIndex tells where the index of the store at root goes: in memdesk's own state
+// directory. nil with the reason when no state directory can be told, or when it
+// lies inside the store. It makes nothing.
+func OpenIndex(root string, env func(string) string) (*Index, string) {
+	if env == nil {
+		env = func(string) string { return "" }
+	}
+	state, err := statedir.Path(env)
+	if err != nil {
+		return nil, "no local index: " + err.Error()
+	}
+	dir := filepath.Join(state, "index")
+	layout := seam.Layout{Source: filepath.ToSlash(root), SharedAbstracts: filepath.ToSlash(filepath.Join(root, "_meta")), LocalIndex: filepath.ToSlash(dir)}
+	if err := layout.Check(); err != nil {
+		return nil, "no local index: memdesk's state directory lies inside the store, where a sync would take it along"
+	}
+	sum := sha256.Sum256([]byte(root))
+	return &Index{filepath.Join(dir, hex.EncodeToString(sum[:8])+".db")}, ""
+}
+
+// Path is the index's file, for those who search in it.
+func (x *Index) Path() string { return x.path }
+
+const indexSchema = `
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO meta VALUES ('schema_version', '1');
+CREATE TABLE docmeta(id INTEGER PRIMARY KEY, path TEXT UNIQUE NOT NULL, tier TEXT NOT NULL, status TEXT NOT NULL, mtime_ns INTEGER NOT NULL, size INTEGER NOT NULL);
+CREATE VIRTUAL TABLE docs USING fts5(path UNINDEXED, title, body, tokenize = 'porter unicode61');
+`
+
+// Reindex builds the local index anew from the notes that a search may give: text,
+// neither deleted nor expired, and not rejected by the scanner. The old index
+// stands until the new one is whole.
+func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
+	if seam.StorageTier(tier) != seam.LocalIndex {
+		return 0, model.Errorf(model.InvalidInput, "reindex", "%q is no derived tier of memdesk's: there is %s", tier, seam.LocalIndex)
+	}
+	snap, err := s.look(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := ensureIndexDir(s.cfg.Index.path); err != nil {
+		return 0, err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), "building-*.db")
+	if err != nil {
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", pathless(err))
+	}
+	name := temp.Name()
+	_ = temp.Close()
+	defer os.Remove(name)
+	n, err := s.build(ctx, snap, name)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.Rename(name, s.cfg.Index.path); err != nil {
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be put in its place: %w", pathless(err))
+	}
+	return n, nil
+}
+
+func ensureIndexDir(path string) error {
+	if err := statedir.Ensure(filepath.Dir(filepath.Dir(path))); err != nil {
+		return model.E(model.Unavailable, "reindex", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return model.Errorf(model.Unavailable, "reindex", "the index's directory cannot be made: %w", pathless(err))
+	}
+	return nil
+}
+
+func (s *store) build(ctx context.Context, snap *snapshot, name string) (n int64, err error) {
+	db, err := sql.Open("sqlite3", "file:"+(&fileURL{name}).String()+"?_journal_mode=OFF&_synchronous=OFF&_locking_mode=EXCLUSIVE")
+	if err != nil {
+		return 0, model.E(model.Internal, "reindex", err)
+	}
+	db.SetMaxOpenConns(1)
+	defer func() {
+		if cerr := db.Close(); err == nil && cerr != nil {
+			err = model.E(model.Internal, "reindex", cerr)
+		}
+	}()
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, indexError(ctx, err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
+		return 0, indexError(ctx, err)
+	}
+	if n, err = s.fill(ctx, snap, tx); err != nil {
+		return 0, err
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, indexError(ctx, err)
+	}
+	return n, nil
+}
+
+func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, err error) {
+	root, err := s.open("reindex")
+	if err != nil || root == nil {
+		return 0, err
+	}
+	defer root.Close()
+	meta, err := tx.PrepareContext(ctx, "INSERT INTO docmeta(id, path, tier, status, mtime_ns, size) VALUES (?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return 0, indexError(ctx, err)
+	}
+	docs, err := tx.PrepareContext(ctx, "INSERT INTO docs(rowid, path, title, body) VALUES (?, ?, ?, ?)")
+	if err != nil {
+		return 0, indexError(ctx, err)
+	}
+	for i := range snap.entries {
+		e := &snap.entries[i]
+		if e.hidden() || e.meta.Kind != rootdir.File {
+			continue
+		}
+		if err := model.FromContext(ctx, "reindex"); err != nil {
+			return 0, err
+		}
+		text, f, m, err := s.content(root, e.id)
+		switch {
+		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || f.head.archived() || !f.verdict.Clean()):
+			continue
+		case err != nil:
+			return 0, err
+		}
+		n++
+		if _, err := meta.ExecContext(ctx, n, e.id, e.tier, f.head.status, m.Modified.UnixNano(), m.Size); err != nil {
+			return 0, indexError(ctx, err)
+		}
+		if _, err := docs.ExecContext(ctx, n, e.id, f.head.title, text); err != nil {
+			return 0, indexError(ctx, err)
+		}
+	}
+	return n, nil
+}
+
+// fileURL escapes a path for SQLite's URI form.
+type fileURL struct{ path string }
+
+func (u *fileURL) String() string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(u.path))
+}
+
+func indexError(ctx context.Context, err error) error {
+	if cerr := model.FromContext(ctx, "reindex"); cerr != nil {
+		return cerr
+	}
+	return model.Errorf(model.Unavailable, "reindex", "the index cannot be written: %w", err)
+}
+
+func pathless(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
+	}
+	return err
+}
+
+// ChangedSince goes by the files' own times.
+func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error {
+	snap, err := s.walk(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range snap.entries {
+		e := &snap.entries[i]
+		if float64(e.meta.Modified.UnixNano())/1e9 >= mtime && !yield(e.id) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// index takes an erasure to the local index, which is built anew from what is left.
+func (w *scrubbing) index() {
+	path := w.store.cfg.Index.path
+	if _, err := os.Lstat(path); err != nil {
+		return // none was built
+	}
+	w.store.changed()
+	n, err := w.store.Reindex(w.ctx, string(seam.LocalIndex))
+	w.add("(memdesk)/"+filepath.Base(path), fmt.Sprintf("built anew from %d notes", n), max(n, 1), err)
+}

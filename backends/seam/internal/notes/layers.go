@@ -1,0 +1,203 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Place is a directory outside the store where AgentM keeps text of its notes.
+type Place struct {
+	Prefix string // of its layers' ids: "(state)"
+	Path   string
+	// Names are path.Match patterns of the files that matter; the rest is not listed.
+	Names []string
+	// Lines: the files are JSON lines that only grow; scrubbing drops those that name
+	// the person. Otherwise nothing of the place is written.
+	Lines  bool
+	Reason string // of a place that is not written: whose it is and what to do
+}
+
+// oldVersions are the folders in which sync tools and editors keep what was
+// removed or replaced.
+var oldVersions = []string{".stversions", ".trash", ".trashed"}
+
+const gitDir = ".git"
+
+// layer kinds of this package's own walk.
+type sort int
+
+const (
+	sortItem    sort = iota
+	sortCopy         // a temporary file, a backup, an old version: goes when it names the person
+	sortBooks        // AgentM's per-slug books
+	sortForeign      // another program's own
+	sortGit          // a git directory, not looked into
+)
+
+// found is one file of the walk over everything.
+type found struct {
+	id   string
+	sort sort
+	meta rootdir.Meta
+	// problem: it could not be looked at, in words.
+	problem string
+}
+
+// Layers lists every file beneath the root, dot folders included, and AgentM's own
+// places outside.
+func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
+	var out []model.Layer
+	err := s.eachFound(ctx, func(f found) { out = append(out, f.layer()) })
+	if err != nil {
+		return nil, err
+	}
+	err = s.eachOutside(ctx, func(p Place, _ *rootdir.Dir, f found) {
+		l := f.layer()
+		l.ID, l.ItemID, l.Kind = p.Prefix+"/"+f.id, "", model.LayerDerived
+		if !p.Lines {
+			l.Kind = model.LayerExternal
+			if l.Reason == "" {
+				l.Reason = p.Reason
+			}
+		}
+		out = append(out, l)
+	})
+	return out, err
+}
+
+func (f found) layer() model.Layer {
+	l := model.Layer{ID: f.id, Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
+	switch f.sort {
+	case sortItem:
+		l.Kind, l.ItemID = model.LayerItem, f.id
+	case sortForeign:
+		l.Kind, l.Reason = model.LayerExternal, "another program keeps it for itself; what it holds of a person is removed there"
+	case sortGit:
+		l.Kind, l.Readable = model.LayerExternal, false
+		l.Reason = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
+		return l
+	case sortCopy, sortBooks:
+	}
+	switch {
+	case f.problem != "":
+		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, f.problem
+	case f.meta.Kind == rootdir.Link:
+		l.Kind, l.Readable, l.ItemID, l.Reason = model.LayerExternal, false, "", "a symbolic link, which is not followed"
+	case f.meta.Kind != rootdir.File:
+		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, "a special file, which is not read"
+	case f.meta.Links() > 1 && l.Reason == "":
+		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
+	}
+	return l
+}
+
+// eachFound walks everything beneath the root.
+func (s *store) eachFound(ctx context.Context, fn func(found)) error {
+	root, err := s.open("layers")
+	if err != nil || root == nil {
+		return err
+	}
+	defer root.Close()
+	return everything(ctx, root, ".", sortItem, fn)
+}
+
+// everything hands over each file below a directory. within is the sort that the
+// dot folder above gives them; sortItem outside of any.
+func everything(ctx context.Context, root *rootdir.Dir, at string, within sort, fn func(found)) error {
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return err
+	}
+	children, err := root.List(at)
+	if err != nil {
+		if !errors.Is(err, model.NotFound) {
+			fn(found{id: at, sort: sortForeign, problem: err.Error()})
+		}
+		return nil
+	}
+	for _, c := range children {
+		id := below(at, c.Name)
+		f := found{id: id, meta: c.Meta, sort: within}
+		switch {
+		case c.Name == gitDir:
+			f.sort = sortGit
+			fn(f)
+			continue
+		case c.Kind == rootdir.Directory:
+			if err := everything(ctx, root, id, dirSort(c.Name, within), fn); err != nil {
+				return err
+			}
+			continue
+		case within != sortItem:
+		case slices.Contains(bookkeeping, c.Name):
+			f.sort = sortBooks
+		case isMachinery(c.Name):
+			f.sort = sortCopy
+		}
+		fn(f)
+	}
+	return nil
+}
+
+func dirSort(name string, within sort) sort {
+	switch {
+	case within != sortItem || isOpenDir(name):
+		return within
+	case slices.Contains(oldVersions, strings.ToLower(name)):
+		return sortCopy
+	}
+	return sortForeign
+}
+
+// eachOutside hands over the files of AgentM's own places.
+func (s *store) eachOutside(ctx context.Context, fn func(Place, *rootdir.Dir, found)) error {
+	for _, p := range s.cfg.Outside {
+		if err := model.FromContext(ctx, "layers"); err != nil {
+			return err
+		}
+		dir, err := rootdir.Open(p.Path, nil)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			fn(p, nil, found{id: ".", sort: sortForeign, problem: err.Error()})
+			continue
+		}
+		children, err := dir.List(".")
+		if err != nil {
+			fn(p, dir, found{id: ".", sort: sortForeign, problem: err.Error()})
+		}
+		for _, c := range children {
+			if c.Kind != rootdir.Directory && slices.ContainsFunc(p.Names, func(pattern string) bool { return matches(pattern, c.Name) }) {
+				fn(p, dir, found{id: c.Name, sort: sortCopy, meta: c.Meta})
+			}
+		}
+		_ = dir.Close()
+	}
+	return nil
+}
+
+// OpenLayer reads a layer's bytes.
+func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if err := model.FromContext(ctx, "layer"); err != nil {
+		return nil, err
+	}
+	dir, name := s.cfg.Path, id
+	for _, p := range s.cfg.Outside {
+		if rest, ok := strings.CutPrefix(id, p.Prefix+"/"); ok {
+			dir, name = p.Path, rest
+		}
+	}
+	root, err := rootdir.Open(dir, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	r, _, err := root.Reader(name)
+	return r, err
+}

@@ -1,0 +1,118 @@
+package notes
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+)
+
+var errNotJSON = errors.New("not one JSON value")
+
+// cutMembers removes the members of a JSON text's objects, at any depth, whose key
+// drop names, and leaves every other byte as it is. It returns how many.
+func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
+	if !json.Valid(data) {
+		return nil, 0, errNotJSON
+	}
+	c := cutter{data: data, drop: drop}
+	c.value(c.space(0))
+	slices.SortFunc(c.cuts, func(a, b [2]int) int { return a[0] - b[0] })
+	var out []byte
+	done := 0
+	for _, cut := range c.cuts {
+		if cut[0] > done {
+			out = append(out, data[done:cut[0]]...)
+		}
+		done = max(done, cut[1])
+	}
+	return append(out, data[done:]...), c.n, nil
+}
+
+// cutter walks over a text that is known to be valid.
+type cutter struct {
+	data []byte
+	drop func(string) bool
+	cuts [][2]int // from, to; they may overlap
+	n    int
+}
+
+func (c *cutter) space(at int) int {
+	for at < len(c.data) && bytes.IndexByte([]byte(" \t\r\n"), c.data[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// value returns where the value that begins at an offset ends.
+func (c *cutter) value(at int) int {
+	switch c.data[at] {
+	case '{':
+		return c.object(at)
+	case '[':
+		for at = c.space(at + 1); c.data[at] != ']'; {
+			if at = c.space(c.value(at)); c.data[at] == ',' {
+				at = c.space(at + 1)
+			}
+		}
+		return at + 1
+	case '"':
+		return c.text(at)
+	}
+	for at < len(c.data) && bytes.IndexByte([]byte(",]} \t\r\n"), c.data[at]) < 0 {
+		at++
+	}
+	return at
+}
+
+func (c *cutter) text(at int) int {
+	for at++; c.data[at] != '"'; at++ {
+		if c.data[at] == '\\' {
+			at++
+		}
+	}
+	return at + 1
+}
+
+// object cuts members: one that is followed by another goes with its comma, the
+// last one with the comma before it.
+func (c *cutter) object(at int) int {
+	kept := -1 // end of the last member that stays
+	for at = c.space(at + 1); c.data[at] != '}'; {
+		start := at
+		end := c.text(at)
+		var key string
+		_ = json.Unmarshal(c.data[start:end], &key) // valid, as the whole is
+		colon := c.space(end)
+		if c.drop(key) {
+			end = c.skip(c.space(colon + 1))
+			c.n++
+			next := c.space(end)
+			switch {
+			case c.data[next] == ',':
+				at = c.space(next + 1)
+				c.cut(start, at)
+			case kept >= 0:
+				c.cut(kept, end)
+				at = next
+			default:
+				c.cut(start, end)
+				at = next
+			}
+			continue
+		}
+		kept = c.value(c.space(colon + 1))
+		if at = c.space(kept); c.data[at] == ',' {
+			at = c.space(at + 1)
+		}
+	}
+	return at + 1
+}
+
+// skip is value without looking into it.
+func (c *cutter) skip(at int) int {
+	quiet := cutter{data: c.data, drop: func(string) bool { return false }}
+	return quiet.value(at)
+}
+
+func (c *cutter) cut(from, to int) { c.cuts = append(c.cuts, [2]int{from, to}) }

@@ -1,0 +1,146 @@
+package notes
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestCutMembers(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string
+		n          int
+	}{
+		{`{"a": 1, "gone": 2, "b": 3}`, `{"a": 1, "b": 3}`, 1},
+		{`{"gone": 2, "b": 3}`, `{"b": 3}`, 1},
+		{`{"a": 1, "gone": {"x": [1, "]"]}}`, `{"a": 1}`, 1},
+		{`{"gone": 1}`, `{}`, 1},
+		{`{"a": 1, "gone": 2, "gone": 3}`, `{"a": 1}`, 2},
+		{`{"gone": 1, "gone": 2}`, `{}`, 2},
+		{"{\n  \"entries\": {\n    \"gone\": {},\n    \"kept\": {}\n  }\n}\n", "{\n  \"entries\": {\n    \"kept\": {}\n  }\n}\n", 1},
+		{`[{"gone": "}"}, {"a": "gone"}]`, `[{}, {"a": "gone"}]`, 1},
+		{`{"g\u006fne": 1, "a": 2}`, `{"a": 2}`, 1},
+		{`{"a": {"b": 1, "gone": 2}, "gone": 3}`, `{"a": {"b": 1}}`, 2},
+		{` "gone" `, ` "gone" `, 0},
+		{`{}`, `{}`, 0},
+		{`[ ]`, `[ ]`, 0},
+	} {
+		got, n, err := cutMembers([]byte(tt.text), func(k string) bool { return k == "gone" })
+		if err != nil || string(got) != tt.want || n != tt.n {
+			t.Errorf("cutMembers(%s) = %s, %d, %v; want %s, %d", tt.text, got, n, err, tt.want, tt.n)
+		}
+	}
+	for _, bad := range []string{"", "{", `{"gone": }`, "{} {}"} {
+		if _, _, err := cutMembers([]byte(bad), func(string) bool { return true }); err == nil {
+			t.Errorf("%q is taken for JSON", bad)
+		}
+	}
+}
+
+// without is cutMembers on decoded values.
+func without(v any, drop func(string) bool) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, m := range v {
+			if !drop(k) {
+				out[k] = without(m, drop)
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, m := range v {
+			out = append(out, without(m, drop))
+		}
+		return out
+	}
+	return v
+}
+
+func FuzzCutMembers(f *testing.F) {
+	f.Add(`{"a": 1, "gone": [{"gone": 2}], "b": {"gone": "x", "c": null}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		drop := func(k string) bool { return strings.HasPrefix(k, "g") }
+		got, n, err := cutMembers([]byte(text), drop)
+		if err != nil {
+			return
+		}
+		var before, after any
+		if json.Unmarshal([]byte(text), &before) != nil {
+			t.Fatalf("%q is no JSON and was edited", text)
+		}
+		if err := json.Unmarshal(got, &after); err != nil {
+			t.Fatalf("%q becomes %q: %v", text, got, err)
+		}
+		if !reflect.DeepEqual(without(before, drop), after) {
+			t.Fatalf("%q becomes %q", text, got)
+		}
+		if n == 0 && string(got) != text {
+			t.Fatalf("nothing was cut, and %q becomes %q", text, got)
+		}
+	})
+}
+
+func TestParseHead(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, kind, status, title string
+		archived                  bool
+	}{
+		"plain":          {"---\ntype: idea\nstatus: active\nslug: x\n---\n\n# A title\n", "idea", "active", "A title", false},
+		"crlf":           {"---\r\ntype: fix\r\nstatus: Deleted\r\n---\r\n# T\r\n", "fix", "deleted", "T", true},
+		"mark":           {"\ufeff---\nkind: moc\n---\nx", "moc", "", "x", false},
+		"both":           {"---\ntype: idea\nkind: fix\n---\n", "", "", "", false},
+		"none":           {"---\nkind: None\nstatus: superseded\n---\nbody", "", "superseded", "body", false},
+		"none with type": {"---\ntype: idea\nkind: None\n---\nbody", "idea", "", "body", false},
+		"unclosed":       {"---\ntype: idea\n", "", "", "type: idea", false},
+		"later":          {"\n---\ntype: idea\n---\n", "", "", "type: idea", false},
+		"quoted":         {"---\ntitle: \"A: b\"\ntype: 'idea'\nstatus: expired\n---\n# other", "idea", "expired", "A: b", true},
+		"odd kind":       {"---\ntype: ../x\n---\nb", "", "", "b", false},
+		"indented":       {"---\nmeta:\n  type: idea\n---\nb", "", "", "b", false},
+		"empty":          {"", "", "", "", false},
+	} {
+		h := parseHead(tt.text)
+		if h.kind != tt.kind || h.status != tt.status || h.title != tt.title || h.archived() != tt.archived {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
+
+func FuzzParseHead(f *testing.F) {
+	f.Add("---\ntype: idea\n---\n# t\n")
+	f.Add("---\r\n: \r\n---")
+	f.Fuzz(func(t *testing.T, text string) {
+		front, body := splitFront(text)
+		if !strings.Contains(text, front) || !strings.HasSuffix(text, body) {
+			t.Errorf("%q falls into %q and %q", text, front, body)
+		}
+		if h := parseHead(text); len([]rune(h.title)) > titleRunes || h.kind != "" && !kindName.MatchString(h.kind) {
+			t.Errorf("%+v", h)
+		}
+	})
+}
+
+func TestMachinery(t *testing.T) {
+	machinery := []string{
+		".agentmd-123456.tmp", "note.md.1234.0123456789abcdef0123456789abcdef.tmp", "n.md.tmp.0123456789abcdef", ".syncthing.half.md.tmp",
+		"~syncthing~half.md.tmp", ".n.md.swp", "n.md~", ".#n.md", "#n.md#", ".n.md.icloud", ".lifecycle.json", ".heat.json",
+	}
+	items := []string{"n.md", "n.sync-conflict-20260521-101010-ABCDEFG.md", "n (conflict 2026-05-21-10-11-12).md", "n.md.orig", "n.md..path1", "a.json", ".hidden.md", "tmp.md", "n.md.conflict2"}
+	for _, n := range machinery {
+		if isItem("a/" + n) {
+			t.Errorf("%s is an item", n)
+		}
+	}
+	for _, n := range items {
+		if !isItem("a/" + n) {
+			t.Errorf("%s is machinery", n)
+		}
+	}
+	for _, id := range []string{".git/config", "a/.obsidian/x.md", ".stversions/a.md"} {
+		if isItem(id) {
+			t.Errorf("%s is an item", id)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package notes
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Scrub removes what Forget leaves beside the notes: temporary files, backups and
+// old versions that name the person or belong to a removed note, the entries of
+// removed slugs in AgentM's books, lines of its logs. What is another program's, and
+// git's history, is named as out of scope.
+func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if err := s.checkWritable("scrub"); err != nil {
+		return nil, err
+	}
+	root, err := s.open("scrub")
+	if err != nil || root == nil {
+		return nil, err
+	}
+	defer root.Close()
+	defer s.changed()
+	w := scrubbing{store: s, ctx: ctx, req: req, root: root}
+	if err := s.eachFound(ctx, w.note); err != nil {
+		return nil, err
+	}
+	for _, f := range w.todo {
+		if err := model.FromContext(ctx, "scrub"); err != nil {
+			return w.out, err
+		}
+		w.file(f)
+	}
+	if err := s.eachOutside(ctx, w.outside); err != nil {
+		return w.out, err
+	}
+	w.out = append(w.out, openHandles(s.cfg.Path, req.Removed)...)
+	if s.cfg.Index != nil {
+		w.index()
+	}
+	return w.out, nil
+}
+
+// scrubbing goes from file to file. A file that fails is a result, and the next one
+// follows.
+type scrubbing struct {
+	store *store
+	ctx   context.Context
+	req   model.ScrubRequest
+	root  *rootdir.Dir
+	todo  []found
+	kept  map[string]bool // slugs of notes that are still there
+	out   []model.LayerResult
+}
+
+func slugOf(id string) string { return strings.TrimSuffix(path.Base(id), ".md") }
+
+func (w *scrubbing) note(f found) {
+	if f.sort != sortItem {
+		w.todo = append(w.todo, f)
+		return
+	}
+	if w.kept == nil {
+		w.kept = map[string]bool{}
+	}
+	w.kept[slugOf(f.id)] = true
+}
+
+func (w *scrubbing) step(layer, what string) {
+	if w.req.Step != nil {
+		w.req.Step(layer, what)
+	}
+}
+
+// add notes what happened; nothing to do is nothing to say.
+func (w *scrubbing) add(layer, method string, rows int64, err error) {
+	r := model.LayerResult{Layer: layer, Method: method, Rows: rows, Verdict: model.VerdictClean}
+	switch {
+	case errors.Is(err, model.Locked), errors.Is(err, model.Timeout):
+		r.Verdict, r.Reason = model.VerdictPending, err.Error()
+	case err != nil:
+		r.Verdict, r.Reason = model.VerdictFailed, err.Error()
+	case rows == 0:
+		return
+	}
+	w.out = append(w.out, r)
+	w.step(layer, method)
+}
+
+func (w *scrubbing) file(f found) {
+	switch {
+	case f.problem != "":
+		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
+	case f.sort == sortGit:
+		w.out = append(w.out, gitHistory(w.ctx, path.Dir(f.id), w.store.cfg.Path, f.id, w.req.Removed))
+	case f.meta.Kind != rootdir.File:
+		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+	case f.sort == sortBooks:
+		n, err := w.books(f.id)
+		w.add(f.id, "entries of removed notes dropped", n, err)
+	case f.sort == sortCopy:
+		w.copy(f)
+	case f.sort == sortForeign:
+		w.foreign(f.id, f.id, w.root, f.layer().Reason)
+	}
+}
+
+// copy removes a leftover that names the person or belongs to a removed note.
+func (w *scrubbing) copy(f found) {
+	const method = "a copy beside the notes removed"
+	data, _, err := w.root.Read(f.id, 0)
+	if errors.Is(err, model.NotFound) {
+		return
+	}
+	if err != nil {
+		w.add(f.id, method, 0, err)
+		return
+	}
+	if !w.ofRemoved(f.id) && !w.concerns(data) {
+		return
+	}
+	_, err = w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)
+	w.add(f.id, method, 1, err)
+}
+
+// concerns asks for a whole file or line, and for the texts that it holds in
+// base64, as AgentM's revert log does.
+func (w *scrubbing) concerns(data []byte) bool {
+	if w.req.Concerns == nil {
+		return false
+	}
+	if w.req.Concerns(data) {
+		return true
+	}
+	for _, m := range encoded.FindAll(data, -1) {
+		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+			if text, err := enc.DecodeString(strings.TrimRight(string(m), "=")); err == nil && w.req.Concerns(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var encoded = regexp.MustCompile(`[A-Za-z0-9+/_-]{12,}={0,2}`)
+
+// ofRemoved reports whether a leftover is one of a removed note: an unfinished
+// write of it, or an old version by the name that sync tools give.
+func (w *scrubbing) ofRemoved(id string) bool {
+	base := path.Base(id)
+	return slices.ContainsFunc(w.req.Removed, func(removed string) bool {
+		name := path.Base(removed)
+		stem := strings.TrimSuffix(name, path.Ext(name))
+		switch {
+		case path.Dir(id) == path.Dir(removed):
+			return strings.HasPrefix(base, name+".") || strings.HasPrefix(base, "."+name+".") ||
+				base == name+"~" || base == ".#"+name || base == "#"+name+"#" || base == "."+name+".icloud" ||
+				base == ".syncthing."+name+".tmp" || base == "~syncthing~"+name+".tmp"
+		case strings.HasSuffix(path.Dir(id), path.Dir(removed)) || path.Dir(removed) == ".":
+			return base == name || strings.HasPrefix(base, stem+"~") && strings.HasSuffix(base, path.Ext(name))
+		}
+		return false
+	})
+}
+
+// books drops the entries of removed slugs that no other note has.
+func (w *scrubbing) books(id string) (int64, error) {
+	slugs := map[string]bool{}
+	for _, r := range w.req.Removed {
+		if slug := slugOf(r); !w.kept[slug] {
+			slugs[slug] = true
+		}
+	}
+	at, err := seam.Resolve(id)
+	if err != nil || len(slugs) == 0 {
+		return 0, err
+	}
+	n := 0
+	_, err = w.store.cfg.Tree.Change(w.ctx, "scrub", at, func(old []byte, exists bool) (seam.Edit, error) {
+		if !exists {
+			return seam.Edit{Keep: true}, nil
+		}
+		var out []byte
+		out, n, err = cutMembers(old, func(key string) bool { return slugs[key] })
+		if err != nil {
+			return seam.Edit{}, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
+		}
+		return seam.Edit{Data: out, Keep: n == 0}, nil
+	})
+	return int64(n), err
+}
+
+// outside treats AgentM's places beyond the store.
+func (w *scrubbing) outside(p Place, dir *rootdir.Dir, f found) {
+	layer := p.Prefix + "/" + f.id
+	switch {
+	case f.problem != "":
+		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
+	case f.meta.Kind != rootdir.File:
+		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+	case p.Lines:
+		n, err := w.lines(dir, f.id)
+		w.add(layer, "lines that name the person dropped, whole file rewritten", n, err)
+	default:
+		w.foreign(layer, f.id, dir, p.Reason)
+	}
+}
+
+// lines rewrites a log of JSON lines without those that concern the person or name
+// a removed note, against what was read: a line that is added meanwhile stays.
+func (w *scrubbing) lines(dir *rootdir.Dir, name string) (int64, error) {
+	for range 50 {
+		old, _, err := dir.Read(name, 0)
+		if err != nil {
+			return 0, err
+		}
+		var out []byte
+		n := int64(0)
+		for line := range bytes.Lines(old) {
+			if w.concerns(line) || w.namesRemoved(line) {
+				n++
+				continue
+			}
+			out = append(out, line...)
+		}
+		if n == 0 {
+			return 0, nil
+		}
+		_, err = dir.Swap(name, rootdir.Seen{Exists: true, Data: old}, out, rootdir.New{Mode: 0o600}, w.store.clock.Now(), nil)
+		if !errors.Is(err, rootdir.ErrChanged) {
+			return n, err
+		}
+	}
+	return 0, model.Errorf(model.Locked, "scrub", "%q grows all the time; try again", name)
+}
+
+func (w *scrubbing) namesRemoved(line []byte) bool {
+	return slices.ContainsFunc(w.req.Removed, func(id string) bool { return bytes.Contains(line, []byte(id)) })
+}
+
+// foreign looks into what another program keeps and says so when it names the
+// person; nothing is written.
+func (w *scrubbing) foreign(layer, name string, dir *rootdir.Dir, reason string) {
+	data, m, err := dir.Read(name, wholeLimit)
+	switch {
+	case errors.Is(err, model.NotFound):
+	case err != nil:
+		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not read", Verdict: model.VerdictUnaudited, Reason: err.Error()})
+	case w.concerns(data) || w.namesRemoved(data):
+		w.out = append(w.out, model.LayerResult{
+			Layer: layer, Method: fmt.Sprintf("%d bytes scanned, not touched", m.Size), Verdict: model.VerdictOutOfScope, Reason: reason,
+		})
+	}
+}
+
+// matches is path.Match with patterns of this program's own.
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}

@@ -1,0 +1,152 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"memdesk/model"
+)
+
+// A burst of changes is joined for this long, and told one by one up to this many.
+const (
+	burst     = 100 * time.Millisecond
+	burstMost = 256
+)
+
+// Watch follows every directory that holds items. A directory that is made later is
+// followed from then on, and what already stands in it is told.
+func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
+	fw, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", pathless(err))
+	}
+	w := &watch{store: s, fw: fw, out: make(chan model.Change), ids: map[string]bool{}}
+	if err := w.follow(ctx, s.cfg.Path, false); err != nil {
+		_ = fw.Close()
+		return nil, err
+	}
+	go w.run(ctx)
+	return w.out, nil
+}
+
+type watch struct {
+	store *store
+	fw    *fsnotify.Watcher
+	out   chan model.Change
+	ids   map[string]bool // of the burst
+	lost  bool
+}
+
+// follow adds a directory and those below it; tell notes the items that it meets.
+func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return model.FromContext(ctx, "watch")
+		case errors.Is(err, fs.ErrNotExist):
+			if path == w.store.cfg.Path {
+				return model.Errorf(model.Unavailable, "watch", "the store's directory is not there yet")
+			}
+			return nil
+		case err != nil:
+			w.lost = true // what happens there is not told
+			return nil
+		case !d.IsDir():
+			if tell {
+				w.note(path)
+			}
+			return nil
+		case path != w.store.cfg.Path && !isOpenDir(d.Name()):
+			return fs.SkipDir
+		}
+		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", pathless(err))
+		}
+		return nil
+	})
+}
+
+// note takes a path into the burst.
+func (w *watch) note(path string) {
+	rel, err := filepath.Rel(w.store.cfg.Path, path)
+	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
+		return
+	}
+	if id := filepath.ToSlash(rel); isItem(id) {
+		w.ids[id] = true
+	}
+	if len(w.ids) > burstMost {
+		w.lost = true
+	}
+}
+
+// run owns the watcher and the channel until the context ends.
+func (w *watch) run(ctx context.Context) {
+	defer close(w.out)
+	defer w.fw.Close()
+	var due <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case e, ok := <-w.fw.Events:
+			if !ok {
+				return
+			}
+			w.event(ctx, e)
+		case err, ok := <-w.fw.Errors:
+			if !ok {
+				return
+			}
+			w.lost = w.lost || err != nil
+		case <-due:
+			due = nil
+			w.store.changed()
+			if !w.tell(ctx) {
+				return
+			}
+		}
+		if due == nil && (w.lost || len(w.ids) > 0) {
+			due = time.After(burst)
+		}
+	}
+}
+
+func (w *watch) event(ctx context.Context, e fsnotify.Event) {
+	if e.Op == fsnotify.Chmod {
+		return
+	}
+	if e.Has(fsnotify.Create) && isOpenDir(filepath.Base(e.Name)) {
+		if w.follow(ctx, e.Name, true) != nil { // also for a file: it is then noted itself
+			w.lost = true
+		}
+	}
+	w.note(e.Name)
+}
+
+// tell sends the burst and reports whether anybody still listens.
+func (w *watch) tell(ctx context.Context) bool {
+	changes := []model.Change{{Lost: true}}
+	if !w.lost {
+		changes = changes[:0]
+		for id := range w.ids {
+			changes = append(changes, model.Change{ID: id})
+		}
+	}
+	clear(w.ids)
+	w.lost = false
+	for _, c := range changes {
+		select {
+		case w.out <- c:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,331 @@
+package vault_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"memdesk/backends/seam/vault"
+	"memdesk/model"
+)
+
+// withHome gives a configuration a home and a state directory of its own.
+func withHome(t *testing.T, cfg vault.Config) (vault.Config, string) {
+	t.Helper()
+	home := t.TempDir()
+	cfg.Env = func(name string) string {
+		if name == "HOME" {
+			return home
+		}
+		return ""
+	}
+	return cfg, home
+}
+
+func layers(t *testing.T, s model.Store) map[string]model.Layer {
+	t.Helper()
+	list, err := s.Maintainer.Layers(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]model.Layer{}
+	for _, l := range list {
+		if _, twice := out[l.ID]; twice || l.ID == "" || strings.HasPrefix(l.ID, "/") {
+			t.Errorf("layer %q stands twice, or has no name of its own", l.ID)
+		}
+		out[l.ID] = l
+	}
+	return out
+}
+
+// residue are the leftovers that name the person beside a note.
+func residue() map[string]string {
+	return map[string]string{
+		"memory/idea/maren.md": "maren's note",
+		"memory/idea/maren.md.77.0123456789abcdef0123456789abcdef.tmp": "unfinished",
+		"memory/idea/.agentmd-1.tmp":                                   "about maren",
+		"memory/idea/.agentmd-2.tmp":                                   "about otto",
+		"memory/idea/otto.md":                                          "otto's note",
+		".stversions/memory/idea/maren~20260101-101010.md":             "an old one",
+		".stversions/memory/idea/otto~20260101-101010.md":              "an old one of otto",
+		".obsidian/workspace.json":                                     `{"open": "maren.md"}`,
+		".lifecycle.json":                                              "{\n \"entries\": {\n  \"maren\": {},\n  \"otto\": {}\n }\n}\n",
+		"plain.bin":                                                    "\xff\x00",
+	}
+}
+
+func TestLayersNameEverything(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	for name, text := range residue() {
+		plant(t, cfg.Path, name, text)
+	}
+	plant(t, cfg.Path, ".git/config", "x")
+	plant(t, home, ".local/state/agentm/index.db", "x")
+	plant(t, home, ".local/state/agentm/enrichment-journal.jsonl", "{}\n")
+	plant(t, home, ".cache/agentm/dream/revert-log/a.jsonl", "{}\n")
+	plant(t, home, ".cache/agentm/telemetry/recall-history.jsonl", "{}\n")
+	if err := os.Symlink("plain.bin", filepath.Join(cfg.Path, "link.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(cfg.Path, "plain.bin"), filepath.Join(home, "second")); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, cfg)
+	got := layers(t, s)
+	for id, want := range map[string]model.LayerKind{
+		"memory/idea/maren.md": model.LayerItem, "memory/idea/.agentmd-1.tmp": model.LayerDerived, "plain.bin": model.LayerItem,
+		".stversions/memory/idea/maren~20260101-101010.md": model.LayerDerived, ".obsidian/workspace.json": model.LayerExternal,
+		".lifecycle.json": model.LayerDerived, ".git": model.LayerExternal, "link.md": model.LayerExternal,
+		"(state)/index.db": model.LayerExternal, "(state)/enrichment-journal.jsonl": model.LayerExternal,
+		"(cache)/dream/revert-log/a.jsonl": model.LayerDerived, "(cache)/telemetry/recall-history.jsonl": model.LayerDerived,
+	} {
+		l, ok := got[id]
+		if !ok || l.Kind != want || (l.ItemID != "") != (want == model.LayerItem) || want == model.LayerExternal && l.Reason == "" {
+			t.Errorf("layer %s: %+v, %v; want %s", id, l, ok, want)
+		}
+	}
+	if !strings.Contains(got["plain.bin"].Reason, "second name") {
+		t.Errorf("a hard link is not told: %+v", got["plain.bin"])
+	}
+	for id, l := range got {
+		r, err := s.Maintainer.OpenLayer(t.Context(), id)
+		if (err == nil) != l.Readable {
+			t.Errorf("opening %s: %v, readable %v", id, err, l.Readable)
+		}
+		if err == nil {
+			data, err := io.ReadAll(r)
+			if err != nil || int64(len(data)) != l.Bytes {
+				t.Errorf("%s gives %d of %d bytes, %v", id, len(data), l.Bytes, err)
+			}
+			_ = r.Close()
+		}
+	}
+	if _, err := s.Maintainer.OpenLayer(t.Context(), "../x"); err == nil {
+		t.Error("a layer outside is opened")
+	}
+}
+
+func TestScrub(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	for name, text := range residue() {
+		plant(t, cfg.Path, name, text)
+	}
+	plant(t, home, ".local/state/agentm/index.db", "binary maren binary")
+	encoded := base64.StdEncoding.EncodeToString([]byte("a text about maren in full"))
+	plant(t, home, ".cache/agentm/dream/revert-log/a.jsonl", `{"pre":"`+encoded+`"}`+"\n"+`{"pre":"b3R0bydzIG5vdGU="}`+"\n")
+	plant(t, home, ".cache/agentm/telemetry/recall-history.jsonl", `{"hit":"memory/idea/maren.md"}`+"\n"+`{"hit":"otto"}`+"\n")
+	s := open(t, cfg)
+	if n, err := s.Reindexer.Reindex(t.Context(), "local-index"); err != nil || n == 0 {
+		t.Fatalf("reindex: %d, %v", n, err)
+	}
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "memory/idea/maren.md"}); err != nil {
+		t.Fatal(err)
+	}
+	req := model.ScrubRequest{
+		Removed:  []string{"memory/idea/maren.md"},
+		Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("maren")) },
+	}
+	results, err := s.Maintainer.Scrub(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := map[string]model.Verdict{}
+	for _, r := range results {
+		verdicts[r.Layer] = r.Verdict
+		if r.Verdict != model.VerdictClean && r.Reason == "" {
+			t.Errorf("%+v has no reason", r)
+		}
+	}
+	for layer, want := range map[string]model.Verdict{
+		"memory/idea/.agentmd-1.tmp": model.VerdictClean, ".lifecycle.json": model.VerdictClean,
+		"(state)/index.db": model.VerdictOutOfScope, ".obsidian/workspace.json": model.VerdictOutOfScope,
+		"(cache)/dream/revert-log/a.jsonl": model.VerdictClean, "(cache)/telemetry/recall-history.jsonl": model.VerdictClean,
+	} {
+		if verdicts[layer] != want {
+			t.Errorf("%s: %q, want %q", layer, verdicts[layer], want)
+		}
+	}
+	gone := []string{"memory/idea/maren.md.77.0123456789abcdef0123456789abcdef.tmp", "memory/idea/.agentmd-1.tmp", ".stversions/memory/idea/maren~20260101-101010.md"}
+	for name, text := range residue() {
+		data, err := os.ReadFile(filepath.Join(cfg.Path, name))
+		switch {
+		case slices.Contains(gone, name) || name == "memory/idea/maren.md":
+			if err == nil {
+				t.Errorf("%s is still there", name)
+			}
+		case name == ".lifecycle.json":
+			if want := "{\n \"entries\": {\n  \"otto\": {}\n }\n}\n"; string(data) != want {
+				t.Errorf("the books hold %q", data)
+			}
+		case string(data) != text:
+			t.Errorf("the bystander %s holds %q, %v", name, data, err)
+		}
+	}
+	for name, want := range map[string]string{
+		".cache/agentm/dream/revert-log/a.jsonl":       `{"pre":"b3R0bydzIG5vdGU="}` + "\n",
+		".cache/agentm/telemetry/recall-history.jsonl": `{"hit":"otto"}` + "\n",
+		".local/state/agentm/index.db":                 "binary maren binary",
+	} {
+		if data, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(data) != want {
+			t.Errorf("%s holds %q, %v", name, data, err)
+		}
+	}
+	index, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/*"))
+	if err != nil || len(index) != 1 {
+		t.Fatalf("index files: %v, %v", index, err)
+	}
+	if data, err := os.ReadFile(index[0]); err != nil || bytes.Contains(data, []byte("maren")) {
+		t.Errorf("the local index still names her: %v", err)
+	}
+	again, err := s.Maintainer.Scrub(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range again {
+		if r.Verdict == model.VerdictClean && !strings.HasPrefix(r.Layer, "(memdesk)") {
+			t.Errorf("the second run finds something to do: %+v", r)
+		}
+	}
+}
+
+func TestScrubTellsOfGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git program is installed")
+	}
+	cfg := fresh(t)
+	plant(t, cfg.Path, "n.md", "maren")
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "n.md"},
+		{"-c", "user.name=a", "-c", "user.email=a@example.test", "commit", "-q", "-m", "x"},
+	} {
+		cmd := exec.CommandContext(t.Context(), "git", append([]string{"-C", cfg.Path}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	s := open(t, cfg)
+	results, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"n.md"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" })
+	if i < 0 || results[i].Verdict != model.VerdictOutOfScope || results[i].Rows != 1 {
+		t.Errorf("results: %+v", results)
+	}
+	t.Setenv("PATH", t.TempDir())
+	results, err = s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Removed: []string{"n.md"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i = slices.IndexFunc(results, func(r model.LayerResult) bool { return r.Layer == ".git" })
+	if i < 0 || results[i].Verdict != model.VerdictUnaudited || !strings.Contains(results[i].Reason, "unknown") {
+		t.Errorf("without git: %+v", results)
+	}
+}
+
+func TestReindex(t *testing.T) {
+	cfg, home := withHome(t, fresh(t))
+	plant(t, cfg.Path, "memory/idea/a.md", "---\ntype: idea\nstatus: active\n---\n# Foxes\nThey are running.\n")
+	plant(t, cfg.Path, "memory/idea/gone.md", "---\ntype: idea\nstatus: deleted\n---\nrunning\n")
+	plant(t, cfg.Path, "memory/idea/bad.md", poison+"running")
+	plant(t, cfg.Path, "b.bin", "\xff running")
+	s := open(t, cfg)
+	if _, err := s.Reindexer.Reindex(t.Context(), "source"); model.KindOf(err) != model.InvalidInput {
+		t.Errorf("the source was derived: %v", err)
+	}
+	for range 2 {
+		if n, err := s.Reindexer.Reindex(t.Context(), "local-index"); n != 1 || err != nil {
+			t.Fatalf("reindex: %d, %v", n, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(home, ".local/state/memdesk/index/*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("index files: %v, %v", files, err)
+	}
+	db, err := sql.Open("sqlite3", files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var path, title string
+	if err := db.QueryRowContext(t.Context(), "SELECT path, title FROM docs WHERE docs MATCH 'run'").Scan(&path, &title); err != nil || path != "memory/idea/a.md" || title != "Foxes" {
+		t.Errorf("the index gives %q %q, %v", path, title, err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(cfg.Path, "memory/idea/a.md"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	var changed []string
+	if err := s.Reindexer.ChangedSince(t.Context(), float64(time.Now().Add(-time.Minute).Unix()), func(id string) bool {
+		changed = append(changed, id)
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(changed)
+	if want := []string{"b.bin", "memory/idea/bad.md", "memory/idea/gone.md"}; !slices.Equal(changed, want) {
+		t.Errorf("changed since a minute ago: %v, want %v", changed, want)
+	}
+	inside := fresh(t)
+	inside.Env = func(name string) string { return map[string]string{"HOME": inside.Path}[name] }
+	if s := open(t, inside); s.Reindexer != nil {
+		t.Error("an index inside the vault was offered")
+	}
+}
+
+func TestWatch(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "a/n.md", "x")
+	s := open(t, cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	changes, err := s.Watcher.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{"a/n.md": true, "new/deep/m.md": true}
+	plant(t, cfg.Path, "a/n.md", "y")
+	plant(t, cfg.Path, "new/deep/m.md", "z")
+	plant(t, cfg.Path, ".git/x", "z")
+	plant(t, cfg.Path, "a/n.md.tmp.0123456789abcdef", "z")
+	timeout := time.After(20 * time.Second)
+	for len(want) > 0 {
+		select {
+		case c := <-changes:
+			if c.Lost {
+				t.Fatal("a small burst is told as lost")
+			}
+			if strings.Contains(c.ID, "git") || strings.Contains(c.ID, "tmp") {
+				t.Errorf("machinery is told: %q", c.ID)
+			}
+			delete(want, c.ID)
+		case <-timeout:
+			t.Fatalf("never told: %v", want)
+		}
+	}
+	for n := range 400 {
+		plant(t, cfg.Path, "many/"+strings.Repeat("x", n%50)+string(rune('a'+n%26))+string(rune('a'+n/26))+".md", "x")
+	}
+	for lost := false; !lost; {
+		select {
+		case c := <-changes:
+			lost = c.Lost
+		case <-timeout:
+			t.Fatal("a large burst is not told")
+		}
+	}
+	cancel()
+	for range changes { // it is closed
+	}
+}
