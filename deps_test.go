@@ -22,6 +22,7 @@ var layers = []layer{
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},
+	{"internal/drafts", []string{"internal"}},
 	{"internal/atomicfile", []string{"internal/atomicfile"}},
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},

@@ -1,0 +1,280 @@
+// Package drafts holds the texts that an operator is editing, as private files
+// outside of every store: an editor needs a file, and what somebody has typed is
+// never thrown away because a store said no or a line broke. It knows nothing of
+// items.
+package drafts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
+)
+
+// Keep is how long a text that was put aside stays.
+const Keep = 30 * 24 * time.Hour
+
+// The names inside the directory.
+const (
+	aside   = "kept"    // texts that were put aside, one file each
+	session = "session" // prefix of the directory of one session
+	lock    = "lock"    // held while the session lives
+)
+
+// Folder is the place of all drafts: one directory per session, and one for what
+// was put aside. It is safe for concurrent use, also by several processes.
+type Folder struct {
+	dir   string
+	clock clock.Clock
+	ready func() error
+
+	mu   sync.Mutex
+	held atomicfile.File // the lock of this session; nil before the first draft
+	mine string          // directory of this session
+	n    int
+}
+
+// New names the folder; it makes nothing. ready makes the directory above it.
+func New(dir string, c clock.Clock, ready func() error) *Folder {
+	return &Folder{dir: dir, clock: c, ready: ready}
+}
+
+// Draft is one file that is being edited.
+type Draft struct {
+	folder *Folder
+	path   string
+}
+
+// Path is where the file is.
+func (d *Draft) Path() string { return d.path }
+
+// Open makes a file of mode 0600 that holds text. The name is for people and for
+// the editor; anything may stand in it.
+func (f *Folder) Open(name, text string) (*Draft, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.begin(); err != nil {
+		return nil, err
+	}
+	f.n++
+	dir := filepath.Join(f.mine, strconv.Itoa(f.n)+"-"+sum(text))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, pathless(err)
+	}
+	d := &Draft{folder: f, path: filepath.Join(dir, safetext.FileName(name))}
+	return d, d.Write(text)
+}
+
+// begin makes the directory of this session and holds its lock.
+func (f *Folder) begin() error {
+	if f.held != nil {
+		return nil
+	}
+	if err := f.ready(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return pathless(err)
+	}
+	dir, err := os.MkdirTemp(f.dir, session+"-")
+	if err != nil {
+		return pathless(err)
+	}
+	held, err := atomicfile.OS{}.OpenFile(filepath.Join(dir, lock), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return pathless(err)
+	}
+	if ok, err := held.TryLock(true); err != nil || !ok {
+		_ = held.Close()
+		return errors.Join(errors.New("the drafts of this session cannot be locked"), pathless(err))
+	}
+	f.held, f.mine = held, dir
+	return nil
+}
+
+// Read is the text as it stands in the file now.
+func (d *Draft) Read() (string, error) {
+	b, err := os.ReadFile(d.path)
+	return string(b), pathless(err)
+}
+
+// Write replaces the text of the file.
+func (d *Draft) Write(text string) error { return pathless(os.WriteFile(d.path, []byte(text), 0o600)) }
+
+// Discard removes the file and what an editor left beside it.
+func (d *Draft) Discard() error { return pathless(os.RemoveAll(filepath.Dir(d.path))) }
+
+// Keep puts the text aside, out of the reach of every sweep until Keep has passed,
+// and gives the path where it is.
+func (d *Draft) Keep() (string, error) {
+	path, err := d.folder.keep(d.path)
+	if err != nil {
+		return path, err
+	}
+	return path, d.Discard()
+}
+
+// keep gives a file a second name among what is put aside.
+func (f *Folder) keep(path string) (string, error) {
+	dir := filepath.Join(f.dir, aside)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return path, pathless(err)
+	}
+	stamp := f.clock.Now().UTC().Format("20060102-150405")
+	for n := 0; n < 1000; n++ {
+		name := stamp + "-" + filepath.Base(path)
+		if n > 0 {
+			name = stamp + "-" + strconv.Itoa(n) + "-" + filepath.Base(path)
+		}
+		to := filepath.Join(dir, name)
+		if err := os.Link(path, to); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return path, pathless(err)
+		}
+		return to, pathless(os.Chmod(to, 0o600))
+	}
+	return path, errors.New("no free name for the text that is put aside")
+}
+
+// Close ends the session: drafts that were changed are put aside, the rest goes.
+// It returns where they are.
+func (f *Folder) Close() (kept []string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held == nil {
+		return nil, nil
+	}
+	kept, err = f.clear(f.mine)
+	err = errors.Join(err, f.held.Close())
+	f.held = nil
+	return kept, err
+}
+
+// Sweep clears what sessions left that were cut off: texts that had been changed
+// are put aside and returned, the rest goes; so does what was put aside longer
+// than Keep ago. Sessions that live are left alone. It makes nothing.
+func (f *Folder) Sweep() (kept []string, err error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil {
+		return nil, ignoreAbsent(err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), session+"-") {
+			continue
+		}
+		got, cerr := f.sweep(filepath.Join(f.dir, e.Name()))
+		kept, err = append(kept, got...), errors.Join(err, cerr)
+	}
+	return kept, errors.Join(err, f.expire())
+}
+
+// sweep clears one session if nobody holds its lock.
+func (f *Folder) sweep(dir string) ([]string, error) {
+	held, err := atomicfile.OS{}.OpenFile(filepath.Join(dir, lock), os.O_RDWR, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Between the directory and its lock: of a session that begins, unless it is old.
+		st, serr := os.Stat(dir)
+		if serr != nil || f.clock.Now().Sub(st.ModTime()) < time.Hour {
+			return nil, nil
+		}
+		return f.clear(dir)
+	}
+	if err != nil {
+		return nil, pathless(err)
+	}
+	defer held.Close()
+	if ok, err := held.TryLock(true); err != nil || !ok {
+		return nil, pathless(err)
+	}
+	return f.clear(dir)
+}
+
+// clear removes a session's directory after it has saved what was changed in it.
+func (f *Folder) clear(dir string) (kept []string, err error) {
+	drafts, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, pathless(err)
+	}
+	for _, d := range drafts {
+		_, was, ok := strings.Cut(d.Name(), "-")
+		if !d.IsDir() || !ok {
+			continue
+		}
+		files, ferr := os.ReadDir(filepath.Join(dir, d.Name()))
+		err = errors.Join(err, pathless(ferr))
+		for _, file := range files {
+			path := filepath.Join(dir, d.Name(), file.Name())
+			if !file.Type().IsRegular() || backup(file.Name()) || !changed(path, was) {
+				continue
+			}
+			to, kerr := f.keep(path)
+			if kerr != nil {
+				return kept, kerr // nothing is removed that is not safe elsewhere
+			}
+			kept = append(kept, to) // the swap file of an editor that was cut off is one of them
+		}
+	}
+	return kept, errors.Join(err, pathless(os.RemoveAll(dir)))
+}
+
+// backup tells the copies that editors leave of the text as it was before.
+func backup(name string) bool { return strings.HasSuffix(name, "~") || strings.HasSuffix(name, ".bak") }
+
+// changed reports whether a file holds something else than the text it began
+// with. A file that cannot be read counts as changed.
+func changed(path, was string) bool {
+	b, err := os.ReadFile(path)
+	return err != nil || len(b) > 0 && sum(string(b)) != was
+}
+
+// expire removes what was put aside too long ago.
+func (f *Folder) expire() error {
+	dir := filepath.Join(f.dir, aside)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ignoreAbsent(err)
+	}
+	for _, e := range entries {
+		if st, serr := e.Info(); serr == nil && f.clock.Now().Sub(st.ModTime()) > Keep {
+			err = errors.Join(err, pathless(os.Remove(filepath.Join(dir, e.Name()))))
+		}
+	}
+	return err
+}
+
+func sum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:8])
+}
+
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return pathless(err)
+}
+
+// pathless drops the path of an error: the directory is the operator's own, and
+// errors end up in places that others read.
+func pathless(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

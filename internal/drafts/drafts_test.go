@@ -1,0 +1,148 @@
+package drafts_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/internal/clock"
+	"memdesk/internal/drafts"
+)
+
+var now = time.Now()
+
+func folder(t *testing.T, dir string, at time.Time) *drafts.Folder {
+	t.Helper()
+	return drafts.New(dir, clock.Fixed(at), func() error { return nil })
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestDraftIsPrivateAndGoes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "edit")
+	f := folder(t, dir, now)
+	d, err := f.Open("../\x1b[31m/notes.md", "body\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(filepath.Base(d.Path()), "\x1b/") || !strings.HasPrefix(d.Path(), dir) {
+		t.Errorf("path %q", d.Path())
+	}
+	for path, want := range map[string]os.FileMode{d.Path(): 0o600, dir: 0o700, filepath.Dir(d.Path()): 0o700} {
+		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != want {
+			t.Errorf("%s: %v %v", path, st.Mode(), err)
+		}
+	}
+	if err := d.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := f.Close(); err != nil || len(kept) > 0 {
+		t.Errorf("kept %q, %v", kept, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// What was typed survives the end of the session, a crash and the sweep after it;
+// what was not touched goes.
+func TestChangedTextSurvives(t *testing.T) {
+	for _, how := range []string{"close", "crash"} {
+		t.Run(how, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "edit")
+			f := folder(t, dir, now)
+			same, err := f.Open("same.md", "as it was")
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := f.Open("other.md", "as it was")
+			if err != nil {
+				t.Fatal(err)
+			}
+			// An editor writes a new file and renames it, and leaves a backup.
+			if err := os.WriteFile(other.Path()+"~", []byte("older"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(other.Path()+".new", []byte("typed"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(other.Path()+".new", other.Path()); err != nil {
+				t.Fatal(err)
+			}
+			var kept []string
+			if how == "close" {
+				kept, err = f.Close()
+			} else {
+				if kept, err := folder(t, dir, now).Sweep(); err != nil || len(kept) > 0 {
+					t.Fatalf("a session that lives was swept: %q, %v", kept, err)
+				}
+				if read(t, other.Path()) != "typed" {
+					t.Fatal("a session that lives has lost its draft")
+				}
+				f.Abandon()
+				kept, err = folder(t, dir, now).Sweep()
+			}
+			if err != nil || len(kept) != 1 || read(t, kept[0]) != "typed" {
+				t.Fatalf("kept %q, %v", kept, err)
+			}
+			if st, _ := os.Stat(kept[0]); st.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v", st.Mode())
+			}
+			if _, err := os.Stat(same.Path()); err == nil {
+				t.Error("an untouched draft is still there")
+			}
+			if _, err := folder(t, dir, now).Sweep(); err != nil || read(t, kept[0]) != "typed" {
+				t.Errorf("a second sweep: %v", err)
+			}
+			if _, err := folder(t, dir, now.Add(drafts.Keep+2*time.Hour)).Sweep(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(kept[0]); err == nil {
+				t.Error("it is kept for ever")
+			}
+		})
+	}
+}
+
+func TestKeepNamesDoNotCollide(t *testing.T) {
+	f := folder(t, filepath.Join(t.TempDir(), "edit"), now)
+	seen := map[string]string{}
+	for _, text := range []string{"one", "two", "three"} {
+		d, err := f.Open("a.md", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := d.Keep()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[path] = text
+	}
+	if len(seen) != 3 {
+		t.Fatalf("kept %v", seen)
+	}
+	for path, text := range seen {
+		if read(t, path) != text {
+			t.Errorf("%s holds %q", path, read(t, path))
+		}
+	}
+}
+
+func TestSweepMakesNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "edit")
+	if kept, err := folder(t, dir, now).Sweep(); err != nil || len(kept) > 0 {
+		t.Errorf("%q, %v", kept, err)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the directory was made")
+	}
+}
