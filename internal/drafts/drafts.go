@@ -68,7 +68,7 @@ func (f *Folder) Open(name, text string) (*Draft, error) {
 	}
 	f.n++
 	dir := filepath.Join(f.mine, strconv.Itoa(f.n)+"-"+sum(text))
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, pathless(err)
 	}
 	d := &Draft{folder: f, path: filepath.Join(dir, safetext.FileName(name))}

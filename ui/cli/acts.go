@@ -2,10 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/quarantine/review"
 	"memdesk/ui/tui"
 	"memdesk/undo"
 )
@@ -34,6 +37,63 @@ func (c *consoleActs) Forget(ctx context.Context, store, id string, seen model.R
 	}
 	res, e, err := c.undo.Forget(audit.WithReason(ctx, reason), s, model.ForgetRequest{ID: id, IfMatch: seen})
 	return tui.Done{Store: store, Item: id, Removed: res.Removed, Undo: e.ID, Obstacle: e.Obstacle}, err
+}
+
+// Retain implements tui.Acts.
+func (c *consoleActs) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (tui.Done, error) {
+	s, err := c.fleet.Store(store)
+	if err != nil {
+		return tui.Done{}, err
+	}
+	res, e, err := c.undo.Retain(audit.WithReason(ctx, reason), s, req)
+	return tui.Done{Store: store, Item: res.ID, Undo: e.ID, Obstacle: e.Obstacle, Warnings: res.Warnings}, err
+}
+
+// Release implements tui.Acts.
+func (c *consoleActs) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (tui.Done, error) {
+	s, err := c.fleet.Store(store)
+	if err != nil {
+		return tui.Done{}, err
+	}
+	res, err := review.Do(audit.WithReason(ctx, reason), c.undo, s, id, body, seen)
+	return tui.Done{Store: store, Item: res.Source, Removed: res.Removed, Undo: res.Undo.ID, Obstacle: res.Undo.Obstacle}, err
+}
+
+// consoleJobs runs the console's long work through the journal.
+type consoleJobs struct {
+	runner *jobs.Runner
+}
+
+// Run implements tui.Jobs.
+func (c *consoleJobs) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+	id, err := c.runner.Start(ctx, jobs.Spec{Kind: kind, Title: title,
+		Run:      func(ctx context.Context, h *jobs.Handle) error { return work(ctx, h) },
+		Classify: func(err error) string { return string(model.KindOf(err)) },
+	})
+	if err != nil {
+		return err
+	}
+	// The watch outlives ctx: what has begun comes to the end of its step.
+	changes, err := c.runner.Watch(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return err
+	}
+	var last jobs.Status
+	asked := ctx.Done()
+	for {
+		select {
+		case s, open := <-changes:
+			if !open {
+				return last.Err
+			}
+			last = s
+		case <-asked:
+			asked = nil
+			if err := c.runner.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
+				return err
+			}
+		}
+	}
 }
 
 // Undos implements tui.Acts.

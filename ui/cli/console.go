@@ -2,11 +2,15 @@ package cli
 
 import (
 	"context"
-
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"memdesk/internal/drafts"
+	"memdesk/internal/statedir"
+	"memdesk/jobs"
 	"memdesk/ui/tui"
 )
 
@@ -36,8 +40,34 @@ func (a *app) console(ctx context.Context) error {
 		o.Audit = &auditSource{log: s.log}
 		o.Notices = openIntents(ctx, s)
 		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo}
+		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)
+}
+
+// acting runs the console with what changes need beside the stores: texts in an
+// editor and a journal for long work. Texts that were changed and not written are
+// named when the console is left.
+func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error) {
+	runner, err := jobs.Open(jobs.Options{Dir: filepath.Join(s.state, "jobs"), Clock: a.Clock})
+	if err != nil {
+		return err
+	}
+	o.Jobs = &consoleJobs{runner}
+	o.Drafts = drafts.New(filepath.Join(s.state, "edit"), a.Clock, func() error { return statedir.Ensure(s.state) })
+	kept, serr := o.Drafts.Sweep()
+	for _, path := range kept {
+		o.Notices = append(o.Notices, "a text that was being edited when a session broke off is kept for 30 days: "+path)
+	}
+	if serr != nil {
+		o.Notices = append(o.Notices, "texts of earlier edits cannot be looked at: "+serr.Error())
+	}
+	err = errors.Join(tui.Run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
+	kept, serr = o.Drafts.Close()
+	for _, path := range kept {
+		a.sayf("your text was not written; it is kept for 30 days: %s", path)
+	}
+	return errors.Join(err, serr)
 }
 
 // openIntents says which acts never came to an end, so that an operator looks.

@@ -16,6 +16,13 @@ type Acts interface {
 	// Forget removes one item that is at revision seen; Conflict when it is not. An
 	// empty seen takes it as it is.
 	Forget(ctx context.Context, store, id string, seen model.Revision, reason string) (Done, error)
+	// Retain writes one item; Conflict when it is not at the revision that req
+	// expects. What it displaces is kept.
+	Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (Done, error)
+	// Release writes a text over the live source of a quarantine entry and removes
+	// the entry. The text must pass the scanner; a nil body releases a source that
+	// has been cleaned already. seen is the revision of the source.
+	Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (Done, error)
 	// Undos lists what can be put back, newest first; damaged counts the entries that
 	// cannot be read.
 	Undos(ctx context.Context) (rows []UndoRow, damaged int, err error)

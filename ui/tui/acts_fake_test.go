@@ -18,6 +18,19 @@ func (f *fake) forgotten(id string) bool {
 	return f.away[id]
 }
 
+// written is an item that an act has made.
+func (f *fake) written(id string) (model.Item, bool) {
+	f.mu.Lock()
+	body, ok := f.changes[id]
+	f.mu.Unlock()
+	if !ok {
+		return model.Item{}, false
+	}
+	it := doc("", "daily", id, id, body)
+	it.Revision = model.RevisionOf(it.Document())
+	return it, !f.forgotten(id)
+}
+
 // asIs is an item after what was done to it.
 func (f *fake) asIs(it model.Item) (model.Item, error) {
 	f.mu.Lock()
@@ -55,6 +68,7 @@ type actsFake struct {
 	fakes map[string]*fake
 	// meddle is called before each act: somebody else is at work too. May be nil.
 	meddle func(store, id string)
+	down   func() bool // the store does not answer; may be nil
 
 	mu   sync.Mutex
 	rows []tui.UndoRow
@@ -92,6 +106,87 @@ func (a *actsFake) Forget(ctx context.Context, store, id string, seen model.Revi
 	row := a.keep(tui.UndoRow{Store: store, Item: id, Op: "forget", Bytes: it.Bytes, Existed: true, Confirmed: true})
 	return tui.Done{Store: store, Item: id, Removed: 1, Undo: row.ID}, nil
 }
+
+// refused is content that the fake's scanner rejects.
+const refused = "IGNORE PREVIOUS"
+
+func (a *actsFake) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (tui.Done, error) {
+	id := req.ID
+	if id == "" {
+		id, _ = address(req)
+	}
+	if a.meddle != nil {
+		a.meddle(store, id)
+	}
+	if a.down != nil && a.down() {
+		return tui.Done{}, model.Errorf(model.Unavailable, "retain", "the store does not answer")
+	}
+	if strings.Contains(req.Content, refused) {
+		return tui.Done{}, model.Errorf(model.InvalidInput, "retain", "the scanner rejects it: override / ignore_previous at line 1")
+	}
+	f := a.fakes[store]
+	it, err := f.Read(ctx, id)
+	if merr := model.CheckMatch("retain", req.IfMatch, err == nil, it.Revision); merr != nil {
+		return tui.Done{}, merr
+	}
+	body := req.Content
+	if req.Mode == model.Append {
+		body = it.Body + body
+	}
+	f.write(id, body)
+	row := a.keep(tui.UndoRow{Store: store, Item: id, Op: "retain", Bytes: it.Bytes, Existed: err == nil, Confirmed: true})
+	done := tui.Done{Store: store, Item: id, Undo: row.ID}
+	if strings.Contains(body, "nearly full") {
+		done.Warnings = []string{"80 % of the cap is used"}
+	}
+	return done, nil
+}
+
+func (a *actsFake) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (tui.Done, error) {
+	for _, e := range (quarantineFake{a.fakes}).entries() {
+		if e.Store != store || e.ID != id {
+			continue
+		}
+		if strings.Contains(*body, "Ignore previous") {
+			return tui.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
+		}
+		done, err := a.Retain(ctx, store, model.RetainRequest{ID: e.Source, Content: *body, Mode: model.Replace, IfMatch: seen}, reason)
+		if err == nil {
+			a.fakes[store].forget(id, true)
+		}
+		return done, err
+	}
+	return tui.Done{}, model.Errorf(model.NotFound, "release", "the entry is gone")
+}
+
+// address is the fakes' rule: tier and key.
+func address(req model.RetainRequest) (string, error) {
+	if req.Key == "" {
+		return req.Tier + ".md", nil
+	}
+	if strings.Contains(req.Key, "..") {
+		return "", model.Errorf(model.InvalidInput, "retain", "the key %q leaves the tier", req.Key)
+	}
+	return req.Tier + "/" + req.Key, nil
+}
+
+// jobsFake runs work in place.
+type jobsFake struct{}
+
+func (jobsFake) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+	return work(ctx, stepsFake{})
+}
+
+type stepsFake struct{}
+
+func (stepsFake) Step(ctx context.Context, _ string, fn func(context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fn(ctx)
+}
+
+func (stepsFake) Progress(int64, int64, string, string) {}
 
 func (a *actsFake) keep(row tui.UndoRow) tui.UndoRow {
 	a.mu.Lock()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"os"
 	"strings"
 	"unicode"
 
@@ -47,7 +48,9 @@ type App struct {
 	overlay *overlay
 	dialog  *dialog                                 // over everything else
 	dialogs int                                     // how many there were
-	undos   []string                                // what z takes back: entries of this session, the last one last
+	undos   [][]string                              // what z takes back: entries of this session, the last act last
+	bulks   []*bulk                                 // long work under way
+	editing *edit                                   // the editor has the terminal, or its text is being read
 	side    *side                                   // stands in place of the pane; nil: nothing does
 	sides   int                                     // how many there were
 	ask     func(func(context.Context) any) tea.Cmd // answers go to the overlay
@@ -85,6 +88,11 @@ func newApp(ctx context.Context, o Options) *App {
 	a.d.esc = a.d.st.esc
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
 	a.d.discard = a.discard
+	a.d.app = a
+	a.d.drafts, a.d.edit, a.d.jobs, a.d.env = o.Drafts, o.Edit, o.Jobs, environment(o.Environ)
+	if _, file := o.Input.(*os.File); o.Input != nil && !file {
+		a.d.remote = true
+	}
 	a.ask = a.d.asker(overlayPane)
 	a.d.history = a.openHistory
 	a.members = o.Fleet.Members()
@@ -215,8 +223,12 @@ func (a *App) deliver(m reply) tea.Cmd {
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case laidOut:
-		if a.overlay != nil {
+		// Generations are counted by each pager; the text tells whose answer it is.
+		if a.overlay != nil && msg.text == a.overlay.pager.text {
 			a.overlay.pager.arrive(msg)
+		}
+		if a.dialog != nil && a.dialog.pager != nil && msg.text == a.dialog.pager.text {
+			a.dialog.pager.arrive(msg)
 		}
 	case proposal:
 		return a.proposed(msg)
@@ -224,6 +236,14 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		a.arm(msg)
 	case acted:
 		return a.acted(msg)
+	case edited:
+		return a.edited(msg)
+	case wrote:
+		return a.wrote(msg)
+	case bulkTick:
+		return a.ticked(msg.b)
+	case bulkEnded:
+		return a.bulkEnded(msg.b)
 	}
 	return nil
 }
@@ -262,6 +282,9 @@ func (a *App) resize(width, height int) tea.Cmd {
 	if a.overlay != nil {
 		cmds = append(cmds, a.overlay.pager.resize(w-2, h-1))
 	}
+	if a.dialog != nil && a.dialog.pager != nil {
+		cmds = append(cmds, a.dialog.pager.resize(w-2, h))
+	}
 	return tea.Batch(cmds...)
 }
 
@@ -297,6 +320,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			return tea.Quit
 		}
 		return nil
+	}
+	if a.editing != nil {
+		return nil // the screen is about to ask
 	}
 	if a.dialog != nil {
 		return a.dialogKey(k)
@@ -369,7 +395,7 @@ func (a *App) paste(s string) tea.Cmd {
 	p := a.pane()
 	in := p.typing()
 	switch {
-	case a.tooSmall():
+	case a.tooSmall() || a.editing != nil:
 		return nil
 	case a.dialog != nil:
 		if field := a.dialog.input(); field != nil && a.dialog.armed && !a.dialog.busy {

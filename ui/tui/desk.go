@@ -9,6 +9,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
+	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -37,6 +38,11 @@ type Options struct {
 	Audit      AuditSource      // nil: the pane says why it is empty
 	Quarantine QuarantineSource // nil: the pane says why it is empty
 	Acts       Acts             // nil: nothing can be changed, and the keys say so
+	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
+	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
+	// Edit runs an editor on a file of this machine in the operator's terminal; nil:
+	// $VISUAL or $EDITOR of Environ, where the terminal is this process's own.
+	Edit func(path string) tea.ExecCommand
 
 	Input  io.Reader // nil: the terminal; when it is no file, its end ends the console
 	Output io.Writer // nil: the terminal
@@ -58,10 +64,16 @@ type desk struct {
 	audit      AuditSource
 	quarantine QuarantineSource
 	acts       Acts
+	drafts     *drafts.Folder
+	edit       func(path string) tea.ExecCommand
+	remote     bool              // the terminal is not this process's own
+	env        map[string]string // of the session
+	jobs       Jobs
 	readOnly   string                                           // why nothing may be changed, empty when it may
 	forget     func(ref model.Ref, seen model.Revision) tea.Cmd // ask whether an item should go
 	discard    func(e QuarantineEntry) tea.Cmd                  // ask whether a quarantine entry should go
 	history    func(ref model.Ref) tea.Cmd                      // list the recorded versions of an item
+	app        *App                                             // what acts: it asks, and it owns dialogs
 	plain      bool
 	say        func(tone, safetext.Text) // a message on the status line until the next key
 	open       func(visit) tea.Cmd       // list items in the Tiers pane

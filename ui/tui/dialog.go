@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,29 +14,82 @@ import (
 // stood there before.
 const inFlight = 350 * time.Millisecond
 
-// The places of a dialog, in the order of tab.
-const (
-	onCancel = iota
-	onReason
-	onName
-	onAct
-	stopCount
-)
+// field is a line to be filled in before an act: a key, a path.
+type field struct {
+	label safetext.Text
+	input input
+}
+
+// choice is a button beside Cancel.
+type choice struct {
+	verb  string
+	typed bool // the name must be typed first, when the dialog has one
+	// act runs in a command with what was filled in; nil: run is called instead, on
+	// the update loop, and the dialog is closed.
+	act func(ctx context.Context, f filled) acted
+	run func() tea.Cmd
+}
+
+// filled is what stands in the fields of a dialog.
+type filled struct {
+	reason string
+	fields []string
+}
 
 // dialog asks before an act. It starts on Cancel.
 type dialog struct {
-	title  safetext.Text
-	lines  []headLine
-	verb   string // the button that acts
-	name   string // to be typed first, as it is shown; empty: nothing is to be typed
-	reason input
-	typed  input
-	must   bool // a reason is required
-	at     int
-	gen    int
-	armed  bool // keys count
-	busy   bool // the act is under way
-	act    func(ctx context.Context, reason string) acted
+	title    safetext.Text
+	lines    []headLine
+	body     *text  // shown under the lines, to be scrolled; nil: nothing
+	name     string // to be typed first, as it is shown; empty: nothing is to be typed
+	noReason bool   // the audit log is not told why
+	must     bool   // a reason is required
+	fields   []field
+	choices  []choice
+	canceled func() tea.Cmd // instead of saying that nothing was changed; may be nil
+
+	reason, typed input
+	pager         *pager
+	at            int // in stops
+	gen           int
+	armed         bool // keys count
+	busy          bool // the act is under way
+}
+
+// The kinds of places in a dialog.
+const (
+	onCancel = iota
+	onField
+	onReason
+	onName
+	onChoice
+)
+
+// stop is a place of a dialog; n tells fields and choices apart.
+type stop struct{ kind, n int }
+
+// stops are the places in the order of tab.
+func (d *dialog) stops() []stop {
+	out := []stop{{onCancel, 0}}
+	for i := range d.fields {
+		out = append(out, stop{onField, i})
+	}
+	if !d.noReason {
+		out = append(out, stop{onReason, 0})
+	}
+	if d.name != "" {
+		out = append(out, stop{onName, 0})
+	}
+	for i := range d.choices {
+		out = append(out, stop{onChoice, i})
+	}
+	return out
+}
+
+func (d *dialog) here() stop { return d.stops()[d.at] }
+
+func (d *dialog) jump(kind int) {
+	d.at = max(slices.IndexFunc(d.stops(), func(s stop) bool { return s.kind == kind }), 0)
 }
 
 // armed says that keys in flight have passed.
@@ -46,17 +100,22 @@ type proposal struct {
 	from   int // the pane that asked
 	dialog *dialog
 	no     safetext.Text // why there is no dialog
+	start  *edit         // an editor is to be started instead
 }
 
 // acted is how an act ended.
 type acted struct {
 	gen    int
 	ok     bool
+	quiet  bool          // nothing in any store was touched
 	text   safetext.Text // for the status line
-	undo   string        // what takes it back
-	undone string        // the undo entry that is used up
+	undo   []string      // what takes it back, in the order of the changes
+	undone []string      // the undo entries that are used up
 	page   *text         // shown instead of a line, when there is more to say
 	title  string        // of page
+	next   *dialog       // asked instead: what to do about it
+	start  *edit         // an editor is to be started instead
+	began  *bulk         // long work that has begun, to be watched
 }
 
 // propose prepares a dialog in a command and shows it if the operator is still
@@ -65,24 +124,45 @@ func (a *App) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)
 	from := a.active
 	return a.ask(func(ctx context.Context) any {
 		d, no := prepare(ctx)
-		return proposal{from, d, no}
+		return proposal{from: from, dialog: d, no: no}
 	})
 }
 
 func (a *App) proposed(m proposal) tea.Cmd {
+	gone := a.dialog != nil || a.overlay != nil || a.typing || a.active != m.from || a.pane().typing() != nil || a.editing != nil
 	switch {
-	case m.dialog == nil:
+	case m.dialog == nil && m.start == nil:
 		a.say(toneWarn, m.no)
 		return nil
-	case a.dialog != nil || a.overlay != nil || a.typing || a.active != m.from || a.pane().typing() != nil:
-		a.say(toneInfo, a.d.st.esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
-		return nil
+	case gone && m.start != nil:
+		return tea.Batch(a.gone(), a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil }))
+	case gone:
+		return a.gone()
+	case m.start != nil:
+		return a.startEditor(m.start)
 	}
+	return a.show(m.dialog)
+}
+
+func (a *App) gone() tea.Cmd {
+	a.say(toneInfo, a.d.st.esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
+	return nil
+}
+
+// show opens a dialog at once.
+func (a *App) show(d *dialog) tea.Cmd {
 	a.dialogs++
-	m.dialog.gen = a.dialogs
-	a.dialog = m.dialog
+	d.gen = a.dialogs
+	a.dialog = d
 	a.message = safetext.Text{}
-	return a.d.later(overlayPane)(inFlight, armed{a.dialogs})
+	cmd := a.d.later(overlayPane)(inFlight, armed{a.dialogs})
+	if d.body == nil {
+		return cmd
+	}
+	w, h := a.room()
+	d.pager = newPager(a.d.st, a.ask)
+	d.pager.width, d.pager.height = max(w-2, 8), h
+	return tea.Batch(cmd, d.pager.show(d.body, 0, nil))
 }
 
 func (a *App) arm(m armed) {
@@ -93,7 +173,9 @@ func (a *App) arm(m armed) {
 
 // input is the field at the cursor, or nil.
 func (d *dialog) input() *input {
-	switch d.at {
+	switch s := d.here(); s.kind {
+	case onField:
+		return &d.fields[s.n].input
 	case onReason:
 		return &d.reason
 	case onName:
@@ -103,10 +185,8 @@ func (d *dialog) input() *input {
 }
 
 func (d *dialog) step(by int) tea.Cmd {
-	d.at = (d.at + by + stopCount) % stopCount
-	if d.at == onName && d.name == "" {
-		d.at += by
-	}
+	n := len(d.stops())
+	d.at = (d.at + by + n) % n
 	return nil
 }
 
@@ -136,6 +216,11 @@ func (a *App) dialogBindings() []Binding {
 		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Description: "to the field or button before", Handler: prev},
 		{Keys: []string{"esc"}, Hint: "cancel", Description: "close without doing anything", Handler: a.dialogCancel},
 	}
+	if d.pager != nil {
+		out = append(out,
+			Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.pager.page(1) }},
+			Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.pager.page(-1) }})
+	}
 	if d.input() == nil {
 		out = append(out,
 			Binding{Keys: []string{"right"}, Description: "to the next field or button", Handler: next},
@@ -145,41 +230,55 @@ func (a *App) dialogBindings() []Binding {
 }
 
 func (d *dialog) enterHint() string {
-	switch d.at {
+	switch s := d.here(); s.kind {
 	case onCancel:
 		return "cancel"
-	case onAct:
-		return d.verb
+	case onChoice:
+		return d.choices[s.n].verb
 	}
 	return "next"
 }
 
 func (a *App) dialogCancel() tea.Cmd {
+	d := a.dialog
 	a.dialog = nil
+	if d.canceled != nil {
+		return d.canceled()
+	}
 	a.say(toneInfo, a.d.st.esc.Const("cancelled: nothing was changed"))
 	return nil
 }
 
 func (a *App) dialogEnter() tea.Cmd {
 	d, esc := a.dialog, a.d.st.esc
-	switch {
-	case d.at == onCancel:
+	s := d.here()
+	switch s.kind {
+	case onCancel:
 		return a.dialogCancel()
-	case d.at != onAct:
+	case onField, onReason, onName:
 		return d.step(1)
-	case d.name != "" && d.typed.text() != d.name:
+	}
+	c := d.choices[s.n]
+	switch {
+	case d.name != "" && c.typed && d.typed.text() != d.name:
 		a.say(toneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
-		d.at = onName
+		d.jump(onName)
 		return nil
-	case d.must && d.reason.text() == "":
+	case d.must && c.act != nil && d.reason.text() == "":
 		a.say(toneWarn, esc.Const("give a reason first"))
-		d.at = onReason
+		d.jump(onReason)
 		return nil
+	case c.act == nil:
+		a.dialog = nil
+		return c.run()
 	}
 	d.busy = true
-	reason, gen := d.reason.text(), d.gen
+	f, gen := filled{reason: d.reason.text()}, d.gen
+	for i := range d.fields {
+		f.fields = append(f.fields, d.fields[i].input.text())
+	}
 	return a.ask(func(ctx context.Context) any {
-		out := d.act(ctx, reason)
+		out := c.act(ctx, f)
 		out.gen = gen
 		return out
 	})
@@ -190,17 +289,28 @@ func (a *App) acted(m acted) tea.Cmd {
 	if a.dialog != nil && a.dialog.gen == m.gen {
 		a.dialog = nil
 	}
-	if m.undone != "" {
-		a.takeUndo(m.undone)
+	for _, id := range m.undone {
+		a.takeUndo(id)
 	}
-	if m.undo != "" {
+	if len(m.undo) > 0 {
 		a.undos = append(a.undos, m.undo)
+	}
+	switch {
+	case m.next != nil:
+		return a.show(m.next)
+	case m.start != nil:
+		return a.startEditor(m.start)
+	case m.began != nil:
+		return a.watch(m.began)
 	}
 	tone := toneInfo
 	if !m.ok {
 		tone = toneWarn
 	}
 	a.say(tone, m.text)
+	if m.quiet {
+		return a.showPage(m)
+	}
 	var cmds []tea.Cmd
 	if m.ok {
 		cmds = append(cmds, a.panes[paneTiers].(*tiers).changed())
@@ -208,26 +318,84 @@ func (a *App) acted(m acted) tea.Cmd {
 	if !m.ok || a.side != nil || a.active != paneTiers {
 		cmds = append(cmds, a.pane().refresh()) // what is shown may be what has changed
 	}
-	if m.page != nil {
-		a.overlay = a.newOverlay(m.title)
-		cmds = append(cmds, a.overlay.pager.show(m.page, 0, nil))
+	return tea.Batch(append(cmds, a.showPage(m))...)
+}
+
+func (a *App) showPage(m acted) tea.Cmd {
+	if m.page == nil {
+		return nil
 	}
-	return tea.Batch(cmds...)
+	a.overlay = a.newOverlay(m.title)
+	return a.overlay.pager.show(m.page, 0, nil)
 }
 
 func (a *App) dialogCrumbs() string {
-	return a.crumbLine([]safetext.Text{a.dialog.title}, safetext.Text{}, a.dialog.busy)
+	at := safetext.Text{}
+	if a.dialog.pager != nil {
+		at = a.dialog.pager.position()
+	}
+	return a.crumbLine([]safetext.Text{a.dialog.title}, at, a.dialog.busy)
 }
 
 // render draws the question, the fields and the buttons; when the question has no
 // room it is cut and says so, the fields and buttons never are.
 func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position) {
-	fields := 2 // the reason, the buttons
+	fields := len(d.fields) + 1 // the buttons
+	if !d.noReason {
+		fields++
+	}
 	if d.name != "" {
 		fields++
 	}
 	out := []string{st.rule(safetext.Text{}, width)}
-	var body []string
+	room := height - len(out) - fields - 1
+	if d.pager != nil {
+		room = max(room/2, room-d.bodyRows()-1)
+	}
+	out = append(out, d.question(st, width, room)...)
+	if d.pager != nil {
+		out = append(out, st.rule(safetext.Text{}, width))
+		left := max(height-len(out)-fields-1, 1)
+		d.pager.height = left
+		for _, line := range d.pager.render(st, width-2, min(left, max(d.bodyRows(), 1))) {
+			out = append(out, " "+line+" ")
+		}
+	}
+	out = append(out, st.row(width).end())
+	var cursor *tea.Position
+	at := d.here()
+	line := func(s stop, label safetext.Text, in *input) {
+		r := st.row(width).blank(1)
+		in.focus = at == s && d.armed
+		col := in.render(r, label, safetext.Text{})
+		if in.focus {
+			cursor = &tea.Position{X: col + 1, Y: len(out)}
+		}
+		out = append(out, r.end())
+	}
+	for i := range d.fields {
+		line(stop{onField, i}, d.fields[i].label, &d.fields[i].input)
+	}
+	label := st.esc.Const("reason, for the audit log: ")
+	if d.must {
+		label = st.esc.Const("reason, required: ")
+	}
+	if !d.noReason {
+		line(stop{onReason, 0}, label, &d.reason)
+	}
+	if d.name != "" {
+		line(stop{onName, 0}, st.esc.Sprintf("type %s to confirm: ", st.esc.Line(d.name)), &d.typed)
+	}
+	out = append(out, d.buttons(st, width))
+	return st.fillTo(out, width, height), cursor
+}
+
+// bodyRows is how many rows the text has, as far as they are laid out.
+func (d *dialog) bodyRows() int { return max(len(d.pager.rows), 1) }
+
+// question draws the lines in at most room rows.
+func (d *dialog) question(st *styles, width, room int) []string {
+	var out []string
 	for _, l := range d.lines {
 		pt := st.plain
 		switch l.kind {
@@ -238,49 +406,30 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 		case headNote:
 			pt = st.dim
 		}
-		body = append(body, st.paragraph(pt, l.value, width)...)
+		out = append(out, st.paragraph(pt, l.value, width)...)
 	}
-	if room := height - len(out) - fields - 1; len(body) > room {
-		body = append(body[:max(room-1, 0)], st.text(st.warn, st.esc.Const(" there is more: a taller window shows it"), width))
+	if len(out) > room {
+		out = append(out[:max(room-1, 0)], st.text(st.warn, st.esc.Const(" there is more: a taller window shows it"), width))
 	}
-	out = append(out, body...)
-	out = append(out, st.row(width).end())
-	var cursor *tea.Position
-	field := func(stop int, label safetext.Text, in *input) {
-		r := st.row(width).blank(1)
-		in.focus = d.at == stop && d.armed
-		col := in.render(r, label, safetext.Text{})
-		if in.focus {
-			cursor = &tea.Position{X: col + 1, Y: len(out)}
-		}
-		out = append(out, r.end())
-	}
-	label := st.esc.Const("reason, for the audit log: ")
-	if d.must {
-		label = st.esc.Const("reason, required: ")
-	}
-	field(onReason, label, &d.reason)
-	if d.name != "" {
-		field(onName, st.esc.Sprintf("type %s to confirm: ", st.esc.Line(d.name)), &d.typed)
-	}
-	out = append(out, d.buttons(st, width))
-	return st.fillTo(out, width, height), cursor
+	return out
 }
 
 // buttons stand in brackets where the cursor is, so that it is plain without
 // colour too.
 func (d *dialog) buttons(st *styles, width int) string {
 	r := st.row(width).blank(1)
-	button := func(stop int, word string) {
-		if d.at == stop {
+	button := func(s stop, word string) {
+		if d.here() == s {
 			r.lit(st.active, "["+word+"]")
 		} else {
 			r.lit(st.plain, " "+word+" ")
 		}
 		r.blank(2)
 	}
-	button(onCancel, "Cancel")
-	button(onAct, d.verb)
+	button(stop{onCancel, 0}, "Cancel")
+	for i, c := range d.choices {
+		button(stop{onChoice, i}, c.verb)
+	}
 	switch {
 	case d.busy:
 		r.lit(st.dim, "under way")

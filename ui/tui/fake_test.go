@@ -126,6 +126,9 @@ func (f *fake) Read(_ context.Context, id string) (model.Item, error) {
 			return f.asIs(it)
 		}
 	}
+	if it, ok := f.written(id); ok {
+		return it, nil
+	}
 	return model.Item{}, model.Errorf(model.NotFound, "read", "no such item")
 }
 

@@ -90,8 +90,8 @@ func (d *desk) forgetDialog(s model.Store, it model.Item, seen model.Revision, w
 	}
 	ref := model.Ref{Store: s.Name, ID: it.ID}
 	return &dialog{
-		title: esc.Const("Forget"), lines: lines, verb: "Forget", name: d.typedName(s, it.ID),
-		act: func(ctx context.Context, why string) acted { return d.doForget(ctx, ref, it.Revision, why) },
+		title: esc.Const("Forget"), lines: lines, name: d.typedName(s, it.ID),
+		choices: []choice{{verb: "Forget", typed: true, act: func(ctx context.Context, f filled) acted { return d.doForget(ctx, ref, it.Revision, f.reason) }}},
 	}
 }
 
@@ -112,7 +112,7 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	case done.Obstacle != "":
 		return acted{ok: true, text: esc.Sprintf("forgot %s; kept as %s, but it cannot be put back: %s", id, done.Undo, done.Obstacle)}
 	}
-	return acted{ok: true, undo: done.Undo, text: esc.Sprintf("forgot %s; z undoes", id)}
+	return acted{ok: true, undo: []string{done.Undo}, text: esc.Sprintf("forgot %s; z undoes", id)}
 }
 
 // conflictText is the item as it is now, under the reason why nothing was done.

@@ -34,10 +34,22 @@ type items struct {
 	order  model.Order
 	orders []model.Order
 	hidden bool
+	marks  *marks[itemRow, markedItem]
+}
+
+// markedItem is what is remembered of an item that is marked.
+type markedItem struct {
+	stamp    string
+	revision model.Revision
+	bytes    int64
 }
 
 func newItems(d *desk, pane int, r *reader) *items {
-	return &items{d: d, reader: r, list: newWindow(d.asker(pane), func(r itemRow) string { return r.key })}
+	l := &items{d: d, reader: r, list: newWindow(d.asker(pane), func(r itemRow) string { return r.key })}
+	l.marks = newMarks(func() *window[itemRow] { return l.list }, func(r itemRow) markedItem {
+		return markedItem{r.header.Stamp, r.header.Revision, r.header.Bytes}
+	})
+	return l
 }
 
 // open begins the list of a place.
@@ -48,6 +60,7 @@ func (l *items) open(at scopeOf, hidden bool) tea.Cmd {
 		fresh.height, fresh.perPage = l.list.height, l.list.perPage
 		l.list = fresh
 		l.query, l.filter, l.order = "", input{}, ""
+		l.marks.clear()
 	}
 	l.at, l.hidden = at, hidden
 	s, err := l.d.fleet.Store(at.store)
@@ -219,14 +232,14 @@ func (l *items) crumbs() []safetext.Text {
 	case l.query != "":
 		out = append(out, esc.Sprintf("/%s", esc.Line(l.query)))
 	}
-	return out
+	return append(out, l.marks.crumb(esc)...)
 }
 
 // columns of the list: what the numbers leave is shared by title and id.
 type itemColumns struct{ title, id, tier, flags int }
 
 func (l *items) columns(width int) itemColumns {
-	rest := width - 1 - 10 - 6
+	rest := width - 2 - 10 - 6
 	c := itemColumns{flags: 12}
 	if width >= 90 {
 		c.flags = 18
@@ -269,7 +282,7 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 
 func (l *items) heading(h *row, c itemColumns) {
 	st := l.d.st
-	h.blank(1).cell(st.heading, safetext.Const("TITLE"), c.title).cell(st.heading, safetext.Const("ID"), c.id)
+	h.blank(2).cell(st.heading, safetext.Const("TITLE"), c.title).cell(st.heading, safetext.Const("ID"), c.id)
 	if c.tier > 0 {
 		h.cell(st.heading, safetext.Const("TIER"), c.tier)
 	}
@@ -279,6 +292,7 @@ func (l *items) heading(h *row, c itemColumns) {
 func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
 	st := l.d.st
 	r := st.highlighted(width, at, !l.filter.focus)
+	st.mark(r, l.marks.has(it.key))
 	if c.id > 0 {
 		r.cell(st.plain, it.title, c.title-1).blank(1).cell(st.dim, st.tail(it.id, it.rawID(), "", c.id-1), c.id-1).blank(1)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"memdesk/internal/safetext"
 )
@@ -25,14 +26,17 @@ type wrapped struct {
 	text   safetext.Text
 	kind   headKind
 	hits   []safetext.Span // matches of the searched words in text
+	look   look            // of the whole row, in a body
+	runs   []stretch       // parts of text with a look of their own
 }
 
 // layout wraps what surrounds a place: up to before rows above it and after rows
 // from it on.
 type layout struct {
-	st    *styles // a copy of its own: the console may change its styles meanwhile
-	width int
-	terms []string
+	st       *styles // a copy of its own: the console may change its styles meanwhile
+	width    int
+	terms    []string
+	markdown bool // bodies are rendered
 }
 
 // Labels of head lines share one column as wide as the widest, within limits.
@@ -85,12 +89,65 @@ func (l layout) pieceRows(t *text, off, line int) []wrapped {
 		raw = raw[:len(raw)-1]
 	}
 	cont := off > 0 && t.body[off-1] != '\n'
+	raw, whole, parts := l.drawn(t, off, raw, cont)
+	escaped := l.st.esc.EscapeLine([]byte(raw), 8)
+	runs := l.place(raw, escaped, parts)
 	var out []wrapped
-	for i, part := range l.st.wrap(l.st.esc.EscapeLine([]byte(raw), 8), max(l.width-gutter(t), 1)) {
+	at := 0
+	for i, part := range l.st.wrap(escaped, max(l.width-gutter(t), 1)) {
+		if !strings.HasPrefix(escaped.String()[at:], part.String()) {
+			at++ // wrapping drops the blank at a break
+		}
 		out = append(out, wrapped{
 			at: place{off, i}, next: next, line: line, cont: cont || i > 0,
-			text: part, hits: matches(part, l.terms),
+			text: part, hits: matches(part, l.terms), look: whole, runs: cutRuns(runs, at, at+part.Len()),
 		})
+		at += part.Len()
+	}
+	return out
+}
+
+// drawn is what a piece of the body looks like: its text, the look of all of it,
+// and parts that look otherwise, by their place in the text.
+func (l layout) drawn(t *text, off int, raw string, cont bool) (string, look, []stretch) {
+	var parts []stretch
+	for _, m := range t.marksIn(off, off+len(raw)) {
+		parts = append(parts, stretch{m.start - off, m.end - off, lookMark})
+	}
+	switch {
+	case t.kind == bodyDiff:
+		return raw, diffLook(raw, cont), parts
+	case l.markdown && !cont && len(parts) == 0 && len(raw) < pieceBytes:
+		return markdownLine(raw, t.fenced(off), l.st.esc.ASCII)
+	}
+	return raw, lookPlain, parts
+}
+
+// place finds the parts of a raw text in its escaped form.
+func (l layout) place(raw string, escaped safetext.Text, parts []stretch) []stretch {
+	var out []stretch
+	at := func(i int) int {
+		n := min(l.st.esc.EscapeLine([]byte(raw[:i]), 8).Len(), escaped.Len())
+		for n > 0 && n < escaped.Len() && !utf8.RuneStart(escaped.String()[n]) {
+			n--
+		}
+		return n
+	}
+	for _, p := range parts {
+		if r := (stretch{at(max(p.start, 0)), at(min(p.end, len(raw))), p.look}); r.start < r.end {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// cutRuns are the runs inside of a part of the text, by their place in it.
+func cutRuns(runs []stretch, start, end int) []stretch {
+	var out []stretch
+	for _, r := range runs {
+		if s, e := max(r.start, start), min(r.end, end); s < e {
+			out = append(out, stretch{s - start, e - start, r.look})
+		}
 	}
 	return out
 }

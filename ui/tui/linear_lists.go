@@ -259,12 +259,12 @@ func (l *linear) did(done acted) {
 		word = "NOT done"
 	}
 	l.say("%s: %s.", word, done.text)
-	if done.undo != "" {
+	if len(done.undo) > 0 {
 		l.a.undos = append(l.a.undos, done.undo)
-		l.say("undo %s takes it back.", done.undo)
+		l.say("undo %s takes it back.", done.undo[len(done.undo)-1])
 	}
-	if done.undone != "" {
-		l.a.takeUndo(done.undone)
+	for _, id := range done.undone {
+		l.a.takeUndo(id)
 	}
 	if done.page != nil {
 		for _, h := range done.page.head {
@@ -308,7 +308,8 @@ func (l *linear) undo(ctx context.Context, id string) {
 		return
 	}
 	if id == "" && len(l.a.undos) > 0 {
-		id = l.a.undos[len(l.a.undos)-1]
+		last := l.a.undos[len(l.a.undos)-1]
+		id = last[len(last)-1]
 	}
 	rows, _, err := d.acts.Undos(ctx)
 	if err != nil {

@@ -37,6 +37,8 @@ type pager struct {
 	busy  bool
 	shown *text // that rows belong to
 	brief bool  // little room: begin at the body, the metadata is above it
+
+	markdown bool // bodies are rendered
 }
 
 func newPager(st *styles, ask func(func(context.Context) any) tea.Cmd) *pager {
@@ -67,7 +69,7 @@ func (p *pager) layOut(at place, further int, keep bool) tea.Cmd {
 	p.busy = true
 	gen, t, width, margin := p.gen, p.text, p.width, 3*p.height+50
 	st := *p.st
-	l := layout{st: &st, width: width, terms: p.terms}
+	l := layout{st: &st, width: width, terms: p.terms, markdown: p.markdown}
 	return p.ask(func(context.Context) any {
 		rows, top := l.around(t, at, margin, margin)
 		return laidOut{gen: gen, text: t, width: width, rows: rows, top: top + further, keep: keep}
@@ -204,7 +206,7 @@ func (p *pager) renderRow(st *styles, w wrapped, width int) string {
 			number = st.glyphs.continued
 		}
 		r.number(st.dim, number, gutter(p.shown)-1).blank(1)
-		return r.hits(paint{}, w.text, w.hits).end()
+		return r.rich(st.paintOf(w.look), w.text, w.hits, w.runs).end()
 	}
 	if !w.label.IsEmpty() {
 		r.cell(st.dim, w.label, w.labels).blank(1)

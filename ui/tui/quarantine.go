@@ -115,9 +115,9 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 	}
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog{
-		title: esc.Const("Delete"), lines: lines, verb: "Delete", name: d.typedName(s, e.Source),
+		title: esc.Const("Delete"), lines: lines, name: d.typedName(s, e.Source),
 		// An entry has no revision: it never changes.
-		act: func(ctx context.Context, why string) acted { return d.doForget(ctx, ref, "", why) },
+		choices: []choice{{verb: "Delete", typed: true, act: func(ctx context.Context, f filled) acted { return d.doForget(ctx, ref, "", f.reason) }}},
 	}
 }
 

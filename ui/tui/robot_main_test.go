@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/internal/drafts"
 	"memdesk/ui/tui"
 )
 
@@ -28,6 +31,17 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// acting gives the console what changes need.
+func acting(o *tui.Options, acts tui.Acts) {
+	o.Acts, o.Jobs = acts, jobsFake{}
+	o.Drafts = drafts.New(filepath.Join(os.Getenv("HOME"), "state", "edit"), clock.Fixed(now), func() error { return nil })
+	members := o.Fleet.Members()
+	for i := range members {
+		members[i].Store.Address = address
+	}
+	o.Fleet = backends.NewFleet(members, nil)
 }
 
 // play runs the console on a scenario: words joined by a comma.
@@ -59,9 +73,26 @@ func play(scenario string) error {
 			members[0].Store.History = versions{fakes["crewship"]}
 			o.Fleet = backends.NewFleet(members, nil)
 		case "acts":
-			o.Acts = &actsFake{fakes: fakes}
+			acting(&o, &actsFake{fakes: fakes})
 		case "meddle": // somebody else writes whatever the operator is about to change
-			o.Acts = &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }}
+			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
+		case "down": // as long as a file exists
+			acting(&o, &actsFake{fakes: fakes, down: func() bool {
+				_, err := os.Stat(os.Getenv(goneEnv))
+				return err == nil
+			}})
+		case "writable":
+			members := o.Fleet.Members()
+			for i := range members {
+				members[i].Store.ReadOnly = false
+			}
+			o.Fleet = backends.NewFleet(members, nil)
+		case "staging":
+			members := o.Fleet.Members()
+			for i := range members {
+				members[i].Environment, members[i].Store.Environment = "staging", "staging"
+			}
+			o.Fleet = backends.NewFleet(members, nil)
 		case "panic":
 			fakes["crewship"].crash = true
 		case "notices":

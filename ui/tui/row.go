@@ -39,6 +39,15 @@ func (s *styles) highlighted(width int, at, focus bool) *row {
 	return r
 }
 
+// mark is the column that tells whether a row is marked.
+func (s *styles) mark(r *row, on bool) {
+	if on {
+		r.lit(s.strong, "*")
+		return
+	}
+	r.blank(1)
+}
+
 // put writes t, cut to what is left.
 func (r *row) put(p paint, t safetext.Text) *row { return r.hits(p, t, nil) }
 
@@ -51,7 +60,18 @@ func (r *row) hits(p paint, t safetext.Text, hits []safetext.Span) *row {
 		w = r.st.width(t)
 		hits = within(hits, shared(whole, t.String()))
 	}
-	r.write(p, t, w, hits)
+	r.write(p, t, w, hits, nil)
+	return r
+}
+
+// rich is hits with further parts painted by what they are. It is for texts that
+// fit.
+func (r *row) rich(p paint, t safetext.Text, hits []safetext.Span, runs []stretch) *row {
+	w := r.st.width(t)
+	if w > r.left || len(runs) == 0 {
+		return r.hits(p, t, hits)
+	}
+	r.write(p, t, w, hits, runs)
 	return r
 }
 
@@ -86,7 +106,7 @@ func (r *row) cell(p paint, t safetext.Text, width int) *row {
 	width = min(width, r.left)
 	t = r.st.trunc(t, width)
 	w := r.st.width(t)
-	r.write(p, t, w, nil)
+	r.write(p, t, w, nil, nil)
 	return r.blank(width - w)
 }
 
@@ -96,7 +116,7 @@ func (r *row) number(p paint, t safetext.Text, width int) *row {
 	t = r.st.trunc(t, width)
 	w := r.st.width(t)
 	r.blank(width - w)
-	r.write(p, t, w, nil)
+	r.write(p, t, w, nil, nil)
 	return r
 }
 
@@ -118,7 +138,7 @@ func (r *row) blank(n int) *row {
 	return r
 }
 
-func (r *row) write(p paint, t safetext.Text, width int, hits []safetext.Span) {
+func (r *row) write(p paint, t safetext.Text, width int, hits []safetext.Span, runs []stretch) {
 	if t.IsEmpty() {
 		return
 	}
@@ -128,8 +148,18 @@ func (r *row) write(p paint, t safetext.Text, width int, hits []safetext.Span) {
 	}
 	s, marks, at := t.String(), safetext.Marks(t), 0
 	for at < len(s) {
-		next, special := segment(at, len(s), marks, hits)
-		seg := p
+		seg, end := p, len(s)
+		for _, run := range runs {
+			if at >= run.start && at < run.end {
+				seg, end = r.st.paintOf(run.look), run.end
+				break
+			}
+			if run.start > at {
+				end = run.start
+				break
+			}
+		}
+		next, special := segment(at, end, marks, hits)
 		switch {
 		case r.over:
 		case special == inMark:
@@ -160,7 +190,7 @@ func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) 
 			return m.End, inMark
 		}
 		if m.Start > at {
-			end = m.Start
+			end = min(end, m.Start)
 			break
 		}
 	}

@@ -7,6 +7,7 @@ import tea "charm.land/bubbletea/v2"
 type side struct {
 	title string
 	list  *records
+	bulk  *bulk // what the list is about, when it is long work
 }
 
 // openSide shows a list of its own. Each has an address of its own, so that an
@@ -14,7 +15,7 @@ type side struct {
 func (a *App) openSide(title string, kind recordKind) tea.Cmd {
 	a.sides++
 	kind.pane = overlayPane - a.sides
-	a.side = &side{title, newRecords(a.d, kind)}
+	a.side = &side{title: title, list: newRecords(a.d, kind)}
 	w, h := a.room()
 	return tea.Batch(a.side.list.resize(w, h), a.side.list.enter())
 }

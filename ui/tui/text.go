@@ -23,7 +23,21 @@ type text struct {
 	body  string
 	lines []int // newlines before each block of the body
 	total int   // lines of the body
+
+	kind  bodyKind
+	marks []mark // parts of the body that are painted apart, in order
+	// fences tells for each block whether it begins inside of fenced code.
+	fences []bool
 }
+
+// bodyKind says how the lines of a body are drawn.
+type bodyKind int
+
+const (
+	bodyPlain bodyKind = iota
+	bodyDiff
+	bodyMarkdown
+)
 
 // headLine is one line of metadata.
 type headLine struct {
@@ -54,6 +68,7 @@ func newText(head []headLine, body string) *text {
 	if body != "" && body[len(body)-1] != '\n' {
 		t.total++
 	}
+	t.indexFences()
 	return t
 }
 

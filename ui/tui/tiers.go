@@ -52,6 +52,8 @@ func (p *tiers) update(msg any) tea.Cmd {
 		return p.overview.tallied(msg)
 	case fetched[itemRow]:
 		return tea.Batch(p.items.list.arrive(msg), p.items.preview())
+	case walked[itemRow]:
+		return p.items.marks.walked(p.d, msg)
 	case readDue:
 		return p.reader.due(msg)
 	case readDone:
@@ -198,28 +200,36 @@ func (p *tiers) bindings() []Binding {
 		return append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the items of this store, scope or tier", Disabled: p.noList, Handler: p.filterHere},
+			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
 			{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the description down", Handler: func() tea.Cmd { return p.overview.detail.move(1) }},
 			{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the description up", Handler: func() tea.Cmd { return p.overview.detail.move(-1) }},
 		}, movement(&p.overview.table, "row")...)
+	case p.level == levelItems && p.items.marks.walk != nil:
+		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append([]Binding{
+		return append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out archived and bookkeeping items and hidden tiers", Handler: p.toggleHidden},
 			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
 			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
-			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: p.forgetHere},
+			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
+			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, or all that are marked, after a question", Disabled: p.noForget, Handler: p.forgetHere},
+			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
+			{Keys: []string{"A"}, Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: p.appendHere},
 			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read", Disabled: p.noHistory, Handler: p.historyHere},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
 			{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the preview down", Handler: func() tea.Cmd { return p.reader.pager.move(1) }},
 			{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the preview up", Handler: func() tea.Cmd { return p.reader.pager.move(-1) }},
-		}, movement(p.items, "item")...)
+		}, p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
 	}
 	return append([]Binding{
 		{Keys: []string{"n"}, Hint: "next", Description: "the next item of the list", Handler: func() tea.Cmd { return p.neighbour(1) }},
 		{Keys: []string{"p"}, Hint: "previous", Description: "the item before", Handler: func() tea.Cmd { return p.neighbour(-1) }},
 		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Handler: p.copyRef},
+		{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
+		{Keys: []string{"A"}, Hint: "append", Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: p.appendHere},
 		{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: p.forgetHere},
 		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read", Disabled: p.noHistory, Handler: p.historyHere},
 		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the list", Handler: p.back},
@@ -267,7 +277,73 @@ func (p *tiers) here() (model.Ref, model.Revision) {
 	return ref, ""
 }
 
-func (p *tiers) forgetHere() tea.Cmd { return p.d.forget(p.here()) }
+func (p *tiers) noEdit() string {
+	if why := p.noItem(); why != "" {
+		return why
+	}
+	return p.d.noEdit(p.items.at.store)
+}
+
+func (p *tiers) editHere() tea.Cmd {
+	ref, _ := p.here()
+	return p.d.app.editItem(ref)
+}
+
+func (p *tiers) appendHere() tea.Cmd {
+	ref, _ := p.here()
+	return p.d.app.appendItem(ref)
+}
+
+// place is where a new item would go.
+func (p *tiers) place() scopeOf {
+	if p.level != levelOverview {
+		return p.items.at
+	}
+	r, _ := p.overview.current()
+	return r.at
+}
+
+func (p *tiers) noCreate() string {
+	at := p.place()
+	if at.store == "" {
+		return "no store is open"
+	}
+	if why := p.d.noEdit(at.store); why != "" {
+		return why
+	}
+	s, err := p.d.fleet.Store(at.store)
+	if err == nil && !s.Capabilities()["retain"] {
+		return "this store takes no new items"
+	}
+	return ""
+}
+
+func (p *tiers) createHere() tea.Cmd { return p.d.app.createIn(p.place()) }
+
+func (p *tiers) forgetHere() tea.Cmd {
+	if p.level == levelItems && p.items.marks.n() > 0 {
+		return p.forgetMarked()
+	}
+	return p.d.forget(p.here())
+}
+
+// forgetMarked asks about the marked items, in the order of marking.
+func (p *tiers) forgetMarked() tea.Cmd {
+	m := p.items.marks
+	if why := p.d.noBulk(); why != "" && m.n() > 1 {
+		p.d.say(toneWarn, p.d.esc.Const(why))
+		return nil
+	}
+	items := make([]target, 0, m.n())
+	for _, id := range m.order {
+		it := m.kept[id]
+		items = append(items, target{ref: model.Ref{Store: p.items.at.store, ID: id}, name: id, seen: it.revision, stamp: it.stamp, bytes: it.bytes})
+	}
+	if len(items) == 1 {
+		return p.d.forget(items[0].ref, items[0].seen)
+	}
+	return p.d.app.forgetMany(p.items.at.store, items, "Forget", "item")
+}
 
 func (p *tiers) noHistory() string {
 	if why := p.noItem(); why != "" {
@@ -297,6 +373,7 @@ func (p *tiers) changed() tea.Cmd {
 		p.level = levelItems
 	}
 	p.reader.clear()
+	p.items.marks.clear()
 	return tea.Batch(p.layout(), p.items.list.refresh())
 }
 

@@ -23,12 +23,19 @@ func (a *App) noUndo() string {
 
 // takeUndo removes an entry from what z takes back.
 func (a *App) takeUndo(id string) {
-	a.undos = slices.DeleteFunc(a.undos, func(u string) bool { return u == id })
+	for i := range a.undos {
+		a.undos[i] = slices.DeleteFunc(slices.Clone(a.undos[i]), func(u string) bool { return u == id })
+	}
+	a.undos = slices.DeleteFunc(a.undos, func(u []string) bool { return len(u) == 0 })
 }
 
 // undoLast asks whether the last act of this session should be taken back.
 func (a *App) undoLast() tea.Cmd {
-	d, id := a.d, a.undos[len(a.undos)-1]
+	d, last := a.d, a.undos[len(a.undos)-1]
+	if len(last) > 1 {
+		return a.undoMany(last)
+	}
+	id := last[0]
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		rows, _, err := d.acts.Undos(ctx)
 		if err != nil {
@@ -55,8 +62,8 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 		{value: esc.Const("If the item has changed since, nothing is overwritten."), kind: headNote},
 	}
 	return &dialog{
-		title: esc.Const("Undo"), lines: lines, verb: "Undo",
-		act: func(ctx context.Context, why string) acted { return d.doUndo(ctx, u, why) },
+		title: esc.Const("Undo"), lines: lines,
+		choices: []choice{{verb: "Undo", act: func(ctx context.Context, f filled) acted { return d.doUndo(ctx, u, f.reason) }}},
 	}
 }
 
@@ -74,7 +81,7 @@ func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 	if !u.Existed {
 		word = "removed again"
 	}
-	out := acted{ok: true, undone: u.ID, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, maxTitle))}
+	out := acted{ok: true, undone: []string{u.ID}, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, maxTitle))}
 	if len(done.Warnings) > 0 {
 		head := []headLine{{value: out.text, kind: headTitle}, {kind: headBlank}}
 		for _, w := range done.Warnings {

@@ -1,0 +1,422 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// bulkEvery is the pause between two looks at long work on the screen.
+const bulkEvery = 200 * time.Millisecond
+
+// outcome is what became of one item.
+type outcome struct {
+	store, name string
+	ok          bool
+	word        string // the program's own
+	why         safetext.Text
+}
+
+// bulk is long work with an outcome per item. The work writes it, the screen
+// reads it.
+type bulk struct {
+	kind, title string // of the job: no names
+	noun        string
+	total       int
+	run         func(ctx context.Context, j Job, b *bulk) error
+	cancel      context.CancelFunc
+
+	mu      sync.Mutex
+	rows    []outcome
+	failed  int
+	undo    []string
+	undone  []string
+	ended   bool
+	stopped bool // on demand
+	err     error
+}
+
+type bulkTick struct{ b *bulk }
+type bulkEnded struct{ b *bulk }
+
+func (b *bulk) add(o outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows = append(b.rows, o)
+	if !o.ok {
+		b.failed++
+	}
+}
+
+// numbers says how far the work is, in words.
+func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	done := len(b.rows)
+	text := esc.Sprintf("%s of %s %ss: %s done, %s not", group(int64(done)), group(int64(b.total)), b.noun, group(int64(done-b.failed)), group(int64(b.failed)))
+	switch {
+	case !b.ended:
+		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.noun)
+	case b.stopped && done < b.total:
+		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
+	case b.err != nil && b.failed == 0:
+		return esc.Sprintf("ended early: %s: %s", text, reason(esc, b.err))
+	}
+	return esc.Sprintf("ended: %s", text)
+}
+
+// noBulk says why more than one item cannot be changed at once.
+func (d *desk) noBulk() string {
+	if d.jobs == nil {
+		return "there is no journal for long work here: one item at a time can be changed"
+	}
+	return ""
+}
+
+// watch starts long work and shows it.
+func (a *App) watch(b *bulk) tea.Cmd {
+	ctx, cancel := context.WithCancel(a.d.ctx)
+	b.cancel = cancel
+	a.bulks = append(a.bulks, b)
+	jobs := a.d.jobs
+	work := a.ask(func(context.Context) any {
+		defer cancel()
+		err := jobs.Run(ctx, b.kind, b.title, func(ctx context.Context, j Job) error { return b.run(ctx, j, b) })
+		b.mu.Lock()
+		b.ended, b.err = true, err
+		b.mu.Unlock()
+		return bulkEnded{b}
+	})
+	open := a.openSide("Job", a.bulkKind(b))
+	a.side.bulk = b
+	return tea.Batch(work, open, a.bulkTick(b))
+}
+
+func (a *App) bulkTick(b *bulk) tea.Cmd { return a.d.later(overlayPane)(bulkEvery, bulkTick{b}) }
+
+// ticked looks at long work that is on the screen.
+func (a *App) ticked(b *bulk) tea.Cmd {
+	b.mu.Lock()
+	ended := b.ended
+	b.mu.Unlock()
+	if ended {
+		return nil
+	}
+	if a.side != nil && a.side.bulk == b {
+		return tea.Batch(a.side.list.list.refresh(), a.bulkTick(b))
+	}
+	return a.bulkTick(b)
+}
+
+// bulkEnded takes over what long work has left.
+func (a *App) bulkEnded(b *bulk) tea.Cmd {
+	for i, o := range a.bulks {
+		if o == b {
+			a.bulks = append(a.bulks[:i:i], a.bulks[i+1:]...)
+			break
+		}
+	}
+	for _, id := range b.undone {
+		a.takeUndo(id)
+	}
+	if len(b.undo) > 0 {
+		a.undos = append(a.undos, b.undo)
+	}
+	tone := toneInfo
+	if b.failed > 0 || b.err != nil {
+		tone = toneWarn
+	}
+	text := b.numbers(a.d.esc)
+	if len(b.undo) > 0 {
+		text = a.d.esc.Sprintf("%s; z takes back what was done", text)
+	}
+	a.say(tone, text)
+	cmds := []tea.Cmd{a.panes[paneTiers].(*tiers).changed()}
+	if a.side != nil || a.active != paneTiers {
+		cmds = append(cmds, a.pane().refresh())
+	}
+	return tea.Batch(cmds...)
+}
+
+// bulkKind is the list of outcomes.
+func (a *App) bulkKind(b *bulk) recordKind {
+	esc := a.d.esc
+	return recordKind{
+		noun: "outcome", empty: "Nothing is done yet.",
+		columns: []column{{"OUTCOME", 16, false}, {"STORE", 12, false}, {"ITEM", 0, false}},
+		fetch: func(_ context.Context, q PageQuery) (span[record], safetext.Text, error) {
+			b.mu.Lock()
+			rows := b.rows[:len(b.rows):len(b.rows)]
+			b.mu.Unlock()
+			start := 0
+			if q.Cursor != "" {
+				var err error
+				if start, err = strconv.Atoi(q.Cursor); err != nil || start > len(rows) {
+					return span[record]{}, safetext.Text{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
+				}
+			}
+			out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+			i := start
+			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
+				if containsAll(q, rows[i].word, rows[i].store, rows[i].name, rows[i].why.String()) {
+					out.rows = append(out.rows, outcomeRecord(esc, i, rows[i]))
+				}
+			}
+			if i < len(rows) {
+				out.next = strconv.Itoa(i)
+			}
+			return out, b.numbers(esc), nil
+		},
+		detail: func(_ context.Context, raw any) *text { return outcomeText(esc, raw.(outcome)) },
+		keys: func(*records) []Binding {
+			return []Binding{{Keys: []string{"C"}, Hint: "stop", Description: "stop after the item under way; what is done stays done",
+				Disabled: func() string {
+					b.mu.Lock()
+					defer b.mu.Unlock()
+					if b.ended {
+						return "it has ended"
+					}
+					return ""
+				},
+				Handler: func() tea.Cmd {
+					b.mu.Lock()
+					b.stopped = true
+					b.mu.Unlock()
+					b.cancel()
+					a.say(toneInfo, esc.Const("stopping"))
+					return nil
+				}}}
+		},
+	}
+}
+
+func outcomeRecord(esc safetext.Escaper, i int, o outcome) record {
+	t := toneInfo
+	if !o.ok {
+		t = toneWarn
+	}
+	return record{key: strconv.Itoa(i), raw: o, tones: []tone{t}, cells: []safetext.Text{esc.Const(o.word), esc.Line(o.store), esc.LineMax(o.name, maxTitle)}}
+}
+
+func outcomeText(esc safetext.Escaper, o outcome) *text {
+	head := []headLine{{value: esc.LineMax(o.name, maxField), kind: headTitle},
+		{name: esc.Const("store"), value: esc.Line(o.store)}, {name: esc.Const("outcome"), value: esc.Const(o.word)}}
+	if !o.why.IsEmpty() {
+		kind := headNote
+		if !o.ok {
+			kind = headWarn
+		}
+		head = append(head, headLine{value: o.why, kind: kind})
+	}
+	return newText(head, "")
+}
+
+// each runs one step per item and goes on after a failure; only the end of the
+// context stops it.
+func (b *bulk) each(ctx context.Context, j Job, n int, key func(int) string, do func(ctx context.Context, i int) outcome) error {
+	for i := range n {
+		err := j.Step(ctx, key(i), func(ctx context.Context) error {
+			o := do(ctx, i)
+			b.add(o)
+			if !o.ok {
+				return errNotDone
+			}
+			return nil
+		})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil && !errors.Is(err, errNotDone) {
+			return err // the journal cannot be written, or the job was cancelled
+		}
+		j.Progress(int64(i+1), int64(n), b.noun, "")
+	}
+	if b.failed > 0 {
+		return fmt.Errorf("%d of %d: %w", b.failed, n, errNotDone)
+	}
+	return nil
+}
+
+var errNotDone = errors.New("not done")
+
+// target is an item that long work is for.
+type target struct {
+	ref   model.Ref
+	name  string // as it is shown
+	seen  model.Revision
+	stamp string
+	bytes int64
+	undo  string // the entry that is to be put back
+}
+
+// forgetEach removes items that are as they were when they were marked.
+func (d *desk) forgetEach(noun string, items []target, why string) *bulk {
+	b := &bulk{kind: "console-forget", title: "forget " + plural(int64(len(items)), noun), noun: noun, total: len(items)}
+	b.run = func(ctx context.Context, j Job, b *bulk) error {
+		return b.each(ctx, j, len(items), func(i int) string { return items[i].ref.String() }, func(ctx context.Context, i int) outcome {
+			return d.forgetOne(ctx, b, items[i], why)
+		})
+	}
+	return b
+}
+
+func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) outcome {
+	o := outcome{store: t.ref.Store, name: t.name, word: "left"}
+	seen := t.seen
+	if t.stamp != "" || seen == "" && b.noun == "item" {
+		_, it, err := d.readable(ctx, t.ref)
+		switch {
+		case errors.Is(err, model.NotFound):
+			o.ok, o.word = true, "gone already"
+			return o
+		case err != nil:
+			o.why = reason(d.esc, err)
+			return o
+		case t.stamp != "" && it.Stamp != "" && it.Stamp != t.stamp:
+			o.why = d.esc.Const("it has changed since it was marked")
+			return o
+		case seen == "":
+			seen = it.Revision
+		}
+	}
+	done, err := d.acts.Forget(ctx, t.ref.Store, t.ref.ID, seen, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		o.why = d.esc.Const("it has changed since it was marked")
+		return o
+	case err != nil:
+		o.why = reason(d.esc, err)
+		if !model.Unchanged(err) {
+			o.word = "not known"
+		}
+		return o
+	case done.Removed == 0:
+		o.ok, o.word = true, "gone already"
+		return o
+	}
+	o.ok, o.word = true, "forgotten"
+	switch {
+	case done.Obstacle != "":
+		o.why = d.esc.Sprintf("kept as %s, but it cannot be put back: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))
+	case done.Undo != "":
+		b.mu.Lock()
+		b.undo = append(b.undo, done.Undo)
+		b.mu.Unlock()
+	default:
+		o.why = d.esc.Const("nothing was kept for undo")
+	}
+	return o
+}
+
+// manyFrom is the number of items from which an act asks for the name even where
+// the environment is not production.
+const manyFrom = 100
+
+// forgetMany asks whether marked items should go.
+func (a *App) forgetMany(store string, items []target, verb, what string) tea.Cmd {
+	d := a.d
+	return a.propose(func(context.Context) (*dialog, safetext.Text) {
+		esc := d.esc
+		var bytes int64
+		for _, t := range items {
+			bytes += t.bytes
+		}
+		n := int64(len(items))
+		place := esc.Const("several stores")
+		name, environment := "", ""
+		if store != "" {
+			s, err := d.fleet.Store(store)
+			if err != nil {
+				return nil, reason(esc, err)
+			}
+			place, environment = esc.Sprintf("the store %s", esc.Line(s.Name)), s.Environment
+			name = d.typedName(s, s.Name)
+		} else {
+			for _, t := range items {
+				if s, err := d.fleet.Store(t.ref.Store); err == nil && name == "" {
+					name, environment = d.typedName(s, s.Name), s.Environment
+				}
+			}
+		}
+		if name == "" && len(items) >= manyFrom {
+			name = strconv.Itoa(len(items))
+		}
+		lines := []headLine{
+			{value: esc.Sprintf("%s %s?", verb, plural(n, what)), kind: headTitle},
+			{value: esc.Sprintf("This removes %s (%s bytes) from %s.", plural(n, what), group(bytes), place)},
+		}
+		for _, t := range items[:min(len(items), 5)] {
+			lines = append(lines, headLine{value: esc.Sprintf("- %s", esc.LineMax(t.name, maxTitle))})
+		}
+		if n > 5 {
+			lines = append(lines, headLine{value: esc.Sprintf("- and %s more", group(n-5))})
+		}
+		if environment != "" {
+			lines = append(lines, headLine{value: esc.Sprintf("The environment: %s", esc.Line(environment)), kind: headNote})
+		}
+		lines = append(lines, headLine{value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", what), kind: headNote})
+		return &dialog{title: esc.Const(verb), lines: lines, name: name, choices: []choice{{verb: verb, typed: true,
+			act: func(_ context.Context, f filled) acted { return acted{began: d.forgetEach(what, items, f.reason)} }}}}, safetext.Text{}
+	})
+}
+
+// undoMany asks whether an act on many items should be taken back.
+func (a *App) undoMany(ids []string) tea.Cmd {
+	d := a.d
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+		esc := d.esc
+		rows, _, err := d.acts.Undos(ctx)
+		if err != nil {
+			return nil, esc.Sprintf("not undone: %s", reason(esc, err))
+		}
+		want := map[string]bool{}
+		for _, id := range ids {
+			want[id] = true
+		}
+		var items []target
+		for _, u := range rows {
+			if want[u.ID] {
+				items = append(items, target{ref: model.Ref{Store: u.Store, ID: u.Item}, name: u.Item, bytes: u.Bytes, undo: u.ID})
+			}
+		}
+		n := int64(len(items))
+		lines := []headLine{
+			{value: esc.Sprintf("Undo the last act on %s?", plural(n, "item")), kind: headTitle},
+			{value: esc.Sprintf("This puts back %s as they were before.", plural(n, "item"))},
+			{value: esc.Const("What has changed since is not overwritten."), kind: headNote},
+		}
+		return &dialog{title: esc.Const("Undo"), lines: lines, choices: []choice{{verb: "Undo",
+			act: func(_ context.Context, f filled) acted { return acted{began: d.undoEach(items, f.reason)} }}}}, safetext.Text{}
+	})
+}
+
+func (d *desk) undoEach(items []target, why string) *bulk {
+	b := &bulk{kind: "console-undo", title: "undo of " + plural(int64(len(items)), "item"), noun: "item", total: len(items)}
+	b.run = func(ctx context.Context, j Job, b *bulk) error {
+		return b.each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) outcome {
+			o := outcome{store: items[i].ref.Store, name: items[i].name, word: "left"}
+			done, err := d.acts.Undo(ctx, items[i].undo, why)
+			if err != nil {
+				o.why = reason(d.esc, err)
+				return o
+			}
+			b.mu.Lock()
+			b.undone = append(b.undone, items[i].undo)
+			b.mu.Unlock()
+			o.ok, o.word = true, "put back"
+			for _, w := range done.Warnings {
+				o.why = d.esc.Sprintf("not put back: %s", d.esc.LineMax(w, maxReason))
+			}
+			return o
+		})
+	}
+	return b
+}

@@ -1,0 +1,231 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"memdesk/internal/safetext"
+)
+
+// maxDiff bounds how much text is compared, in bytes of both sides: comparing
+// takes more than linear time. What is larger is shown whole, and said.
+const maxDiff = 2 << 20
+
+// change is what an edit does, in numbers.
+type change struct{ added, removed int }
+
+// comparison collects unified diffs with the changed words marked; the body of
+// the text that it becomes is the diff.
+type comparison struct {
+	body  strings.Builder
+	marks []mark
+	change
+}
+
+// mark is a part of a body that is painted apart, by offset.
+type mark struct{ start, end int }
+
+// compare appends the difference of two texts, or says that there is none.
+func (c *comparison) compare(esc safetext.Escaper, oldName, newName, old, new string) {
+	if old == new {
+		c.body.WriteString(" no difference\n")
+		return
+	}
+	if len(old)+len(new) > maxDiff {
+		c.body.WriteString(" the texts are too large to be compared line by line: " + size(int64(len(old))) + " and " + size(int64(len(new))) + "\n")
+		return
+	}
+	edits := udiff.Lines(old, new)
+	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, udiff.DefaultContextLines)
+	if err != nil { // edits of the same library always apply
+		c.body.WriteString(" the texts differ\n")
+		return
+	}
+	c.body.WriteString("--- " + esc.Line(oldName).String() + "\n+++ " + esc.Line(newName).String() + "\n")
+	for _, h := range u.Hunks {
+		c.hunk(h)
+	}
+}
+
+// hunk writes one hunk; runs of removed and added lines are compared by words.
+func (c *comparison) hunk(h *udiff.Hunk) {
+	var gone, come []string
+	flush := func() {
+		c.replaced(gone, come)
+		gone, come = nil, nil
+	}
+	c.body.WriteString("@@ -" + strconv.Itoa(h.FromLine) + " +" + strconv.Itoa(h.ToLine) + " @@\n")
+	for _, l := range h.Lines {
+		switch l.Kind {
+		case udiff.Delete:
+			if len(come) > 0 {
+				flush()
+			}
+			gone = append(gone, l.Content)
+		case udiff.Insert:
+			come = append(come, l.Content)
+		default:
+			flush()
+			c.line(' ', l.Content, nil)
+		}
+	}
+	flush()
+}
+
+// replaced writes removed lines and those that came in their place.
+func (c *comparison) replaced(gone, come []string) {
+	c.removed += len(gone)
+	c.added += len(come)
+	marksGone, marksCome := make([][]mark, len(gone)), make([][]mark, len(come))
+	for i := range min(len(gone), len(come)) {
+		marksGone[i], marksCome[i] = words(gone[i], come[i])
+	}
+	for i, l := range gone {
+		c.line('-', l, marksGone[i])
+	}
+	for i, l := range come {
+		c.line('+', l, marksCome[i])
+	}
+}
+
+func (c *comparison) line(sign byte, content string, marks []mark) {
+	c.body.WriteByte(sign)
+	at := c.body.Len()
+	for _, m := range marks {
+		c.marks = append(c.marks, mark{at + m.start, at + m.end})
+	}
+	c.body.WriteString(content)
+	if !strings.HasSuffix(content, "\n") {
+		c.body.WriteString("\n\\ no newline at the end\n")
+	}
+}
+
+// text is the comparison under a head.
+func (c *comparison) text(head []headLine) *text {
+	t := newText(head, c.body.String())
+	t.kind, t.marks = bodyDiff, c.marks
+	return t
+}
+
+// maxWords bounds the lines that are compared word by word.
+const maxWords = 4 << 10
+
+// words tells which parts of two lines differ, by words. Lines that have little
+// in common are not marked: everything would be.
+func words(old, new string) (gone, come []mark) {
+	if len(old)+len(new) > maxWords {
+		return nil, nil
+	}
+	a, b := split2(old), split2(new)
+	// The longest common subsequence of the words; both are short.
+	n, m := len(a), len(b)
+	lcs := make([][]int, n+1)
+	for i := range lcs {
+		lcs[i] = make([]int, m+1)
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := m - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				lcs[i][j] = lcs[i+1][j+1] + len(a[i])
+			} else {
+				lcs[i][j] = max(lcs[i+1][j], lcs[i][j+1])
+			}
+		}
+	}
+	if 3*lcs[0][0] < max(len(old), len(new)) {
+		return nil, nil
+	}
+	add := func(marks []mark, at, width int) []mark {
+		if k := len(marks); k > 0 && marks[k-1].end == at {
+			marks[k-1].end += width
+			return marks
+		}
+		return append(marks, mark{at, at + width})
+	}
+	for i, j, x, y := 0, 0, 0, 0; i < n || j < m; {
+		switch {
+		case i < n && j < m && a[i] == b[j]:
+			x, y = x+len(a[i]), y+len(b[j])
+			i, j = i+1, j+1
+		case j == m || i < n && lcs[i+1][j] >= lcs[i][j+1]:
+			gone = add(gone, x, len(a[i]))
+			x += len(a[i])
+			i++
+		default:
+			come = add(come, y, len(b[j]))
+			y += len(b[j])
+			j++
+		}
+	}
+	return gone, come
+}
+
+// split2 cuts a line into words and what stands between them.
+func split2(s string) []string {
+	var out []string
+	start, class := 0, -1
+	for i, r := range s {
+		c := 2
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
+			c = 0
+		case unicode.IsSpace(r):
+			c = 1
+		}
+		if i > start && (c != class || c == 2) {
+			out = append(out, s[start:i])
+			start = i
+		}
+		class = c
+	}
+	if start < len(s) {
+		out = append(out, s[start:])
+	}
+	return out
+}
+
+// merge combines two edits of the same text, line by line. Where both have
+// changed the same lines the result holds both, between marks, and clean is
+// false.
+func merge(base, theirs, yours string) (merged string, clean bool) {
+	if len(base)+len(theirs)+len(yours) > 2*maxDiff {
+		return yours, false
+	}
+	if edits, ok := udiff.Merge(udiff.Lines(base, theirs), udiff.Lines(base, yours)); ok {
+		if out, err := udiff.Apply(base, edits); err == nil {
+			return out, true
+		}
+	}
+	var b strings.Builder
+	at := 0
+	for _, e := range udiff.Lines(theirs, yours) {
+		b.WriteString(theirs[at:e.Start])
+		b.WriteString(oursMark + ended(e.New) + middleMark + ended(theirs[e.Start:e.End]) + theirsMark)
+		at = e.End
+	}
+	b.WriteString(theirs[at:])
+	return b.String(), false
+}
+
+// The lines around what both sides have changed.
+const (
+	oursMark   = "<<<<<<< yours\n"
+	middleMark = "=======\n"
+	theirsMark = ">>>>>>> as it is in the store now\n"
+)
+
+// marked reports whether a text still has the lines of a merge.
+func marked(s string) bool {
+	return strings.Contains("\n"+s, "\n"+oursMark) || strings.Contains("\n"+s, "\n"+theirsMark)
+}
+
+// ended is s with a newline at its end.
+func ended(s string) string {
+	if s == "" || strings.HasSuffix(s, "\n") {
+		return s
+	}
+	return s + "\n"
+}

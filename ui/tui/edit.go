@@ -1,0 +1,441 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/drafts"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// editKind is what is done with the text that comes out of the editor.
+type editKind int
+
+const (
+	editItem editKind = iota
+	createItem
+	appendItem
+	releaseItem
+)
+
+// edit is one text on its way from a store to an editor and back.
+type edit struct {
+	what  editKind
+	store model.Store
+	req   model.RetainRequest // how it is written; IfMatch is what was seen
+	label string              // id of the item, or what stands for it
+	kind  model.DocumentKind
+	have  []model.Field // metadata as it was read
+	entry QuarantineEntry
+
+	original string // what the editor began with
+	base     string // the stored text that the operator's is compared with
+	draft    *drafts.Draft
+}
+
+// edited says that the editor is over.
+type edited struct {
+	e   *edit
+	err error
+}
+
+// editor is the command line of the operator's editor, or why there is none.
+func (d *desk) editor() (command, why string) {
+	switch {
+	case d.drafts == nil:
+		return "", "there is no state directory to keep a text in while it is edited"
+	case d.edit != nil:
+		return "", ""
+	case d.remote:
+		return "", "this session has no terminal of its own for an editor"
+	}
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if v := strings.TrimSpace(d.env[name]); v != "" {
+			return v, ""
+		}
+	}
+	for _, name := range []string{"vi", "nano"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return name, ""
+		}
+	}
+	return "", "no editor is known: set VISUAL or EDITOR"
+}
+
+// noEdit says why nothing can be edited in a store.
+func (d *desk) noEdit(store string) string {
+	if why := d.locked(store); why != "" {
+		return why
+	}
+	_, why := d.editor()
+	return why
+}
+
+// begin asks for an editor on a text that prepare gives; a text with characters
+// that an editor may not show is asked about first.
+func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
+	from, d := a.active, a.d
+	return a.ask(func(ctx context.Context) any {
+		e, err := prepare(ctx)
+		if err != nil {
+			return proposal{from: from, no: d.esc.Sprintf("not opened: %s", reason(d.esc, err))}
+		}
+		if e.draft, err = d.drafts.Open(path.Base(e.label)+extension(e), e.original); err != nil {
+			return proposal{from: from, no: d.esc.Sprintf("not opened: no file for the editor could be made: %s", d.esc.Err(err))}
+		}
+		if n := safetext.Hidden(e.original); n > 0 {
+			return proposal{from: from, dialog: a.hiddenDialog(e, n)}
+		}
+		return proposal{from: from, start: e}
+	})
+}
+
+// extension helps an editor to choose its mode.
+func extension(e *edit) string {
+	if path.Ext(e.label) == "" {
+		return ".md"
+	}
+	return ""
+}
+
+func (a *App) hiddenDialog(e *edit, n int) *dialog {
+	esc := a.d.esc
+	return &dialog{
+		title: esc.Const("Edit"), noReason: true,
+		lines: []headLine{
+			{value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.label, maxTitle)), kind: headTitle},
+			{value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", plural(int64(n), "control or invisible character")), kind: headWarn},
+		},
+		choices:  []choice{{verb: "Open", run: func() tea.Cmd { return a.startEditor(e) }}},
+		canceled: func() tea.Cmd { return a.throwAway(e, "cancelled: nothing was changed") },
+	}
+}
+
+// throwAway removes the draft.
+func (a *App) throwAway(e *edit, word string) tea.Cmd {
+	esc := a.d.esc
+	return a.ask(func(context.Context) any {
+		if err := e.draft.Discard(); err != nil {
+			return acted{quiet: true, text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
+		}
+		return acted{ok: true, quiet: true, text: esc.Const(word)}
+	})
+}
+
+// startEditor hands the terminal to the editor.
+func (a *App) startEditor(e *edit) tea.Cmd {
+	a.editing = e
+	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
+	if a.d.edit != nil {
+		return tea.Exec(a.d.edit(e.draft.Path()), over)
+	}
+	command, _ := a.d.editor()
+	// The variable may hold arguments: the shell takes it apart, as git does.
+	c := exec.Command("/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
+	c.Env = a.o.Environ
+	return tea.ExecProcess(c, over)
+}
+
+// edited reads what was written and asks what to do with it.
+func (a *App) edited(m edited) tea.Cmd {
+	e := m.e
+	return a.ask(func(context.Context) any {
+		text, err := e.draft.Read()
+		return wrote{e, text, err, m.err}
+	})
+}
+
+// wrote is the text that the editor has left.
+type wrote struct {
+	e           *edit
+	text        string
+	err, editor error // reading it, running the editor
+}
+
+func (a *App) wrote(m wrote) tea.Cmd {
+	a.editing = nil
+	e, esc := m.e, a.d.esc
+	same := m.err == nil && m.text == e.original
+	switch {
+	case m.err != nil:
+		a.say(toneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), a.where(e.draft.Path())))
+		return nil
+	case m.editor != nil && same:
+		return a.throwAway(e, "the editor ended with an error and nothing was written: nothing was changed")
+	case same && e.original == e.base:
+		return a.throwAway(e, "the text is as it was: nothing was changed")
+	case m.editor != nil:
+		return a.show(a.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.text))
+	}
+	return a.show(a.reviewDialog(e, m.text))
+}
+
+// reviewDialog asks whether a text is to be written; a text that cannot be taken
+// is sent back.
+func (a *App) reviewDialog(e *edit, text string) *dialog {
+	esc := a.d.esc
+	switch {
+	case text == "":
+		return a.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
+	case !utf8.ValidString(text):
+		return a.troubleDialog(e, esc.Const("The text is not UTF-8."), text)
+	}
+	if e.what != appendItem {
+		if _, err := model.DecodeDocument(e.kind, text); err != nil {
+			return a.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", reason(esc, err)), text)
+		}
+	}
+	return a.saveDialog(e, text)
+}
+
+// saveDialog names what will be written, with the difference under it.
+func (a *App) saveDialog(e *edit, text string) *dialog {
+	esc := a.d.esc
+	var c comparison
+	c.compare(esc, "as it is stored", "as you wrote it", e.base, text)
+	name := esc.LineMax(e.label, maxTitle)
+	d := &dialog{choices: a.saveChoices(e, text), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
+	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", plural(int64(c.added), "line"), plural(int64(c.removed), "line"), group(int64(len(e.base))), group(int64(len(text))))
+	title := esc.Sprintf("Save %s?", name)
+	d.title = esc.Const("Save")
+	switch e.what {
+	case createItem:
+		d.title, title = esc.Const("Create"), esc.Sprintf("Create %s?", name)
+		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", group(int64(len(text))), esc.Line(e.store.Name))
+	case appendItem:
+		d.title, title = esc.Const("Append"), esc.Sprintf("Append to %s?", name)
+		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", group(int64(len(text))), esc.Line(e.store.Name))
+	case releaseItem:
+		d.title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
+		d.must, d.name = true, a.d.typedName(e.store, e.label)
+		if text == e.base {
+			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
+		}
+	}
+	d.lines = append(d.lines, headLine{value: title, kind: headTitle}, headLine{value: numbers})
+	if e.store.Environment != "" {
+		d.lines = append(d.lines, headLine{value: esc.Sprintf("The environment: %s. The store: %s.", esc.Line(e.store.Environment), esc.Line(e.store.Name)), kind: headNote})
+	}
+	if marked(text) {
+		d.lines = append(d.lines, headLine{value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), kind: headWarn})
+	}
+	if n := safetext.Hidden(text); n > 0 {
+		d.lines = append(d.lines, headLine{value: esc.Sprintf("!! The text holds %s.", plural(int64(n), "control or invisible character")), kind: headWarn})
+	}
+	d.lines = append(d.lines, headLine{value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), kind: headNote})
+	d.body = c.text(nil)
+	return d
+}
+
+func (a *App) saveChoices(e *edit, text string) []choice {
+	verb := map[editKind]string{editItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release"}[e.what]
+	return []choice{
+		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, e, text, f.reason) }},
+		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
+		{verb: "Throw away", run: func() tea.Cmd { return a.throwAway(e, "your text was thrown away: nothing was changed") }},
+	}
+}
+
+// save runs in a command.
+func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
+	d, esc := a.d, a.d.esc
+	done, err := a.write(ctx, e, text, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return acted{next: a.conflictDialog(ctx, e, text)}
+	case err != nil:
+		line := esc.Sprintf("The store did not take it: %s", reason(esc, err))
+		if !model.Unchanged(err) {
+			line = esc.Sprintf("%s. Nobody knows whether it was written: look before you try again.", line)
+		}
+		return acted{next: a.troubleDialog(e, line, text)}
+	}
+	_ = e.draft.Discard() // what is stored needs no draft; the sweep takes what is left
+	out := acted{ok: true, text: esc.Sprintf("%s %s; z undoes", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))}
+	switch {
+	case done.Undo == "":
+		out.text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))
+	case done.Obstacle != "":
+		out.text = esc.Sprintf("%s; it cannot be put back: %s", savedWord(e.what), esc.LineMax(done.Obstacle, maxReason))
+	default:
+		out.undo = []string{done.Undo}
+	}
+	if len(done.Warnings) > 0 {
+		out.title, out.page = "Saved", d.warningPage(out.text, done.Warnings)
+	}
+	return out
+}
+
+func savedWord(k editKind) string {
+	return map[editKind]string{editItem: "saved", createItem: "created", appendItem: "appended to", releaseItem: "released"}[k]
+}
+
+func orLabel(id, label string) string {
+	if id == "" {
+		return label
+	}
+	return id
+}
+
+func (d *desk) warningPage(title safetext.Text, warnings []string) *text {
+	head := []headLine{{value: title, kind: headTitle}, {kind: headBlank}}
+	for _, w := range warnings {
+		head = append(head, headLine{value: d.esc.Sprintf("!! %s", d.esc.LineMax(w, maxReason)), kind: headWarn})
+	}
+	return newText(head, "")
+}
+
+// write hands the text to the store by the way that the edit came.
+func (a *App) write(ctx context.Context, e *edit, text, why string) (Done, error) {
+	if e.what == releaseItem {
+		body := &text
+		return a.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
+	}
+	req := e.req
+	req.Content = text
+	if e.what != appendItem {
+		doc, err := model.DecodeDocument(e.kind, text)
+		if err != nil {
+			return Done{}, err
+		}
+		req.Content, req.Meta = doc.Body, writable(doc.Meta, e.have)
+	}
+	return a.d.acts.Retain(ctx, e.store.Name, req, why)
+}
+
+// writable leaves out the fields that the store keeps by itself, as long as the
+// operator has not touched them: they may have moved on.
+func writable(sent, have []model.Field) []model.Field {
+	if sent == nil {
+		return nil
+	}
+	kept := map[string]string{}
+	for _, f := range have {
+		if f.ReadOnly {
+			kept[f.Name] = f.Value
+		}
+	}
+	out := []model.Field{}
+	for _, f := range sent {
+		if v, ok := kept[f.Name]; !ok || v != f.Value {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// troubleDialog says what stands in the way of a text and keeps it.
+func (a *App) troubleDialog(e *edit, what safetext.Text, text string) *dialog {
+	esc := a.d.esc
+	choices := []choice{
+		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
+		{verb: "Throw away", run: func() tea.Cmd { return a.throwAway(e, "your text was thrown away: nothing was changed") }},
+	}
+	if text != "" && utf8.ValidString(text) {
+		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return a.show(a.reviewDialog(e, text)) }})
+	}
+	return &dialog{
+		title: esc.Const("Not saved"), noReason: true, choices: choices,
+		lines: []headLine{
+			{value: esc.Sprintf("%s is not saved.", esc.LineMax(e.label, maxTitle)), kind: headTitle},
+			{value: esc.Sprintf("!! %s", what), kind: headWarn},
+			{value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), kind: headNote},
+		},
+		canceled: func() tea.Cmd { return a.putAside(e, "not saved") },
+	}
+}
+
+// conflictDialog shows both sides of a change that came in between. It runs in a
+// command.
+func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog {
+	esc := a.d.esc
+	now, revision, err := a.d.stored(ctx, e)
+	if err != nil && !errors.Is(err, model.NotFound) {
+		return a.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", reason(esc, err)), text)
+	}
+	d := &dialog{title: esc.Const("Conflict"), name: a.d.typedName(e.store, e.label), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
+	base, gone := e.base, err != nil
+	overwrite := *e
+	overwrite.base, overwrite.original, overwrite.req.IfMatch = now, now, revision
+	what := esc.Const("Somebody else has changed it since you opened it. Neither side is lost.")
+	verb := "Overwrite"
+	if gone {
+		what = esc.Const("Somebody else has removed it since you opened it.")
+		overwrite.req.IfMatch, verb = model.Absent, "Write anew"
+	}
+	d.lines = []headLine{
+		{value: esc.Sprintf("%s has changed.", esc.LineMax(e.label, maxTitle)), kind: headTitle},
+		{value: esc.Sprintf("!! %s", what), kind: headWarn},
+		{value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), kind: headNote},
+	}
+	var c comparison
+	c.body.WriteString("# what they have changed\n")
+	c.compare(esc, "as you opened it", "as it is now", base, now)
+	c.body.WriteString("# yours against theirs\n")
+	c.compare(esc, "as it is now", "as you wrote it", now, text)
+	d.body = c.text(nil)
+	d.choices = []choice{
+		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, text) }},
+		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, &overwrite, text, f.reason) }},
+	}
+	if e.what == releaseItem && gone {
+		d.choices = nil
+	}
+	return d
+}
+
+// rebase puts both sides into the draft and opens it again.
+func (a *App) rebase(e *edit, base, now, text string) acted {
+	esc := a.d.esc
+	merged, _ := merge(base, now, text)
+	if err := e.draft.Write(merged); err != nil {
+		return acted{next: a.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
+	}
+	e.original = merged
+	return acted{start: e}
+}
+
+// stored is the text and revision of an item now.
+func (d *desk) stored(ctx context.Context, e *edit) (string, model.Revision, error) {
+	id := e.req.ID
+	if id == "" && e.store.Address != nil {
+		id, _ = e.store.Address(e.req)
+	}
+	s, err := d.fleet.Store(e.store.Name)
+	if err != nil {
+		return "", "", err
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return "", "", err
+	}
+	return it.Document().Encode(e.kind), it.Revision, nil
+}
+
+// putAside keeps the text and says where.
+func (a *App) putAside(e *edit, word string) tea.Cmd {
+	esc := a.d.esc
+	return a.ask(func(context.Context) any {
+		at, err := e.draft.Keep()
+		if err != nil {
+			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, a.where(at), esc.Err(err))}
+		}
+		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, a.where(at))}
+	})
+}
+
+// where is a path as it is shown: the home directory is written ~.
+func (a *App) where(p string) safetext.Text {
+	if home := a.d.env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
+		p = "~" + p[len(home):]
+	}
+	return a.d.esc.Line(p)
+}

@@ -1,0 +1,217 @@
+package tui_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pen is an editor that does what a file says, line by line of the shell, with
+// the text's file as $1.
+type pen struct {
+	t   *testing.T
+	dir string
+}
+
+func newPen(t *testing.T) *pen {
+	p := &pen{t, t.TempDir()}
+	p.will("true")
+	return p
+}
+
+// will says what the editor does from now on.
+func (p *pen) will(script string) {
+	p.t.Helper()
+	for name, text := range map[string]string{"pen": "#!/bin/sh\n. " + p.dir + "/do\n", "do": script + "\n"} {
+		if err := os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o700); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+}
+
+func (p *pen) env() string { return "VISUAL=" + filepath.Join(p.dir, "pen") }
+
+// noted starts the console with an editor on the two daily notes of an agent.
+func noted(t *testing.T, scenario string, w, h int, env ...string) (*robot, *pen) {
+	p := newPen(t)
+	r := startRobot(t, start{scenario: scenario, width: w, height: h, env: append([]string{p.env(), "HOME=" + p.dir}, env...)})
+	r.see("[2 Tiers]", "48,210").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
+	return r, p
+}
+
+// drafts are the files of the editor that are still there.
+func (p *pen) drafts() (out []string) {
+	_ = filepath.WalkDir(filepath.Join(p.dir, "state"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && d.Name() != "lock" {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out
+}
+
+func (p *pen) kept() string {
+	p.t.Helper()
+	d := p.drafts()
+	if len(d) != 1 || !strings.Contains(d[0], "/kept/") {
+		p.t.Fatalf("drafts %q", d)
+	}
+	b, err := os.ReadFile(d[0])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestEdit(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,acts", w, h)
+		r.press("e").see("the text is as it was: nothing was changed", "1 of 2")
+		p.will(`sed -i s/14:02/15:30/ "$1"; stat -c %a "$1" > ` + p.dir + `/mode`)
+		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "production", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
+		if mode, _ := os.ReadFile(filepath.Join(p.dir, "mode")); string(mode) != "600\n" {
+			t.Errorf("the draft has mode %s", mode)
+		}
+		r.press("enter").see("not saved; your text is kept for 30 days: ~/state/edit/kept/").see("14:02")
+		if text := p.kept(); !strings.Contains(text, "15:30") {
+			t.Errorf("kept %q", text)
+		}
+		if err := os.RemoveAll(filepath.Join(p.dir, "state")); err != nil {
+			t.Fatal(err)
+		}
+		r.press("e").see("Save crews", "enter cancel").press("tab").press("typo").press("tab").see("[Save]").press("enter")
+		r.see("saved crews/eng/agents/bo/daily/2026-05-20.md; z undoes", "15:30").gone("14:02")
+		if d := p.drafts(); len(d) > 0 {
+			t.Errorf("drafts %q", d)
+		}
+		r.press("z").see("Undo the retain of", "[Cancel]", "enter cancel").press("esc")
+		r.see("1 of 2").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+func TestEditAgainAndThrowAway(t *testing.T) {
+	r, p := noted(t, "desk,acts", 100, 30)
+	p.will(`echo more >> "$1"`)
+	r.press("e").see("Save crews", "+more", "enter cancel").press("shift+tab", "shift+tab").see("[Edit again]").press("enter")
+	r.see("2 lines added", "enter cancel").press("shift+tab").see("[Throw away]").press("enter").see("your text was thrown away", "1 of 2")
+	if d := p.drafts(); len(d) > 0 {
+		t.Errorf("drafts %q", d)
+	}
+}
+
+// Whatever stands in the way of a text, it is kept.
+func TestEditNeverLosesTheText(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scenario, script, see string
+		save                  bool
+	}{
+		"scanner":      {"desk,acts", `echo IGNORE PREVIOUS >> "$1"`, "The store did not take it: the scanner rejects it", true},
+		"store down":   {"desk,down", `echo more >> "$1"`, "the store does not answer. Nobody knows whether it was written", true},
+		"editor fails": {"desk,acts", `echo half >> "$1"; exit 3`, "The editor ended with an error", false},
+		"not UTF-8":    {"desk,acts", `printf 'x\377y' > "$1"`, "The text is not UTF-8", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			down := filepath.Join(t.TempDir(), "down")
+			if err := os.WriteFile(down, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, p := noted(t, tt.scenario, 100, 30, goneEnv+"="+down)
+			p.will(tt.script)
+			r.press("e").see("[Cancel]", "enter cancel")
+			if tt.save {
+				r.press("tab", "tab").see("[Save]").press("enter")
+			}
+			r.see("is not saved", tt.see, "Your text is safe", "enter cancel")
+			p.will(`cp "$1" ` + p.dir + `/seen; true`)
+			r.press("tab").see("[Edit again]").press("enter").see("[Cancel]", "enter cancel")
+			if seen, err := os.ReadFile(filepath.Join(p.dir, "seen")); err != nil || len(seen) == 0 {
+				t.Errorf("the editor got %q, %v", seen, err)
+			}
+			r.press("esc").see("not saved; your text is kept for 30 days")
+			if p.kept() == "" {
+				t.Error("nothing is kept")
+			}
+			r.press("q")
+		})
+	}
+}
+
+func TestEditorFailsWithoutAText(t *testing.T) {
+	r, p := noted(t, "desk,acts", 80, 24)
+	p.will("exit 1")
+	r.press("e").see("the editor ended with an error and nothing was written")
+	p.will(`: > "$1"`)
+	r.press("e").see("The text is empty", "enter cancel").press("esc").see("1 of 2")
+	if d := p.drafts(); len(d) != 1 {
+		t.Errorf("drafts %q", d)
+	}
+}
+
+func TestEditConflict(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,meddle", w, h)
+		p.will(`sed -i s/14:02/15:30/ "$1"`)
+		r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter")
+		r.see("has changed.", "Neither side is lost", "-# Wednesday", "[Cancel]", "enter cancel")
+		r.press("pgdown").see("written by somebody else").press("pgdown").see("15:30")
+		p.will(`cp "$1" ` + p.dir + `/seen; echo mine > "$1"`)
+		r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "-written by somebody else", "+mine", "enter cancel")
+		seen, _ := os.ReadFile(filepath.Join(p.dir, "seen"))
+		if s := string(seen); !strings.Contains(s, "written by somebody else") || !strings.Contains(s, "15:30") {
+			t.Errorf("the editor got\n%s", s)
+		}
+		r.press("tab", "tab").see("[Save]").press("enter").see("saved crews").see("mine", "1 of 2")
+		r.press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+func TestEditConflictOverwrite(t *testing.T) {
+	r, p := noted(t, "desk,meddle", 100, 30)
+	p.will(`echo more >> "$1"`)
+	r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter").see("has changed.", "enter cancel")
+	r.press("shift+tab").see("[Overwrite]").press("enter").see("type the name first: 2026-05-20.md")
+	r.press("2026-05-20.md").press("tab", "tab").see("[Overwrite]").press("enter").see("saved crews", "more")
+	r.press("e").see("Save crews", "enter cancel").press("esc").see("your text is kept")
+}
+
+func TestCreateAndAppend(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,acts", w, h)
+		p.will(`echo "a new day" > "$1"`)
+		r.asked("c", "Create an item in the store crewship?").see("daily: a key is needed (a date, 2026-05-21)", "crews/eng/agents/bo", "tier: daily")
+		r.press("esc").see("cancelled").asked("c", "Create an item")
+		r.press("tab", "tab", "tab").see("[Write it]").press("enter").see("The tier daily needs a key", "enter cancel")
+		r.press("tab", "tab").press("../x").press("tab").see("[Write it]").press("enter").see("leaves the tier", "enter cancel")
+		r.press("tab", "tab").press("ctrl+u").press("2026-05-22.md").press("tab").see("[Write it]").press("enter")
+		r.see("Create daily/2026-05-22.md?", "This writes 1 new item (10 bytes)", "+a new day", "enter cancel")
+		r.press("tab", "tab").see("[Create]").press("enter").see("created daily/2026-05-22.md; z undoes")
+		r.asked("c", "Create an item").press("tab", "tab").press("2026-05-22.md").press("tab").press("enter").see("is there already: e edits it", "enter cancel").press("esc")
+		p.will(`echo "nearly full" > "$1"`)
+		r.see("1 of 2").press("A").see("Append to crews", "This adds 12 bytes", "enter cancel").press("tab", "tab").see("[Append]").press("enter")
+		r.see("Saved", "80 % of the cap is used").press("esc").see("nearly full", "14:02")
+	})
+}
+
+func TestEditSaysWhyNot(t *testing.T) {
+	r := daily(t, "desk", 100, 30)
+	r.press("e").see("e: this console only shows")
+	r = daily(t, "desk,acts,readonly", 100, 30)
+	r.press("e").see("the audit log cannot be written").press("c").see("c: this console is read-only")
+	r = startRobot(t, start{scenario: "desk,acts", width: 100, height: 30, env: []string{"PATH=/nowhere"}})
+	r.see("[2 Tiers]", "48,210").press("j", "j", "j").press("enter").see("1 of 2").press("e").see("e: no editor is known: set VISUAL or EDITOR")
+	r, _ = noted(t, "desk,acts", 100, 30)
+	r.press(":").press("store hostile").press("enter").see("of 10").press("e").see("It holds", "control or invisible", "[Cancel]", "enter cancel").press("esc").see("nothing was changed")
+	r.press("j", "j", "j", "j").see("5 of 10").press("e").see("it is not text; x exports it")
+}

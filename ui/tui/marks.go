@@ -1,0 +1,243 @@
+package tui
+
+import (
+	"context"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// marks are the rows of a list that the next act is for. They are kept by id, in
+// the order of marking, also for rows that the window has let go; M is what is
+// remembered of a row.
+type marks[T, M any] struct {
+	list   func() *window[T]
+	small  func(T) M
+	kept   map[string]M
+	order  []string
+	anchor string // the row that was marked last, where a range begins
+	from   from   // its page
+
+	gen  int
+	walk *walk[T] // pages that are being marked; nil: none
+}
+
+// walk goes through the pages of a list, one command each, and marks.
+type walk[T any] struct {
+	fetch   fetcher[T]
+	want    func(T) bool // nil: a range, between start and end
+	start   string
+	end     string
+	inside  bool
+	swapped bool // the second try of a range, from its other end
+	back    from
+}
+
+// walked is the next page of a walk.
+type walked[T any] struct {
+	gen  int
+	page span[T]
+	err  error
+}
+
+func newMarks[T, M any](list func() *window[T], small func(T) M) *marks[T, M] {
+	return &marks[T, M]{list: list, small: small, kept: map[string]M{}}
+}
+
+func (m *marks[T, M]) clear() {
+	m.gen++
+	m.kept, m.order, m.walk, m.anchor = map[string]M{}, nil, nil, ""
+}
+
+func (m *marks[T, M]) n() int { return len(m.kept) }
+
+func (m *marks[T, M]) has(id string) bool {
+	_, ok := m.kept[id]
+	return ok
+}
+
+func (m *marks[T, M]) add(row T) {
+	id := m.list().id(row)
+	if !m.has(id) {
+		m.order = append(m.order, id)
+	}
+	m.kept[id] = m.small(row)
+}
+
+// toggle marks the row at the cursor, or takes its mark away.
+func (m *marks[T, M]) toggle() {
+	w := m.list()
+	row, ok := w.current()
+	if !ok {
+		return
+	}
+	id := w.id(row)
+	m.anchor, m.from = id, m.pageOf(w.sel)
+	if m.has(id) {
+		delete(m.kept, id)
+		m.order = slices.DeleteFunc(m.order, func(o string) bool { return o == id })
+		return
+	}
+	m.add(row)
+}
+
+// pageOf is where the page of a row starts.
+func (m *marks[T, M]) pageOf(row int) from {
+	for _, p := range m.list().pages {
+		if row < len(p.rows) {
+			return p.at
+		}
+		row -= len(p.rows)
+	}
+	return from{}
+}
+
+// rangeHere marks everything between the row that was marked last and the cursor.
+func (m *marks[T, M]) rangeHere() tea.Cmd {
+	w := m.list()
+	row, ok := w.current()
+	if !ok {
+		return nil
+	}
+	first := slices.IndexFunc(w.rows, func(r T) bool { return w.id(r) == m.anchor })
+	if first >= 0 {
+		for _, r := range w.rows[min(first, w.sel) : max(first, w.sel)+1] {
+			m.add(r)
+		}
+		return nil
+	}
+	return m.begin(&walk[T]{fetch: w.fetch, start: m.anchor, end: w.id(row), back: m.pageOf(w.sel)}, m.from)
+}
+
+// all marks what the list holds under its filter, page by page; want chooses, nil
+// takes every row.
+func (m *marks[T, M]) all(want func(T) bool) tea.Cmd {
+	if want == nil {
+		want = func(T) bool { return true }
+	}
+	return m.begin(&walk[T]{fetch: m.list().fetch, want: want}, from{})
+}
+
+func (m *marks[T, M]) begin(w *walk[T], at from) tea.Cmd {
+	m.gen++
+	m.walk = w
+	return m.next(at)
+}
+
+func (m *marks[T, M]) next(at from) tea.Cmd {
+	gen, fetch := m.gen, m.walk.fetch
+	return m.list().ask(func(ctx context.Context) any {
+		page, err := fetch(ctx, at, model.MaxPage)
+		return walked[T]{gen, page, err}
+	})
+}
+
+// stop ends a walk; what it has marked stays marked.
+func (m *marks[T, M]) stop() {
+	m.gen++
+	m.walk = nil
+}
+
+// walked takes a page and asks for the next; said is how it ended, when it did.
+func (m *marks[T, M]) walked(d *desk, a walked[T]) tea.Cmd {
+	if a.gen != m.gen || m.walk == nil {
+		return nil
+	}
+	w := m.walk
+	if a.err != nil {
+		m.stop()
+		d.say(toneWarn, d.esc.Sprintf("marking stopped at %s: %s", plural(int64(m.n()), "row"), reason(d.esc, a.err)))
+		return nil
+	}
+	id := m.list().id
+	for _, r := range a.page.rows {
+		switch {
+		case w.want != nil:
+			if w.want(r) {
+				m.add(r)
+			}
+			continue
+		case id(r) == w.start:
+			w.inside = true
+		}
+		if w.inside {
+			m.add(r)
+			if id(r) == w.end {
+				return m.ended(d)
+			}
+		}
+	}
+	switch {
+	case a.page.next != "":
+		return m.next(from{cursor: a.page.next})
+	case w.want == nil && !w.swapped: // the range goes upwards
+		m.forgetRange(w)
+		m.walk = &walk[T]{fetch: w.fetch, start: w.end, end: w.start, swapped: true}
+		return m.next(w.back)
+	}
+	return m.ended(d)
+}
+
+// forgetRange drops nothing: rows marked on the wrong way are taken back by
+// beginning anew from the anchor alone.
+func (m *marks[T, M]) forgetRange(w *walk[T]) {
+	i := slices.Index(m.order, w.start)
+	for _, id := range m.order[i+1:] {
+		delete(m.kept, id)
+	}
+	m.order = m.order[:i+1]
+}
+
+func (m *marks[T, M]) ended(d *desk) tea.Cmd {
+	m.walk = nil
+	d.say(toneInfo, d.esc.Sprintf("%s marked", plural(int64(m.n()), "row")))
+	return nil
+}
+
+// crumb says how many rows are marked.
+func (m *marks[T, M]) crumb(esc safetext.Escaper) []safetext.Text {
+	switch {
+	case m.walk != nil:
+		return []safetext.Text{esc.Sprintf("marking: %s so far", group(int64(m.n())))}
+	case m.n() > 0:
+		return []safetext.Text{esc.Sprintf("%s marked", group(int64(m.n())))}
+	}
+	return nil
+}
+
+// bindings are the keys that mark; all says what is marked by *.
+func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []Binding {
+	unmarked := func() string {
+		if m.n() == 0 {
+			return "nothing is marked"
+		}
+		return ""
+	}
+	rangeless := func() string {
+		if m.anchor == "" {
+			return "mark the first row of the range with space"
+		}
+		return none()
+	}
+	if m.walk != nil {
+		return []Binding{{Keys: []string{"esc"}, Hint: "stop marking", Description: "stop marking; what is marked stays so", Handler: func() tea.Cmd {
+			m.stop()
+			return nil
+		}}}
+	}
+	return []Binding{
+		{Keys: []string{"space"}, Hint: "mark", Description: "mark this row for the next act, or take the mark away", Disabled: none, Handler: func() tea.Cmd {
+			m.toggle()
+			return move(1)
+		}},
+		{Keys: []string{"v"}, Description: "mark the range from the row that was marked last to here", Disabled: rangeless, Handler: m.rangeHere},
+		{Keys: []string{"*"}, Description: "mark all rows that match the filter, however many pages they take", Disabled: none, Handler: func() tea.Cmd { return m.all(nil) }},
+		{Keys: []string{"u"}, Description: "take all marks away", Disabled: unmarked, Handler: func() tea.Cmd {
+			m.clear()
+			return nil
+		}},
+	}
+}

@@ -1,0 +1,41 @@
+package tui_test
+
+import "testing"
+
+func TestMarksAndBulkForget(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, _ := noted(t, "desk,acts", w, h)
+		r.press("u").see("u: nothing is marked").press("v").see("v: mark the first row of the range")
+		r.press(" ").see("1 marked", "*Wednesday", "2 of 2").press("v").see("2 marked", "*Thursday").press("u").gone("marked")
+		r.press("*").see("2 marked")
+		r.asked("d", "Forget 2 items?").see("This removes 2 items (178 bytes) from the store crewship", "production", "type crewship to confirm")
+		r.press("esc").see("cancelled", "2 marked").asked("d", "Forget 2 items?")
+		r.press("tab", "tab").press("crewship").press("tab").see("[Forget]").press("enter")
+		r.see("Job", "ended: 2 of 2 items: 2 done, 0 not", "forgotten", "z takes back what was done").press("C").see("C: it has ended")
+		r.press("esc").see("No items here")
+		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("tab", "tab").see("[Undo]").press("enter").see("put back", "2 of 2 items: 2 done")
+		r.press("esc").see("Wednesday", "of 2").press("z").see("z: nothing was done here yet").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// An item that has changed since it was marked stays.
+func TestBulkLeavesWhatHasChanged(t *testing.T) {
+	r, _ := noted(t, "desk,meddle,staging", 120, 30)
+	r.press("*").see("2 marked").asked("d", "Forget 2 items?").press("tab", "tab").see("[Forget]").press("enter")
+	r.see("ended: 2 of 2 items: 0 done, 2 not", "left", "it has changed since it was marked").press("esc").see("written by somebody else")
+}
+
+// All that match is all, however many pages that takes, and the walk can be
+// stopped.
+func TestMarkAllMatching(t *testing.T) {
+	r, _ := noted(t, "desk,acts,writable", 120, 30)
+	r.press(":").press("store graph").press("enter").see("48,210").press("*").see("48,210 marked", "48,210 rows marked")
+	r.asked("d", "Forget 48,210 items?").see("and 48,205 more", "type graph to confirm", "enter cancel").press("esc").see("48,210 marked")
+	r.press("u").gone("marked").press(" ").see("1 marked").press("pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown").gone("Fact 0 ")
+	r.press("G").see("48,210 of 48,210").press("v").see("48,210 marked").press("u").gone("marked").press(" ").see("1 marked").press("g").see("1 of 48,210").press("v").see("48,210 marked")
+}
