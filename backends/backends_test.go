@@ -350,3 +350,71 @@ func TestDiscover(t *testing.T) {
 		})
 	}
 }
+
+// TestDiscoverBeaver: the file alone does not tell that a gateway is in use.
+func TestDiscoverBeaver(t *testing.T) {
+	for text, want := range map[string]int{
+		`{"memory":{"mode":"memory_gateway","gateway":{"baseUrl":"http://127.0.0.1:1","userId":"u","userKey":"k","scope":["resources"]}}}`: 1,
+		`{"memory":{"mode":"curated"}}`: 0,
+		`{}`:                            0,
+		`{"memory":{"mode":"both"}}`:    1, // opening it says what is wrong
+		`{`:                             1,
+	} {
+		home := t.TempDir()
+		path := filepath.Join(home, ".beaver", "config.json")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found := backends.Discover(filepath.Join(home, "work"), func(k string) string { return map[string]string{"HOME": home}[k] })
+		if len(found) != want {
+			t.Errorf("%s: found %+v", text, found)
+		}
+		if want == 0 {
+			continue
+		}
+		fleet := backends.Open(t.Context(), backends.Builtin(), found, backends.Env{}, backends.Policy{})
+		m := fleet.Members()[0]
+		if good := strings.Contains(text, "userKey"); (m.Err == nil) != good {
+			t.Errorf("%s: %v", text, m.Err)
+		}
+		if err := fleet.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSecretFiles: a file that others may read is refused.
+func TestSecretFiles(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		mode       os.FileMode
+		want       string // in the error; empty: it opens
+	}{
+		{"private", "k3y\n", 0o600, ""},
+		{"stricter", "k3y", 0o400, ""},
+		{"readable by the group", "k3y", 0o640, "chmod 600"},
+		{"readable by all", "k3y", 0o604, "chmod 600"},
+		{"empty", "\n", 0o600, "is empty"},
+		{"too large", strings.Repeat("k3y", 30_000), 0o600, "larger"},
+	} {
+		path := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(path, []byte(tt.text), tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, tt.mode); err != nil {
+			t.Fatal(err)
+		}
+		c := backends.StoreConfig{Name: "gw", Kind: "gateway", BaseURL: "http://127.0.0.1:1", UserID: "u", UserKeyFile: path}
+		fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{c}, backends.Env{}, backends.Policy{})
+		err := fleet.Members()[0].Err
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "k3y") || strings.Contains(err.Error(), path)) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err := fleet.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
