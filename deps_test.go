@@ -29,6 +29,7 @@ var layers = []layer{
 	{"quarantine", []string{"internal/safetext"}}, // the scanner, which backends use
 	{"audit", []string{"internal", "model", "quarantine", "backends"}},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
+	{"transfer", []string{"model"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
 	{"conflict/names", nil},
 	{"conflict/merge", nil},
@@ -46,7 +47,7 @@ var layers = []layer{
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
+	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
 	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 

@@ -1,0 +1,145 @@
+// Package transfer moves content from one store to another through Browser and
+// Retain, item by item. It says before it starts what goes where and what cannot
+// be carried, never overwrites unasked, and can be taken up where it was stopped.
+package transfer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Options narrow and direct a transfer.
+type Options struct {
+	Tier    string            // of the source; empty: all
+	Map     map[string]string // tier of the destination by tier of the source
+	Replace bool              // what stands there already is replaced, and kept for undo
+}
+
+// Plan is what a transfer will do, made from the stores' declarations alone.
+type Plan struct {
+	From, To model.Store
+	Tiers    []TierMapping
+	Replace  bool
+	only     string
+	sameKind bool
+	// family: both stores declare the same tiers, so they know the same fields.
+	family bool
+}
+
+// TierMapping says where a tier's items go; To is empty where they cannot, and
+// Why says so in words.
+type TierMapping struct {
+	From, To string
+	Why      string
+}
+
+// NewPlan is Unsupported where the source cannot be listed, or the destination
+// cannot be looked at: nothing could be compared or taken up again there.
+func NewPlan(from, to model.Store, o Options) (Plan, error) {
+	switch {
+	case from.Name == to.Name:
+		return Plan{}, model.Errorf(model.InvalidInput, "copy", "source and destination are the same store")
+	case from.Browser == nil:
+		return Plan{}, model.Errorf(model.Unsupported, "copy", "store %s cannot be listed, so nothing can be copied from it", from.Name)
+	case to.Browser == nil:
+		return Plan{}, model.Errorf(model.Unsupported, "copy", "store %s cannot be looked at: what is there could be neither compared nor taken up again", to.Name)
+	case to.ReadOnly:
+		return Plan{}, model.Refuse("copy", "store "+to.Name+" is read-only: "+to.ReadOnlyReason)
+	}
+	p := Plan{From: from, To: to, Replace: o.Replace, only: o.Tier, sameKind: from.Kind == to.Kind, family: slices.Equal(tierNames(from), tierNames(to))}
+	for name, target := range o.Map {
+		if _, ok := from.Tier(name); !ok {
+			return Plan{}, unknownTier(from, name)
+		}
+		if _, ok := to.Tier(target); !ok {
+			return Plan{}, unknownTier(to, target)
+		}
+	}
+	if _, ok := from.Tier(o.Tier); o.Tier != "" && !ok {
+		return Plan{}, unknownTier(from, o.Tier)
+	}
+	for _, t := range from.Tiers {
+		if o.Tier == "" || o.Tier == t.Name {
+			p.Tiers = append(p.Tiers, mapTier(to, t.Name, o.Map[t.Name]))
+		}
+	}
+	return p, nil
+}
+
+func unknownTier(s model.Store, name string) error {
+	return model.Errorf(model.InvalidInput, "copy", "store %s has no tier %q; it has %s", s.Name, name, strings.Join(tierNames(s), ", "))
+}
+
+func tierNames(s model.Store) []string {
+	out := make([]string, len(s.Tiers))
+	for i, t := range s.Tiers {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// mapTier keeps a tier's name where the destination has it.
+func mapTier(to model.Store, name, asked string) TierMapping {
+	m := TierMapping{From: name, To: name}
+	if asked != "" {
+		m.To = asked
+	}
+	t, ok := to.Tier(m.To)
+	switch {
+	case !ok:
+		m.To, m.Why = "", fmt.Sprintf("store %s has no tier of that name; map it to one", to.Name)
+	case !t.Writable:
+		m.To, m.Why = "", fmt.Sprintf("tier %s of store %s is filled by its own writer only", t.Name, to.Name)
+	}
+	return m
+}
+
+// Carries reports whether any tier goes anywhere.
+func (p Plan) Carries() bool {
+	return slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { return m.To != "" })
+}
+
+// mapping of a tier; an undeclared one is carried nowhere.
+func (p Plan) mapping(tier string) TierMapping {
+	for _, m := range p.Tiers {
+		if m.From == tier {
+			return m
+		}
+	}
+	return TierMapping{From: tier, Why: "the source does not declare this tier"}
+}
+
+// Words says the plan to people, one statement a line.
+func (p Plan) Words() []string {
+	var out []string
+	for _, m := range p.Tiers {
+		if m.To == "" {
+			out = append(out, fmt.Sprintf("tier %s is not copied: %s", m.From, m.Why))
+		} else {
+			out = append(out, fmt.Sprintf("tier %s goes to tier %s", m.From, m.To))
+		}
+	}
+	structured := func(s model.Store) bool { return len(s.Tiers) > 0 && s.Tiers[0].Document == model.Structured }
+	switch from, to := structured(p.From), structured(p.To); {
+	case from && to && p.family:
+		out = append(out, "ids and writable fields are kept; fields that a store keeps by itself (times, counts) are not")
+	case from && to:
+		out = append(out, "ids and the fields that both stores have are kept; others are named item by item")
+	case from:
+		out = append(out, "fields become front matter before the text")
+	case to:
+		out = append(out, "a file's text becomes the content, front matter included; its path becomes the id")
+	case p.sameKind:
+		out = append(out, "paths and bytes are kept")
+	default:
+		out = append(out, "bytes are kept; a name is made of the path where the destination takes one")
+	}
+	out = append(out, "not copied: version history, quarantine entries, vectors, access counts")
+	if p.Replace {
+		return append(out, "what stands there already and differs is replaced, and kept for undo")
+	}
+	return append(out, "what stands there already is left as it is")
+}

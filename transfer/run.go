@@ -1,0 +1,306 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Result is what became of an item.
+type Result string
+
+// The results.
+const (
+	Copied  Result = "copied"
+	Skipped Result = "skipped" // nothing was done, and nothing had to be
+	Failed  Result = "failed"
+)
+
+// Outcome is one item's result. Reason is in words: why it was not copied, or what
+// of it was not carried.
+type Outcome struct {
+	ID     string // in the source
+	To     string // in the destination, where it is known
+	Result Result
+	Reason string
+}
+
+// Summary counts outcomes.
+type Summary struct {
+	Copied, Skipped, Failed int64
+}
+
+// Journal remembers steps between runs; *jobs.Handle is one.
+type Journal interface {
+	// Step runs fn unless the step of this key was completed before.
+	Step(ctx context.Context, key string, fn func(context.Context) error) error
+	Progress(done, total int64, unit, note string)
+}
+
+// Writer writes one item; undo.Keeper's Retain is one that keeps what a write
+// displaces.
+type Writer func(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, error)
+
+// Run copies. It goes on after an item that fails, and ends with an error only
+// when it cannot go on: the source cannot be listed, the context or the journal
+// ends. report hears of every item once, in the order they are settled.
+func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outcome)) (Summary, error) {
+	r := &run{Plan: p, journal: j, write: write, report: report}
+	if err := r.pages(ctx); err != nil {
+		return r.sum, err
+	}
+	// Relations come after what they relate, and what waits for another item after
+	// that one: as long as a pass settles something, another may.
+	for waiting := r.later; len(waiting) > 0; {
+		before := len(waiting)
+		r.later = nil
+		last := r.stuck
+		for _, id := range waiting {
+			if err := r.item(ctx, id, last); err != nil {
+				return r.sum, err
+			}
+		}
+		waiting = r.later
+		r.stuck = len(waiting) == before
+		if last {
+			break
+		}
+	}
+	return r.sum, nil
+}
+
+type run struct {
+	Plan
+	journal Journal
+	write   Writer
+	report  func(Outcome)
+	sum     Summary
+	total   int64
+	later   []string // ids that wait for others
+	stuck   bool     // a pass settled nothing: what is left fails
+}
+
+func (r *run) pages(ctx context.Context) error {
+	req := model.PageRequest{Tier: r.only, Hidden: true, Limit: model.MaxPage}
+	if slices.Contains(r.From.Orders, model.OrderID) {
+		req.Order = model.OrderID
+	}
+	for {
+		page, err := r.From.Browser.List(ctx, req)
+		if err != nil {
+			return err
+		}
+		if !page.Total.Unknown {
+			r.total = page.Total.N
+		}
+		for _, why := range page.Problems {
+			r.settle(Outcome{ID: "", Result: Failed, Reason: "not looked at: " + why})
+		}
+		for _, h := range page.Items {
+			if h.Has(model.FlagEdge) {
+				r.later = append(r.later, h.ID)
+				continue
+			}
+			if err := r.item(ctx, h.ID, false); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		req.Cursor = page.Next
+	}
+}
+
+func (r *run) settle(o Outcome) {
+	switch o.Result {
+	case Copied:
+		r.sum.Copied++
+	case Skipped:
+		r.sum.Skipped++
+	case Failed:
+		r.sum.Failed++
+	}
+	r.report(o)
+	r.journal.Progress(r.sum.Copied+r.sum.Skipped+r.sum.Failed, r.total, "item", "")
+}
+
+// errWaits is an item that another has to precede.
+var errWaits = errors.New("waits for another item")
+
+// item copies one item as a step. last: what still waits fails now.
+func (r *run) item(ctx context.Context, id string, last bool) error {
+	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
+	err := r.journal.Step(ctx, id, func(ctx context.Context) error {
+		o = r.copy(ctx, id, last)
+		switch {
+		case o.Result == "":
+			return errWaits
+		case o.Result == Failed:
+			return errFailed // not complete: a later run tries again
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errWaits):
+		r.later = append(r.later, id)
+		return nil
+	case errors.Is(err, errFailed):
+		r.settle(o)
+		return model.FromContext(ctx, "copy")
+	case err != nil:
+		return err
+	}
+	r.settle(o)
+	return nil
+}
+
+var errFailed = errors.New("not copied")
+
+// copy does one item; an outcome without a result waits.
+func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
+	it, err := r.From.Browser.Read(ctx, id)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return Outcome{ID: id, Result: Skipped, Reason: "it is gone from the source meanwhile"}
+	case err != nil:
+		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+	}
+	m := r.mapping(it.Tier)
+	if m.To == "" {
+		return Outcome{ID: id, Result: Skipped, Reason: "tier " + it.Tier + " is not copied: " + m.Why}
+	}
+	req := r.request(it, m.To)
+	res, lost, err := r.put(ctx, req)
+	if err == nil {
+		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: lost}
+	}
+	if r.family && errors.Is(err, model.InvalidInput) && !last {
+		return Outcome{} // a field may name an item that is still to come
+	}
+	if !errors.Is(err, model.Conflict) && !errors.Is(err, model.AlreadyExists) && !errors.Is(err, model.NotFound) {
+		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+	}
+	return r.existing(ctx, id, req, err, last)
+}
+
+// put writes an item. Where a destination of another family refuses a field that
+// it does not know, the item is written without fields, and says so.
+func (r *run) put(ctx context.Context, req model.RetainRequest) (res model.RetainResult, lost string, err error) {
+	res, err = r.write(ctx, r.To, req)
+	if r.family || len(req.Meta) == 0 || !errors.Is(err, model.InvalidInput) {
+		return res, "", err
+	}
+	var names []string
+	for _, f := range req.Meta {
+		if f.Value != "" {
+			names = append(names, f.Name)
+		}
+	}
+	req.Meta = nil
+	if res, err = r.write(ctx, r.To, req); err != nil {
+		return res, "", err
+	}
+	return res, "fields not carried: " + strings.Join(names, ", "), nil
+}
+
+// existing decides about an item that could not be written as new.
+func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, refused error, last bool) Outcome {
+	at := req.ID
+	if at == "" && r.To.Address != nil {
+		at, _ = r.To.Address(req) // a bad address was the refusal
+	}
+	if at == "" {
+		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
+	}
+	have, err := r.To.Browser.Read(ctx, at)
+	switch {
+	case errors.Is(err, model.NotFound) && last:
+		return Outcome{ID: id, Result: Failed, Reason: refused.Error()}
+	case errors.Is(err, model.NotFound):
+		return Outcome{} // something else is missing: perhaps it comes
+	case err != nil:
+		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
+	case same(req, have):
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: "it stands there already, the same"}
+	case !r.Replace:
+		return Outcome{ID: id, To: at, Result: Skipped, Reason: "something else stands there already; --replace puts this in its place"}
+	}
+	req.IfMatch = have.Revision
+	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })
+	res, lost, err := r.put(ctx, req)
+	if err != nil {
+		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
+	}
+	if lost == "" {
+		lost = "replaced what stood there"
+	}
+	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: lost}
+}
+
+// same compares text and the fields that were to be written.
+func same(req model.RetainRequest, have model.Item) bool {
+	if req.Content != have.Body {
+		return false
+	}
+	stored := map[string]string{}
+	for _, f := range have.Meta {
+		stored[f.Name] = f.Value
+	}
+	return !slices.ContainsFunc(req.Meta, func(f model.Field) bool { return !f.ReadOnly && stored[f.Name] != f.Value })
+}
+
+// request makes the write of an item as new in a tier.
+func (r *run) request(it model.Item, tier string) model.RetainRequest {
+	spec, _ := r.To.Tier(tier)
+	source, _ := r.From.Tier(it.Tier)
+	req := model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: it.Body, Binary: it.Has(model.FlagBinary)}
+	switch {
+	case source.Document == model.Structured && spec.Document == model.Structured:
+		// A store of the same family passes over what it keeps by itself; an edge's
+		// members are such a field, and an edge cannot be made without them.
+		req.Meta = fields(it.Meta, it.Tier, tier, r.family)
+	case source.Document == model.Structured:
+		req.Content = model.Document{Meta: fields(it.Meta, it.Tier, tier, false), Body: it.Body}.Encode(model.Structured)
+	}
+	switch {
+	case r.sameKind && spec.Document == model.Opaque && it.Tier == tier:
+		req.ID = it.ID
+	case spec.Document == model.Structured:
+		req.ID, req.Tier = it.ID, tier
+	default:
+		req.Tier = tier
+		if spec.KeyRule != model.KeyIgnored {
+			req.Key = keyOf(it.ID)
+		}
+	}
+	return req
+}
+
+// fields are those to write: what the source keeps by itself only with kept. A
+// field that holds the tier follows the mapping.
+func fields(meta []model.Field, from, to string, kept bool) []model.Field {
+	out := []model.Field{}
+	for _, f := range meta {
+		if f.ReadOnly && !kept {
+			continue
+		}
+		if f.Name == "tier" && f.Value == from {
+			f.Value = to
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// keyOf makes one path segment of an id.
+func keyOf(id string) string {
+	key := strings.Trim(strings.NewReplacer("/", "-", `\`, "-", "..", "-").Replace(strings.TrimSuffix(id, ".md")), "-.")
+	if key == "" {
+		return "item"
+	}
+	return key
+}

@@ -1,0 +1,288 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/inmem"
+	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/seam/crewship"
+	"memdesk/model"
+	"memdesk/transfer"
+)
+
+// memory is a journal of one process.
+type memory struct {
+	done  map[string]bool
+	steps int
+	stop  int // after so many steps; 0: never
+}
+
+var errStopped = errors.New("stopped")
+
+func (m *memory) Step(ctx context.Context, key string, fn func(context.Context) error) error {
+	if m.stop > 0 && m.steps >= m.stop {
+		return errStopped
+	}
+	m.steps++
+	if m.done[key] {
+		return nil
+	}
+	if err := fn(ctx); err != nil {
+		return err
+	}
+	if m.done == nil {
+		m.done = map[string]bool{}
+	}
+	m.done[key] = true
+	return nil
+}
+
+func (m *memory) Progress(int64, int64, string, string) {}
+
+func direct(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, error) {
+	return s.Provider.Retain(ctx, req)
+}
+
+func run(t *testing.T, from, to model.Store, o transfer.Options, j transfer.Journal) (transfer.Summary, []transfer.Outcome, error) {
+	t.Helper()
+	plan, err := transfer.NewPlan(from, to, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []transfer.Outcome
+	sum, err := plan.Run(t.Context(), j, direct, func(o transfer.Outcome) { all = append(all, o) })
+	if got := sum.Copied + sum.Skipped + sum.Failed; got != int64(len(all)) {
+		t.Errorf("%d outcomes, %d counted", len(all), got)
+	}
+	return sum, all, err
+}
+
+func openSQLite(t *testing.T, name string) model.Store {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), name+".db"), Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := hypergraph.Adapt(hypergraph.Config{Name: name, Kind: "sqlite", Backend: db})
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func openInMemory(name string) model.Store {
+	return hypergraph.Adapt(hypergraph.Config{Name: name, Kind: "inmem", Backend: inmem.New(nil)})
+}
+
+// fill makes a graph with edges, archived nodes and a chain of decisions whose
+// parents come last in the order of ids.
+func fill(t *testing.T, s model.Store) {
+	t.Helper()
+	put := func(req model.RetainRequest) {
+		req.Mode = model.Replace
+		if _, err := s.Provider.Retain(t.Context(), req); err != nil {
+			t.Fatalf("%s: %v", req.ID, err)
+		}
+	}
+	for i := range 40 {
+		tier := []string{"task", "session", "longterm", "archive"}[i%4]
+		put(model.RetainRequest{ID: fmt.Sprintf("n%02d", i), Tier: tier, Content: fmt.Sprintf("text %d\n§ é", i),
+			Meta: []model.Field{{Name: "type", Value: "fact"}, {Name: "tier", Value: tier}, {Name: "confidence", Value: "0.25"}, {Name: "metadata", Value: `{"k": 1}`}, {Name: "subject", Value: fmt.Sprintf("u%d", i%3)}}})
+	}
+	decision := func(id, parent string) {
+		put(model.RetainRequest{ID: id, Tier: "task", Content: "decide " + id, Meta: []model.Field{{Name: "type", Value: "decision"}, {Name: "tier", Value: "task"},
+			{Name: "decision_kind", Value: "goal"}, {Name: "decision_status", Value: "active"}, {Name: "decision_confidence", Value: "50"}, {Name: "decision_parent", Value: parent}}})
+	}
+	decision("z", "")
+	decision("y", "z")
+	decision("a", "y")
+	put(model.RetainRequest{ID: "edge/e1", Tier: hypergraph.EdgeTier, Content: "ties", Meta: []model.Field{{Name: "type", Value: "relation"}, {Name: "members", Value: `[{"node":"n01","role":"subject","position":0},{"node":"n02","role":"object","position":1}]`}}})
+}
+
+// content is everything that can be written, by id.
+func content(t *testing.T, s model.Store) map[string]model.Document {
+	t.Helper()
+	out := map[string]model.Document{}
+	req := model.PageRequest{Hidden: true, Limit: 7}
+	for {
+		page, err := s.Browser.List(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Items {
+			it, err := s.Browser.Read(t.Context(), h.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := it.Document()
+			d.Meta = slices.DeleteFunc(slices.Clone(d.Meta), func(f model.Field) bool { return f.ReadOnly })
+			out[h.ID] = d
+		}
+		if page.Next == "" {
+			return out
+		}
+		req.Cursor = page.Next
+	}
+}
+
+// TestRoundTrip: what went out and came back is equal, edges and archived items
+// included.
+func TestRoundTrip(t *testing.T) {
+	first, between, back := openSQLite(t, "first"), openInMemory("between"), openSQLite(t, "back")
+	fill(t, first)
+	want := content(t, first)
+	for _, leg := range [][2]model.Store{{first, between}, {between, back}} {
+		sum, all, err := run(t, leg[0], leg[1], transfer.Options{}, &memory{})
+		if err != nil || sum.Failed > 0 || sum.Copied != int64(len(want)) {
+			t.Fatalf("%+v, %v: %+v", sum, err, all)
+		}
+	}
+	if d := cmp.Diff(want, content(t, back)); d != "" {
+		t.Errorf("(-first +back):\n%s", d)
+	}
+}
+
+// TestStoppedAnywhere: a copy stopped after any number of steps and taken up again
+// ends the same, and writes nothing twice.
+func TestStoppedAnywhere(t *testing.T) {
+	from := openInMemory("from")
+	fill(t, from)
+	want := content(t, from)
+	for stop := 1; stop < len(want)+4; stop += 3 {
+		to := openInMemory("to")
+		writes := map[string]int{}
+		counted := to.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			err := next(ctx)
+			if c.Op == model.OpRetain && err == nil {
+				writes[c.Retain.ID]++
+			}
+			return err
+		})
+		j := &memory{stop: stop}
+		if _, _, err := run(t, from, counted, transfer.Options{}, j); err != nil && !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+		j.stop = 0
+		if sum, all, err := run(t, from, counted, transfer.Options{}, j); err != nil || sum.Failed > 0 {
+			t.Fatalf("stopped after %d: %+v %v %v", stop, sum, all, err)
+		}
+		if d := cmp.Diff(want, content(t, to)); d != "" {
+			t.Fatalf("stopped after %d (-from +to):\n%s", stop, d)
+		}
+		for id, n := range writes {
+			if n != 1 {
+				t.Errorf("stopped after %d: %s was written %d times", stop, id, n)
+			}
+		}
+	}
+}
+
+func TestWhatStandsThere(t *testing.T) {
+	from, to := openInMemory("from"), openInMemory("to")
+	put := func(s model.Store, id, text string) {
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Content: text, Mode: model.Replace}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(from, "same", "one")
+	put(to, "same", "one")
+	put(from, "differs", "mine")
+	put(to, "differs", "theirs")
+	put(from, "new", "n")
+	sum, all, err := run(t, from, to, transfer.Options{}, &memory{})
+	if err != nil || sum != (transfer.Summary{Copied: 1, Skipped: 2}) {
+		t.Errorf("%+v %+v %v", sum, all, err)
+	}
+	if it, _ := to.Browser.Read(t.Context(), "differs"); it.Body != "theirs" {
+		t.Errorf("overwritten unasked: %q", it.Body)
+	}
+	sum, _, err = run(t, from, to, transfer.Options{Replace: true}, &memory{})
+	if err != nil || sum != (transfer.Summary{Copied: 1, Skipped: 2}) {
+		t.Errorf("with replace: %+v %v", sum, err)
+	}
+	if it, _ := to.Browser.Read(t.Context(), "differs"); it.Body != "mine" {
+		t.Errorf("not replaced: %q", it.Body)
+	}
+}
+
+// TestBetweenFamilies: a tier without a namesake is said, and not copied.
+func TestBetweenFamilies(t *testing.T) {
+	from, err := crewship.Open(t.Context(), crewship.Config{Name: "ship", Path: memoryDir(t, map[string]string{
+		"AGENT.md": "---\nx: 1\n---\nharbour\n", "daily/2026-05-21.md": "- one\n", "pins.md": "p\n"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := openInMemory("graph")
+	plan, err := transfer.NewPlan(from, to, transfer.Options{})
+	if err != nil || plan.Carries() {
+		t.Errorf("carries = %v, %v", plan.Carries(), err)
+	}
+	sum, all, err := run(t, from, to, transfer.Options{Map: map[string]string{"AGENT": "longterm", "daily": "session"}}, &memory{})
+	if err != nil || sum != (transfer.Summary{Copied: 2, Skipped: 1}) {
+		t.Errorf("%+v %+v %v", sum, all, err)
+	}
+	it, err := to.Browser.Read(t.Context(), "AGENT.md")
+	if err != nil || it.Tier != "longterm" || it.Body != "---\nx: 1\n---\nharbour\n" {
+		t.Errorf("%+v, %v", it, err)
+	}
+	// And back: the node's fields become front matter, its name a key.
+	sum, all, err = run(t, to, from, transfer.Options{Map: map[string]string{"session": "daily"}}, &memory{})
+	if err != nil || sum.Copied != 1 {
+		t.Errorf("back: %+v %+v %v", sum, all, err)
+	}
+	it, err = from.Browser.Read(t.Context(), "daily/daily-2026-05-21.md")
+	if err != nil || !strings.HasPrefix(it.Body, "---\ntype: fact\n") || !strings.HasSuffix(it.Body, "- one\n") {
+		t.Errorf("back: %q, %v", it.Body, err)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	from, to := openInMemory("from"), openInMemory("to")
+	blind := to
+	blind.Browser = nil
+	closed := to
+	closed.ReadOnly, closed.ReadOnlyReason = true, "because"
+	for name, tt := range map[string]struct {
+		from, to model.Store
+		o        transfer.Options
+	}{
+		"itself":       {from, from, transfer.Options{}},
+		"a blind goal": {from, blind, transfer.Options{}},
+		"read-only":    {from, closed, transfer.Options{}},
+		"no such tier": {from, to, transfer.Options{Tier: "nowhere"}},
+		"no such goal": {from, to, transfer.Options{Map: map[string]string{"task": "nowhere"}}},
+	} {
+		if _, err := transfer.NewPlan(tt.from, tt.to, tt.o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestAFailedItemDoesNotStopTheRest, and is tried again by the next run.
+func TestAFailedItemDoesNotStopTheRest(t *testing.T) {
+	from, to := openInMemory("from"), openInMemory("to")
+	fill(t, from)
+	broken := true
+	flaky := to.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if broken && c.Op == model.OpRetain && c.Retain.ID == "n05" {
+			return model.Errorf(model.Unavailable, "retain", "not now")
+		}
+		return next(ctx)
+	})
+	j := &memory{}
+	sum, all, err := run(t, from, flaky, transfer.Options{}, j)
+	if err != nil || sum.Failed != 1 || sum.Copied != 43 {
+		t.Fatalf("%+v %+v %v", sum, all, err)
+	}
+	broken = false
+	if sum, _, err = run(t, from, flaky, transfer.Options{}, j); err != nil || sum.Failed != 0 || sum.Copied != 1 {
+		t.Errorf("again: %+v %v", sum, err)
+	}
+}

@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/audit"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/transfer"
+)
+
+// copyJob is the kind of a copy's job.
+const copyJob = "copy"
+
+type copyFlags struct {
+	from, to, tier, reason string
+	maps                   []string
+	replace, dryRun, yes   bool
+}
+
+func (a *app) copyCommand() *cobra.Command {
+	var f copyFlags
+	c := &cobra.Command{
+		Use: "copy --from STORE --to STORE", Short: "Copy content from one store to another", Args: cobra.NoArgs,
+		Long: "Copies item by item, archived and bookkeeping items included, after saying which tier goes where and what\n" +
+			"cannot be carried. What stands in the destination already is left alone unless --replace is given. A copy that\n" +
+			"was stopped is taken up by the same command: what was copied is not copied again.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.copy(cmd.Context(), f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.from, "from", "", "the `STORE` to copy from")
+	fl.StringVar(&f.to, "to", "", "the `STORE` to copy to")
+	fl.StringVar(&f.tier, "tier", "", "only this `TIER` of the source")
+	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO` (repeatable)")
+	fl.BoolVar(&f.replace, "replace", false, "replace what stands there already and differs; it is kept for undo")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would go where, and do nothing")
+	fl.StringVar(&f.reason, "reason", "", "why, for the audit log")
+	fl.BoolVar(&f.yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) copy(ctx context.Context, f copyFlags) error {
+	if f.from == "" || f.to == "" {
+		return usage("say from which store to which: --from STORE --to STORE")
+	}
+	plan, s, err := a.copyPlan(ctx, f)
+	if err != nil {
+		return err
+	}
+	for _, line := range plan.Words() {
+		a.sayf("%s", line)
+	}
+	if !plan.Carries() {
+		return usage("no tier of store %s goes anywhere: map one with --map FROM=TO", f.from)
+	}
+	if f.dryRun {
+		return nil
+	}
+	if err := a.mayChange(s, "copy"); err != nil {
+		return err
+	}
+	if err := a.confirm(ctx, f.yes, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
+		return err
+	}
+	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(audit.WithReason(ctx, f.reason), r, s, plan, f) })
+}
+
+func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *session, error) {
+	o := transfer.Options{Tier: f.tier, Replace: f.replace, Map: map[string]string{}}
+	for _, m := range f.maps {
+		from, to, ok := strings.Cut(m, "=")
+		if !ok || from == "" || to == "" {
+			return transfer.Plan{}, nil, usage("--map %q: write FROM=TO", m)
+		}
+		o.Map[from] = to
+	}
+	a.need(f.from)
+	a.need(f.to)
+	s, err := a.stores(ctx)
+	if err != nil {
+		return transfer.Plan{}, nil, err
+	}
+	from, err := a.openStore(f.from)
+	if err != nil {
+		return transfer.Plan{}, nil, err
+	}
+	to, err := a.openStore(f.to)
+	if err != nil {
+		return transfer.Plan{}, nil, err
+	}
+	plan, err := transfer.NewPlan(from, to, o)
+	return plan, s, err
+}
+
+// runCopy runs the plan as a job, a stopped one of the same title first.
+func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *session, plan transfer.Plan, f copyFlags) error {
+	write := func(ctx context.Context, to model.Store, req model.RetainRequest) (model.RetainResult, error) {
+		if req.IfMatch == model.Absent { // nothing is displaced
+			return to.Provider.Retain(ctx, req)
+		}
+		res, _, err := s.undo.Retain(ctx, to, req)
+		return res, err
+	}
+	out := copyOutput{a: a, table: a.table("RESULT", "ITEM", "WHY")}
+	var sum transfer.Summary
+	spec := jobs.Spec{Kind: copyJob, Title: copyTitle(f), Run: func(ctx context.Context, h *jobs.Handle) (err error) {
+		sum, err = plan.Run(ctx, h, write, out.outcome)
+		if err == nil && sum.Failed > 0 {
+			err = errNotWhole
+		}
+		return err
+	}}
+	id, err := a.startOrRecover(ctx, r, spec)
+	if err != nil {
+		return err
+	}
+	st, err := a.follow(ctx, r, id)
+	if err != nil {
+		return err
+	}
+	out.table.flush()
+	if err := a.copySummary(string(id), sum); err != nil {
+		return err
+	}
+	switch {
+	case out.err != nil:
+		return out.err
+	case sum.Failed > 0 && sum.Copied+sum.Skipped == 0:
+		return &exitError{exitFailed, errors.New("nothing was copied")}
+	case sum.Failed > 0:
+		return &exitError{exitPartial, errors.New("not everything was copied; the same command takes up what failed")}
+	case st.State == jobs.Cancelled:
+		return &exitError{exitPartial, errors.New("stopped; the same command takes it up again")}
+	}
+	return st.Err
+}
+
+var errNotWhole = errors.New("some items were not copied")
+
+func (a *app) copySummary(job string, sum transfer.Summary) error {
+	if a.flags.json {
+		return a.emit("summary", row{"copied": sum.Copied, "skipped": sum.Skipped, "failed": sum.Failed, "job": job})
+	}
+	a.linef("copied %d, skipped %d, failed %d", sum.Copied, sum.Skipped, sum.Failed)
+	return nil
+}
+
+// copyTitle names what a copy does; two of the same title are one copy.
+func copyTitle(f copyFlags) string {
+	title := f.from + " to " + f.to
+	if f.tier != "" {
+		title += ", tier " + f.tier
+	}
+	if len(f.maps) > 0 {
+		title += ", " + strings.Join(f.maps, ", ")
+	}
+	if f.replace {
+		title += ", replacing"
+	}
+	return title
+}
+
+// startOrRecover takes up the newest job of the same kind and title that did not
+// end well, or starts one.
+func (a *app) startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec) (jobs.ID, error) {
+	all, err := r.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, st := range all {
+		if st.Kind != spec.Kind || st.Title != spec.Title || st.State == jobs.Done {
+			continue
+		}
+		switch err := r.Recover(ctx, st.ID, spec); {
+		case err == nil:
+			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
+			return st.ID, nil
+		case errors.Is(err, jobs.ErrRunning):
+			return "", model.Errorf(model.Conflict, spec.Kind, "job %s is doing this already", st.ID)
+		}
+	}
+	return r.Start(ctx, spec)
+}
+
+// follow says how far a job is until it ends; an interrupt cancels it at its next
+// step.
+func (a *app) follow(ctx context.Context, r *jobs.Runner, id jobs.ID) (jobs.Status, error) {
+	watch, err := r.Watch(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return jobs.Status{}, err
+	}
+	var last jobs.Status
+	said := a.Clock.Now()
+	interrupted := ctx.Done()
+	for {
+		select {
+		case st, ok := <-watch:
+			if !ok {
+				return last, nil
+			}
+			last = st
+			if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
+				a.sayf("%s", progress(st))
+				said = now
+			}
+		case <-interrupted:
+			interrupted = nil
+			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil {
+				return last, err
+			}
+		}
+	}
+}
+
+// copyOutput prints outcomes as they come: all of them as JSON, for people those
+// that were not simply copied.
+type copyOutput struct {
+	a     *app
+	table *table
+	err   error
+}
+
+func (o *copyOutput) outcome(x transfer.Outcome) {
+	if o.a.flags.json {
+		err := o.a.emit("item", row{"id": model.EncodeID(x.ID), "to": model.EncodeID(x.To), "outcome": string(x.Result), "reason": x.Reason})
+		if o.err == nil {
+			o.err = err
+		}
+		return
+	}
+	if x.Reason == "" {
+		return
+	}
+	o.table.add(string(x.Result), x.ID, x.Reason)
+	if len(o.table.rows) >= 100 {
+		o.table.flush()
+	}
+}
