@@ -65,9 +65,9 @@ func parts(ctx context.Context, s model.Store, it model.Item) ([]Part, error) {
 func obstacle(s model.Store, it model.Item) string {
 	t, declared := s.Tier(it.Tier)
 	switch {
-	case it.Body == "" && !it.Has(model.FlagEdge):
+	case it.Body == "" && !it.Has(model.FlagEdge) && !s.Features[FeatureBinary]:
 		return "it is empty, and an empty text cannot be written"
-	case !utf8.ValidString(it.Body):
+	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"

@@ -42,6 +42,9 @@ type Entry struct {
 	Parts []Part `json:"parts,omitempty"`
 	// PartsTotal counts all of them, those beyond Parts included.
 	PartsTotal int64 `json:"parts_total,omitempty"`
+	// Sides are the items of a change of several; the body then holds theirs, one
+	// after the other.
+	Sides []Side `json:"sides,omitempty"`
 }
 
 // Part is an item that fell, or may have fallen, with another.
@@ -267,7 +270,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if e.Obstacle != "" {
 		return Restored{}, model.Errorf(model.Unsupported, "undo", "%s cannot be put back: %s. `undo show --raw %s` gives the bytes", id, e.Obstacle, id)
 	}
-	if e.After == "" {
+	if e.After == "" && len(e.Sides) == 0 {
 		return Restored{}, model.Errorf(model.Conflict, "undo", "the change that %s belongs to was never confirmed; compare with `undo show %s` and write by hand", id, id)
 	}
 	s, err := open(e.Store)
@@ -277,13 +280,16 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if where(s) != e.Where {
 		return Restored{}, model.Errorf(model.Conflict, "undo", "%s belongs to another store of the name %q: open that one", id, e.Store)
 	}
+	if len(e.Sides) > 0 {
+		return k.restoreTogether(ctx, s, e, body)
+	}
 	out := Restored{Item: e.Item, Store: e.Store, Removed: !e.Existed}
 	if e.Existed {
 		meta := writable(e.Meta)
 		if e.After == model.Absent { // made anew: what the store keeps by itself is ignored or needed
 			meta = e.Meta
 		}
-		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta})
+		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body)})
 	} else {
 		_, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After})
 	}

@@ -6,6 +6,7 @@ package notes
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"sync"
 	"time"
@@ -85,7 +86,7 @@ func (s *store) value(snap *snapshot) model.Store {
 			Rule:   "R33",
 			Reason: "files carry no data-subject key; erase item by item",
 		}}, s.cfg.Deviations...),
-		Features: s.cfg.Features,
+		Features: withBinary(s.cfg.Features),
 		Notes:    append([]string{}, s.cfg.Notes...),
 		Provider: s, Browser: s, Names: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address,
@@ -96,6 +97,14 @@ func (s *store) value(snap *snapshot) model.Store {
 	for _, p := range snap.problems {
 		out.Notes = append(out.Notes, "not shown: "+p)
 	}
+	return out
+}
+
+// withBinary adds that Retain takes any bytes, so that what is no text can be moved
+// and put back.
+func withBinary(features map[string]bool) map[string]bool {
+	out := map[string]bool{"binary": true}
+	maps.Copy(out, features)
 	return out
 }
 

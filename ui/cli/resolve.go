@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/audit"
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/model"
+)
+
+func (a *app) resolveCommand() *cobra.Command {
+	var take, reason, baseRev, copyRev string
+	yes, redundant := false, false
+	c := &cobra.Command{
+		Use: "resolve (REF --take base|copy|both|merged [FILE|-] | --redundant)", Short: "End a conflict; both texts can be put back",
+		Long: "Writes the result over the base, bound to the revision that was seen, then removes the copy. Both\n" +
+			"texts are kept under one undo entry first. When a side has changed meanwhile nothing is changed and the\n" +
+			"exit code is 5. `--take both` keeps the copy under a name of its own. A copy that Resilio Sync made is\n" +
+			"never deleted, because its vendor warns against it: it stays under a new name.\n" +
+			"--redundant removes every copy that is byte for byte its base.",
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := audit.WithReason(cmd.Context(), reason)
+			if redundant {
+				if len(args) > 0 || take != "" {
+					return usage("--redundant takes no REF and no --take")
+				}
+				return a.resolveRedundant(ctx, yes)
+			}
+			if len(args) == 0 {
+				return usage("give the REF of a copy, or --redundant")
+			}
+			ch := conflict.Choice{Take: conflict.Take(take), BaseRev: model.Revision(baseRev), CopyRev: model.Revision(copyRev)}
+			switch ch.Take {
+			case conflict.TakeBase, conflict.TakeCopy, conflict.TakeBoth:
+				if len(args) == 2 {
+					return usage("a FILE goes with --take merged only")
+				}
+			case conflict.TakeMerged:
+				name := ""
+				if len(args) == 2 {
+					name = args[1]
+				}
+				text, err := a.readInput(ctx, name)
+				if err != nil {
+					return err
+				}
+				ch.Merged = text
+			default:
+				return usage("--take takes base, copy, both or merged, not %q", take)
+			}
+			return a.resolveOne(ctx, args[0], ch, yes)
+		},
+	}
+	c.Flags().StringVar(&take, "take", "", "which side stays: `base|copy|both|merged`")
+	c.Flags().StringVar(&baseRev, "base-rev", "", "only if the base is at this `REVISION`")
+	c.Flags().StringVar(&copyRev, "copy-rev", "", "only if the copy is at this `REVISION`")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	c.Flags().BoolVar(&redundant, "redundant", false, "every copy that is byte for byte its base")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, yes bool) error {
+	s, store, ref, err := a.at(ctx, text)
+	if err != nil {
+		return err
+	}
+	found, err := conflict.Find(ctx, store, ref.ID, a.conflictOptions())
+	if err != nil {
+		return err
+	}
+	for _, w := range found.Cautions {
+		a.sayf("caution: %s", w)
+	}
+	if err := a.confirm(ctx, yes, resolveQuestion(found, ch.Take)); err != nil {
+		return err
+	}
+	res, err := conflict.Resolve(ctx, s.undo, store, found, ch)
+	if err != nil {
+		return err
+	}
+	return a.sayResolved(res, ch.Take)
+}
+
+// resolveQuestion says what a choice does to which items.
+func resolveQuestion(c conflict.Copy, take conflict.Take) string {
+	copied, base := c.ID, c.Target
+	switch {
+	case take == conflict.TakeBoth:
+		return "keep both, and rename " + copied + "?"
+	case c.RenameOnly() && take == conflict.TakeBase:
+		return "keep " + base + " as it is, and rename " + copied + "?"
+	case c.RenameOnly():
+		return "write over " + base + ", and rename " + copied + "?"
+	case take == conflict.TakeBase:
+		return "keep " + base + " as it is, and remove " + copied + "?"
+	case take == conflict.TakeCopy:
+		return "write " + copied + " over " + base + ", and remove it?"
+	}
+	return "write the merged text over " + base + ", and remove " + copied + "?"
+}
+
+func (a *app) sayResolved(res conflict.Resolution, take conflict.Take) error {
+	for _, n := range res.Notes {
+		a.sayf("note: %s", n)
+	}
+	if a.flags.json {
+		r := row{"store": res.Store, "base": model.EncodeID(res.Base), "copy": model.EncodeID(res.Copy), "take": take, "revision": res.BaseRevision,
+			"undo": undoID(res.Undo), "kept": nil, "notes": list(res.Notes)}
+		if res.Kept != "" {
+			r["kept"] = model.EncodeID(res.Kept)
+		}
+		return a.emit("resolved", r)
+	}
+	what := "the copy was removed"
+	if res.Kept != "" {
+		what = "the copy's text stands in " + res.Kept
+	}
+	a.linef("%s  %s", model.Ref{Store: res.Store, ID: res.Base}.String(), what)
+	if res.Undo.ID != "" && res.Undo.Obstacle == "" {
+		a.sayf("to take it back: memdesk conflicts undo %s (until %s)", res.Undo.ID, when(res.Undo.Expires))
+	} else {
+		a.sayUndo(res.Undo)
+	}
+	return nil
+}
+
+// resolveRedundant shows what would go, asks once, and removes it copy by copy.
+func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	var t tally
+	var all []conflict.Copy
+	stores := map[string]model.Store{}
+	spared := 0
+	for _, m := range s.fleet.Members() {
+		err := m.Err
+		if err == nil {
+			opt := a.conflictOptions()
+			opt.Markers = conflict.LookNone
+			stores[m.Name] = m.Store
+			for c, lerr := range conflict.List(ctx, m.Store, opt) {
+				if err = lerr; err != nil {
+					break
+				}
+				switch {
+				case !c.Redundant || c.Class != names.Conflict && c.Class != names.Duplicate && c.Class != names.Displaced:
+				case c.RenameOnly():
+					spared++
+				default:
+					all = append(all, c)
+				}
+			}
+		}
+		t.add(err)
+		if err != nil {
+			a.sayf("%s: %v", m.Name, err)
+		}
+	}
+	if spared > 0 {
+		a.sayf("%s of Resilio Sync is left: deleting it can delete the real file on other peers; rename it with --take both", plural(int64(spared), "copy"))
+	}
+	if len(all) == 0 {
+		a.sayf("no copy is redundant")
+		return t.result()
+	}
+	for _, c := range all {
+		a.sayf("%s is byte for byte %s", model.Ref{Store: c.Store, ID: c.ID}.String(), c.BaseID)
+	}
+	if err := a.confirm(ctx, yes, "remove "+plural(int64(len(all)), "redundant copy")+"? Each can be put back."); err != nil {
+		return err
+	}
+	failed := map[string]error{}
+	for _, c := range all {
+		res, err := conflict.Resolve(ctx, s.undo, stores[c.Store], c, conflict.Choice{Take: conflict.TakeBase})
+		if err == nil {
+			err = a.sayResolved(res, conflict.TakeBase)
+		}
+		t.add(err)
+		if err != nil {
+			failed[c.ID] = err
+			a.sayf("%s: %v", model.Ref{Store: c.Store, ID: c.ID}.String(), err)
+		}
+	}
+	if len(failed) == len(all) && len(all) == 1 {
+		for _, err := range failed {
+			return err
+		}
+	}
+	return t.result()
+}
+
+func (a *app) undoResolveCommand() *cobra.Command {
+	yes := false
+	c := &cobra.Command{
+		Use: "undo ID", Short: "Put back both sides of a resolved conflict",
+		Long: "Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.restore(cmd.Context(), strings.TrimSpace(args[0]), yes)
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}

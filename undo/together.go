@@ -1,0 +1,262 @@
+package undo
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// OpTogether is the operation of an entry that stands for several changes.
+const OpTogether model.Op = "together"
+
+// Change is one of several changes that stand under one entry: a Retain in
+// replace mode or a Forget, each by ID. Exactly one of the two is set.
+type Change struct {
+	Retain *model.RetainRequest
+	Forget *model.ForgetRequest
+}
+
+func (c Change) id() string {
+	if c.Retain != nil {
+		return c.Retain.ID
+	}
+	return c.Forget.ID
+}
+
+func (c Change) expected() model.Revision {
+	if c.Retain != nil {
+		return c.Retain.IfMatch
+	}
+	return c.Forget.IfMatch
+}
+
+// Side is what an entry keeps of one item among several. Its body stands in the
+// entry's body, one side after the other.
+type Side struct {
+	Item    string         `json:"id"`
+	Op      model.Op       `json:"op"`
+	Existed bool           `json:"existed"`
+	Before  model.Revision `json:"before"`
+	// After is the revision that the change left, Absent after a forget; empty while
+	// it was not confirmed.
+	After model.Revision `json:"after,omitempty"`
+	// Plan is the SHA-256 of the text that was to be written, so that after a crash
+	// it can be told whether it was.
+	Plan     string        `json:"plan,omitempty"`
+	Meta     []model.Field `json:"meta,omitempty"`
+	Bytes    int64         `json:"bytes"`
+	Obstacle string        `json:"obstacle,omitempty"`
+}
+
+// rollbackTime bounds putting back what was done before a later change failed.
+const rollbackTime = 10 * time.Second
+
+// Together makes several changes of one store, in their order, under one entry
+// that keeps everything they displace, durably, before the first of them. Every
+// change is bound to what was kept, or to the revision that the caller expects:
+// when one item is not as expected nothing is changed and the error is Conflict.
+// When a later change is refused, those before it are put back; should that fail,
+// the entry stays and the error names it. The results are in the changes' order.
+func (k *Keeper) Together(ctx context.Context, s model.Store, changes []Change) ([]model.RetainResult, Entry, error) {
+	if s.Browser == nil {
+		return nil, Entry{}, model.Errorf(model.Unsupported, "undo", "the store cannot show its items, so nothing could be kept")
+	}
+	e, body, err := k.lookAll(ctx, s, changes)
+	if err != nil {
+		return nil, Entry{}, err
+	}
+	if e, err = k.save(e, body); err != nil {
+		return nil, Entry{}, err
+	}
+	results := make([]model.RetainResult, len(changes))
+	for i, c := range changes {
+		var after model.Revision
+		results[i], after, err = carryOut(ctx, s, c, e.Sides[i].Before)
+		if err != nil {
+			e, err = k.takeBack(ctx, s, e, body, i, err)
+			return nil, e, err
+		}
+		e.Sides[i].After = after
+		if i < len(changes)-1 {
+			// A failure here is no loss: the entry holds every text, and its plan tells how
+			// far the changes came.
+			_ = k.write(e, body)
+		}
+	}
+	return results, e, k.confirm(&e, body, e.Sides[0].After)
+}
+
+// carryOut makes one change bound to a revision.
+func carryOut(ctx context.Context, s model.Store, c Change, before model.Revision) (model.RetainResult, model.Revision, error) {
+	if c.Retain != nil {
+		req := *c.Retain
+		req.Mode, req.IfMatch = model.Replace, before
+		res, err := s.Provider.Retain(ctx, req)
+		return res, res.Revision, err
+	}
+	req := *c.Forget
+	req.IfMatch = before
+	res, err := s.Provider.Forget(ctx, req)
+	if err == nil && res.Removed == 0 && before != model.Absent {
+		err = model.Errorf(model.Conflict, "forget", "%q is gone; somebody else removed it", req.ID)
+	}
+	return model.RetainResult{}, model.Absent, err
+}
+
+// lookAll reads what the changes would displace.
+func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (Entry, string, error) {
+	if len(changes) == 0 {
+		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
+	}
+	all := Entry{Op: OpTogether, Item: changes[0].id(), Existed: true, Store: s.Name, Where: where(s)}
+	var body strings.Builder
+	for i, c := range changes {
+		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {
+			return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "%q is changed twice", c.id())
+		}
+		op := model.OpForget
+		if c.Retain != nil {
+			op = model.OpRetain
+		}
+		e, text, err := k.look(ctx, s, c.id(), op)
+		if err != nil {
+			return Entry{}, "", err
+		}
+		if err := model.CheckMatch(string(op), c.expected(), e.Existed, e.After); err != nil {
+			return Entry{}, "", model.Errorf(model.Conflict, "", "%s: %w", c.id(), err)
+		}
+		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle}
+		if c.Retain != nil {
+			side.Plan = digest(c.Retain.Content)
+		}
+		if e.Obstacle != "" && all.Obstacle == "" {
+			all.Obstacle = c.id() + ": " + e.Obstacle
+		}
+		all.Sides = append(all.Sides, side)
+		body.WriteString(text)
+	}
+	return all, body.String(), nil
+}
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Bodies cuts an entry's body into those of its sides.
+func (e Entry) Bodies(body string) []string {
+	out := make([]string, len(e.Sides))
+	for i, s := range e.Sides {
+		n := min(max(s.Bytes, 0), int64(len(body)))
+		out[i], body = body[:n], body[n:]
+	}
+	return out
+}
+
+// takeBack decides what becomes of the changes before the one that failed.
+func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body string, failed int, err error) (Entry, error) {
+	if !model.Unchanged(err) {
+		_ = k.write(e, body) // what is known of its progress; the texts are there already
+		return e, model.Errorf(model.KindOf(err), "", "%w; whether the change was made is not certain, both texts are kept as undo entry %s", err, e.ID)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTime)
+	defer cancel()
+	texts := e.Bodies(body)
+	for i := failed - 1; i >= 0; i-- {
+		if _, _, back := carryOut(ctx, s, reverse(s, e.Sides[i], texts[i]), e.Sides[i].After); back != nil {
+			_ = k.write(e, body)
+			return e, model.Errorf(model.KindOf(err), "", "%w; %s was changed already and could not be put back (%v): undo entry %s keeps what stood there", err, e.Sides[i].Item, back, e.ID)
+		}
+		e.Sides[i].After = ""
+	}
+	return Entry{}, errors.Join(err, k.drop(e.ID))
+}
+
+// reverse is the change that takes a side back to what it was.
+func reverse(s model.Store, side Side, text string) Change {
+	if !side.Existed {
+		return Change{Forget: &model.ForgetRequest{ID: side.Item}}
+	}
+	meta := writable(side.Meta)
+	if side.Op == model.OpForget {
+		meta = side.Meta
+	}
+	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text)}}
+}
+
+// asBytes reports whether a text can only be put back as bytes, where the store
+// takes those.
+func asBytes(s model.Store, text string) bool {
+	return s.Features[FeatureBinary] && (text == "" || !utf8.ValidString(text))
+}
+
+// FeatureBinary is the flag of stores whose Retain takes any bytes.
+const FeatureBinary = "binary"
+
+// restoreTogether puts back what several changes displaced. Sides that still are
+// as they were before are left alone, so an entry of an interrupted act works
+// too.
+func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, body string) (Restored, error) {
+	out := Restored{Item: e.Item, Store: e.Store}
+	var changes []Change
+	texts := e.Bodies(body)
+	for i := len(e.Sides) - 1; i >= 0; i-- {
+		side := e.Sides[i]
+		now, done, err := side.made(ctx, s)
+		if err != nil {
+			return out, err
+		}
+		if !done {
+			continue
+		}
+		c := reverse(s, side, texts[i])
+		if c.Retain != nil {
+			c.Retain.IfMatch = now
+		} else {
+			c.Forget.IfMatch = now
+		}
+		changes = append(changes, c)
+	}
+	if len(changes) == 0 {
+		out.Notes = []string{"everything stands as it did before the change: there was nothing to put back"}
+		return out, k.drop(e.ID)
+	}
+	res, again, err := k.Together(ctx, s, changes)
+	out.Again = again
+	if err != nil {
+		return out, err
+	}
+	out.Result = res[len(res)-1]
+	return out, k.drop(e.ID)
+}
+
+// made tells whether a side's change was made and is what stands there now. An
+// item that is neither as before nor as the change left it is Conflict.
+func (side Side) made(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
+	now = model.Absent
+	it, err := s.Browser.Read(ctx, side.Item)
+	switch {
+	case err == nil:
+		now = it.Revision
+	case !errors.Is(err, model.NotFound):
+		return "", false, err
+	}
+	switch {
+	case side.After != "" && now == side.After:
+		return now, side.After != side.Before, nil
+	case now == side.Before:
+		return now, false, nil
+	case side.After == "" && side.Op == model.OpForget && now == model.Absent:
+		return now, true, nil
+	case side.After == "" && side.Plan != "" && now != model.Absent && digest(it.Body) == side.Plan:
+		return now, true, nil
+	}
+	return "", false, model.Errorf(model.Conflict, "undo", "%s has changed since: it is at revision %s; compare and write by hand, the entry stays", side.Item, now)
+}
