@@ -118,7 +118,11 @@ func has(d *rootdir.Dir, name string) bool {
 // configNames are where the agent keeps its settings, beside the memories.
 var configNames = []string{"config.yaml", "config.yml", "config.json", "config.toml"}
 
-var limitLine = regexp.MustCompile(`(?m)^[ \t{,]*"?(memory|user)_char_limit"?[ \t]*[:=][ \t]*"?([0-9]+)"?[ \t]*,?[ \t]*(?:#.*)?\}*[ \t]*\r?$`)
+// limitLine finds a cap on a line of its own (YAML, TOML), limitJSON anywhere.
+var (
+	limitLine = regexp.MustCompile(`(?m)^[ \t]*"?(memory|user)_char_limit"?[ \t]*[:=][ \t]*"?([0-9]+)"?[ \t]*(?:#.*)?\r?$`)
+	limitJSON = regexp.MustCompile(`"(memory|user)_char_limit"\s*:\s*([0-9]+)`)
+)
 
 // settings reads the caps from the agent's settings, where they stand there.
 func (s *store) settings() {
@@ -139,7 +143,11 @@ func (s *store) settings() {
 			s.notes = append(s.notes, name+" cannot be read, so the published caps are assumed: "+err.Error())
 			continue
 		}
-		for _, m := range limitLine.FindAllStringSubmatch(string(data), -1) {
+		form := limitLine
+		if strings.HasSuffix(name, ".json") {
+			form = limitJSON
+		}
+		for _, m := range form.FindAllStringSubmatch(string(data), -1) {
 			n, err := strconv.Atoi(m[2])
 			if err != nil || n < 1 || n > fileLimit {
 				s.notes = append(s.notes, fmt.Sprintf("%s sets %s_char_limit to no usable number; the published cap is assumed", name, m[1]))

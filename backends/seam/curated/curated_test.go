@@ -153,6 +153,23 @@ func TestCapCountsCharactersOfTheFile(t *testing.T) {
 	must(t, err)
 }
 
+func TestCapsFromTheSettings(t *testing.T) {
+	for name, tt := range map[string]struct {
+		file, text   string
+		memory, user int64
+	}{
+		"none":      {"other.txt", "memory_char_limit: 5", 2200, 1375},
+		"yaml":      {"config.yaml", "memory:\r\n  memory_char_limit: 500\r\n  # user_char_limit: 7\r\n", 500, 1375},
+		"json":      {"config.json", `{"memory":{"memory_char_limit": 500, "user_char_limit":600}}`, 500, 600},
+		"no number": {"config.yaml", "memory_char_limit: 0\nuser_char_limit: many\n", 2200, 1375},
+	} {
+		s := opened(t, curated.Config{Path: home(t, map[string]string{tt.file: tt.text})})
+		if m, u := s.Tiers[0].Cap, s.Tiers[1].Cap; m != tt.memory || u != tt.user {
+			t.Errorf("%s: caps %d and %d, want %d and %d", name, m, u, tt.memory, tt.user)
+		}
+	}
+}
+
 func TestParallelAddsAllSurvive(t *testing.T) {
 	dir := home(t, nil)
 	s, other := opened(t, curated.Config{Path: dir}), opened(t, curated.Config{Path: dir})

@@ -28,10 +28,11 @@ const (
 
 // proposal is one change that waits for approval.
 type proposal struct {
-	name string // of its file, without .json
-	raw  string
-	meta rootdir.Meta
-	bad  string // why it cannot be understood, empty when it can
+	name     string // of its file, without .json
+	raw      string
+	stamp    string // of its file
+	modified time.Time
+	bad      string // why it cannot be understood, empty when it can
 
 	Subsystem, Action, Summary, Origin string
 	CreatedAt                          float64 `json:"created_at"`
@@ -64,15 +65,15 @@ func (p proposal) fields() []model.Field {
 	out := []model.Field{{Name: stateField, Value: statePending}}
 	for _, f := range [][2]string{
 		{"action", p.Payload.Action}, {"target", p.Payload.Target}, {"old_text", p.Payload.OldText}, {"summary", p.Summary},
-		{"origin", p.Origin}, {"created_at", stamp(p.CreatedAt)},
+		{"origin", p.Origin}, {"created_at", date(p.CreatedAt)},
 	} {
 		out = append(out, model.Field{Name: f[0], Value: f[1], ReadOnly: true})
 	}
 	return out
 }
 
-// stamp writes seconds since 1970 as a date, as they are when they are no date.
-func stamp(seconds float64) string {
+// date writes seconds since 1970 as a date, as they are when they are no date.
+func date(seconds float64) string {
 	if at := when(seconds); !at.IsZero() {
 		return at.Format(time.RFC3339)
 	}
@@ -89,8 +90,8 @@ func when(seconds float64) time.Time {
 func (p proposal) item() model.Item {
 	doc := model.Document{Meta: p.fields(), Body: p.body()}
 	it := model.Item{Meta: doc.Meta, Body: doc.Body}
-	it.ID, it.Tier, it.Bytes, it.Stamp = p.id(), TierPending, int64(len(doc.Body)), p.meta.Stamp()
-	it.Title, it.Modified, it.Revision = p.title(), p.meta.Modified, model.RevisionOf(doc)
+	it.ID, it.Tier, it.Bytes, it.Stamp = p.id(), TierPending, int64(len(doc.Body)), p.stamp
+	it.Title, it.Modified, it.Revision = p.title(), p.modified, model.RevisionOf(doc)
 	if at := when(p.CreatedAt); p.bad == "" && !at.IsZero() {
 		it.Modified = at
 	}
@@ -194,7 +195,7 @@ func readProposal(d *rootdir.Dir, name string) (proposal, error) {
 		return proposal{}, err
 	}
 	p := parseProposal(name, data)
-	p.meta = m
+	p.stamp, p.modified = m.Stamp(), m.Modified
 	return p, nil
 }
 
