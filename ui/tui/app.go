@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,31 +37,35 @@ const (
 // App is the console as a Bubble Tea model. All state changes on the update
 // loop; stores are asked in commands.
 type App struct {
-	o       Options
-	d       *desk
-	dark    bool
-	looks   looks
-	width   int
-	height  int
-	panes   [paneCount]pane
-	active  int
-	opened  [paneCount]bool
-	overlay *overlay
-	dialog  *dialog                                 // over everything else
-	dialogs int                                     // how many there were
-	undos   [][]string                              // what z takes back: entries of this session, the last act last
-	bulks   []*bulk                                 // long work under way
-	editing *edit                                   // the editor has the terminal, or its text is being read
-	side    *side                                   // stands in place of the pane; nil: nothing does
-	sides   int                                     // how many there were
-	ask     func(func(context.Context) any) tea.Cmd // answers go to the overlay
-	command input
-	typing  bool // the command line has the focus
-	message safetext.Text
-	tone    tone
-	members []backends.Member
-	crash   string // where the program broke; it is about to end
-	quit    func() // ends the program from View, where no command can be returned
+	o          Options
+	d          *desk
+	dark       bool
+	looks      looks
+	width      int
+	height     int
+	panes      [paneCount]pane
+	active     int
+	opened     [paneCount]bool
+	overlay    *overlay
+	dialog     *dialog                                 // over everything else
+	dialogs    int                                     // how many there were
+	undos      [][]string                              // what z takes back: entries of this session, the last act last
+	bulks      []*bulk                                 // long work under way
+	editing    *edit                                   // the editor has the terminal, or its text is being read
+	side       *side                                   // stands in place of the pane; nil: nothing does
+	sides      int                                     // how many there were
+	ask        func(func(context.Context) any) tea.Cmd // answers go to the overlay
+	command    input
+	typing     bool     // the command line has the focus
+	past       history  // of the command line
+	candidates []string // for the word on it, after tab
+	locked     bool     // the curtain is down
+	lastKey    time.Time
+	message    safetext.Text
+	tone       tone
+	members    []backends.Member
+	crash      string // where the program broke; it is about to end
+	quit       func() // ends the program from View, where no command can be returned
 }
 
 // looks is how the screen may be painted, from options and environment.
@@ -95,7 +100,7 @@ func newApp(ctx context.Context, o Options) *App {
 	}
 	a.ask = a.d.asker(overlayPane)
 	a.d.history = a.openHistory
-	a.members = o.Fleet.Members()
+	a.members, a.lastKey = o.Fleet.Members(), o.Clock.Now()
 	a.panes = [paneCount]pane{
 		paneHealth: newHealth(a.d), paneTiers: newTiers(a.d), paneRecall: newRecall(a.d),
 		paneQuarantine: newQuarantine(a.d), paneConflicts: newAbsent(a.d, conflictsAbsent),
@@ -160,7 +165,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active)}
+	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.watchIdle(a.o.IdleLock)}
 	if a.overlay != nil {
 		cmds = append(cmds, a.overlay.pager.layOut(textStart, 0, false))
 	}
@@ -244,6 +249,8 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return a.ticked(msg.b)
 	case bulkEnded:
 		return a.bulkEnded(msg.b)
+	case lockDue:
+		return a.lockDue()
 	}
 	return nil
 }
@@ -310,10 +317,13 @@ func (a *App) say(t tone, text safetext.Text) { a.tone, a.message = t, text }
 // key routes a keystroke: to the overlay, the command line, the focused input,
 // the pane's keys and then the keys that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
-	a.message = safetext.Text{}
+	a.message, a.lastKey = safetext.Text{}, a.o.Clock.Now()
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
 		return tea.Quit // with alt too: that is how escape and ctrl+c in one write arrive
+	}
+	if a.locked {
+		return a.lockKey(name)
 	}
 	if a.tooSmall() {
 		if name == "q" {
@@ -328,7 +338,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return a.dialogKey(k)
 	}
 	if a.overlay != nil {
-		return a.press(a.overlayBindings(), name)
+		return a.overlayKey(k)
 	}
 	if a.typing {
 		return a.commandKey(k)
@@ -395,7 +405,7 @@ func (a *App) paste(s string) tea.Cmd {
 	p := a.pane()
 	in := p.typing()
 	switch {
-	case a.tooSmall() || a.editing != nil:
+	case a.tooSmall() || a.editing != nil || a.locked:
 		return nil
 	case a.dialog != nil:
 		if field := a.dialog.input(); field != nil && a.dialog.armed && !a.dialog.busy {
@@ -403,6 +413,10 @@ func (a *App) paste(s string) tea.Cmd {
 		}
 		return nil
 	case a.overlay != nil:
+		if a.overlay.search.focus {
+			a.note(a.overlay.search.paste(a.d.st.esc, s))
+			return a.overlay.searched()
+		}
 		return nil
 	case a.typing:
 		a.note(a.command.paste(a.d.st.esc, s))

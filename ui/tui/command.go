@@ -1,44 +1,100 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
 )
 
-// verb is one `:` command.
+// verb is one `:` command. Completion, help and the key table in the README are
+// made from this table.
 type verb struct {
 	name, argument, about string
 	run                   func(argument string) tea.Cmd
-	choices               func() []string // what the argument can be completed to
+	choices               func() []string // what the argument can be completed to; nil: nothing
 }
 
 func (a *App) verbs() []verb {
+	leave := func(string) tea.Cmd { return tea.Quit }
+	to := func(n int) func(string) tea.Cmd {
+		return func(string) tea.Cmd { return a.goTo(n) }
+	}
 	return []verb{
-		{name: "q", about: "leave memdesk", run: func(string) tea.Cmd { return tea.Quit }},
-		{name: "help", about: "the keys that work here", run: func(string) tea.Cmd { return a.openHelp() }},
-		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return a.openOverlay("Notices", a.noticeLines()) }},
-		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return a.openUndos() }},
 		{name: "store", argument: "NAME", about: "the items of a store", run: a.runStore, choices: a.storeNames},
 		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: a.runTier, choices: a.tierNames},
+		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall},
+		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit)},
+		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
+		{name: "health", about: "every provider", run: to(paneHealth)},
+		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},
+		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return a.openUndos() }},
+		{name: "export", about: "what is shown, into a file: the same as x", run: a.runExport},
+		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: a.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
+		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: Themes},
+		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { a.lock(); return nil }},
+		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return a.openOverlay("Notices", a.noticeLines()) }},
+		{name: "help", argument: "[WORDS]", about: "the keys and commands, those with these words", run: a.runHelp},
+		{name: "quit", about: "leave memdesk", run: leave},
+		{name: "q", about: "leave memdesk", run: leave},
 	}
+}
+
+// history is what was run on the command line in this session, the last one last.
+// It lives in memory only: a query may name a person.
+type history struct {
+	lines []string
+	at    int    // the line that is shown; len(lines): the one being typed
+	draft string // what was typed before going back
+}
+
+const maxHistory = 200
+
+func (h *history) add(line string) {
+	h.lines = slices.DeleteFunc(h.lines, func(l string) bool { return l == line })
+	h.lines = append(h.lines, line)
+	h.lines = h.lines[max(len(h.lines)-maxHistory, 0):]
+}
+
+// step moves through the lines; typed is what stands there now.
+func (h *history) step(by int, typed string) string {
+	if h.at == len(h.lines) {
+		h.draft = typed
+	}
+	h.at = max(min(h.at+by, len(h.lines)), 0)
+	if h.at == len(h.lines) {
+		return h.draft
+	}
+	return h.lines[h.at]
 }
 
 func (a *App) openCommand() tea.Cmd {
 	a.typing = true
 	a.command = input{focus: true}
+	a.past.at, a.past.draft, a.candidates = len(a.past.lines), "", nil
 	return nil
 }
 
 func (a *App) closeCommand() tea.Cmd {
-	a.typing = false
+	a.typing, a.candidates = false, nil
 	return nil
 }
 
 func (a *App) commandBindings() []Binding {
+	past := func(by int) func() tea.Cmd {
+		return func() tea.Cmd {
+			a.candidates = nil
+			a.command.set(a.past.step(by, a.command.text()))
+			return nil
+		}
+	}
 	return []Binding{
 		{Keys: []string{"enter"}, Hint: "run", Description: "run the command", Handler: a.runCommand},
-		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word", Handler: a.complete},
+		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word, or show what it could be", Handler: a.complete},
+		{Keys: []string{"up"}, Show: "Up", Hint: "earlier", Description: "the command before, of this session", Handler: past(-1)},
+		{Keys: []string{"down"}, Show: "Down", Description: "the command after", Handler: past(1)},
 		{Keys: []string{"esc"}, Hint: "cancel", Description: "back without a command", Handler: a.closeCommand},
 	}
 }
@@ -48,17 +104,20 @@ func (a *App) commandKey(k tea.KeyPressMsg) tea.Cmd {
 		return a.closeCommand()
 	}
 	if _, used := a.command.key(k); used {
+		a.candidates = nil
 		return nil
 	}
 	return a.press(a.commandBindings(), k.String())
 }
 
 func (a *App) runCommand() tea.Cmd {
-	a.typing = false
-	name, argument, _ := strings.Cut(strings.TrimSpace(a.command.text()), " ")
+	a.closeCommand()
+	line := strings.TrimSpace(a.command.text())
+	name, argument, _ := strings.Cut(line, " ")
 	if name == "" {
 		return nil
 	}
+	a.past.add(line)
 	for _, v := range a.verbs() {
 		if v.name == name {
 			return v.run(strings.TrimSpace(argument))
@@ -66,28 +125,36 @@ func (a *App) runCommand() tea.Cmd {
 	}
 	var names []string
 	for _, v := range a.verbs() {
-		names = append(names, strings.TrimSpace(":"+v.name+" "+v.argument))
+		names = append(names, v.name)
 	}
 	a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; there are %s", name, strings.Join(names, ", ")))
 	return nil
 }
 
-// complete extends the word before the cursor as far as all choices agree.
-func (a *App) complete() tea.Cmd {
-	name, argument, inArgument := strings.Cut(a.command.text(), " ")
-	var choices []string
+// possible is what the text could become.
+func (a *App) possible(text string) []string {
+	name, argument, inArgument := strings.Cut(text, " ")
+	var out []string
 	for _, v := range a.verbs() {
 		switch {
 		case !inArgument && strings.HasPrefix(v.name, name):
-			choices = append(choices, v.name)
+			out = append(out, v.name)
 		case inArgument && v.name == name && v.choices != nil:
 			for _, c := range v.choices() {
 				if strings.HasPrefix(c, argument) {
-					choices = append(choices, v.name+" "+c)
+					out = append(out, v.name+" "+c)
 				}
 			}
 		}
 	}
+	return out
+}
+
+// complete extends the word before the cursor as far as all choices agree, and
+// shows them when there are several.
+func (a *App) complete() tea.Cmd {
+	choices := a.possible(a.command.text())
+	a.candidates = nil
 	if len(choices) == 0 {
 		return nil
 	}
@@ -97,13 +164,34 @@ func (a *App) complete() tea.Cmd {
 			common = common[:len(common)-1]
 		}
 	}
-	if len(choices) == 1 && !inArgument {
+	if len(choices) > 1 {
+		a.candidates = choices
+	} else if !strings.Contains(common, " ") {
 		common += " "
 	}
 	if len(common) > len(a.command.text()) {
 		a.command.set(common)
 	}
 	return nil
+}
+
+// candidateLine stands in place of the keys while there is a choice.
+func (a *App) candidateLine() string {
+	st := a.d.st
+	r := st.row(a.width).blank(1)
+	for i, c := range a.candidates {
+		_, word, inArgument := strings.Cut(c, " ")
+		if !inArgument {
+			word = c
+		}
+		t := st.esc.Line(word)
+		if rest := len(a.candidates) - i; t.Width()+12 > r.left {
+			r.put(st.dim, st.esc.Sprintf("and %d more", rest))
+			break
+		}
+		r.put(st.key, t).blank(2)
+	}
+	return r.end()
 }
 
 func (a *App) storeNames() []string {
@@ -124,6 +212,15 @@ func (a *App) tierNames() []string {
 		out = append(out, t.Name)
 	}
 	return out
+}
+
+// goTo opens a pane, or says why it cannot be opened.
+func (a *App) goTo(n int) tea.Cmd {
+	if why := a.panes[n].unavailable(); why != "" {
+		a.say(toneWarn, a.d.st.esc.Const(why))
+		return nil
+	}
+	return a.enter(n)
 }
 
 func (a *App) runStore(name string) tea.Cmd {
@@ -147,4 +244,90 @@ func (a *App) runTier(tier string) tea.Cmd {
 		return nil
 	}
 	return tea.Batch(a.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
+}
+
+func (a *App) runRecall(words string) tea.Cmd {
+	p := a.panes[paneRecall].(*recall)
+	p.reading = false
+	p.input.set(words)
+	return tea.Batch(a.enter(paneRecall), p.start())
+}
+
+// runRecords opens a pane of records with a filter.
+func (a *App) runRecords(n int) func(string) tea.Cmd {
+	return func(words string) tea.Cmd {
+		cmd := a.goTo(n)
+		p, ok := a.panes[n].(*records)
+		if !ok || a.active != n || words == "" {
+			return cmd
+		}
+		return tea.Batch(cmd, p.back(), p.apply(words))
+	}
+}
+
+func (a *App) runExport(string) tea.Cmd {
+	if b, ok := find(a.here(), "x"); ok {
+		return a.press([]Binding{b}, "x")
+	}
+	a.say(toneWarn, a.d.st.esc.Const("there is nothing to export here"))
+	return nil
+}
+
+func (a *App) runHelp(words string) tea.Cmd {
+	cmd := a.openHelp()
+	if words == "" {
+		return cmd
+	}
+	return a.overlay.find(words)
+}
+
+func (a *App) runTheme(name string) tea.Cmd {
+	theme, ok := themeNamed(name)
+	switch {
+	case !ok || name == "":
+		a.say(toneWarn, a.d.st.esc.Sprintf("the theme is %s; there are %s", a.looks.theme, strings.Join(Themes(), ", ")))
+		return nil
+	case !a.looks.colour:
+		a.say(toneWarn, a.d.st.esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
+		return nil
+	}
+	a.looks.theme = theme
+	a.repaint()
+	a.say(toneInfo, a.d.st.esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
+	return nil
+}
+
+// ownReadOnly is the reason that the operator gave for this session.
+const ownReadOnly = "you made this session read-only; :readonly off lifts that"
+
+// runReadOnly guards the operator's own hand: it refuses what the keys would do.
+// What the configuration, the role or the log makes read-only stays so.
+func (a *App) runReadOnly(word string) tea.Cmd {
+	esc := a.d.st.esc
+	on := a.d.readOnly != ""
+	want := word == "on" || word == "" && !on
+	switch {
+	case word != "" && word != "on" && word != "off":
+		a.say(toneWarn, esc.Const(":readonly takes on, off or nothing"))
+	case a.o.ReadOnlyReason != "":
+		a.say(toneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(a.o.ReadOnlyReason)))
+	case want == on && on:
+		a.say(toneInfo, esc.Const("this session is read-only already"))
+	case want == on:
+		a.say(toneInfo, esc.Const("this session is not read-only"))
+	case want:
+		a.d.readOnly = ownReadOnly
+		a.say(toneInfo, esc.Const("this session is read-only now"))
+	default:
+		return a.ask(a.proposeWritable(a.active))
+	}
+	return nil
+}
+
+// frameReadOnly is the reason in the frame.
+func (a *App) frameReadOnly() safetext.Text {
+	if a.d.readOnly == ownReadOnly {
+		return a.d.st.esc.Const("by :readonly")
+	}
+	return a.d.st.esc.Line(a.d.readOnly)
 }

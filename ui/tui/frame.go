@@ -31,6 +31,10 @@ func (a *App) View() (v tea.View) {
 	if a.width == 0 || a.height == 0 {
 		return v
 	}
+	if a.locked {
+		v.Content = strings.Join(a.lockFrame(), "\n")
+		return v
+	}
 	if a.tooSmall() {
 		v.Content = strings.Join(a.sizeNeeded(), "\n")
 		return v
@@ -59,6 +63,9 @@ func (a *App) View() (v tea.View) {
 	}
 	if a.typing {
 		v.Cursor = tea.NewCursor(col, a.height-2)
+	}
+	if a.overlay != nil && a.overlay.search.focus && a.dialog == nil {
+		v.Cursor = tea.NewCursor(a.overlay.column, 3)
 	}
 	if v.Cursor != nil {
 		v.Cursor.Blink = false
@@ -191,8 +198,8 @@ func (a *App) environment() (words safetext.Text, production bool) {
 // readOnly says that nothing, or which stores, can be changed.
 func (a *App) readOnly() safetext.Text {
 	esc := a.d.st.esc
-	if a.o.ReadOnlyReason != "" {
-		return esc.Sprintf("READ-ONLY: %s", esc.Line(a.o.ReadOnlyReason))
+	if a.d.readOnly != "" {
+		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly())
 	}
 	var names []safetext.Text
 	for _, m := range a.members {
@@ -291,6 +298,9 @@ func (a *App) status() (line string, cursor int) {
 
 // footer shows the keys that work here.
 func (a *App) footer() string {
+	if len(a.candidates) > 0 {
+		return a.candidateLine()
+	}
 	st := a.d.st
 	r := st.row(a.width).blank(1)
 	first := true
@@ -324,6 +334,8 @@ func (a *App) here() []Binding {
 	switch {
 	case a.dialog != nil:
 		return a.dialogBindings()
+	case a.overlay != nil && a.overlay.search.focus:
+		return a.searchBindings()
 	case a.overlay != nil:
 		return a.overlayBindings()
 	case a.typing:

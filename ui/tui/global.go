@@ -26,7 +26,7 @@ func (a *App) global() []Binding {
 		Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
 		Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.noUndo, Handler: a.undoLast},
 		Binding{Keys: []string{"ctrl+r"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
-		Binding{Keys: []string{":"}, Hint: "command", Description: "a command: :store NAME, :tier NAME, :undo, :notices, :help, :q", Handler: a.openCommand},
+		Binding{Keys: []string{":"}, Hint: "command", Description: "a command, with completion and history; the help lists them", Handler: a.openCommand},
 		Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
 		Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk", Handler: func() tea.Cmd { return tea.Quit }},
 		Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere", Handler: func() tea.Cmd { return tea.Quit }},

@@ -93,6 +93,7 @@ var places = map[string][]string{
 	"event":       {"7", "enter"},
 	"help":        {"?"},
 	"command":     {":"},
+	"search":      {"?", "/"},
 }
 
 // Every key of every place does something or says why not, and the frame keeps

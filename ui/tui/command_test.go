@@ -1,0 +1,192 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"memdesk/internal/clock"
+	"memdesk/ui/tui"
+)
+
+// screen is what the driver's console shows, without paint.
+func (d *driver) screen() string { return ansi.Strip(d.m.View().Content) }
+
+// keys presses keys and lets the answers come, timers left out.
+func (d *driver) keys(names ...string) *driver {
+	for _, k := range names {
+		d.send(keyNamed(k))
+		d.quiet()
+	}
+	return d
+}
+
+// line types a whole command.
+func (d *driver) line(s string) *driver {
+	d.keys(":")
+	for _, c := range s {
+		d.send(keyNamed(string(c)))
+	}
+	return d.keys("enter")
+}
+
+func (d *driver) wants(t *testing.T, texts ...string) *driver {
+	t.Helper()
+	for _, w := range texts {
+		if !strings.Contains(d.screen(), w) {
+			t.Fatalf("the screen has no %q:\n%s", w, d.screen())
+		}
+	}
+	return d
+}
+
+// await delivers answers, timers included, until the screen has the text.
+func (d *driver) await(text string) {
+	for !strings.Contains(d.screen(), text) {
+		d.send(<-d.replies)
+	}
+}
+
+func atDesk(change func(*tui.Options)) *driver {
+	o, fakes := lightDesk()
+	o.Acts = &actsFake{fakes: fakes}
+	if change != nil {
+		change(&o)
+	}
+	d := newDriver(o, 100, 30)
+	d.settle("48,210")
+	d.quiet()
+	return d
+}
+
+func TestCommandLine(t *testing.T) {
+	d := atDesk(nil)
+	d.keys(":", "t", "tab").wants(t, ":t", "tier", "tiers", "theme")
+	d.keys("i", "tab").wants(t, ":tier")
+	d.keys("tab").wants(t, "tier  tiers")
+	d.keys("esc", ":")
+	for _, c := range "store gr" {
+		d.keys(string(c))
+	}
+	d.keys("tab").wants(t, ":store graph")
+	d.keys("enter").wants(t, "Tiers › graph › all tiers")
+	d.line("nonsense").wants(t, `no command "nonsense"`)
+	d.line("recall deploy")
+	d.settle("of 40 hits")
+	d.line("audit intent").wants(t, "[7 Audit]", "/intent")
+	d.line("conflicts").wants(t, "no command")
+	// Up goes back through what was run, down forward to what was being typed.
+	d.keys(":", "x", "up").wants(t, ":conflicts")
+	d.keys("up").wants(t, ":audit intent")
+	d.keys("up", "up", "up", "up", "up", "up").wants(t, ":store graph")
+	d.keys("down", "down", "down", "down", "down", "down").wants(t, ":x")
+	d.keys("esc")
+	d.line("theme pink").wants(t, "there are auto, dark, light, high-contrast, colour-blind")
+	before := d.m.View().Content
+	d.line("theme high-contrast").wants(t, "theme: high-contrast")
+	if d.m.View().Content == before {
+		t.Error("the theme changes nothing")
+	}
+	atDesk(func(o *tui.Options) { o.NoColor = true }).line("theme light").wants(t, "there are no colours")
+	d.line("export").wants(t, "export")
+}
+
+func TestReadOnlyAtRunTime(t *testing.T) {
+	d := atDesk(nil)
+	d.line("readonly maybe").wants(t, "takes on, off or nothing")
+	d.line("readonly off").wants(t, "is not read-only")
+	d.line("readonly").wants(t, "this session is read-only now", "READ-ONLY: by :readonly")
+	d.line("readonly on").wants(t, "read-only already")
+	d.line("store crewship")
+	d.settle("Thursday")
+	d.keys("d").wants(t, "you made this session read-only")
+	d.line("readonly off")
+	d.wants(t, "Make this session writable again?", "[Cancel]", "PRODUCTION")
+	d.await("enter cancel")
+	d.keys("enter").wants(t, "READ-ONLY: by :readonly", "cancelled")
+	d.line("readonly off")
+	d.await("enter cancel")
+	d.keys("shift+tab").wants(t, "[Make writable]")
+	d.keys("enter").wants(t, "this session is writable")
+	if strings.Contains(d.screen(), "READ-ONLY: by") {
+		t.Error("the frame says read-only still")
+	}
+	fixed := atDesk(func(o *tui.Options) { o.ReadOnlyReason = "the role is reader" })
+	fixed.line("readonly off").wants(t, "this cannot be lifted here: the role is reader", "READ-ONLY: the role is reader")
+}
+
+func TestHelpIsSearched(t *testing.T) {
+	d := atDesk(nil)
+	d.keys("?").wants(t, "Help: Tiers", "Tiers, here")
+	d.keys("G").wants(t, "commands, after :")
+	d.keys("/")
+	for _, c := range "hidden arch" {
+		d.keys(string(c))
+	}
+	d.wants(t, "/hidden arch", "show or leave out hidden tiers and archived items", "Tiers, here")
+	if strings.Contains(d.screen(), "leave memdesk") {
+		t.Errorf("lines without the words are shown:\n%s", d.screen())
+	}
+	d.keys("enter", "esc")
+	d.line("help curtain").wants(t, "Nothing here has these words")
+	d.keys("/", "ctrl+u").wants(t, "Tiers, here")
+	d.send(tea.PasteMsg{Content: "theme\x1b[31m"})
+	d.quiet()
+	d.wants(t, "/theme", "Nothing here has these words")
+	d.keys("esc").wants(t, "Tiers, here")
+}
+
+// Nothing of a store is on the screen of a console that nobody has touched, keys
+// that are meant for something else do nothing, and U brings everything back.
+func TestIdleLock(t *testing.T) {
+	time0 := clock.NewFake(now)
+	d := atDesk(func(o *tui.Options) { o.Clock, o.IdleLock = time0, 30*time.Millisecond })
+	d.line("store crewship")
+	d.settle("Thursday")
+	d.keys("d")
+	d.await("enter cancel")
+	before := d.screen()
+	time0.Advance(time.Hour)
+	d.await("memdesk is locked")
+	for _, w := range []string{"crewship", "Thursday", "Forget", "ann", "PRODUCTION"} {
+		if strings.Contains(d.screen(), w) {
+			t.Errorf("the locked screen shows %q:\n%s", w, d.screen())
+		}
+	}
+	checkFrame(t, d, 100, 30)
+	d.keys("enter", "y", "q", "esc", "u", "tab", "enter").wants(t, "memdesk is locked")
+	d.send(tea.PasteMsg{Content: "U"})
+	d.wants(t, "memdesk is locked")
+	d.send(keyNamed("U"))
+	d.wants(t, "Forget", "a moment, then keys count")
+	d.await("enter cancel")
+	if got := d.screen(); got != before {
+		t.Errorf("it comes back as\n%s", got)
+	}
+	other := atDesk(nil)
+	other.line("lock").wants(t, "memdesk is locked")
+	other.keys("U").wants(t, "48,210")
+}
+
+// The way back keeps the place: the row, the filter and the scroll position.
+func TestPlaceIsKept(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store graph")
+	d.settle("Fact 10 ")
+	d.keys("pgdown", "pgdown", "j").await("reference    graph:node-47")
+	at := d.screen()
+	d.keys("enter")
+	d.await("copy ref")
+	d.keys("esc")
+	d.quiet()
+	if got := d.screen(); got != at {
+		t.Errorf("the list is another:\n%s\nit was\n%s", got, at)
+	}
+	d.keys("7", "j", "j", "1", "2")
+	if got := d.screen(); got != at {
+		t.Errorf("after another pane the list is another:\n%s\nit was\n%s", got, at)
+	}
+}

@@ -1,0 +1,88 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// lockDue asks whether nobody has pressed a key for long enough.
+type lockDue struct{}
+
+// unlockKey is one that nobody presses by leaning on the keyboard.
+const unlockKey = "U"
+
+// lock hides what is shown. It is a curtain against a look over the shoulder and
+// against keys that are meant for another window, and no lock on a door: whoever
+// sits at the terminal may lift it, since the session was authenticated by SSH and
+// memdesk knows no password that could be asked again.
+func (a *App) lock() {
+	a.locked, a.message = true, safetext.Text{}
+	a.closeCommand()
+}
+
+// watchIdle is called at the start and by itself; 0 is never.
+func (a *App) watchIdle(in time.Duration) tea.Cmd {
+	if a.o.IdleLock <= 0 {
+		return nil
+	}
+	return a.d.later(overlayPane)(in, lockDue{})
+}
+
+func (a *App) lockDue() tea.Cmd {
+	idle := a.o.Clock.Now().Sub(a.lastKey)
+	if idle < a.o.IdleLock {
+		return a.watchIdle(a.o.IdleLock - idle)
+	}
+	if !a.locked {
+		a.lock()
+	}
+	return a.watchIdle(a.o.IdleLock)
+}
+
+// lockKey takes the key that lifts the curtain, and no other.
+func (a *App) lockKey(name string) tea.Cmd {
+	if name != unlockKey {
+		return nil
+	}
+	a.locked = false
+	if d := a.dialog; d != nil && !d.busy { // keys that were meant for the curtain are no answer
+		d.armed = false
+		return a.d.later(overlayPane)(inFlight, armed{d.gen})
+	}
+	return nil
+}
+
+func (a *App) lockFrame() []string {
+	st := a.d.st
+	text := st.esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", unlockKey)
+	var lines []string
+	for range max((a.height-1)/2, 0) {
+		lines = append(lines, st.row(a.width).end())
+	}
+	for _, part := range st.wrap(text, max(a.width-2, 1)) {
+		lines = append(lines, st.row(a.width).blank(max((a.width-st.width(part))/2, 0)).put(st.plain, part).end())
+	}
+	return st.fillTo(lines, a.width, a.height)
+}
+
+// proposeWritable asks before a session that was made read-only is writable again.
+func (a *App) proposeWritable(from int) func(context.Context) any {
+	esc := a.d.esc
+	lines := []headLine{
+		{value: esc.Const("Make this session writable again?"), kind: headTitle},
+		{value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
+	}
+	if env, production := a.environment(); production {
+		lines = append(lines, headLine{value: esc.Sprintf("!! The environment: %s", env), kind: headWarn})
+	}
+	d := &dialog{title: esc.Const("Writable"), lines: lines, noReason: true, choices: []choice{{verb: "Make writable", run: func() tea.Cmd {
+		a.d.readOnly = ""
+		a.say(toneInfo, esc.Const("this session is writable"))
+		return nil
+	}}}}
+	return func(context.Context) any { return proposal{from: from, dialog: d} }
+}
