@@ -10,3 +10,21 @@ type Approval struct {
 	At          time.Time `json:"at"`
 	Expires     time.Time `json:"expires"`
 }
+
+// approved is the signature over a plan, nil for none.
+func (r *Request) approved(plan string) *Approval {
+	for i := range r.Approvals {
+		if r.Approvals[i].PlanHash == plan {
+			return &r.Approvals[i]
+		}
+	}
+	return nil
+}
+
+// unapproved says why a plan may not be carried out yet; empty when it may.
+func (d *Desk) unapproved(r *Request, plan string) string {
+	if r.approved(plan) == nil {
+		return "nobody else has approved this plan"
+	}
+	return ""
+}

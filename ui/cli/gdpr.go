@@ -20,7 +20,8 @@ func (a *app) gdprCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
-		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprChooseCommand())
+		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprChooseCommand(),
+		a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)

@@ -1,0 +1,385 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Order is what an operator gives to begin or to go on.
+type Order struct {
+	Request  string
+	PlanHash string // of the plan that was shown
+	// ConfirmCount is the number of items as typed; needed where a large part of a
+	// store goes.
+	ConfirmCount int64
+}
+
+// Progress is told while an erasure runs. It names no person.
+type Progress struct {
+	Store       string
+	What        string // "forget", "redact", "scrub", "verify"
+	Done, Total int64
+	Note        string
+}
+
+// Outcome is where an erasure stands after a run.
+type Outcome struct {
+	Status    State // complete, partial or pending
+	Reason    string
+	Forgotten int64
+	Redacted  int64
+	Held      int64
+	Stores    []receipt.Store
+	Layers    []receipt.Layer
+	// Problems name what was not done, in words.
+	Problems []string
+}
+
+// run is one run of an erasure.
+type run struct {
+	d     *Desk
+	r     *Request
+	p     Plan
+	m     *subject.Matcher
+	fleet *backends.Fleet
+	log   *runLog
+	watch func(context.Context, Progress) error
+	begun time.Time
+
+	out     Outcome
+	scrubs  map[string][]model.LayerResult
+	pending map[string]bool
+}
+
+// Authorise checks that an order may be carried out: the plan is the one that was
+// shown, a large share was confirmed, and somebody else has signed where that is
+// demanded. Refusals are audited. It changes nothing else.
+func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
+	r, err := d.load(o.Request)
+	if err != nil {
+		return Plan{}, err
+	}
+	if r.Done() {
+		return Plan{}, model.Errorf(model.Conflict, "gdpr-erase", "request %s is complete", r.ID)
+	}
+	p, err := d.Plan(r.ID)
+	if err != nil {
+		return Plan{}, err
+	}
+	if p.Hash != o.PlanHash || r.PlanHash != p.Hash {
+		return Plan{}, d.refused(ctx, &r, "gdpr-erase", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
+	}
+	if items, _ := p.Count(); len(p.OverShare(d.Policy.MaxShare)) > 0 && o.ConfirmCount != items {
+		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
+			fmt.Sprintf("a large part of store %s would go: type the number of items, %d (--confirm-count)", p.OverShare(d.Policy.MaxShare)[0].Store, items))
+	}
+	if d.Policy.RequireApproval {
+		if why := d.unapproved(&r, p.Hash); why != "" {
+			return Plan{}, d.refused(ctx, &r, "gdpr-erase", why)
+		}
+	}
+	return p, nil
+}
+
+// Erase carries a plan out, or goes on with it: what is done already is not done
+// again. It returns what was reached; an error means that it could not begin or
+// was interrupted, and calling again goes on. A person is suppressed before the
+// first item goes. watch hears of each step and may wait, to pause, or end the run
+// with an error; nil listens to nothing.
+func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch func(context.Context, Progress) error) (Outcome, error) {
+	p, err := d.Authorise(ctx, o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	r, err := d.load(o.Request)
+	if err != nil {
+		return Outcome{}, err
+	}
+	m, err := subject.New(r.Terms()...)
+	if err != nil {
+		return Outcome{}, err
+	}
+	x := &run{d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
+		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
+	if err := d.prepare(); err != nil {
+		return Outcome{}, err
+	}
+	if x.log, err = d.openRun(r.ID, p.Hash); err != nil {
+		return Outcome{}, err
+	}
+	items, held := p.Count()
+	err = d.act(audit.WithReason(ctx, "erasure "+r.ID), &r, "gdpr-erase", map[string]int64{"items": items, "held": held},
+		func(ctx context.Context) (map[string]int64, error) {
+			err := x.do(ctx)
+			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err
+		})
+	err = errors.Join(err, x.log.close())
+	if err == nil && x.out.Status == StateComplete {
+		err = removeIfThere(d.dir("runs", r.ID+".jsonl"))
+	}
+	return x.out, err
+}
+
+func (x *run) do(ctx context.Context) error {
+	key, err := x.d.pseudonymKey()
+	if err != nil {
+		return err
+	}
+	if err := x.d.Suppressed().Add(key, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
+		return err
+	}
+	x.r.State, x.r.Reason = StateRunning, ""
+	if err := x.d.save(x.r); err != nil {
+		return err
+	}
+	for i, sp := range x.p.Stores {
+		if err := x.store(ctx, i, sp); err != nil {
+			return err
+		}
+	}
+	if err := x.ownTraces(ctx); err != nil {
+		return err
+	}
+	if err := x.verify(ctx); err != nil {
+		return err
+	}
+	x.judge()
+	return x.finish(ctx)
+}
+
+func (x *run) tell(ctx context.Context, p Progress) error {
+	if x.watch == nil {
+		return nil
+	}
+	return x.watch(ctx, p)
+}
+
+// problem notes what was not done; the other stores go on.
+func (x *run) problem(store, format string, args ...any) {
+	x.out.Problems = append(x.out.Problems, store+": "+fmt.Sprintf(format, args...))
+}
+
+// store carries out one store's part. Only what ends the whole run is an error.
+func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
+	count := receipt.Store{Store: sp.Store, Kind: sp.Kind}
+	defer func() { x.out.Stores = append(x.out.Stores, count) }()
+	for _, st := range sp.Steps {
+		if st.Action == Held {
+			count.Held++
+			x.out.Held++
+		}
+	}
+	s, err := x.fleet.Store(sp.Store)
+	if err != nil {
+		x.problem(sp.Store, "it cannot be opened: %s", model.KindOf(err))
+		return nil
+	}
+	if sp.Error != "" {
+		x.problem(sp.Store, "%s; plan again", sp.Error)
+		return nil
+	}
+	if sp.Where != whereOf(s) {
+		x.problem(sp.Store, "another store stands under this name: plan again")
+		return nil
+	}
+	if err := x.cascade(ctx, at, sp, s); err != nil {
+		return err
+	}
+	var removed []string
+	for i, st := range sp.Steps {
+		if st.Action != Forget && st.Action != Redact {
+			continue
+		}
+		if !x.log.has(at, i) {
+			what, err := x.step(ctx, s, st)
+			switch {
+			case err != nil && ctx.Err() != nil:
+				return model.FromContext(ctx, "gdpr-erase")
+			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
+				return err // no record, no act: nothing more is tried
+			case err != nil:
+				x.problem(sp.Store, "an item could not be done: %s", model.KindOf(err))
+				continue
+			}
+			if err := x.log.mark(at, i, what); err != nil {
+				return err
+			}
+		}
+		if st.Action == Forget {
+			count.Forgotten++
+			x.out.Forgotten++
+			removed = append(removed, st.ID)
+		} else {
+			count.Redacted++
+			x.out.Redacted++
+			if st.NewID != "" {
+				removed = append(removed, st.ID)
+			}
+		}
+		if err := x.tell(ctx, Progress{Store: sp.Store, What: string(st.Action), Done: int64(i + 1), Total: int64(len(sp.Steps))}); err != nil {
+			return errors.Join(err, x.log.flush())
+		}
+	}
+	if err := x.log.flush(); err != nil {
+		return err
+	}
+	return x.scrub(ctx, s, removed, &count)
+}
+
+// cascade lets the store remove everything in one transaction where that is
+// exactly the plan; what it ties to the person is read again just before.
+func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) error {
+	if !sp.Cascade {
+		return nil
+	}
+	var now, planned []string
+	for i, st := range sp.Steps {
+		if x.log.has(at, i) {
+			return nil // begun item by item: it goes on so
+		}
+		planned = append(planned, st.ID)
+	}
+	err := s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
+		if !slices.Contains(now, h.ID) || len(now) > 1000 {
+			now = append(now, h.ID)
+		}
+		return true
+	})
+	if err != nil {
+		return nil // item by item will tell
+	}
+	slices.Sort(now)
+	now = slices.Compact(now)
+	slices.Sort(planned)
+	if !slices.Equal(now, planned) {
+		return nil
+	}
+	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Total: int64(len(planned)), Note: "the store's own cascade"}); err != nil {
+		return err
+	}
+	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
+	if err != nil || res.Removed != int64(len(planned)) {
+		return ctx.Err() // item by item finds out what is left
+	}
+	for i := range sp.Steps {
+		if err := x.log.mark(at, i, "removed"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step does one step, once or again: what it wants to reach may be there already.
+func (x *run) step(ctx context.Context, s model.Store, st Step) (string, error) {
+	switch {
+	case st.Action == Forget:
+		return x.forget(ctx, s, st)
+	case st.NewID != "":
+		return x.rename(ctx, s, st)
+	}
+	return x.redact(ctx, s, st)
+}
+
+func (x *run) forget(ctx context.Context, s model.Store, st Step) (string, error) {
+	req := model.ForgetRequest{ID: st.ID}
+	if st.Layer != layerQuarantine { // an entry there is named by the hash of its content
+		req.IfMatch = st.Revision
+	}
+	res, err := s.Provider.Forget(ctx, req)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return x.changed(ctx, s, st, err)
+	case errors.Is(err, model.NotFound), err == nil && res.Removed == 0:
+		return "absent", nil
+	case err != nil:
+		return "", err
+	}
+	return "removed", nil
+}
+
+func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error) {
+	_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: st.ID, Content: st.NewBody, Mode: model.Replace, IfMatch: st.Revision, Meta: st.NewMeta})
+	if errors.Is(err, model.Conflict) || errors.Is(err, model.NotFound) {
+		return x.changed(ctx, s, st, err)
+	}
+	return "edited", err
+}
+
+// rename keeps what remains under an id that names nobody, then forgets the old.
+func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error) {
+	_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: st.NewID, Content: st.NewBody, Mode: model.Replace, IfMatch: model.Absent, Meta: st.NewMeta})
+	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
+		it, rerr := s.Browser.Read(ctx, st.NewID)
+		if rerr != nil || it.Body != st.NewBody {
+			return "", err // something else stands there
+		}
+		err = nil // an earlier run got this far
+	}
+	if err != nil {
+		return "", err
+	}
+	return x.forget(ctx, s, st)
+}
+
+// changed looks at an item that is not as the plan saw it. Gone or clean is what
+// was wanted; otherwise it is left alone, and the plan has to be made again.
+func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (string, error) {
+	if s.Browser == nil {
+		return "", err
+	}
+	it, rerr := s.Browser.Read(ctx, st.ID)
+	switch {
+	case errors.Is(rerr, model.NotFound):
+		return "absent", nil
+	case rerr != nil:
+		return "", rerr
+	case x.concerns(it):
+		return "", err
+	}
+	return "clean", nil
+}
+
+func (x *run) concerns(it model.Item) bool {
+	q := &search{m: x.m, friends: &subject.Friends{}, children: map[string][]string{}}
+	q.look(it)
+	return len(q.found) > 0
+}
+
+// scrub cleans what Forget leaves in the store's medium.
+func (x *run) scrub(ctx context.Context, s model.Store, removed []string, count *receipt.Store) error {
+	if s.Maintainer == nil {
+		return nil
+	}
+	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
+		return err
+	}
+	res, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{
+		Removed: removed, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Redact: func(b []byte) []byte { return []byte(x.m.Redact(string(b), Erased)) },
+		Step: func(layer, what string) {
+			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
+		},
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "gdpr-erase")
+		}
+		x.problem(s.Name, "it could not be scrubbed: %s", model.KindOf(err))
+		return nil
+	}
+	x.scrubs[s.Name] = res
+	for _, l := range res {
+		count.Rows += l.Rows
+		x.pending[s.Name] = x.pending[s.Name] || l.Verdict == model.VerdictPending
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// finish writes down what was reached. Only a complete erasure gets a receipt,
+// and only then the identifiers go from the request.
+func (x *run) finish(context.Context) error {
+	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
+	if x.out.Status != StateComplete {
+		return x.d.save(x.r)
+	}
+	key, err := receipt.LoadKey(x.d.dir("keys", "receipt"))
+	if err != nil {
+		return err
+	}
+	now := x.d.Clock.Now().UTC()
+	rec := receipt.Receipt{
+		Request: x.r.ID, Subject: x.r.Pseudonym, Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
+		Begun: x.begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Operator: x.d.Operator.ID,
+		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Held: x.out.Held, Stores: x.out.Stores, Layers: x.out.Layers,
+	}
+	if a := x.r.approved(x.p.Hash); a != nil {
+		rec.Approver = a.Fingerprint
+	}
+	for _, l := range x.out.Layers {
+		if l.Verdict == model.VerdictOutOfScope {
+			rec.Notes = append(rec.Notes, l.Store+": "+l.Layer+": "+l.Reason)
+		}
+	}
+	file, err := key.Sign(rec)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(x.d.dir("receipts", x.r.ID+".json"), file, 0o600); err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+	}
+	if err := removeIfThere(x.d.dir("plans", x.r.ID+".json")); err != nil {
+		return err
+	}
+	return x.close(now)
+}
+
+// close empties the request of everything that names the person.
+func (x *run) close(now time.Time) error {
+	key, err := x.d.pseudonymKey()
+	if err != nil {
+		return err
+	}
+	x.r.Subject, x.r.Aliases, x.r.Ground, x.r.Choices, x.r.Reason = "", nil, "", nil, ""
+	for i, h := range x.r.Holds {
+		x.r.Holds[i].ID = key.Item(h.Store, h.ID)
+		x.r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
+	}
+	x.r.By = x.m.Redact(x.r.By, Erased)
+	x.r.Finished = now
+	return x.d.save(x.r)
+}
+
+// Receipt is a finished request's signed file and what it says; NotFound as long
+// as there is none.
+func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
+	b, err := os.ReadFile(d.dir("receipts", id+".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: only a complete erasure gets one, `memdesk gdpr status %s` says where it stands", id, id)
+	}
+	if err != nil {
+		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", pathless(err))
+	}
+	rec, key, err := d.CheckReceipt(b)
+	return b, rec, key, err
+}
+
+// CheckReceipt verifies a receipt's bytes, offline. Where this desk has a key of
+// its own, only that one counts.
+func (d *Desk) CheckReceipt(file []byte) (receipt.Receipt, string, error) {
+	pinned := ""
+	switch key, err := receipt.ReadKey(d.dir("keys", "receipt")); {
+	case err == nil:
+		pinned = key.Public()
+	case !errors.Is(err, fs.ErrNotExist):
+		return receipt.Receipt{}, "", err
+	}
+	return receipt.Read(file, pinned)
+}

@@ -1,0 +1,113 @@
+package gdpr
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"memdesk/model"
+)
+
+// runLog says which steps of a plan are done, across crashes. Every step is
+// idempotent, so a line that a crash took away only repeats its step. It holds
+// numbers and no names.
+type runLog struct {
+	mu    sync.Mutex
+	f     *os.File
+	plan  string
+	done  map[[2]int]bool
+	loose int // lines not flushed yet
+}
+
+type runLine struct {
+	Plan  string `json:"plan"`
+	Store int    `json:"store"`
+	Step  int    `json:"step"`
+	What  string `json:"what"` // removed, absent, edited
+}
+
+// ErrBusy is behind a request that another process works on.
+var ErrBusy = errors.New("another process works on this request")
+
+// openRun takes the run's lock and reads what is done of this plan. Conflict when
+// somebody else has it.
+func (d *Desk) openRun(id, plan string) (*runLog, error) {
+	path := d.dir("runs", id+".jsonl")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, model.E(model.Unavailable, "gdpr-erase", pathless(err))
+	}
+	if err := lockFile(f); err != nil {
+		return nil, errors.Join(model.E(model.Conflict, "gdpr-erase", ErrBusy), f.Close())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), f.Close())
+	}
+	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}}
+	for line := range bytes.Lines(b) {
+		var r runLine
+		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // a torn line says nothing
+			l.done[[2]int{r.Store, r.Step}] = true
+		}
+	}
+	if len(b) > 0 && b[len(b)-1] != '\n' {
+		if _, err := f.Write([]byte{'\n'}); err != nil {
+			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), f.Close())
+		}
+	}
+	return l, nil
+}
+
+func (l *runLog) has(store, step int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done[[2]int{store, step}]
+}
+
+// flushEvery is how many steps a power cut may repeat.
+const flushEvery = 64
+
+func (l *runLog) mark(store, step int, what string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, err := json.Marshal(runLine{l.plan, store, step, what})
+	if err != nil {
+		return model.E(model.Internal, "gdpr-erase", err)
+	}
+	if _, err := l.f.Write(append(b, '\n')); err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+	}
+	l.done[[2]int{store, step}] = true
+	if l.loose++; l.loose >= flushEvery {
+		return l.flushLocked()
+	}
+	return nil
+}
+
+func (l *runLog) flush() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.flushLocked()
+}
+
+func (l *runLog) flushLocked() error {
+	l.loose = 0
+	if err := l.f.Sync(); err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
+	}
+	return nil
+}
+
+func (l *runLog) close() error { return errors.Join(l.flush(), l.f.Close()) }
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return model.E(model.Unavailable, "gdpr", pathless(err))
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"memdesk/backends"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// ownStore names memdesk's own files in a verification.
+const ownStore = "memdesk"
+
+// ownTraces erases what memdesk itself keeps of the person: displaced bodies and
+// the clear names beside the log.
+func (x *run) ownTraces(ctx context.Context) error {
+	names := func(s string) bool { return x.m.Names(s) }
+	if x.d.Undo != nil {
+		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
+			found := names(body) || names(e.Item) || x.m.NamesBytes([]byte(body)) || x.planned(e.Store, e.Item)
+			for _, f := range e.Meta {
+				found = found || names(f.Value)
+			}
+			for _, p := range e.Parts {
+				found = found || names(p.Body) || names(p.Item)
+				for _, f := range p.Meta {
+					found = found || names(f.Value)
+				}
+			}
+			return found
+		})
+		if err != nil {
+			x.problem(ownStore, "undo: %s", model.KindOf(err))
+		}
+	}
+	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
+		return model.Refuse("gdpr-erase", err.Error())
+	}
+	if h, err := x.d.Log.HashSubject(x.r.Subject); err == nil {
+		if _, err := x.d.Log.EraseNames(ctx, h); err != nil {
+			return model.Refuse("gdpr-erase", err.Error())
+		}
+	}
+	return nil
+}
+
+// planned reports whether an item was to be forgotten: what was displaced of it
+// before is the person's too.
+func (x *run) planned(store, id string) bool {
+	for _, sp := range x.p.Stores {
+		if sp.Store != store {
+			continue
+		}
+		for _, st := range sp.Steps {
+			if st.ID == id && st.Action == Forget {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// verify looks again at everything, as agents and as bytes.
+func (x *run) verify(ctx context.Context) error {
+	for _, sp := range x.p.Stores {
+		s, err := x.fleet.Store(sp.Store)
+		if err != nil {
+			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: "it cannot be opened: " + string(model.KindOf(err))})
+			continue
+		}
+		if err := x.tell(ctx, Progress{Store: sp.Store, What: "verify"}); err != nil {
+			return err
+		}
+		rows, err := x.verifyStore(ctx, s, sp)
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "gdpr-erase")
+		}
+		if err != nil {
+			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: string(model.KindOf(err))})
+		}
+		for _, r := range rows {
+			x.row(r)
+		}
+	}
+	return x.verifyOwn(ctx)
+}
+
+func (x *run) row(l receipt.Layer) {
+	l.Layer = x.m.Redact(l.Layer, "erased") // a file's name may be hers
+	l.Reason = x.m.Redact(l.Reason, "erased")
+	x.out.Layers = append(x.out.Layers, l)
+}
+
+// verifyStore gives a row per layer of a store.
+func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
+	q, err := find(ctx, s, x.m, nil)
+	if err != nil {
+		return nil, err
+	}
+	held := map[string]string{}
+	for _, st := range sp.Steps {
+		if st.Action == Held {
+			held[st.ID] = st.Ground
+		}
+	}
+	var heldHits int64
+	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean}
+	for _, f := range q.found {
+		items.BytesScanned += int64(len(f.Item.Body))
+		if _, ok := held[f.Item.ID]; ok {
+			heldHits += hitsOf(x.m, f.Item)
+			continue
+		}
+		items.Hits++
+	}
+	switch {
+	case items.Hits > 0:
+		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
+	case len(q.problems) > 0:
+		items.Verdict, items.Reason = model.VerdictUnaudited, strings.Join(q.problems, "; ")
+	}
+	out := []receipt.Layer{items}
+	if len(held) > 0 {
+		out = append(out, receipt.Layer{Store: s.Name, Layer: "held items", Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: int64(len(held)),
+			Reason: fmt.Sprintf("on hold: %s", strings.Join(sortedValues(held), "; "))})
+	}
+	out = append(out, x.recall(ctx, s, held))
+	layers, err := x.bytesOf(ctx, s, q.friends, heldHits)
+	return append(out, layers...), err
+}
+
+// hitsOf counts how often an item names the person.
+func hitsOf(m *subject.Matcher, it model.Item) int64 {
+	n := int64(len(m.Text(it.Body)) + len(m.Text(it.ID)))
+	for _, f := range it.Meta {
+		n += int64(len(m.Text(f.Value)))
+	}
+	return n
+}
+
+// recall asks as an agent would.
+func (x *run) recall(ctx context.Context, s model.Store, held map[string]string) receipt.Layer {
+	row := receipt.Layer{Store: s.Name, Layer: "recall", Method: "asked as an agent would", Verdict: model.VerdictClean}
+	for _, t := range x.m.Terms() {
+		res, err := s.Provider.Recall(ctx, model.RecallRequest{Query: t})
+		switch {
+		case errors.Is(err, model.Unsupported):
+			row.Verdict, row.Reason = model.VerdictOutOfScope, "the store has no recall"
+			return row
+		case err != nil:
+			row.Verdict, row.Reason = model.VerdictFailed, "it did not answer: "+string(model.KindOf(err))
+			return row
+		}
+		for _, h := range res.Hits {
+			if _, kept := held[h.ID]; !kept && (x.m.Names(h.Snippet) || x.m.Names(h.ID) || x.m.Names(h.Source)) {
+				row.Hits++
+			}
+		}
+	}
+	if row.Hits > 0 {
+		row.Verdict, row.Reason = model.VerdictResidue, "recall still gives the person"
+	}
+	return row
+}
+
+// bytesOf scans every layer of the medium, with what the scrub said of it.
+func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64) ([]receipt.Layer, error) {
+	if s.Maintainer == nil {
+		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
+		if s.Location == "" && s.Kind == "inmem" {
+			row.Verdict, row.Reason = model.VerdictOutOfScope, "it is in the memory of a process and on no medium"
+		}
+		return []receipt.Layer{row}, nil
+	}
+	layers, err := s.Maintainer.Layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []receipt.Layer
+	left := heldHits
+	for _, l := range layers {
+		row, err := x.scanRow(ctx, s, l, friends, &left)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, row)
+	}
+	return x.withScrub(s.Name, out), nil
+}
+
+func (x *run) scanRow(ctx context.Context, s model.Store, l model.Layer, friends *subject.Friends, left *int64) (receipt.Layer, error) {
+	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows", Verdict: model.VerdictClean}
+	rep, err := scanLayer(ctx, x.m, s, l, friends)
+	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
+	switch {
+	case ctx.Err() != nil:
+		return row, model.FromContext(ctx, "gdpr-erase")
+	case errors.Is(err, model.NotFound): // gone since it was listed
+		row.Reason = "gone"
+	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || rep.Hits > 0):
+		row.Verdict, row.Reason = model.VerdictOutOfScope, l.Reason
+		if !l.Readable {
+			row.Method = "not looked at"
+		}
+	case l.Kind == model.LayerExternal:
+		row.Reason = l.Reason
+	case !l.Readable:
+		row.Verdict, row.Reason, row.Method = model.VerdictUnaudited, l.Reason, "not looked at"
+	case err != nil:
+		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
+	case rep.Hits > 0 && rep.Hits <= *left:
+		*left -= rep.Hits
+		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold"
+	case rep.Hits > 0:
+		row.Verdict, row.Reason = model.VerdictResidue, "found by "+methods(rep)
+	}
+	return row, nil
+}
+
+func methods(rep subject.Report) string {
+	var out []string
+	for m, n := range rep.By {
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s %d", m, n))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// withScrub joins the scan's rows with what the scrub said. A layer that waits
+// makes residue in the store's bytes a matter of time.
+func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
+	for _, l := range x.scrubs[store] {
+		i := slices.IndexFunc(rows, func(r receipt.Layer) bool { return r.Layer == l.Layer })
+		switch {
+		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed):
+			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
+		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
+			rows[i].Method = l.Method + "; " + rows[i].Method
+		case i >= 0:
+		case l.Verdict == model.VerdictUnaudited: // its bytes were scanned with the file they lie in
+		default:
+			rows = append(rows, receipt.Layer{Store: store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})
+		}
+	}
+	if x.pending[store] {
+		for i := range rows {
+			if rows[i].Verdict == model.VerdictResidue {
+				rows[i].Verdict, rows[i].Reason = model.VerdictPending, "left until the layer that waits is scrubbed: "+rows[i].Reason
+			}
+		}
+	}
+	return rows
+}
+
+func sortedValues(m map[string]string) []string {
+	var out []string
+	for _, v := range m {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// verifyOwn scans memdesk's own state, but for the request and its plan, which
+// are emptied at the very end.
+func (x *run) verifyOwn(ctx context.Context) error {
+	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, jobs and receipts", Verdict: model.VerdictClean}
+	mine := []string{x.d.dir("requests", x.r.ID+".json"), x.d.dir("plans", x.r.ID+".json")}
+	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !e.Type().IsRegular() || slices.Contains(mine, path) || strings.HasPrefix(path, x.d.dir("requests")+"/") || strings.HasPrefix(path, x.d.dir("plans")+"/") {
+			return nil
+		}
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		rep, err := x.m.Scan(ctx, f, nil)
+		row.BytesScanned += rep.Bytes
+		row.Hits += rep.Hits
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return model.FromContext(ctx, "gdpr-erase")
+	case err != nil:
+		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
+	case row.Hits > 0:
+		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
+	}
+	x.row(row)
+	return nil
+}
+
+// judge says what was reached. Nothing that is not clean or out of scope passes.
+func (x *run) judge() {
+	bad, waiting := 0, 0
+	for _, l := range x.out.Layers {
+		switch l.Verdict {
+		case model.VerdictClean, model.VerdictOutOfScope:
+		case model.VerdictPending:
+			waiting++
+		default:
+			bad++
+		}
+	}
+	switch {
+	case len(x.out.Problems) > 0 || bad > 0:
+		x.out.Status = StatePartial
+		x.out.Reason = fmt.Sprintf("%d layers are not clean, %d things were not done; run it again, or plan again", bad, len(x.out.Problems))
+	case waiting > 0:
+		x.out.Status, x.out.Reason = StatePending, "a reader or a sync holds a layer back; run it again when it has gone"
+	default:
+		x.out.Status = StateComplete
+	}
+}
+
+// Verify looks again at every store, outside an erasure. A complete request has
+// no identifiers any more: they are then typed, and must be those of the request.
+func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet) ([]receipt.Layer, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return nil, err
+	}
+	terms := r.Terms()
+	if r.Done() {
+		key, err := d.pseudonymKey()
+		if err != nil {
+			return nil, err
+		}
+		if typed == "" || key.Pseudonym(typed) != r.Pseudonym {
+			return nil, model.Errorf(model.InvalidInput, "verify",
+				"request %s is complete and its identifiers are gone: type the subject's id instead, or check the receipt's file; `gdpr sweep` looks by pseudonyms", id)
+		}
+		terms = []string{typed}
+	}
+	m, err := subject.New(terms...)
+	if err != nil {
+		return nil, err
+	}
+	x := &run{d: d, r: &r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
+	if x.p, err = d.Plan(id); err != nil { // without a plan nothing is known to be held
+		x.p = Plan{}
+		for _, m := range fleet.Members() {
+			x.p.Stores = append(x.p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
+		}
+	}
+	err = d.act(ctx, &r, "gdpr-verify", nil, func(ctx context.Context) (map[string]int64, error) {
+		err := x.verify(ctx)
+		return map[string]int64{"layers": int64(len(x.out.Layers))}, err
+	})
+	return x.out.Layers, err
+}

@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/internal/atomicfile"
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+type eraseFlags struct {
+	gdpr.Order
+	yes, detach bool
+}
+
+func (a *app) gdprEraseCommand() *cobra.Command {
+	var f eraseFlags
+	c := &cobra.Command{
+		Use: "erase REQUEST --plan-hash HASH", Short: "Carry a plan out, scrub, verify; or go on with it", Args: cobra.ExactArgs(1),
+		Long: "Does exactly what the plan of this hash says, item by item with the revision that was seen, scrubs what\n" +
+			"deleting leaves, and looks again. What was done is not done twice: call it again after any interruption.\n" +
+			"Exit 3 means partial or pending: something is left, and the output says what.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.erase(cmd.Context(), args[0], f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed")
+	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
+	fl.BoolVar(&f.yes, "yes", false, "do not ask")
+	fl.BoolVar(&f.detach, "detach", false, "go on in the background; `memdesk jobs` shows it")
+	return c
+}
+
+func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
+	d, err := a.deskToChange("gdpr-erase")
+	if err != nil {
+		return err
+	}
+	r, err := d.Get(id)
+	if err != nil {
+		return err
+	}
+	if f.PlanHash == "" {
+		return usage("--plan-hash is missing: `memdesk gdpr plan %s` prints it", r.ID)
+	}
+	f.Request = r.ID
+	p, err := d.Authorise(ctx, f.Order)
+	if err != nil {
+		return err
+	}
+	items, held := p.Count()
+	if err := a.confirm(ctx, f.yes, a.text.Sprintf("erase %d items for good, %d on hold? This cannot be undone.", items, held).String()); err != nil {
+		return err
+	}
+	if f.detach {
+		return a.detachErase(f)
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	return a.runErase(ctx, s, d, f.Order)
+}
+
+// detachErase starts another process of this program in a session of its own.
+func (a *app) detachErase(f eraseFlags) error {
+	self, err := os.Executable()
+	if err != nil {
+		return model.Errorf(model.Internal, "gdpr-erase", "the program cannot find itself to start in the background")
+	}
+	args := []string{"gdpr", "erase", f.Request, "--plan-hash", f.PlanHash, "--yes", "--json"}
+	if f.ConfirmCount != 0 {
+		args = append(args, "--confirm-count", strconv.FormatInt(f.ConfirmCount, 10))
+	}
+	if a.flags.config != "" {
+		args = append(args, "--config", backends.ExpandPath(a.flags.config, a.Dir, a.Env))
+	}
+	for _, name := range a.flags.stores {
+		args = append(args, "--store", name)
+	}
+	for _, o := range a.flags.open { // the other process starts at the root
+		kind, location, _ := strings.Cut(o, "=")
+		if k, ok := a.Kinds.Kind(kind); ok && k.NeedsPath {
+			location = backends.ExpandPath(location, a.Dir, a.Env)
+		}
+		args = append(args, "--open", kind+"="+location)
+	}
+	if len(a.flags.open) == 0 && len(a.session.cfg.Stores) == 0 {
+		return usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
+	}
+	pid, err := jobs.Spawn(self, args...)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.emit("detached", row{"request": f.Request, "pid": pid})
+	}
+	a.linef("%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
+	return nil
+}
+
+// pauseEvery is how many steps lie between two places where a job pauses.
+const pauseEvery = 32
+
+// runErase runs the erasure as a job of this process and prints its progress.
+func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, o gdpr.Order) error {
+	var out gdpr.Outcome
+	err := a.withJobs(ctx, func(r *jobs.Runner) error {
+		rows := make(chan gdpr.Progress, 16)
+		spec := jobs.Spec{Kind: "gdpr-erase", Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
+		spec.Run = func(ctx context.Context, h *jobs.Handle) error {
+			defer close(rows)
+			n := 0
+			var err error
+			out, err = d.Erase(ctx, o, s.fleet, func(ctx context.Context, p gdpr.Progress) error {
+				h.Progress(p.Done, p.Total, "step", p.What)
+				if n++; n%pauseEvery == 1 {
+					if err := h.Checkpoint(ctx, ""); err != nil {
+						return err
+					}
+				}
+				select {
+				case rows <- p:
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				}
+				return nil
+			})
+			return err
+		}
+		id, err := r.Start(ctx, spec)
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = r.Cancel(context.WithoutCancel(ctx), id) }) // its end is read below
+		defer stop()
+		last := ""
+		for p := range rows {
+			last = a.printProgress(p, last)
+		}
+		return a.jobEnd(r, id)
+	})
+	if err != nil {
+		return err
+	}
+	return a.printOutcome(o.Request, out)
+}
+
+// jobEnd waits for the job's last status and gives its error.
+func (a *app) jobEnd(r *jobs.Runner, id jobs.ID) error {
+	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last line is awaited
+	if err != nil {
+		return err
+	}
+	var end jobs.Status
+	for st := range statuses {
+		end = st
+	}
+	if end.Err != nil {
+		return end.Err
+	}
+	if end.State != jobs.Done {
+		return &exitError{exitPartial, errors.New("the run ended early; call it again to go on")}
+	}
+	return nil
+}
+
+// printProgress prints what is new to a person; a script gets every row.
+func (a *app) printProgress(p gdpr.Progress, last string) string {
+	if a.flags.json {
+		_ = a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note}) // the flush tells
+		return ""
+	}
+	if now := p.Store + " " + p.What; now != last {
+		a.sayf("%s: %s", p.Store, p.What)
+		return now
+	}
+	return last
+}
+
+func (a *app) printOutcome(id string, out gdpr.Outcome) error {
+	if err := a.printLayers(out.Layers); err != nil {
+		return err
+	}
+	for _, p := range out.Problems {
+		a.sayf("not done: %s", p)
+	}
+	if a.flags.json {
+		problems := append([]string{}, out.Problems...)
+		if err := a.emit("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
+			"redacted": out.Redacted, "held": out.Held, "problems": problems}); err != nil {
+			return err
+		}
+	} else {
+		a.linef("%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
+		if out.Reason != "" {
+			a.sayf("%s", out.Reason)
+		}
+		if out.Status == gdpr.StateComplete {
+			a.sayf("the receipt: memdesk gdpr receipt %s --out FILE", id)
+		}
+	}
+	if out.Status != gdpr.StateComplete {
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
+func (a *app) printLayers(layers []receipt.Layer) error {
+	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
+	for _, l := range layers {
+		if a.flags.json {
+			if err := a.emit("layer", row{"store": l.Store, "layer": l.Layer, "verdict": l.Verdict, "method": l.Method,
+				"bytes_scanned": l.BytesScanned, "hits": l.Hits, "reason": nilIfEmpty(l.Reason)}); err != nil {
+				return err
+			}
+			continue
+		}
+		tab.add(l.Store, l.Layer, string(l.Verdict), l.Hits, l.BytesScanned, l.Method, orDash(l.Reason))
+	}
+	tab.flush()
+	return nil
+}
+
+func (a *app) gdprVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify REQUEST|FILE", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
+		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed; nothing is opened.\n" +
+			"With a REQUEST looks again at every store and layer. Exit 7 for a changed receipt or residue.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path := backends.ExpandPath(args[0], a.Dir, a.Env)
+			_, err := os.Stat(path)
+			if strings.Contains(args[0], "/") || err == nil {
+				return a.verifyReceipt(path)
+			}
+			return a.verifyRequest(cmd.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) verifyReceipt(path string) error {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return model.Errorf(model.NotFound, "verify", "there is no such file")
+	}
+	if err != nil {
+		return usage("%s cannot be read", filepath.Base(path))
+	}
+	d := &gdpr.Desk{Clock: a.Clock}
+	if s, err := a.base(); err == nil && s.state != "" {
+		d.State = s.state
+	}
+	rec, key, err := d.CheckReceipt(b)
+	if errors.Is(err, receipt.ErrTampered) {
+		if a.flags.json {
+			if err := a.emit("verify", row{"ok": false, "reason": err.Error()}); err != nil {
+				return err
+			}
+		}
+		return &exitError{exitTampered, err}
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.printLayers(rec.Layers); err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.emit("verify", row{"ok": true, "request": rec.Request, "key_id": key, "subject": rec.Subject, "plan_hash": rec.Plan,
+			"finished": rec.Finished, "forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": rec.Held})
+	}
+	a.linef("%s: as it was signed, with key %s; finished %s", rec.Request, key, rec.Finished)
+	return nil
+}
+
+func (a *app) verifyRequest(ctx context.Context, id string) error {
+	d, err := a.desk()
+	if err != nil {
+		return err
+	}
+	r, err := d.Get(id)
+	if err != nil {
+		return err
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	typed := ""
+	if id != r.ID {
+		typed = id
+	}
+	out, err := d.Verify(ctx, r.ID, typed, s.fleet)
+	if err != nil {
+		return err
+	}
+	if err := a.printLayers(out); err != nil {
+		return err
+	}
+	code := exitDone
+	for _, l := range out {
+		switch l.Verdict {
+		case model.VerdictClean, model.VerdictOutOfScope:
+		case model.VerdictResidue:
+			code = exitTampered
+		default:
+			if code == exitDone {
+				code = exitPartial
+			}
+		}
+	}
+	if code != exitDone {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+func (a *app) gdprReceiptCommand() *cobra.Command {
+	out := ""
+	c := &cobra.Command{
+		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of a complete erasure; as a page when FILE ends in .md", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usage("--out is missing: where should the receipt go")
+			}
+			d, err := a.desk()
+			if err != nil {
+				return err
+			}
+			r, err := d.Get(args[0])
+			if err != nil {
+				return err
+			}
+			file, rec, key, err := d.Receipt(r.ID)
+			if errors.Is(err, receipt.ErrTampered) {
+				return &exitError{exitTampered, err}
+			}
+			if err != nil {
+				return err
+			}
+			if strings.HasSuffix(strings.ToLower(out), ".md") {
+				file = []byte(rec.Markdown(key))
+			}
+			if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
+				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
+			}
+			if a.flags.json {
+				return a.emit("receipt", row{"request": r.ID, "key_id": key, "bytes": len(file)})
+			}
+			a.linef("%s: receipt written", r.ID)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
+	return c
+}
