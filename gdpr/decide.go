@@ -12,7 +12,9 @@ import (
 //
 //  1. An item on hold stays as it is.
 //  2. An item that is tagged with another person too, or that only mentions the
-//     subject inside a larger text, is shared: it is redacted.
+//     subject inside a larger text, is shared: it is redacted. Larger is a record
+//     of three lines or more of which at most half name her, and a file with any
+//     line that does not.
 //  3. An item under which others hang that stay cannot go: it is redacted.
 //  4. A file of a tier that only its own writer fills is redacted by removing.
 //  5. Everything else that concerns the subject is forgotten, quarantine entries
@@ -82,15 +84,23 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, f *Found) A
 		return Redact
 	case f.Tagged || f.Derived:
 		return Forget
-	case mentions(m, f.Item.Body):
+	case mentions(m, f.Item.Body, opaque(s, f.Item.Tier)):
 		return Redact
 	}
 	return Forget
 }
 
+// opaque tells a file that people and agents write into from a record of one
+// thing.
+func opaque(s model.Store, tier string) bool {
+	t, ok := s.Tier(tier)
+	return ok && t.Document == model.Opaque
+}
+
 // mentions reports whether a text is larger than what it says of the person:
-// several lines, of which at most half name her.
-func mentions(m *subject.Matcher, body string) bool {
+// several lines, of which at most half name her; in a file, any line that does
+// not.
+func mentions(m *subject.Matcher, body string, file bool) bool {
 	lines, naming := 0, 0
 	for line := range strings.Lines(body) {
 		if strings.TrimSpace(line) == "" {
@@ -101,7 +111,7 @@ func mentions(m *subject.Matcher, body string) bool {
 			naming++
 		}
 	}
-	return lines >= sharedLines && naming*2 <= lines
+	return lines >= sharedLines && naming*2 <= lines || file && naming < lines
 }
 
 // redact writes the edited text into the step.

@@ -187,18 +187,32 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	}
 	var out []receipt.Layer
 	left := heldHits
+	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
+	files := 0
 	for _, l := range layers {
 		row, err := x.scanRow(ctx, s, l, friends, &left)
 		if err != nil {
 			return out, err
 		}
+		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
+			files++
+			own.BytesScanned += row.BytesScanned
+			continue
+		}
 		out = append(out, row)
+	}
+	if files > 0 {
+		own.Reason = fmt.Sprintf("%d files", files)
+		out = slices.Insert(out, 0, own)
 	}
 	return x.withScrub(s.Name, out), nil
 }
 
+// scanMethod names the forms that a byte scan looks for.
+const scanMethod = "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows"
+
 func (x *run) scanRow(ctx context.Context, s model.Store, l model.Layer, friends *subject.Friends, left *int64) (receipt.Layer, error) {
-	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows", Verdict: model.VerdictClean}
+	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: scanMethod, Verdict: model.VerdictClean}
 	rep, err := scanLayer(ctx, x.m, s, l, friends)
 	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
 	switch {
