@@ -20,6 +20,10 @@ import (
 const (
 	CrewshipDir = "crewship"
 	GraphFile   = "graph.db"
+	VaultDir    = "vault"
+	DeviceDir   = "device"
+	CuratedDir  = "desk"
+	WorkDir     = "work"
 	ConfigFile  = "config.toml"
 )
 
@@ -40,6 +44,11 @@ func Seed(ctx context.Context, dir string, now time.Time) error {
 	if err := seedGraph(ctx, filepath.Join(dir, GraphFile), now); err != nil {
 		return fmt.Errorf("seed graph: %w", err)
 	}
+	for name, seed := range map[string]func(string, time.Time) error{VaultDir: seedVault, DeviceDir: seedDevice, CuratedDir: seedCurated, WorkDir: seedWork} {
+		if err := seed(filepath.Join(dir, name), now); err != nil {
+			return fmt.Errorf("seed %s: %w", name, err)
+		}
+	}
 	return os.WriteFile(filepath.Join(dir, ConfigFile), []byte(config), 0o600)
 }
 
@@ -54,6 +63,31 @@ environment = "demo"
 name = "graph"
 kind = "sqlite"
 path = "graph.db"
+environment = "demo"
+
+[[store]]
+name = "notes"
+kind = "vault"
+path = "vault"
+lock_root = "locks"
+environment = "demo"
+
+[[store]]
+name = "device"
+kind = "devicelocal"
+path = "device"
+environment = "demo"
+
+[[store]]
+name = "desk"
+kind = "curated"
+path = "desk/memories"
+environment = "demo"
+
+[[store]]
+name = "work"
+kind = "beads"
+path = "work"
 environment = "demo"
 
 [[store]]

@@ -33,6 +33,16 @@ func TestSeedOpens(t *testing.T) {
 			t.Errorf("%s: %s", m.Name, st.Message)
 		}
 	}
+	for name, least := range map[string]int64{"notes": 18, "device": 3, "desk": 7, "work": 8} {
+		s, err := fleet.Store(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
+		if err != nil || page.Total.N < least || len(page.Problems) > 0 {
+			t.Errorf("%s holds %+v, %v, problems %v; want at least %d items", name, page.Total, err, page.Problems, least)
+		}
+	}
 	for name, least := range map[string]int64{"harbor": 250, "graph": 90} {
 		s, err := fleet.Store(name)
 		if err != nil {
