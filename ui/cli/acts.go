@@ -105,7 +105,7 @@ func (c *consoleActs) Undos(context.Context) ([]tui.UndoRow, int, error) {
 	rows := make([]tui.UndoRow, len(entries))
 	for i, e := range entries {
 		rows[i] = tui.UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
-			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "", Obstacle: e.Obstacle}
+			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
 	}
 	return rows, len(damaged), nil
 }

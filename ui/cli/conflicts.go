@@ -23,7 +23,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), markers) },
 	}
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
-	c.AddCommand(list, a.resolveCommand(), a.undoResolveCommand())
+	c.AddCommand(list, a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
 	return c
 }
 
@@ -66,6 +66,7 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 		}
 	}
 	tab.flush()
+	a.sayInterrupted(s)
 	if err := t.result(); err != nil {
 		return err
 	}
@@ -73,6 +74,21 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 		return &exitError{code: exitPartial}
 	}
 	return nil
+}
+
+// sayInterrupted tells of resolutions that were stopped halfway: their texts stand
+// in the undo store.
+func (a *app) sayInterrupted(s *session) {
+	entries, _, err := s.undo.List()
+	if err != nil {
+		a.sayf("whether a resolve was interrupted is not known: %v", err)
+		return
+	}
+	for _, e := range entries {
+		if len(e.Sides) > 0 && e.After == "" {
+			a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", model.Ref{Store: e.Store, ID: e.Item}.String(), e.ID)
+		}
+	}
 }
 
 func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Options, tab *table) error {

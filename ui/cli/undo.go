@@ -64,7 +64,7 @@ func (a *app) listUndo() error {
 	for _, e := range entries {
 		if a.flags.json {
 			err := a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
-				"expires": stamp(e.Expires), "bytes": e.Bytes, "confirmed": e.After != ""})
+				"expires": stamp(e.Expires), "bytes": e.Bytes, "confirmed": e.After != "", "sides": sideRows(e, nil)})
 			if err != nil {
 				return err
 			}
@@ -148,9 +148,13 @@ func (a *app) showUndo(id string, raw bool) error {
 	case a.flags.json:
 		return a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
 			"expires": stamp(e.Expires), "bytes": e.Bytes, "existed": e.Existed, "confirmed": e.After != "", "obstacle": e.Obstacle,
-			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body})
+			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body, "sides": sideRows(e, e.Bodies(body))})
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), model.Ref{Store: e.Store, ID: e.Item}.String(), when(e.At), when(e.Expires))
+	if len(e.Sides) > 0 {
+		a.showSides(e, body)
+		return nil
+	}
 	if !e.Existed {
 		a.linef("the change created the item: putting back means removing it")
 		return nil
@@ -173,6 +177,42 @@ func partRows(e undo.Entry) []any {
 	out := []any{}
 	for _, p := range e.Parts {
 		out = append(out, row{"id": model.EncodeID(p.Item), "meta": fieldMap(p.Meta), "body": p.Body})
+	}
+	return out
+}
+
+// showSides prints what a change of several items displaced.
+func (a *app) showSides(e undo.Entry, body string) {
+	for i, text := range e.Bodies(body) {
+		side := e.Sides[i]
+		state := "changed"
+		switch {
+		case side.After == "":
+			state = "it is not known whether it was changed"
+		case side.After == model.Absent:
+			state = "removed"
+		case !side.Existed:
+			state = "created"
+		}
+		a.linef("")
+		a.linef("%s  %s", model.Ref{Store: e.Store, ID: side.Item}.String(), state)
+		if side.Obstacle != "" {
+			a.linef("it cannot be put back: %s", side.Obstacle)
+		}
+		if side.Existed {
+			a.body(text)
+		}
+	}
+}
+
+func sideRows(e undo.Entry, bodies []string) []any {
+	out := []any{}
+	for i, side := range e.Sides {
+		r := row{"id": model.EncodeID(side.Item), "op": side.Op, "existed": side.Existed, "confirmed": side.After != "", "bytes": side.Bytes}
+		if bodies != nil {
+			r["body"] = bodies[i]
+		}
+		out = append(out, r)
 	}
 	return out
 }

@@ -1,0 +1,101 @@
+package conflict_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/conflict"
+	"memdesk/conflict/merge"
+)
+
+func TestCompareFrontMatter(t *testing.T) {
+	got := conflict.CompareFront("---\nslug: a\ntitle: \"One\"\ntags:\n  - x\n---\nb\n", "---\r\nslug: a\r\ntitle: Two\r\nnew: 1\r\n---\r\nb\n")
+	want := []conflict.FieldPair{
+		{Name: "slug", Base: "a", Copy: "a", InBase: true, InCopy: true}, {Name: "title", Base: "One", Copy: "Two", InBase: true, InCopy: true},
+		{Name: "tags", Base: "- x", InBase: true}, {Name: "new", Copy: "1", InCopy: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMarkers(t *testing.T) {
+	const block = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"
+	for name, c := range map[string]struct {
+		id, text string
+		want     int
+	}{
+		"one":           {"n.md", "t\n" + block, 1},
+		"two":           {"n.md", block + block, 2},
+		"crlf":          {"n.md", strings.ReplaceAll(block, "\n", "\r\n"), 1},
+		"diff3":         {"n.md", "<<<<<<< HEAD\na\n||||||| base\no\n=======\nb\n>>>>>>> x\n", 1},
+		"heading":       {"n.md", "Title\n=======\n", 0},
+		"fenced":        {"n.md", "```\n" + block + "```\n", 0},
+		"after a fence": {"n.md", "```\nx\n```\n" + block, 1},
+		"half":          {"n.md", "<<<<<<< HEAD\na\n=======\n", 0},
+		"order":         {"n.md", ">>>>>>> x\n=======\n<<<<<<< HEAD\n", 0},
+		"eight":         {"n.md", "<<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", 0},
+		"indented":      {"n.md", " <<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n", 0},
+		"json lines":    {"n.jsonl", "{}\n=======\n{}\n", 1},
+		"json value":    {"n.jsonl", "{\"a\":\"<<<<<<< HEAD\"}\n", 0},
+	} {
+		if got := conflict.Markers(c.id, c.text); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func FuzzMarkers(f *testing.F) {
+	f.Add("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if n := conflict.Markers("n.md", text); n < 0 || n > strings.Count(text, ">>>>>>>") {
+			t.Errorf("%q: %d", text, n)
+		}
+		conflict.CompareFront(text, text)
+	})
+}
+
+// TestTheAncestorIsFoundInGit makes a repository whose configuration would run a
+// program, and names that look like options.
+func TestTheAncestorIsFoundInGit(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	const base, copied = "-n.md", "-n.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	d := newDesk(t, map[string]string{base: "1\n2\n3\n4\n5\n6\n7\n"})
+	trap := filepath.Join(t.TempDir(), "ran")
+	run := func(args ...string) {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = d.root
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_DATE=2026-05-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-05-01T00:00:00Z")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	run("init", "-q")
+	run("add", "--", "./"+base)
+	run("-c", "user.name=x", "-c", "user.email=x@example.test", "commit", "-q", "-m", "x")
+	for _, key := range []string{"core.fsmonitor", "gpg.program", "core.pager", "diff.external"} {
+		run("config", key, "touch "+trap)
+	}
+	run("config", "log.showSignature", "true")
+	write(t, d.root, map[string]string{base: "1\nbase\n3\n4\n5\n6\n7\n", copied: "1\n2\n3\n4\n5\ncopy\n7\n"})
+	c := d.find(copied)
+	c.BaseTime, c.CopyTime = time.Now(), time.Now()
+	got, err := conflict.Compare(t.Context(), d.store, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, open := merge.Text(got.Hunks, nil); !got.Threefold() || open != 0 || text != "1\nbase\n3\n4\n5\ncopy\n7\n" {
+		t.Errorf("%q (%s), %d open, merged %q", got.Origin, got.Unknown, open, text)
+	}
+	if _, err := os.Stat(trap); err == nil {
+		t.Error("a program of the repository's configuration ran")
+	}
+}

@@ -1,0 +1,87 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// vaultDesk is a desk on a vault with one copy of each sort.
+func vaultDesk(t *testing.T) (*desk, string, func(args ...string) result) {
+	d := newDesk(t)
+	root := filepath.Join(d.dir, "vault")
+	for name, text := range map[string]string{
+		"plan.md": "one\ntwo\n", "plan.sync-conflict-20260527-083015-K3ZQ7AB.md": "one\n2\n",
+		"same.md": "equal\n", "same (Mira's conflicted copy 2026-05-27).md": "equal\n",
+		"peer.md": "equal\n", "peer.Conflict.md": "equal\n",
+	} {
+		if err := os.MkdirAll(root, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d, root, func(args ...string) result { return d.bare(append([]string{"--open", "vault=" + root}, args...)...) }
+}
+
+func content(t *testing.T, root, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestConflictsAreListedShownAndResolved(t *testing.T) {
+	_, root, run := vaultDesk(t)
+	const copied = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	run("conflicts", "list", "--json").want(t, 0, `"copy":"`+copied+`"`, `"base":"plan.md"`, `"tool":"syncthing"`, `"confidence":"certain"`, `"redundant":true`, `"class":"conflict"`)
+	run("conflicts", "list").want(t, 0, "redundant", "differs", "name pattern 8")
+	run("conflicts", "show", "vault:"+copied).want(t, 0, "-two", "+2", "may come back", "ancestor")
+	run("conflicts", "show", "vault:"+copied, "--json").want(t, 0, `"hunks":[{`)
+	run("conflicts", "show", "vault:plan.md").want(t, 4, "no conflict copy")
+	run("conflicts", "resolve", "vault:"+copied, "--take", "copy").want(t, 2, "--yes")
+	run("conflicts", "resolve", "vault:"+copied, "--take", "newest", "--yes").want(t, 2, "base, copy, both or merged")
+	run("conflicts", "resolve", "vault:"+copied, "--take", "copy", "--base-rev", "0123", "--yes").want(t, 5, "not as it was shown")
+	run("--read-only", "conflicts", "resolve", "vault:"+copied, "--take", "copy", "--yes").want(t, 6)
+	out := run("conflicts", "resolve", "vault:"+copied, "--take", "copy", "--yes", "--json").want(t, 0, `"base":"plan.md"`, `"revision":"`, `"undo":"`).out
+	if got := content(t, root, "plan.md"); got != "one\n2\n" {
+		t.Errorf("the base holds %q", got)
+	}
+	id := strings.SplitN(strings.SplitN(out, `"undo":"`, 2)[1], `"`, 2)[0]
+	run("undo", "list").want(t, 0, id, "together")
+	run("undo", "show", id).want(t, 0, "one", "two", "removed")
+	run("conflicts", "undo", id, "--yes").want(t, 0, "put back")
+	if content(t, root, "plan.md") != "one\ntwo\n" || content(t, root, copied) != "one\n2\n" {
+		t.Error("the files are not as before")
+	}
+}
+
+func TestRedundantCopiesGoTogetherAndResilioStays(t *testing.T) {
+	_, root, run := vaultDesk(t)
+	run("conflicts", "resolve", "--redundant").want(t, 2, "--yes", "byte for byte")
+	run("conflicts", "resolve", "--redundant", "--yes").want(t, 0, "the copy was removed", "Resilio")
+	if _, err := os.Stat(filepath.Join(root, "same (Mira's conflicted copy 2026-05-27).md")); err == nil {
+		t.Error("the redundant copy is still there")
+	}
+	if content(t, root, "peer.Conflict.md") != "equal\n" {
+		t.Error("the copy of Resilio is not as it was")
+	}
+	run("conflicts", "resolve", "vault:peer.Conflict.md", "--take", "base", "--yes").want(t, 0, "peer-version-2.md", "renamed, not deleted")
+}
+
+func TestMarkersAreLookedForAsAsked(t *testing.T) {
+	_, root, run := vaultDesk(t)
+	if err := os.WriteFile(filepath.Join(root, "half.md"), []byte("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run("conflicts", "list").want(t, 0, "half.md", "markers inside")
+	if out := run("conflicts", "list", "--markers", "none").want(t, 0).out; strings.Contains(out, "half.md") {
+		t.Error("markers were looked for")
+	}
+	run("conflicts", "list", "--markers", "some").want(t, 2)
+	run("conflicts", "resolve", "vault:half.md", "--take", "base", "--yes").want(t, 2, "merge markers")
+}
