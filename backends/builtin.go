@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"memdesk/backends/seam/devicelocal"
 	"memdesk/backends/seam/vault"
 	"memdesk/backends/tracker/beads"
+	"memdesk/backends/tracker/knots"
 	"memdesk/model"
 )
 
@@ -75,6 +77,12 @@ func Builtin() *Registry {
 			Keys:     []string{"base_url", "token_env", "token_file"},
 			Open:     openRemote, Check: checkRemote,
 		},
+		{
+			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
+			Location: "a repository, or its .knots directory",
+			Keys:     []string{"path", "command"},
+			Open:     openKnots,
+		},
 	} {
 		if err := reg.Register(k); err != nil {
 			panic(err) // two rows of this table with one name
@@ -135,7 +143,17 @@ func openInMemory(_ context.Context, c StoreConfig, env Env) (model.Store, error
 }
 
 func openBeads(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	return beads.Open(ctx, beads.Config{Name: c.Name, Path: c.Path, Port: c.Port, Command: c.Command, ReadOnly: c.ReadOnly, Clock: env.Clock})
+	return beads.Open(ctx, beads.Config{
+		Name: c.Name, Path: c.Path, Port: c.Port, Command: c.Command, ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: env.Clock,
+	})
+}
+
+// openKnots honours the variables that Foolery gives kno.
+func openKnots(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return knots.Open(ctx, knots.Config{
+		Name: c.Name, Path: c.Path, Command: cmp.Or(c.Command, os.Getenv("KNOTS_BIN")), DB: os.Getenv("KNOTS_DB_PATH"),
+		ReadOnly: c.ReadOnly, Clock: env.Clock,
+	})
 }
 
 func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

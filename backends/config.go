@@ -110,6 +110,10 @@ type StoreConfig struct {
 
 	// Location is what --open gave for a kind whose location is no path.
 	Location string `toml:"-"`
+
+	// ReadOnlyReason says why discovery opens a store for reading only.
+	ReadOnlyReason string `toml:"-"`
+
 	// Origin says why the store is here; Line is its block's line in the file.
 	Origin string `toml:"-"`
 	Line   int    `toml:"-"`

@@ -44,25 +44,27 @@ func Markers() []Marker {
 // too: opening one says that this version cannot. It only looks.
 func Discover(dir string, env func(string) string) []StoreConfig {
 	var out []StoreConfig
-	var work string // the tracker that won
+	work := trackerChoice(env)
 	for _, m := range Markers() {
 		path, why := m.find(dir, env)
 		if path == "" || m.Holds != nil && !m.Holds(path) {
 			continue
 		}
-		if tracker := m.Kind == "knots" || m.Kind == "beads"; tracker {
-			if forced := env("FOOLERY_BACKEND"); forced == "knots" && m.Kind == "beads" || forced == "beads" && m.Kind == "knots" {
-				continue
+		if !work.takes(m) {
+			if m.Kind == "beads" && work.won == "knots" {
+				for i := range out {
+					if out[i].Kind == "knots" && work.forced == "" {
+						out[i].Origin += "; .beads is there too, and .knots wins"
+					}
+				}
 			}
-			if work != "" {
-				continue
-			}
-			work = m.Kind
+			continue
 		}
 		out = append(out, StoreConfig{
 			Name: m.Kind, Kind: m.Kind, Path: filepath.Join(path, m.Store),
 			Origin: fmt.Sprintf("found %s: %s", m.Label, why),
 		})
+		work.dress(&out[len(out)-1], env)
 	}
 	return out
 }

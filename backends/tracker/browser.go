@@ -24,14 +24,14 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 	r := v.Record(i)
 	it := model.Item{Header: a.header(v, i), Meta: r.Fields, Body: r.Body}
 	it.Revision = r.Revision()
-	for _, d := range v.Dependencies() {
+	pairs, err := PairsOf(ctx, v, r.ID)
+	if err != nil {
+		return model.Item{}, wrap("read", err)
+	}
+	for _, d := range pairs {
 		other, role := d.Blocker, "blocked by"
-		switch {
-		case d.Blocked == r.ID:
-		case d.Blocker == r.ID:
+		if d.Blocked != r.ID {
 			other, role = d.Blocked, "blocks"
-		default:
-			continue
 		}
 		it.LinksTotal++
 		if len(it.Links) < model.LinkLimit {

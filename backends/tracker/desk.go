@@ -15,6 +15,7 @@ type Desk struct {
 	Can     Capabilities
 	NewID   func() string // nil: the backend makes ids
 	Repo    string        // that the port is bound to
+	Closed  string        // the status that close leads to; empty: closed
 }
 
 var (
@@ -65,9 +66,10 @@ func (d Desk) ListReady(ctx context.Context, f Filter, repo string) Result[[]Bea
 	if err != nil {
 		return fail[[]Bead](err)
 	}
-	blocked := blockedIn(v)
-	all = slices.DeleteFunc(all, func(b Bead) bool { return !b.Queued() || blocked[b.ID] })
-	return succeed(f.apply(all))
+	var failed error
+	free := readyIn(ctx, v, &failed)
+	all = slices.DeleteFunc(all, func(b Bead) bool { return !free(v.Find(b.ID)) })
+	return answer(f.apply(all), failed)
 }
 
 // Search finds a substring, case apart.
@@ -141,7 +143,9 @@ func (d Desk) Create(ctx context.Context, draft Draft, repo string) Result[strin
 		{"labels", JoinNames(draft.Labels)}, {"assignee", draft.Assignee}, {"owner", draft.Owner}, {"parent", draft.Parent},
 		{"acceptance_criteria", draft.Acceptance}, {"notes", draft.Notes},
 	} {
-		want.set(f[0], f[1])
+		if f[1] != "" {
+			want.set(f[0], f[1])
+		}
 	}
 	if err := checkFields(Record{}, want); err != nil {
 		return fail[string](err)
@@ -245,8 +249,8 @@ func (d Desk) Close(ctx context.Context, id, reason, repo string) Result[None] {
 		return fail[None](err)
 	}
 	return answer(None{}, d.edit(ctx, "close", id, func(r *Record) error {
-		r.set(FieldStatus, "closed")
-		if reason != "" {
+		r.set(FieldStatus, orDefault(d.Closed, "closed"))
+		if reason != "" && d.Closed == "" { // a store with an end of its own has no field for why
 			r.set("close_reason", reason)
 		}
 		return nil
@@ -266,8 +270,12 @@ func (d Desk) ListDependencies(ctx context.Context, id, kind, repo string) Resul
 		return fail[[]model.Dependency](missing("dependencies", id))
 	}
 	out := []model.Dependency{}
-	for _, dep := range v.Dependencies() {
-		if (kind == "" || kind == "blocks") && (dep.Kind == "" || dep.Kind == "blocks") && (dep.Blocked == id || dep.Blocker == id) {
+	all, err := PairsOf(ctx, v, id)
+	if err != nil {
+		return fail[[]model.Dependency](err)
+	}
+	for _, dep := range all {
+		if (kind == "" || kind == "blocks") && (dep.Kind == "" || dep.Kind == "blocks") {
 			out = append(out, dep)
 		}
 	}

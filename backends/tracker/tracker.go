@@ -98,6 +98,27 @@ type View interface {
 	Problems() []string
 }
 
+// Related is a View that asks for the pairs of one item at a time, where asking
+// for all of them would be too much. Its Dependencies then give none.
+type Related interface {
+	// Of gives the pairs in which the item stands on either side.
+	Of(ctx context.Context, id string) ([]model.Dependency, error)
+}
+
+// PairsOf gives the pairs in which an item stands, however the view knows them.
+func PairsOf(ctx context.Context, v View, id string) ([]model.Dependency, error) {
+	if r, ok := v.(Related); ok {
+		return r.Of(ctx, id)
+	}
+	var out []model.Dependency
+	for _, d := range v.Dependencies() {
+		if d.Blocked == id || d.Blocker == id {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
 // Backend keeps work items. Every method ends with its context, is safe for
 // concurrent use and answers with a *model.Error.
 type Backend interface {

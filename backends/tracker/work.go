@@ -14,24 +14,53 @@ func (a *adapter) Ready(ctx context.Context, req model.PageRequest) (model.Page,
 		return model.Page{}, err
 	}
 	var in View
-	var blocked map[string]bool
-	return a.page(ctx, "ready", req, "ready", func(v View, i int) bool {
+	var free func(int) bool
+	var failed error
+	page, err := a.page(ctx, "ready", req, "ready", func(v View, i int) bool {
 		if v != in {
-			in, blocked = v, blockedIn(v)
+			in, free = v, readyIn(ctx, v, &failed)
 		}
-		b, ok := v.Bead(i)
-		return ok && b.Queued() && !blocked[v.ID(i)]
+		return free(i)
 	})
+	if failed != nil {
+		a.mu.Lock()
+		a.last = selected{} // what could not be asked is not remembered as blocked
+		a.mu.Unlock()
+		return model.Page{}, wrap("ready", failed)
+	}
+	return page, err
 }
 
-func blockedIn(v View) map[string]bool {
-	out := map[string]bool{}
+// readyIn tells which entries of a view can be begun. The first failure to ask
+// for an item's pairs is kept.
+func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
+	blocked := map[string]bool{}
 	for _, d := range v.Dependencies() {
 		if Blocks(d.Kind) {
-			out[d.Blocked] = true
+			blocked[d.Blocked] = true
 		}
 	}
-	return out
+	r, one := v.(Related)
+	return func(i int) bool {
+		b, ok := v.Bead(i)
+		if !ok || !b.Queued() || blocked[b.ID] || *failed != nil {
+			return false
+		}
+		if !one {
+			return true
+		}
+		pairs, err := r.Of(ctx, b.ID)
+		if err != nil {
+			*failed = err
+			return false
+		}
+		for _, d := range pairs {
+			if d.Blocked == b.ID && Blocks(d.Kind) {
+				return false
+			}
+		}
+		return true
+	}
 }
 
 // QueryWork pages through what a query finds.
@@ -59,11 +88,6 @@ func (a *adapter) Dependencies(ctx context.Context, id string) ([]model.Dependen
 	if v.Find(id) < 0 {
 		return nil, absent("dependencies", id)
 	}
-	var out []model.Dependency
-	for _, d := range v.Dependencies() {
-		if d.Blocked == id || d.Blocker == id {
-			out = append(out, d)
-		}
-	}
-	return out, nil
+	out, err := PairsOf(ctx, v, id)
+	return out, wrap("dependencies", err)
 }

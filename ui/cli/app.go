@@ -160,7 +160,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.storesCommand(), a.createCommand(), a.healthCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(),
 		a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.quarantineCommand(), a.auditCommand(),
-		a.jobsCommand(), a.copyCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
+		a.jobsCommand(), a.workCommand(), a.copyCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
 		a.conflictsCommand(), a.gdprCommand(),
 	)
 	usageArgs(root)

@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"memdesk/backends/tracker"
+	"memdesk/backends/tracker/command"
 	"memdesk/model"
 )
 
@@ -42,34 +44,68 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
+	cli, why, err := choose(c, dir)
+	if err != nil {
+		return model.Store{}, err
+	}
+	if cli {
+		return openCLI(ctx, c, dir, why)
+	}
 	s := NewStore(dir, c)
 	snap, err := s.view(ctx)
 	if err != nil {
 		return model.Store{}, err
 	}
-	statuses := tracker.Statuses()
-	for _, t := range snap.tiers {
-		if tracker.IsStatus(t) && !contains(statuses, t) {
-			statuses = append(statuses, t)
-		}
-	}
+	statuses := statusesOf(snap)
 	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: s, Capabilities: tracker.PresetJSONL, Statuses: statuses,
 		Memories: true, Lines: true, NewID: s.NewID,
 		Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
-		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: s.notes(),
+		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
 	store.Conflicts, store.Maintainer = s, s
 	return store, nil
 }
 
-func contains(in []string, s string) bool {
-	for _, x := range in {
-		if x == s {
-			return true
+// statusesOf are the published statuses and the custom ones of the store.
+func statusesOf(snap *snapshot) []string {
+	out := tracker.Statuses()
+	for _, t := range snap.tiers {
+		if tracker.IsStatus(t) && !slices.Contains(out, t) {
+			out = append(out, t)
 		}
 	}
-	return false
+	return out
+}
+
+func withWhy(why string, notes []string) []string {
+	if why == "" {
+		return notes
+	}
+	return append([]string{why}, notes...)
+}
+
+// openCLI opens the bd command. It is asked once, so that a store that does not
+// answer is not opened.
+func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error) {
+	name := c.Command
+	if name == "" {
+		name = "bd"
+	}
+	b := NewCLI(command.Program{Name: name, Dir: filepath.Dir(dir)})
+	snap, err := b.view(ctx)
+	if err != nil {
+		return model.Store{}, err
+	}
+	files := NewStore(dir, c)
+	store := tracker.Adapt(tracker.Config{
+		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(snap),
+		Memories: true, Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
+		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
+		Deviations: []model.Deviation{{Rule: "D07", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
+	})
+	store.Maintainer = files
+	return store, nil
 }
 
 // notes say what was opened and what a write to it means.

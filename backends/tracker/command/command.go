@@ -1,0 +1,192 @@
+// Package command runs a tracker's own program: bounded in time and output, its
+// whole process group ended with it, its answer taken only as JSON.
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// The bounds of one call (beads-foolery-knots.md, Knots).
+const (
+	Patience  = 20 * time.Second
+	OutputCap = 10 << 20
+	// errorCap is how much of the program's complaint is kept.
+	errorCap = 4 << 10
+)
+
+// Program is one program in one repository.
+type Program struct {
+	Name    string   // a path, or what PATH finds
+	Install string   // what to do when it is not there, in words
+	Dir     string   // working directory
+	Fixed   []string // arguments before every call's own
+	Timeout time.Duration
+	// Pause waits between tries; nil sleeps. Only calls that change nothing are tried
+	// again.
+	Pause func(ctx context.Context, d time.Duration) error
+
+	turn chan struct{} // writes of this process, one at a time
+}
+
+// New makes a program ready to run. It does not look for it.
+func New(p Program) *Program {
+	if p.Timeout == 0 {
+		p.Timeout = Patience
+	}
+	if p.Pause == nil {
+		p.Pause = pause
+	}
+	p.turn = make(chan struct{}, 1)
+	return &p
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Find is Unavailable with what to install when the program is not there.
+func (p *Program) Find() (string, error) {
+	path, err := exec.LookPath(p.Name)
+	if err != nil {
+		return "", model.Errorf(model.Unavailable, "open", "the command %q is not there: %s", base(p.Name), p.Install)
+	}
+	return path, nil
+}
+
+func base(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// delays are the pauses before the second, third and fourth try.
+var delays = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+
+// Read runs a call that changes nothing and decodes its answer into v, trying
+// again where the failure may pass.
+func (p *Program) Read(ctx context.Context, op string, v any, args ...string) error {
+	for try := 0; ; try++ {
+		err := p.once(ctx, op, v, args)
+		var e *model.Error
+		if err == nil || try == len(delays) || !errors.As(err, &e) || e.Kind != model.Locked || ctx.Err() != nil {
+			return err
+		}
+		if p.Pause(ctx, delays[try]) != nil {
+			return err
+		}
+	}
+}
+
+// Write runs a call that changes something, alone in this process and once: what
+// failed may have happened. v may be nil.
+func (p *Program) Write(ctx context.Context, op string, v any, args ...string) error {
+	unlock, err := p.Alone(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return p.Change(ctx, op, v, args...)
+}
+
+// Alone waits for the turn to write.
+func (p *Program) Alone(ctx context.Context, op string) (func(), error) {
+	select {
+	case p.turn <- struct{}{}:
+		return func() { <-p.turn }, nil
+	case <-ctx.Done():
+		return nil, model.FromContext(ctx, op)
+	}
+}
+
+// Change is Write for a caller that has the turn.
+func (p *Program) Change(ctx context.Context, op string, v any, args ...string) error {
+	return p.once(ctx, op, v, args)
+}
+
+// once runs the program. Its complaint is classified, never shown raw: it may
+// hold paths and texts of the store.
+func (p *Program) once(ctx context.Context, op string, v any, args []string) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	path, err := p.Find()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(append([]string(nil), p.Fixed...), args...)...)
+	cmd.Dir = p.Dir
+	cmd.Env = os.Environ()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out := &capped{limit: OutputCap, full: cancel}
+	complaint := &capped{limit: errorCap, quiet: true}
+	cmd.Stdout, cmd.Stderr = out, complaint
+	err = cmd.Run()
+	switch {
+	case out.over:
+		return model.Errorf(model.Internal, op, "%s wrote more than %d bytes and was stopped", base(p.Name), OutputCap)
+	case ctx.Err() != nil:
+		return model.Errorf(model.Timeout, op, "%s did not answer in time and was stopped; whether it changed something is unknown", base(p.Name))
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return model.Errorf(model.Unavailable, op, "the command %q cannot be run: %s", base(p.Name), p.Install)
+	case err != nil:
+		return p.failure(op, err, complaint.buf.String(), out.buf.String())
+	case v == nil:
+		return nil
+	}
+	if err := json.Unmarshal(out.buf.Bytes(), v); err != nil {
+		return model.Errorf(model.Internal, op, "%s answered something that is not the JSON that its --json promises", base(p.Name))
+	}
+	return nil
+}
+
+// failure turns an exit into an error by the words of the complaint.
+func (p *Program) failure(op string, err error, complaint, answer string) error {
+	code := tracker.ClassifyStrictly(complaint + "\n" + answer)
+	status := "ended with an error"
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		status = exit.String()
+	}
+	return model.Errorf(code.Kind(), op, "%s %s: it reports %q", base(p.Name), status, string(code))
+}
+
+// capped keeps the first bytes of a stream. A full one ends the program, unless
+// it is quiet and only forgets.
+type capped struct {
+	buf   bytes.Buffer
+	limit int
+	quiet bool
+	over  bool
+	full  func()
+}
+
+func (c *capped) Write(b []byte) (int, error) {
+	if room := c.limit - c.buf.Len(); len(b) > room {
+		c.buf.Write(b[:max(room, 0)])
+		if !c.quiet {
+			c.over = true
+			c.full()
+		}
+		return len(b), nil
+	}
+	return c.buf.Write(b)
+}

@@ -1,0 +1,273 @@
+// Package knots opens a .knots directory through the kno command, the only door
+// that Knots has. Every answer is kno's JSON; nothing is read from its human
+// output or from its database.
+package knots
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends/tracker"
+	"memdesk/backends/tracker/command"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// install is what to do when the command is missing.
+const install = "install Knots (https://github.com/acartine/knots) or set command to the path of kno"
+
+// Config is what opening needs.
+type Config struct {
+	Name     string
+	Path     string // a repository, or its .knots directory
+	Command  string // the kno command; empty: kno
+	DB       string // empty: .knots/cache/state.sqlite
+	Timeout  time.Duration
+	ReadOnly bool
+	Clock    clock.Clock
+	// Pause waits before a read is tried again; nil sleeps.
+	Pause func(ctx context.Context, d time.Duration) error
+}
+
+// Open opens the store. It creates nothing.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	b, err := NewBackend(c)
+	if err != nil {
+		return model.Store{}, err
+	}
+	v, err := b.view(ctx)
+	if err != nil {
+		return model.Store{}, err
+	}
+	states := States()
+	for _, t := range v.Tiers() {
+		if !slices.Contains(states, t) {
+			states = append(states, t)
+		}
+	}
+	return tracker.Adapt(tracker.Config{
+		Name: c.Name, Kind: "knots", Location: c.Path, Backend: b, Capabilities: tracker.PresetKnots, Statuses: states, DefaultStatus: states[0],
+		ReadOnly: c.ReadOnly, Clock: c.Clock,
+		Notes: []string{
+			"this is Knots through the kno command; a write is an event that Knots keeps",
+			"kno has no compare-and-swap: between the look and the write another program can slip in",
+		},
+		Deviations: []model.Deviation{
+			{Rule: "R30", Reason: "kno has no delete: an item can be closed (its state becomes shipped), and its text edited"},
+			{Rule: "D07", Reason: "kno has no compare-and-swap: two writers with one revision may both succeed"},
+			{Rule: "D01", Reason: "kno makes every id itself: a new item cannot be given one"},
+		},
+	}), nil
+}
+
+// States are the states of the published workflow, in the order of a life.
+func States() []string {
+	var out []string
+	for _, s := range []string{"planning", "plan_review", "implementation", "implementation_review", "shipment", "shipment_review"} {
+		out = append(out, "ready_for_"+s, s)
+	}
+	return append(out, "deferred", "abandoned", "shipped")
+}
+
+// closed is the state that close leads to.
+const closed = "shipped"
+
+// Backend is kno in one repository.
+type Backend struct {
+	kno *command.Program
+}
+
+// NewBackend finds the repository and the command.
+func NewBackend(c Config) (*Backend, error) {
+	repo := c.Path
+	if filepath.Base(repo) == ".knots" {
+		repo = filepath.Dir(repo)
+	}
+	info, err := os.Stat(filepath.Join(repo, ".knots"))
+	if err != nil || !info.IsDir() {
+		return nil, model.Errorf(model.NotFound, "open", "%q holds no .knots directory", filepath.Base(repo))
+	}
+	db := c.DB
+	if db == "" {
+		db = filepath.Join(repo, ".knots", "cache", "state.sqlite")
+	}
+	name := c.Command
+	if name == "" {
+		name = "kno"
+	}
+	p := command.New(command.Program{
+		Name: name, Install: install, Dir: repo, Timeout: c.Timeout, Pause: c.Pause, Fixed: []string{"--repo-root", repo, "--db", db},
+	})
+	if _, err := p.Find(); err != nil {
+		return nil, err
+	}
+	return &Backend{kno: p}, nil
+}
+
+// Close releases nothing.
+func (b *Backend) Close() error { return nil }
+
+// Ping looks whether the command is there. Asking it something would take longer
+// than a health check may.
+func (b *Backend) Ping(ctx context.Context) error {
+	if err := model.FromContext(ctx, "health"); err != nil {
+		return err
+	}
+	_, err := b.kno.Find()
+	return err
+}
+
+// view is what kno listed, with the command at hand for the edges of one item.
+type view struct {
+	*tracker.Static
+	b *Backend
+}
+
+// View asks for every knot, closed ones included.
+func (b *Backend) View(ctx context.Context) (tracker.View, error) { return b.view(ctx) }
+
+func (b *Backend) view(ctx context.Context) (*view, error) {
+	var raw []json.RawMessage
+	if err := b.kno.Read(ctx, "read", &raw, "ls", "--all", "--json"); err != nil {
+		return nil, err
+	}
+	var entries []tracker.Entry
+	var problems []string
+	for n, r := range raw {
+		e, err := entryOf(r)
+		if err != nil {
+			problems = append(problems, "kno's item number "+strconv.Itoa(n+1)+" has no id")
+			continue
+		}
+		entries = append(entries, e)
+	}
+	return &view{tracker.NewStatic(entries, nil, problems), b}, nil
+}
+
+// edge is how kno tells a relation.
+type edge struct {
+	Src  string `json:"src"`
+	Kind string `json:"kind"`
+	Dst  string `json:"dst"`
+}
+
+// Of asks for the edges of one item. In blocked_by the source is the blocked one.
+func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
+	var edges []edge
+	if err := v.b.kno.Read(ctx, "dependencies", &edges, "edge", "list", "--direction=both", "--json", "--", id); err != nil {
+		return nil, err
+	}
+	var out []model.Dependency
+	for _, e := range edges {
+		switch e.Kind {
+		case "blocked_by":
+			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: "blocks"})
+		case "parent_of":
+			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: "parent-child"})
+		default:
+			out = append(out, model.Dependency{Blocker: e.Dst, Blocked: e.Src, Kind: e.Kind})
+		}
+	}
+	return out, nil
+}
+
+// The members that become fields of their own.
+var (
+	own   = []string{"id", "title", "state", "type", "priority", "tags", "acceptance", "description", "body"}
+	times = []string{"created_at", "updated_at"}
+)
+
+// entryOf maps a knot to a document. What has no field of its own is shown
+// read-only, as JSON.
+func entryOf(raw json.RawMessage) (tracker.Entry, error) {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return tracker.Entry{}, err
+	}
+	text := func(name string) string {
+		var s string
+		if json.Unmarshal(m[name], &s) != nil {
+			return ""
+		}
+		return s
+	}
+	id := text("id")
+	if id == "" {
+		return tracker.Entry{}, model.NotFound
+	}
+	var tags, aliases []string
+	_ = json.Unmarshal(m["tags"], &tags)       // of another type: no tags
+	_ = json.Unmarshal(m["aliases"], &aliases) // of another type: no aliases
+	body := text("description")
+	if body == "" {
+		body = text("body")
+	}
+	priority := ""
+	var n int
+	if json.Unmarshal(m["priority"], &n) == nil && string(m["priority"]) != "null" {
+		priority = strconv.Itoa(n)
+	}
+	r := tracker.Record{Head: tracker.Head{ID: id, Kind: tracker.Issue, Tier: text("state"), Title: text("title")}, Body: body}
+	r.Modified = moment(text("updated_at"))
+	r.Fields = []model.Field{
+		{Name: tracker.FieldTitle, Value: text("title")}, {Name: tracker.FieldStatus, Value: text("state")},
+		{Name: tracker.FieldType, Value: text("type")}, {Name: tracker.FieldPriority, Value: priority}, {Name: "labels", Value: tracker.JoinNames(tags)},
+	}
+	if _, there := m["acceptance"]; there {
+		r.Fields = append(r.Fields, model.Field{Name: "acceptance", Value: text("acceptance"), ReadOnly: true})
+	}
+	for _, name := range times {
+		r.Fields = append(r.Fields, model.Field{Name: name, Value: text(name), ReadOnly: true})
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if slices.Contains(own, name) || slices.Contains(times, name) || !plain(name) {
+			continue
+		}
+		r.Fields = append(r.Fields, model.Field{Name: name, Value: string(m[name]), ReadOnly: true})
+	}
+	b := tracker.Bead{
+		ID: id, Aliases: aliases, Title: r.Title, Description: body, Acceptance: text("acceptance"), Type: text("type"), State: r.Tier, Status: phase(r.Tier),
+		Workflow: text("workflow_id"), Profile: text("profile_id"), Priority: tracker.DefaultPriority, Labels: tags,
+		Created: moment(text("created_at")), Updated: r.Modified,
+	}
+	if priority != "" {
+		b.Priority = n
+	}
+	b.Normalise()
+	return tracker.Entry{Record: r, Bead: b, IsWork: true}, nil
+}
+
+// phase is a knot's state as a status: what waits is open, what is worked on in
+// progress.
+func phase(state string) string {
+	switch {
+	case tracker.Terminal(state):
+		return "closed"
+	case state == "deferred":
+		return "deferred"
+	case strings.HasPrefix(state, "ready_for_"):
+		return tracker.DefaultStatus
+	}
+	return "in_progress"
+}
+
+func moment(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+func plain(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+	})
+}

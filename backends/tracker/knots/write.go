@@ -1,0 +1,182 @@
+package knots
+
+import (
+	"context"
+	"slices"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// Put runs update, or new and then update. Dependencies are no field here: kno
+// keeps them as edges.
+func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
+	unlock, err := b.kno.Alone(ctx, "retain")
+	if err != nil {
+		return tracker.Record{}, err
+	}
+	defer unlock()
+	v, err := b.view(ctx)
+	if err != nil {
+		return tracker.Record{}, err
+	}
+	i := v.Find(id)
+	var have tracker.Record
+	if i >= 0 {
+		have = v.Record(i)
+	}
+	want, err := change(have, i >= 0)
+	switch {
+	case err != nil:
+		return tracker.Record{}, err
+	case i >= 0 && want.Revision() == have.Revision():
+		return have, nil
+	case i < 0 && id != "":
+		return tracker.Record{}, model.Errorf(model.Unsupported, "retain", "kno makes every id itself: there is no knot %q, and none can be made with that id", id)
+	case i < 0:
+		if have, err = b.create(ctx, v, want); err != nil {
+			return tracker.Record{}, err
+		}
+	}
+	if err := b.update(ctx, have, want); err != nil {
+		return tracker.Record{}, err
+	}
+	after, err := b.view(ctx)
+	if err != nil {
+		return tracker.Record{}, err
+	}
+	if i = after.Find(have.ID); i < 0 {
+		return tracker.Record{}, model.Errorf(model.Internal, "retain", "kno took the write, but does not list %q", have.ID)
+	}
+	return after.Record(i), nil
+}
+
+// create makes a knot. kno tells its id only in words for people, so the list is
+// asked what is new.
+func (b *Backend) create(ctx context.Context, before *view, want tracker.Record) (tracker.Record, error) {
+	args := []string{"new", "--desc=" + want.Body}
+	if s := want.Field(tracker.FieldStatus); s != "" && s != States()[0] { // else the profile decides
+		args = append(args, "--state="+s)
+	}
+	title := want.Field(tracker.FieldTitle)
+	if err := b.kno.Change(ctx, "retain", nil, append(args, "--", title)...); err != nil {
+		return tracker.Record{}, err
+	}
+	after, err := b.view(ctx)
+	if err != nil {
+		return tracker.Record{}, err
+	}
+	found := -1
+	for i := range after.Len() {
+		if before.Find(after.ID(i)) >= 0 || after.Head(i).Title != title {
+			continue
+		}
+		if found >= 0 {
+			return tracker.Record{}, model.Errorf(model.Internal, "retain", "a knot was made, but another program made one with the same title: which one it is cannot be told")
+		}
+		found = i
+	}
+	if found < 0 {
+		return tracker.Record{}, model.Errorf(model.Internal, "retain", "kno took a new knot, but does not list it")
+	}
+	return after.Record(found), nil
+}
+
+// update tells kno what differs. What a new knot's profile decided stays.
+func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
+	created := want.ID == ""
+	var args []string
+	flag := map[string]string{tracker.FieldTitle: "--title=", tracker.FieldStatus: "--status=", tracker.FieldType: "--type=", tracker.FieldPriority: "--priority="}
+	for _, f := range want.Fields {
+		was := have.Field(f.Name)
+		if f.ReadOnly || f.Value == was {
+			continue
+		}
+		option, known := flag[f.Name]
+		switch {
+		case f.Name == "labels":
+			more, err := tagArgs(was, f.Value)
+			if err != nil {
+				return err
+			}
+			args = append(args, more...)
+		case !known:
+			return model.Errorf(model.InvalidInput, "retain", "kno sets no field %q", f.Name)
+		case f.Name == tracker.FieldStatus && created:
+		case f.Value == "":
+			return model.Errorf(model.InvalidInput, "retain", "kno cannot empty the field %q", f.Name)
+		default:
+			args = append(args, option+f.Value)
+		}
+	}
+	if want.Body != have.Body {
+		args = append(args, "--description="+want.Body)
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	return b.kno.Change(ctx, "retain", nil, append(append([]string{"update"}, args...), "--", have.ID)...)
+}
+
+func tagArgs(was, is string) ([]string, error) {
+	old, err1 := tracker.SplitNames(was)
+	now, err2 := tracker.SplitNames(is)
+	if err1 != nil || err2 != nil {
+		return nil, model.Errorf(model.InvalidInput, "retain", "labels: a list of names reads a, b or [\"a\", \"b\"]")
+	}
+	var args []string
+	for _, t := range now {
+		if !slices.Contains(old, t) {
+			args = append(args, "--add-tag="+t)
+		}
+	}
+	for _, t := range old {
+		if !slices.Contains(now, t) {
+			args = append(args, "--remove-tag="+t)
+		}
+	}
+	return args, nil
+}
+
+// Remove is Unsupported: there is no delete.
+func (b *Backend) Remove(ctx context.Context, _ string, _ func(tracker.Record) error) (bool, error) {
+	return false, model.Errorf(model.Unsupported, "forget", "kno has no delete: close the item by its status %s, and empty its text", closed)
+}
+
+// Relate adds or removes a blocked_by edge, whose source is the blocked one.
+func (b *Backend) Relate(ctx context.Context, d model.Dependency, add bool) error {
+	unlock, err := b.kno.Alone(ctx, "depend")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	v, err := b.view(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range []string{d.Blocker, d.Blocked} {
+		if v.Find(id) < 0 {
+			return model.Errorf(model.NotFound, "depend", "Beat %s not found", id)
+		}
+	}
+	pairs, err := v.Of(ctx, d.Blocked)
+	if err != nil {
+		return err
+	}
+	has := slices.Contains(pairs, model.Dependency{Blocker: d.Blocker, Blocked: d.Blocked, Kind: "blocks"})
+	verb := "add"
+	switch {
+	case add && has:
+		return model.Errorf(model.AlreadyExists, "depend", "Dependency %s -> %s already exists", d.Blocker, d.Blocked)
+	case !add && !has:
+		return model.Errorf(model.NotFound, "depend", "Dependency %s -> %s not found", d.Blocker, d.Blocked)
+	case !add:
+		verb = "remove"
+	}
+	return b.kno.Change(ctx, "depend", nil, "edge", verb, "--", d.Blocked, "blocked_by", d.Blocker)
+}
+
+// Port is the published port over the backend.
+func Port(b *Backend) tracker.Desk {
+	return tracker.Desk{Backend: b, Can: tracker.PresetKnots, Closed: closed}
+}

@@ -1,0 +1,107 @@
+package tracker
+
+import (
+	"hash/fnv"
+	"strconv"
+	"time"
+
+	"memdesk/model"
+)
+
+// Entry is what a command tells of one item.
+type Entry struct {
+	Record Record
+	Bead   Bead
+	IsWork bool
+}
+
+// Static is a View over what a command has listed.
+type Static struct {
+	entries []Entry
+	places  map[string]int
+	pairs   []model.Dependency
+	notes   []string
+}
+
+// NewStatic makes a view of entries. Of two with one id the first is kept, the
+// other a problem.
+func NewStatic(entries []Entry, pairs []model.Dependency, problems []string) *Static {
+	s := &Static{places: map[string]int{}, notes: problems}
+	for _, e := range entries {
+		if _, twice := s.places[e.Record.ID]; twice {
+			s.notes = append(s.notes, "the command lists "+strconv.Quote(e.Record.ID)+" twice")
+			continue
+		}
+		r := &e.Record
+		h := fnv.New64a()
+		for _, f := range r.Fields {
+			_, _ = h.Write([]byte(strconv.Itoa(len(f.Value)) + ":" + f.Name + f.Value)) // a hash never fails
+		}
+		_, _ = h.Write([]byte(r.Body)) // as above
+		r.Stamp = strconv.FormatUint(h.Sum64(), 36)
+		r.Bytes = int64(len(r.Body))
+		s.places[r.ID] = len(s.entries)
+		s.entries = append(s.entries, e)
+	}
+	seen := map[model.Dependency]bool{}
+	for _, p := range pairs {
+		if !seen[p] {
+			seen[p] = true
+			s.pairs = append(s.pairs, p)
+		}
+	}
+	return s
+}
+
+// Len counts the entries.
+func (s *Static) Len() int { return len(s.entries) }
+
+// Find gives the place of an id.
+func (s *Static) Find(id string) int {
+	if i, ok := s.places[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// ID is the id.
+func (s *Static) ID(i int) string { return s.entries[i].Record.ID }
+
+// Tier is the status.
+func (s *Static) Tier(i int) string { return s.entries[i].Record.Tier }
+
+// Updated is the time of the last change.
+func (s *Static) Updated(i int) time.Time { return s.entries[i].Record.Modified }
+
+// Head tells what a list shows.
+func (s *Static) Head(i int) Head { return s.entries[i].Record.Head }
+
+// Record is the whole entry.
+func (s *Static) Record(i int) Record { return s.entries[i].Record }
+
+// Bead is the entry as the port shows it.
+func (s *Static) Bead(i int) (Bead, bool) { return s.entries[i].Bead, s.entries[i].IsWork }
+
+// Texts are title and body.
+func (s *Static) Texts(i int) (title, body string) {
+	return s.entries[i].Record.Title, s.entries[i].Record.Body
+}
+
+// Tiers lists the tiers that occur.
+func (s *Static) Tiers() []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range s.entries {
+		if !seen[e.Record.Tier] {
+			seen[e.Record.Tier] = true
+			out = append(out, e.Record.Tier)
+		}
+	}
+	return out
+}
+
+// Dependencies are the pairs.
+func (s *Static) Dependencies() []model.Dependency { return s.pairs }
+
+// Problems name what could not be looked at.
+func (s *Static) Problems() []string { return s.notes }
