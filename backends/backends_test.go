@@ -322,6 +322,7 @@ func TestDiscover(t *testing.T) {
 		{"beads when forced", []string{"work/a/b/.beads", "work/a/b/.knots"}, map[string]string{"FOOLERY_BACKEND": "beads"}, want{"beads work/a/b/.beads"}},
 		{"several", []string{"home/.hermes/memories", "work/a/b/.beads", "home/.agentm/memory"}, map[string]string{"MEMORY_VAULT_PATH": "/v"},
 			want{"vault /v", "devicelocal home/.agentm/memory", "curated home/.hermes/memories", "beads work/a/b/.beads"}},
+		{"agentm by its variable", nil, map[string]string{"AGENTM_DEVICE_LOCAL_ROOT": "/mem"}, want{"devicelocal /mem"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -416,5 +417,44 @@ func TestSecretFiles(t *testing.T) {
 		if err := fleet.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDiscoverVaults looks into AgentM's configuration: it may select another store.
+func TestDiscoverVaults(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string
+		want  []string
+	}{
+		{"above", map[string]string{"work/.agentm-config.json": `{"storage.backend": "vault", "vault_path": "/v"}`}, []string{"vault work/.agentm-config.json"}},
+		{"at home", map[string]string{"home/.claude/.agentm-config.json": `{"storage.backend": "vault"}`}, []string{"vault home/.claude/.agentm-config.json"}},
+		{"the nearer one", map[string]string{"work/.agentm-config.json": `{"vault_path": "/v"}`, "home/.claude/.agentm-config.json": `{"storage.backend": "vault"}`},
+			[]string{"vault work/.agentm-config.json"}},
+		{"device-local", map[string]string{"work/.agentm-config.json": `{"storage.backend": "device-local"}`}, nil},
+		{"fresh", map[string]string{"work/.agentm-config.json": `{"schema_version": 2}`}, nil},
+		{"broken is loud", map[string]string{"work/.agentm-config.json": `{`}, []string{"vault work/.agentm-config.json"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			root := t.TempDir()
+			for name, text := range tt.files {
+				if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got []string
+			for _, c := range backends.Discover(filepath.Join(root, "work"), func(k string) string {
+				return map[string]string{"HOME": filepath.Join(root, "home")}[k]
+			}) {
+				got = append(got, c.Kind+" "+strings.TrimPrefix(c.Path, root+"/"))
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }

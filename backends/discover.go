@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memdesk/backends/gateway"
+	"memdesk/backends/seam/vault"
 )
 
 // Marker is a row of the table of places where stores live.
@@ -29,8 +30,9 @@ type Marker struct {
 func Markers() []Marker {
 	return []Marker{
 		{Kind: "crewship", Label: "Crewship", Path: ".crewship", Home: true, Env: "CREWSHIP_DATA_DIR"},
-		{Kind: "vault", Label: "AgentM vault", Path: ".agentm-config.json", Up: true, Env: "MEMORY_VAULT_PATH"},
-		{Kind: "devicelocal", Label: "AgentM", Path: ".agentm/memory", Home: true},
+		{Kind: "vault", Label: "AgentM vault", Path: ".agentm-config.json", Up: true, Env: "MEMORY_VAULT_PATH", Holds: vault.Selected},
+		{Kind: "vault", Label: "AgentM vault", Path: ".claude/.agentm-config.json", Home: true, Holds: vault.Selected},
+		{Kind: "devicelocal", Label: "AgentM", Path: ".agentm/memory", Home: true, Env: "AGENTM_DEVICE_LOCAL_ROOT"},
 		{Kind: "sqlite", Label: "recurse", Path: ".recurse", Up: true},
 		{Kind: "curated", Label: "Hermes", Path: ".hermes/memories", Home: true},
 		{Kind: "gateway", Label: "Beaver", Path: ".beaver/config.json", Home: true, Up: true, Holds: gateway.Uses},
@@ -45,9 +47,10 @@ func Markers() []Marker {
 func Discover(dir string, env func(string) string) []StoreConfig {
 	var out []StoreConfig
 	work := trackerChoice(env)
+	found := map[string]bool{}
 	for _, m := range Markers() {
 		path, why := m.find(dir, env)
-		if path == "" || m.Holds != nil && !m.Holds(path) {
+		if path == "" || m.Holds != nil && !m.Holds(path) || found[m.Kind] {
 			continue
 		}
 		if !work.takes(m) {
@@ -60,6 +63,7 @@ func Discover(dir string, env func(string) string) []StoreConfig {
 			}
 			continue
 		}
+		found[m.Kind] = true
 		out = append(out, StoreConfig{
 			Name: m.Kind, Kind: m.Kind, Path: filepath.Join(path, m.Store),
 			Origin: fmt.Sprintf("found %s: %s", m.Label, why),

@@ -40,7 +40,7 @@ func resolve(cfg Config) (roots, error) {
 		return roots{}, model.Errorf(model.InvalidInput, "open", "a vault needs the path of its directory")
 	}
 	var r roots
-	path := cfg.Path
+	path, chosen := cfg.Path, false
 	if filepath.Base(path) == configName {
 		c, err := readConfig(path)
 		if err != nil {
@@ -52,7 +52,7 @@ func resolve(cfg Config) (roots, error) {
 		if c.vault == "" {
 			return roots{}, model.Errorf(model.InvalidInput, "open", "%s names no vault: set plugins.obsidian-vault.vault_path in it, or open the vault's directory", configName)
 		}
-		path = expand(c.vault, env)
+		path, chosen = expand(c.vault, env), c.backend == Kind
 	}
 	var err error
 	if r.vault, err = directory("the vault", path); err != nil {
@@ -75,6 +75,9 @@ func resolve(cfg Config) (roots, error) {
 	}
 	r.locks = lockRoot(cfg, env)
 	r.notes = r.describe()
+	if filepath.Base(cfg.Path) == configName && !chosen && env("MEMORY_VAULT_PATH") == "" {
+		r.notes = append(r.notes, configName+" names no storage.backend, so AgentM itself keeps its memory on the device and not in this vault")
+	}
 	return r, nil
 }
 
@@ -161,7 +164,6 @@ func (c agentmConfig) speaksOf(vault string, beside bool, env func(string) strin
 // may hold passwords and is not kept.
 type agentmConfig struct {
 	backend, vault, memory string
-	hasBackend             bool
 	port                   int
 }
 
@@ -212,6 +214,17 @@ func readConfig(path string) (agentmConfig, error) {
 		_ = json.Unmarshal(raw, &c.port) // a daemon that cannot be found is no fault of the vault
 	}
 	return c, nil
+}
+
+// Selected reports whether what was found at a path is a vault: a directory, or a
+// configuration of AgentM that does not select another store. One that cannot be
+// read counts, so that opening it can say so loudly (S17).
+func Selected(path string) bool {
+	if filepath.Base(path) != configName {
+		return true
+	}
+	c, err := readConfig(path)
+	return err != nil || c.backend == Kind || c.backend == "" && c.vault != ""
 }
 
 // checkBackend refuses a configuration that selects another store than a vault.
