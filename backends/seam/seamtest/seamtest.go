@@ -34,8 +34,9 @@ func Run(t *testing.T, open func(t *testing.T) seam.Tree) {
 }
 
 // RunSubject runs every case on a fresh subject each and logs a report of the
-// member: its declarations, and each case with its outcome or the reason why it
-// was left out.
+// member: its declarations, and each case with the mark that its rule has in
+// provider-contract.md (c: published, u: required by upstream's code, a: added
+// here) and its outcome or the reason why it was left out.
 func RunSubject(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	var report strings.Builder
@@ -52,7 +53,7 @@ func RunSubject(t *testing.T, open func(t *testing.T) Subject) {
 		if ok && outcome == "failed" {
 			outcome = "kept"
 		}
-		fmt.Fprintf(&report, "  %-52s %s\n", c.name, outcome)
+		fmt.Fprintf(&report, "  (%s) %-52s %s\n", c.mark(), c.name, outcome)
 	}
 	tree := open(t).Tree
 	t.Logf("%T: capabilities %+v, conflict strategy %q\n%s", tree, tree.Capabilities(), tree.ConflictStrategy(), report.String())
@@ -64,6 +65,17 @@ type Case struct {
 	name  string
 	needs need
 	run   func(t *testing.T, s Subject)
+}
+
+// mark is where the case's rule comes from: the first of a rule with two marks.
+func (c Case) mark() string {
+	switch rule, _, _ := strings.Cut(c.name, " "); rule {
+	case "S5":
+		return "u"
+	case "S24":
+		return "a"
+	}
+	return "c"
 }
 
 type need int
