@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"strings"
 	"unicode/utf8"
 
@@ -15,7 +16,8 @@ import (
 // facts are what a file's whole content tells.
 type facts struct {
 	head    head
-	stamp   string
+	stamp   string // of the file when it was read: good enough for a list
+	sum     uint64 // of the text: what a verdict must hang on
 	binary  bool
 	verdict quarantine.Verdict
 	tooBig  bool // not read and not scanned
@@ -36,23 +38,34 @@ const (
 // over the limit.
 func (s *store) content(root *rootdir.Dir, id string) (string, facts, rootdir.Meta, error) {
 	data, m, err := root.Read(id, readLimit)
-	if err != nil && !errors.Is(err, rootdir.ErrTooLarge) {
+	switch {
+	case errors.Is(err, rootdir.ErrTooLarge):
+		return "", facts{stamp: m.Stamp(), tooBig: true}, m, nil
+	case err != nil:
 		return "", facts{}, m, err
 	}
 	text := string(data)
-	tooBig := err != nil
-	if tooBig {
-		text = ""
+	return text, s.factsOf(id, text, m), m, nil
+}
+
+// factsOf tells the facts of a text that was just read, from memory when the very
+// same text was looked at before.
+func (s *store) factsOf(id, text string, m rootdir.Meta) facts {
+	sum := maphash.String(s.seed, text)
+	s.mu.Lock()
+	f, ok := s.facts[id]
+	s.mu.Unlock()
+	if !ok || f.sum != sum || f.tooBig {
+		f = examine(id, text)
 	}
-	f := examine(id, text)
-	f.stamp, f.tooBig = m.Stamp(), tooBig
+	f.stamp, f.sum = m.Stamp(), sum
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.facts) >= factsKept {
 		clear(s.facts)
 	}
 	s.facts[id] = f
-	return text, f, m, nil
+	return f
 }
 
 func examine(id, text string) facts {

@@ -18,9 +18,36 @@ const (
 // Layout); what a store holds besides is added to its tiers.
 var knownKinds = []string{"convention", "fix", "idea", "preference", "reference", "workflow"}
 
-// temps are the names of unfinished writes and of editors' own files
-// (conflict-names.md, Not copies).
-var temps = regexp.MustCompile(`(?i)^(?:.*\.tmp|.*\.tmp\.[0-9a-f]+|\.syncthing\..*|~syncthing~.*|.*\.sw[pox]|.*~|\.#.*|#.*#|\..*\.icloud|\.DS_Store)$`)
+// isTemp reports whether a name is that of an unfinished write or of an editor's
+// own file (conflict-names.md, Not copies). It is asked of every name of a walk.
+func isTemp(name string) bool {
+	n := len(name)
+	switch last := name[n-1]; {
+	case last == '~', name[0] == '.' && (strings.HasPrefix(name, ".#") || name == ".DS_Store"), name[0] == '#' && last == '#' && n > 1:
+		return true
+	}
+	lower := asciiLower(name)
+	switch {
+	case strings.HasSuffix(lower, ".tmp"), name[0] == '.' && strings.HasSuffix(lower, ".icloud"),
+		strings.HasPrefix(lower, ".syncthing."), strings.HasPrefix(lower, "~syncthing~"):
+		return true
+	case n > 4 && lower[n-4:n-1] == ".sw" && strings.IndexByte("pox", lower[n-1]) >= 0:
+		return true
+	}
+	i := strings.LastIndex(lower, ".tmp.")
+	return i >= 0 && i+5 < n && strings.Trim(lower[i+5:], "0123456789abcdef") == ""
+}
+
+// asciiLower is strings.ToLower for what the patterns hold; it mostly allocates
+// nothing.
+func asciiLower(s string) string {
+	for i := range len(s) {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			return strings.ToLower(s)
+		}
+	}
+	return s
+}
 
 // bookkeeping are the files beside the notes that AgentM keeps for itself, where
 // slugs stand but no text.
@@ -29,7 +56,7 @@ var bookkeeping = []string{".lifecycle.json", ".heat.json"}
 // isMachinery reports whether a file is no item: an unfinished write or the
 // agent's own books.
 func isMachinery(name string) bool {
-	return temps.MatchString(name) || slices.Contains(bookkeeping, name)
+	return isTemp(name) || name[0] == '.' && slices.Contains(bookkeeping, name)
 }
 
 // isOpenDir reports whether a directory holds items: dot folders are machinery of

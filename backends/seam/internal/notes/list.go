@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
@@ -115,29 +116,40 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	want := strings.ToLower(query)
 	root, err := s.open("list")
 	if err != nil || root == nil {
-		return nil, false, err
+		return []int32{}, false, err
 	}
 	defer root.Close()
-	out = []int32{}
-	for _, i := range rows {
-		e := &snap.entries[i]
-		if err := model.FromContext(ctx, "list"); err != nil {
-			return nil, false, err
+	hits := make([]bool, len(rows))
+	var skipped atomic.Bool
+	err = inParallel(ctx, "list", root, len(rows), func(files *reader, n int) error {
+		e := &snap.entries[rows[n]]
+		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
+			return nil
 		}
-		hit := strings.Contains(strings.ToLower(e.id), want)
-		if !hit && e.meta.Kind == rootdir.File {
-			text, f, _, err := s.content(root, e.id)
-			if err != nil && !errors.Is(err, model.NotFound) && !errors.Is(err, model.PermissionDenied) {
-				return nil, false, err
+		dir, name, err := files.at(e.id)
+		var data []byte
+		if err == nil {
+			data, _, err = dir.Read(name, readLimit)
+		}
+		switch {
+		case errors.Is(err, model.Unavailable):
+			return err
+		case err != nil:
+			if !errors.Is(err, model.NotFound) {
+				skipped.Store(true)
 			}
-			bounded = bounded || err != nil || f.tooBig
-			hit = strings.Contains(strings.ToLower(text), want)
+			return nil
 		}
+		hits[n] = strings.Contains(strings.ToLower(string(data)), want)
+		return nil
+	})
+	out = []int32{}
+	for n, hit := range hits {
 		if hit {
-			out = append(out, i)
+			out = append(out, rows[n])
 		}
 	}
-	return out, bounded, nil
+	return out, skipped.Load(), err
 }
 
 func compare(order model.Order, a, b *entry) int {

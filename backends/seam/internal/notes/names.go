@@ -15,43 +15,56 @@ func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string
 		return nil, err
 	}
 	defer root.Close()
-	w := nameWalk{root: root, yield: yield}
-	_, err = w.directory(ctx, ".")
+	w := nameWalk{yield: yield}
+	_, err = w.directory(ctx, root, ".")
 	return w.problems, err
 }
 
 type nameWalk struct {
-	root     *rootdir.Dir
 	yield    func(string) bool
 	problems []string
 }
 
 // directory reports whether the walk goes on.
-func (w *nameWalk) directory(ctx context.Context, at string) (bool, error) {
+func (w *nameWalk) directory(ctx context.Context, dir *rootdir.Dir, at string) (bool, error) {
 	if err := model.FromContext(ctx, "names"); err != nil {
 		return false, err
 	}
 	var dirs []string
-	more := true
-	err := w.root.Names(at, func(name string, dir bool) bool {
+	prefix, more := "", true
+	if at != "." {
+		prefix = at + "/"
+	}
+	err := dir.Names(".", func(name string, isDir bool) bool {
 		switch {
-		case dir && isOpenDir(name):
-			dirs = append(dirs, below(at, name))
-		case !dir && !isMachinery(name):
-			more = w.yield(below(at, name))
+		case isDir && isOpenDir(name):
+			dirs = append(dirs, name)
+		case !isDir && !isMachinery(name):
+			more = w.yield(prefix + name)
 		}
 		return more
 	})
-	if err != nil && !errors.Is(err, model.NotFound) {
-		w.problems = append(w.problems, err.Error())
-	}
+	w.problem(at, err)
 	for _, d := range dirs {
 		if !more {
 			break
 		}
-		if more, err = w.directory(ctx, d); err != nil {
+		sub, err := dir.Sub(d)
+		if err != nil {
+			w.problem(prefix+d, err)
+			continue
+		}
+		more, err = w.directory(ctx, sub, prefix+d)
+		_ = sub.Close()
+		if err != nil {
 			return false, err
 		}
 	}
 	return more, nil
+}
+
+func (w *nameWalk) problem(at string, err error) {
+	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
+		w.problems = append(w.problems, at+": "+err.Error())
+	}
 }

@@ -6,6 +6,7 @@ package notes
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"maps"
 	"path"
 	"sync"
@@ -56,12 +57,13 @@ type store struct {
 	changes   int64 // of our own
 	heads     map[string]head
 	facts     map[string]facts
+	seed      maphash.Seed // of the sums in facts
 	displaced []model.StoreConflict
 }
 
 // Open makes the store; it reads the front matter of every note and makes nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
-	s := &store{cfg: cfg, clock: cfg.Clock, heads: map[string]head{}, facts: map[string]facts{}}
+	s := &store{cfg: cfg, clock: cfg.Clock, heads: map[string]head{}, facts: map[string]facts{}, seed: maphash.MakeSeed()}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -48,6 +49,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 
 type recall struct {
 	query       query
+	mu          sync.Mutex // of what follows, while the files are searched
 	limit       int
 	hits        []hit
 	quarantined []string
@@ -68,45 +70,60 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 		return err
 	}
 	defer root.Close()
-	for i := range snap.entries {
+	err = inParallel(ctx, "recall", root, len(snap.entries), func(files *reader, i int) error {
 		e := &snap.entries[i]
 		if e.hidden() || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
-			continue
+			return nil
 		}
-		if err := model.FromContext(ctx, "recall"); err != nil {
-			return err
+		return r.file(s, files, e)
+	})
+	slices.Sort(r.quarantined)
+	return err
+}
+
+// file searches one file. What its text tells is only asked when it matches: the
+// scanner costs more than the search.
+func (r *recall) file(s *store, files *reader, e *entry) error {
+	dir, name, err := files.at(e.id)
+	var data []byte
+	var m rootdir.Meta
+	if err == nil {
+		data, m, err = dir.Read(name, readLimit)
+	}
+	text := string(data)
+	var hits []hit
+	if err == nil {
+		if hits = r.query.lines(text, nil); len(hits) == 0 {
+			return nil
 		}
-		r.file(s, root, e)
+	}
+	var f facts
+	if err == nil {
+		f = s.factsOf(e.id, text, m)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case errors.Is(err, model.NotFound), err == nil && (f.head.archived() || f.binary):
+	case errors.Is(err, rootdir.ErrTooLarge):
+		r.tooBig++
+	case errors.Is(err, model.Unavailable):
+		return err
+	case err != nil:
+		r.unreadable++
+	case !f.verdict.Clean():
+		r.quarantined = append(r.quarantined, e.id)
+	default:
+		r.add(e, m, hits)
 	}
 	return nil
 }
 
-func (r *recall) file(s *store, root *rootdir.Dir, e *entry) {
-	text, f, m, err := s.content(root, e.id)
-	switch {
-	case errors.Is(err, model.NotFound), err == nil && f.head.archived():
-		return
-	case err != nil:
-		r.unreadable++
-		return
-	case f.tooBig:
-		r.tooBig++
-		return
-	case !f.verdict.Clean():
-		r.quarantined = append(r.quarantined, e.id)
-		return
-	case f.binary:
-		return
-	}
-	before := len(r.hits)
-	r.hits = r.query.lines(text, r.hits)
-	if len(r.hits) == before {
-		return
-	}
+func (r *recall) add(e *entry, m rootdir.Meta, hits []hit) {
 	r.total++
-	for i := before; i < len(r.hits); i++ {
-		h := &r.hits[i]
+	for _, h := range hits {
 		h.ID, h.Source, h.modified = e.id, e.id, m.Modified
+		r.hits = append(r.hits, h)
 	}
 	if len(r.hits) > 4*model.RecallLimit { // keep the best only: a million hits cost as much as twenty
 		r.rank()

@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -125,14 +126,20 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	s.mu.Lock()
 	old := s.heads
 	s.mu.Unlock()
-	w := walker{snap: snap, root: root, old: old, heads: make(map[string]head, len(old))}
-	if err := w.directory(ctx, "."); err != nil {
+	w := walker{snap: snap, old: old}
+	if err := w.directory(ctx, root, "."); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	if err := w.readHeads(ctx, root); err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.heads = w.heads
+	s.heads = make(map[string]head, len(snap.entries))
+	for i := range snap.entries {
+		s.heads[snap.entries[i].id] = snap.entries[i].head
+	}
 	s.mu.Unlock()
-	slices.SortFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
 	kinds := map[string]bool{}
 	for i := range snap.entries {
 		if k := snap.entries[i].head.kind; k != "" && !kinds[k] {
@@ -146,26 +153,23 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 }
 
 type walker struct {
-	snap       *snapshot
-	root       *rootdir.Dir
-	old, heads map[string]head
+	snap *snapshot
+	old  map[string]head
 }
 
-// directory takes up the files of one directory and those below. Links are listed
-// and never followed.
-func (w *walker) directory(ctx context.Context, at string) error {
+// directory takes up the files of an opened directory and of those below it. Links
+// are listed and never followed.
+func (w *walker) directory(ctx context.Context, dir *rootdir.Dir, at string) error {
 	if err := model.FromContext(ctx, "list"); err != nil {
 		return err
 	}
-	m, err := w.root.Stat(at)
+	m, err := dir.Stat(".")
 	var children []rootdir.Entry
 	if err == nil {
-		children, err = w.root.List(at)
+		children, err = dir.List(".")
 	}
 	if err != nil {
-		if !errors.Is(err, model.NotFound) {
-			w.snap.problems = append(w.snap.problems, err.Error())
-		}
+		w.problem(at, err)
 		return nil
 	}
 	w.snap.dirs = append(w.snap.dirs, seenDir{at, m.Stamp(), m.Modified})
@@ -173,35 +177,55 @@ func (w *walker) directory(ctx context.Context, at string) error {
 		id := below(at, c.Name)
 		switch {
 		case c.Kind == rootdir.Directory:
-			if isOpenDir(c.Name) {
-				if err := w.directory(ctx, id); err != nil {
-					return err
-				}
+			if !isOpenDir(c.Name) {
+				continue
+			}
+			sub, err := dir.Sub(c.Name)
+			if err != nil {
+				w.problem(id, err)
+				continue
+			}
+			err = w.directory(ctx, sub, id)
+			_ = sub.Close()
+			if err != nil {
+				return err
 			}
 		case !isMachinery(c.Name):
-			w.snap.entries = append(w.snap.entries, entry{id: id, meta: c.Meta, head: w.head(id, c.Meta)})
+			w.snap.entries = append(w.snap.entries, entry{id: id, meta: c.Meta})
 		}
 	}
 	return nil
 }
 
-// head reads the beginning of a note unless it is known as it is.
-func (w *walker) head(id string, m rootdir.Meta) head {
-	if m.Kind != rootdir.File || !isNote(id) {
-		return head{}
+func (w *walker) problem(at string, err error) {
+	if !errors.Is(err, model.NotFound) { // it has just gone
+		w.snap.problems = append(w.snap.problems, fmt.Sprintf("%s: %v", at, err))
 	}
-	if h, ok := w.old[id]; ok && h.stamp == m.Stamp() {
-		w.heads[id] = h
-		return h
-	}
-	data, now, err := w.root.Head(id, headBytes)
-	if err != nil { // its header will say so
-		return head{}
-	}
-	h := parseHead(string(data))
-	h.stamp, h.fields = now.Stamp(), nil
-	w.heads[id] = h
-	return h
+}
+
+// readHeads reads the beginnings of the notes that are not known as they are.
+func (w *walker) readHeads(ctx context.Context, root *rootdir.Dir) error {
+	return inParallel(ctx, "list", root, len(w.snap.entries), func(files *reader, i int) error {
+		e := &w.snap.entries[i]
+		if e.meta.Kind != rootdir.File || !isNote(e.id) {
+			return nil
+		}
+		if h, ok := w.old[e.id]; ok && h.stamp == e.meta.Stamp() {
+			e.head = h
+			return nil
+		}
+		dir, name, err := files.at(e.id)
+		if err != nil {
+			return nil // its header will say so
+		}
+		data, now, err := dir.Head(name, headBytes)
+		if err != nil {
+			return nil
+		}
+		e.head = parseHead(string(data))
+		e.head.stamp, e.head.fields = now.Stamp(), nil
+		return nil
+	})
 }
 
 func below(dir, name string) string {

@@ -1,13 +1,9 @@
 package rootdir
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 )
-
-// nameBatch is how many names are asked for at a time.
-const nameBatch = 4096
 
 // Names gives the children of a directory in no order, without a look at any of
 // them, until yield returns false. dir is false for a link.
@@ -20,20 +16,10 @@ func (d *Dir) Names(name string, yield func(name string, dir bool) bool) error {
 		return fail("list", name, err)
 	}
 	defer f.Close()
-	for {
-		children, err := f.ReadDir(nameBatch)
-		for _, c := range children {
-			if !yield(c.Name(), c.IsDir()) {
-				return nil
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fail("list", name, err)
-		}
+	if err := eachName(f, yield); err != nil {
+		return fail("list", name, err)
 	}
+	return nil
 }
 
 // Head returns at most limit bytes from the beginning of a regular file.

@@ -306,3 +306,39 @@ func TestNothingIsLost(t *testing.T) {
 		t.Errorf("%d of %d lines are lost", lost, 4*rounds)
 	}
 }
+
+func TestNamesAreThoseOfTheDirectory(t *testing.T) {
+	d, dir := swapDir(t, nil, "", nil)
+	want := map[string]bool{}
+	for n := range 3000 { // more than one buffer
+		name := fmt.Sprintf("%s-%d", strings.Repeat("n", n%90+1), n)
+		want[name] = n%7 == 0
+		var err error
+		if want[name] {
+			err = os.Mkdir(filepath.Join(dir, name), 0o755)
+		} else {
+			err = os.WriteFile(filepath.Join(dir, name), nil, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(".", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	want["link"] = false
+	seen := 0
+	if err := d.Names(".", func(name string, isDir bool) bool {
+		if is, ok := want[name]; !ok || is != isDir {
+			t.Errorf("%q: %v, known %v", name, isDir, ok)
+		}
+		seen++
+		return true
+	}); err != nil || seen != len(want) {
+		t.Errorf("%d of %d names, %v", seen, len(want), err)
+	}
+	seen = 0
+	if err := d.Names(".", func(string, bool) bool { seen++; return seen < 5 }); err != nil || seen != 5 {
+		t.Errorf("the walk went on: %d, %v", seen, err)
+	}
+}

@@ -1,0 +1,29 @@
+//go:build !linux
+
+package rootdir
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// nameBatch is how many names are asked for at a time.
+const nameBatch = 4096
+
+func eachName(f *os.File, yield func(name string, dir bool) bool) error {
+	for {
+		children, err := f.ReadDir(nameBatch)
+		for _, c := range children {
+			if !yield(c.Name(), c.IsDir()) {
+				return nil
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
