@@ -27,7 +27,7 @@ func Builtin() *Registry {
 		{
 			Name: "crewship", Summary: "memory that Crewship's agents keep on disk", NeedsPath: true,
 			Location: "a Crewship data directory, or one agent's .memory directory",
-			Keys:     []string{"path", "base_path", "memory_root", "workspace", "crew", "agent"},
+			Keys:     []string{"path", "base_path", "memory_root", "workspace", "crew", "agent", "api_url", "api_token_env", "api_token_file"},
 			Open:     openCrewship,
 		},
 		{
@@ -92,10 +92,17 @@ func Builtin() *Registry {
 }
 
 func openCrewship(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	return crewship.Open(ctx, crewship.Config{
+	cfg := crewship.Config{
 		Name: c.Name, Path: c.Path, BasePath: c.BasePath, MemoryRoot: c.MemoryRoot,
-		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, ReadOnly: c.ReadOnly, Clock: env.Clock,
-	})
+		Workspace: c.Workspace, Crew: c.Crew, Agent: c.Agent, APIURL: c.APIURL, ReadOnly: c.ReadOnly, Clock: env.Clock,
+	}
+	if c.APIURL != "" {
+		var err error
+		if cfg.APIToken, err = readSecret(env, "api_token", c.APITokenEnv, c.APITokenFile); err != nil {
+			return model.Store{}, err
+		}
+	}
+	return crewship.Open(ctx, cfg)
 }
 
 func openDeviceLocal(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

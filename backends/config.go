@@ -93,6 +93,9 @@ type StoreConfig struct {
 	BaseURL        string            `toml:"base_url"`
 	UserID         string            `toml:"user_id"`
 	UserKeyEnv     string            `toml:"user_key_env"`
+	APIURL         string            `toml:"api_url"`
+	APITokenEnv    string            `toml:"api_token_env"`
+	APITokenFile   string            `toml:"api_token_file"`
 	TokenEnv       string            `toml:"token_env"`
 	TokenFile      string            `toml:"token_file"`
 	UserKeyFile    string            `toml:"user_key_file"`
@@ -369,7 +372,7 @@ func (s *StoreConfig) resolve(dir string, env func(string) string) {
 // paths are the keys that hold a path from the file's directory. A vault's memory
 // root is one below the vault, as AgentM's own configuration has it.
 func (s *StoreConfig) paths() []*string {
-	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile}
+	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile, &s.APITokenFile}
 	if s.Kind != "vault" {
 		paths = append(paths, &s.MemoryRoot)
 	}

@@ -52,6 +52,8 @@ type ScrubRequest struct {
 	// Removed are the ids that Forget has removed: their versions, vectors, log lines
 	// and quarantine entries go with them.
 	Removed []string
+	// Subjects are the person's ids, for a medium with an erasure of its own.
+	Subjects []string
 	// Concerns reports whether a record (a log line, a version, a row of a side
 	// table, a temporary file) names the person. nil: Removed alone counts. It is
 	// safe for concurrent use.

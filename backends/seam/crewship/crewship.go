@@ -33,7 +33,11 @@ type Config struct {
 	// Workspace, Crew and Agent narrow the store; each takes an id or a slug.
 	Workspace, Crew, Agent string
 	ReadOnly               bool
-	Clock                  clock.Clock // nil means the system's
+	// APIURL and APIToken reach Crewship's own server, for the erasure of a person
+	// in its database; Workspace is needed then.
+	APIURL   string
+	APIToken model.Secret
+	Clock    clock.Clock // nil means the system's
 
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault rootdir.Fault
@@ -45,6 +49,7 @@ type store struct {
 	at     layout
 	clock  clock.Clock
 	reason string // why it is read-only, empty when it is not
+	api    *api   // Crewship's server, nil when it is not configured
 	tiers  []model.TierSpec
 	health healthGate
 
@@ -72,6 +77,9 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
+	if s.api, err = newAPI(cfg); err != nil {
+		return model.Store{}, err
+	}
 	snap, err := s.look(ctx)
 	if err != nil {
 		return model.Store{}, err
@@ -88,17 +96,25 @@ func (s *store) value(snap *snapshot) model.Store {
 	return model.Store{
 		Name: s.cfg.Name, Kind: Kind, Location: firstOf(s.cfg.Path, s.cfg.BasePath),
 		ReadOnly: s.reason != "", ReadOnlyReason: s.reason,
-		Tiers:  s.tiers,
-		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
-		Deviations: []model.Deviation{{
-			Rule:   "R33",
-			Reason: "files carry no data-subject key; erase item by item, or through Crewship's GDPR endpoint",
-		}},
-		Features: seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
-		Notes:    s.notes(snap),
-		Provider: s, Browser: s, History: s, Quarantine: s, Names: s, Subjects: s, Maintainer: s,
+		Tiers:      s.tiers,
+		Orders:     []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest},
+		Deviations: s.deviations(),
+		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
+		Notes:      s.notes(snap),
+		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Subjects: s, Maintainer: s,
 		Address: s.address,
 	}
+}
+
+// deviations names the missing cascade, unless Crewship's server does it.
+func (s *store) deviations() []model.Deviation {
+	if s.api != nil {
+		return nil
+	}
+	return []model.Deviation{{
+		Rule:   "R33",
+		Reason: "files carry no data-subject key; erase item by item, or through Crewship's GDPR endpoint (api_url)",
+	}}
 }
 
 // notes tell what an operator must know about this store.
@@ -109,6 +125,9 @@ func (s *store) notes(snap *snapshot) []string {
 	}
 	if !s.at.single && s.at.memory == "" {
 		out = append(out, "no memory root was found: the workspace tier and the text of old versions are not shown; set memory_root if there is one")
+	}
+	if s.api != nil {
+		out = append(out, "the erasure of a person goes to Crewship's server too, which reaches peer cards, user models and rows keyed by the user's id")
 	}
 	for _, p := range snap.problems {
 		out = append(out, "not shown: "+p)

@@ -14,7 +14,8 @@ import (
 // Scrub removes copies that Crewship keeps beside the memories and that name the
 // person: temporary files, snapshots taken before a run, version blobs, rows of
 // the search index; and the lock files of what was removed. Crewship's database is
-// never written: it is reported as out of scope.
+// never written: where its server is configured that erases the person's rows, and
+// the rest is reported as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if err := s.checkWritable("scrub"); err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	for _, l := range s.databaseLayers() {
-		w.out = append(w.out, model.LayerResult{Layer: l.ID, Method: "not touched", Verdict: model.VerdictOutOfScope, Reason: l.Reason})
+		w.eraseRows(l)
 	}
 	return w.out, nil
 }

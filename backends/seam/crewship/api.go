@@ -1,0 +1,182 @@
+package crewship
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// api is Crewship's own HTTP interface, which alone may erase in its database
+// (crewship-http.md, Data subjects).
+type api struct {
+	base      *url.URL
+	token     model.Secret
+	workspace string
+	http      *http.Client
+}
+
+// apiLimit bounds an answer, in bytes.
+const apiLimit = 1 << 20
+
+// apiReason stands in Crewship's own record of the erasure, where it must not be
+// blank. The operator's reason stays in memdesk's log.
+const apiReason = "data subject erasure, carried out with memdesk"
+
+// newAPI is nil without a URL. Plain http is for this machine only: the token
+// would travel in clear.
+func newAPI(cfg Config) (*api, error) {
+	if cfg.APIURL == "" {
+		return nil, nil
+	}
+	bad := func(why string) (*api, error) {
+		return nil, model.Errorf(model.InvalidInput, "open", "api_url %s", why)
+	}
+	u, err := url.Parse(strings.TrimRight(cfg.APIURL, "/"))
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return bad("is no URL: write https://host of the Crewship server")
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return bad("must hold no user, query or fragment: the token goes into api_token_env or api_token_file")
+	case u.Scheme == "http" && !onThisMachine(u.Hostname()):
+		return bad("is plain http to another machine: the token would travel in clear; use https")
+	case !cfg.APIToken.IsSet():
+		return nil, model.Errorf(model.InvalidInput, "open", "api_url needs a token: set api_token_env or api_token_file")
+	case cfg.Workspace == "":
+		return nil, model.Errorf(model.InvalidInput, "open", "api_url needs workspace: every call names one")
+	}
+	return &api{base: u, token: cfg.APIToken, workspace: cfg.Workspace, http: &http.Client{
+		Timeout:       30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it would carry the token away
+	}}, nil
+}
+
+func onThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// erase runs Crewship's own erasure of a person and returns the rows it deleted.
+// It reaches what is keyed by the user's id: peer cards, user models, version and
+// inbox rows. An error other than PermissionDenied or Conflict leaves open what
+// was done; the call may be repeated.
+func (a *api) erase(ctx context.Context, subject string) (int64, error) {
+	at := a.base.JoinPath("api", "v1", "admin", "users", subject, "data")
+	at.RawQuery = url.Values{"workspace_id": {a.workspace}}.Encode()
+	body, err := json.Marshal(map[string]string{"reason": apiReason})
+	if err != nil {
+		return 0, model.E(model.Internal, "forget", err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, at.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, model.Errorf(model.InvalidInput, "forget", "the id cannot stand in a URL")
+	}
+	req.Header.Set("Authorization", "Bearer "+a.token.Reveal())
+	req.Header.Set("Content-Type", "application/json")
+	res, err := a.http.Do(req)
+	if err != nil {
+		if e := model.FromContext(ctx, "forget"); e != nil {
+			return 0, e
+		}
+		return 0, model.Errorf(model.Unavailable, "forget", "Crewship's server did not answer; whether it erased is not known, the call may be repeated")
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, apiLimit+1))
+	if err != nil || len(data) > apiLimit {
+		return 0, model.Errorf(model.Unavailable, "forget", "Crewship's answer did not arrive whole; whether it erased is not known, the call may be repeated")
+	}
+	return apiResult(res.StatusCode, data)
+}
+
+// apiResult reads an answer. A 207 is a partial erasure, never done.
+func apiResult(status int, data []byte) (int64, error) {
+	var answer struct {
+		Rows json.RawMessage `json:"rows_deleted"`
+	}
+	switch status {
+	case http.StatusAccepted, http.StatusOK:
+		if err := json.Unmarshal(data, &answer); err != nil {
+			return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d and not with what it documents", status)
+		}
+		return rowsDeleted(answer.Rows), nil
+	case http.StatusMultiStatus:
+		return 0, model.Errorf(model.Unavailable, "forget", "Crewship erased a part only (status 207); run it again")
+	case http.StatusConflict:
+		return 0, model.Errorf(model.Conflict, "forget", "Crewship could not hand this person's pages to a crew and deleted nothing (status 409)")
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return 0, model.Errorf(model.PermissionDenied, "forget", "Crewship refuses the token (status %d): it needs the role OWNER or ADMIN", status)
+	case http.StatusBadRequest:
+		return 0, model.Errorf(model.InvalidInput, "forget", "Crewship refuses the request (status 400)")
+	}
+	return 0, model.Errorf(model.Unavailable, "forget", "Crewship answered with status %d; whether it erased is not known", status)
+}
+
+// rowsDeleted sums a number, or numbers by table.
+func rowsDeleted(raw json.RawMessage) int64 {
+	var n int64
+	if json.Unmarshal(raw, &n) == nil {
+		return n
+	}
+	var by map[string]int64
+	if json.Unmarshal(raw, &by) != nil {
+		return 0
+	}
+	for _, v := range by {
+		n += v
+	}
+	return n
+}
+
+// cascade erases through Crewship, where it is configured.
+func (s *store) cascade(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if s.api == nil {
+		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+	}
+	if err := s.checkWritable("forget"); err != nil {
+		return model.ForgetResult{}, err
+	}
+	snap, err := s.survey(ctx, "forget")
+	if err != nil {
+		return model.ForgetResult{}, err
+	}
+	sel := selection{req.WorkspaceID, req.CrewID, req.AgentID}
+	if sel.crew != "" || sel.agent != "" {
+		return model.ForgetResult{}, model.Errorf(model.InvalidInput, "forget", "a cascade is for the whole workspace: no crew and no agent")
+	}
+	if sel.workspace != "" && sel.workspace != s.api.workspace && !snap.names.isWorkspace(s.api.workspace, sel.workspace) {
+		return model.ForgetResult{}, model.Errorf(model.InvalidInput, "forget", "the store erases in workspace %s only", quote(s.api.workspace))
+	}
+	defer s.changed()
+	n, err := s.api.erase(ctx, req.DataSubjectID)
+	return model.ForgetResult{Removed: n}, err
+}
+
+// eraseRows has Crewship erase a person's rows as a part of a scrub.
+func (w *scrubbing) eraseRows(l model.Layer) {
+	r := model.LayerResult{Layer: l.ID, Method: "not touched", Verdict: model.VerdictOutOfScope, Reason: l.Reason}
+	if w.store.api == nil || l.ID != dbName || len(w.req.Subjects) == 0 {
+		w.out = append(w.out, r)
+		return
+	}
+	r.Method = "erased by Crewship's own endpoint"
+	var failed error
+	for _, subject := range w.req.Subjects {
+		n, err := w.store.api.erase(w.ctx, subject)
+		r.Rows += n
+		failed = errors.Join(failed, err)
+	}
+	if failed != nil {
+		r.Verdict, r.Reason = model.VerdictFailed, failed.Error()
+	} else {
+		r.Reason = "Crewship erased the rows it keys by the person's id; accounts, its journal and its own record of erasures stay in its database"
+	}
+	w.out = append(w.out, r)
+}
