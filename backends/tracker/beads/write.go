@@ -108,8 +108,10 @@ func (s *Store) replace(op string, snap *snapshot, at [2]stamp, issues, deps []b
 			}
 			return false, model.Errorf(model.Internal, op, "issues.jsonl is written, but deps.jsonl was changed by another program meanwhile: do the same once more to bring it up to date")
 		}
-		err = atomicfile.WriteFS(s.fs, s.path(f.name), f.now, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
+		err = atomicfile.WriteFS(s.writer(f.old), s.path(f.name), f.now, atomicfile.Options{TempName: tempName, Perm: 0o644, KeepMode: true, KeepOwner: true})
 		switch {
+		case errors.Is(err, errForeign) && i == 0:
+			return false, nil
 		case errors.Is(err, atomicfile.ErrUnsynced):
 			return true, model.Errorf(model.Internal, op, "%s is written but not known to be durable", f.name)
 		case err != nil && i == 1 && !bytes.Equal(snap.issues, issues):

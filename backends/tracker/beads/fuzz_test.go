@@ -1,0 +1,74 @@
+package beads
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzMembers holds the scanner to encoding/json: the same lines are objects, the
+// same strings come out, and an edit leaves every other member alone.
+func FuzzMembers(f *testing.F) {
+	for _, s := range []string{
+		`{}`, `{"a":1}`, ` { "a" : [1,2,{"b":null}] , "c":"x\u00e9\ud83d\ude00\"" } `, `{"a":1,"a":2}`, `["a"]`, `{"a":01}`, `{"a":-0.5e+3}`, `{"a":"` + "\x01" + `"}`,
+		`{"a":"\ud800"}`, `{"a":tru}`, `{"a":1,}`, `{"id":"x","title":"cut off`, "{\"a\":\"\xff\"}", `{"\u0061":"long enough to be read eight bytes at a time \\ \n"}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		o, err := parseObject(line)
+		valid := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{")
+		if (err == nil) != valid {
+			t.Fatalf("scanner says %v, encoding/json %v", err, valid)
+		}
+		if err != nil {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(line, &want); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range o.members {
+			if !utf8.ValidString(m.name) {
+				return // encoding/json replaces the bytes, this scanner keeps them
+			}
+		}
+		for name, raw := range want {
+			got := o.raw(name)
+			if !bytes.Equal(got, raw) {
+				t.Fatalf("member %q is %q, want %q", name, got, raw)
+			}
+			var s string
+			if raw[0] == '"' && utf8.Valid(raw) && json.Unmarshal(raw, &s) == nil {
+				text, _ := o.text(name)
+				if text != s || unquotedLen(raw[1:len(raw)-1]) != int64(len(s)) {
+					t.Fatalf("string %q reads %q (%d), want %q", raw, text, unquotedLen(raw[1:len(raw)-1]), s)
+				}
+			}
+		}
+		o.set(quote("new \" \\ \n text"), "memdesk")
+		if !json.Valid(o.line) {
+			t.Fatalf("after set: %q", o.line)
+		}
+		o.remove("memdesk")
+		if _, had := want["memdesk"]; !had && !sameMembers(t, o.line, want) {
+			t.Fatalf("set and remove changed %q to %q", line, o.line)
+		}
+	})
+}
+
+func sameMembers(t *testing.T, line []byte, want map[string]json.RawMessage) bool {
+	t.Helper()
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(line, &got); err != nil || len(got) != len(want) {
+		return false
+	}
+	for k, v := range want {
+		if !bytes.Equal(got[k], v) {
+			return false
+		}
+	}
+	return true
+}
