@@ -234,7 +234,7 @@ func (l *list) judge(p paired, texts map[string]side) (Copy, string, bool, error
 	}
 	r := p.lone
 	c := describe(l.s.Name, p.id, r)
-	c.Base, c.Orphan, c.Confidence = BaseMissing, true, r.match.Orphan
+	c.Base, c.Orphan, c.Confidence, c.BaseRev = BaseMissing, true, r.match.Orphan, model.Absent
 	c.Reason = reasons(patternReason(r), "no base in its folder")
 	c.takeCopy(copied)
 	return c, copied.it.Body, true, nil

@@ -137,6 +137,9 @@ func (r *resolver) plan() ([]undo.Change, error) {
 		if r.ch.Merged == "" {
 			return nil, model.Errorf(model.InvalidInput, "resolve", "the merged text is empty")
 		}
+		if n := Markers(r.c.Target, r.ch.Merged); n > max(Markers(r.c.Target, r.base.Body), Markers(r.c.Target, r.copy.Body)) {
+			return nil, model.Errorf(model.InvalidInput, "resolve", "the merged text still holds merge markers")
+		}
 		changes = r.toBase(changes, r.ch.Merged)
 	case TakeBoth:
 		return r.rename(changes)

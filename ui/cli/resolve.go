@@ -8,7 +8,6 @@ import (
 
 	"memdesk/audit"
 	"memdesk/conflict"
-	"memdesk/conflict/names"
 	"memdesk/model"
 )
 
@@ -151,7 +150,7 @@ func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
 					break
 				}
 				switch {
-				case !c.Redundant || c.Class != names.Conflict && c.Class != names.Duplicate && c.Class != names.Displaced:
+				case !c.Redundant || !removable(c.Class):
 				case c.RenameOnly():
 					spared++
 				default:

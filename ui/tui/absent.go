@@ -12,10 +12,7 @@ type absent struct {
 	why string
 }
 
-const (
-	conflictsAbsent = "Conflicts are not in this version: conflict copies are listed among the items in 2 Tiers, where a name such as note.sync-conflict-20260521 shows them"
-	erasureAbsent   = "Erasure is not in this version: 3 Recall finds what concerns a person, and memdesk forget removes items one by one"
-)
+const erasureAbsent = "Erasure is not in this version: 3 Recall finds what concerns a person, and memdesk forget removes items one by one"
 
 func newAbsent(d *desk, why string) *absent { return &absent{d, why} }
 

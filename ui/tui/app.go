@@ -91,6 +91,7 @@ func newApp(ctx context.Context, o Options) *App {
 		st: newStyles(a.looks, a.dark),
 	}
 	a.d.esc = a.d.st.esc
+	a.d.conflicts = o.Conflicts
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
 	a.d.discard = a.discard
 	a.d.app = a
@@ -103,7 +104,7 @@ func newApp(ctx context.Context, o Options) *App {
 	a.members, a.lastKey = o.Fleet.Members(), o.Clock.Now()
 	a.panes = [paneCount]pane{
 		paneHealth: newHealth(a.d), paneTiers: newTiers(a.d), paneRecall: newRecall(a.d),
-		paneQuarantine: newQuarantine(a.d), paneConflicts: newAbsent(a.d, conflictsAbsent),
+		paneQuarantine: newQuarantine(a.d), paneConflicts: newConflicts(a.d),
 		paneErasure: newAbsent(a.d, erasureAbsent), paneAudit: newAudit(a.d),
 	}
 	a.active = paneTiers

@@ -143,6 +143,9 @@ func (a *App) bulkEnded(b *bulk) tea.Cmd {
 	if a.side != nil || a.active != paneTiers {
 		cmds = append(cmds, a.pane().refresh())
 	}
+	if a.side != nil && a.active == paneConflicts { // what lies under the outcomes
+		cmds = append(cmds, a.panes[paneConflicts].refresh())
+	}
 	return tea.Batch(cmds...)
 }
 

@@ -35,8 +35,8 @@ func TestPanes(t *testing.T) {
 		r.press("7").see("[7 Audit]", "event 1,204").golden(frame("audit"))
 		r.press("?").see("Help: Audit", "everywhere").golden(frame("help"))
 		r.press("esc").gone("Help: Audit")
-		r.press("5").see("Conflicts are not in this version")
-		r.press("esc").gone("Conflicts are not").press("6").see("Erasure is not in this version")
+		r.press("5").see("no source of conflicts is attached")
+		r.press("6").see("Erasure is not in this version")
 		r.press("esc").gone("Erasure is not").press("q")
 		if _, err := r.left(); err != nil {
 			t.Fatal(err)

@@ -37,6 +37,7 @@ type Options struct {
 	Clock      clock.Clock      // nil: the system's
 	Audit      AuditSource      // nil: the pane says why it is empty
 	Quarantine QuarantineSource // nil: the pane says why it is empty
+	Conflicts  ConflictSource   // nil: the pane says why it is empty
 	Acts       Acts             // nil: nothing can be changed, and the keys say so
 	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
 	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
@@ -63,6 +64,7 @@ type desk struct {
 	time       clockwork
 	audit      AuditSource
 	quarantine QuarantineSource
+	conflicts  ConflictSource
 	acts       Acts
 	drafts     *drafts.Folder
 	edit       func(path string) tea.ExecCommand

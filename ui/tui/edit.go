@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/conflict"
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -24,17 +25,19 @@ const (
 	createItem
 	appendItem
 	releaseItem
+	resolveItem // the text ends a conflict: second goes
 )
 
 // edit is one text on its way from a store to an editor and back.
 type edit struct {
-	what  editKind
-	store model.Store
-	req   model.RetainRequest // how it is written; IfMatch is what was seen
-	label string              // id of the item, or what stands for it
-	kind  model.DocumentKind
-	have  []model.Field // metadata as it was read
-	entry QuarantineEntry
+	what   editKind
+	store  model.Store
+	req    model.RetainRequest // how it is written; IfMatch is what was seen
+	label  string              // id of the item, or what stands for it
+	kind   model.DocumentKind
+	have   []model.Field // metadata as it was read
+	entry  QuarantineEntry
+	second conflict.Copy // of a conflict that the text ends
 
 	original string // what the editor began with
 	base     string // the stored text that the operator's is compared with
@@ -213,6 +216,12 @@ func (a *App) saveDialog(e *edit, text string) *dialog {
 	case appendItem:
 		d.title, title = esc.Const("Append"), esc.Sprintf("Append to %s?", name)
 		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", group(int64(len(text))), esc.Line(e.store.Name))
+	case resolveItem:
+		d.title, title = esc.Const("Resolve"), esc.Sprintf("Resolve %s with this text?", name)
+		d.name = a.d.typedName(e.store, e.label)
+		if e.second.ID != e.second.Target {
+			d.lines = append(d.lines, headLine{value: esc.Const("The copy goes; both texts are kept."), kind: headNote})
+		}
 	case releaseItem:
 		d.title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
 		d.must, d.name = true, a.d.typedName(e.store, e.label)
@@ -236,7 +245,7 @@ func (a *App) saveDialog(e *edit, text string) *dialog {
 }
 
 func (a *App) saveChoices(e *edit, text string) []choice {
-	verb := map[editKind]string{editItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release"}[e.what]
+	verb := map[editKind]string{editItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release", resolveItem: "Resolve"}[e.what]
 	return []choice{
 		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, e, text, f.reason) }},
 		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
@@ -275,7 +284,7 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 }
 
 func savedWord(k editKind) string {
-	return map[editKind]string{editItem: "saved", createItem: "created", appendItem: "appended to", releaseItem: "released"}[k]
+	return map[editKind]string{editItem: "saved", createItem: "created", appendItem: "appended to", releaseItem: "released", resolveItem: "resolved"}[k]
 }
 
 func orLabel(id, label string) string {
@@ -298,6 +307,10 @@ func (a *App) write(ctx context.Context, e *edit, text, why string) (Done, error
 	if e.what == releaseItem {
 		body := &text
 		return a.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
+	}
+	if e.what == resolveItem {
+		ch := conflict.Choice{Take: conflict.TakeMerged, Merged: text, BaseRev: e.req.IfMatch}
+		return a.d.conflicts.Resolve(ctx, e.second, ch, why)
 	}
 	req := e.req
 	req.Content = text

@@ -74,6 +74,13 @@ func play(scenario string) error {
 			o.Fleet = backends.NewFleet(members, nil)
 		case "acts":
 			acting(&o, &actsFake{fakes: fakes})
+		case "conflicts", "moved": // of a store that the operator does not call production
+			members := o.Fleet.Members()
+			members[0].Store.Environment = ""
+			o.Fleet = backends.NewFleet(members, nil)
+			acts := &actsFake{fakes: fakes}
+			acting(&o, acts)
+			o.Conflicts = newConflictsFake(acts, word == "moved")
 		case "meddle": // somebody else writes whatever the operator is about to change
 			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
 		case "down": // as long as a file exists

@@ -1,0 +1,206 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/model"
+	"memdesk/ui/tui"
+	"memdesk/undo"
+)
+
+// conflictSource lists the conflicts of every store as far as somebody has asked:
+// a first page begins a look, the pages after it go on with it.
+type conflictSource struct {
+	fleet *backends.Fleet
+	undo  *undo.Keeper
+	opt   conflict.Options
+
+	mu    sync.Mutex
+	look  *looking
+	looks int
+}
+
+// looking is one walk over all stores.
+type looking struct {
+	id    string
+	found []conflict.Copy
+	notes []string
+	next  func() (conflict.Copy, bool)
+	stop  func()
+	done  bool
+}
+
+// Conflicts implements tui.ConflictSource. Until the walk is through, the total is
+// a lower bound and a page may be short.
+func (s *conflictSource) Conflicts(ctx context.Context, q tui.PageQuery) (tui.ConflictPage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := 0
+	if q.Cursor == "" {
+		s.begin(ctx)
+	} else {
+		id, n, ok := strings.Cut(q.Cursor, ":")
+		var err error
+		if at, err = strconv.Atoi(n); !ok || err != nil || at < 0 || s.look == nil || id != s.look.id {
+			return tui.ConflictPage{}, model.Errorf(model.InvalidInput, "conflicts", "this cursor is of another list")
+		}
+	}
+	page := tui.ConflictPage{}
+	until := time.Now().Add(pageWait)
+	for i := at; ; i++ {
+		if i == len(s.look.found) && !s.look.more() {
+			break
+		}
+		if err := model.FromContext(ctx, "conflicts"); err != nil {
+			return tui.ConflictPage{}, err
+		}
+		if c := s.look.found[i]; conflictMatches(q, c) {
+			page.Copies = append(page.Copies, c)
+		}
+		if len(page.Copies) == q.Limit || len(page.Copies) > 0 && time.Now().After(until) {
+			page.Next = s.look.id + ":" + strconv.Itoa(i+1)
+			break
+		}
+	}
+	for _, c := range s.look.found {
+		if conflictMatches(q, c) {
+			page.Total.N++
+		}
+	}
+	page.Total.AtLeast = !s.look.done
+	page.Notice = strings.Join(append(s.interrupted(), s.look.notes...), "; ")
+	return page, nil
+}
+
+func conflictMatches(q tui.PageQuery, c conflict.Copy) bool {
+	return matches(q, c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), conflictState(c), c.Reason, c.Problem)
+}
+
+// interrupted names resolutions that were stopped halfway.
+func (s *conflictSource) interrupted() []string {
+	if s.undo == nil {
+		return nil
+	}
+	entries, _, err := s.undo.List()
+	if err != nil {
+		return []string{"whether a resolve was interrupted is not known: " + err.Error()}
+	}
+	var out []string
+	for _, e := range entries {
+		if len(e.Sides) > 0 && e.After == "" {
+			out = append(out, "a change of "+e.Item+" was interrupted: :undo lists both texts")
+		}
+	}
+	return out
+}
+
+func (s *conflictSource) begin(ctx context.Context) {
+	if s.look != nil {
+		s.look.stop()
+	}
+	s.looks++
+	l := &looking{id: strconv.Itoa(s.looks)}
+	l.next, l.stop = iter.Pull(s.walk(context.WithoutCancel(ctx), l))
+	s.look = l
+}
+
+func (l *looking) more() bool {
+	if l.done {
+		return false
+	}
+	c, ok := l.next()
+	if !ok {
+		l.done = true
+		l.stop()
+		return false
+	}
+	l.found = append(l.found, c)
+	return true
+}
+
+// walk goes through the stores in the fleet's order. A store that cannot be
+// looked at, or not to its end, has a row that says so.
+func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict.Copy] {
+	return func(yield func(conflict.Copy) bool) {
+		for _, m := range s.fleet.Members() {
+			if m.Err != nil {
+				if !yield(conflict.Copy{Store: m.Name, Problem: "not open: " + m.Err.Error()}) {
+					return
+				}
+				continue
+			}
+			opt := s.opt
+			opt.Note = func(n string) { l.notes = append(l.notes, m.Name+": "+n) }
+			for c, err := range conflict.List(ctx, m.Store, opt) {
+				if err != nil {
+					c = conflict.Copy{Store: m.Name, Problem: "the look stopped: " + err.Error()}
+				}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Compare implements tui.ConflictSource.
+func (s *conflictSource) Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error) {
+	st, err := s.fleet.Store(c.Store)
+	if err != nil {
+		return conflict.Comparison{Copy: c}, err
+	}
+	return conflict.Compare(ctx, st, c)
+}
+
+// Resolve implements tui.ConflictSource.
+func (s *conflictSource) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (tui.Done, error) {
+	st, err := s.fleet.Store(c.Store)
+	if err != nil {
+		return tui.Done{}, err
+	}
+	res, err := conflict.Resolve(audit.WithReason(ctx, reason), s.undo, st, c, ch)
+	done := tui.Done{Store: c.Store, Item: res.Base, Undo: res.Undo.ID, Obstacle: res.Undo.Obstacle, Warnings: res.Notes}
+	if res.Kept == "" {
+		done.Removed = 1
+	}
+	return done, err
+}
+
+// Redundant implements tui.ConflictSource.
+func (s *conflictSource) Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error) {
+	for _, m := range s.fleet.Members() {
+		if m.Err != nil {
+			err = errors.Join(err, m.Err)
+			continue
+		}
+		opt := s.opt
+		opt.Markers = conflict.LookNone
+		for c, lerr := range conflict.List(ctx, m.Store, opt) {
+			switch {
+			case lerr != nil:
+				err = errors.Join(err, lerr)
+			case !c.Redundant || !removable(c.Class):
+			case c.RenameOnly():
+				spared++
+			default:
+				all = append(all, c)
+			}
+		}
+	}
+	return all, spared, err
+}
+
+// removable are the classes whose redundant copies go in bulk.
+func removable(c names.Class) bool {
+	return c == names.Conflict || c == names.Duplicate || c == names.Displaced
+}

@@ -1,0 +1,295 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	threeway "memdesk/conflict/merge"
+	"memdesk/conflict/names"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// take asks whether one side of a conflict should stay.
+func (a *App) take(c conflict.Copy, t conflict.Take) tea.Cmd {
+	d := a.d
+	return a.propose(func(context.Context) (*dialog, safetext.Text) {
+		s, err := d.fleet.Store(c.Store)
+		if err != nil {
+			return nil, reason(d.esc, err)
+		}
+		return d.takeDialog(s, c, t), safetext.Text{}
+	})
+}
+
+func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog {
+	esc := d.esc
+	base, own := esc.LineMax(path.Base(c.Target), maxTitle), esc.LineMax(path.Base(c.ID), maxTitle)
+	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, group(c.CopySize)), "Keep base"
+	switch {
+	case t == conflict.TakeCopy && c.Orphan:
+		title, what, verb = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own), "Take copy"
+	case t == conflict.TakeCopy:
+		title, verb = esc.Sprintf("Put the copy in the place of %s?", base), "Take copy"
+		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", group(c.BaseSize), group(c.CopySize))
+	case t == conflict.TakeBoth:
+		title, verb = esc.Sprintf("Keep both, and rename %s?", own), "Keep both"
+		what = esc.Const("The copy gets a name that speaks of no conflict, in the same folder.")
+	}
+	lines := []headLine{{value: title, kind: headTitle}, {value: what}}
+	if c.Redundant {
+		lines = append(lines, headLine{value: esc.Const("Both are the same, byte for byte."), kind: headNote})
+	}
+	if s.Environment != "" {
+		lines = append(lines, headLine{value: esc.Sprintf("The environment: %s. The store: %s.", esc.Line(s.Environment), esc.Line(s.Name)), kind: headNote})
+	}
+	if c.RenameOnly() && t != conflict.TakeBoth {
+		lines = append(lines, headLine{value: esc.Const("The copy is renamed and not deleted:"), kind: headNote})
+	}
+	for _, w := range c.Cautions {
+		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.Line(w)), kind: headWarn})
+	}
+	lines = append(lines, headLine{value: esc.Const("Both texts are kept: z puts them back."), kind: headNote})
+	return &dialog{
+		title: esc.Const("Resolve"), lines: lines, name: d.typedName(s, c.Target), noReason: c.Redundant,
+		choices: []choice{{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted {
+			return d.doResolve(ctx, c, conflict.Choice{Take: t}, f.reason)
+		}}},
+	}
+}
+
+// doResolve runs in a command.
+func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, why string) acted {
+	esc := d.esc
+	done, err := d.conflicts.Resolve(ctx, c, ch, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return acted{text: esc.Sprintf("not resolved: %s", reason(esc, err)), title: "Conflict", page: d.changedSides(ctx, c)}
+	case err != nil:
+		return acted{text: esc.Sprintf("not resolved: %s", reason(esc, err))}
+	}
+	out := acted{ok: true, text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), maxTitle))}
+	switch {
+	case done.Undo == "":
+		out.text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), maxTitle))
+	case done.Obstacle != "":
+		out.text = esc.Sprintf("resolved; it cannot be put back: %s", esc.LineMax(done.Obstacle, maxReason))
+	default:
+		out.undo = []string{done.Undo}
+	}
+	if len(done.Warnings) > 0 {
+		out.title, out.page = "Resolved", d.warningPage(out.text, done.Warnings)
+	}
+	return out
+}
+
+// changedSides is both sides as they are now, under the reason why nothing was
+// done.
+func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text {
+	t := d.conflictDetail(false, 0)(ctx, c)
+	t.head = append([]headLine{
+		{value: d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), kind: headWarn},
+		{kind: headBlank},
+	}, t.head...)
+	return t
+}
+
+// mergeConflict goes through the differences one by one.
+func (a *App) mergeConflict(c conflict.Copy) tea.Cmd {
+	d := a.d
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+		cmp, err := d.conflicts.Compare(ctx, c)
+		if err != nil {
+			return nil, reason(d.esc, err)
+		}
+		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
+			return nil, d.esc.Const("a side has changed since it was shown: ctrl+r looks again")
+		}
+		return a.hunkDialog(cmp, map[int]threeway.Side{}), safetext.Text{}
+	})
+}
+
+// hunkDialog asks about the first difference that is open; when none is, it asks
+// whether the result should be written.
+func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog {
+	esc := a.d.esc
+	at, open, all := -1, 0, 0
+	for i, h := range cmp.Hunks {
+		if !h.Open() {
+			continue
+		}
+		all++
+		if chosen[i] == threeway.Undecided {
+			if open++; at < 0 {
+				at = i
+			}
+		}
+	}
+	if at < 0 {
+		result, _ := threeway.Text(cmp.Hunks, chosen)
+		return a.resultDialog(cmp, result)
+	}
+	h := cmp.Hunks[at]
+	var diff comparison
+	diff.compare(esc, "base", "copy", strings.Join(h.Left, ""), strings.Join(h.Right, ""))
+	dlg := &dialog{
+		title: esc.Const("Merge"), noReason: true, body: diff.text(nil),
+		lines: []headLine{
+			{value: esc.Sprintf("Difference %s of %s in %s", group(int64(all-open+1)), group(int64(all)), esc.LineMax(path.Base(cmp.Target), maxTitle)), kind: headTitle},
+			{value: esc.Const("Which side stays here? Nothing is written before the end."), kind: headNote},
+		},
+	}
+	pick := func(verb string, side threeway.Side) {
+		dlg.choices = append(dlg.choices, choice{verb: verb, run: func() tea.Cmd {
+			chosen[at] = side
+			return a.show(a.hunkDialog(cmp, chosen))
+		}})
+	}
+	pick("Base", threeway.TakeLeft)
+	pick("Copy", threeway.TakeRight)
+	pick("Both", threeway.TakeBoth)
+	if h.Ancestor != nil {
+		pick("Ancestor", threeway.TakeAncestor)
+	}
+	if _, why := a.d.editor(); why == "" {
+		dlg.choices = append(dlg.choices, choice{verb: "Edit", run: func() tea.Cmd {
+			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
+			return a.editConflict(cmp.Copy, &text)
+		}})
+	}
+	return dlg
+}
+
+// resultDialog shows what would be written.
+func (a *App) resultDialog(cmp conflict.Comparison, result string) *dialog {
+	esc := a.d.esc
+	var diff comparison
+	diff.compare(esc, "the base as it is", "the result", cmp.BaseText, result)
+	s, _ := a.d.fleet.Store(cmp.Store)
+	dlg := &dialog{
+		title: esc.Const("Merge"), body: diff.text(nil), name: a.d.typedName(s, cmp.Target),
+		lines: []headLine{
+			{value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), maxTitle)), kind: headTitle},
+			{value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", plural(int64(diff.added), "line"), plural(int64(diff.removed), "line")), kind: headNote},
+		},
+		choices: []choice{{verb: "Write", typed: true, act: func(ctx context.Context, f filled) acted {
+			return a.d.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
+		}}},
+	}
+	if _, why := a.d.editor(); why == "" {
+		dlg.choices = append(dlg.choices, choice{verb: "Edit", run: func() tea.Cmd { return a.editConflict(cmp.Copy, &result) }})
+	}
+	return dlg
+}
+
+// editConflict opens the editor on a result, or on both sides between marks.
+func (a *App) editConflict(c conflict.Copy, given *string) tea.Cmd {
+	d := a.d
+	return a.begin(func(ctx context.Context) (*edit, error) {
+		s, err := d.fleet.Store(c.Store)
+		if err != nil {
+			return nil, err
+		}
+		cmp, err := d.conflicts.Compare(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
+			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
+		}
+		e := &edit{what: resolveItem, store: s, label: c.Target, kind: model.Opaque, second: c, base: cmp.BaseText,
+			req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
+		switch {
+		case given != nil:
+			e.original = *given
+		case c.Class == names.InFile:
+			e.original, e.base = cmp.CopyText, cmp.CopyText
+		default:
+			e.original = threeway.Marked(cmp.Hunks, nil, "base", "copy")
+		}
+		return e, nil
+	})
+}
+
+// dropRedundant counts the redundant copies of all stores and asks once.
+func (d *desk) dropRedundant() tea.Cmd {
+	a := d.app
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+		all, spared, err := d.conflicts.Redundant(ctx)
+		esc := d.esc
+		if err != nil && len(all) == 0 {
+			return nil, esc.Sprintf("not counted: %s", reason(esc, err))
+		}
+		all = d.changeable(all)
+		if len(all) == 0 {
+			return nil, esc.Const("no copy is redundant that could be removed")
+		}
+		var list strings.Builder
+		for _, c := range all {
+			list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
+		}
+		dlg := &dialog{title: esc.Const("Redundant"), noReason: true, body: newText(nil, list.String()), name: d.typedAny(all),
+			lines: []headLine{
+				{value: esc.Sprintf("Remove %s?", plural(int64(len(all)), "redundant copy")), kind: headTitle},
+				{value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), kind: headNote},
+			}}
+		if spared > 0 {
+			dlg.lines = append(dlg.lines, headLine{value: esc.Sprintf("!! %s more of Resilio Sync stay: deleting one can delete the real file on other peers.", group(int64(spared))), kind: headWarn})
+		}
+		if err != nil {
+			dlg.lines = append(dlg.lines, headLine{value: esc.Sprintf("!! not every store was looked at: %s", reason(esc, err)), kind: headWarn})
+		}
+		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted { return acted{began: d.dropEach(all)} }}}
+		return dlg, safetext.Text{}
+	})
+}
+
+// typedAny is what must be typed when one of the stores is production.
+func (d *desk) typedAny(all []conflict.Copy) string {
+	for _, c := range all {
+		if s, err := d.fleet.Store(c.Store); err == nil && d.typedName(s, c.ID) != "" {
+			return s.Name
+		}
+	}
+	return ""
+}
+
+// changeable leaves out the copies of stores that are read-only.
+func (d *desk) changeable(all []conflict.Copy) []conflict.Copy {
+	var out []conflict.Copy
+	for _, c := range all {
+		if d.locked(c.Store) == "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (d *desk) dropEach(all []conflict.Copy) *bulk {
+	b := &bulk{kind: "console-resolve", title: "remove " + plural(int64(len(all)), "redundant copy"), noun: "conflict", total: len(all)}
+	b.run = func(ctx context.Context, j Job, b *bulk) error {
+		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
+		return b.each(ctx, j, len(all), key, func(ctx context.Context, i int) outcome {
+			c := all[i]
+			o := outcome{store: c.Store, name: c.ID, word: "left"}
+			done, err := d.conflicts.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, "redundant copy")
+			if err != nil {
+				o.why = reason(d.esc, err)
+				return o
+			}
+			o.ok, o.word = true, "removed"
+			if done.Undo != "" {
+				b.mu.Lock()
+				b.undo = append(b.undo, done.Undo)
+				b.mu.Unlock()
+			}
+			return o
+		})
+	}
+	return b
+}

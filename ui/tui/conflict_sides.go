@@ -1,0 +1,45 @@
+package tui
+
+import (
+	"strings"
+
+	"memdesk/conflict"
+	threeway "memdesk/conflict/merge"
+	"memdesk/internal/safetext"
+)
+
+// maxSides bounds the rows of a side by side view, which is laid out whole; the
+// unified one has no bound.
+const maxSides = 2000
+
+// sides sets both texts beside each other. Rows that differ are marked between
+// the columns: < only the base has it, > only the copy, | both, differently.
+func (d *desk) sides(cmp conflict.Comparison, width int) []headLine {
+	esc := d.esc
+	half := max((width-5)/2, 12)
+	var out []headLine
+	put := func(l, r, sign string, kind headKind) {
+		// Column by column: what would not fit is cut with an ellipsis.
+		left := safetext.Pad(esc.LineMax(strings.TrimRight(l, "\r\n"), half), half)
+		out = append(out, headLine{value: esc.Sprintf("%s %s %s", left, esc.Const(sign), esc.LineMax(strings.TrimRight(r, "\r\n"), half)), kind: kind})
+	}
+	put("BASE", "COPY", " ", headTitle)
+	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
+		for i := range max(len(h.Left), len(h.Right)) {
+			if len(out) > maxSides {
+				return append(out, headLine{value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", group(maxSides)), kind: headWarn})
+			}
+			switch {
+			case h.Kind == threeway.Same:
+				put(h.Left[i], h.Right[i], " ", headField)
+			case i >= len(h.Left):
+				put("", h.Right[i], ">", headWarn)
+			case i >= len(h.Right):
+				put(h.Left[i], "", "<", headWarn)
+			default:
+				put(h.Left[i], h.Right[i], "|", headWarn)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// ConflictSource lists what is in conflict in every store, compares and resolves
+// it. It is safe for concurrent use.
+type ConflictSource interface {
+	// Conflicts lists grouped by base, in a stable order; the first page begins a new
+	// look. A store that cannot be looked at has a row with Problem set.
+	Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error)
+	// Compare reads both sides as they are now.
+	Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error)
+	// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has
+	// changed then. What it displaces is kept.
+	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error)
+	// Redundant looks through all stores for copies that are byte for byte their base
+	// and may be removed; spared counts those that their tool's vendor warns against
+	// removing.
+	Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error)
+}
+
+// ConflictPage is a window of the list.
+type ConflictPage struct {
+	Copies []conflict.Copy
+	Next   string
+	Total  model.Count
+	Notice string // what was not looked at, in words
+}
+
+// newConflicts is the pane that triages second copies.
+func newConflicts(d *desk) *records {
+	kind := recordKind{
+		pane: paneConflicts, noun: "conflict",
+		empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
+		columns: []column{
+			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 10, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
+		},
+	}
+	if d.conflicts == nil {
+		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
+	}
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+		page, err := d.conflicts.Conflicts(ctx, q)
+		if err != nil {
+			return span[record]{}, safetext.Text{}, err
+		}
+		out := span[record]{next: page.Next, total: page.Total}
+		last := ""
+		for _, c := range page.Copies {
+			key := c.Store + "\x00" + c.Target
+			out.rows = append(out.rows, conflictRecord(d, c, key == last && c.Target != ""))
+			last = key
+		}
+		return out, d.esc.LineMax(page.Notice, maxReason), nil
+	}
+	kind.detail = d.conflictDetail(false, 0)
+	aside := false
+	kind.keys = func(p *records) []Binding { return d.conflictKeys(p, &aside) }
+	return newRecords(d, kind)
+}
+
+func conflictWord(c conflict.Copy) string {
+	switch {
+	case c.Problem != "":
+		return "unknown"
+	case c.Class == names.InFile:
+		return "markers"
+	case c.Orphan:
+		return "orphan"
+	case c.Redundant:
+		return "redundant"
+	}
+	return "differs"
+}
+
+func conflictRecord(d *desk, c conflict.Copy, again bool) record {
+	esc := d.esc
+	base := esc.LineMax(path.Base(c.Target), maxTitle)
+	switch {
+	case again: // one more copy of the base above
+		base = esc.Sprintf("+ %s", base)
+	case c.Target == "":
+		base = esc.Const("-")
+	}
+	own := esc.LineMax(path.Base(c.ID), maxTitle)
+	tones := []tone{toneInfo, toneInfo, toneInfo}
+	switch {
+	case c.Problem != "":
+		own, tones = esc.Sprintf("!! %s", esc.LineMax(c.Problem, maxTitle)), []tone{toneInfo, toneInfo, toneBad}
+	case c.Confidence != names.Possible && !c.Redundant:
+		tones[2] = toneWarn
+	}
+	return record{
+		key: c.Store + "\x00" + c.ID, raw: c, tones: tones,
+		cells: []safetext.Text{base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.time.age(c.At)), own},
+	}
+}
+
+// noResolve says why the copy at the cursor cannot be resolved.
+func (d *desk) noResolve(p *records) string {
+	r, ok := p.list.current()
+	if !ok {
+		return "the list is empty"
+	}
+	c := r.raw.(conflict.Copy)
+	if why := d.locked(c.Store); why != "" {
+		return why
+	}
+	switch {
+	case c.ID == "":
+		return "this row tells of the store, there is no copy behind it"
+	case c.Problem != "":
+		return "it could not be compared: " + c.Problem
+	}
+	return ""
+}
+
+// conflictKeys are the keys of this pane beside those of every list.
+func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
+	current := func() conflict.Copy {
+		r, _ := p.list.current()
+		return r.raw.(conflict.Copy)
+	}
+	can := func(more func(c conflict.Copy) string) func() string {
+		return func() string {
+			if why := d.noResolve(p); why != "" {
+				return why
+			}
+			return more(current())
+		}
+	}
+	whole := func(c conflict.Copy) string {
+		if c.Class == names.InFile {
+			return "the markers stand inside this item: e edits it"
+		}
+		return ""
+	}
+	based := func(c conflict.Copy) string {
+		if c.Orphan {
+			return "it has no base: c gives the copy the base's name, B keeps it under another"
+		}
+		return whole(c)
+	}
+	text := func(c conflict.Copy) string {
+		switch {
+		case c.Binary:
+			return "one side is not text: b, c and B work on its bytes"
+		case c.Orphan:
+			return "it has no base to be merged with"
+		}
+		return whole(c)
+	}
+	take := func(t conflict.Take) func() tea.Cmd {
+		return func() tea.Cmd { return d.app.take(current(), t) }
+	}
+	return []Binding{
+		{Keys: []string{"b"}, Hint: "base", Description: "keep the base as it is and remove the copy, after a question", Disabled: can(based), Handler: take(conflict.TakeBase)},
+		{Keys: []string{"c"}, Hint: "copy", Description: "put the copy in the base's place, after a question", Disabled: can(whole), Handler: take(conflict.TakeCopy)},
+		{Keys: []string{"B"}, Hint: "both", Description: "keep both: the copy gets a name of its own", Disabled: can(whole), Handler: take(conflict.TakeBoth)},
+		{Keys: []string{"m"}, Hint: "merge", Description: "go through the differences one by one", Disabled: can(text), Handler: func() tea.Cmd { return d.app.mergeConflict(current()) }},
+		{Keys: []string{"e"}, Hint: "edit", Description: "write the result in the editor, both sides between marks", Disabled: can(func(c conflict.Copy) string {
+			if c.Class == names.InFile {
+				return d.noEdit(c.Store)
+			}
+			if why := text(c); why != "" {
+				return why
+			}
+			return d.noEdit(c.Store)
+		}), Handler: func() tea.Cmd { return d.app.editConflict(current(), nil) }},
+		{Keys: []string{"s"}, Hint: "sides", Description: "both sides beside each other, or one below the other", Handler: func() tea.Cmd {
+			*aside = !*aside
+			p.kind.detail = d.conflictDetail(*aside, p.detail.width)
+			p.asked = ""
+			return p.show()
+		}},
+		{Keys: []string{"D"}, Description: "remove every redundant copy of all stores, after a question that counts them",
+			Disabled: func() string {
+				if why := d.locked(""); why != "" {
+					return why
+				}
+				return d.noBulk()
+			}, Handler: d.dropRedundant},
+	}
+}
+
+// conflictDetail makes the detail of a copy: what it is, and both sides compared.
+func (d *desk) conflictDetail(aside bool, width int) func(context.Context, any) *text {
+	return func(ctx context.Context, raw any) *text {
+		c := raw.(conflict.Copy)
+		if c.ID == "" {
+			return newText([]headLine{{value: d.esc.LineMax(c.Store, maxField), kind: headTitle}, {value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, maxReason)), kind: headWarn}}, "")
+		}
+		cmp, err := d.conflicts.Compare(ctx, c)
+		head := d.conflictHead(cmp, c)
+		if err != nil {
+			return newText(append(head, headLine{kind: headBlank}, headLine{value: d.esc.Sprintf("!! both sides cannot be read: %s", reason(d.esc, err)), kind: headWarn}), "")
+		}
+		head = append(head, headLine{kind: headBlank})
+		switch {
+		case cmp.Binary:
+			return newText(append(head, headLine{value: d.esc.Const("One side is not text. b, c and B resolve it as bytes."), kind: headNote}), "")
+		case c.Class == names.InFile || c.Orphan:
+			return newText(head, cmp.CopyText)
+		case cmp.Redundant:
+			return newText(append(head, headLine{value: d.esc.Const("Both are the same, byte for byte:"), kind: headNote}), cmp.BaseText)
+		case aside:
+			return newText(append(head, d.sides(cmp, width)...), "")
+		}
+		var diff comparison
+		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
+		return diff.text(head)
+	}
+}
+
+// conflictHead tells what is known of a copy, the evidence first.
+func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []headLine {
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	head := []headLine{
+		{value: esc.LineMax(path.Base(c.ID), maxField), kind: headTitle},
+		field(string(c.Confidence), esc.LineMax(c.Reason, maxField)),
+	}
+	if c.Problem != "" {
+		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, maxReason)), kind: headWarn})
+	}
+	for _, w := range c.Cautions {
+		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.Line(w)), kind: headWarn})
+	}
+	for _, t := range c.Twins {
+		head = append(head, headLine{value: esc.Sprintf("the same bytes stand in %s", esc.LineMax(path.Base(t), maxTitle)), kind: headNote})
+	}
+	if c.Target != "" && c.Class != names.InFile {
+		word := "base"
+		if c.Orphan {
+			word = "base, gone"
+		}
+		head = append(head, field(word, esc.LineMax(c.Target, maxField)))
+	}
+	tools := c.Tool
+	if len(c.Also) > 0 {
+		tools += ", or " + strings.Join(c.Also, ", ")
+	}
+	head = append(head, field("tool", esc.Line(tools)))
+	if c.Who != "" {
+		head = append(head, field("made by", esc.LineMax(c.Who, maxTitle)))
+	}
+	for i, s := range c.Chain {
+		if len(c.Chain) > 1 {
+			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(group(int64(i+1))), esc.LineMax(s.Name, maxTitle))))
+		}
+	}
+	head = append(head, field("copy", esc.Sprintf("%s, %s", size(c.CopySize), changed(d, c.CopyTime))))
+	if !c.Orphan && c.Class != names.InFile {
+		head = append(head, field("base", esc.Sprintf("%s, %s", size(c.BaseSize), changed(d, c.BaseTime))))
+		switch {
+		case cmp.Threefold():
+			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, maxTitle)))
+		case cmp.Unknown != "":
+			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, maxTitle))))
+		}
+	}
+	for _, f := range cmp.Front {
+		if !f.Same() {
+			head = append(head, headLine{name: esc.LineMax(f.Name, 20), value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), kind: headNote})
+		}
+	}
+	return append(head, field("store", esc.Line(c.Store)))
+}
+
+func sideValue(esc safetext.Escaper, v string, there bool) safetext.Text {
+	if !there {
+		return esc.Const("(not there)")
+	}
+	return esc.LineMax(v, maxTitle)
+}

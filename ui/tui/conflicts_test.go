@@ -1,0 +1,62 @@
+package tui_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// conflicts opens pane 5 on one copy of each sort.
+func conflicts(t *testing.T, scenario string, w, h int) *robot {
+	return startRobot(t, start{scenario: scenario, width: w, height: h}).see("[2 Tiers]", "48,210").press("5").see("[5 Conflicts]", "1 of 5", "garden.md")
+}
+
+func TestConflictsPane(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
+		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r.see("never deleted").golden(frame("conflicts"))
+		r.press("j").see("2 of 5", "orphan").press("b").see("it has no base")
+		r.press("j", "j").see("4 of 5", "syncthing", "name pattern 8").press("enter").see("K3ZQ7AB", "open | done").golden(frame("conflict")).press("G").see("+Everybody is late.")
+		r.press("s").see("BASE", "COPY", "---").golden(frame("conflict-sides"))
+		r.press("esc").see("4 of 5").press("j").see("5 of 5", "markers").press("b").see("e edits it").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// TestARedundantCopyTakesThreePresses: the key, to the button, yes.
+func TestARedundantCopyTakesThreePresses(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r.press("j", "j").see("3 of 5", "pattern 1:", "byte")
+		r.asked("b", "Keep plan.md as it is?").see("may come back").press("tab").see("[Keep base]").press("enter").see("resolved plan.md; z undoes", "of 4")
+	})
+}
+
+func TestConflictIsMergedHunkByHunk(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
+		r.see("Difference 2 of 3", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
+		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("tab", "tab", "tab").see("[Both]").press("enter")
+		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
+		r.see("resolved plan.md; z undoes", "of 4")
+	})
+}
+
+func TestAChangedSideIsShown(t *testing.T) {
+	r := conflicts(t, "desk,acts,moved", 100, 30)
+	r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
+	r.see("Conflict", "has changed since it was shown", "not resolved").press("G").see("written by somebody else").press("esc").see("of 5")
+}
+
+func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
+	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
+	r.see("1 of 1 conflicts", "removed").press("esc").see("of 4")
+}
