@@ -9,7 +9,7 @@ PKG     ?= ./...
 FUZZTIME ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: build demo test race bench lint fuzz golden soak dist clean
+.PHONY: build demo test race bench lint fuzz golden screenshots soak dist clean
 
 build: ## the binary, for this machine
 	$(GO) build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" -o bin/memdesk .
@@ -42,8 +42,12 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    fi; \
 	  done; done
 
-golden: ## write the golden frames anew; look at the difference before you commit it
+golden: ## write the golden frames and the key table anew; look at the difference before you commit it
 	$(GO) test -tags "$(TAGS)" ./ui/tui -update
+
+screenshots: ## write the pictures of the README anew, from the program on the demo
+	mkdir -p docs/screenshots
+	$(GO) run -tags "$(TAGS)" ./ui/shots docs/screenshots
 
 soak: ## races and kill points in full
 	MEMDESK_SOAK=1 $(GO) test -tags "$(TAGS)" -race -timeout 120m $(PKG)

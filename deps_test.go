@@ -48,6 +48,7 @@ var layers = []layer{
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
+	{"ui/shots", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "ui"}},
 	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 

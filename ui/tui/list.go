@@ -67,6 +67,7 @@ type window[T any] struct {
 	perPage int   // rows per page
 
 	gen     int
+	early   int // moves that came before the first rows
 	loading [arriveRefresh + 1]bool
 	err     error // of the last fetch; the rows are then what was known before
 	retry   bool  // a key was pressed since: ask again for what could not be had
@@ -86,6 +87,7 @@ func (w *window[T]) reset(f fetcher[T]) tea.Cmd {
 
 func (w *window[T]) restart(at from) tea.Cmd {
 	w.gen++
+	w.early = 0
 	w.loading = [arriveRefresh + 1]bool{arriveReset: true}
 	return w.request(arriveReset, at, 1)
 }
@@ -140,6 +142,8 @@ func (w *window[T]) arrive(m fetched[T]) tea.Cmd {
 	switch m.how {
 	case arriveReset:
 		w.begin(m.pages)
+		w.sel += w.early
+		w.early = 0
 	case arriveNext:
 		w.append(m.pages)
 	case arrivePrev:
@@ -324,6 +328,10 @@ func (w *window[T]) resize(height int) {
 
 func (w *window[T]) move(by int) tea.Cmd {
 	w.retry = true
+	if w.loading[arriveReset] { // keys that come before the rows are obeyed with them
+		w.early += by
+		return nil
+	}
 	w.sel += by
 	w.clamp()
 	return w.ahead()

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -141,6 +142,11 @@ func (p *recall) update(msg any) tea.Cmd {
 
 func (p *recall) take(a answered) tea.Cmd {
 	p.answers = append(p.answers, a)
+	members := p.d.fleet.Members() // in their order, so that lines stay where they are looked for
+	place := func(a answered) int {
+		return slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == a.answer.Store })
+	}
+	slices.SortStableFunc(p.answers, func(a, b answered) int { return place(a) - place(b) })
 	p.waiting = slices.DeleteFunc(p.waiting, func(s string) bool { return s == a.answer.Store })
 	return p.rebuild()
 }

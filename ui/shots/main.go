@@ -1,0 +1,189 @@
+// Command shots writes the screenshots of the README: it runs the console on the
+// demo in a pseudo-terminal, presses keys, reads the screen through a terminal
+// emulator and writes it as SVG. Time, names and places are fixed, so two runs
+// write the same bytes.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+const (
+	width, height = 112, 30
+	playEnv       = "MEMDESK_SHOTS_PLAY"
+	home          = "/tmp/memdesk-tour" // the same everywhere, since it is on the screen
+)
+
+var today = clock.Fixed(time.Date(2026, 5, 21, 9, 30, 0, 0, time.UTC))
+
+// shot is one picture: keys, each with what must be on the screen after them.
+type shot struct {
+	name string
+	keys []step
+}
+
+type step struct{ press, see string }
+
+var shots = []shot{
+	{"tiers", []step{{"", "of "}}},
+	{"items", []step{{":tier daily", ":tier daily"}, {"\r", "› daily"}, {"jj", "3 of "}, {"", "reference"}}},
+	{"recall", []step{{"3", "press / and type"}, {"/", ""}, {"rye bread", " hits"}, {"\r", "enter read"}}},
+	{"quarantine", []step{{"4", "1 of "}, {"", "matched"}}},
+	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
+	{"help", []step{{"?", "Help: Tiers"}}},
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "shots:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	if os.Getenv(playEnv) != "" {
+		return play()
+	}
+	if len(os.Args) != 2 {
+		return fmt.Errorf("usage: shots DIRECTORY")
+	}
+	for _, s := range shots {
+		svg, err := take(s)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if err := os.WriteFile(filepath.Join(os.Args[1], s.name+".svg"), []byte(svg), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// play is the program itself, at a fixed time.
+func play() error {
+	code := cli.Program{
+		Args: []string{"demo", "--dir", filepath.Join(home, "demo")}, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: os.Getenv, Dir: home, Clock: today, Version: "demo", Kinds: backends.Builtin(), User: "ana", TTY: "pts/1",
+		Terminal: func(any) bool { return true },
+	}.Run(context.Background())
+	if code != 0 {
+		return fmt.Errorf("the console ended with %d", code)
+	}
+	return nil
+}
+
+// patience is how long a screen may take; it is for failures only.
+const patience = 30 * time.Second
+
+// camera looks at a console.
+type camera struct {
+	mu     sync.Mutex
+	drawn  *sync.Cond
+	screen *vt.Emulator
+	ended  bool
+}
+
+func take(s shot) (string, error) {
+	if err := os.RemoveAll(home); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(home)
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command(self)
+	cmd.Env = []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + home, "PATH=/usr/bin:/bin", "EDITOR=vi", playEnv + "=1"}
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: width, Rows: height})
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = tty.Close()
+	}()
+	c := &camera{screen: vt.NewEmulator(width, height)}
+	c.drawn = sync.NewCond(&c.mu)
+	go c.watch(tty)
+	go func() { _, _ = io.Copy(tty, c.screen) }() // what the terminal answers to queries
+	if err := c.see("of "); err != nil {
+		return "", err
+	}
+	for _, st := range s.keys {
+		c.still()
+		if _, err := io.WriteString(tty, st.press); err != nil {
+			return "", err
+		}
+		if err := c.see(st.see); err != nil {
+			return "", err
+		}
+	}
+	return c.still(), nil
+}
+
+func (c *camera) watch(tty io.Reader) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := tty.Read(buf)
+		c.mu.Lock()
+		_, _ = c.screen.Write(buf[:n])
+		c.ended = err != nil
+		c.drawn.Broadcast()
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// see waits for a text, and for nothing to be loading any more.
+func (c *camera) see(text string) error {
+	timer := time.AfterFunc(patience, c.drawn.Broadcast)
+	defer timer.Stop()
+	until := time.Now().Add(patience)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		s := c.screen.String()
+		if strings.Contains(s, text) && !strings.Contains(s, "loading") && !strings.Contains(s, "counting") {
+			return nil
+		}
+		if c.ended || !time.Now().Before(until) {
+			return fmt.Errorf("the screen never showed %q; it shows\n%s", text, s)
+		}
+		c.drawn.Wait()
+	}
+}
+
+// still waits until the picture is at rest: nothing was drawn for half a second.
+func (c *camera) still() string {
+	for last := ""; ; {
+		c.mu.Lock()
+		now := draw(c.screen)
+		c.mu.Unlock()
+		if now == last {
+			return now
+		}
+		last = now
+		time.Sleep(500 * time.Millisecond)
+	}
+}

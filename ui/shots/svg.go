@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"image/color"
+	"regexp"
+	"strings"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/vt"
+)
+
+// The cell of the picture, in units of SVG.
+const cellW, cellH = 8.4, 18.0
+
+const (
+	paper = "#16191E"
+	ink   = "#D8DEE6"
+)
+
+// took is what differs between two runs: how long a store took.
+var took = regexp.MustCompile(` *\b\d+ ms\b`)
+
+// draw is the screen as SVG: runs of cells with one style.
+func draw(e *vt.Emulator) string {
+	var b strings.Builder
+	w, h := float64(e.Width())*cellW+24, float64(e.Height())*cellH+24
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14">`+"\n", w, h)
+	fmt.Fprintf(&b, `<rect width="%.0f" height="%.0f" rx="8" fill="%s"/>`+"\n", w, h, paper)
+	for y := range e.Height() {
+		row(&b, e, y)
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+type stretch struct {
+	text  string
+	x, n  int
+	style uv.Style
+}
+
+func row(b *strings.Builder, e *vt.Emulator, y int) {
+	var runs []stretch
+	for x := 0; x < e.Width(); {
+		c := e.CellAt(x, y)
+		text, style, n := " ", uv.Style{}, 1
+		if c != nil && c.Content != "" {
+			text, style, n = c.Content, c.Style, max(c.Width, 1)
+		} else if c != nil {
+			style = c.Style
+		}
+		if last := len(runs) - 1; last >= 0 && runs[last].style.Equal(&style) {
+			runs[last].text += text
+			runs[last].n += n
+		} else {
+			runs = append(runs, stretch{text, x, n, style})
+		}
+		x += n
+	}
+	top := 12 + float64(y)*cellH
+	for _, r := range runs {
+		fg, bg := paint(r.style.Fg, ink), paint(r.style.Bg, "")
+		if r.style.Attrs&uv.AttrReverse != 0 {
+			fg, bg = orElse(bg, paper), fg
+		}
+		left, wide := 12+float64(r.x)*cellW, float64(r.n)*cellW
+		if bg != "" {
+			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, top, wide, cellH, bg)
+		}
+		text := took.ReplaceAllStringFunc(r.text, func(s string) string { return fmt.Sprintf("%*s", len(s), "1 ms") })
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		extra := ""
+		if r.style.Attrs&uv.AttrBold != 0 {
+			extra += ` font-weight="bold"`
+		}
+		if r.style.Underline != uv.UnderlineNone {
+			extra += ` text-decoration="underline"`
+		}
+		fmt.Fprintf(b, `<text x="%.1f" y="%.1f" textLength="%.1f" xml:space="preserve" fill="%s"%s>%s</text>`+"\n",
+			left, top+cellH*0.75, wide, fg, extra, html.EscapeString(text))
+	}
+}
+
+func paint(c color.Color, none string) string {
+	if c == nil {
+		return none
+	}
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02X%02X%02X", r>>8, g>>8, b>>8)
+}
+
+func orElse(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	"memdesk/internal/safetext"
+)
+
+// KeyTable is every key of the console by its place, and the commands, made from
+// the bindings that the console itself uses.
+func KeyTable() []Section {
+	a := New(Options{})
+	t, r := a.panes[paneTiers].(*tiers), a.panes[paneRecall].(*recall)
+	var out []Section
+	add := func(title string, bindings []Binding) { out = append(out, Section{title, withoutMovement(bindings)}) }
+	out = append(out, Section{"In lists and texts", movement(t.items, "line")})
+	add("Everywhere", a.global())
+	add("1 Health", a.panes[paneHealth].bindings())
+	add("2 Tiers: stores, scopes, tiers", t.bindings())
+	t.level = levelItems
+	add("2 Tiers: items", t.bindings())
+	t.level = levelItem
+	add("2 Tiers: one item", t.bindings())
+	add("3 Recall", r.bindings())
+	r.input.focus = true
+	add("3 Recall: typing", r.bindings())
+	add("4 Quarantine", a.panes[paneQuarantine].bindings())
+	add("7 Audit", a.panes[paneAudit].bindings())
+	a.overlay = a.newOverlay("")
+	add("Help and other pages", a.overlayBindings()[:3])
+	add("Command line", a.commandBindings())
+	var verbs []Binding
+	for _, v := range a.verbs() {
+		verbs = append(verbs, Binding{Keys: []string{strings.TrimSpace(":" + v.name + " " + v.argument)}, Description: v.about})
+	}
+	return append(out, Section{"Commands", verbs})
+}
+
+// withoutMovement leaves out the keys of movement, which stand in one place.
+func withoutMovement(bindings []Binding) []Binding {
+	moves := movement(&table{}, "")
+	return slices.DeleteFunc(slices.Clone(bindings), func(b Binding) bool {
+		return slices.ContainsFunc(moves, func(m Binding) bool { return slices.Equal(m.Keys, b.Keys) })
+	})
+}
+
+// KeyTableMarkdown is the table for the README.
+func KeyTableMarkdown() string {
+	cell := strings.NewReplacer("|", `\|`, "\n", " ", "[", `\[`)
+	var b strings.Builder
+	b.WriteString("| where | key | what it does |\n|---|---|---|\n")
+	for _, s := range KeyTable() {
+		where := s.Title
+		for _, k := range s.Bindings {
+			b.WriteString("| " + cell.Replace(where) + " | `" + strings.ReplaceAll(safetext.Line(k.label()).String(), "|", `\|`) + "` | " + cell.Replace(k.Description) + " |\n")
+			where = ""
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,69 @@
+package tui_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/ui/tui"
+)
+
+const (
+	keysBegin = "<!-- keys: written by `make golden` from the program; begin -->\n"
+	keysEnd   = "<!-- keys: end -->\n"
+)
+
+// The key table in the README is what the program has.
+func TestKeyTableOfTheReadme(t *testing.T) {
+	file := filepath.Join("..", "..", "README.md")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), keysBegin)
+	have, after, ok2 := strings.Cut(rest, keysEnd)
+	if !ok || !ok2 {
+		t.Fatal("the README has no place for the key table")
+	}
+	want := tui.KeyTableMarkdown()
+	if *update {
+		if err := os.WriteFile(file, []byte(before+keysBegin+want+keysEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if have != want {
+		t.Error("the key table of the README is not of this program: run make golden")
+	}
+	for _, s := range tui.KeyTable() {
+		if len(s.Bindings) == 0 {
+			t.Errorf("%s has no keys", s.Title)
+		}
+		for _, k := range s.Bindings {
+			if k.Description == "" {
+				t.Errorf("%s: %v has no description", s.Title, k.Keys)
+			}
+		}
+	}
+}
+
+// Every screenshot is in the README, and every one in the README is there.
+func TestScreenshotsOfTheReadme(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join("..", "..", "docs", "screenshots", "*.svg"))
+	if len(files) == 0 {
+		t.Fatal("there are no screenshots: make screenshots")
+	}
+	for _, f := range files {
+		if !strings.Contains(string(b), "docs/screenshots/"+filepath.Base(f)) {
+			t.Errorf("%s is not in the README", filepath.Base(f))
+		}
+	}
+	if n := strings.Count(string(b), "docs/screenshots/"); n != len(files) {
+		t.Errorf("the README has %d screenshots, there are %d", n, len(files))
+	}
+}
