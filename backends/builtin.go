@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/embed"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/remote"
@@ -33,8 +34,14 @@ func Builtin() *Registry {
 		{
 			Name: "sqlite", Summary: "a hypergraph in SQLite: a live recurse database, or memdesk's own", NeedsPath: true,
 			Location: "a database file, or a .recurse directory",
-			Keys:     []string{"path"},
-			Open:     openSQLite, Create: createSQLite,
+			Keys:     []string{"path", "embed_url", "embed_command"},
+			Open:     openSQLite, Create: createSQLite, Check: checkEmbedder,
+		},
+		{
+			Name: "postgres", Summary: "a hypergraph on a PostgreSQL server, for many writers at once",
+			Location: "the name of the environment variable that holds the connection string", Variable: true,
+			Keys: []string{"dsn_env", "dsn_file", "max_conns", "min_conns", "workspace", "embed_url", "embed_command"},
+			Open: openPostgres, Create: createPostgres, Check: checkPostgres,
 		},
 		{
 			Name: devicelocal.Kind, Summary: "notes that AgentM keeps on one device",
@@ -119,6 +126,10 @@ func openVault(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 }
 
 func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	embedder, err := embed.New(c.EmbedURL, c.EmbedCommand)
+	if err != nil {
+		return model.Store{}, err
+	}
 	db, err := sqlite.Open(ctx, sqlite.Config{Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
 	if err != nil {
 		return model.Store{}, err
@@ -126,7 +137,7 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: c.Path, Backend: db, Vocabulary: db.Vocabulary(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
-		Maintainer: db.Maintainer(),
+		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder,
 	}), nil
 }
 

@@ -89,6 +89,14 @@ type StoreConfig struct {
 	Port       string `toml:"port"`
 	Command    string `toml:"command"`
 
+	// Of a database server, and of what embeds a query.
+	DSNEnv       string `toml:"dsn_env"`
+	DSNFile      string `toml:"dsn_file"`
+	MaxConns     int    `toml:"max_conns"`
+	MinConns     int    `toml:"min_conns"`
+	EmbedURL     string `toml:"embed_url"`
+	EmbedCommand string `toml:"embed_command"`
+
 	// Of a gateway.
 	BaseURL        string            `toml:"base_url"`
 	UserID         string            `toml:"user_id"`
@@ -372,7 +380,7 @@ func (s *StoreConfig) resolve(dir string, env func(string) string) {
 // paths are the keys that hold a path from the file's directory. A vault's memory
 // root is one below the vault, as AgentM's own configuration has it.
 func (s *StoreConfig) paths() []*string {
-	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile, &s.APITokenFile}
+	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile, &s.APITokenFile, &s.DSNFile}
 	if s.Kind != "vault" {
 		paths = append(paths, &s.MemoryRoot)
 	}

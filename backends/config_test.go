@@ -148,3 +148,38 @@ func TestGatewayBlocks(t *testing.T) {
 		}
 	}
 }
+
+func TestPostgresBlock(t *testing.T) {
+	for text, want := range map[string]string{
+		"dsn_env = \"X\"": "",
+		"dsn_env = \"X\"\nmax_conns = 4\nmin_conns = 2":                    "",
+		"workspace = \"w\"":                                                "dsn_env or dsn_file",
+		"dsn_env = \"X\"\ndsn_file = \"y\"":                                "not both",
+		"dsn_env = \"X\"\nmax_conns = 0":                                   "max_conns goes from 1",
+		"dsn_env = \"X\"\nmax_conns = 101":                                 "max_conns goes from 1",
+		"dsn_env = \"X\"\nmin_conns = 11":                                  "min_conns goes from 0",
+		"dsn_env = \"X\"\nmax_conns = \"4\"":                               "whole number",
+		"dsn_env = \"X\"\npath = \"y\"":                                    "takes no key",
+		"dsn_env = \"X\"\nembed_url = \"nowhere\"":                         "embed_url",
+		"dsn_env = \"X\"\nembed_url = \"http://h\"\nembed_command = \"c\"": "not both",
+	} {
+		_, err := backends.ParseConfig(backends.Builtin(), "f", "[[store]]\nkind = \"postgres\"\n"+text)
+		if (err == nil) != (want == "") || want != "" && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestOpenPostgresTakesAName keeps a connection string out of every message.
+func TestOpenPostgresTakesAName(t *testing.T) {
+	env := func(string) string { return "" }
+	got, err := backends.ParseOpen(backends.Builtin(), []string{"postgres=DESK_DSN", "postgres=OTHER"}, "/d", env)
+	if err != nil || got[0].DSNEnv != "DESK_DSN" || got[0].Path != "" || got[1].Name != "postgres-2" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, flag := range []string{"postgres=postgres://u:p4ss@h/d", "postgres=host=h password=p4ss", "postgres="} {
+		if _, err := backends.ParseOpen(backends.Builtin(), []string{flag}, "/d", env); err == nil || strings.Contains(err.Error(), "p4ss") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}

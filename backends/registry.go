@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,10 @@ type Kind struct {
 	// Bare: the location is no path but the name of a variable or the like. It is
 	// handed over as it was written, in StoreConfig.Location.
 	Bare bool
-	Keys []string // of its [[store]] block, beside the common ones
+	// Variable: the location is the name of an environment variable that holds it,
+	// because it is a secret. It goes into StoreConfig.DSNEnv.
+	Variable bool
+	Keys     []string // of its [[store]] block, beside the common ones
 	// Open opens the store for reading; it creates nothing. The caller closes it.
 	Open func(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 	// Create makes a new empty store; AlreadyExists where something stands. nil for
@@ -80,6 +84,9 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// variableName is what an environment variable is called.
+var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // ParseOpen turns --open flags into store blocks. The name is the kind, then
 // kind-2 and so on; relative locations start at dir.
 func ParseOpen(reg *Registry, flags []string, dir string, env func(string) string) ([]StoreConfig, error) {
@@ -93,7 +100,7 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: write KIND=LOCATION; kinds are %s", f, strings.Join(reg.Names(), ", "))
 		case !known:
 			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: unknown kind %q; there are %s", f, kind, strings.Join(reg.Names(), ", "))
-		case k.NeedsPath && location == "":
+		case (k.NeedsPath || k.Variable) && location == "":
 			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: a location is missing: %s", f, k.Location)
 		}
 		count[kind]++
@@ -102,7 +109,12 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 			name = fmt.Sprintf("%s-%d", kind, n)
 		}
 		c := StoreConfig{Name: name, Kind: kind, Location: location, Origin: "--open"}
-		if !k.Bare {
+		switch {
+		case k.Variable && !variableName.MatchString(location): // a connection string, to be kept out of every message
+			return nil, model.Errorf(model.InvalidInput, "open", "--open %s=…: give the name of an environment variable, never the connection string itself", kind)
+		case k.Variable:
+			c.DSNEnv = location
+		case !k.Bare:
 			c.Path = ExpandPath(location, dir, env)
 		}
 		out = append(out, c)
@@ -152,6 +164,9 @@ func Open(ctx context.Context, reg *Registry, configs []StoreConfig, env Env, p 
 
 func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Policy) Member {
 	m := Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Environment: c.Environment, Origin: c.Origin}
+	if c.DSNEnv != "" {
+		m.Location = "$" + c.DSNEnv
+	}
 	k, ok := reg.Kind(c.Kind)
 	if !ok {
 		m.Err = model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q; it has %s", c.Kind, strings.Join(reg.Names(), ", "))

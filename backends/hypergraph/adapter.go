@@ -27,11 +27,17 @@ type Config struct {
 	ReadOnly       bool
 	ReadOnlyReason string // in words; empty takes a default
 
+	// Remote: Health has a second to answer instead of 200 ms (R35).
+	Remote bool
+
 	Clock      clock.Clock // nil: the system's
 	Notes      []string
 	Deviations []model.Deviation
 	// Embedder turns a query into a vector; nil searches by content only (H15).
 	Embedder Embedder
+	// Migrator of the schema and Watcher of changes; nil where there is none.
+	Migrator model.Migrator
+	Watcher  model.Watcher
 	// Maintainer of the medium beneath the backend; nil where there is none.
 	Maintainer model.Maintainer
 }
@@ -83,11 +89,16 @@ func Adapt(c Config) model.Store {
 		},
 		Provider:   a,
 		Browser:    a,
+		Graph:      graph{a},
+		Migrator:   c.Migrator,
+		Watcher:    c.Watcher,
 		Maintainer: c.Maintainer,
 		Address:    a.address,
 		Closer:     c.Backend.Close,
 	}
-	if !caps.HasSubjects {
+	if caps.HasSubjects {
+		s.Subjects = subjects{a}
+	} else {
 		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: "its schema keeps no data-subject keys; a person's items are found by search and erased one by one"})
 	}
 	return s

@@ -3,6 +3,7 @@ package hypergraph
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -59,12 +60,16 @@ type recall struct {
 	query string
 	limit int
 	res   model.RecallResult
+	// The query's vector, made once.
+	embedded bool
+	vector   []float32
+	embedErr error
 }
 
 // nodes searches, and searches deeper while the scanner's rejects take places.
 func (r *recall) nodes(ctx context.Context, o SearchOptions) error {
 	for o.Limit = r.limit; ; o.Limit = min(o.Limit*2, recallDepth) {
-		found, err := r.a.search(ctx, r.query, o)
+		found, err := r.search(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -146,27 +151,43 @@ func clamp(score float64) float64 {
 }
 
 // search ranks by content, and fused with the vectors' ranking when a query can
-// be embedded (H15). An embedder that fails costs the semantic half, says so, and
-// nothing else.
-func (a *adapter) search(ctx context.Context, query string, o SearchOptions) (SearchResult, error) {
-	text, err := a.Backend.SearchByContent(ctx, query, o)
-	if err != nil || a.Embedder == nil || !a.caps.VectorSearch {
+// be embedded and the store has vectors (H15). An embedder that fails costs the
+// semantic half, says so, and nothing else.
+func (r *recall) search(ctx context.Context, o SearchOptions) (SearchResult, error) {
+	text, err := r.a.Backend.SearchByContent(ctx, r.query, o)
+	if err != nil || r.a.Embedder == nil || !r.a.caps.VectorSearch {
 		return text, err
 	}
-	vector, err := a.Embedder.Embed(ctx, query)
+	if !r.embedded {
+		r.vector, r.embedErr = r.a.Embedder.Embed(ctx, r.query)
+		r.embedded = true
+	}
+	err = r.embedErr
 	var close SearchResult
 	if err == nil {
-		close, err = a.Backend.SearchByEmbedding(ctx, vector, o)
+		close, err = r.a.Backend.SearchByEmbedding(ctx, r.vector, o)
 	}
 	if err != nil {
 		if end := model.FromContext(ctx, "recall"); end != nil {
 			return SearchResult{}, end
 		}
 		text.Bounded = true
-		text.BoundNote = joinNotes(text.BoundNote, "ranked by text alone, semantic search did not answer: "+string(model.KindOf(err)))
+		text.BoundNote = joinNotes(text.BoundNote, "ranked by text alone, semantic search did not answer: "+reason(err))
+		return text, nil
+	}
+	if len(close.Hits) == 0 { // no vectors among what may be found: H15
 		return text, nil
 	}
 	return fuse(text, close, o.Limit), nil
+}
+
+// reason is an error's innermost words; those of a foreign error are not shown.
+func reason(err error) string {
+	var e *model.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return e.Err.Error()
+	}
+	return string(model.KindOf(err))
 }
 
 // The weights of recurse's hybrid search (recurse.md, Behaviour).
@@ -175,6 +196,9 @@ const (
 	fuseSemantic = 0.7
 	fuseText     = 1 - fuseSemantic
 )
+
+// fusedNote says which way a hybrid search took.
+const fusedNote = "ranked by text and by meaning together, the best of each"
 
 // fuse is reciprocal rank fusion, scaled so that the best of both lists is 1.
 func fuse(text, semantic SearchResult, limit int) SearchResult {
@@ -198,8 +222,8 @@ func fuse(text, semantic SearchResult, limit int) SearchResult {
 	})
 	out := SearchResult{
 		Total:     model.Count{Unknown: true}, // a vector search has no misses to count
-		Bounded:   text.Bounded || semantic.Bounded,
-		BoundNote: joinNotes(text.BoundNote, semantic.BoundNote),
+		Bounded:   true,
+		BoundNote: joinNotes(joinNotes(fusedNote, text.BoundNote), semantic.BoundNote),
 	}
 	for _, h := range order[:min(limit, len(order))] {
 		out.Hits = append(out.Hits, *h)

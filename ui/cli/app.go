@@ -163,6 +163,7 @@ func (a *app) root() *cobra.Command {
 		a.jobsCommand(), a.workCommand(), a.copyCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
 		a.conflictsCommand(), a.gdprCommand(),
 	)
+	root.AddCommand(a.graphCommand(), a.migrateCommand())
 	usageArgs(root)
 	return root
 }

@@ -3,11 +3,11 @@ package inmem
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
 )
 
@@ -76,7 +76,11 @@ func (s *state) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 	if len(v) == 0 {
 		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query vector is empty")
 	}
-	b := best{limit: max(o.Limit, 0)}
+	unit := vectors.Unit(v)
+	if unit == nil {
+		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query vector is all zeros, or holds what is no number: it points nowhere")
+	}
+	var nodes []*node
 	other := 0 // a stored dimension that is not the query's
 	err := s.scan(ctx, o, func(x *node) {
 		switch {
@@ -84,31 +88,26 @@ func (s *state) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 		case len(x.vector) != len(v):
 			other = len(x.vector)
 		default:
-			b.add(ranked{x, cosine(x.vector, v)})
+			nodes = append(nodes, x)
 		}
 	})
-	if err == nil && other > 0 && b.total == 0 {
+	if err == nil && other > 0 && len(nodes) == 0 {
 		err = model.Errorf(model.InvalidInput, "search", "the query vector has %d dimensions, the stored ones have %d", len(v), other)
 	}
 	if err != nil {
 		return hypergraph.SearchResult{}, err
 	}
+	b := best{limit: max(o.Limit, 0)}
+	for i, cos := range vectors.Each(len(nodes), func(i int) float64 {
+		x := nodes[i]
+		if x.length == 0 {
+			return 0
+		}
+		return min(float64(vectors.Dot(unit, x.vector))/x.length, 1)
+	}) {
+		b.add(ranked{nodes[i], cos})
+	}
 	return b.result(func(cos float64) float64 { return max(cos, 0) }), nil
-}
-
-// cosine is 0 for a vector without length.
-func cosine(a, b []float32) float64 {
-	var dot, na, nb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot += x * y
-		na += x * x
-		nb += y * y
-	}
-	if na == 0 || nb == 0 {
-		return 0
-	}
-	return min(dot/math.Sqrt(na)/math.Sqrt(nb), 1)
 }
 
 // scan shows every node that the options keep to fn.

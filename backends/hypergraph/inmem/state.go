@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -45,6 +46,7 @@ type node struct {
 	hypergraph.Node
 	text, side string // content and metadata, folded for search
 	vector     []float32
+	length     float64 // of the vector
 }
 
 type edge struct {
@@ -313,9 +315,22 @@ func (s *state) SetEmbedding(ctx context.Context, id, _ string, v []float32) err
 			return model.Errorf(model.InvalidInput, op, "a vector holds finite numbers only")
 		}
 	}
-	x.vector = nil
+	x.vector, x.length = nil, 0
 	if len(v) > 0 {
-		x.vector = slices.Clone(v)
+		x.vector, x.length = slices.Clone(v), vectors.Length(v)
 	}
 	return nil
+}
+
+// Embedding implements hypergraph.Vectors.
+func (s *state) Embedding(ctx context.Context, id string) ([]float32, error) {
+	const op = "embedding"
+	x, ok := s.nodes[id]
+	switch {
+	case !ok:
+		return nil, notFound(op, "node", id)
+	case x.vector == nil:
+		return nil, model.Errorf(model.Unsupported, op, "%s", hypergraph.NoVector)
+	}
+	return slices.Clone(x.vector), model.FromContext(ctx, op)
 }

@@ -212,6 +212,12 @@ func (s *Store) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 	return r, err
 }
 
+// Embedding implements hypergraph.Vectors.
+func (s *Store) Embedding(ctx context.Context, id string) (v []float32, err error) {
+	err = s.read(ctx, "embedding", func() error { v, err = s.state.Embedding(ctx, id); return err })
+	return v, err
+}
+
 // SetEmbedding implements hypergraph.Ops.
 func (s *Store) SetEmbedding(ctx context.Context, id, modelName string, v []float32) error {
 	return s.write(ctx, "set embedding", func() error { return s.state.SetEmbedding(ctx, id, modelName, v) })

@@ -2,16 +2,218 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
 )
 
-func vectorIndexes(q *query) (map[int]bool, error) { return nil, nil }
+// pgvector indexes vectors of one dimension, of at most indexedDimensions. So every
+// dimension has an index of its own over memdesk.node_vectors, which is a copy of
+// node_embeddings in the extension's type and may be dropped at any time.
+const (
+	indexedDimensions = 2000
+	indexPrefix       = "node_vectors_hnsw_"
+	// indexedLimit is the most hits that are asked of an index; of more, every vector is
+	// compared.
+	indexedLimit = 400
+)
 
-func (s *Store) hasIndex(q *query, dimensions int) bool { return false }
+const vectorsTable = `CREATE TABLE IF NOT EXISTS memdesk.node_vectors (
+	workspace  text COLLATE "C" NOT NULL,
+	node_id    text COLLATE "C" NOT NULL,
+	dimensions integer NOT NULL,
+	vec        vector NOT NULL,
+	PRIMARY KEY (workspace, node_id),
+	FOREIGN KEY (workspace, node_id) REFERENCES memdesk.node_embeddings (workspace, node_id) ON DELETE CASCADE
+)`
 
-func (s *Store) indexVectors(ctx context.Context) error { return nil }
+// fillVectors copies the embeddings that the table lacks, of every workspace.
+const fillVectors = `INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec)
+	SELECT e.workspace, e.node_id, e.dimensions, memdesk.vector_of(e.embedding)
+	FROM memdesk.node_embeddings e WHERE e.dimensions <= 2000
+	ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec`
 
-func (s *Store) indexedNearest(q *query, vector []float32, c *conditions, limit int) (hypergraph.SearchResult, error) {
-	return hypergraph.SearchResult{}, nil
+// vectorOf reads little-endian float32 on the server: sign, exponent and fraction of
+// each number.
+const vectorOf = `CREATE OR REPLACE FUNCTION memdesk.vector_of(raw bytea) RETURNS vector LANGUAGE sql IMMUTABLE AS $$
+	SELECT array_agg((CASE WHEN bits = 0 OR bits = 2147483648 THEN 0
+		ELSE (CASE WHEN bits >= 2147483648 THEN -1 ELSE 1 END)
+			* (CASE WHEN (bits >> 23) & 255 = 0 THEN (bits & 8388607) / 8388608.0::float8 * 2.0::float8 ^ (-126)
+				ELSE (1 + (bits & 8388607) / 8388608.0::float8) * 2.0::float8 ^ (((bits >> 23) & 255) - 127) END) END)::real ORDER BY i)::vector
+	FROM (SELECT i, get_byte(raw, 4*i)::bigint + (get_byte(raw, 4*i+1)::bigint << 8) + (get_byte(raw, 4*i+2)::bigint << 16) + (get_byte(raw, 4*i+3)::bigint << 24) AS bits
+		FROM generate_series(0, length(raw)/4 - 1) i) b $$`
+
+// vectorIndexes are the dimensions that have an index which is ready.
+func vectorIndexes(q *query) (map[int]bool, error) {
+	out := map[int]bool{}
+	err := q.each(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+		WHERE c.relnamespace = to_regnamespace('memdesk') AND i.indisvalid AND c.relname LIKE 'node\_vectors\_hnsw\_%'`, nil,
+		func(scan func(...any) error) error {
+			var name string
+			err := scan(&name)
+			if n, bad := strconv.Atoi(strings.TrimPrefix(name, indexPrefix)); bad == nil {
+				out[n] = true
+			}
+			return err
+		})
+	return out, err
+}
+
+func (s *Store) hasIndex(dimensions int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pgvector && s.indexed[dimensions]
+}
+
+func (s *Store) hasPgvector() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pgvector
+}
+
+// indexVectors makes the table and an index for every dimension that is there, when
+// the server has pgvector, or offers it and lets this role install it.
+func (s *Store) indexVectors(ctx context.Context) error {
+	const op = "index vectors"
+	// Where the role may not, the store does without: vectors are then compared one by
+	// one.
+	_ = s.migration(ctx, op, func(q *query) error {
+		var offered bool
+		if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL)`, nil, &offered); err != nil || !offered {
+			return err
+		}
+		_, err := q.exec(`CREATE EXTENSION IF NOT EXISTS vector`)
+		return err
+	})
+	var there bool
+	err := s.migration(ctx, op, func(q *query) error {
+		if _, err := q.one(`SELECT to_regtype('vector') IS NOT NULL`, nil, &there); err != nil || !there {
+			return err
+		}
+		if _, err := q.exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+			return err
+		}
+		for _, text := range []string{vectorOf, vectorsTable, fillVectors} {
+			if _, err := q.exec(text); err != nil {
+				return err
+			}
+		}
+		var dimensions []int
+		if err := q.each(`SELECT DISTINCT dimensions FROM memdesk.node_vectors ORDER BY 1`, nil, func(scan func(...any) error) error {
+			var n int
+			err := scan(&n)
+			dimensions = append(dimensions, n)
+			return err
+		}); err != nil {
+			return err
+		}
+		for _, n := range dimensions {
+			if err := makeIndex(q, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// makeIndex is idempotent. A new dimension's index is made over few rows.
+func makeIndex(q *query, dimensions int) error {
+	_, err := q.exec(fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s%d ON memdesk.node_vectors USING hnsw ((vec::vector(%d)) vector_cosine_ops) WHERE dimensions = %d`,
+		indexPrefix, dimensions, dimensions, dimensions))
+	return err
+}
+
+// putIndexed keeps the copy of a vector that was just stored. The first of a
+// dimension makes its index, where the role owns the table.
+func (s *Store) putIndexed(q *query, node string, vector []float32) error {
+	if !s.hasPgvector() {
+		return nil
+	}
+	var there, owner bool
+	if _, err := q.one(`SELECT to_regclass('memdesk.node_vectors') IS NOT NULL,
+		COALESCE((SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = to_regclass('memdesk.node_vectors')), false)`, nil, &there, &owner); err != nil || !there {
+		return err
+	}
+	if len(vector) > indexedDimensions {
+		_, err := q.exec(`DELETE FROM memdesk.node_vectors WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
+		return err
+	}
+	if _, err := q.exec(`INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec) VALUES ($1, $2, $3, $4::text::vector)
+		ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec`,
+		s.workspace, node, len(vector), vectorText(vector)); err != nil {
+		return err
+	}
+	if s.hasIndex(len(vector)) || !owner {
+		return nil
+	}
+	if err := makeIndex(q, len(vector)); err != nil {
+		return err
+	}
+	q.after = append(q.after, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.indexed == nil {
+			s.indexed = map[int]bool{}
+		}
+		s.indexed[len(vector)] = true
+	})
+	return nil
+}
+
+// vectorText is the extension's notation.
+func vectorText(v []float32) string {
+	b := []byte{'['}
+	for i, x := range v {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendFloat(b, float64(x), 'g', -1, 32)
+	}
+	return string(append(b, ']'))
+}
+
+// indexedNearest asks the index. ok is false where it gave fewer than asked for:
+// a filter that keeps few rows leaves it short, so every vector is compared then.
+func (s *Store) indexedNearest(q *query, vector []float32, c *conditions, limit int) (res hypergraph.SearchResult, ok bool, err error) {
+	if err := q.freshPlans(); err != nil {
+		return res, false, err
+	}
+	// An index scan looks at this many candidates; the extension's default is 40.
+	if _, err := q.exec(`SELECT set_config('hnsw.ef_search', $1, true)`, strconv.Itoa(min(max(100, 4*limit), 1000))); err != nil {
+		return res, false, err
+	}
+	c = c.clone()
+	n := strconv.Itoa(len(vector))
+	distance := `(v.vec::vector(` + n + `) <=> ` + c.param(vectorText(vector)) + `::text::vector(` + n + `))`
+	var found []vectors.Scored[entry]
+	err = q.each(`SELECT n.id, n.created_at, 1 - `+distance+` FROM memdesk.node_vectors v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions = `+n+`
+		ORDER BY `+distance+` LIMIT `+c.param(limit), c.args, func(scan func(...any) error) error {
+		var f vectors.Scored[entry]
+		err := scan(&f.Key.id, &f.Key.created, &f.Score)
+		found = append(found, f)
+		return err
+	})
+	if err != nil || len(found) < limit {
+		return res, false, err
+	}
+	slices.SortStableFunc(found, func(a, b vectors.Scored[entry]) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return newer(a.Key, b.Key)
+	})
+	res.Total = hypergraph.SearchResult{}.Total
+	res.Total.Unknown = true
+	res.Bounded, res.BoundNote = true, "found by pgvector's index, which may miss a near one"
+	res.Hits, err = s.nearestHits(q, found)
+	return res, true, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/model"
 )
 
@@ -76,18 +78,20 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 	return state(0), nil
 }
 
-// migration is a transaction that an old schema does not refuse.
+// migration is a transaction that an old schema does not refuse. Each of its
+// statements sees what is committed when it begins: one snapshot would be from before
+// the lock was given.
 func (s *Store) migration(ctx context.Context, op string, fn func(*query) error) error {
 	s.mu.Lock()
-	why := s.readOnly
-	s.readOnly = "" // an old schema is a reason that a migration removes; the server still refuses for its own
+	why := s.outdated
+	s.outdated = ""
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		s.readOnly = why
+		s.outdated = why
 		s.mu.Unlock()
 	}()
-	return s.transaction(ctx, op, fn)
+	return s.transactionAt(ctx, op, pgx.ReadCommitted, fn)
 }
 
 // migrateStep takes one step towards a version and reports whether none is left.

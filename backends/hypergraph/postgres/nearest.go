@@ -29,9 +29,11 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 		if err != nil {
 			return err
 		}
-		if opt.Limit > 0 && o.s.hasIndex(q, len(vector)) {
-			res, err = o.s.indexedNearest(q, vector, c, opt.Limit)
-		} else {
+		indexed := false
+		if opt.Limit > 0 && opt.Limit <= indexedLimit && o.s.hasIndex(len(vector)) {
+			res, indexed, err = o.s.indexedNearest(q, vector, c, opt.Limit)
+		}
+		if err == nil && !indexed {
 			res, err = o.s.exactNearest(q, vector, c, opt.Limit)
 		}
 		switch {

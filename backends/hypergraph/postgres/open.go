@@ -33,11 +33,11 @@ type Config struct {
 // DefaultWorkspace is the workspace of a store that names none.
 const DefaultWorkspace = "default"
 
-// DefaultMaxConns is enough for a console and its jobs. The published limit is
-// maxConns (provider-contract.md H12).
+// DefaultMaxConns is enough for a console and its jobs; MaxConns is the published
+// limit (provider-contract.md H12).
 const (
 	DefaultMaxConns = 10
-	maxConns        = 100
+	MaxConns        = 100
 )
 
 // Timeouts of the connections themselves; an operation's own deadline is its
@@ -123,8 +123,8 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if cfg.MaxConns > 0 {
 		pc.MaxConns = int32(cfg.MaxConns)
 	}
-	if cfg.MaxConns < 0 || cfg.MaxConns > maxConns || cfg.MinConns < 0 || cfg.MinConns > int(pc.MaxConns) {
-		return nil, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", maxConns)
+	if cfg.MaxConns < 0 || cfg.MaxConns > MaxConns || cfg.MinConns < 0 || cfg.MinConns > int(pc.MaxConns) {
+		return nil, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", MaxConns)
 	}
 	pc.MaxConnIdleTime, pc.MaxConnLifetime = idleTime, lifeTime
 	pc.MaxConnLifetimeJitter = lifeTime / 10
@@ -172,7 +172,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version, s.pgvector, s.indexed = p.version, p.pgvector, p.indexed
-	s.readOnly = p.readOnly(s.asked)
+	s.readOnly, s.outdated = p.readOnly(s.asked), p.outdated()
 	s.notes = p.notes()
 	return nil
 }
@@ -196,7 +196,7 @@ func (s *Store) probe(ctx context.Context) (probed, error) {
 		var there bool
 		if _, err := q.one(`SELECT current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
 			to_regclass('memdesk.schema_migrations') IS NOT NULL,
-			EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector'), EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`, nil,
+			to_regtype('vector') IS NOT NULL, EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`, nil,
 			&p.encoding, &p.standby, &p.refuses, &there, &p.pgvector, &p.offered); err != nil || !there {
 			return err
 		}
@@ -228,14 +228,23 @@ func (p probed) readOnly(asked bool) string {
 		return "the server or the role is set to read-only (default_transaction_read_only)"
 	case len(p.missing) > 0:
 		return "the database role may not " + strings.Join(p.missing, ", ") + " on memdesk's tables"
-	case p.version < latest():
-		return fmt.Sprintf("its schema is version %d and this memdesk writes version %d: `memdesk migrate --store NAME` brings it up to date", p.version, latest())
 	}
 	return ""
 }
 
+// outdated says what an older schema needs.
+func (p probed) outdated() string {
+	if p.version >= latest() {
+		return ""
+	}
+	return fmt.Sprintf("its schema is version %d and this memdesk writes version %d: `memdesk migrate --store NAME` brings it up to date", p.version, latest())
+}
+
 func (p probed) notes() []string {
 	var out []string
+	if why := p.outdated(); why != "" {
+		out = append(out, "it takes no changes: "+why)
+	}
 	switch {
 	case len(p.indexed) > 0:
 		out = append(out, "vectors are indexed by pgvector (HNSW): similarity search is approximate, and says so")

@@ -34,6 +34,8 @@ type query struct {
 	// held are the nodes that this transaction has locked and not changed since.
 	held map[string]hypergraph.Node
 	pgtx pgx.Tx
+	// after runs when the transaction is committed.
+	after []func()
 }
 
 // exec runs one statement and returns how many rows it changed.
@@ -196,9 +198,13 @@ const (
 // snapshot, and what it reads by id is locked: a write of what another transaction has
 // changed since makes the server undo this one, and fn runs again.
 func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
+	return s.transactionAt(ctx, op, pgx.RepeatableRead, fn)
+}
+
+func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
 	pause := txPause
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, op, fn)
+		err := s.attempt(ctx, op, level, fn)
 		var e errLost
 		switch {
 		case errors.As(err, &e) && (!e.lost || attempt > 3):
@@ -219,14 +225,14 @@ func (s *Store) transaction(ctx context.Context, op string, fn func(*query) erro
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, op string, fn func(*query) error) error {
+func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	if why := s.ReadOnlyReason(); why != "" {
-		return model.Errorf(model.PermissionDenied, op, "the store is read-only: %s", why)
+	if why := s.refusal(); why != "" {
+		return model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: level})
 	if err != nil {
 		return errLost{worded(op, err), lost(err)}
 	}
@@ -256,6 +262,9 @@ func (s *Store) attempt(ctx context.Context, op string, fn func(*query) error) e
 		return q.failed(err)
 	}
 	committed = true
+	for _, fn := range q.after {
+		fn()
+	}
 	return nil
 }
 

@@ -116,7 +116,8 @@ var tablesUp = []string{
 }
 
 var tablesDown = []string{
-	`DROP TABLE IF EXISTS memdesk.node_vectors`,
+	`DROP TABLE IF EXISTS memdesk.node_vectors`, // hnsw.go
+	`DROP FUNCTION IF EXISTS memdesk.vector_of(bytea)`,
 	`DROP TABLE memdesk.node_embeddings`,
 	`DROP TABLE memdesk.decisions`,
 	`DROP TABLE memdesk.membership`,
@@ -138,10 +139,10 @@ var wordsDown = []string{
 	`DROP INDEX memdesk.nodes_by_words`,
 }
 
-// watchTables are the tables that watchers hear of, with the id of the item that a
-// row is about.
+// watchTables are the tables that watchers hear of, with the item that a row is
+// about: n for a node or e for an edge, and its id.
 var watchTables = []struct{ table, item string }{
-	{"nodes", "id"}, {"hyperedges", "'edge/' || id"}, {"membership", "'edge/' || hyperedge_id"},
+	{"nodes", "'n' || id"}, {"hyperedges", "'e' || id"}, {"membership", "'e' || hyperedge_id"},
 }
 
 // watchUp makes a trigger per table and act. Nobody pays for a notification that

@@ -4,6 +4,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -30,6 +31,7 @@ type Store struct {
 
 	mu       sync.Mutex
 	readOnly string // why changes are refused, empty where they are not
+	outdated string // why the schema takes no changes before it is migrated
 	version  int    // of the schema, as last seen
 	notes    []string
 	indexed  map[int]bool // dimensions with an index of pgvector
@@ -48,7 +50,15 @@ func (s *Store) Notes() []string {
 	return slices.Clone(s.notes)
 }
 
-// ReadOnlyReason says in words why changes are refused; empty where they are not.
+// refusal says why nothing can be written now; empty where it can.
+func (s *Store) refusal() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return cmp.Or(s.readOnly, s.outdated)
+}
+
+// ReadOnlyReason says in words why changes are refused, migrations too; empty where
+// they are not.
 func (s *Store) ReadOnlyReason() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

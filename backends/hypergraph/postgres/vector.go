@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/model"
 )
 
 // SetEmbedding implements hypergraph.Ops.
@@ -37,8 +39,29 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 			o.s.workspace, node, encodeVector(vector), modelName, len(vector), now); err != nil {
 			return err
 		}
+		if err := o.s.putIndexed(q, node, vector); err != nil {
+			return err
+		}
 		return o.s.markVector(q, n, true)
 	})
+}
+
+// Embedding implements hypergraph.Vectors.
+func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
+	var out []float32
+	err := o.view(ctx, "embedding", func(q *query) error {
+		if _, err := o.s.getNode(q, node); err != nil {
+			return err
+		}
+		var raw []byte
+		found, err := q.one(`SELECT v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw)
+		if err == nil && !found {
+			err = model.Errorf(model.Unsupported, q.op, "%s", hypergraph.NoVector)
+		}
+		out = vectors.Decode(raw, nil)
+		return err
+	})
+	return out, err
 }
 
 // dropVector removes what a node's meaning was stored as.

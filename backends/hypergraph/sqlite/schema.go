@@ -27,13 +27,14 @@ const applicationID = 0x4d444847
 // its version (provider-contract.md H16).
 type migration struct {
 	version int64
+	what    string
 	up      []string
 	down    []string
 }
 
 var migrations = []migration{
-	{version: 1, up: tablesUp, down: tablesDown},
-	{version: 2, up: textUp, down: textDown},
+	{version: 1, what: "nodes, hyperedges, members, decisions, vectors and counters", up: tablesUp, down: tablesDown},
+	{version: 2, what: "the index of words", up: textUp, down: textDown},
 }
 
 var tablesUp = []string{

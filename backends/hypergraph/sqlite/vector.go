@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
 )
 
@@ -42,6 +43,34 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 		}
 		return o.s.markVector(q, node, true)
 	})
+}
+
+// Embedding implements hypergraph.Vectors.
+func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
+	var out []float32
+	err := o.view(ctx, "embedding", func(q *query) error {
+		_, n, err := o.s.getNode(q, node)
+		if err != nil {
+			return err
+		}
+		var raw []byte
+		var fromJSON bool
+		text, args := search{Store: o.s, q: q, cond: conditions{parts: []string{`n.id = ?`}, args: []any{node}}}.vectorSQL()
+		if n.HasVector {
+			var rowid int64
+			if _, err := q.one(text, args, &rowid, &raw, &fromJSON); err != nil {
+				return err
+			}
+		}
+		if out = vectors.Decode(raw, nil); fromJSON {
+			out = decodeJSONVector(raw)
+		}
+		if len(out) == 0 {
+			return model.Errorf(model.Unsupported, q.op, "%s", hypergraph.NoVector)
+		}
+		return nil
+	})
+	return out, err
 }
 
 // dropVector removes what a node's meaning was stored as, in both places that a

@@ -7,7 +7,10 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // Dot is the inner product of two vectors of one length. Eight sums side by side
@@ -31,6 +34,33 @@ func Dot(a, b []float32) float32 {
 		s0 += x * b[i]
 	}
 	return (s0 + s4) + (s1 + s5) + ((s2 + s6) + (s3 + s7))
+}
+
+// eachChunk is how many vectors one processor takes at once.
+const eachChunk = 1024
+
+// Each computes a score for every index, on all processors, and waits for them.
+func Each(n int, score func(i int) float64) []float64 {
+	out := make([]float64, n)
+	var next atomic.Int64
+	work := func() {
+		for {
+			from := int(next.Add(eachChunk)) - eachChunk
+			if from >= n {
+				return
+			}
+			for i := from; i < min(from+eachChunk, n); i++ {
+				out[i] = score(i)
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+eachChunk-1)/eachChunk) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	return out
 }
 
 // Length is the Euclidean one.
@@ -81,12 +111,6 @@ type Best[K any] struct {
 	Limit  int
 	Prefer func(a, b K) int
 	kept   []Scored[K]
-}
-
-// Admits reports whether a score can still come among the best, so that a key
-// need not be made for one that cannot.
-func (b *Best[K]) Admits(score float64) bool {
-	return b.Limit <= 0 || len(b.kept) < b.Limit || score >= b.kept[0].Score
 }
 
 // Offer takes one more. A score that is no number is passed over.

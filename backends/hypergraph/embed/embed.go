@@ -1,0 +1,181 @@
+// Package embed turns a query into a vector by asking a server or a program. It
+// keeps nothing, and no credential or answer is ever in its errors.
+package embed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/model"
+)
+
+// answerLimit is the most bytes of an answer: a vector of 16,000 dimensions
+// written out in full, twice over.
+const answerLimit = 1 << 20
+
+// patience bounds one embedding below the caller's own deadline, so that a recall
+// still has time to answer by content.
+const patience = 4 * time.Second
+
+// New is the embedder of a store's configuration: a server, a program, or nil for
+// neither. Both at once are InvalidInput.
+func New(address, command string) (hypergraph.Embedder, error) {
+	switch {
+	case address != "" && command != "":
+		return nil, model.Errorf(model.InvalidInput, "open", "give embed_url or embed_command, not both")
+	case address != "":
+		return newServer(address)
+	case command != "":
+		return program{command}, nil
+	}
+	return nil, nil
+}
+
+// server answers as OpenAI's embeddings endpoint does.
+type server struct {
+	address string
+	model   string
+	client  *http.Client
+}
+
+// newServer takes the name of the model from the address's parameter model, which
+// is not sent as such.
+func newServer(address string) (hypergraph.Embedder, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, model.Errorf(model.InvalidInput, "open", "embed_url is no address of an embeddings endpoint: write http://host/v1/embeddings?model=NAME")
+	}
+	if u.User != nil {
+		return nil, model.Errorf(model.InvalidInput, "open", "embed_url must hold no user or password: use embed_command for an endpoint that wants a key")
+	}
+	q := u.Query()
+	name := q.Get("model")
+	q.Del("model")
+	u.RawQuery = q.Encode()
+	return &server{address: u.String(), model: name, client: &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// Embed implements hypergraph.Embedder.
+func (s *server) Embed(ctx context.Context, text string) ([]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ask := struct {
+		Input string `json:"input"`
+		Model string `json:"model,omitempty"`
+	}{text, s.model}
+	body, err := json.Marshal(ask)
+	if err != nil {
+		return nil, model.Errorf(model.InvalidInput, "embed", "the query does not encode")
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address, bytes.NewReader(body))
+	if err != nil {
+		return nil, model.Errorf(model.InvalidInput, "embed", "embed_url is no address")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, failed(ctx, "the embedding server does not answer")
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, model.Errorf(model.Unavailable, "embed", "the embedding server answers HTTP %d", res.StatusCode)
+	}
+	data, err := io.ReadAll(io.LimitReader(res.Body, answerLimit+1))
+	switch {
+	case err != nil:
+		return nil, failed(ctx, "the embedding server broke off its answer")
+	case len(data) > answerLimit:
+		return nil, model.Errorf(model.Unavailable, "embed", "the embedding server answers more than %d bytes", answerLimit)
+	}
+	var answer struct {
+		Data []struct {
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(data, &answer) != nil || len(answer.Data) == 0 {
+		return nil, model.Errorf(model.Unavailable, "embed", "the embedding server does not answer as OpenAI's embeddings endpoint does")
+	}
+	return checked(answer.Data[0].Embedding, "server")
+}
+
+// program reads the text on its standard input and writes a JSON array.
+type program struct{ command string }
+
+// Embed implements hypergraph.Embedder. The command is the operator's own, run by
+// the shell; the query never stands in it.
+func (p program) Embed(ctx context.Context, text string) ([]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", p.command)
+	cmd.Stdin = strings.NewReader(text)
+	out := &capped{left: answerLimit}
+	cmd.Stdout = out
+	// What the command has started ends with it, and nothing of it is waited for.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	switch err := cmd.Run(); {
+	case out.left < 0:
+		return nil, model.Errorf(model.Unavailable, "embed", "embed_command writes more than %d bytes", answerLimit)
+	case err != nil:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) && ctx.Err() == nil {
+			return nil, model.Errorf(model.Unavailable, "embed", "embed_command ended with code %d", exit.ExitCode())
+		}
+		return nil, failed(ctx, "embed_command does not run")
+	}
+	var vector []float32
+	if json.Unmarshal(out.Bytes(), &vector) != nil {
+		return nil, model.Errorf(model.Unavailable, "embed", "embed_command does not write a JSON array of numbers")
+	}
+	return checked(vector, "command")
+}
+
+// capped keeps what it is given up to a limit.
+type capped struct {
+	bytes.Buffer
+	left int
+}
+
+var errFull = errors.New("full")
+
+func (c *capped) Write(p []byte) (int, error) {
+	if c.left -= len(p); c.left < 0 {
+		return 0, errFull
+	}
+	return c.Buffer.Write(p)
+}
+
+// failed says what went wrong, or that time ran out.
+func failed(ctx context.Context, words string) error {
+	if ctx.Err() != nil {
+		return model.Errorf(model.Timeout, "embed", "the query was not embedded within its time")
+	}
+	return model.Errorf(model.Unavailable, "embed", "%s", words)
+}
+
+func checked(v []float32, who string) ([]float32, error) {
+	for _, x := range v {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			v = nil
+			break
+		}
+	}
+	if len(v) == 0 {
+		return nil, model.Errorf(model.Unavailable, "embed", "the embedding %s gives no vector", who)
+	}
+	return v, nil
+}

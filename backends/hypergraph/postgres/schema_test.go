@@ -1,0 +1,208 @@
+package postgres_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/postgres"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+func TestMigrateDownAndUp(t *testing.T) {
+	dsn := testpg.DSN(t)
+	s := create(t, dsn)
+	must(t, s.CreateNode(t.Context(), fact("n", "a needle")))
+	for _, to := range []int{2, 1} {
+		state, err := s.Migrate(t.Context(), to)
+		if err != nil || state.Current != to {
+			t.Fatalf("to %d: %+v, %v", to, state, err)
+		}
+		if n, err := s.GetNode(t.Context(), "n"); err != nil || n.Content != "a needle" {
+			t.Errorf("at %d: %+v, %v", to, n, err)
+		}
+		if r, err := s.SearchByContent(t.Context(), "needle", hypergraph.SearchOptions{}); err != nil || len(r.Hits) != 1 {
+			t.Errorf("at %d: search finds %+v, %v", to, r.Hits, err)
+		}
+		wantError(t, "a write to an old schema", s.CreateNode(t.Context(), fact("m", "x")), model.PermissionDenied, "memdesk migrate")
+	}
+	state, err := s.Migrate(t.Context(), 3)
+	if err != nil || state.Current != state.Latest || !state.Steps[2].Applied {
+		t.Fatalf("up: %+v, %v", state, err)
+	}
+	must(t, s.CreateNode(t.Context(), fact("m", "x")))
+	_, err = s.Migrate(t.Context(), 4)
+	wantError(t, "a version nobody knows", err, model.InvalidInput, "no schema 4")
+	if _, err := s.Migrate(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	_, err = postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
+	wantError(t, "after the last step down", err, model.NotFound, "no memdesk schema")
+}
+
+func TestNewerSchemaIsLeftAlone(t *testing.T) {
+	dsn := testpg.DSN(t)
+	create(t, dsn)
+	testpg.Exec(t, dsn, `INSERT INTO memdesk.schema_migrations VALUES (99, 'from the future', 0)`)
+	_, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
+	wantError(t, "schema 99", err, model.Unsupported, "newer memdesk")
+}
+
+// TestMigrateTwiceAtOnce lets two processes' worth of migrations meet.
+func TestMigrateTwiceAtOnce(t *testing.T) {
+	dsn := testpg.DSN(t)
+	done := make(chan error)
+	for range 4 {
+		go func() {
+			s, err := postgres.Create(t.Context(), postgres.Config{DSN: model.NewSecret(dsn)})
+			if err == nil {
+				err = s.Close()
+			}
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPendingLeavesNothing reads a database without schema as an empty store, and
+// makes the schema with the first change.
+func TestPendingLeavesNothing(t *testing.T) {
+	dsn := testpg.DSN(t)
+	p, err := postgres.OpenPending(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "w"})
+	must(t, err)
+	defer p.Close()
+	st := hypergraph.Adapt(hypergraph.Config{Name: "db", Kind: "postgres", Backend: p, Migrator: p, Watcher: p})
+	page, err := st.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 0 {
+		t.Errorf("an empty database lists %+v, %v", page, err)
+	}
+	if h := st.Provider.Health(t.Context()); !h.OK {
+		t.Errorf("health: %+v", h)
+	}
+	if state, err := st.Migrator.Schema(t.Context()); err != nil || state.Current != 0 {
+		t.Errorf("reading made schema %+v, %v", state, err)
+	}
+	res, err := st.Provider.Retain(t.Context(), model.RetainRequest{Tier: "task", Key: "k", Mode: model.Replace, Content: "first"})
+	must(t, err)
+	if it, err := st.Browser.Read(t.Context(), res.ID); err != nil || it.Body != "first" {
+		t.Errorf("reads back %+v, %v", it, err)
+	}
+	other, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: "another"})
+	must(t, err)
+	defer other.Close()
+	if _, err := other.GetNode(t.Context(), "k"); model.KindOf(err) != model.NotFound {
+		t.Errorf("another workspace sees it: %v", err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	dsn := testpg.DSN(t)
+	s := create(t, dsn)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	one, err := s.Watch(ctx)
+	must(t, err)
+	two, err := s.Watch(ctx)
+	must(t, err)
+	must(t, s.CreateNode(ctx, fact("n", "x")))
+	must(t, s.CreateNode(ctx, fact("edge/odd", "x")))
+	must(t, s.CreateEdge(ctx, hypergraph.Edge{ID: "e", Type: "relation", Weight: 1, Members: []hypergraph.Membership{{NodeID: "n", Role: "subject"}, {NodeID: "edge/odd", Role: "object"}}}))
+	// A writer that knows nothing of memdesk, and another workspace.
+	testpg.Exec(t, dsn, `INSERT INTO memdesk.nodes (workspace, id, type, created_at, updated_at, content) VALUES ('w', 'foreign', 'fact', 1, 1, 'x'), ('other', 'not-mine', 'fact', 1, 1, 'x')`)
+	must(t, s.DeleteNode(ctx, "n"))
+	for _, ch := range []<-chan model.Change{one, two} {
+		var got []string
+		for !slices.Contains(got, "foreign") || count(got, "n") < 2 {
+			c, ok := <-ch
+			if !ok {
+				t.Fatalf("the channel ended after %q", got)
+			}
+			if c.Lost {
+				continue // the second watcher may say so when it takes the lock
+			}
+			got = append(got, c.ID)
+		}
+		for _, id := range []string{"n", "node/edge/odd", "edge/e"} {
+			if !slices.Contains(got, id) {
+				t.Errorf("nobody told of %q: %q", id, got)
+			}
+		}
+		if slices.Contains(got, "not-mine") {
+			t.Errorf("told of another workspace: %q", got)
+		}
+	}
+	cancel()
+	for range one {
+	}
+	for range two {
+	}
+}
+
+func count(in []string, s string) int {
+	n := 0
+	for _, x := range in {
+		if x == s {
+			n++
+		}
+	}
+	return n
+}
+
+// watchAgain hears of changes after the server's restart, and is told before that
+// some may be lost.
+func watchAgain(t *testing.T, srv *testpg.Server) {
+	s := create(t, srv.DSN("postgres", "postgres"))
+	ch, err := s.Watch(t.Context())
+	must(t, err)
+	srv.Stop()
+	must(t, srv.Start())
+	if c := <-ch; !c.Lost {
+		t.Errorf("after a restart: %+v", c)
+	}
+	must(t, s.CreateNode(t.Context(), fact("after", "x")))
+	for c := range ch {
+		if c.ID == "after" {
+			break
+		}
+	}
+}
+
+// TestCascade takes a person's nodes as they are inside the transaction.
+func TestCascade(t *testing.T) {
+	s := create(t, testpg.DSN(t))
+	st := adapt(s)
+	for i, who := range []string{"ann", "ann", "anna", ""} {
+		n := fact(string(rune('a'+i)), "x")
+		n.SubjectID = who
+		if i == 1 {
+			n.Tier = "archive"
+		}
+		must(t, s.CreateNode(t.Context(), n))
+	}
+	must(t, s.CreateEdge(t.Context(), hypergraph.Edge{ID: "e", Type: "relation", Label: "of ann", Weight: 1, Members: []hypergraph.Membership{{NodeID: "a", Role: "subject"}, {NodeID: "d", Role: "object"}}}))
+	var hits []model.SubjectHit
+	must(t, st.Subjects.Concerning(t.Context(), []string{"ann", ""}, func(h model.SubjectHit) bool { hits = append(hits, h); return true }))
+	var got []string
+	for _, h := range hits {
+		got = append(got, h.ID)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, []string{"a", "b", "edge/e"}) {
+		t.Errorf("concerning ann: %+v", hits)
+	}
+	res, err := st.Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: "ann"})
+	if err != nil || res.Removed != 2 {
+		t.Errorf("cascade: %+v, %v", res, err)
+	}
+	for id, want := range map[string]bool{"a": false, "b": false, "c": true, "d": true} {
+		if _, err := s.GetNode(t.Context(), id); (err == nil) != want {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}

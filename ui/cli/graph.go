@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/model"
+)
+
+// graphCommand walks the relations of items in stores that have them.
+func (a *app) graphCommand() *cobra.Command {
+	c := &cobra.Command{Use: "graph", Short: "How items hang together, in stores that know", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c.AddCommand(a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
+	return c
+}
+
+func noGraph(op string, s model.Store) error {
+	return model.Errorf(model.Unsupported, op, "store %s knows no relations of items", s.Name)
+}
+
+func (a *app) neighboursCommand() *cobra.Command {
+	var req model.GraphRequest
+	c := &cobra.Command{
+		Use: "neighbours REF", Short: "The items around one, nearest first",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, s, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if s.Graph == nil {
+				return noGraph("neighbours", s)
+			}
+			items, err := s.Graph.Neighbours(cmd.Context(), ref.ID, req)
+			if err != nil {
+				return err
+			}
+			return a.printItems(s.Name, items)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&req.Outgoing, "outgoing", false, "only where the item is the subject")
+	f.BoolVar(&req.Incoming, "incoming", false, "only where the item is the object")
+	f.IntVar(&req.Depth, "depth", 1, "up to `N` steps away")
+	f.IntVar(&req.Limit, "limit", 0, "at most `N` items (default 100)")
+	f.StringArrayVar(&req.Kinds, "kind", nil, "only along this `KIND` of relation (repeatable)")
+	return c
+}
+
+func (a *app) printItems(store string, items []model.Header) error {
+	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
+	for _, h := range items {
+		if err := a.printHeader(store, h, tab); err != nil {
+			return err
+		}
+	}
+	tab.flush()
+	return nil
+}
+
+func (a *app) subgraphCommand() *cobra.Command {
+	depth := 1
+	c := &cobra.Command{
+		Use: "subgraph REF...", Short: "The items within some steps of the given ones, and the relations among them",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, s, err := a.oneStore(cmd, args)
+			if err != nil {
+				return err
+			}
+			if s.Graph == nil {
+				return noGraph("subgraph", s)
+			}
+			items, links, err := s.Graph.Subgraph(cmd.Context(), ids, depth)
+			if err != nil {
+				return err
+			}
+			if err := a.printItems(s.Name, items); err != nil {
+				return err
+			}
+			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
+			for _, l := range links {
+				if a.flags.json {
+					others := make([]string, len(l.Other))
+					for i, o := range l.Other {
+						others[i] = model.EncodeID(o)
+					}
+					if err := a.emit("link", row{"store": s.Name, "id": model.EncodeID(l.ID), "kind": l.Kind, "label": l.Label, "items": others}); err != nil {
+						return err
+					}
+					continue
+				}
+				tab.add(model.Ref{Store: s.Name, ID: l.ID}.String(), l.Kind, strings.Join(l.Other, " "), l.Label)
+			}
+			tab.flush()
+			return nil
+		},
+	}
+	c.Flags().IntVar(&depth, "depth", 1, "up to `N` steps away")
+	return c
+}
+
+// oneStore reads references that must all name one store.
+func (a *app) oneStore(cmd *cobra.Command, args []string) ([]string, model.Store, error) {
+	var ids []string
+	var store model.Store
+	for i, text := range args {
+		ref, err := model.ParseRef(text)
+		if err != nil {
+			return nil, store, err
+		}
+		if i == 0 {
+			if _, store, _, err = a.at(cmd.Context(), text); err != nil {
+				return nil, store, err
+			}
+		}
+		if ref.Store != store.Name {
+			return nil, store, usage("every REF must be of one store: %s is not of %s", text, store.Name)
+		}
+		ids = append(ids, ref.ID)
+	}
+	return ids, store, nil
+}
+
+func (a *app) similarCommand() *cobra.Command {
+	limit := model.RecallLimit
+	c := &cobra.Command{
+		Use: "similar REF", Short: "The items whose vectors are nearest to one's",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, s, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if s.Graph == nil {
+				return noGraph("similar", s)
+			}
+			res, err := s.Graph.Similar(cmd.Context(), ref.ID, limit)
+			if err != nil {
+				return err
+			}
+			return a.printSimilar(s.Name, res)
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", model.RecallLimit, "at most `N` items")
+	return c
+}
+
+func (a *app) printSimilar(store string, res model.RecallResult) error {
+	tab := a.table("REF", "SCORE", "TEXT")
+	for _, h := range res.Hits {
+		if a.flags.json {
+			if err := a.emit("hit", row{"store": store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet, "line": h.Line, "score": h.Score}); err != nil {
+				return err
+			}
+			continue
+		}
+		tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Score, h.Snippet)
+	}
+	tab.flush()
+	for _, q := range res.Quarantined {
+		if a.flags.json {
+			if err := a.emit("quarantined", row{"store": store, "source": q}); err != nil {
+				return err
+			}
+			continue
+		}
+		a.sayf("%s: %s is near too, but the scanner rejects it: not shown", store, q)
+	}
+	if a.flags.json {
+		r := row{"store": store, "total": nil, "bounded": res.Bounded, "note": res.BoundNote}
+		if res.Total != model.TotalUnknown {
+			r["total"] = res.Total
+		}
+		return a.emit("store", r)
+	}
+	if res.Bounded {
+		a.sayf("%s: %s", store, res.BoundNote)
+	}
+	return nil
+}
