@@ -122,18 +122,6 @@ func encodeVector(v []float32) []byte {
 	return b
 }
 
-// decodeVector reads that form into buf; nil for what is none.
-func decodeVector(b []byte, buf []float32) []float32 {
-	if len(b)%4 != 0 {
-		return nil
-	}
-	buf = buf[:0]
-	for ; len(b) > 0; b = b[4:] {
-		buf = append(buf, math.Float32frombits(binary.LittleEndian.Uint32(b)))
-	}
-	return buf
-}
-
 // decodeJSONVector reads the other writer's form; nil for what is none.
 func decodeJSONVector(b []byte) []float32 {
 	var v []float32
@@ -151,15 +139,9 @@ func magnitude(v []float32) float64 {
 	return math.Sqrt(n)
 }
 
-// cosine is NaN where b points nowhere.
-func cosine(a, b []float32, normA float64) float64 {
-	var dot, nb float64
-	for i, x := range a {
-		y := float64(b[i])
-		dot += float64(x) * y
-		nb += y * y
-	}
-	return dot / (normA * math.Sqrt(nb))
+// cosine is NaN where v points nowhere; unit has length 1.
+func cosine(unit, v []float32) float64 {
+	return float64(vectors.Dot(unit, v)) / vectors.Length(v)
 }
 
 // SearchByEmbedding implements hypergraph.Ops: an exact scan of every vector under
@@ -187,7 +169,10 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	top := nearest{limit: s.limit}
-	length := magnitude(vector)
+	unit := vectors.Unit(vector)
+	if unit == nil {
+		return res, model.Errorf(model.InvalidInput, s.q.op, "the vector is too long or too short to have a direction")
+	}
 	buf := make([]float32, 0, len(vector))
 	others, otherSize := int64(0), 0
 	text, args := s.vectorSQL()
@@ -202,13 +187,13 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 		if fromJSON {
 			v = decodeJSONVector(raw)
 		} else {
-			v = decodeVector(raw, buf)
+			v = vectors.Decode(raw, buf)
 		}
 		if len(v) != len(vector) {
 			others, otherSize = others+1, len(v)
 			return nil
 		}
-		if c := cosine(vector, v, length); !math.IsNaN(c) && !math.IsInf(c, 0) {
+		if c := cosine(unit, v); !math.IsNaN(c) && !math.IsInf(c, 0) {
 			res.Total.N++
 			top.offer(scored{rowid: rowid, score: c})
 		}

@@ -1,0 +1,55 @@
+package sqlite_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"testing"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/sqlite"
+)
+
+// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions, read
+// from the file each time. inmem's benchmark of the same name has the floor.
+func BenchmarkSimilar(b *testing.B) {
+	const size, dimensions = 100_000, 384
+	s, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "store.db"), Create: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	r := rand.New(rand.NewPCG(3, 4))
+	vector := func() []float32 {
+		v := make([]float32, dimensions)
+		for d := range v {
+			v[d] = float32(r.NormFloat64())
+		}
+		return v
+	}
+	for from := 0; from < size; from += 10_000 {
+		err := s.WithTx(b.Context(), func(tx hypergraph.Ops) error {
+			ctx := context.Background()
+			for i := from; i < from+10_000; i++ {
+				id := fmt.Sprintf("v%06d", i)
+				if err := tx.CreateNode(ctx, hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: "x", Confidence: 1}); err != nil {
+					return err
+				}
+				if err := tx.SetEmbedding(ctx, id, "m", vector()); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := vector()
+	for b.Loop() {
+		if _, err := s.SearchByEmbedding(b.Context(), q, hypergraph.SearchOptions{Limit: 20}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
