@@ -36,7 +36,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	s := &Store{name: filepath.Base(path), clock: cfg.Clock, readOnly: readOnlyReason(cfg, path), sidecars: noteSidecars(path)}
+	s := &Store{name: filepath.Base(path), clock: cfg.Clock, readOnly: readOnlyReason(cfg, path), sidecars: noteSidecars(path), cache: newVectorCache()}
 	s.ops = ops{s: s}
 	if s.file, err = identify(path); err != nil {
 		return nil, wordedError("open", err)

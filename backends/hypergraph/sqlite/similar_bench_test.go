@@ -6,13 +6,15 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/sqlite"
 )
 
-// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions, read
-// from the file each time. inmem's benchmark of the same name has the floor.
+// BenchmarkSimilar compares every one of 100,000 vectors of 384 dimensions: read
+// from the file the first time, kept from then on. inmem's benchmark of the same name has
+// the floor.
 func BenchmarkSimilar(b *testing.B) {
 	const size, dimensions = 100_000, 384
 	s, err := sqlite.Open(b.Context(), sqlite.Config{Path: filepath.Join(b.TempDir(), "store.db"), Create: true})
@@ -47,9 +49,18 @@ func BenchmarkSimilar(b *testing.B) {
 		}
 	}
 	q := vector()
-	for b.Loop() {
+	search := func() time.Duration {
+		start := time.Now()
 		if _, err := s.SearchByEmbedding(b.Context(), q, hypergraph.SearchOptions{Limit: 20}); err != nil {
 			b.Fatal(err)
 		}
+		return time.Since(start)
 	}
+	best := search()
+	first := best
+	for b.Loop() {
+		best = min(best, search())
+	}
+	b.ReportMetric(float64(first.Milliseconds()), "ms-first")
+	b.ReportMetric(float64(best.Microseconds())/1000, "ms-best")
 }

@@ -48,6 +48,7 @@ type Store struct {
 	layout     layout
 	file       identity
 
+	cache    *vectorCache
 	readers  *sql.DB
 	writer   *sql.DB // nil in a read-only store
 	sidecars sidecars
@@ -109,6 +110,7 @@ func (s *Store) Ping(ctx context.Context) error {
 // were there before or another program still uses them.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.cache.close()
 		err := s.readers.Close()
 		if s.writer != nil {
 			if werr := s.writer.Close(); err == nil {

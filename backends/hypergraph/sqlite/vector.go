@@ -145,7 +145,7 @@ func cosine(unit, v []float32) float64 {
 }
 
 // SearchByEmbedding implements hypergraph.Ops: an exact scan of every vector under
-// the filters of a text search. Vectors without a node are ignored. The score is
+// the filters of a text search; what was read is kept for the next search (vector_cache.go). Vectors without a node are ignored. The score is
 // the cosine, 0 where it is negative. A dimension that no vector has is InvalidInput;
 // where some have another, they are left out and the result says how many.
 func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
@@ -153,6 +153,18 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 	var res hypergraph.SearchResult
 	if err := checkVector(op, vector); err != nil {
 		return res, err
+	}
+	if o.tx == nil {
+		var ok bool
+		err := retryBusy(ctx, func() (err error) {
+			if err = o.s.file.check(op, o.s.name); err == nil {
+				res, ok, err = o.s.cache.search(ctx, o.s, vector, opt)
+			}
+			return err
+		})
+		if ok || err != nil {
+			return res, err
+		}
 	}
 	err := o.view(ctx, op, func(q *query) error {
 		s := search{Store: o.s, q: q, limit: opt.Limit}
