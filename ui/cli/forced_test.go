@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/term"
@@ -238,4 +239,58 @@ func (g *guest) same(frame string) bool {
 		}
 	}
 	return true
+}
+
+// A connection that drops while the editor is open: nothing is written, and the
+// operator's text is there to be found.
+func TestForcedCommandDropsInAnEdit(t *testing.T) {
+	d := newDesk(t)
+	ana := signer(t)
+	begun := filepath.Join(d.dir, "begun")
+	editor := filepath.Join(d.dir, "editor.sh")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\necho 'half a thought' >> \"$1\"\necho editing now\ntouch '"+begun+"'\nexec sleep 300\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"EDITOR='" + editor + "'"}, "--open", "crewship="+d.mem)
+	g := newGuestAs(t, s.user, s.addr, ana, 100, 30)
+	g.see("[2 Tiers]", "2 items").press("G").see("journal of a day").press("\r").see("1 of 1").press("e").see("editing now")
+	before := d.read("daily/2026-05-21.md")
+	_ = g.client.Close()
+	var back *guest
+	for deadline, told := time.Now().Add(patience), false; !told; { // the dropped session may take a moment to end
+		if time.Now().After(deadline) {
+			t.Fatalf("nobody tells of the text:\n%s", back.frame())
+		}
+		back = newGuestAs(t, s.user, s.addr, ana, 160, 40)
+		back.see("] ", "1 store")
+		told = strings.Contains(back.frame(), "a text that was being edited when a session broke off is kept")
+		if !told {
+			back.press("q")
+			_ = back.session.Wait()
+		}
+	}
+	if got := d.read("daily/2026-05-21.md"); got != before || strings.Contains(got, "half a thought") {
+		t.Errorf("the item is now %q", got)
+	}
+	kept, _ := filepath.Glob(filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "edit", "kept", "*"))
+	found := false
+	for _, f := range kept {
+		info, err := os.Stat(f)
+		b, _ := os.ReadFile(f)
+		if err == nil && info.Mode().IsRegular() && strings.Contains(string(b), "half a thought") {
+			found = true
+			if info.Mode().Perm() != 0o600 {
+				t.Errorf("the text has mode %o", info.Mode().Perm())
+			}
+		}
+	}
+	if !found {
+		t.Errorf("the text is not kept; there are %v", kept)
+	}
+	for _, r := range d.bare("--json", "audit", "list").rows {
+		if r["action"] == "retain" {
+			t.Errorf("the log has %v", r)
+		}
+	}
+	back.press("\x1b").press("q")
 }
