@@ -44,6 +44,7 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 golden: ## write the golden frames and the key table anew; look at the difference before you commit it
 	$(GO) test -tags "$(TAGS)" ./ui/tui -update
+	$(GO) test -tags "$(TAGS)" ./backends -run TestCapabilityMatrix -update
 
 screenshots: ## write the pictures of the README anew, from the program on the demo
 	mkdir -p docs/screenshots
