@@ -61,7 +61,9 @@ func groups(out []Match, hints hint, name, stem, ext string, known Known) []Matc
 		if rest != "" {
 			m.Marker = stem[g.open : g.close+1]
 			m.Bases = []string{before + rest + ext}
-			m = m.weaker()
+			if rest[0] != '.' || strings.ContainsAny(rest, " ()") { // more than an extension of two parts
+				m = m.weaker()
+			}
 		}
 		out = add(out, m)
 		break
