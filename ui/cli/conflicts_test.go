@@ -84,4 +84,12 @@ func TestMarkersAreLookedForAsAsked(t *testing.T) {
 	}
 	run("conflicts", "list", "--markers", "some").want(t, 2)
 	run("conflicts", "resolve", "vault:half.md", "--take", "base", "--yes").want(t, 2, "merge markers")
+	clean := filepath.Join(root, "..", "clean")
+	if err := os.WriteFile(clean, []byte("a\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run("conflicts", "resolve", "vault:half.md", "--take", "merged", clean, "--yes").want(t, 0, "without merge markers")
+	if content(t, root, "half.md") != "a\n" {
+		t.Error("the text was not written")
+	}
 }

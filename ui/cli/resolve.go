@@ -90,6 +90,8 @@ func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, y
 func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	copied, base := c.ID, c.Target
 	switch {
+	case !c.Resolvable():
+		return "write the text over " + base + "?"
 	case take == conflict.TakeBoth:
 		return "keep both, and rename " + copied + "?"
 	case c.RenameOnly() && take == conflict.TakeBase:
@@ -117,6 +119,9 @@ func (a *app) sayResolved(res conflict.Resolution, take conflict.Take) error {
 		return a.emit("resolved", r)
 	}
 	what := "the copy was removed"
+	if res.Copy == res.Base {
+		what = "the text without merge markers stands there now"
+	}
 	if res.Kept != "" {
 		what = "the copy's text stands in " + res.Kept
 	}
