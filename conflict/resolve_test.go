@@ -324,3 +324,17 @@ func TestAReadOnlyUndoRefuses(t *testing.T) {
 	}
 	d.want(given)
 }
+
+// TestAnErasureFindsEverySide: an entry of two items goes with either of them.
+func TestAnErasureFindsEverySide(t *testing.T) {
+	for _, id := range []string{baseID, copyID} {
+		d := newDesk(t, map[string]string{baseID: "base\n", copyID: "copy\n"})
+		if _, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find(copyID), conflict.Choice{Take: conflict.TakeCopy}); err != nil {
+			t.Fatal(err)
+		}
+		n, err := d.keeper.Erase(func(e undo.Entry, _ string) bool { return e.Item == id })
+		if n != 1 || err != nil || len(d.kept()) > 0 {
+			t.Errorf("%s: %d went, %v, %q is kept", id, n, err, d.kept())
+		}
+	}
+}

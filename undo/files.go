@@ -240,7 +240,7 @@ func (k *Keeper) Erase(match func(e Entry, body string) bool) (int, error) {
 		if err != nil {
 			return gone, model.Errorf(model.Internal, "undo", "entry %s cannot be read, so nobody can say whom it names: %w", id, pathless(err))
 		}
-		if !match(e, body) {
+		if !match(e, body) && !e.anySide(body, match) {
 			continue
 		}
 		if err := k.drop(id); err != nil {

@@ -160,6 +160,19 @@ func (e Entry) Bodies(body string) []string {
 	return out
 }
 
+// anySide asks about each side as if it were an entry of its own: who erases by an
+// item's id must not pass over the second one.
+func (e Entry) anySide(body string, match func(e Entry, body string) bool) bool {
+	for i, text := range e.Bodies(body) {
+		one := e
+		one.Item, one.Op, one.Existed, one.Meta, one.Sides = e.Sides[i].Item, e.Sides[i].Op, e.Sides[i].Existed, e.Sides[i].Meta, nil
+		if match(one, text) {
+			return true
+		}
+	}
+	return false
+}
+
 // takeBack decides what becomes of the changes before the one that failed.
 func (k *Keeper) takeBack(ctx context.Context, s model.Store, e Entry, body string, failed int, err error) (Entry, error) {
 	if !model.Unchanged(err) {
