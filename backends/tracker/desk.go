@@ -15,6 +15,7 @@ type Desk struct {
 	Can     Capabilities
 	NewID   func() string // nil: the backend makes ids
 	Repo    string        // that the port is bound to
+	Initial string        // the status of a new item; empty: open
 	Closed  string        // the status that close leads to; empty: closed
 }
 
@@ -133,13 +134,13 @@ func (d Desk) Create(ctx context.Context, draft Draft, repo string) Result[strin
 			return fail[string](err)
 		}
 	}
-	want := Record{Head: Head{ID: id, Kind: Issue, Tier: DefaultStatus}, Body: draft.Description}
+	want := Record{Head: Head{ID: id, Kind: Issue, Tier: orDefault(d.Initial, DefaultStatus)}, Body: draft.Description}
 	priority := DefaultPriority
 	if draft.Priority != nil {
 		priority = *draft.Priority
 	}
 	for _, f := range [][2]string{
-		{FieldTitle, draft.Title}, {FieldStatus, DefaultStatus}, {FieldType, orDefault(draft.Type, DefaultType)}, {FieldPriority, strconv.Itoa(priority)},
+		{FieldTitle, draft.Title}, {FieldStatus, orDefault(d.Initial, DefaultStatus)}, {FieldType, orDefault(draft.Type, DefaultType)}, {FieldPriority, strconv.Itoa(priority)},
 		{"labels", JoinNames(draft.Labels)}, {"assignee", draft.Assignee}, {"owner", draft.Owner}, {"parent", draft.Parent},
 		{"acceptance_criteria", draft.Acceptance}, {"notes", draft.Notes},
 	} {

@@ -3,7 +3,6 @@ package beads_test
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,21 +14,7 @@ import (
 	"memdesk/model"
 )
 
-// fakeBD is the stand-in for bd, which this machine need not have.
-func fakeBD(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("the stand-in for bd needs python3")
-	}
-	p, err := filepath.Abs("testdata/bd")
-	must(t, err)
-	return p
-}
-
 func TestCommandPort(t *testing.T) {
-	if os.Getenv("MEMDESK_SOAK") == "" {
-		t.Skip("some hundred processes of the stand-in: MEMDESK_SOAK=1 runs them")
-	}
 	dirs := map[*testing.T]string{}
 	again := func(t *testing.T) tracker.Port {
 		return tracker.Desk{Backend: beads.NewCLI(command.Program{Name: fakeBD(t), Dir: dirs[t]}), Can: tracker.PresetCLI}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,28 +22,9 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// soak skips what starts the stand-in some hundred times.
-func soak(t *testing.T) {
-	t.Helper()
-	if os.Getenv("MEMDESK_SOAK") == "" {
-		t.Skip("some hundred processes of the stand-in: MEMDESK_SOAK=1 runs them")
-	}
-}
-
-// fake is the stand-in for kno, which this machine need not have.
-func fake(t *testing.T) string {
-	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("the stand-in for kno needs python3")
-	}
-	p, err := filepath.Abs("testdata/kno")
-	must(t, err)
-	return p
-}
-
 func config(t *testing.T, dir string) knots.Config {
 	t.Helper()
-	return knots.Config{Name: "knots", Path: dir, Command: fake(t), Pause: func(context.Context, time.Duration) error { return nil }}
+	return knots.Config{Name: "knots", Path: dir, Command: trackertest.StandIn(t, "kno"), Pause: func(context.Context, time.Duration) error { return nil }}
 }
 
 func repo(t *testing.T) string {
@@ -55,7 +35,6 @@ func repo(t *testing.T) string {
 }
 
 func TestPort(t *testing.T) {
-	soak(t)
 	dirs := map[*testing.T]string{}
 	again := func(t *testing.T) tracker.Port {
 		b, err := knots.NewBackend(config(t, dirs[t]))

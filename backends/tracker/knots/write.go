@@ -178,5 +178,5 @@ func (b *Backend) Relate(ctx context.Context, d model.Dependency, add bool) erro
 
 // Port is the published port over the backend.
 func Port(b *Backend) tracker.Desk {
-	return tracker.Desk{Backend: b, Can: tracker.PresetKnots, Closed: closed}
+	return tracker.Desk{Backend: b, Can: tracker.PresetKnots, Initial: States()[0], Closed: closed}
 }

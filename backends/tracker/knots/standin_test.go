@@ -1,0 +1,208 @@
+package knots_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/backends/tracker/trackertest"
+)
+
+func TestMain(m *testing.M) {
+	trackertest.Answer("kno", kno)
+	os.Exit(m.Run())
+}
+
+// knot and knotEdge are what the stand-in for kno answers with.
+type knot struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	State       string   `json:"state"`
+	Profile     string   `json:"profile_id"`
+	Workflow    string   `json:"workflow_id"`
+	Description *string  `json:"description"`
+	Body        *string  `json:"body"`
+	Type        string   `json:"type"`
+	Priority    *int     `json:"priority"`
+	Tags        []string `json:"tags"`
+	Notes       []string `json:"notes"`
+	Steps       []string `json:"steps"`
+	Created     string   `json:"created_at"`
+	Updated     string   `json:"updated_at"`
+}
+
+type knotEdge struct {
+	Src  string `json:"src"`
+	Kind string `json:"kind"`
+	Dst  string `json:"dst"`
+}
+
+type knotState struct {
+	Knots []*knot
+	Edges []knotEdge
+	Next  int
+	Busy  int
+}
+
+func (s *knotState) find(id string) (*knot, error) {
+	for _, k := range s.Knots {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return nil, errors.New("error: knot " + id + " not found")
+}
+
+// kno is a stand-in for kno: the commands, options and JSON that its format text
+// gives (beads-foolery-knots.md, Knots). FAKE_KNO makes it misbehave.
+func kno(args []string) error {
+	base := map[string]string{}
+	for len(args) > 1 && (args[0] == "--repo-root" || args[0] == "--db") {
+		base[args[0]], args = args[1], args[2:]
+	}
+	if base["--repo-root"] == "" || base["--db"] == "" || len(args) == 0 {
+		return errors.New("usage: kno --repo-root R --db P COMMAND")
+	}
+	mode := os.Getenv("FAKE_KNO")
+	if done, err := misbehave(mode); done || err != nil {
+		return err
+	}
+	var s knotState
+	path := filepath.Join(base["--repo-root"], ".knots", "fake.json")
+	if mode == "busy" {
+		busy := false
+		if err := trackertest.Locked(path, &s, func() error { s.Busy++; busy = s.Busy < 3; return nil }); err != nil {
+			return err
+		}
+		if busy {
+			return errors.New("database is locked")
+		}
+	}
+	cmd, rest := args[0], args[1:]
+	if cmd == "edge" && len(rest) > 0 {
+		cmd, rest = "edge "+rest[0], rest[1:]
+	}
+	return trackertest.Locked(path, &s, func() error { return s.run(cmd, trackertest.ParseWords(rest)) })
+}
+
+// misbehave does what a test asked for instead of an answer.
+func misbehave(mode string) (done bool, err error) {
+	complaint, fails := strings.CutPrefix(mode, "fail:")
+	switch {
+	case fails:
+		return true, errors.New(complaint)
+	case mode == "prose":
+		fmt.Println("Knots: 3 items")
+		return true, nil
+	case mode == "flood":
+		for {
+			if _, err := os.Stdout.WriteString(strings.Repeat("x", 1<<16)); err != nil {
+				return true, err
+			}
+		}
+	case mode == "hang": // with a child that holds the output open
+		child := exec.Command("sleep", "60")
+		child.Stdout, child.Stderr = os.Stdout, os.Stderr
+		if err := child.Start(); err != nil {
+			return true, err
+		}
+		time.Sleep(time.Minute)
+		return true, nil
+	}
+	return false, nil
+}
+
+func (s *knotState) run(cmd string, w trackertest.Words) error {
+	now := fmt.Sprintf("2026-05-01T10:00:%02dZ", s.Next%60)
+	need := map[string]int{"new": 1, "update": 1, "edge list": 1, "edge add": 3, "edge remove": 3}[cmd]
+	if len(w.Plain) != need {
+		return errors.New("error: a value is required")
+	}
+	switch cmd {
+	case "ls":
+		return show(w, append([]*knot{}, s.Knots...))
+	case "new":
+		s.Next++
+		k := &knot{ID: fmt.Sprintf("knot-%04x", s.Next), Title: w.Plain[0], State: "ready_for_planning", Profile: "autopilot", Workflow: "work_sdlc",
+			Type: "task", Tags: []string{}, Notes: []string{}, Steps: []string{}, Created: now, Updated: now}
+		if v, ok := w.Option("state"); ok {
+			k.State = v
+		}
+		if v, ok := w.Option("desc"); ok && v != "" {
+			k.Description = &v
+		}
+		s.Knots = append(s.Knots, k)
+		fmt.Println("created " + k.ID)
+	case "update":
+		k, err := s.find(w.Plain[0])
+		if err != nil {
+			return err
+		}
+		k.Updated = now
+		return k.update(w)
+	case "edge list":
+		edges := []knotEdge{}
+		for _, e := range s.Edges {
+			if e.Src == w.Plain[0] || e.Dst == w.Plain[0] {
+				edges = append(edges, e)
+			}
+		}
+		return show(w, edges)
+	case "edge add":
+		s.Edges = append(s.Edges, knotEdge{w.Plain[0], w.Plain[1], w.Plain[2]})
+	case "edge remove":
+		i := slices.Index(s.Edges, knotEdge{w.Plain[0], w.Plain[1], w.Plain[2]})
+		if i < 0 {
+			return errors.New("error: no such edge")
+		}
+		s.Edges = slices.Delete(s.Edges, i, i+1)
+	default:
+		return errors.New("error: unrecognized subcommand " + cmd)
+	}
+	return nil
+}
+
+// show answers JSON where it was asked for, and words for people where not.
+func show[T any](w trackertest.Words, list []T) error {
+	if _, ok := w.Option("json"); !ok {
+		fmt.Printf("Knots: %d items\n", len(list))
+		return nil
+	}
+	return json.NewEncoder(os.Stdout).Encode(list)
+}
+
+func (k *knot) update(w trackertest.Words) error {
+	for _, o := range w.Options {
+		switch v := o[1]; o[0] {
+		case "title":
+			k.Title = v
+		case "description":
+			k.Description = &v
+		case "type":
+			k.Type = v
+		case "status":
+			k.State = v
+		case "priority":
+			n, err := strconv.Atoi(v)
+			if err != nil {
+				return errors.New("error: invalid priority")
+			}
+			k.Priority = &n
+		case "add-tag":
+			k.Tags = append(k.Tags, v)
+		case "remove-tag":
+			k.Tags = slices.DeleteFunc(k.Tags, func(t string) bool { return t == v })
+		default:
+			return errors.New("error: unexpected argument --" + o[0])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package trackertest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// standIn is the variable that tells a test binary to answer as the named program.
+const standIn = "MEMDESK_STAND_IN"
+
+// StandIn gives the path of a program of that name, which is the test binary
+// itself: its TestMain hands it to Answer. A machine need not have the program.
+func StandIn(t *testing.T, name string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := filepath.Join(t.TempDir(), name)
+	if err := os.Symlink(self, p); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(standIn, name)
+	return p
+}
+
+// Answer runs the stand-in and ends the process, when the test binary was started
+// under that name. TestMain calls it first.
+func Answer(name string, run func(args []string) error) {
+	if os.Getenv(standIn) != name || filepath.Base(os.Args[0]) != name {
+		return
+	}
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Words are the arguments of a stand-in's command: options are --name or
+// --name=value and end at --.
+type Words struct {
+	Plain   []string
+	Options [][2]string
+}
+
+// ParseWords reads arguments.
+func ParseWords(args []string) Words {
+	var w Words
+	tail := false
+	for _, a := range args {
+		switch {
+		case a == "--" && !tail:
+			tail = true
+		case strings.HasPrefix(a, "--") && !tail:
+			name, value, _ := strings.Cut(a[2:], "=")
+			w.Options = append(w.Options, [2]string{name, value})
+		default:
+			w.Plain = append(w.Plain, a)
+		}
+	}
+	return w
+}
+
+// Option gives an option's last value.
+func (w Words) Option(name string) (value string, there bool) {
+	for _, o := range w.Options {
+		if o[0] == name {
+			value, there = o[1], true
+		}
+	}
+	return value, there
+}
+
+// Locked runs do over the state in a JSON file, alone among all processes, and
+// keeps what it leaves there when it succeeds.
+func Locked[T any](path string, state *T, do func() error) error {
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // and the lock with it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, state)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	now, err := json.Marshal(state)
+	if err != nil || string(now) == string(data) {
+		return err
+	}
+	if err := os.WriteFile(path+".new", now, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
