@@ -36,6 +36,7 @@ var layers = []layer{
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
 	{"gdpr/subject", []string{"internal", "model"}},
 	{"gdpr/suppress", []string{"internal", "model", "gdpr/subject"}},
+	{"gdpr/sshsig", []string{"model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},

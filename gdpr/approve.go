@@ -1,6 +1,14 @@
 package gdpr
 
-import "time"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"memdesk/gdpr/sshsig"
+	"memdesk/model"
+)
 
 // Approval is a second operator's signature over a plan.
 type Approval struct {
@@ -9,6 +17,76 @@ type Approval struct {
 	Signature   string    `json:"signature"` // armored, as ssh-keygen -Y verifies it
 	At          time.Time `json:"at"`
 	Expires     time.Time `json:"expires"`
+}
+
+// DefaultApprovalValid is how long a signature counts.
+const DefaultApprovalValid = 7 * 24 * time.Hour
+
+// namespace separates approvals from any other use of a key.
+const namespace = "memdesk-approval"
+
+// approvalText is what is signed: this request, this plan, until then.
+func approvalText(request, plan string, expires time.Time) []byte {
+	return fmt.Appendf(nil, "memdesk-approval-v1\n%s\n%s\n%s\n", request, plan, expires.UTC().Format(time.RFC3339))
+}
+
+// Approve signs the plan that stands with another operator's key. Refusals are
+// audited: the requester's own key under whatever name, a key that may not sign,
+// a plan that is not the one that stands.
+func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) (Due, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if r.Done() {
+		return Due{}, model.Errorf(model.Conflict, "gdpr-approve", "request %s is complete", id)
+	}
+	p, err := d.Plan(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if p.Hash != planHash || r.PlanHash != p.Hash {
+		return Due{}, d.refused(ctx, &r, "gdpr-approve", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
+	}
+	print := sshsig.Fingerprint(signer.PublicKey())
+	if why := d.mayNotApprove(&r, print); why != "" {
+		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)
+	}
+	now := d.Clock.Now().UTC()
+	valid := d.Policy.ApprovalValid
+	if valid <= 0 {
+		valid = DefaultApprovalValid
+	}
+	a := Approval{PlanHash: p.Hash, Fingerprint: print, At: now, Expires: now.Add(valid).Truncate(time.Second)}
+	err = d.act(ctx, &r, "gdpr-approve", nil, func(context.Context) (map[string]int64, error) {
+		a.Signature, err = sshsig.Sign(signer, namespace, approvalText(r.ID, a.PlanHash, a.Expires))
+		if err != nil {
+			return nil, err
+		}
+		r.Approvals = append(slices.DeleteFunc(r.Approvals, func(o Approval) bool { return o.Fingerprint == print || o.PlanHash != p.Hash }), a)
+		if r.State == StatePlanned {
+			r.State = StateApproved
+		}
+		return nil, d.save(&r)
+	})
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(now), nil
+}
+
+// mayNotApprove says why a key may not sign; empty when it may. Keys count, not
+// names: one person may have two names, and then has one key.
+func (d *Desk) mayNotApprove(r *Request, fingerprint string) string {
+	switch {
+	case r.ByKey != "" && fingerprint == r.ByKey:
+		return "the key is the requester's own, whatever the name"
+	case len(d.Policy.Approvers) > 0 && !slices.Contains(d.Policy.Approvers, fingerprint):
+		return "the key is not among those that may approve"
+	case r.ByKey == "" && len(d.Policy.Approvers) == 0:
+		return "the requester has no key, so nobody can say that this one is another's: list the approvers in the configuration"
+	}
+	return ""
 }
 
 // approved is the signature over a plan, nil for none.
@@ -21,10 +99,32 @@ func (r *Request) approved(plan string) *Approval {
 	return nil
 }
 
-// unapproved says why a plan may not be carried out yet; empty when it may.
+// unapproved says why a plan may not be carried out yet; empty when it may. What
+// stands in the request is not believed: every signature is checked again.
 func (d *Desk) unapproved(r *Request, plan string) string {
-	if r.approved(plan) == nil {
-		return "nobody else has approved this plan"
+	why := "nobody else has approved this plan"
+	for _, a := range r.Approvals {
+		switch {
+		case a.PlanHash != plan:
+			why = "the plan has changed since it was approved"
+			continue
+		case !d.Clock.Now().Before(a.Expires):
+			why = "the approval has expired"
+			continue
+		}
+		key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, a.PlanHash, a.Expires))
+		if err != nil || sshsig.Fingerprint(key) != a.Fingerprint {
+			why = "the approval's signature does not fit this request and plan"
+			continue
+		}
+		if why = d.mayNotApprove(r, a.Fingerprint); why == "" {
+			return ""
+		}
 	}
-	return ""
+	return why
+}
+
+// MayApprove reports whether a key could approve a request at all.
+func (d *Desk) MayApprove(r *Request, fingerprint string) bool {
+	return d.mayNotApprove(r, fingerprint) == ""
 }

@@ -82,7 +82,7 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
 			fmt.Sprintf("a large part of store %s would go: type the number of items, %d (--confirm-count)", p.OverShare(d.Policy.MaxShare)[0].Store, items))
 	}
-	if d.Policy.RequireApproval {
+	if d.Policy.RequireApproval && r.Of == "" {
 		if why := d.unapproved(&r, p.Hash); why != "" {
 			return Plan{}, d.refused(ctx, &r, "gdpr-erase", why)
 		}
@@ -134,7 +134,7 @@ func (x *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := x.d.Suppressed().Add(key, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
+	if err := x.d.Suppressed().Add(key, x.r.Pseudonym, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
 		return err
 	}
 	x.r.State, x.r.Reason = StateRunning, ""

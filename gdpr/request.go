@@ -48,7 +48,8 @@ type Request struct {
 	Choices   []Choice   `json:"choices,omitempty"`
 	PlanHash  string     `json:"plan_hash,omitempty"`
 	Approvals []Approval `json:"approvals,omitempty"`
-	Job       string     `json:"job,omitempty"` // of the newest run
+	// Of is the request whose erasure a sweep repeats.
+	Of string `json:"of,omitempty"`
 
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`

@@ -18,11 +18,11 @@ import (
 // newDesk is a desk over a temporary state directory.
 func newDesk(t testing.TB, c clock.Clock) *gdpr.Desk {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "memdesk")
+	dir := filepath.Join(memDir(t), "memdesk")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, "audit"), Clock: c, Tool: "test", Actor: audit.Actor{ID: "op"}})
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(dir, "audit"), Clock: c, Tool: "test", FS: nosync{}, Actor: audit.Actor{ID: "op"}})
 	if err != nil {
 		t.Fatal(err)
 	}

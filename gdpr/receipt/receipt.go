@@ -178,6 +178,9 @@ func Read(file []byte, pinned string) (Receipt, string, error) {
 	if err != nil || !bytes.Equal(again, file) {
 		return tampered("a byte of it is not as it was written")
 	}
+	if s.PublicKey != strings.ToLower(s.PublicKey) || s.Signature != strings.ToLower(s.Signature) {
+		return tampered("a byte of it is not as it was written") // hexadecimal reads both cases
+	}
 	public, err := hex.DecodeString(s.PublicKey)
 	if err != nil || len(public) != ed25519.PublicKeySize || keyID(public) != s.KeyID {
 		return tampered("its key is damaged")

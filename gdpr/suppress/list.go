@@ -55,13 +55,13 @@ func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPat
 
 // Add suppresses a person, durably, before it returns. One who is there already
 // gains the terms that are new.
-func (l *List) Add(k Key, request string, since time.Time, terms ...string) error {
+func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.load(); err != nil {
 		return err
 	}
-	p := Person{Pseudonym: k.Pseudonym(terms[0]), Request: request, Since: since.UTC()}
+	p := Person{Pseudonym: pseudonym, Request: request, Since: since.UTC()}
 	at := slices.IndexFunc(l.file.Persons, func(o Person) bool { return o.Pseudonym == p.Pseudonym })
 	if at >= 0 {
 		p = l.file.Persons[at]

@@ -21,7 +21,7 @@ func (a *app) gdprCommand() *cobra.Command {
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprChooseCommand(),
-		a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand())
+		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprSweepCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)

@@ -1,0 +1,365 @@
+package gdpr_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+func TestEraseEverywhere(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	// What was changed before stands in undo, with the name in it.
+	if _, _, err := w.desk.Undo.Retain(t.Context(), w.store("db"), model.RetainRequest{ID: "n2", Content: "again " + name, Mode: model.Replace}); err != nil {
+		t.Fatal(err)
+	}
+	before := w.contents()
+	r := w.file()
+	p := w.plan(r.ID)
+	touched := map[string]bool{}
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			touched[st.Store+":"+st.ID] = true
+		}
+	}
+	again := w.plan(r.ID)
+	if again.Hash != p.Hash {
+		t.Fatal("the same plan has another hash")
+	}
+	out := w.complete(p)
+	if out.Forgotten == 0 || out.Redacted == 0 {
+		t.Errorf("forgotten %d, redacted %d", out.Forgotten, out.Redacted)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	after := w.contents()
+	for ref, body := range before {
+		if !touched[ref] && after[ref] != body {
+			t.Errorf("bystander %s changed", ref)
+		}
+	}
+	if got := after["db:n4"]; !strings.Contains(got, "- [erased] likes tea\n- "+other+" likes coffee\n") {
+		t.Errorf("the shared item: %q", got)
+	}
+	if _, ok := after["db:b2"]; !ok {
+		t.Error("an item of a longer id went")
+	}
+	got, err := w.desk.Get(ana)
+	if err != nil || got.ID != r.ID || got.State != gdpr.StateComplete {
+		t.Errorf("looked up by the typed id: %v %s, %v", got.ID, got.State, err)
+	}
+	if _, err := w.erase(p); err == nil {
+		t.Error("a complete request was erased again")
+	}
+	rep, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet)
+	if err != nil || slices.ContainsFunc(rep, func(l receipt.Layer) bool { return !receipt.Passes(l.Verdict) }) {
+		t.Errorf("verified by the typed id: %+v, %v", rep, err)
+	}
+}
+
+func TestReceiptIsEvidence(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "coffee"})
+	r := w.file()
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a receipt before the end: %v", err)
+	}
+	w.complete(w.plan(r.ID))
+	file, rec, key, err := w.desk.Receipt(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range file {
+		bits := []byte{1 << (i % 7)}
+		if i%8 == 0 {
+			bits = append(bits, 0x20) // a letter in the other case
+		}
+		for _, bit := range bits {
+			bad := slices.Clone(file)
+			bad[i] ^= bit
+			if _, _, err := w.desk.CheckReceipt(bad); !errors.Is(err, receipt.ErrTampered) {
+				t.Fatalf("byte %d flipped: %v", i, err)
+			}
+		}
+	}
+	foreign, err := receipt.LoadKey(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := foreign.Sign(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.desk.CheckReceipt(signed); !errors.Is(err, receipt.ErrTampered) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, _, err := receipt.Read(signed, ""); err != nil {
+		t.Errorf("a reader without a key of its own: %v", err)
+	}
+	dropped := strings.Replace(string(file), `"layer": "recall"`, `"layer": "items"`, 1)
+	if _, _, err := receipt.Read([]byte(dropped), ""); !errors.Is(err, receipt.ErrTampered) {
+		t.Errorf("a layer taken for another: %v", err)
+	}
+	if page := rec.Markdown(key); !strings.Contains(page, r.ID) || strings.Contains(page, ana) {
+		t.Errorf("page: %s", page)
+	}
+}
+
+// killer ends the run at its nth mutation or step, before or after its effect.
+type killer struct {
+	left  atomic.Int64
+	after bool
+	stop  context.CancelFunc
+}
+
+func (k *killer) hit() bool { return k.left.Add(-1) == 0 }
+
+func (k *killer) middleware(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+	if !c.Op.Mutates() || k.stop == nil {
+		return next(ctx)
+	}
+	dead := k.hit()
+	if dead && !k.after {
+		k.stop()
+		return model.FromContext(ctx, "killed")
+	}
+	err := next(ctx)
+	if dead {
+		k.stop()
+		return model.Errorf(model.Internal, "killed", "nobody hears the answer")
+	}
+	return err
+}
+
+func TestKilledAnywhereThenResumed(t *testing.T) {
+	points := 50
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		points = 500
+	}
+	var want map[string]string
+	filled := newWorld(t)
+	filled.fill()
+	if err := filled.fleet.Close(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(t *testing.T, n int64, after bool) {
+		w := newWorldFrom(t, filled.dir)
+		k := &killer{after: after}
+		w.extra = []model.Middleware{k.middleware}
+		w.open()
+		r := w.file()
+		p := w.plan(r.ID)
+		if n > 0 {
+			ctx, cancel := context.WithCancel(t.Context())
+			k.left.Store(n)
+			k.stop = cancel
+			out, err := w.desk.Erase(ctx, order(p), w.fleet, func(ctx context.Context, _ gdpr.Progress) error {
+				if k.hit() {
+					cancel()
+				}
+				return ctx.Err()
+			})
+			cancel()
+			if err == nil && out.Status == gdpr.StateComplete && k.left.Load() < 0 && !after {
+				t.Errorf("point %d: killed and yet complete", n)
+			}
+			k.stop = nil
+			if got, _ := w.desk.Get(r.ID); got.State == gdpr.StateComplete {
+				if k.left.Load() > 0 { // there are no more points
+					return
+				}
+			}
+			w.open() // another process
+		}
+		if got, _ := w.desk.Get(r.ID); got.State != gdpr.StateComplete {
+			w.complete(p)
+		}
+		if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+			t.Fatalf("point %d: traces %q", n, left)
+		}
+		got := w.contents()
+		if want == nil {
+			want = got
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
+			t.Fatalf("point %d: another end state\n%s", n, diff)
+		}
+	}
+	run(t, 0, false)
+	const hands = 4
+	for hand := range hands {
+		t.Run(fmt.Sprint(hand), func(t *testing.T) {
+			t.Parallel()
+			for n := hand; n < points; n += hands {
+				run(t, int64(n/2+1), n%2 == 1)
+			}
+		})
+	}
+}
+
+func TestStoreDownThenRetried(t *testing.T) {
+	w := newWorld(t)
+	down, calls := true, 0
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpForget || c.Op == model.OpRetain {
+			if c.Store.Name == "agent" && down {
+				return model.Errorf(model.Unavailable, string(c.Op), "500")
+			}
+			calls++
+		}
+		return next(ctx)
+	}}
+	down = false
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	down, calls = true, 0
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("with a store down: %s, %v; want partial", out.Status, err)
+	}
+	if got, _ := w.desk.Get(r.ID); got.Subject != ana {
+		t.Error("the identifiers went before the last store was done")
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a receipt of partial work: %v", err)
+	}
+	down, calls = false, 0
+	w.complete(p)
+	if calls == 0 || calls > 4 {
+		t.Errorf("the retry made %d changes; want only the missing ones", calls)
+	}
+}
+
+func TestSaysYesAndKeepsIt(t *testing.T) {
+	w := newWorld(t)
+	liar := true
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if liar && c.Op == model.OpForget {
+			return nil // Removed 0 and no error, or a lie: the item stays
+		}
+		return next(ctx)
+	}}
+	w.fill()
+	r := w.file()
+	out, err := w.erase(w.plan(r.ID))
+	if err != nil || out.Status != gdpr.StatePartial || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Layer == "items" && l.Verdict == model.VerdictResidue
+	}) {
+		t.Fatalf("a store that keeps it: %s, %v", out.Status, err)
+	}
+	liar = false
+	w.complete(w.plan(r.ID))
+}
+
+func TestNoRecordNothingDeleted(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	before := w.contents()
+	if err := os.Rename(filepath.Join(w.desk.State, "audit"), filepath.Join(w.desk.State, "gone")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.desk.State, "audit"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.erase(p); !model.IsRefusal(err) {
+		t.Errorf("erase = %v; want a refusal", err)
+	}
+	if diff := cmp.Diff(before, w.contents()); diff != "" {
+		t.Errorf("something changed without a record:\n%s", diff)
+	}
+}
+
+func TestSomebodyWritesDuringTheRun(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	// A writer that memdesk does not see: the file system itself.
+	added := false
+	r := w.file()
+	p := w.plan(r.ID)
+	out, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(_ context.Context, pr gdpr.Progress) error {
+		if pr.What == "verify" && !added {
+			added = true
+			return os.WriteFile(filepath.Join(w.path("agent"), "daily", "2026-02-20.md"), []byte("- x — "+name+" is back\n- quiet\n"), 0o644)
+		}
+		return nil
+	})
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("added during the run: %s, %v; want partial", out.Status, err)
+	}
+	w.complete(w.plan(r.ID))
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+}
+
+func TestChangedSinceThePlan(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	w.put("db", model.RetainRequest{ID: "n2", Content: name + " asked for something else"})
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("an item changed: %s, %v; want partial", out.Status, err)
+	}
+	if got := w.contents()["db:n2"]; !strings.Contains(got, "something else") {
+		t.Error("what nobody had seen in the plan was removed")
+	}
+	w.complete(w.plan(r.ID))
+}
+
+func TestShareMustBeTyped(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "about " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "about nobody"})
+	r := w.file()
+	p := w.plan(r.ID)
+	for _, n := range []int64{0, 2} {
+		o := order(p)
+		o.ConfirmCount = n
+		if _, err := w.desk.Erase(t.Context(), o, w.fleet, nil); !model.IsRefusal(err) {
+			t.Errorf("count %d typed: %v; want a refusal", n, err)
+		}
+	}
+	w.complete(p)
+}
+
+func TestHeldItemsStay(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "n2", Ground: "legal claim"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: "n2"}); !model.IsRefusal(err) {
+		t.Errorf("forget of a held item = %v; want a refusal", err)
+	}
+	out := w.complete(w.plan(r.ID))
+	if out.Held != 1 {
+		t.Errorf("held %d; want 1", out.Held)
+	}
+	if _, ok := w.contents()["db:n2"]; !ok {
+		t.Error("the held item went")
+	}
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: "n2"}); !model.IsRefusal(err) {
+		t.Errorf("forget of a held item after the end = %v; want a refusal", err)
+	}
+}

@@ -1,0 +1,184 @@
+package gdpr
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/gdpr/subject"
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// exportFile is the machine-readable part of an export (Art. 15, 20).
+type exportFile struct {
+	Format  string       `json:"format"`
+	Made    time.Time    `json:"made"`
+	Request string       `json:"request"`
+	Subject string       `json:"subject"`
+	Items   []exportItem `json:"items"`
+	// Missing names what could not be searched: the export is not all there is.
+	Missing []string `json:"missing"`
+}
+
+type exportItem struct {
+	Store    string            `json:"store"`
+	ID       string            `json:"id"`
+	Layer    string            `json:"layer"`
+	Tier     string            `json:"tier"`
+	Reason   string            `json:"reason"`
+	Modified *time.Time        `json:"modified"`
+	Document string            `json:"document"` // file beside this one
+	Partial  bool              `json:"partial"`  // shared with others: only the lines that name the person
+	Meta     map[string]string `json:"meta"`
+	Body     string            `json:"body"`
+}
+
+// Export writes everything that concerns the person to a new directory, or to a
+// zip file where out ends in .zip: export.json and one document per item, for
+// the owner's eyes only. An item shared with others gives the lines that name the
+// person, because the others' data are not hers (Art. 15(4)). It returns how many
+// items were written and what could not be searched.
+func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return 0, nil, err
+	}
+	if r.Done() {
+		return 0, nil, model.Errorf(model.Conflict, "gdpr-export", "request %s is complete: there is nothing left to export", id)
+	}
+	if _, err := os.Lstat(out); err == nil {
+		return 0, nil, model.Errorf(model.AlreadyExists, "gdpr-export", "%q is there already; nothing was written", filepath.Base(out))
+	}
+	var n int64
+	var missing []string
+	err = d.act(ctx, &r, "gdpr-export", nil, func(ctx context.Context) (map[string]int64, error) {
+		e, docs, err := d.collect(ctx, &r, fleet)
+		if err != nil {
+			return nil, err
+		}
+		n, missing = int64(len(e.Items)), e.Missing
+		head, err := json.MarshalIndent(e, "", "  ")
+		if err != nil {
+			return nil, model.E(model.Internal, "gdpr-export", err)
+		}
+		files := append([]document{{"export.json", append(head, '\n')}}, docs...)
+		if strings.HasSuffix(strings.ToLower(out), ".zip") {
+			err = writeZip(out, files, e.Made)
+		} else {
+			err = writeDir(out, files)
+		}
+		return map[string]int64{"items": n}, err
+	})
+	return n, missing, err
+}
+
+type document struct {
+	name string
+	data []byte
+}
+
+func (d *Desk) collect(ctx context.Context, r *Request, fleet *backends.Fleet) (exportFile, []document, error) {
+	e := exportFile{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject, Items: []exportItem{}, Missing: []string{}}
+	m, err := subject.New(r.Terms()...)
+	if err != nil {
+		return e, nil, err
+	}
+	var docs []document
+	for _, member := range fleet.Members() {
+		var q *search
+		err := member.Err
+		if err == nil {
+			q, err = find(ctx, member.Store, m, nil)
+		}
+		if ctx.Err() != nil {
+			return e, nil, model.FromContext(ctx, "gdpr-export")
+		}
+		if err != nil {
+			e.Missing = append(e.Missing, member.Name+": "+string(model.KindOf(err)))
+			continue
+		}
+		for _, p := range q.problems {
+			e.Missing = append(e.Missing, member.Name+": "+p)
+		}
+		for i := range q.found {
+			f := &q.found[i]
+			it := f.Item
+			x := exportItem{Store: member.Name, ID: it.ID, Layer: f.Layer, Tier: it.Tier, Reason: f.Reason, Meta: map[string]string{}, Body: it.Body,
+				Document: fmt.Sprintf("documents/%s-%05d.md", member.Name, i+1)}
+			if !it.Modified.IsZero() {
+				at := it.Modified.UTC()
+				x.Modified = &at
+			}
+			if len(f.Others) > 0 || !f.Tagged && mentions(m, it.Body, opaque(member.Store, it.Tier)) {
+				x.Partial, x.Body = true, linesNaming(m, it.Body)
+			} else {
+				for _, field := range it.Meta {
+					x.Meta[field.Name] = field.Value
+				}
+			}
+			e.Items = append(e.Items, x)
+			docs = append(docs, document{x.Document, []byte(x.Body)})
+		}
+	}
+	return e, docs, nil
+}
+
+func linesNaming(m *subject.Matcher, body string) string {
+	var b strings.Builder
+	for line := range strings.Lines(body) {
+		if m.Names(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// writeDir fills a sibling directory and renames it, so that an export is whole
+// or not there.
+func writeDir(out string, files []document) error {
+	temp := out + ".tmp." + atomicfile.Suffix()
+	if err := os.MkdirAll(filepath.Join(temp, "documents"), 0o700); err != nil {
+		return model.E(model.Unavailable, "gdpr-export", pathless(err))
+	}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(temp, filepath.FromSlash(f.name)), f.data, 0o600); err != nil {
+			return errors.Join(model.E(model.Unavailable, "gdpr-export", pathless(err)), os.RemoveAll(temp))
+		}
+	}
+	if err := os.Rename(temp, out); err != nil {
+		return errors.Join(model.E(model.Unavailable, "gdpr-export", pathless(err)), os.RemoveAll(temp))
+	}
+	return nil
+}
+
+func writeZip(out string, files []document, at time.Time) error {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at}
+		h.SetMode(0o600)
+		w, err := z.CreateHeader(h)
+		if err == nil {
+			_, err = w.Write(f.data)
+		}
+		if err != nil {
+			return model.E(model.Internal, "gdpr-export", err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		return model.E(model.Internal, "gdpr-export", err)
+	}
+	if err := atomicfile.Write(out, b.Bytes(), 0o600); err != nil {
+		return model.E(model.Unavailable, "gdpr-export", pathless(err))
+	}
+	return nil
+}

@@ -1,0 +1,396 @@
+package gdpr_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"memdesk/audit"
+	"memdesk/gdpr"
+	"memdesk/gdpr/sshsig"
+	"memdesk/model"
+)
+
+func newSigner(t testing.TB) (sshsig.Signer, string) {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sshsig.File(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, path
+}
+
+// approvals is a world in which plans must be approved.
+func approvals(t *testing.T) (*world, gdpr.Due, gdpr.Plan) {
+	t.Helper()
+	w := newWorld(t)
+	w.desk.Policy.RequireApproval = true
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "coffee"})
+	r := w.file()
+	return w, r, w.plan(r.ID)
+}
+
+// refusals counts the refusals in the audit log.
+func refusals(t *testing.T, w *world) int {
+	t.Helper()
+	page, err := w.desk.Log.List(t.Context(), audit.Filter{}, 500, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, r := range page.Rows {
+		if r.Result == audit.Refused && strings.HasPrefix(r.Action, "gdpr-") {
+			n++
+		}
+	}
+	return n
+}
+
+func TestApproval(t *testing.T) {
+	w, r, p := approvals(t)
+	if _, err := w.erase(p); !model.IsRefusal(err) {
+		t.Fatalf("without an approval: %v; want a refusal", err)
+	}
+	signer, _ := newSigner(t)
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, signer); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil || rec.Approver != sshsig.Fingerprint(signer.PublicKey()) {
+		t.Errorf("the receipt's approver: %q, %v", rec.Approver, err)
+	}
+}
+
+func TestApprovalRefuses(t *testing.T) {
+	tests := []struct {
+		name string
+		try  func(*testing.T, *world, gdpr.Due, gdpr.Plan) error
+	}{
+		{"one's own", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Operator.Key = sshsig.Fingerprint(s.PublicKey())
+			mine, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, s)
+			return err
+		}},
+		{"one key under two names", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Operator = gdpr.Operator{ID: "first", Key: sshsig.Fingerprint(s.PublicKey())}
+			mine, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.desk.Operator.ID = "second"
+			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, s)
+			return err
+		}},
+		{"replayed from another request", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+				t.Fatal(err)
+			}
+			second, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name}, Received: "2026-02-21", Ground: "y"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p2 := w.plan(second.ID)
+			first := editRequest(t, w, r.ID, nil)
+			editRequest(t, w, second.ID, func(m map[string]any) {
+				a := first["approvals"].([]any)[0].(map[string]any)
+				a["plan_hash"] = p2.Hash
+				m["approvals"] = []any{a}
+			})
+			_, err = w.erase(p2)
+			return err
+		}},
+		{"expired", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.Set(w.clock.Now().Add(gdpr.DefaultApprovalValid))
+			_, err := w.erase(p)
+			return err
+		}},
+		{"the plan changed", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+				t.Fatal(err)
+			}
+			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "more of " + name})
+			_, err := w.erase(w.plan(r.ID))
+			return err
+		}},
+		{"a key that may not", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			w.desk.Policy.Approvers = []string{"SHA256:other"}
+			s, _ := newSigner(t)
+			_, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s)
+			return err
+		}},
+		{"another plan than was seen", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			_, err := w.desk.Approve(t.Context(), r.ID, strings.Repeat("0", 64), s)
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w, r, p := approvals(t)
+			before := refusals(t, w)
+			if err := tt.try(t, w, r, p); !model.IsRefusal(err) {
+				t.Fatalf("%v; want a refusal", err)
+			}
+			if refusals(t, w) != before+1 {
+				t.Error("the refusal is not in the audit log")
+			}
+			if _, ok := w.contents()["db:n1"]; !ok {
+				t.Error("something was erased")
+			}
+		})
+	}
+}
+
+func editRequest(t *testing.T, w *world, id string, edit func(map[string]any)) map[string]any {
+	t.Helper()
+	path := filepath.Join(w.desk.State, "gdpr", "requests", id+".json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		t.Fatal(err)
+	}
+	if edit != nil {
+		edit(m)
+		if b, err = json.Marshal(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+// TestApprovalReadsOutside has OpenSSH itself check a signature.
+func TestApprovalReadsOutside(t *testing.T) {
+	keygen, err := exec.LookPath("ssh-keygen")
+	if err != nil {
+		t.Skip("no ssh-keygen here to compare with")
+	}
+	s, _ := newSigner(t)
+	sig, err := sshsig.Sign(s, "memdesk-approval", []byte("the plan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"sig": sig, "allowed": "bob " + string(ssh.MarshalAuthorizedKey(s.PublicKey()))} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), keygen, "-Y", "verify", "-f", filepath.Join(dir, "allowed"), "-I", "bob", "-n", "memdesk-approval", "-s", filepath.Join(dir, "sig"))
+	cmd.Stdin = strings.NewReader("the plan")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("ssh-keygen: %v: %s", err, out)
+	}
+	if _, err := sshsig.Verify(sig, "memdesk-approval", []byte("the plan")); err != nil {
+		t.Errorf("Verify: %v", err)
+	}
+	for _, bad := range []struct{ sig, ns, text string }{{sig, "memdesk-approval", "another"}, {sig, "git", "the plan"}, {sig[:len(sig)/2], "memdesk-approval", "the plan"}} {
+		if _, err := sshsig.Verify(bad.sig, bad.ns, []byte(bad.text)); err == nil {
+			t.Errorf("Verify(%q, %q) passed", bad.ns, bad.text)
+		}
+	}
+}
+
+// TestResurrection tries the five ways back.
+func TestResurrection(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	db := w.store("db")
+	// What stood before the erasure: an export, an undo entry, a backup of the file.
+	_, entry, err := w.desk.Undo.Retain(t.Context(), db, model.RetainRequest{ID: "n2", Content: "later " + name, Mode: model.Replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := w.file()
+	out := filepath.Join(t.TempDir(), "export")
+	n, missing, err := w.desk.Export(t.Context(), r.ID, out, w.fleet)
+	if err != nil || n == 0 || len(missing) > 0 {
+		t.Fatalf("Export = %d, %q, %v", n, missing, err)
+	}
+	if err := w.fleet.Close(); err != nil {
+		t.Fatal(err)
+	}
+	backup, err := os.ReadFile(w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.fleet = nil
+	w.open()
+	w.complete(w.plan(r.ID))
+	db = w.store("db")
+
+	refused := func(what string, err error) {
+		t.Helper()
+		if !model.IsRefusal(err) {
+			t.Errorf("%s: %v; want a refusal", what, err)
+		}
+	}
+	var file struct {
+		Items []struct{ ID, Body string }
+	}
+	b, err := os.ReadFile(filepath.Join(out, "export.json"))
+	if err != nil || json.Unmarshal(b, &file) != nil || len(file.Items) == 0 {
+		t.Fatalf("export.json: %v", err)
+	}
+	blocked := 0
+	for _, it := range file.Items {
+		_, err := db.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Content: "re: " + it.Body, Mode: model.Replace})
+		if strings.Contains(it.Body, name) || strings.Contains(it.Body, mail) {
+			refused("re-import", err)
+			blocked++
+		}
+	}
+	if blocked == 0 {
+		t.Error("the export held nothing that names her")
+	}
+	_, err = w.desk.Undo.Restore(t.Context(), w.fleet.Store, entry.ID)
+	if err == nil {
+		t.Error("undo: it was put back")
+	}
+	_, err = db.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "copy", Content: "sync copy about " + strings.ToUpper(name), Mode: model.Replace})
+	refused("a conflict copy that is resolved", err)
+	_, err = db.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Content: "tea", Mode: model.Append, DataSubjectID: ana})
+	refused("a tag alone", err)
+	_, err = db.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: ana, Content: "tea", Mode: model.Replace})
+	refused("an id alone", err)
+	if _, err = db.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "ok", Content: ana + "2 is another", Mode: model.Replace}); err != nil {
+		t.Errorf("somebody else: %v", err)
+	}
+
+	// A backup and a sync peer do not ask: the sweep finds them.
+	if err := w.fleet.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.fleet = nil
+	for _, side := range []string{"-wal", "-shm"} {
+		_ = os.Remove(w.path("db") + side)
+	}
+	if err := os.WriteFile(w.path("db"), backup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.path("agent"), "daily", "2026-02-21.md"), []byte("- "+mail+" wrote\n- quiet\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
+		t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) != 0 {
+		t.Errorf("a second sweep: %+v, %v; want nothing", swept, err)
+	}
+}
+
+// TestReaderHoldsASnapshot is pending while it reads, and done when it has gone.
+func TestReaderHoldsASnapshot(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "coffee"})
+	r := w.file()
+	p := w.plan(r.ID)
+	reader, err := sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	tx, err := reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := tx.QueryRow("SELECT count(*) FROM nodes").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	out, err := w.desk.Erase(ctx, order(p), w.fleet, nil)
+	if err != nil || out.Status != gdpr.StatePending {
+		t.Fatalf("while somebody reads: %s, %q, %v; want pending", out.Status, out.Reason, err)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a receipt of pending work: %v", err)
+	}
+	if err := errors.Join(tx.Rollback(), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+}
+
+func TestOneDeskAtATime(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	out, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(ctx context.Context, pr gdpr.Progress) error {
+		if pr.What == "scrub" {
+			if _, err := w.erase(p); !errors.Is(err, gdpr.ErrBusy) {
+				t.Errorf("a second run beside the first: %v; want ErrBusy", err)
+			}
+		}
+		return nil
+	})
+	if err != nil || out.Status != gdpr.StateComplete {
+		t.Errorf("the first: %s, %v", out.Status, err)
+	}
+}
+
+func TestListCannotBeReadNothingIsRetained(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "coffee"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	if err := os.WriteFile(filepath.Join(w.desk.State, "gdpr", "suppressed.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "n3", Content: "milk", Mode: model.Replace})
+	if !model.IsRefusal(err) {
+		t.Errorf("retain with a damaged list = %v; want a refusal", err)
+	}
+}

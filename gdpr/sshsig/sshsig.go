@@ -1,0 +1,145 @@
+// Package sshsig signs and checks short messages with SSH keys in OpenSSH's own
+// format (PROTOCOL.sshsig), so that `ssh-keygen -Y verify` reads them too. It
+// decides nothing about whose key it is.
+package sshsig
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha512"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"memdesk/model"
+)
+
+// Signer holds or reaches a private key.
+type Signer = ssh.Signer
+
+// PublicKey is its public half.
+type PublicKey = ssh.PublicKey
+
+const (
+	magic    = "SSHSIG"
+	hashName = "sha512"
+	pemType  = "SSH SIGNATURE"
+)
+
+// Fingerprint is SHA256:… as ssh-keygen shows it.
+func Fingerprint(k PublicKey) string { return ssh.FingerprintSHA256(k) }
+
+// envelope is the blob after the magic.
+type envelope struct {
+	Version   uint32
+	PublicKey []byte
+	Namespace string
+	Reserved  string
+	Hash      string
+	Signature []byte
+}
+
+// toSign is what the key signs, after the magic.
+type toSign struct {
+	Namespace string
+	Reserved  string
+	Hash      string
+	Sum       []byte
+}
+
+func signedBytes(namespace string, message []byte) []byte {
+	sum := sha512.Sum512(message)
+	return append([]byte(magic), ssh.Marshal(toSign{Namespace: namespace, Hash: hashName, Sum: sum[:]})...)
+}
+
+// Sign gives the armored signature.
+func Sign(s Signer, namespace string, message []byte) (string, error) {
+	data := signedBytes(namespace, message)
+	var sig *ssh.Signature
+	var err error
+	if as, ok := s.(ssh.AlgorithmSigner); ok && s.PublicKey().Type() == ssh.KeyAlgoRSA {
+		sig, err = as.SignWithAlgorithm(rand.Reader, data, ssh.KeyAlgoRSASHA512) // SHA-1 is no signature
+	} else {
+		sig, err = s.Sign(rand.Reader, data)
+	}
+	if err != nil {
+		return "", model.Errorf(model.PermissionDenied, "sign", "the key did not sign: its owner or the agent refused")
+	}
+	blob := append([]byte(magic), ssh.Marshal(envelope{Version: 1, PublicKey: s.PublicKey().Marshal(), Namespace: namespace,
+		Hash: hashName, Signature: ssh.Marshal(sig)})...)
+	return string(pem.EncodeToMemory(&pem.Block{Type: pemType, Bytes: blob})), nil
+}
+
+// errBad says no more: a signature fits or does not.
+var errBad = errors.New("the signature does not fit")
+
+// Verify checks an armored signature and gives the key that made it.
+func Verify(armored, namespace string, message []byte) (PublicKey, error) {
+	block, rest := pem.Decode([]byte(armored))
+	if block == nil || block.Type != pemType || len(bytes.TrimSpace(rest)) > 0 {
+		return nil, errBad
+	}
+	body, ok := bytes.CutPrefix(block.Bytes, []byte(magic))
+	var e envelope
+	if !ok || ssh.Unmarshal(body, &e) != nil || e.Version != 1 || e.Namespace != namespace || e.Hash != hashName {
+		return nil, errBad
+	}
+	key, err := ssh.ParsePublicKey(e.PublicKey)
+	var sig ssh.Signature
+	if err != nil || ssh.Unmarshal(e.Signature, &sig) != nil || sig.Format == ssh.KeyAlgoRSA {
+		return nil, errBad
+	}
+	if key.Verify(signedBytes(namespace, message), &sig) != nil {
+		return nil, errBad
+	}
+	return key, nil
+}
+
+// File reads a private key that is only its owner's.
+func File(path string) (Signer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, model.Errorf(model.NotFound, "key", "the key file cannot be read")
+	}
+	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
+		return nil, model.Errorf(model.PermissionDenied, "key", "the key file is open to others: set its mode to 0600")
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, model.Errorf(model.PermissionDenied, "key", "the key file cannot be read")
+	}
+	s, err := ssh.ParsePrivateKey(b)
+	var locked *ssh.PassphraseMissingError
+	switch {
+	case errors.As(err, &locked):
+		return nil, model.Errorf(model.InvalidInput, "key", "the key has a passphrase: add it to an agent (ssh-add) and leave --key out")
+	case err != nil:
+		return nil, model.Errorf(model.InvalidInput, "key", "the file holds no SSH private key")
+	}
+	return s, nil
+}
+
+// Agent lists the keys of the agent at a socket, with what closes the connection.
+func Agent(socket string) ([]Signer, io.Closer, error) {
+	if socket == "" {
+		return nil, nil, model.Errorf(model.InvalidInput, "key", "no SSH agent: give --key FILE, or start an agent (SSH_AUTH_SOCK)")
+	}
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return nil, nil, model.Errorf(model.Unavailable, "key", "the SSH agent does not answer")
+	}
+	keys, err := agent.NewClient(conn).Signers()
+	if err == nil && len(keys) == 0 {
+		err = errors.New("none")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(model.E(model.Unavailable, "key", fmt.Errorf("the SSH agent has no key")), conn.Close())
+	}
+	return keys, conn, nil
+}

@@ -1,0 +1,157 @@
+package gdpr
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/backends"
+	"memdesk/gdpr/suppress"
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// Swept is one erased person who was found again, and what became of it.
+type Swept struct {
+	Of      string // the request under which the person was erased
+	Request string // the one that this sweep filed
+	Items   int64
+	Plan    Plan
+	Outcome Outcome
+}
+
+// Sweep looks for every suppressed person in every store, by pseudonyms alone,
+// and erases again what a restore or a sync brought back. The identifiers that
+// it needs for that are those that stand in what it finds. confirm sees each plan
+// before anything goes; an error of it ends the sweep.
+func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
+	list := d.Suppressed()
+	persons, err := list.Persons()
+	if err != nil || len(persons) == 0 {
+		return nil, nil, err
+	}
+	found := map[string][]string{} // pseudonym → identifiers as they stand
+	var problems []string
+	for _, m := range fleet.Members() {
+		err := m.Err
+		if err == nil {
+			err = sweepStore(ctx, list, m.Store, found)
+		}
+		if ctx.Err() != nil {
+			return nil, problems, model.FromContext(ctx, "gdpr-sweep")
+		}
+		if err != nil {
+			problems = append(problems, m.Name+": it could not be swept: "+string(model.KindOf(err)))
+		}
+	}
+	var out []Swept
+	for _, p := range persons {
+		terms := found[p.Pseudonym]
+		if len(terms) == 0 {
+			continue
+		}
+		s, err := d.again(ctx, p, terms, fleet, confirm)
+		if s.Request != "" {
+			out = append(out, s)
+		}
+		if err != nil {
+			return out, problems, err
+		}
+	}
+	return out, problems, nil
+}
+
+// sweepStore collects what names a suppressed person.
+func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found map[string][]string) error {
+	if s.Browser == nil {
+		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
+	}
+	look := func(texts ...string) error {
+		for _, t := range texts {
+			all, err := list.Find(t, true)
+			if err != nil {
+				return err
+			}
+			for _, m := range all {
+				if !slices.Contains(found[m.Person.Pseudonym], m.Text) {
+					found[m.Person.Pseudonym] = append(found[m.Person.Pseudonym], m.Text)
+				}
+			}
+		}
+		return nil
+	}
+	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
+	for {
+		page, err := s.Browser.List(ctx, req)
+		if err != nil {
+			return err
+		}
+		for _, h := range page.Items {
+			it, err := s.Browser.Read(ctx, h.ID)
+			if err != nil {
+				if model.KindOf(err) == model.NotFound {
+					continue
+				}
+				return err
+			}
+			texts := []string{it.Body, it.ID}
+			for _, f := range it.Meta {
+				texts = append(texts, f.Value)
+			}
+			if err := look(texts...); err != nil {
+				return err
+			}
+		}
+		if page.Next == "" {
+			break
+		}
+		req.Cursor = page.Next
+	}
+	if s.Quarantine == nil {
+		return nil
+	}
+	entries, err := s.Quarantine.Quarantined(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil {
+			if err := look(full.Body, full.Source, e.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// again files a request of its own for what came back and carries it out. It
+// stands under the approval of the first erasure.
+func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fleet *backends.Fleet, confirm func(Plan) error) (Swept, error) {
+	now := d.Clock.Now().UTC()
+	slices.SortFunc(terms, func(a, b string) int { return len(b) - len(a) })
+	var clean []string
+	for _, t := range terms {
+		clean = append(clean, strings.Join(strings.Fields(t), " "))
+	}
+	r := Request{
+		ID: "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: clean[0], Aliases: clean[1:],
+		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
+		State: StateOpen, Created: now, Updated: now, Of: p.Request,
+	}
+	s := Swept{Of: p.Request, Request: r.ID}
+	err := d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	if err != nil {
+		return Swept{}, err
+	}
+	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); err != nil {
+		return s, err
+	}
+	s.Items, _ = s.Plan.Count()
+	if confirm != nil {
+		if err := confirm(s.Plan); err != nil {
+			return s, err
+		}
+	}
+	s.Outcome, err = d.Erase(ctx, Order{Request: r.ID, PlanHash: s.Plan.Hash, ConfirmCount: s.Items}, fleet, nil)
+	return s, err
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/sshsig"
+)
+
+func (a *app) gdprExportCommand() *cobra.Command {
+	out := ""
+	c := &cobra.Command{
+		Use: "export REQUEST --out DIR", Short: "Everything about the person, for the person (Art. 15, 20); a zip when DIR ends in .zip", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == "" {
+				return usage("--out is missing: which directory should be made")
+			}
+			d, err := a.deskToChange("gdpr-export")
+			if err != nil {
+				return err
+			}
+			r, err := d.Get(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := a.stores(cmd.Context())
+			if err != nil {
+				return err
+			}
+			n, missing, err := d.Export(cmd.Context(), r.ID, backends.ExpandPath(out, a.Dir, a.Env), s.fleet)
+			if err != nil {
+				return err
+			}
+			for _, m := range missing {
+				a.sayf("not in the export: %s", m)
+			}
+			if a.flags.json {
+				err = a.emit("export", row{"request": r.ID, "items": n, "missing": append([]string{}, missing...)})
+			} else {
+				a.linef("%s: %s exported", r.ID, plural(n, "item"))
+			}
+			if err == nil && len(missing) > 0 {
+				err = &exitError{code: exitPartial}
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
+	return c
+}
+
+func (a *app) gdprApproveCommand() *cobra.Command {
+	var hash, keyFile string
+	c := &cobra.Command{
+		Use: "approve REQUEST --plan-hash HASH [--key FILE]", Short: "Sign the plan as a second operator", Args: cobra.ExactArgs(1),
+		Long: "Signs exactly the plan of this hash with an SSH key, from a file or from the agent. The requester's own key\n" +
+			"is refused, under whatever name. The signature expires, and is void when anything in the plan changes.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.deskToChange("gdpr-approve")
+			if err != nil {
+				return err
+			}
+			r, err := d.Get(args[0])
+			if err != nil {
+				return err
+			}
+			if hash == "" {
+				return usage("--plan-hash is missing: sign what you have seen, `memdesk gdpr plan %s` shows it", r.ID)
+			}
+			r, err = a.approve(cmd.Context(), d, r, hash, keyFile)
+			if err != nil {
+				return err
+			}
+			return a.printRequest(r)
+		},
+	}
+	c.Flags().StringVar(&hash, "plan-hash", "", "the `HASH` of the plan that you have seen")
+	c.Flags().StringVar(&keyFile, "key", "", "your private key `FILE` (default: the agent's)")
+	return c
+}
+
+func (a *app) approve(ctx context.Context, d *gdpr.Desk, r gdpr.Due, hash, keyFile string) (gdpr.Due, error) {
+	if keyFile != "" {
+		signer, err := sshsig.File(backends.ExpandPath(keyFile, a.Dir, a.Env))
+		if err != nil {
+			return gdpr.Due{}, err
+		}
+		return d.Approve(ctx, r.ID, hash, signer)
+	}
+	keys, conn, err := sshsig.Agent(a.Env("SSH_AUTH_SOCK"))
+	if err != nil {
+		return gdpr.Due{}, err
+	}
+	defer conn.Close()
+	signer := keys[0]
+	for _, k := range keys { // an agent may hold the requester's key too
+		if d.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
+			signer = k
+			break
+		}
+	}
+	return d.Approve(ctx, r.ID, hash, signer)
+}
+
+func (a *app) gdprSweepCommand() *cobra.Command {
+	yes := false
+	c := &cobra.Command{
+		Use: "sweep", Short: "Find erased persons who came back with a restore or a sync, and erase them again", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.deskToChange("gdpr-sweep")
+			if err != nil {
+				return err
+			}
+			s, err := a.stores(cmd.Context())
+			if err != nil {
+				return err
+			}
+			swept, problems, err := d.Sweep(cmd.Context(), s.fleet, func(p gdpr.Plan) error {
+				items, _ := p.Count()
+				return a.confirm(cmd.Context(), yes, plural(items, "item")+" of an erased person came back: erase again?")
+			})
+			for _, w := range swept {
+				if perr := a.printSwept(w); perr != nil {
+					return perr
+				}
+			}
+			for _, p := range problems {
+				a.sayf("%s", p)
+			}
+			if err != nil {
+				return err
+			}
+			if len(swept) == 0 && len(problems) == 0 && !a.flags.json {
+				a.sayf("nobody came back")
+			}
+			for _, w := range swept {
+				if w.Outcome.Status != gdpr.StateComplete {
+					return &exitError{code: exitPartial}
+				}
+			}
+			if len(problems) > 0 {
+				return &exitError{code: exitPartial}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) printSwept(w gdpr.Swept) error {
+	if a.flags.json {
+		return a.emit("swept", row{"of": w.Of, "request": w.Request, "items": w.Items, "status": w.Outcome.Status, "reason": w.Outcome.Reason})
+	}
+	a.linef("%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
+	return nil
+}
