@@ -1,0 +1,101 @@
+package gdpr_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+// BenchmarkDiscover plans over a Crewship agent of many daily files, beside what
+// grep takes for the same patterns over the same files. Both answers name the
+// same files.
+func BenchmarkDiscover(b *testing.B) {
+	files := 2000
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		files = 100_000
+	}
+	w := newWorld(b)
+	dir := filepath.Join(w.path("agent"), "daily")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	day := time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range files {
+		text := fmt.Sprintf("- note %d about routers and what they forget, at some length so that there is something to read\n- quiet\n", i)
+		if i%200 == 0 {
+			text += "- " + name + " called\n"
+		}
+		if err := os.WriteFile(filepath.Join(dir, day.AddDate(0, 0, i).Format("2006-01-02")+".md"), []byte(text), 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	w.open()
+	r := w.file()
+	peer := time.Now()
+	out, err := exec.CommandContext(b.Context(), "grep", "-rlF", "-e", ana, "-e", mail, "-e", name, w.path("agent")).Output()
+	if err != nil {
+		b.Fatalf("grep: %v", err)
+	}
+	grep := time.Since(peer)
+	for b.Loop() {
+		p, err := w.desk.MakePlan(b.Context(), r.ID, w.fleet, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, _ := p.Count(); n != int64(files/200) {
+			b.Fatalf("%d found; want %d", n, files/200)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(grep), "x/grep")
+	b.ReportMetric(float64(len(out)), "grep-bytes")
+}
+
+// BenchmarkEraseMany erases one item in ten of a database, everything included.
+func BenchmarkEraseMany(b *testing.B) {
+	rows := 2000
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		rows = 50_000
+	}
+	for b.Loop() {
+		b.StopTimer()
+		w := newWorld(b)
+		s := rawStore(b, w.path("db"))
+		for i := range rows {
+			req := model.RetainRequest{Tier: "longterm", Key: fmt.Sprintf("k%d", i), Content: fmt.Sprintf("note %d about routers", i), Mode: model.Replace}
+			if i%100 == 0 {
+				req.DataSubjectID = ana
+			}
+			if _, err := s.Provider.Retain(b.Context(), req); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		w.open()
+		r := w.file()
+		p := w.plan(r.ID)
+		b.StartTimer()
+		out := time.Now()
+		if got, err := w.erase(p); err != nil || got.Forgotten != int64(rows/100) {
+			b.Fatalf("%+v, %v", got, err)
+		}
+		b.ReportMetric(float64(time.Since(out).Milliseconds()), "ms/erasure")
+	}
+}
+
+func rawStore(b *testing.B, path string) model.Store {
+	b.Helper()
+	kind, _ := backends.Builtin().Kind("sqlite")
+	s, err := kind.Open(b.Context(), backends.StoreConfig{Name: "db", Kind: "sqlite", Path: path}, backends.Env{Clock: at("2026-03-01T12:00:00Z")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
