@@ -363,7 +363,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, removed []string, count 
 		return err
 	}
 	res, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{
-		Removed: removed, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Removed: removed, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Redact: func(b []byte) []byte { return []byte(x.m.Redact(string(b), Erased)) },
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way

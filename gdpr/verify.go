@@ -261,6 +261,8 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method
+		case i >= 0 && l.Rows > 0: // out of reach from here, and somebody else has cleaned there
+			rows[i].Method, rows[i].Reason = l.Method+"; "+rows[i].Method, l.Reason
 		case i >= 0:
 		case l.Verdict == model.VerdictUnaudited: // its bytes were scanned with the file they lie in
 		default:
