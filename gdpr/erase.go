@@ -246,12 +246,12 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 		if x.log.has(at, i) {
 			return nil // begun item by item: it goes on so
 		}
-		planned = append(planned, st.ID)
+		if st.Action == Forget {
+			planned = append(planned, st.ID)
+		}
 	}
 	err := s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
-		if !slices.Contains(now, h.ID) || len(now) > 1000 {
-			now = append(now, h.ID)
-		}
+		now = append(now, h.ID)
 		return true
 	})
 	if err != nil {
@@ -270,7 +270,10 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	if err != nil || res.Removed != int64(len(planned)) {
 		return ctx.Err() // item by item finds out what is left
 	}
-	for i := range sp.Steps {
+	for i, st := range sp.Steps {
+		if st.Action != Forget {
+			continue
+		}
 		if err := x.log.mark(at, i, "removed"); err != nil {
 			return err
 		}

@@ -363,3 +363,40 @@ func TestHeldItemsStay(t *testing.T) {
 		t.Errorf("forget of a held item after the end = %v; want a refusal", err)
 	}
 }
+
+// TestCascadeOnlyWhereItIsThePlan counts the store's own cascades.
+func TestCascadeOnlyWhereItIsThePlan(t *testing.T) {
+	tests := []struct {
+		name string
+		more func(*world)
+		want int
+	}{
+		{"everything tagged is to go", func(*world) {}, 1},
+		{"an item only names her", func(w *world) {
+			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "about " + name})
+		}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			cascades := 0
+			w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+				if c.Forget != nil && c.Forget.DataSubjectID != "" {
+					cascades++
+				}
+				return next(ctx)
+			}}
+			w.open()
+			for i := range 3 {
+				w.put("db", model.RetainRequest{Tier: "session", Key: fmt.Sprintf("t%d", i), Content: "tea", DataSubjectID: ana})
+				w.put("db", model.RetainRequest{Tier: "session", Key: fmt.Sprintf("b%d", i), Content: "coffee", DataSubjectID: other})
+			}
+			tt.more(w)
+			r := w.file()
+			out := w.complete(w.plan(r.ID))
+			if cascades != tt.want || len(w.contents()) != 3 {
+				t.Errorf("%d cascades, %d items left; want %d and 3 (%d forgotten)", cascades, len(w.contents()), tt.want, out.Forgotten)
+			}
+		})
+	}
+}

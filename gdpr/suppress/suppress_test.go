@@ -1,0 +1,72 @@
+package suppress_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/gdpr/suppress"
+)
+
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := suppress.LoadKey(filepath.Join(dir, "key"))
+	if err != nil || again.Pseudonym("x1") != key.Pseudonym("X1") {
+		t.Fatalf("the key changed: %v", err)
+	}
+	path := filepath.Join(dir, "suppressed.json")
+	l := suppress.Open(path, filepath.Join(dir, "key"))
+	if got, err := l.Find("subj-ana", true); err != nil || got != nil {
+		t.Fatalf("an empty list: %v, %v", got, err)
+	}
+	if err := l.Add(key, key.Pseudonym("subj-ana"), "er-1", time.Unix(0, 0), "subj-ana", "Ana Ribeiro", "ana@example.test", "u1", "Zoë Ång", "王小明"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, clear := range []string{"subj-ana", "Ribeiro", "example", "u1"} {
+		if strings.Contains(strings.ToLower(string(b)), strings.ToLower(clear)) {
+			t.Errorf("the list holds %q in clear", clear)
+		}
+	}
+	tests := []struct {
+		text string
+		want bool
+	}{
+		{"note by subj-ana.", true},
+		{"SUBJ-ANA", true},
+		{"for ANA  RIBEIRO, please", true},
+		{"ana%40example.test", true},
+		{`{"n":"Zo\u00eb \u00c5ng"}`, true},
+		{"Zoe\u0308 A\u030ang", true},
+		{"客户王小明来电", true},
+		{"u1", true},
+		{"U1", false},
+		{"u10", false},
+		{"subj-ana2", false},
+		{"subj-ana-2", false},
+		{"xsubj-ana", false},
+		{"Anabel Ribeiro", false},
+		{"", false},
+	}
+	for _, tt := range tests {
+		got, err := l.Find(tt.text, true)
+		if err != nil || len(got) > 0 != tt.want {
+			t.Errorf("Find(%q) = %v, %v; want %v", tt.text, got, err, tt.want)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "key")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := suppress.Open(path, filepath.Join(dir, "key")).Find("x", true); err == nil {
+		t.Error("a list without its key passed everything")
+	}
+}
