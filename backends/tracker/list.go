@@ -38,6 +38,11 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 	if !slices.Contains(orders(), req.Order) {
 		return model.Page{}, model.Errorf(model.InvalidInput, op, "unknown order %q: there are store, newest, oldest, id and largest", string(req.Order))
 	}
+	if plainStart(req) && keep == nil {
+		if p, ok, err := a.firstPage(ctx, op, req, what); ok || err != nil {
+			return p, err
+		}
+	}
 	v, err := a.view(ctx, op)
 	if err != nil {
 		return model.Page{}, err
@@ -57,10 +62,46 @@ func (a *adapter) page(ctx context.Context, op string, req model.PageRequest, wh
 		return model.Page{}, err
 	}
 	p := a.window(v, sel, at, req, key)
-	if p.Prev == "" && keep == nil {
+	if keep == nil && (p.Prev == "" || at != nil && at.Late) {
 		p.Problems = problems(v, req.Hidden)
 	}
 	return p, nil
+}
+
+// plainStart reports whether a request is for the first entries as they stand.
+func plainStart(req model.PageRequest) bool {
+	return req.Cursor == "" && !req.End && req.Tier == "" && strings.TrimSpace(req.Query) == "" && req.Order == OrderStore
+}
+
+// firstPage shows the first entries of a backend that can tell them before it has
+// read the others; ok is false for any other. Its total is a lower bound, and the
+// page after it names the problems of the whole.
+func (a *adapter) firstPage(ctx context.Context, op string, req model.PageRequest, what string) (p model.Page, ok bool, err error) {
+	b, can := a.Backend.(Beginner)
+	if !can {
+		return model.Page{}, false, nil
+	}
+	limit := model.PageLimit(req.Limit)
+	for n := limit + 1; ; n *= 2 { // entries that are hidden do not fill a page
+		v, whole, err := b.Beginning(ctx, n)
+		if err != nil || whole {
+			return model.Page{}, false, wrap(op, err)
+		}
+		var sel []int32
+		for i := range v.Len() {
+			if req.Hidden || !a.hidden(v.Tier(i)) {
+				sel = append(sel, int32(i))
+			}
+		}
+		if len(sel) <= limit {
+			continue
+		}
+		p := a.window(v, sel, nil, req, listKey(req, what))
+		p.Next = place{Key: listKey(req, what), At: limit, ID: v.ID(int(sel[limit])), Late: true}.cursor()
+		p.Total = model.Count{N: int64(len(sel)), AtLeast: true}
+		p.Problems = problems(v, req.Hidden)
+		return p, true, nil
+	}
 }
 
 // problems names what a list leaves out. With hidden entries shown the lines that
@@ -172,6 +213,8 @@ type place struct {
 	Back bool   `json:"b,omitempty"`
 	At   int    `json:"a"`
 	ID   string `json:"i"`
+	// Late: the page before was shown before all was read.
+	Late bool `json:"l,omitempty"`
 }
 
 func (p place) cursor() string {

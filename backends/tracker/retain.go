@@ -109,7 +109,8 @@ func (a *adapter) address(req model.RetainRequest) (string, error) {
 // target resolves ID, or Tier and Key, to a handle; the ones that are set must
 // agree.
 func (a *adapter) target(req model.RetainRequest) (string, error) {
-	if req.ID == "" || req.Tier != "" {
+	_, declared := a.spec(req.Tier)
+	if later := req.ID != "" && IsStatus(req.Tier) && !declared; !later && (req.ID == "" || req.Tier != "") {
 		if err := a.checkTier("retain", req.Tier, nil); err != nil {
 			return "", err
 		}
@@ -215,6 +216,9 @@ func (a *adapter) want(id string, have Record, exists bool, req model.RetainRequ
 func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) {
 	if !a.Capabilities.Create {
 		return Record{}, model.Errorf(model.Unsupported, "retain", "this store makes no new items")
+	}
+	if err := a.checkTier("retain", cmp.Or(req.Tier, a.DefaultStatus), nil); err != nil {
+		return Record{}, err
 	}
 	key := id
 	want := Record{Head: Head{ID: id, Kind: Issue, Tier: req.Tier}, Body: req.Content}

@@ -119,6 +119,16 @@ func PairsOf(ctx context.Context, v View, id string) ([]model.Dependency, error)
 	return out, nil
 }
 
+// Beginner is a Backend that can show its first entries before it has read the
+// others.
+type Beginner interface {
+	// Beginning gives the first n entries, or more, in the places and under the ids
+	// that they have in the View; whole is true when it is the View itself. What lies
+	// behind the entries is not looked at: no dependencies, and only the tiers and
+	// problems that they have.
+	Beginning(ctx context.Context, n int) (v View, whole bool, err error)
+}
+
 // Backend keeps work items. Every method ends with its context, is safe for
 // concurrent use and answers with a *model.Error.
 type Backend interface {

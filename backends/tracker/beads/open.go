@@ -52,11 +52,14 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return openCLI(ctx, c, dir, why)
 	}
 	s := NewStore(dir, c)
-	snap, err := s.view(ctx)
+	snap, whole, err := s.beginning(ctx, 1)
 	if err != nil {
 		return model.Store{}, err
 	}
 	statuses := statusesOf(snap)
+	if !whole {
+		why = joined(why, "the file is large: it opens by its beginning, and a status of its own that stands only further down is no tier to make new items in")
+	}
 	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: s, Capabilities: tracker.PresetJSONL, Statuses: statuses,
 		Memories: true, Lines: true, NewID: s.NewID,
@@ -83,6 +86,13 @@ func withWhy(why string, notes []string) []string {
 		return notes
 	}
 	return append([]string{why}, notes...)
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }
 
 // openCLI opens the bd command. It is asked once, so that a store that does not
