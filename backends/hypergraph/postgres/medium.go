@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"io"
+
+	"memdesk/model"
+)
+
+// mediumChunk is how much of a file one statement reads.
+const mediumChunk = 1 << 20
+
+// OpenLayer reads the files of a layer one after the other, as they lie on the
+// server's disk.
+func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	const op = "open-layer"
+	var files []relation
+	super := false
+	err := m.s.ops.read(ctx, op, func(q *query) (err error) {
+		if super, err = isSuperuser(q); err != nil || !super {
+			return err
+		}
+		text := relations
+		switch id {
+		case layerStatistics:
+			text = samples
+		case layerWAL:
+			text = walFiles
+		case layerLog:
+			text = logFiles
+		case layerNotify:
+			text = notifyFiles
+		}
+		all, err := readRelations(q, text)
+		files = nil
+		for _, f := range all {
+			if f.layer == id {
+				files = append(files, f)
+			}
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !super:
+		return nil, model.Errorf(model.Unsupported, op, "%s", onlySuperuser)
+	case len(files) == 0:
+		return nil, model.Errorf(model.NotFound, op, "the store has no layer %.200q whose bytes can be read", id)
+	}
+	r := &fileReader{ctx: ctx, s: m.s}
+	for _, f := range files {
+		// A log of changes that was recycled meanwhile is under another name.
+		r.files = append(r.files, segments{path: f.path, may: id == layerWAL || id == layerLog || id == layerNotify})
+	}
+	return r, nil
+}
+
+// segments is a file, which continues in path.1, path.2 and so on where it is a
+// table's.
+type segments struct {
+	path string
+	may  bool // be gone
+}
+
+// fileReader streams files. A table's file that is gone, because the table was
+// rewritten meanwhile, is NotFound.
+type fileReader struct {
+	ctx     context.Context
+	s       *Store
+	files   []segments
+	segment int
+	offset  int64
+	buf     []byte
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	for len(r.buf) == 0 {
+		if len(r.files) == 0 {
+			return 0, io.EOF
+		}
+		if err := r.fill(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, r.buf)
+	r.buf = r.buf[n:]
+	return n, nil
+}
+
+// fill reads the next piece, or moves to the next file.
+func (r *fileReader) fill() error {
+	const op = "open-layer"
+	f := r.files[0]
+	var raw []byte
+	err := r.s.ops.read(r.ctx, op, func(q *query) error {
+		_, err := q.one(`SELECT pg_read_binary_file($1 || CASE WHEN $2 = 0 THEN '' ELSE '.' || $2::text END, $3, $4, true)`,
+			[]any{f.path, int32(r.segment), r.offset, int64(mediumChunk)}, &raw)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(raw) > 0:
+		r.buf, r.offset = raw, r.offset+int64(len(raw))
+	case raw == nil && r.segment == 0 && r.offset == 0 && !f.may:
+		return model.Errorf(model.NotFound, op, "the table was rewritten meanwhile: look again")
+	case raw != nil && !f.may && r.offset > 0: // the end of one segment
+		r.segment, r.offset = r.segment+1, 0
+	default:
+		r.files, r.segment, r.offset = r.files[1:], 0, 0
+	}
+	return nil
+}
+
+// Close ends the reading.
+func (r *fileReader) Close() error {
+	r.files, r.buf = nil, nil
+	return nil
+}

@@ -1,0 +1,316 @@
+package postgres_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/postgres"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+const (
+	hers = "qxzcanaryhers"
+	his  = "qxzcanaryhis"
+)
+
+func naming(removed ...string) model.ScrubRequest {
+	return model.ScrubRequest{
+		Removed:  removed,
+		Concerns: func(b []byte) bool { return bytes.Contains(b, []byte(hers)) },
+		Redact:   func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(hers), []byte("[erased]")) },
+	}
+}
+
+// onDisk counts a word in the server's files, by the first folder.
+func onDisk(t *testing.T, srv *testpg.Server, word string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	err := filepath.WalkDir(srv.DataDir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil // gone meanwhile
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		if n := bytes.Count(data, []byte(word)); n > 0 {
+			rel, _ := filepath.Rel(srv.DataDir(), path)
+			found[strings.Split(rel, string(filepath.Separator))[0]] += n
+		}
+		return nil
+	})
+	must(t, err)
+	return found
+}
+
+// inLayers counts a word in the layers that can be read.
+func inLayers(t *testing.T, m model.Maintainer, word string) map[string]int {
+	t.Helper()
+	layers, err := m.Layers(t.Context())
+	must(t, err)
+	found := map[string]int{}
+	for _, l := range layers {
+		if !l.Readable && l.Reason == "" || l.Readable && l.Reason != "" && l.Kind != model.LayerExternal {
+			t.Errorf("layer %+v: a reason belongs to what cannot be read", l)
+		}
+		r, err := m.OpenLayer(t.Context(), l.ID)
+		if !l.Readable {
+			if err == nil {
+				t.Errorf("layer %s opens though it says %q", l.ID, l.Reason)
+			}
+			continue
+		}
+		must(t, err)
+		data, err := io.ReadAll(r)
+		must(t, err)
+		must(t, r.Close())
+		if n := bytes.Count(data, []byte(word)); n > 0 {
+			found[l.ID] = n
+		}
+	}
+	return found
+}
+
+func verdicts(t *testing.T, res []model.LayerResult, err error) map[string]model.LayerResult {
+	t.Helper()
+	must(t, err)
+	out := map[string]model.LayerResult{}
+	for _, r := range res {
+		out[r.Layer] = r
+		if (r.Reason == "") != (r.Verdict == model.VerdictClean) {
+			t.Errorf("%+v: a reason belongs to every verdict but clean", r)
+		}
+	}
+	return out
+}
+
+// plant stores two people's words in every kind of place, and gives the ids of hers.
+func plant(t *testing.T, s *postgres.Store, dsn string) (removed []string) {
+	t.Helper()
+	must(t, s.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+		removed = nil
+		for i := range 300 {
+			who := his
+			if i%10 == 0 {
+				who = hers
+			}
+			n := fact(fmt.Sprintf("%s-%d", who, i), fmt.Sprintf("%s met %s%d %s", who, who, i, noise(i, 300*(i%20))))
+			n.SubjectID, n.Metadata = who, `{"by":"`+who+`"}`
+			if who == hers {
+				removed = append(removed, n.ID)
+			}
+			if err := tx.CreateNode(t.Context(), n); err != nil {
+				return err
+			}
+			if i%30 == 0 || i%31 == 0 {
+				if err := tx.SetEmbedding(t.Context(), n.ID, who, []float32{1, 2, float32(i + 1)}); err != nil {
+					return err
+				}
+			}
+		}
+		for _, who := range []string{hers, his} {
+			e := hypergraph.Edge{ID: "e-" + who, Type: "relation", Label: who, Weight: 1, Metadata: `{"x":"` + who + `"}`}
+			for _, i := range []int{1, 2} {
+				id := fmt.Sprintf("%s-%d", his, i+1)
+				if who == hers {
+					id = fmt.Sprintf("%s-%d", hers, 10*i)
+				}
+				e.Members = append(e.Members, hypergraph.Membership{NodeID: id, Role: "participant"})
+			}
+			if err := tx.CreateEdge(t.Context(), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	testpg.Exec(t, dsn, `CREATE TABLE memdesk.history (n serial PRIMARY KEY, workspace text, node_id text, ids jsonb, note text);
+		INSERT INTO memdesk.history (workspace, node_id, ids, note) VALUES ('w', '`+hers+`-0', NULL, 'was hers'), ('w', 'x', '["`+hers+`-0","x"]', 'about `+hers+`'),
+			('w', 'y', '["y"]', 'about `+his+`'), ('other', 'z', NULL, 'another workspace');
+		ANALYZE; CHECKPOINT`)
+	return removed
+}
+
+// noise does not compress.
+func noise(seed, n int) string {
+	x, out := uint64(seed+1)*0x9e3779b97f4a7c15, make([]byte, n)
+	for i := range out {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		out[i] = 'a' + byte(x%26)
+	}
+	return string(out)
+}
+
+// TestScrub erases one of two people from a server of its own and looks at every
+// file of the cluster.
+func TestScrub(t *testing.T) {
+	srv := testpg.New(t)
+	srv.Stop() // a small log of changes is overwritten sooner
+	must(t, srv.Start("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB"))
+	t.Run("a superuser leaves no byte", func(t *testing.T) { scrubLeavesNoByte(t, srv) })
+	t.Run("a reader of an older state", func(t *testing.T) { scrubWithAReader(t, srv) })
+	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
+	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
+}
+
+func database(t *testing.T, srv *testpg.Server, name, owner string) string {
+	t.Helper()
+	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE DATABASE `+name+` OWNER `+owner)
+	t.Cleanup(func() { testpg.Exec(t, srv.DSN("postgres", "postgres"), `DROP DATABASE `+name+` WITH (FORCE)`) })
+	return srv.DSN(owner, name)
+}
+
+func scrubLeavesNoByte(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "scrubbed", "postgres")
+	s := create(t, dsn)
+	removed := plant(t, s, dsn)
+	m := s.Maintainer()
+	before := inLayers(t, m, hers)
+	for _, layer := range []string{"nodes", "nodes (indexes)", "hyperedges", "membership", "membership (indexes)", "node_embeddings", "history", "statistics"} {
+		if before[layer] == 0 {
+			t.Errorf("layer %s holds nothing of hers: the test proves nothing of it (%v)", layer, before)
+		}
+	}
+	for _, id := range removed {
+		must(t, s.DeleteNode(t.Context(), id))
+	}
+	if after := onDisk(t, srv, hers); after["base"] == 0 || after["pg_wal"] == 0 {
+		t.Fatalf("a plain delete left nothing: %v", after)
+	}
+	res, err := m.Scrub(t.Context(), naming(removed...))
+	for layer, r := range verdicts(t, res, err) {
+		if r.Verdict != model.VerdictClean {
+			t.Errorf("%s: %+v", layer, r)
+		}
+	}
+	if left := inLayers(t, m, hers); len(left) > 0 {
+		t.Errorf("left in layers: %v", left)
+	}
+	if left := onDisk(t, srv, hers); len(left) > 0 {
+		t.Errorf("left on disk: %v", left)
+	}
+	for i := range 300 {
+		if n, err := s.GetNode(t.Context(), fmt.Sprintf("%s-%d", his, i)); i%10 != 0 && (err != nil || !strings.HasPrefix(n.Content, fmt.Sprintf("%s met %s%d ", his, his, i)) || n.SubjectID != his) {
+			t.Fatalf("the bystander's node %d: %.80q, %v", i, n.Content, err)
+		}
+	}
+	bystander := inLayers(t, m, his)
+	for _, layer := range []string{"nodes", "nodes (indexes)", "hyperedges", "membership", "node_embeddings", "history"} {
+		if bystander[layer] == 0 {
+			t.Errorf("the bystander is gone from %s", layer)
+		}
+	}
+	var history string
+	conn, err := pgx.Connect(t.Context(), dsn)
+	must(t, err)
+	defer conn.Close(t.Context())
+	must(t, conn.QueryRow(t.Context(), `SELECT string_agg(workspace || node_id || COALESCE(ids::text, '') || note, '|' ORDER BY n) FROM memdesk.history`).Scan(&history))
+	if want := `wx["x"]about [erased]|wy["y"]about ` + his + `|otherzanother workspace`; history != want {
+		t.Errorf("history:\n got %s\nwant %s", history, want)
+	}
+	again, err := m.Scrub(t.Context(), naming(removed...))
+	for layer, r := range verdicts(t, again, err) {
+		if r.Verdict != model.VerdictClean || r.Rows > 0 {
+			t.Errorf("again, %s: %+v", layer, r)
+		}
+	}
+}
+
+// scrubWithAReader holds an older snapshot, once with the table and once without.
+func scrubWithAReader(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "looked_at", "postgres")
+	s := create(t, dsn)
+	must(t, s.CreateNode(t.Context(), fact("a", hers)))
+	must(t, s.CreateNode(t.Context(), fact("b", his)))
+	for _, touches := range []string{`SELECT 1`, `SELECT count(*) FROM memdesk.nodes`} {
+		conn, err := pgx.Connect(t.Context(), dsn+"&application_name=onlooker")
+		must(t, err)
+		tx, err := conn.BeginTx(context.Background(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+		must(t, err)
+		_, err = tx.Exec(t.Context(), touches)
+		must(t, err)
+		if _, err := s.GetNode(t.Context(), "a"); err == nil {
+			must(t, s.DeleteNode(t.Context(), "a"))
+		}
+		must(t, s.DeleteNode(t.Context(), "b"))
+		must(t, s.CreateNode(t.Context(), fact("b", his)))
+		res, err := s.Maintainer().Scrub(t.Context(), naming("a"))
+		if r := verdicts(t, res, err)["nodes"]; r.Verdict != model.VerdictPending || !strings.Contains(r.Reason, "onlooker") || !strings.Contains(r.Reason, "scrub again") {
+			t.Errorf("%s: %+v, want pending and the reader's name", touches, r)
+		}
+		must(t, conn.Close(t.Context()))
+	}
+	res, err := s.Maintainer().Scrub(t.Context(), naming("a"))
+	for layer, r := range verdicts(t, res, err) {
+		if r.Verdict != model.VerdictClean {
+			t.Errorf("after the reader left, %s: %+v", layer, r)
+		}
+	}
+	if left := onDisk(t, srv, hers); len(left) > 0 {
+		t.Errorf("left on disk: %v", left)
+	}
+}
+
+// scrubByTheOwner has no right to the server's files: what it cannot reach is said.
+func scrubByTheOwner(t *testing.T, srv *testpg.Server) {
+	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE ROLE landlord LOGIN; CREATE ROLE tenant LOGIN`)
+	dsn := database(t, srv, "owned", "landlord")
+	s := create(t, dsn)
+	must(t, s.CreateNode(t.Context(), fact("a", hers)))
+	must(t, s.CreateNode(t.Context(), fact("b", his)))
+	must(t, s.DeleteNode(t.Context(), "a"))
+	res, err := s.Maintainer().Scrub(t.Context(), naming("a"))
+	got := verdicts(t, res, err)
+	for layer, want := range map[string]model.Verdict{"nodes": model.VerdictClean, "nodes (indexes)": model.VerdictClean, "nodes (toast)": model.VerdictClean,
+		"wal": model.VerdictOutOfScope, "statistics": model.VerdictOutOfScope} {
+		if got[layer].Verdict != want {
+			t.Errorf("%s: %+v, want %s", layer, got[layer], want)
+		}
+	}
+	if !strings.Contains(got["wal"].Reason, "checkpoint_timeout is 5min") || !strings.Contains(got["statistics"].Reason, "superuser") {
+		t.Errorf("reasons: %+v, %+v", got["wal"], got["statistics"])
+	}
+	inLayers(t, s.Maintainer(), hers) // each says why it cannot be read
+}
+
+func namedElsewhere(t *testing.T, srv *testpg.Server) {
+	dsn := database(t, srv, "copied", "postgres")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE MATERIALIZED VIEW public.shown AS SELECT content FROM memdesk.nodes`)
+	layers, err := s.Maintainer().Layers(t.Context())
+	must(t, err)
+	got := map[string]model.Layer{}
+	for _, l := range layers {
+		if _, twice := got[l.ID]; twice {
+			t.Errorf("layer %s stands twice", l.ID)
+		}
+		got[l.ID] = l
+	}
+	for _, id := range []string{"backups", "server log", "materialized view shown"} {
+		if l := got[id]; l.Kind != model.LayerExternal || l.Reason == "" {
+			t.Errorf("%s: %+v", id, l)
+		}
+	}
+	for _, id := range []string{"nodes", "wal", "statistics"} {
+		if l := got[id]; l.Kind != model.LayerDerived || !l.Readable {
+			t.Errorf("%s: %+v", id, l)
+		}
+	}
+	for _, id := range []string{"", "backups", "../postgresql.conf", "PG_VERSION"} {
+		if _, err := s.Maintainer().OpenLayer(t.Context(), id); model.KindOf(err) != model.NotFound {
+			t.Errorf("OpenLayer(%q): %v", id, err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/model"
+)
+
+// itemTables hold items, or none of a person's: Retain and Forget change them, Scrub
+// rewrites their files only.
+var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "node_embeddings", "node_vectors", "schema_migrations"}
+
+// quote makes an identifier of a name that came from the server.
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// scrubSideTables cleans tables that somebody else has put into the schema, a
+// history written by a trigger for instance, in one transaction.
+func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
+	var out []model.LayerResult
+	err := m.s.transaction(ctx, "scrub", func(q *query) error {
+		out = nil
+		var tables []string
+		if err := q.each(`SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition AND relname <> ALL($1) ORDER BY 1`,
+			[]any{itemTables}, collect(&tables)); err != nil {
+			return err
+		}
+		for _, table := range tables {
+			step(table, "rows that name the person or what is gone")
+			res := model.LayerResult{Layer: table + " (rows)", Method: "rows rewritten or removed", Verdict: model.VerdictClean}
+			var may bool
+			if _, err := q.one(`SELECT has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
+				FROM pg_class c WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table}, &may); err != nil {
+				return err
+			}
+			if !may {
+				res.Verdict, res.Reason = model.VerdictOutOfScope, "the database role may not read and change the table: its owner removes the rows"
+			} else if err := cleanTable(q, table, m.s.workspace, req, &res); err != nil {
+				return err
+			}
+			out = append(out, res)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// cleanTable goes through one table: a row tied to a removed item goes, a list of
+// ids loses the removed ones, a text that names the person is redacted.
+func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
+	var texts, names []string
+	kinds := map[string]string{}
+	err := q.each(`SELECT attname, format_type(atttypid, atttypmod), atttypid IN ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype, 'bpchar'::regtype)
+		FROM pg_attribute WHERE attrelid = (quote_ident('memdesk') || '.' || quote_ident($1))::regclass AND attnum > 0 AND NOT attisdropped`, []any{table},
+		func(scan func(...any) error) error {
+			var name, kind string
+			var text bool
+			err := scan(&name, &kind, &text)
+			kinds[name] = kind
+			if names = append(names, name); text {
+				texts = append(texts, name)
+			}
+			return err
+		})
+	if err != nil {
+		return err
+	}
+	from, mine := schemaName+`.`+quote(table), ``
+	args := []any{}
+	if slices.Contains(names, "workspace") && slices.Contains(texts, "workspace") {
+		mine, args = ` AND workspace = $1`, []any{workspace}
+		texts = slices.DeleteFunc(texts, func(c string) bool { return c == "workspace" })
+	}
+	if res.Rows, err = dropTied(q, from, mine, args, texts, req.Removed); err != nil || len(texts) == 0 {
+		return err
+	}
+	quoted := make([]string, len(texts))
+	for i, c := range texts {
+		quoted[i] = quote(c) + `::text`
+	}
+	type change struct {
+		row   string
+		cells map[int]string
+		drop  bool
+	}
+	var changes []change
+	cells, dest, row := make([]*string, len(texts)), make([]any, len(texts)+1), ""
+	dest[0] = &row
+	for i := range cells {
+		dest[i+1] = &cells[i]
+	}
+	err = q.each(`SELECT ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		c := change{row: row, cells: map[int]string{}}
+		for i, cell := range cells {
+			if cell == nil {
+				continue
+			}
+			after, drop := cleaned(*cell, req)
+			c.drop = c.drop || drop
+			if after != *cell {
+				c.cells[i] = after
+			}
+		}
+		if c.drop || len(c.cells) > 0 {
+			changes = append(changes, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, c := range changes {
+		if c.drop {
+			_, err = q.exec(`DELETE FROM `+from+` WHERE ctid = $1::tid`, c.row)
+		} else {
+			var set []string
+			with := []any{c.row}
+			for i, v := range c.cells {
+				with = append(with, v)
+				set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(texts[i]), len(with), kinds[texts[i]]))
+			}
+			_, err = q.exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+` WHERE ctid = $1::tid`, with...)
+		}
+		if err != nil {
+			return err
+		}
+		res.Rows++
+	}
+	return nil
+}
+
+// dropTied removes the rows whose node_id or hyperedge_id is a removed item.
+func dropTied(q *query, from, mine string, args []any, texts, removed []string) (int64, error) {
+	var gone int64
+	for _, column := range []string{"node_id", "hyperedge_id"} {
+		if !slices.Contains(texts, column) || len(removed) == 0 {
+			continue
+		}
+		ids := make([]string, len(removed))
+		for i, id := range removed {
+			ids[i] = strings.TrimPrefix(id, "edge/")
+		}
+		n, err := q.exec(fmt.Sprintf(`DELETE FROM %s WHERE %s::text = ANY($%d)%s`, from, quote(column), len(args)+1, mine), append(slices.Clone(args), any(ids))...)
+		if err != nil {
+			return 0, err
+		}
+		gone += n
+	}
+	return gone, nil
+}
+
+// cleaned is what a cell holds afterwards; drop says that its row goes.
+func cleaned(text string, req model.ScrubRequest) (after string, drop bool) {
+	after, drop = withoutIDs(text, req.Removed)
+	if after == "" || req.Concerns == nil || !req.Concerns([]byte(after)) {
+		return after, drop
+	}
+	if req.Redact == nil {
+		return after, true
+	}
+	return string(req.Redact([]byte(after))), drop
+}
+
+// withoutIDs takes removed ids out of a JSON list of ids; emptied says that
+// nothing is left of it.
+func withoutIDs(text string, removed []string) (after string, emptied bool) {
+	var ids []string
+	if len(removed) == 0 || !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &ids) != nil {
+		return text, false
+	}
+	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(removed, id) })
+	if len(kept) == len(ids) {
+		return text, false
+	}
+	out, err := json.Marshal(kept)
+	if err != nil {
+		return text, false
+	}
+	return string(out), len(kept) == 0
+}
