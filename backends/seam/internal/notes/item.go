@@ -79,8 +79,14 @@ func examine(id, text string) facts {
 	} else {
 		f.head.title = titleOf(text)
 	}
-	f.verdict, _ = quarantine.Scan(text)
+	f.verdict, _ = scan(text)
 	return f
+}
+
+// scan is the scanner's verdict. A byte order mark at the very beginning is how some
+// editors save, and hides nothing.
+func scan(text string) (quarantine.Verdict, bool) {
+	return quarantine.Scan(strings.TrimPrefix(text, "\ufeff"))
 }
 
 // currentFacts reads the file only when it is not known as it is now.
@@ -168,7 +174,7 @@ func checkID(op, id string) error {
 		return model.Errorf(model.InvalidInput, op, "%q names no file of the store", id)
 	case id == "" || at.Key() != strings.ReplaceAll(id, `\`, "_"):
 		return model.Errorf(model.InvalidInput, op, "%q names no file of the store: write the path from its root", id)
-	case !isItem(id):
+	case !isItem(id) && (op == "retain" || !isLeftover(id)):
 		return model.Errorf(model.InvalidInput, op, "%q is no item but machinery beside the items", id)
 	}
 	return nil

@@ -15,12 +15,13 @@ func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string
 		return nil, err
 	}
 	defer root.Close()
-	w := nameWalk{yield: yield}
+	w := nameWalk{take: func(name string) bool { return !isMachinery(name) }, yield: yield}
 	_, err = w.directory(ctx, root, ".")
 	return w.problems, err
 }
 
 type nameWalk struct {
+	take     func(name string) bool
 	yield    func(string) bool
 	problems []string
 }
@@ -39,7 +40,7 @@ func (w *nameWalk) directory(ctx context.Context, dir *rootdir.Dir, at string) (
 		switch {
 		case isDir && isOpenDir(name):
 			dirs = append(dirs, name)
-		case !isDir && !isMachinery(name):
+		case !isDir && w.take(name):
 			more = w.yield(prefix + name)
 		}
 		return more

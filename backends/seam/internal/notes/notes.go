@@ -10,7 +10,6 @@ import (
 	"maps"
 	"path"
 	"sync"
-	"time"
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -146,29 +145,4 @@ func (s *store) checkWritable(op string) error {
 		return model.Refuse(op, "the store is read-only: "+s.reason)
 	}
 	return nil
-}
-
-// StoreConflicts lists what writes of this process displaced, as far as it still
-// stands.
-func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
-	if err := model.FromContext(ctx, "conflicts"); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]model.StoreConflict{}, s.displaced...), nil
-}
-
-func (s *store) noteDisplaced(id string, done seam.Changed, at time.Time) (warnings []string) {
-	why := "another writer wrote it unseen, between the look and the exchange"
-	if done.Overtaken {
-		why = "this write was overtaken: another writer's text stands in the place"
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range done.Copies {
-		s.displaced = append(s.displaced, model.StoreConflict{CopyID: c.Key(), BaseID: id, Tool: "memdesk", Reason: why, At: at})
-		warnings = append(warnings, why+"; the other text stands in "+c.Key())
-	}
-	return warnings
 }

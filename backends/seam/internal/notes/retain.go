@@ -172,7 +172,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 	if !utf8.Valid(out.data) {
 		return out, nil
 	}
-	verdict, hit := quarantine.Scan(string(out.data))
+	verdict, hit := scan(string(out.data))
 	if !hit {
 		return out, nil
 	}

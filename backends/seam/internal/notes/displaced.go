@@ -1,0 +1,99 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// leftover is the name of an unfinished write of memdesk's own.
+var leftover = regexp.MustCompile(`^(.+)\.tmp\.[0-9a-f]{16}$`)
+
+// settled is how old an unfinished write must be to be a dead one: a live one takes
+// milliseconds.
+const settled = 10 * time.Second
+
+// isLeftover reports whether an id names an unfinished write. It is no item, but it
+// can be read and forgotten: after a crash in the midst of an exchange it may hold
+// what another writer had put there.
+func isLeftover(id string) bool {
+	dirs := strings.Split(id, "/")
+	for _, d := range dirs[:len(dirs)-1] {
+		if !isOpenDir(d) {
+			return false
+		}
+	}
+	return leftover.MatchString(dirs[len(dirs)-1])
+}
+
+// StoreConflicts lists what writes of this process displaced, as far as it still
+// stands, and what a write that was cut off has left of other bytes than the note's.
+func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, error) {
+	root, err := s.open("conflicts")
+	if err != nil || root == nil {
+		return nil, err
+	}
+	defer root.Close()
+	var out []model.StoreConflict
+	s.mu.Lock()
+	for _, c := range s.displaced {
+		if _, err := root.Stat(c.CopyID); err == nil {
+			out = append(out, c)
+		}
+	}
+	s.mu.Unlock()
+	w := nameWalk{take: leftover.MatchString, yield: func(id string) bool {
+		if c, ok := s.cutOff(root, id); ok {
+			out = append(out, c)
+		}
+		return true
+	}}
+	_, err = w.directory(ctx, root, ".")
+	return out, err
+}
+
+// cutOff makes a conflict of an unfinished write unless it holds what the note does.
+func (s *store) cutOff(root *rootdir.Dir, id string) (model.StoreConflict, bool) {
+	base := leftover.FindStringSubmatch(path.Base(id))[1]
+	if dir := path.Dir(id); dir != "." {
+		base = dir + "/" + base
+	}
+	left, m, err := root.Read(id, wholeLimit)
+	if err != nil || time.Since(m.Modified) < settled && time.Since(m.Modified) > -settled {
+		return model.StoreConflict{}, false
+	}
+	now, _, err := root.Read(base, wholeLimit)
+	if err == nil && string(now) == string(left) {
+		return model.StoreConflict{}, false
+	}
+	c := model.StoreConflict{
+		CopyID: id, BaseID: base, Tool: "memdesk", At: m.Modified.UTC(),
+		Reason: "a write that was cut off left it: what was to be written, or what stood in the place",
+	}
+	if errors.Is(err, model.NotFound) {
+		c.Reason = "a write or a removal that was cut off left it, and the note is gone"
+	}
+	return c, true
+}
+
+// noteDisplaced keeps what a change had to set aside and says so in words.
+func (s *store) noteDisplaced(id string, done seam.Changed, at time.Time) (warnings []string) {
+	why := "another writer wrote it unseen, between the look and the exchange"
+	if done.Overtaken {
+		why = "this write was overtaken: another writer's text stands in the place"
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range done.Copies {
+		s.displaced = append(s.displaced, model.StoreConflict{CopyID: c.Key(), BaseID: id, Tool: "memdesk", Reason: why, At: at})
+		warnings = append(warnings, why+"; the other text stands in "+c.Key())
+	}
+	return warnings
+}

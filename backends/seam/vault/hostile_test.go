@@ -1,0 +1,152 @@
+package vault_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/model"
+)
+
+// TestBytesSurvive: what memdesk does not mean to change it does not change.
+func TestBytesSurvive(t *testing.T) {
+	cfg := fresh(t)
+	for name, text := range map[string]string{
+		"crlf.md": "---\r\ntype: idea\r\nodd key!: [x\r\n---\r\nbody\r\n", "mark.md": "\ufeff---\ntype: fix\n---\n", "end.md": "no newline at the end",
+		"latin.md": "caf\xe9\x00", "empty.md": "",
+	} {
+		plant(t, cfg.Path, name, text)
+		path := filepath.Join(cfg.Path, name)
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		s := open(t, cfg)
+		it, err := s.Browser.Read(t.Context(), name)
+		if err != nil || it.Body != text {
+			t.Fatalf("%s reads %q, %v", name, it.Body, err)
+		}
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: name, Mode: model.Append, Content: "more\r\n", IfMatch: it.Revision, Binary: true}); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil || string(data) != text+"more\r\n" {
+			t.Errorf("%s holds %q, %v", name, data, err)
+		}
+		if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o640 {
+			t.Errorf("%s has mode %v, %v", name, st.Mode(), err)
+		}
+	}
+}
+
+func TestLinksAreConfined(t *testing.T) {
+	cfg := fresh(t)
+	secret := filepath.Join(t.TempDir(), "secret.md")
+	if err := os.WriteFile(secret, []byte("otters in secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, cfg.Path, "n.md", "otters")
+	for name, to := range map[string]string{"link.md": secret, "dir": filepath.Dir(secret)} {
+		if err := os.Symlink(to, filepath.Join(cfg.Path, name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	s := open(t, cfg)
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "otters"})
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "n.md" {
+		t.Errorf("recall: %+v, %v", res, err)
+	}
+	for _, id := range []string{"link.md", "dir/secret.md", "../" + filepath.Base(filepath.Dir(secret)) + "/secret.md"} {
+		if it, err := s.Browser.Read(t.Context(), id); err == nil {
+			t.Errorf("read %q through %q", it.Body, id)
+		}
+		if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: "x"}); err == nil {
+			t.Errorf("wrote through %q", id)
+		}
+		if got, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); got.Removed != 0 {
+			t.Errorf("removed %d through %q, %v", got.Removed, id, err)
+		}
+	}
+	if data, err := os.ReadFile(secret); err != nil || string(data) != "otters in secret" {
+		t.Errorf("outside: %q, %v", data, err)
+	}
+}
+
+func TestArchivedNotesAreNotRecalled(t *testing.T) {
+	cfg := fresh(t)
+	for _, status := range []string{"active", "deleted", "expired", "superseded", "unfiled"} {
+		plant(t, cfg.Path, "memory/idea/"+status+".md", "---\ntype: idea\nstatus: "+status+"\n---\notters\n")
+	}
+	plant(t, cfg.Path, "memory/idea/bad.md", "otters\n"+poison)
+	s := open(t, cfg)
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "otters"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, h := range res.Hits {
+		got = append(got, strings.TrimSuffix(filepath.Base(h.ID), ".md"))
+	}
+	slices.Sort(got)
+	if want := []string{"active", "superseded", "unfiled"}; !slices.Equal(got, want) || !slices.Equal(res.Quarantined, []string{"memory/idea/bad.md"}) || res.Total != 3 {
+		t.Errorf("recalled %v of %d, quarantined %v", got, res.Total, res.Quarantined)
+	}
+	p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range p.Items {
+		want := strings.HasSuffix(h.ID, "deleted.md") || strings.HasSuffix(h.ID, "expired.md")
+		if h.Has(model.FlagArchived) != want || h.Has(model.FlagBlocked) != strings.HasSuffix(h.ID, "bad.md") {
+			t.Errorf("%s has flags %v", h.ID, h.Flags)
+		}
+	}
+}
+
+// TestWhatACrashLeavesIsAConflict: an exchange that was cut off leaves what came
+// out of it under a temporary name.
+func TestWhatACrashLeavesIsAConflict(t *testing.T) {
+	cfg := fresh(t)
+	const foreign, same, gone = "a/n.md.tmp.0123456789abcdef", "a/m.md.tmp.0123456789abcdef", "x.md.tmp.00000000000000ff"
+	plant(t, cfg.Path, "a/n.md", "new")
+	plant(t, cfg.Path, "a/m.md", "equal")
+	old := time.Now().Add(-time.Hour)
+	for name, text := range map[string]string{foreign: "foreign", same: "equal", gone: "only here", "a/live.md.tmp.0123456789abcdef": "being written"} {
+		plant(t, cfg.Path, name, text)
+		if !strings.Contains(name, "live") {
+			if err := os.Chtimes(filepath.Join(cfg.Path, name), old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := open(t, cfg)
+	list, err := s.Conflicts.StoreConflicts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, c := range list {
+		got[c.CopyID] = c.BaseID
+		if c.Reason == "" || c.At.IsZero() {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(got) != 2 || got[foreign] != "a/n.md" || got[gone] != "x.md" {
+		t.Errorf("conflicts: %v", got)
+	}
+	if it, err := s.Browser.Read(t.Context(), foreign); err != nil || it.Body != "foreign" {
+		t.Errorf("reading it: %q, %v", it.Body, err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: foreign, Mode: model.Replace, Content: "x"}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("writing it: %v", err)
+	}
+	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: foreign}); err != nil || res.Removed != 1 {
+		t.Errorf("forgetting it: %+v, %v", res, err)
+	}
+	if p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true}); err != nil || len(p.Items) != 2 {
+		t.Errorf("a leftover is listed as an item: %+v, %v", p.Items, err)
+	}
+}
