@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,7 +27,7 @@ func (s *store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Unavailable, "watch", "the system gives no watcher: %w", pathless(err))
 	}
-	w := &watch{store: s, fw: fw, out: make(chan model.Change), ids: map[string]bool{}}
+	w := &watch{store: s, fw: fw, out: make(chan model.Change), ids: map[string]bool{}, dirs: map[string]bool{}}
 	if err := w.follow(ctx, s.cfg.Path, false); err != nil {
 		_ = fw.Close()
 		return nil, err
@@ -40,6 +41,7 @@ type watch struct {
 	fw    *fsnotify.Watcher
 	out   chan model.Change
 	ids   map[string]bool // of the burst
+	dirs  map[string]bool // that are followed
 	lost  bool
 }
 
@@ -68,6 +70,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return model.Errorf(model.Unavailable, "watch", "too many directories to watch: %w; raise fs.inotify.max_user_watches", pathless(err))
 		}
+		w.dirs[path] = true
 		return nil
 	})
 }
@@ -118,14 +121,22 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
+// event takes up one change. A new directory is followed, and one that went takes
+// its items along, which are not told one by one.
 func (w *watch) event(ctx context.Context, e fsnotify.Event) {
 	if e.Op == fsnotify.Chmod {
 		return
 	}
-	if e.Has(fsnotify.Create) && isOpenDir(filepath.Base(e.Name)) {
-		if w.follow(ctx, e.Name, true) != nil { // also for a file: it is then noted itself
+	if st, err := os.Lstat(e.Name); err == nil && st.IsDir() {
+		if isOpenDir(st.Name()) && w.follow(ctx, e.Name, true) != nil {
 			w.lost = true
 		}
+		return
+	}
+	if w.dirs[e.Name] {
+		delete(w.dirs, e.Name)
+		w.lost = true
+		return
 	}
 	w.note(e.Name)
 }
