@@ -122,18 +122,20 @@ func (l *list) copies(emit func(Copy) bool) (bool, error) {
 		}
 		return strings.Compare(a.id, b.id)
 	})
+	var sets [][]paired
 	for i := 0; i < len(all); {
 		n := i + 1
 		for n < len(all) && all[n].key == all[i].key {
 			n++
 		}
 		if l.opt.Only == "" || slices.ContainsFunc(all[i:n], func(p paired) bool { return p.id == l.opt.Only }) {
-			on, err := l.set(all[i:n], emit)
-			if err != nil || !on {
-				return on, err
-			}
+			sets = append(sets, all[i:n])
 		}
 		i = n
+	}
+	on, err := l.compareSets(sets, emit)
+	if err != nil || !on {
+		return on, err
 	}
 	return l.dumps(t, emit)
 }
@@ -162,40 +164,13 @@ func (t *tree) paired(c candidate) (paired, bool) {
 	return p, true
 }
 
-// set compares the copies of one base. The base is read once.
-func (l *list) set(all []paired, emit func(Copy) bool) (bool, error) {
-	texts := map[string]side{}
-	var out []Copy
-	for _, p := range all {
-		c, body, ok, err := l.judge(p, texts)
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			continue
-		}
-		for i := range out { // copies of one base that say the same
-			if other := texts[out[i].ID]; body != "" && c.Base != BaseUnknown && out[i].BaseID == c.BaseID && other.it.Body == body {
-				out[i].Twins, c.Twins = append(out[i].Twins, c.ID), append(c.Twins, out[i].ID)
-			}
-		}
-		out = append(out, c)
-	}
-	for _, c := range out {
-		if !emit(c) {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
 // side is one text, or why it could not be read.
 type side struct {
 	it  model.Item
 	err error
 }
 
-func (l *list) read(id string, texts map[string]side) side {
+func (l *list) read(ctx context.Context, id string, texts map[string]side) side {
 	if got, ok := texts[id]; ok {
 		return got
 	}
@@ -203,7 +178,7 @@ func (l *list) read(id string, texts map[string]side) side {
 	if l.s.Browser == nil {
 		s.err = model.Errorf(model.Unsupported, "conflicts", "the store cannot show its items")
 	} else {
-		s.it, s.err = l.s.Browser.Read(l.ctx, id)
+		s.it, s.err = l.s.Browser.Read(ctx, id)
 	}
 	texts[id] = s
 	return s
@@ -211,16 +186,16 @@ func (l *list) read(id string, texts map[string]side) side {
 
 // judge decides whether a candidate is a find, and how sure. Readings are tried
 // in their order until one stands.
-func (l *list) judge(p paired, texts map[string]side) (Copy, string, bool, error) {
-	if err := model.FromContext(l.ctx, "conflicts"); err != nil {
+func (l *list) judge(ctx context.Context, p paired, texts map[string]side) (Copy, string, bool, error) {
+	if err := model.FromContext(ctx, "conflicts"); err != nil {
 		return Copy{}, "", false, err
 	}
-	copied := l.read(p.id, texts)
+	copied := l.read(ctx, p.id, texts)
 	if errors.Is(copied.err, model.NotFound) { // gone since it was listed
 		return Copy{}, "", false, nil
 	}
 	for _, r := range p.readings {
-		base := l.read(r.baseID, texts)
+		base := l.read(ctx, r.baseID, texts)
 		if errors.Is(base.err, model.NotFound) {
 			continue
 		}
@@ -298,7 +273,7 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 		}
 		_, name := folder(id)
 		texts := map[string]side{}
-		copied := l.read(id, texts)
+		copied := l.read(l.ctx, id, texts)
 		c := Copy{Store: l.s.Name, ID: id, Class: names.Dump, Tool: "google-drive", Row: 9, Confidence: names.Possible, Shared: -1,
 			Base: BaseMissing, Orphan: true, Reason: "it lies in lost_and_found; no item of its name elsewhere that is like it",
 			Cautions: cautionsFor("google-drive", 9, names.Dump)}
@@ -307,7 +282,7 @@ func (l *list) dumps(t *tree, emit func(Copy) bool) (bool, error) {
 			try := c
 			try.Base, try.Orphan, try.BaseID, try.Target = BasePresent, false, base, base
 			r := reading{match: names.Match{Row: &dumpRow}, need: names.BaseAndContent}
-			if b := l.read(base, texts); b.err == nil && try.compare(r, copied, b) {
+			if b := l.read(l.ctx, base, texts); b.err == nil && try.compare(r, copied, b) {
 				c = try
 				break
 			}
@@ -337,7 +312,7 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 		texts := map[string]side{}
 		c := Copy{Store: l.s.Name, ID: k.CopyID, BaseID: k.BaseID, Target: k.BaseID, Class: names.Displaced, Tool: k.Tool, Confidence: names.Certain,
 			Reason: k.Reason, Base: BasePresent, Shared: -1, At: k.At}
-		switch copied := l.read(k.CopyID, texts); {
+		switch copied := l.read(l.ctx, k.CopyID, texts); {
 		case k.CopyID == k.BaseID:
 			c.Class, c.Row = names.InFile, 19
 			c.takeCopy(copied)
@@ -346,7 +321,7 @@ func (l *list) known(emit func(Copy) bool) (bool, error) {
 			c.Base, c.Orphan = BaseMissing, true
 			c.takeCopy(copied)
 		default:
-			base := l.read(k.BaseID, texts)
+			base := l.read(l.ctx, k.BaseID, texts)
 			if errors.Is(base.err, model.NotFound) {
 				c.Base, c.Orphan, c.BaseID = BaseMissing, true, ""
 				c.takeCopy(copied)
@@ -405,6 +380,6 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 
 func markedCopy(store string, it model.Item, blocks int) Copy {
 	return Copy{Store: store, ID: it.ID, BaseID: it.ID, Target: it.ID, Class: names.InFile, Tool: "git", Row: 19, Confidence: names.Certain,
-		Reason: fmt.Sprintf("%d unresolved merge markers inside", blocks), Base: BasePresent, Shared: -1, Blocks: blocks,
+		Reason: fmt.Sprintf("%d unresolved merge %s inside", blocks, map[bool]string{true: "marker", false: "markers"}[blocks == 1]), Base: BasePresent, Shared: -1, Blocks: blocks,
 		CopyRev: it.Revision, BaseRev: it.Revision, CopySize: int64(len(it.Body)), BaseSize: int64(len(it.Body)), CopyTime: it.Modified, BaseTime: it.Modified, At: it.Modified}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/maphash"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -15,9 +16,9 @@ import (
 // a million cost megabytes, and in clear only those that may be copies.
 type tree struct {
 	seed   maphash.Seed
-	exact  map[uint64]struct{} // of ids
-	folded map[uint64]struct{} // of ids whose folded form is another
-	tails  map[uint64]struct{} // of what could be a host or user at a name's end
+	exact  hashes // of ids
+	folded hashes // of ids whose folded form is another
+	tails  hashes // of what could be a host or user at a name's end
 	found  []candidate
 	dumped []string // ids in a lost-and-found folder
 	hosts  names.Known
@@ -36,7 +37,7 @@ type candidate struct {
 const maxHosts = 1000
 
 func newTree(hosts []string) *tree {
-	t := &tree{seed: maphash.MakeSeed(), exact: map[uint64]struct{}{}, folded: map[uint64]struct{}{}, tails: map[uint64]struct{}{}, hosts: names.Known{}}
+	t := &tree{seed: maphash.MakeSeed(), hosts: names.Known{}}
 	for _, h := range hosts {
 		if len(h) > 1 {
 			t.hosts[strings.ToLower(h)] = true
@@ -76,6 +77,35 @@ func stream(ctx context.Context, s model.Store, yield func(id string) bool) (not
 	}
 }
 
+// namesAtATime is how many names go from the walk to who reads them at once.
+const namesAtATime = 512
+
+// streamAside is stream with the names read in a goroutine of its own, beside the
+// walk, which waits for the system most of the time.
+func streamAside(ctx context.Context, s model.Store, take func(id string)) ([]string, error) {
+	batches := make(chan []string, 4)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for batch := range batches {
+			for _, id := range batch {
+				take(id)
+			}
+		}
+	})
+	batch := make([]string, 0, namesAtATime)
+	notes, err := stream(ctx, s, func(id string) bool {
+		if batch = append(batch, id); len(batch) == namesAtATime {
+			batches <- batch
+			batch = make([]string, 0, namesAtATime)
+		}
+		return true
+	})
+	batches <- batch
+	close(batches)
+	wg.Wait()
+	return notes, err
+}
+
 func (t *tree) hash(s string) uint64 { return maphash.String(t.seed, s) }
 
 // fold makes names comparable that a file system may take for one.
@@ -99,7 +129,7 @@ func fold(id string) string {
 func (t *tree) walk(ctx context.Context, s model.Store) error {
 	first := len(t.hosts)
 	var err error
-	t.notes, err = stream(ctx, s, t.add)
+	t.notes, err = streamAside(ctx, s, t.add)
 	if err != nil {
 		return err
 	}
@@ -141,14 +171,14 @@ func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
 }
 
 // add takes one id of the first walk.
-func (t *tree) add(id string) bool {
+func (t *tree) add(id string) {
 	if inVersions(id) {
-		return true
+		return
 	}
 	t.n++
-	t.exact[t.hash(id)] = struct{}{}
+	t.exact.add(t.hash(id))
 	if f := fold(id); f != id {
-		t.folded[t.hash(f)] = struct{}{}
+		t.folded.add(t.hash(f))
 	}
 	_, name := folder(id)
 	if dumpedID(id) {
@@ -157,12 +187,11 @@ func (t *tree) add(id string) bool {
 	if m := names.Classify(name, t.hosts); len(m) > 0 {
 		t.found = append(t.found, candidate{id, m})
 		t.learn(m[0])
-		return true
+		return
 	}
 	if tail := lastPart(name); tail != "" {
-		t.tails[t.hash(strings.ToLower(tail))] = struct{}{}
+		t.tails.add(t.hash(strings.ToLower(tail)))
 	}
-	return true
 }
 
 // learn keeps the host or user that a trustworthy name tells.
@@ -198,7 +227,7 @@ func (t *tree) taught() bool {
 	for h := range t.hosts {
 		part := h[strings.LastIndexByte(h, '-')+1:]
 		for _, p := range []string{h, part} {
-			if _, ok := t.tails[t.hash(p)]; ok {
+			if t.tails.has(t.hash(p)) {
 				return true
 			}
 		}
@@ -207,8 +236,7 @@ func (t *tree) taught() bool {
 }
 
 func (t *tree) has(id string) bool {
-	_, ok := t.exact[t.hash(id)]
-	return ok
+	return t.exact.has(t.hash(id))
 }
 
 // otherSpelling is the folded base that exists only in another spelling.
@@ -217,7 +245,7 @@ func (t *tree) otherSpelling(id string, all []names.Match) string {
 	for _, m := range all {
 		for _, b := range m.Bases {
 			f := fold(dir + b)
-			if _, ok := t.folded[t.hash(f)]; ok && !t.has(dir+b) {
+			if t.folded.has(t.hash(f)) && !t.has(dir+b) {
 				return f
 			}
 		}
@@ -232,7 +260,7 @@ func (t *tree) wanted() map[string]bool {
 		dir, _ := folder(c.id)
 		for _, b := range deepBases(c.matches) {
 			if f := fold(dir + b); !t.has(dir + b) {
-				if _, ok := t.folded[t.hash(f)]; ok {
+				if t.folded.has(t.hash(f)) {
 					out[f] = true
 				}
 			}

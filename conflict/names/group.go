@@ -156,6 +156,16 @@ func knownHost(out []Match, name, stem, ext string, known Known) []Match {
 	return out
 }
 
+// endsInKnown reports whether a name without any other mark of a copy may end in a
+// host that is known.
+func endsInKnown(name string, known Known) bool {
+	if len(known) == 0 || strings.IndexByte(name, '-') < 0 {
+		return false
+	}
+	stem, ext := Split(name)
+	return len(knownHost(nil, name, stem, ext, known)) > 0 || strings.Contains(ext, " ") && len(knownHost(nil, name, name, "", known)) > 0
+}
+
 func digits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }

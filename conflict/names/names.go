@@ -116,10 +116,7 @@ type Known map[string]bool
 // classified again by its base.
 func Classify(name string, known Known) []Match {
 	hints := look(name)
-	if len(known) > 0 {
-		hints |= hintHost
-	}
-	if hints == 0 || Skipped(name) {
+	if hints == 0 && !endsInKnown(name, known) || Skipped(name) {
 		return nil
 	}
 	if hints&hintWide != 0 && !norm.NFC.IsNormalString(name) {

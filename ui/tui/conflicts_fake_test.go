@@ -52,7 +52,7 @@ func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
 	add("notes/plan.md", "notes/plan.sync-conflict-20260520-083015-K3ZQ7AB.md", "syncthing", 8, "name pattern 8: .sync-conflict-date-time-device; base exists; 75 % of lines shared", 25, func(c *conflict.Copy) {
 		c.Who, c.Cautions = "K3ZQ7AB", []string{back}
 	})
-	add("notes/half.md", "notes/half.md", "git", 19, "1 unresolved merge markers inside", 3, func(c *conflict.Copy) { c.Class, c.Blocks = names.InFile, 1 })
+	add("notes/half.md", "notes/half.md", "git", 19, "1 unresolved merge marker inside", 3, func(c *conflict.Copy) { c.Class, c.Blocks = names.InFile, 1 })
 	return f
 }
 

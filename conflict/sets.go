@@ -1,0 +1,85 @@
+package conflict
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"memdesk/model"
+)
+
+// compared is what came out of one set.
+type compared struct {
+	copies []Copy
+	err    error
+}
+
+// compareSets reads and compares the sets of copies, a few at a time, and gives
+// what it finds in their order.
+func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) {
+	ctx, stop := context.WithCancel(l.ctx)
+	type job struct {
+		set []paired
+		out chan compared
+	}
+	workers := min(runtime.GOMAXPROCS(0), len(sets))
+	jobs, order := make(chan job), make(chan chan compared, 4*max(workers, 1))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	for range workers {
+		wg.Go(func() {
+			for j := range jobs {
+				copies, err := l.set(ctx, j.set)
+				j.out <- compared{copies, err}
+			}
+		})
+	}
+	wg.Go(func() {
+		defer close(order)
+		defer close(jobs)
+		for _, set := range sets {
+			j := job{set, make(chan compared, 1)}
+			select {
+			case order <- j.out:
+			case <-ctx.Done():
+				return
+			}
+			jobs <- j // a worker is always there to take it: it never waits for anybody
+		}
+	})
+	for out := range order {
+		got := <-out
+		if got.err != nil {
+			return false, got.err
+		}
+		for _, c := range got.copies {
+			if !emit(c) {
+				return false, nil
+			}
+		}
+	}
+	return true, model.FromContext(l.ctx, "conflicts")
+}
+
+// set compares the copies of one base. The base is read once.
+func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
+	texts := map[string]side{}
+	var out []Copy
+	for _, p := range all {
+		c, body, ok, err := l.judge(ctx, p, texts)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		for i := range out { // copies of one base that say the same
+			if other := texts[out[i].ID]; body != "" && c.Base != BaseUnknown && out[i].BaseID == c.BaseID && other.it.Body == body {
+				out[i].Twins, c.Twins = append(out[i].Twins, c.ID), append(c.Twins, out[i].ID)
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
