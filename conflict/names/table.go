@@ -117,9 +117,9 @@ var table = []Row{
 		},
 		Misses: []string{"note (Konflikte 2026).md", "note (Kopie von 2026).md", "note (コピー).md"}},
 	{Number: 2, Tool: "dropbox-localised", Class: Conflict, Confidence: Probable, Need: BaseExists, Orphan: Possible, Place: InGroup, hint: hintConflict | hintWide,
-		Keywords: dropboxListed, Pattern: re(`.`), What: "(localised conflicted copy) without a date",
+		Keywords: dropboxListed, Pattern: re(`(?i)kopie|copie|copia|コピー`), What: "(localised conflicted copy) without a date",
 		Hits:   []Example{{"note (Konfliktkopie).md", "note.md", ""}, {"note (Mira の競合コピー).md", "note.md", ""}, {"note (Copia conflictiva).md", "note.md", ""}},
-		Misses: []string{"Konfliktkopie.md", "note Konfliktkopie.md"}},
+		Misses: []string{"Konfliktkopie.md", "note Konfliktkopie.md", "note (en conflit avec la loi).md"}},
 	{Number: 2, Tool: "dropbox-localised", Class: Conflict, Confidence: Probable, Need: BaseExists, Place: InGroup, hint: hintConflict | hintWide,
 		Keywords: dropboxOther, Pattern: re(wordsIn + `.*` + day + `.*$`), What: "(conflicted copy in another language, date)",
 		Hits: []Example{
