@@ -38,7 +38,7 @@ func (a *app) console(ctx context.Context) error {
 		o.Environ, o.Sizes = v.Environ, v.Sizes
 	}
 	if s.log != nil {
-		o.Audit = &auditSource{log: s.log}
+		o.Audit = &auditSource{log: s.log, clock: a.Clock}
 		o.Notices = openIntents(ctx, s)
 		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo}
 		return a.acting(ctx, s, o)

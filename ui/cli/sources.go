@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/quarantine/review"
 	"memdesk/ui/tui"
@@ -18,35 +20,108 @@ import (
 
 // auditSource shows the operator log in the console.
 type auditSource struct {
-	log *audit.Log
+	log   *audit.Log
+	clock clock.Clock
+
+	mu   sync.Mutex
+	last verification
+}
+
+// verification is what the last walk over the chain has found.
+type verification struct {
+	at   time.Time
+	seq  uint64 // of the newest record then
+	rep  audit.Report
+	err  error
+	open map[uint64]bool // intents without an outcome
+}
+
+// verifyEvery is how long a verification is shown before the chain is walked
+// again: a walk reads the whole log.
+const verifyEvery = time.Minute
+
+// verified walks the chain when the last walk is old.
+func (s *auditSource) verified(ctx context.Context) verification {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && s.last.rep.OK {
+		return s.last
+	}
+	v := verification{at: now, open: map[uint64]bool{}}
+	v.rep, v.err = s.log.Verify(ctx)
+	for _, r := range v.rep.OpenIntents {
+		v.open[r.Seq] = true
+	}
+	if got, err := s.log.List(ctx, audit.Filter{}, 1, ""); err == nil && len(got.Rows) > 0 {
+		v.seq = got.Rows[0].Seq
+	}
+	s.last = v
+	return v
+}
+
+// settled takes an intent off the list: its outcome has been seen.
+func (s *auditSource) settled(intent uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last.open, intent)
+}
+
+func (s *auditSource) open(seq uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last.open[seq]
+}
+
+// words say how far the chain is verified.
+func (v verification) words() (state, trouble string) {
+	switch {
+	case v.err != nil:
+		return "", "the chain could not be verified, which is not the same as broken: " + v.err.Error()
+	case !v.rep.OK && v.rep.Acknowledged:
+		return "", "the chain is BROKEN, as an operator has noted: " + v.rep.Reason
+	case !v.rep.OK:
+		return "", "the chain is BROKEN: " + v.rep.Reason
+	}
+	state = "chain verified up to " + strconv.FormatUint(v.seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
+	if n := len(v.open); n > 0 {
+		state += "; " + plural(int64(n), "open intent") + ": outcome:open shows them"
+	}
+	return state, ""
+}
+
+// Stamp implements tui.AuditSource.
+func (s *auditSource) Stamp(ctx context.Context) string {
+	got, err := s.log.List(ctx, audit.Filter{}, 1, "")
+	if err != nil || len(got.Rows) == 0 {
+		return ""
+	}
+	return strconv.FormatUint(got.Rows[0].Seq, 10)
 }
 
 // auditChunk is how many records are read at a time while looking for matches.
 const auditChunk = 500
 
-// Events implements tui.AuditSource. The chain is verified with every first page.
+// Events implements tui.AuditSource.
 func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPage, error) {
 	var page tui.AuditPage
 	page.Total = model.Count{Unknown: true}
-	if q.Cursor == "" {
-		rep, err := s.log.Verify(ctx)
-		switch {
-		case err != nil:
-			page.Notice = "the chain could not be verified: " + err.Error()
-		case !rep.OK:
-			page.Notice = "the chain is BROKEN: " + rep.Reason
-		}
-		if q.Filter == "" && err == nil {
-			page.Total = model.Count{N: int64(rep.Events)}
-		}
+	filter, err := tui.ParseAuditFilter(q.Filter)
+	if err != nil {
+		return page, err
 	}
+	if q.Not { // a record before since is one that does not match
+		filter.Since, filter.Until = time.Time{}, time.Time{}
+	}
+	v := s.verified(ctx)
+	page.Verified, page.Notice = v.words()
 	cursor := q.Cursor
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
 		if q.Filter != "" {
 			limit = auditChunk
 		}
-		got, err := s.log.List(ctx, audit.Filter{}, limit, cursor)
+		got, err := s.log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until}, limit, cursor)
 		if errors.Is(err, audit.ErrBadCursor) {
 			return page, model.E(model.InvalidInput, "audit", err)
 		}
@@ -54,7 +129,12 @@ func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPag
 			return page, err
 		}
 		for _, r := range got.Rows {
-			if e := eventOf(r); matches(q, e.Actor, e.Action, e.Store, e.Target, e.Subject, e.Phase, e.Result, e.Reason) {
+			if r.Link > 0 {
+				s.settled(r.Link)
+			}
+			e := eventOf(r)
+			e.Open = r.Phase == audit.PhaseIntent && s.open(r.Seq)
+			if filter.Match(e) != q.Not {
 				page.Events = append(page.Events, e)
 			}
 		}
@@ -62,6 +142,9 @@ func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPag
 		if cursor == "" {
 			break
 		}
+	}
+	if q.Cursor == "" && q.Filter == "" && len(page.Events) > 0 && v.err == nil {
+		page.Total = model.Count{N: page.Events[0].Seq} // records are numbered from 1
 	}
 	return page, nil
 }
@@ -239,14 +322,18 @@ func (s *quarantineSource) Entry(ctx context.Context, store, id string) (tui.Qua
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}
 	for i, f := range e.Findings {
+		if f.End <= len(e.Body) && f.Start < f.End {
+			d.Spans = append(d.Spans, tui.Span{Start: f.Start, End: f.End})
+		}
 		d.Fields = append(d.Fields, model.Field{Name: "hit " + strconv.Itoa(i+1),
 			Value: f.Category + " / " + f.Pattern + " at line " + strconv.Itoa(f.Line) + " column " + strconv.Itoa(f.Col)})
 	}
+	slices.SortFunc(d.Spans, func(a, b tui.Span) int { return a.Start - b.Start })
 	return d, nil
 }
 
 func rowOf(e review.Entry) tui.QuarantineEntry {
-	q := tui.QuarantineEntry{Store: e.Store, ID: e.ID, Source: e.Source, Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256,
+	q := tui.QuarantineEntry{Store: e.Store, ID: e.ID, Source: e.Source, SourceID: e.SourceID, Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256,
 		Line: e.Line, Col: e.Col, Excerpt: e.Before + e.Match + e.After, At: e.At, Bytes: e.Bytes,
 		FalsePositive: e.FalsePositive != "", Problem: e.Problem, Live: tui.LiveUnknown}
 	switch {

@@ -88,7 +88,7 @@ func TestAuditSourcePages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &auditSource{log: log}
+	s := &auditSource{log: log, clock: clock.System{}}
 	count := func(q tui.PageQuery) (n int) {
 		for {
 			page, err := s.Events(t.Context(), q)
@@ -104,7 +104,8 @@ func TestAuditSourcePages(t *testing.T) {
 	}
 	for q, want := range map[tui.PageQuery]int{
 		{Limit: 2}: 7, {Limit: 100}: 7, {Limit: 100, Filter: "forget"}: 2, {Limit: 1, Filter: "ana retain"}: 4,
-		{Limit: 100, Filter: "forget", Not: true}: 5,
+		{Limit: 100, Filter: "forget", Not: true}: 5, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok"}: 3,
+		{Limit: 100, Filter: "since:2101-01-01"}: 0, {Limit: 100, Filter: "store:s !action:retain"}: 2,
 	} {
 		if got := count(q); got != want {
 			t.Errorf("%+v: %d events, want %d", q, got, want)

@@ -147,6 +147,9 @@ func (a *actsFake) Release(ctx context.Context, store, id string, body *string, 
 		if e.Store != store || e.ID != id {
 			continue
 		}
+		if body == nil {
+			return tui.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
+		}
 		if strings.Contains(*body, "Ignore previous") {
 			return tui.Done{}, model.Errorf(model.InvalidInput, "release", "the text is still blocked: override / ignore_previous")
 		}

@@ -365,6 +365,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 // in one piece, as they do over a slow line. No key here has alt.
 func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 	k.Mod &^= tea.ModAlt
+	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // a capital, as the terminal tells it behind escape
+		k.Mod, k.Code = 0, unicode.ToUpper(k.Code)
+	}
 	if k.Mod == 0 && unicode.IsPrint(k.Code) {
 		k.Text = string(k.Code)
 	}

@@ -20,16 +20,40 @@ func newAudit(d *desk) *records {
 	if d.audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		if q.Not { // the whole filter is one term then, and ! stands before it
+			q.Filter, q.Not = "!"+q.Filter, false
+		}
+		if _, err := ParseAuditFilter(q.Filter); err != nil {
+			return span[record]{}, said{}, err
+		}
 		page, err := d.audit.Events(ctx, q)
 		if err != nil {
-			return span[record]{}, safetext.Text{}, err
+			return span[record]{}, said{}, err
 		}
 		out := span[record]{next: page.Next, total: page.Total}
 		for _, e := range page.Events {
 			out.rows = append(out.rows, auditRecord(d, e))
 		}
-		return out, d.esc.LineMax(page.Notice, maxReason), nil
+		if page.Notice != "" {
+			return out, said{text: d.esc.LineMax(page.Notice, maxReason)}, nil
+		}
+		return out, said{d.esc.LineMax(page.Verified, maxReason), true}, nil
+	}
+	kind.check = func(query string) error {
+		_, err := ParseAuditFilter(query)
+		return err
+	}
+	kind.hint, kind.name, kind.datum = auditHint, "audit", auditDatum
+	kind.field = func(raw any) string {
+		e := raw.(AuditEvent)
+		if e.Target == "" {
+			return e.Store
+		}
+		return e.Store + ":" + e.Target
+	}
+	if d.audit != nil {
+		kind.live = d.audit.Stamp
 	}
 	kind.detail = func(_ context.Context, raw any) *text { return auditText(d, raw.(AuditEvent)) }
 	return newRecords(d, kind)
@@ -47,7 +71,10 @@ func auditTarget(esc safetext.Escaper, e AuditEvent) safetext.Text {
 
 func auditRecord(d *desk, e AuditEvent) record {
 	esc := d.esc
-	result := toneInfo
+	result, word := toneInfo, e.Result
+	if e.Open {
+		result, word = toneWarn, "open"
+	}
 	if e.Result != "" && e.Result != "ok" && e.Result != "done" {
 		result = toneWarn
 	}
@@ -55,7 +82,7 @@ func auditRecord(d *desk, e AuditEvent) record {
 		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, toneInfo, result},
 		cells: []safetext.Text{
 			esc.Const(group(e.Seq)), esc.Const(minute(e.At)), esc.LineMax(e.Actor, maxTitle), esc.Line(e.Action),
-			esc.Line(e.Phase), esc.LineMax(e.Result, maxTitle), auditTarget(esc, e),
+			esc.Line(e.Phase), esc.LineMax(word, maxTitle), auditTarget(esc, e),
 		},
 	}
 }
@@ -63,6 +90,10 @@ func auditRecord(d *desk, e AuditEvent) record {
 func auditText(d *desk, e AuditEvent) *text {
 	esc := d.esc
 	head := []headLine{{value: esc.Sprintf("event %s: %s", group(e.Seq), e.Action), kind: headTitle}}
+	if e.Open {
+		head = append(head, headLine{kind: headWarn, value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
+			"Whether the change was made is not known: look at the item, and at the history and the undo list of its store.")})
+	}
 	add := func(name, value string) {
 		if value != "" {
 			head = append(head, headLine{name: esc.Const(name), value: esc.LineMax(value, maxField)})
@@ -81,4 +112,26 @@ func auditText(d *desk, e AuditEvent) *text {
 		head = append(head, headLine{value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), kind: headNote})
 	}
 	return newText(append(head, metaLines(esc, model.Item{Meta: e.Fields})...), "")
+}
+
+func auditDatum(raw any) datum {
+	e := raw.(AuditEvent)
+	var r datum
+	r.add("seq", e.Seq)
+	r.add("ts", stampOf(e.At))
+	r.add("actor", e.Actor)
+	r.add("key", e.KeyID)
+	r.add("action", e.Action)
+	r.add("store", e.Store)
+	r.add("name", e.Target)
+	r.add("phase", e.Phase)
+	r.add("result", e.Result)
+	r.add("open", e.Open)
+	r.add("reason", e.Reason)
+	fields := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		fields[i] = f.Name + "=" + f.Value
+	}
+	r.add("fields", fields)
+	return r
 }

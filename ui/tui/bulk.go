@@ -155,7 +155,7 @@ func (a *App) bulkKind(b *bulk) recordKind {
 	return recordKind{
 		noun: "outcome", empty: "Nothing is done yet.",
 		columns: []column{{"OUTCOME", 16, false}, {"STORE", 12, false}, {"ITEM", 0, false}},
-		fetch: func(_ context.Context, q PageQuery) (span[record], safetext.Text, error) {
+		fetch: func(_ context.Context, q PageQuery) (span[record], said, error) {
 			b.mu.Lock()
 			rows := b.rows[:len(b.rows):len(b.rows)]
 			b.mu.Unlock()
@@ -163,7 +163,7 @@ func (a *App) bulkKind(b *bulk) recordKind {
 			if q.Cursor != "" {
 				var err error
 				if start, err = strconv.Atoi(q.Cursor); err != nil || start > len(rows) {
-					return span[record]{}, safetext.Text{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
+					return span[record]{}, said{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
 				}
 			}
 			out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
@@ -176,9 +176,10 @@ func (a *App) bulkKind(b *bulk) recordKind {
 			if i < len(rows) {
 				out.next = strconv.Itoa(i)
 			}
-			return out, b.numbers(esc), nil
+			return out, said{b.numbers(esc), b.failed == 0}, nil
 		},
 		detail: func(_ context.Context, raw any) *text { return outcomeText(esc, raw.(outcome)) },
+		name:   "job", field: func(raw any) string { return raw.(outcome).name }, datum: outcomeDatum,
 		keys: func(*records) []Binding {
 			return []Binding{{Keys: []string{"C"}, Hint: "stop", Description: "stop after the item under way; what is done stays done",
 				Disabled: func() string {
@@ -422,4 +423,15 @@ func (d *desk) undoEach(items []target, why string) *bulk {
 		})
 	}
 	return b
+}
+
+func outcomeDatum(raw any) datum {
+	o := raw.(outcome)
+	var r datum
+	r.add("store", o.store)
+	r.add("item", o.name)
+	r.add("ok", o.ok)
+	r.add("outcome", o.word)
+	r.add("why", o.why.String())
+	return r
 }

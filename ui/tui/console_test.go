@@ -33,7 +33,7 @@ func TestPanes(t *testing.T) {
 		r.press("enter").see("keep the deploy calendar", "all of 4 lines").press("esc").see("1 of 40 hits")
 		r.press("4").see("[4 Quarantine]", "still poisoned").golden(frame("quarantine"))
 		r.press("7").see("[7 Audit]", "event 1,204").golden(frame("audit"))
-		r.press("?").see("Help: Audit", "everywhere").golden(frame("help"))
+		r.press("?").see("Help: Audit", "Audit, here").golden(frame("help"))
 		r.press("esc").gone("Help: Audit")
 		r.press("5").see("no source of conflicts is attached")
 		r.press("6").see("Erasure is not in this version")
@@ -131,7 +131,7 @@ func TestHostileStores(t *testing.T) {
 		r := startRobot(t, start{scenario: "desk", width: w, height: h})
 		r.see("48,210", "1 failed").press("G").see("does not exist^[[31m").press("k").press("enter").see("^[[2J^[[Hcleared", "of 10")
 		for range 9 {
-			r.press("enter").see("copy ref").press("y").see("copied").press("G").press("g").press("left").see("of 10")
+			r.press("y").see("copied").press("enter").see("copy text").press("G").press("g").press("left").see("of 10")
 			r.press("j")
 		}
 		r.press("g").press("/").press("cleared").press("enter").see("/cleared", "1 of 1").golden(fmt.Sprintf("hostile-%dx%d", w, h))

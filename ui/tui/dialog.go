@@ -28,6 +28,8 @@ type choice struct {
 	// the update loop, and the dialog is closed.
 	act func(ctx context.Context, f filled) acted
 	run func() tea.Cmd
+	// stops: esc ends the act while it is under way, and nothing is left half done.
+	stops bool
 }
 
 // filled is what stands in the fields of a dialog.
@@ -52,8 +54,9 @@ type dialog struct {
 	pager         *pager
 	at            int // in stops
 	gen           int
-	armed         bool // keys count
-	busy          bool // the act is under way
+	armed         bool               // keys count
+	busy          bool               // the act is under way
+	stop          context.CancelFunc // of the act under way, when it can be stopped
 }
 
 // The kinds of places in a dialog.
@@ -192,8 +195,14 @@ func (d *dialog) step(by int) tea.Cmd {
 
 func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	d := a.dialog
+	if d.busy && d.stop != nil && k.Code == tea.KeyEscape {
+		d.stop()
+	}
 	if !d.armed || d.busy {
 		return nil
+	}
+	if d.input() == nil && k.Mod.Contains(tea.ModAlt) {
+		return a.split(k)
 	}
 	if in := d.input(); in != nil {
 		if _, used := in.key(k); used {
@@ -277,7 +286,12 @@ func (a *App) dialogEnter() tea.Cmd {
 	for i := range d.fields {
 		f.fields = append(f.fields, d.fields[i].input.text())
 	}
-	return a.ask(func(ctx context.Context) any {
+	ctx, cancel := context.WithCancel(a.d.ctx)
+	if c.stops {
+		d.stop = cancel
+	}
+	return a.ask(func(context.Context) any {
+		defer cancel()
 		out := c.act(ctx, f)
 		out.gen = gen
 		return out
@@ -431,6 +445,8 @@ func (d *dialog) buttons(st *styles, width int) string {
 		button(stop{onChoice, i}, c.verb)
 	}
 	switch {
+	case d.busy && d.stop != nil:
+		r.lit(st.dim, "under way; esc stops it")
 	case d.busy:
 		r.lit(st.dim, "under way")
 	case !d.armed:

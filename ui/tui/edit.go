@@ -173,7 +173,7 @@ func (a *App) wrote(m wrote) tea.Cmd {
 		return nil
 	case m.editor != nil && same:
 		return a.throwAway(e, "the editor ended with an error and nothing was written: nothing was changed")
-	case same && e.original == e.base:
+	case same && e.original == e.base && e.what != releaseItem:
 		return a.throwAway(e, "the text is as it was: nothing was changed")
 	case m.editor != nil:
 		return a.show(a.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.text))
@@ -306,6 +306,9 @@ func (d *desk) warningPage(title safetext.Text, warnings []string) *text {
 func (a *App) write(ctx context.Context, e *edit, text, why string) (Done, error) {
 	if e.what == releaseItem {
 		body := &text
+		if text == e.base {
+			body = nil // the source is to be released as it stands
+		}
 		return a.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
 	}
 	if e.what == resolveItem {
@@ -429,6 +432,9 @@ func (d *desk) stored(ctx context.Context, e *edit) (string, model.Revision, err
 	it, err := s.Browser.Read(ctx, id)
 	if err != nil {
 		return "", "", err
+	}
+	if e.what == releaseItem {
+		return it.Body, it.Revision, nil
 	}
 	return it.Document().Encode(e.kind), it.Revision, nil
 }

@@ -42,7 +42,11 @@ func (a *App) outermost() string {
 
 func (a *App) back() tea.Cmd {
 	if a.side != nil && a.side.list.outermost() {
+		done := a.side.bulk != nil
 		a.side = nil
+		if done { // what is under it may be what has changed
+			return a.pane().refresh()
+		}
 		return nil
 	}
 	return a.pane().back()

@@ -19,25 +19,30 @@ func (a *App) openHistory(ref model.Ref) tea.Cmd {
 		columns: []column{
 			{"WHEN", 21, false}, {"SIZE", 10, true}, {"BYTES", 9, false}, {"BY", 16, false}, {"VERSION", 0, false},
 		},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
 			return d.fetchVersions(ctx, ref, q)
 		},
-		detail: func(ctx context.Context, raw any) *text { return d.versionText(ctx, ref, raw.(model.Version)) },
+		detail:  func(ctx context.Context, raw any) *text { return d.versionText(ctx, ref, raw.(model.Version)) },
+		marking: true, name: "history", field: func(raw any) string { return raw.(model.Version).ID }, datum: versionDatum,
+		keys: func(p *records) []Binding {
+			return []Binding{{Keys: []string{"c"}, Hint: "compare", Description: "compare with the version that is marked (space), or with the item as it is now",
+				Disabled: func() string { return noCompare(p) }, Handler: func() tea.Cmd { return a.compareVersions(ref, p) }}}
+		},
 	})
 }
 
 // fetchVersions gives all versions as one page: stores list them in one answer.
-func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (span[record], safetext.Text, error) {
+func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (span[record], said, error) {
 	s, err := d.fleet.Store(ref.Store)
 	if err == nil && s.History == nil {
 		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
 	}
 	if err != nil {
-		return span[record]{}, safetext.Text{}, err
+		return span[record]{}, said{}, err
 	}
 	h, err := s.History.Revisions(ctx, ref.ID)
 	if err != nil {
-		return span[record]{}, safetext.Text{}, err
+		return span[record]{}, said{}, err
 	}
 	var out span[record]
 	for i, v := range h.Versions {
@@ -46,9 +51,9 @@ func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (s
 		}
 	}
 	out.total = model.Count{N: int64(len(out.rows))}
-	var notice safetext.Text
+	var notice said
 	if h.State != model.Recorded {
-		notice = d.esc.Sprintf("the history is %s: %s", string(h.State), d.esc.LineMax(h.Reason, maxReason))
+		notice.text = d.esc.Sprintf("the history is %s: %s", string(h.State), d.esc.LineMax(h.Reason, maxReason))
 	}
 	return out, notice, nil
 }
@@ -90,4 +95,89 @@ func (d *desk) versionText(ctx context.Context, ref model.Ref, v model.Version) 
 	t := itemText(d, s, it)
 	t.head = append(head, t.head...)
 	return t
+}
+
+func versionDatum(raw any) datum {
+	v := raw.(model.Version)
+	var r datum
+	r.add("version", v.ID)
+	r.add("at", stampOf(v.At))
+	r.add("by", v.By)
+	r.add("bytes", v.Bytes)
+	r.add("sha256", v.Hash)
+	r.add("readable", v.Readable)
+	return r
+}
+
+// sides are the versions to compare, the older one first; without a mark the
+// newer side is the item as it is now.
+func sides(p *records) (old, new *model.Version, why string) {
+	var picked []record
+	for _, id := range p.marks.order {
+		picked = append(picked, p.marks.kept[id])
+	}
+	here, ok := p.list.current()
+	switch {
+	case !ok:
+		return nil, nil, "the list is empty"
+	case len(picked) > 2:
+		return nil, nil, "more than two versions are marked; u takes the marks away"
+	case len(picked) == 1 && picked[0].key == here.key:
+		return nil, nil, "this is the version that is marked: go to another one"
+	case len(picked) < 2:
+		picked = append(picked, here)
+	}
+	versions := make([]*model.Version, len(picked))
+	for i, r := range picked {
+		v := r.raw.(model.Version)
+		if !v.Readable {
+			return nil, nil, "the bytes of a version that is to be compared are gone"
+		}
+		versions[i] = &v
+	}
+	if len(versions) == 1 {
+		return versions[0], nil, ""
+	}
+	if versions[0].At.After(versions[1].At) {
+		versions[0], versions[1] = versions[1], versions[0]
+	}
+	return versions[0], versions[1], ""
+}
+
+func noCompare(p *records) string {
+	_, _, why := sides(p)
+	return why
+}
+
+// compareVersions shows what has changed between two versions.
+func (a *App) compareVersions(ref model.Ref, p *records) tea.Cmd {
+	old, new, _ := sides(p)
+	d, esc := a.d, a.d.esc
+	return a.ask(func(ctx context.Context) any {
+		read := func(v *model.Version) (text, name string, err error) {
+			s, it, err := d.readable(ctx, ref)
+			if v == nil {
+				return it.Document().Encode(kindOf(s, it.Tier)), "as it is now", err
+			}
+			if s, err = d.fleet.Store(ref.Store); err == nil {
+				it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
+			}
+			return it.Document().Encode(kindOf(s, it.Tier)), "as it was at " + moment(v.At), err
+		}
+		before, was, err := read(old)
+		after, is := "", ""
+		if err == nil {
+			after, is, err = read(new)
+		}
+		if err != nil {
+			return acted{quiet: true, text: esc.Sprintf("not compared: %s", reason(esc, err))}
+		}
+		var c comparison
+		c.compare(esc, was, is, before, after)
+		return acted{ok: true, quiet: true, title: "Compare", page: c.text([]headLine{
+			{value: esc.LineMax(ref.ID, maxTitle), kind: headTitle},
+			{value: esc.Sprintf("%s added, %s removed.", plural(int64(c.added), "line"), plural(int64(c.removed), "line"))},
+			{kind: headBlank},
+		})}
+	})
 }

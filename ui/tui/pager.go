@@ -239,3 +239,14 @@ func (p *pager) update(t *text, same bool) tea.Cmd {
 	}
 	return p.layOut(at, 0, false)
 }
+
+// asMarkdown renders bodies as markdown, or shows them as they are stored.
+func (p *pager) asMarkdown(on bool) tea.Cmd {
+	p.markdown = on
+	if p.text == nil {
+		return nil
+	}
+	at := p.topPlace()
+	at.sub = min(at.sub, 0)
+	return p.layOut(at, 0, false)
+}

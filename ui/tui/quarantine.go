@@ -37,16 +37,16 @@ func newQuarantine(d *desk) *records {
 	if d.quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
 		page, err := d.quarantine.Entries(ctx, q)
 		if err != nil {
-			return span[record]{}, safetext.Text{}, err
+			return span[record]{}, said{}, err
 		}
 		out := span[record]{next: page.Next, total: page.Total}
 		for _, e := range page.Entries {
 			out.rows = append(out.rows, quarantineRecord(d, e))
 		}
-		return out, safetext.Text{}, nil
+		return out, said{}, nil
 	}
 	kind.detail = func(ctx context.Context, raw any) *text {
 		e := raw.(QuarantineEntry)
@@ -54,25 +54,86 @@ func newQuarantine(d *desk) *records {
 		return quarantineText(d, e, full, err)
 	}
 	kind.keys = func(p *records) []Binding {
-		return []Binding{{Keys: []string{"d"}, Hint: "delete", Description: "delete this entry of the quarantine, after a question; its source stays as it is",
-			Disabled: func() string { return noDiscard(p) },
-			Handler: func() tea.Cmd {
+		return []Binding{
+			{Keys: []string{"e"}, Hint: "release", Description: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner",
+				Disabled: func() string { return noRelease(p) },
+				Handler: func() tea.Cmd {
+					r, _ := p.list.current()
+					return d.app.release(r.raw.(QuarantineEntry))
+				}},
+			{Keys: []string{"d"}, Hint: "delete", Description: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are",
+				Disabled: func() string { return noDiscard(p) },
+				Handler:  func() tea.Cmd { return discardHere(p) }},
+			{Keys: []string{"R"}, Hint: "same rule", Description: "mark all entries that the same rule has blocked, in every store", Disabled: p.none, Handler: func() tea.Cmd {
 				r, _ := p.list.current()
-				return d.discard(r.raw.(QuarantineEntry))
-			}}}
+				rule := r.raw.(QuarantineEntry)
+				return p.marks.all(func(r record) bool {
+					e := r.raw.(QuarantineEntry)
+					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
+				})
+			}},
+		}
 	}
+	kind.marking, kind.name, kind.datum = true, "quarantine", quarantineDatum
+	kind.field = func(raw any) string { return raw.(QuarantineEntry).Source }
 	return newRecords(d, kind)
 }
 
 // noDiscard says why the entry at the cursor cannot be deleted. What the store
 // has not filed is a live item: forgetting that is another act.
 func noDiscard(p *records) string {
+	if p.marks.n() > 0 {
+		return p.d.locked("")
+	}
 	r, ok := p.list.current()
 	if !ok {
 		return "the list is empty"
 	}
-	e := r.raw.(QuarantineEntry)
-	if why := p.d.locked(e.Store); why != "" {
+	return noDiscardOf(p.d, r.raw.(QuarantineEntry))
+}
+
+// discardHere asks about the entry at the cursor or the marked ones.
+func discardHere(p *records) tea.Cmd {
+	d := p.d
+	if p.marks.n() < 2 {
+		r, _ := p.list.current()
+		for _, m := range p.marks.kept {
+			r = m
+		}
+		if why := noDiscardOf(d, r.raw.(QuarantineEntry)); why != "" {
+			d.say(toneWarn, d.esc.Const(why))
+			return nil
+		}
+		p.marks.clear()
+		return d.discard(r.raw.(QuarantineEntry))
+	}
+	if why := d.noBulk(); why != "" {
+		d.say(toneWarn, d.esc.Const(why))
+		return nil
+	}
+	var items []target
+	left := 0
+	for _, id := range p.marks.order {
+		e := p.marks.kept[id].raw.(QuarantineEntry)
+		if noDiscardOf(d, e) != "" {
+			left++ // live items, and rows that tell of a store
+			continue
+		}
+		items = append(items, target{ref: model.Ref{Store: e.Store, ID: e.ID}, name: e.Source, bytes: e.Bytes})
+	}
+	if len(items) == 0 {
+		d.say(toneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
+		return nil
+	}
+	if left > 0 {
+		d.say(toneWarn, d.esc.Sprintf("%s stay: they are no entries of a quarantine", plural(int64(left), "marked row")))
+	}
+	p.marks.clear()
+	return d.app.forgetMany("", items, "Delete", "entry")
+}
+
+func noDiscardOf(d *desk, e QuarantineEntry) string {
+	if why := d.locked(e.Store); why != "" {
 		return why
 	}
 	switch {
@@ -171,7 +232,15 @@ func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error
 	if full.Decoded != "" && full.Decoded != full.Body {
 		head = append(head, headLine{value: esc.Const("decoded, as the rule saw it"), kind: headTitle}, headLine{value: esc.LineMax(full.Decoded, maxField)}, headLine{kind: headBlank})
 	}
-	return newText(append(head, headLine{value: esc.Const("what was set aside"), kind: headTitle}), full.Body)
+	t := newText(append(head, headLine{value: esc.Const("what was set aside, with what matched marked"), kind: headTitle}), full.Body)
+	for _, s := range full.Spans {
+		if n := len(t.marks); n > 0 && s.Start <= t.marks[n-1].end {
+			t.marks[n-1].end = max(t.marks[n-1].end, s.End)
+		} else if s.Start < s.End && s.End <= len(full.Body) {
+			t.marks = append(t.marks, mark{s.Start, s.End})
+		}
+	}
+	return t
 }
 
 func matchPlace(e QuarantineEntry) string {

@@ -307,6 +307,7 @@ func (p *recall) bindings() []Binding {
 	case p.reading:
 		return append([]Binding{
 			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Handler: func() tea.Cmd { return p.d.copy(p.reader.want.ref) }},
+			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the hits", Handler: p.back},
 		}, movement(p.reader.pager, "line")...)
 	case p.typing() != nil:
@@ -331,6 +332,9 @@ func (p *recall) bindings() []Binding {
 		}},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read the item of this hit, at its line", Disabled: p.noHit, Handler: p.readHere},
 		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the hit's reference to the clipboard of the terminal", Disabled: p.noHit, Handler: p.copyRef},
+		{Keys: []string{"Y"}, Description: "copy the hit as one line of JSON", Disabled: p.noHit, Handler: p.copyRow},
+		{Keys: []string{"e"}, Hint: "edit", Description: "edit the item of this hit in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
+		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: p.noHit, Handler: p.exportHits},
 		{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the hit down", Handler: func() tea.Cmd { return p.detail.move(1) }},
 		{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the hit up", Handler: func() tea.Cmd { return p.detail.move(-1) }},
 	}, movement(&p.table, "hit")...)
@@ -361,4 +365,53 @@ func (p *recall) readHere() tea.Cmd {
 func (p *recall) copyRef() tea.Cmd {
 	h, _ := p.current()
 	return p.d.copy(model.Ref{Store: h.store, ID: h.hit.ID})
+}
+
+func (p *recall) noEdit() string {
+	h, ok := p.current()
+	switch {
+	case !ok:
+		return p.noHit()
+	case h.hit.ID == "":
+		return "this hit names no item: agents do not get it"
+	}
+	return p.d.noEdit(h.store)
+}
+
+func (p *recall) editHere() tea.Cmd {
+	h, _ := p.current()
+	return p.d.app.editItem(model.Ref{Store: h.store, ID: h.hit.ID})
+}
+
+func (p *recall) copyRow() tea.Cmd {
+	h, _ := p.current()
+	return p.d.copyRow(hitDatum(h).object())
+}
+
+func hitDatum(h hitRow) datum {
+	var r datum
+	r.add("store", h.store)
+	r.add("id", model.EncodeID(h.hit.ID))
+	r.add("source", h.hit.Source)
+	r.add("line", h.hit.Line)
+	r.add("score", h.hit.Score)
+	r.add("snippet", h.hit.Snippet)
+	r.add("quarantined", h.withheld)
+	return r
+}
+
+// exportHits writes the hits that are on the screen: recall has no further pages.
+func (p *recall) exportHits() tea.Cmd {
+	rows := slices.Clone(p.rows)
+	return p.d.app.exportTable("recall", func(_ context.Context, write func(datum) error) error {
+		for _, h := range rows {
+			if h.heading {
+				continue
+			}
+			if err := write(hitDatum(h)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

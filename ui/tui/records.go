@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -31,15 +32,39 @@ type recordKind struct {
 	noun    string
 	empty   string // what an empty list means
 	columns []column
-	fetch   func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error)
+	fetch   func(ctx context.Context, q PageQuery) (span[record], said, error)
 	detail  func(ctx context.Context, raw any) *text // runs in a command
 	keys    func(p *records) []Binding               // of this kind only; nil: none
+	datum   func(raw any) datum                      // the row as data; nil: it is neither copied nor exported
+	field   func(raw any) string                     // what y copies; nil: nothing
+	name    string                                   // of an export
+	marking bool                                     // rows can be marked
+	hint    string                                   // what a filter takes, shown where it is typed
+	check   func(query string) error                 // why a filter cannot be taken; nil: all can
+	// live tells the state of the source, cheaply: when it changes the list is asked
+	// for again while it is on the screen. nil: the list does not grow by itself.
+	live func(ctx context.Context) string
 }
+
+// said is what a source says about the whole list; calm: there is no trouble.
+type said struct {
+	text safetext.Text
+	calm bool
+}
+
+// liveEvery is the pause between two looks at a list that grows by itself.
+const liveEvery = 2 * time.Second
+
+// liveTick asks whether a list has grown.
+type liveTick struct{}
+
+// liveStamp is the state of a list's source.
+type liveStamp struct{ stamp string }
 
 // noticed is a page with what its source says about the whole list.
 type noticed struct {
 	page   fetched[record]
-	notice safetext.Text
+	notice said
 }
 
 // detailed is the detail of a record.
@@ -57,11 +82,14 @@ type records struct {
 	detail *pager
 	filter input
 	query  string
-	notice safetext.Text
+	notice said
 	shown  string // key of the record in the detail
 	asked  string // key of the record that was last asked for
 	full   bool   // the detail fills the pane
 	open   bool
+	marks  *marks[record, record]
+	stamp  string // of the source, when it grows by itself
+	ticks  bool
 	width  int
 	height int
 }
@@ -71,6 +99,7 @@ func newRecords(d *desk, kind recordKind) *records {
 	p.list = newWindow(p.ask, func(r record) string { return r.key })
 	p.list.forward = true
 	p.detail = newPager(d.st, p.ask)
+	p.marks = newMarks(func() *window[record] { return p.list }, func(r record) record { return record{key: r.key, raw: r.raw} })
 	return p
 }
 
@@ -80,19 +109,44 @@ func (p *records) unavailable() string { return p.kind.missing }
 
 func (p *records) enter() tea.Cmd {
 	if p.open {
-		return p.list.refresh()
+		return tea.Batch(p.list.refresh(), p.tick())
 	}
 	p.open = true
-	return p.restart()
+	return tea.Batch(p.restart(), p.tick())
+}
+
+// tick looks at a source that grows, as long as its list is on the screen.
+func (p *records) tick() tea.Cmd {
+	if p.kind.live == nil || p.ticks {
+		return nil
+	}
+	p.ticks = true
+	return p.d.later(p.kind.pane)(liveEvery, liveTick{})
+}
+
+func (p *records) visible() bool { return p.d.app == nil || p.d.app.pane() == pane(p) }
+
+// grown asks for the list again when its source has another state.
+func (p *records) grown(m liveStamp) tea.Cmd {
+	was := p.stamp
+	p.stamp = m.stamp
+	if was == "" || was == m.stamp {
+		return nil
+	}
+	return p.list.refresh()
 }
 
 func (p *records) restart() tea.Cmd {
 	filter, not := strings.CutPrefix(p.query, "!")
 	fetch := p.kind.fetch
-	notices := make(chan safetext.Text, 1)
+	notices := make(chan said, 1)
 	p.list.ask = func(f func(context.Context) any) tea.Cmd {
 		return p.ask(func(ctx context.Context) any {
-			page := f(ctx).(fetched[record])
+			answer := f(ctx)
+			page, ok := answer.(fetched[record])
+			if !ok {
+				return answer // of a walk that marks
+			}
 			out := noticed{page: page}
 			select {
 			case out.notice = <-notices:
@@ -117,7 +171,12 @@ func (p *records) update(msg any) tea.Cmd {
 		if msg.page.gen == p.list.gen {
 			p.notice = msg.notice
 		}
+		// Whoever looks at the newest row goes on looking at the newest row.
+		follow := p.kind.live != nil && msg.page.how == arriveRefresh && p.list.sel == 0
 		cmd := p.list.arrive(msg.page)
+		if follow {
+			p.list.sel, p.list.top = 0, 0
+		}
 		p.layout()
 		return tea.Batch(cmd, p.show())
 	case detailed:
@@ -127,6 +186,17 @@ func (p *records) update(msg any) tea.Cmd {
 		}
 	case laidOut:
 		p.detail.arrive(msg)
+	case liveTick:
+		p.ticks = false
+		if !p.visible() {
+			return nil
+		}
+		live := p.kind.live
+		return tea.Batch(p.ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.tick())
+	case liveStamp:
+		return p.grown(msg)
+	case walked[record]:
+		return p.marks.walked(p.d, msg)
 	}
 	return nil
 }
@@ -153,10 +223,10 @@ func (p *records) resize(width, height int) tea.Cmd {
 }
 
 func (p *records) noticeLines() []safetext.Text {
-	if p.notice.IsEmpty() {
+	if p.notice.text.IsEmpty() {
 		return nil
 	}
-	lines := p.d.st.esc.Wrap(p.notice, p.width-2)
+	lines := p.d.st.esc.Wrap(p.notice.text, p.width-2)
 	return lines[:min(len(lines), 3)]
 }
 
@@ -180,13 +250,17 @@ func (p *records) render(width, height int) ([]string, *tea.Position) {
 	}
 	var out []string
 	for _, n := range p.noticeLines() {
-		out = append(out, st.row(width).blank(1).put(st.bad, n).end())
+		pt := st.bad
+		if p.notice.calm {
+			pt = st.dim
+		}
+		out = append(out, st.row(width).blank(1).put(pt, n).end())
 	}
 	var cursor *tea.Position
 	f := p.d.split(width, height-len(out))
-	h := st.row(f.listWidth).blank(1)
+	h := st.row(f.listWidth).blank(p.indent())
 	if p.filter.focus {
-		col := p.filter.render(h, st.esc.Const("/"), safetext.Text{})
+		col := p.filter.render(h, st.esc.Const("/"), st.esc.Const(p.kind.hint))
 		cursor = &tea.Position{X: col + 1, Y: len(out)}
 	} else {
 		for i, c := range p.kind.columns {
@@ -199,6 +273,14 @@ func (p *records) render(width, height int) ([]string, *tea.Position) {
 	}
 	list = append(list, p.emptiness(f.listWidth)...)
 	return append(out, p.d.join(f, list, p.detail.render(st, f.detailWidth, f.detailHeight), safetext.Const(p.kind.noun))...), cursor
+}
+
+// indent is what stands before the first column: the cursor, and the marks.
+func (p *records) indent() int {
+	if p.kind.marking {
+		return 2
+	}
+	return 1
 }
 
 func (p *records) cell(r *row, i int, paint paint, t safetext.Text) {
@@ -216,6 +298,9 @@ func (p *records) cell(r *row, i int, paint paint, t safetext.Text) {
 func (p *records) row(rec record, at bool, width int) string {
 	st := p.d.st
 	r := st.highlighted(width, at, !p.filter.focus)
+	if p.kind.marking {
+		st.mark(r, p.marks.has(rec.key))
+	}
 	for i, t := range rec.cells {
 		pt := st.plain
 		if i < len(rec.tones) {
@@ -257,7 +342,7 @@ func (p *records) crumbs() []safetext.Text {
 	if r, ok := p.list.current(); ok && p.full {
 		out = append(out, r.cells[0])
 	}
-	return out
+	return append(out, p.marks.crumb(p.d.esc)...)
 }
 
 func (p *records) position() (safetext.Text, bool) {
@@ -298,9 +383,16 @@ func (p *records) refresh() tea.Cmd {
 }
 
 func (p *records) apply(query string) tea.Cmd {
+	if p.kind.check != nil {
+		if err := p.kind.check(query); err != nil {
+			p.d.say(toneWarn, reason(p.d.esc, err))
+			return nil // the operator goes on typing
+		}
+	}
 	p.filter.focus = false
 	p.filter.set(query)
 	p.query = query
+	p.marks.stop()
 	return p.restart()
 }
 
@@ -318,20 +410,57 @@ func (p *records) end() tea.Cmd {
 }
 
 func (p *records) bindings() []Binding {
-	if p.kind.keys == nil || p.typing() != nil {
+	if p.typing() != nil {
 		return p.common()
 	}
-	return append(p.kind.keys(p), p.common()...)
+	var out []Binding
+	if p.marks.walk != nil {
+		return append(p.marks.bindings(p.none, p.move), p.common()...)
+	}
+	if p.kind.keys != nil {
+		out = p.kind.keys(p)
+	}
+	if p.kind.marking && !p.full {
+		out = append(out, p.marks.bindings(p.none, p.move)...)
+	}
+	return append(append(out, p.common()...), p.handing()...)
+}
+
+func (p *records) none() string {
+	if _, ok := p.list.current(); !ok {
+		return "the list is empty"
+	}
+	return ""
+}
+
+// handing are the keys that take rows out of the console.
+func (p *records) handing() []Binding {
+	var out []Binding
+	if p.kind.field != nil {
+		out = append(out, Binding{Keys: []string{"y"}, Hint: "copy", Description: "copy what this row is about to the clipboard", Disabled: p.none, Handler: func() tea.Cmd {
+			r, _ := p.list.current()
+			return p.d.copyText(p.d.esc.Const("the field"), p.kind.field(r.raw))
+		}})
+	}
+	if p.kind.datum != nil {
+		out = append(out,
+			Binding{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.none, Handler: func() tea.Cmd {
+				r, _ := p.list.current()
+				return p.d.copyRow(p.kind.datum(r.raw).object())
+			}},
+			Binding{Keys: []string{"x"}, Hint: "export", Description: "export the filtered table to a file: CSV, JSON lines", Disabled: p.none, Handler: func() tea.Cmd {
+				fetch, datumOf := p.list.fetch, p.kind.datum
+				return p.d.app.exportTable(p.kind.name, func(ctx context.Context, write func(datum) error) error {
+					return eachRow(ctx, fetch, func(r record) error { return write(datumOf(r.raw)) })
+				})
+			}})
+	}
+	return out
 }
 
 // common are the keys that every list of records has.
 func (p *records) common() []Binding {
-	none := func() string {
-		if _, ok := p.list.current(); !ok {
-			return "the list is empty"
-		}
-		return ""
-	}
+	none := p.none
 	switch {
 	case p.full:
 		return append([]Binding{

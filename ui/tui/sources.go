@@ -18,8 +18,10 @@ type PageQuery struct {
 // AuditSource is the operator log as the console reads it. It changes nothing
 // and is safe for concurrent use.
 type AuditSource interface {
-	// Events lists newest first. A cursor that is not this list's is InvalidInput.
+	// Events lists newest first what AuditFilter of q.Filter matches. A cursor that is not this list's is InvalidInput.
 	Events(ctx context.Context, q PageQuery) (AuditPage, error)
+	// Stamp changes whenever a record was added; it is cheap. Empty: not known.
+	Stamp(ctx context.Context) string
 }
 
 // AuditPage is a window of the log.
@@ -30,6 +32,8 @@ type AuditPage struct {
 	// Notice is what the operator must know about the log as a whole, in words:
 	// that its chain does not verify, that it cannot be written. Empty: nothing.
 	Notice string
+	// Verified says up to where and when the chain was verified, in words.
+	Verified string
 }
 
 // AuditEvent is one record with the clear names that the log's side table still
@@ -45,6 +49,7 @@ type AuditEvent struct {
 	Subject string // clear name, else empty
 	Phase   string // intent or outcome
 	Result  string
+	Open    bool // an intent without an outcome
 	Reason  string
 	Fields  []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
 }
@@ -82,7 +87,8 @@ type QuarantineEntry struct {
 	Store         string
 	ID            string
 	Source        string
-	Filed         bool // the store's quarantine holds it; otherwise it is a live item
+	SourceID      string // id of the live item, empty when it cannot be told
+	Filed         bool   // the store's quarantine holds it; otherwise it is a live item
 	Category      string
 	Pattern       string // the rule that matched
 	SHA256        string
@@ -95,10 +101,14 @@ type QuarantineEntry struct {
 	Problem       string
 }
 
+// Span is a part of a text, in bytes.
+type Span struct{ Start, End int }
+
 // QuarantineDetail is an entry with its content.
 type QuarantineDetail struct {
 	QuarantineEntry
 	Body    string
+	Spans   []Span        // where rules matched in Body, in order
 	Decoded string        // the view that the rule matched in, when it differs from Body
 	Fields  []model.Field // what else is known
 }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"strings"
+	"context"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -211,14 +211,17 @@ func (p *tiers) bindings() []Binding {
 		return append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
-			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out archived and bookkeeping items and hidden tiers", Handler: p.toggleHidden},
-			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
-			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
 			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
 			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, or all that are marked, after a question", Disabled: p.noForget, Handler: p.forgetHere},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"A"}, Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: p.appendHere},
-			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read", Disabled: p.noHistory, Handler: p.historyHere},
+			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out archived and bookkeeping items and hidden tiers", Handler: p.toggleHidden},
+			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
+			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
+			{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.noItem, Handler: p.copyRow},
+			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: p.noItem, Handler: p.exportTable},
+			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.toggleMarkdown},
+			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: p.historyHere},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
 			{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the preview down", Handler: func() tea.Cmd { return p.reader.pager.move(1) }},
 			{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the preview up", Handler: func() tea.Cmd { return p.reader.pager.move(-1) }},
@@ -227,11 +230,14 @@ func (p *tiers) bindings() []Binding {
 	return append([]Binding{
 		{Keys: []string{"n"}, Hint: "next", Description: "the next item of the list", Handler: func() tea.Cmd { return p.neighbour(1) }},
 		{Keys: []string{"p"}, Hint: "previous", Description: "the item before", Handler: func() tea.Cmd { return p.neighbour(-1) }},
-		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Handler: p.copyRef},
 		{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
 		{Keys: []string{"A"}, Hint: "append", Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: p.appendHere},
 		{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: p.forgetHere},
-		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read", Disabled: p.noHistory, Handler: p.historyHere},
+		{Keys: []string{"m"}, Hint: "markdown", Description: "markdown rendered, or the text as it is stored", Handler: p.toggleMarkdown},
+		{Keys: []string{"y"}, Hint: "copy text", Description: "copy the item's text to the clipboard of the terminal", Handler: p.copyBody},
+		{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Handler: p.copyRow},
+		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Handler: func() tea.Cmd { return p.d.app.exportItem(p.reader.want.ref) }},
+		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: p.historyHere},
 		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the list", Handler: p.back},
 	}, movement(p.reader.pager, "line")...)
 }
@@ -369,11 +375,11 @@ func (p *tiers) changed() tea.Cmd {
 	if p.level == levelOverview {
 		return p.overview.refresh()
 	}
+	p.items.marks.clear()
 	if p.level == levelItem {
-		p.level = levelItems
+		return tea.Batch(p.reader.open(p.reader.want, true), p.items.list.refresh())
 	}
 	p.reader.clear()
-	p.items.marks.clear()
 	return tea.Batch(p.layout(), p.items.list.refresh())
 }
 
@@ -407,19 +413,62 @@ func (p *tiers) neighbour(by int) tea.Cmd {
 	return tea.Batch(p.items.list.move(by), p.reader.open(p.items.wanted(), false))
 }
 
-// copyRef hands the reference to the terminal. It is the encoded form, so it
-// holds no control character.
-func (p *tiers) copyRef() tea.Cmd { return p.d.copy(p.reader.want.ref) }
+func (p *tiers) copyRef() tea.Cmd { return p.d.copy(p.items.wanted().ref) }
 
-// copy puts a reference on the clipboard of the operator's terminal (OSC 52).
-func (d *desk) copy(ref model.Ref) tea.Cmd {
-	s := ref.String()
-	if ref.Store == "" {
+// copyBody copies what is on the screen, not what the store holds by now.
+func (p *tiers) copyBody() tea.Cmd {
+	if p.reader.pager.text == nil || p.reader.shown != p.reader.want.ref {
+		p.d.say(toneInfo, p.d.esc.Const("it is still being read"))
 		return nil
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return nil // EncodeID leaves none
+	return p.d.copyText(p.d.esc.LineMax(p.reader.shown.ID, maxTitle), p.reader.pager.text.body)
+}
+
+func (p *tiers) copyRow() tea.Cmd {
+	row, ok := p.items.list.current()
+	if !ok {
+		return nil
 	}
-	d.say(toneInfo, d.st.esc.Sprintf("copied %s, if the terminal allows it", s))
-	return tea.SetClipboard(s)
+	return p.d.copyRow(headerDatum(p.items.at.store, row.header).object())
+}
+
+func (p *tiers) toggleMarkdown() tea.Cmd {
+	on := !p.reader.pager.markdown
+	word := "the text is shown as it is stored"
+	if on {
+		word = "markdown is rendered; m shows the text as it is stored"
+	}
+	p.d.say(toneInfo, p.d.esc.Const(word))
+	return p.reader.pager.asMarkdown(on)
+}
+
+// exportTable writes the list with its filter and order, all pages.
+func (p *tiers) exportTable() tea.Cmd {
+	fetch, store := p.items.list.fetch, p.items.at.store
+	name := store
+	if p.items.at.tier != "" {
+		name += "-" + p.items.at.tier
+	}
+	return p.d.app.exportTable(name, func(ctx context.Context, write func(datum) error) error {
+		return eachRow(ctx, fetch, func(r itemRow) error { return write(headerDatum(store, r.header)) })
+	})
+}
+
+// eachRow goes through all pages of a list.
+func eachRow[T any](ctx context.Context, fetch fetcher[T], do func(T) error) error {
+	for at := (from{}); ; {
+		page, err := fetch(ctx, at, model.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, r := range page.rows {
+			if err := do(r); err != nil {
+				return err
+			}
+		}
+		if page.next == "" {
+			return nil
+		}
+		at = from{cursor: page.next}
+	}
 }

@@ -101,10 +101,11 @@ func (a *App) undoKind() recordKind {
 		columns: []column{
 			{"WHEN", 21, false}, {"CHANGE", 8, false}, {"STORE", 12, false}, {"SIZE", 10, true}, {"ITEM", 0, false},
 		},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
 			return d.fetchUndos(ctx, q)
 		},
 		detail: func(_ context.Context, raw any) *text { return undoText(d, raw.(UndoRow)) },
+		name:   "undo", field: func(raw any) string { return raw.(UndoRow).ID }, datum: undoDatum,
 	}
 	kind.keys = func(p *records) []Binding {
 		return []Binding{{Keys: []string{"u"}, Hint: "put back", Description: "put back what this change displaced",
@@ -136,10 +137,10 @@ func (a *App) noRestore(p *records) string {
 }
 
 // fetchUndos gives all entries as one page: they are few, and each is one file.
-func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record], said, error) {
 	rows, damaged, err := d.acts.Undos(ctx)
 	if err != nil {
-		return span[record]{}, safetext.Text{}, err
+		return span[record]{}, said{}, err
 	}
 	var out span[record]
 	for _, u := range rows {
@@ -148,9 +149,9 @@ func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record], safet
 		}
 	}
 	out.total = model.Count{N: int64(len(out.rows))}
-	var notice safetext.Text
+	var notice said
 	if damaged > 0 {
-		notice = d.esc.Sprintf("%s cannot be read: memdesk undo list names them", plural(int64(damaged), "damaged entry"))
+		notice.text = d.esc.Sprintf("%s cannot be read: memdesk undo list names them", plural(int64(damaged), "damaged entry"))
 	}
 	return out, notice, nil
 }
@@ -187,4 +188,20 @@ func (a *App) openUndos() tea.Cmd {
 		return nil
 	}
 	return a.openSide("Undo", a.undoKind())
+}
+
+func undoDatum(raw any) datum {
+	u := raw.(UndoRow)
+	var r datum
+	r.add("undo", u.ID)
+	r.add("store", u.Store)
+	r.add("id", model.EncodeID(u.Item))
+	r.add("op", u.Op)
+	r.add("at", stampOf(u.At))
+	r.add("expires", stampOf(u.Expires))
+	r.add("bytes", u.Bytes)
+	r.add("existed", u.Existed)
+	r.add("confirmed", u.Confirmed)
+	r.add("obstacle", u.Obstacle)
+	return r
 }

@@ -1,0 +1,248 @@
+package tui
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/csv"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// datum is a row as it is exported: its columns in order, with one name each.
+type datum struct {
+	names  []string
+	values []any // strings, numbers, booleans, lists of strings; nil is unknown
+}
+
+func (r *datum) add(name string, value any) {
+	r.names = append(r.names, name)
+	r.values = append(r.values, value)
+}
+
+// object is the row for JSON.
+func (r datum) object() map[string]any {
+	out := map[string]any{}
+	for i, n := range r.names {
+		out[n] = r.values[i]
+	}
+	return out
+}
+
+// cells are the row for CSV. A cell that a spreadsheet could take for a formula
+// is made a text (terminal-safety.md, policy 7).
+func (r datum) cells() []string {
+	out := make([]string, len(r.values))
+	for i, v := range r.values {
+		switch v := v.(type) {
+		case nil:
+		case string:
+			out[i] = safetext.Cell(v)
+		case []string:
+			out[i] = safetext.Cell(strings.Join(v, " "))
+		default:
+			b, err := safetext.MarshalJSON(v)
+			if err == nil {
+				out[i] = strings.Trim(string(b), `"`)
+			}
+		}
+	}
+	return out
+}
+
+func headerDatum(store string, h model.Header) datum {
+	var r datum
+	r.add("store", store)
+	r.add("id", model.EncodeID(h.ID))
+	r.add("tier", h.Tier)
+	r.add("scope", h.Scope)
+	r.add("title", h.Title)
+	r.add("bytes", h.Bytes)
+	r.add("modified", stampOf(h.Modified))
+	r.add("stamp", h.Stamp)
+	flags := make([]string, len(h.Flags))
+	for i, f := range h.Flags {
+		flags[i] = string(f)
+	}
+	r.add("flags", flags)
+	return r
+}
+
+// itemDatum is an item whole. JSON cannot hold what is not UTF-8: the bytes stand
+// beside it then.
+func itemDatum(store string, it model.Item) datum {
+	r := headerDatum(store, it.Header)
+	r.add("revision", string(it.Revision))
+	meta := map[string]string{}
+	for _, f := range it.Meta {
+		meta[f.Name] = f.Value
+	}
+	r.add("meta", meta)
+	r.add("body", it.Body)
+	if !utf8.ValidString(it.Body) {
+		r.add("body_base64", base64.StdEncoding.EncodeToString([]byte(it.Body)))
+	}
+	return r
+}
+
+// stampOf is a time as data, nil when it is not known.
+func stampOf(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// exporter writes rows page by page and says how many.
+type exporter func(ctx context.Context, write func(datum) error) error
+
+// exportTable asks where a table goes, and writes all of its pages there.
+func (a *App) exportTable(name string, rows exporter) tea.Cmd {
+	esc := a.d.esc
+	stamp := a.o.Clock.Now().UTC().Format("20060102-150405")
+	return a.show(a.exportDialog(esc.Const("Export the table?"),
+		esc.Const("All rows under the filter are written, however many pages: .csv for a spreadsheet, .jsonl for one JSON object per line."),
+		safetext.FileName("memdesk-"+name+"-"+stamp+".csv"),
+		func(ctx context.Context, path string) acted { return a.writeTable(ctx, path, rows) }))
+}
+
+// exportItem asks where an item goes, and writes it as it is stored.
+func (a *App) exportItem(ref model.Ref) tea.Cmd {
+	esc := a.d.esc
+	return a.show(a.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, maxTitle)),
+		esc.Const("The document is written as the store holds it, control characters included; a name that ends in .json gets the item with all that is known about it."),
+		safetext.FileName(filepath.Base(ref.ID)),
+		func(ctx context.Context, path string) acted {
+			return a.writeFile(path, func(w io.Writer) (int64, error) {
+				s, it, err := a.d.readable(ctx, ref)
+				if err != nil {
+					return 0, err
+				}
+				if strings.EqualFold(filepath.Ext(path), ".json") {
+					b, err := safetext.MarshalJSON(itemDatum(ref.Store, it).object())
+					if err != nil {
+						return 0, err
+					}
+					_, err = w.Write(append(b, '\n'))
+					return 1, err
+				}
+				_, err = io.WriteString(w, it.Document().Encode(kindOf(s, it.Tier)))
+				return 1, err
+			}, "item")
+		}))
+}
+
+func (a *App) exportDialog(question, about safetext.Text, name string, act func(ctx context.Context, path string) acted) *dialog {
+	esc := a.d.esc
+	d := &dialog{
+		title: esc.Const("Export"), noReason: true,
+		lines: []headLine{
+			{value: question, kind: headTitle}, {value: about},
+			{value: esc.Const("The file is made on the machine that memdesk runs on, for you alone (mode 0600). One that is there already is not overwritten."), kind: headNote},
+		},
+		fields: []field{{label: esc.Const("to: ")}},
+	}
+	d.fields[0].input.set(name)
+	d.choices = []choice{{verb: "Write", stops: true, act: func(ctx context.Context, f filled) acted {
+		out := act(ctx, strings.TrimSpace(f.fields[0]))
+		if out.next != nil {
+			return out
+		}
+		if !out.ok { // asked again with the reason on top
+			again := a.exportDialog(question, about, f.fields[0], act)
+			again.lines = append([]headLine{{value: esc.Sprintf("!! %s", out.text), kind: headWarn}}, again.lines...)
+			return acted{next: again}
+		}
+		return out
+	}}}
+	return d
+}
+
+// writeTable writes every page. It runs in a command.
+func (a *App) writeTable(ctx context.Context, path string, rows exporter) acted {
+	ext := strings.ToLower(filepath.Ext(path))
+	if !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext) {
+		return acted{text: a.d.esc.Const("The name must end in .csv or .jsonl: it says how the table is written.")}
+	}
+	return a.writeFile(path, func(w io.Writer) (n int64, err error) {
+		write := jsonRows(w)
+		if ext == ".csv" {
+			c := csv.NewWriter(w)
+			write = csvRows(c)
+			defer func() {
+				c.Flush()
+				err = errors.Join(err, c.Error())
+			}()
+		}
+		err = rows(ctx, func(r datum) error {
+			n++
+			return write(r)
+		})
+		return n, err
+	}, "row")
+}
+
+func jsonRows(w io.Writer) func(datum) error {
+	out := safetext.NewJSONWriter(w)
+	return func(r datum) error { return out.Write(r.object()) }
+}
+
+func csvRows(c *csv.Writer) func(datum) error {
+	headed := false
+	return func(r datum) error {
+		if !headed {
+			headed = true
+			if err := c.Write(r.names); err != nil {
+				return err
+			}
+		}
+		return c.Write(r.cells())
+	}
+}
+
+// writeFile makes a new private file and fills it; a file that could not be
+// filled to the end is removed.
+func (a *App) writeFile(path string, fill func(io.Writer) (int64, error), noun string) acted {
+	esc := a.d.esc
+	if path == "" {
+		return acted{text: esc.Const("Give the name of a file.")}
+	}
+	full := path
+	if home := a.d.env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
+		full = filepath.Join(home, path[2:])
+	}
+	f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, maxTitle))}
+	case err != nil:
+		return acted{text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, maxTitle), esc.Err(cause(err)))}
+	}
+	n, err := fill(f)
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		_ = os.Remove(full)
+		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", reason(esc, cause(err)))}
+	}
+	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s", plural(n, noun), esc.LineMax(path, maxTitle))}
+}
+
+// cause drops the path that the operator has just typed.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"memdesk/internal/safetext"
+)
+
+func TestMarkdownLine(t *testing.T) {
+	for raw, want := range map[string]string{
+		"# Title": "# Title", "- item": "• item", "  * deep **strong** x": "  • deep strong x", "- [x] done": "[x] done",
+		"a `code` b": "a code b", "[text](https://x.y/z) end": "text (https://x.y/z) end", "snake_case_name": "snake_case_name",
+		"2 * 3 * 4": "2 * 3 * 4", "**open": "**open", "> quoted *em*": "> quoted em", "---": strings.Repeat("-", 40), "*": "*", "": "",
+		"[x]": "[x]", "[]()": "[]()", `\*no\*`: `\*no\*`,
+	} {
+		if got, _, _ := markdownLine(raw, false, false); got != want {
+			t.Errorf("%q is drawn %q, want %q", raw, got, want)
+		}
+	}
+	if got, l, _ := markdownLine("# not a title", true, false); got != "    # not a title" || l != lookCode {
+		t.Errorf("code is drawn %q", got)
+	}
+}
+
+// Whatever a line holds, the looks lie inside of what is drawn, in order, and the
+// rows fit.
+func TestMarkdownAnyText(t *testing.T) {
+	st := newTestStyles()
+	rapid.Check(t, func(t *rapid.T) {
+		body := rapid.StringOfN(rapid.SampledFrom([]rune("ab #*_`[]()-\\\n>!é東\x1b\u202e")), 0, 200, -1).Draw(t, "body")
+		drawn, _, runs := markdownLine(strings.ReplaceAll(body, "\n", ""), false, false)
+		last := 0
+		for _, r := range runs {
+			if r.start < last || r.end <= r.start || r.end > len(drawn) {
+				t.Fatalf("%v in %q", runs, drawn)
+			}
+			last = r.end
+		}
+		l := layout{st: st, width: rapid.IntRange(8, 60).Draw(t, "width"), markdown: true}
+		txt := newText(nil, body)
+		rows, _ := l.around(txt, textStart, 50, 50)
+		for _, r := range rows {
+			for _, s := range r.runs {
+				if s.start < 0 || s.end > r.text.Len() || !utf8.RuneStart((r.text.String() + "x")[s.start]) || !utf8.RuneStart((r.text.String() + "x")[s.end]) {
+					t.Fatalf("%v in %q", s, r.text.String())
+				}
+			}
+		}
+	})
+}
+
+func TestFences(t *testing.T) {
+	body := strings.Repeat("text\n", 20_000) + "```go\n" + strings.Repeat("code\n", 20_000) + "  ```\nafter\n"
+	txt := newText(nil, body)
+	for _, at := range []string{"text", "code", "after"} {
+		for _, off := range []int{strings.Index(body, at), strings.LastIndex(body, at)} {
+			if got := txt.fenced(off); got != (at == "code") {
+				t.Errorf("%s at %d: fenced %v", at, off, got)
+			}
+		}
+	}
+}
+
+func TestDiff(t *testing.T) {
+	var c comparison
+	c.compare(safetext.Escaper{}, "a", "b", "one\ntwo words here\nthree\n", "one\ntwo other here\nthree\nfour")
+	want := "--- a\n+++ b\n@@ -1 +1 @@\n one\n-two words here\n+two other here\n three\n+four\n\\ no newline at the end\n"
+	if d := cmp.Diff(want, c.body.String()); d != "" {
+		t.Error(d)
+	}
+	var marked []string
+	for _, m := range c.marks {
+		marked = append(marked, c.body.String()[m.start:m.end])
+	}
+	if d := cmp.Diff([]string{"words", "other"}, marked); d != "" || c.added != 2 || c.removed != 1 {
+		t.Errorf("%s %+v", d, c.change)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	base := "one\ntwo\nthree\nfour\nfive\n"
+	theirs, yours := strings.Replace(base, "one", "ONE", 1), strings.Replace(base, "five", "FIVE", 1)
+	if got, clean := merge(base, theirs, yours); !clean || got != "ONE\ntwo\nthree\nfour\nFIVE\n" {
+		t.Errorf("%v %q", clean, got)
+	}
+	got, clean := merge(base, strings.Replace(base, "two", "theirs", 1), strings.Replace(base, "two", "mine", 1))
+	if clean || !marked(got) || !strings.Contains(got, "theirs") || !strings.Contains(got, "mine") {
+		t.Errorf("%v %q", clean, got)
+	}
+}
+
+// Both sides survive a merge, whatever they are.
+func TestMergeLosesNoLine(t *testing.T) {
+	text := rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "d\n"}), 0, 8).Draw(t, "lines"), "")
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		base, theirs, yours := text.Draw(t, "base"), text.Draw(t, "theirs"), text.Draw(t, "yours")
+		got, clean := merge(base, theirs+"THEIRS\n", "YOURS\n"+yours)
+		if !strings.Contains(got, "THEIRS\n") || !strings.Contains(got, "YOURS\n") {
+			t.Fatalf("clean %v: %q", clean, got)
+		}
+	})
+}
+
+func TestMultiplexers(t *testing.T) {
+	for _, tt := range []struct {
+		env  map[string]string
+		want string
+	}{
+		{map[string]string{"TERM": "xterm"}, "\x1b]52;c;aGk=\x07"},
+		{map[string]string{"TERM": "screen-256color", "TMUX": "/tmp/x"}, "\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"},
+		{map[string]string{"TERM": "screen", "STY": "1.x"}, "\x1bP\x1b]52;c;aGk=\x07\x1b\\"},
+	} {
+		if got := clipboard(multiplexerOf(tt.env), "hi"); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.env, got, tt.want)
+		}
+	}
+}
+
+func newTestStyles() *styles { return testDesk().st }
