@@ -50,10 +50,10 @@ func newConflicts(d *desk) *records {
 	if d.conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], safetext.Text, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
 		page, err := d.conflicts.Conflicts(ctx, q)
 		if err != nil {
-			return span[record]{}, safetext.Text{}, err
+			return span[record]{}, said{}, err
 		}
 		out := span[record]{next: page.Next, total: page.Total}
 		last := ""
@@ -62,7 +62,7 @@ func newConflicts(d *desk) *records {
 			out.rows = append(out.rows, conflictRecord(d, c, key == last && c.Target != ""))
 			last = key
 		}
-		return out, d.esc.LineMax(page.Notice, maxReason), nil
+		return out, said{text: d.esc.LineMax(page.Notice, maxReason)}, nil
 	}
 	kind.detail = d.conflictDetail(false, 0)
 	aside := false

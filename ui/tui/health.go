@@ -29,6 +29,7 @@ type health struct {
 	ask     func(func(context.Context) any) tea.Cmd
 	table   table
 	reports map[string]backends.HealthReport
+	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
 	ticking bool
 	detail  *pager
@@ -38,7 +39,7 @@ type health struct {
 func newHealth(d *desk) *health {
 	p := &health{
 		d: d, ask: d.asker(paneHealth),
-		reports: map[string]backends.HealthReport{}, running: map[string]bool{},
+		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, past: map[string]*checks{},
 	}
 	p.detail = newPager(d.st, p.ask)
 	p.table.moved = p.show
@@ -90,6 +91,10 @@ func (p *health) update(msg any) tea.Cmd {
 	case checked:
 		p.running[msg.report.Store] = false
 		p.reports[msg.report.Store] = msg.report
+		if p.past[msg.report.Store] == nil {
+			p.past[msg.report.Store] = &checks{}
+		}
+		p.past[msg.report.Store].add(msg.report)
 		p.table.set(len(p.d.fleet.Members()))
 		return p.show()
 	case laidOut:
@@ -142,6 +147,17 @@ func (p *health) describe(m backends.Member) []headLine {
 	default:
 		head = append(head, headLine{name: esc.Const("health"), value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, maxReason)), kind: headWarn})
 	}
+	if past := p.past[m.Name]; past != nil {
+		head = append(head, field("checks", past.words(esc)))
+		last := esc.Const("not since this console was opened")
+		if !past.lastOK.IsZero() {
+			last = esc.Const(moment(past.lastOK))
+		}
+		head = append(head, field("last success", last))
+	}
+	if known && !r.Status.OK {
+		head = append(head, headLine{name: esc.Const("what to do"), value: esc.Const(advice(model.KindOf(m.Err)))})
+	}
 	head = append(head,
 		field("kind", esc.Line(m.Kind)),
 		field("location", esc.Line(m.Location)),
@@ -168,16 +184,21 @@ func (p *health) describeStore(s model.Store) []headLine {
 	for name, ok := range caps {
 		if ok {
 			can = append(can, name)
-		} else {
+		}
+	}
+	for _, name := range coreFacets {
+		if !caps[name] {
 			cannot = append(cannot, name)
 		}
 	}
 	slices.Sort(can)
-	slices.Sort(cannot)
 	head = append(head,
 		headLine{name: esc.Const("can"), value: orElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
 		headLine{name: esc.Const("cannot"), value: orElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
 	)
+	if p.d.app != nil {
+		head = append(head, fillLines(esc, s, p.d.app.panes[paneTiers].(*tiers).overview.tallies[s.Name].counts)...)
+	}
 	head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("deviations from the contract"), kind: headTitle})
 	for _, d := range s.Deviations {
 		head = append(head, headLine{name: esc.Line(d.Rule), value: esc.Line(d.Reason)})

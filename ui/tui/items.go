@@ -88,7 +88,7 @@ func (l *items) restart() tea.Cmd {
 		if err != nil {
 			return span[itemRow]{}, err
 		}
-		out := span[itemRow]{next: page.Next, prev: page.Prev, total: page.Total, rows: make([]itemRow, 0, len(page.Items))}
+		out := span[itemRow]{next: page.Next, prev: page.Prev, total: page.Total, problems: page.Problems, rows: make([]itemRow, 0, len(page.Items))}
 		for _, h := range page.Items {
 			if inverted && strings.Contains(strings.ToLower(h.ID+"\n"+h.Title), not) {
 				continue

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,6 +22,7 @@ type span[T any] struct {
 	rows       []T
 	next, prev string
 	total      model.Count
+	problems   []string // what could not be looked at: the list is not all there is
 }
 
 // fetcher loads one page. It runs in a command, off the update loop.
@@ -368,10 +370,32 @@ func (w *window[T]) current() (T, bool) {
 
 // trouble says that the rows are old and why.
 func (w *window[T]) trouble(esc safetext.Escaper) safetext.Text {
-	if w.err == nil || len(w.rows) == 0 {
+	if w.err == nil {
+		return w.problems(esc)
+	}
+	if len(w.rows) == 0 {
 		return safetext.Text{}
 	}
 	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", reason(esc, w.err))
+}
+
+// problems say that the list is not all there is.
+func (w *window[T]) problems(esc safetext.Escaper) safetext.Text {
+	var all []string
+	for _, p := range w.pages {
+		for _, what := range p.problems {
+			if !slices.Contains(all, what) {
+				all = append(all, what)
+			}
+		}
+	}
+	switch len(all) {
+	case 0:
+		return safetext.Text{}
+	case 1:
+		return esc.Sprintf("!! not looked at: %s", esc.LineMax(all[0], maxReason))
+	}
+	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], maxReason), plural(int64(len(all)-1), "more problem"))
 }
 
 // busy reports whether something is under way that will change what is shown.

@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// keptChecks bounds the history of one store: five minutes.
+const keptChecks = 60
+
+// checks is what has been seen of one store, oldest first.
+type checks struct {
+	took   []time.Duration // -1: it did not answer well
+	lastOK time.Time
+}
+
+func (c *checks) add(r backends.HealthReport) {
+	took := r.Latency
+	if !r.Status.OK {
+		took = -1
+	} else {
+		c.lastOK = r.Status.CheckedAt
+	}
+	c.took = append(c.took, took)
+	c.took = c.took[max(len(c.took)-keptChecks, 0):]
+}
+
+// words say what the checks were like; the line of signs before them shows their
+// course, a failure as x.
+func (c *checks) words(esc safetext.Escaper) safetext.Text {
+	var good []time.Duration
+	for _, t := range c.took {
+		if t >= 0 {
+			good = append(good, t)
+		}
+	}
+	failed := len(c.took) - len(good)
+	if len(good) == 0 {
+		return esc.Sprintf("%s %s, none answered", spark(esc, c.took), plural(int64(len(c.took)), "check"))
+	}
+	slices.Sort(good)
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
+	return esc.Sprintf("%s %s: median %s, slowest %s, %s without an answer", spark(esc, c.took), plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), group(int64(failed)))
+}
+
+// spark draws the newest checks, one sign each, relative to the slowest.
+func spark(esc safetext.Escaper, took []time.Duration) safetext.Text {
+	signs := []rune("▁▂▃▄▅▆▇█")
+	if esc.ASCII {
+		signs = []rune("_.-=+*#@")
+	}
+	took = took[max(len(took)-24, 0):]
+	slowest := time.Millisecond
+	for _, t := range took {
+		slowest = max(slowest, t)
+	}
+	var b strings.Builder
+	for _, t := range took {
+		if t < 0 {
+			b.WriteByte('x')
+			continue
+		}
+		b.WriteRune(signs[min(int(int64(len(signs))*int64(t)/int64(slowest+1)), len(signs)-1)])
+	}
+	return esc.Const(b.String())
+}
+
+// coreFacets are the abilities whose absence an operator must know of.
+var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "quarantine", "cascade"}
+
+// fillLines compare what tiers hold with their caps, as far as that can be told
+// without reading: a cap is one item's.
+func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []headLine {
+	var out []headLine
+	for _, c := range counts {
+		t, ok := s.Tier(c.Tier)
+		if !ok || t.Cap == 0 || c.Items == 0 {
+			continue
+		}
+		name := c.Tier
+		if c.Scope != "" {
+			name = c.Scope + "/" + c.Tier
+		}
+		l := headLine{name: esc.LineMax(c.Tier, 200)}
+		switch {
+		case c.Items == 1 && t.CapUnit == model.CapBytes:
+			l.value = esc.Sprintf("%s: %s of %s, %d %%", esc.LineMax(name, maxTitle), size(c.Bytes), size(t.Cap), 100*c.Bytes/t.Cap)
+			if flag := t.CapFlag(c.Bytes); flag != "" {
+				l.value, l.kind = esc.Sprintf("%s (%s)", l.value, string(flag)), headWarn
+			}
+		default:
+			l.value = esc.Sprintf("%s: %s, %s; the cap is %s for each", esc.LineMax(name, maxTitle), plural(c.Items, "item"), size(c.Bytes), capacity(t))
+		}
+		out = append(out, l)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	if len(out) > 40 {
+		out = append(out[:40:40], headLine{value: esc.Sprintf("and %s that are not listed here: 2 Tiers shows them", plural(int64(len(out)-40), "more tier")), kind: headNote})
+	}
+	return append([]headLine{{kind: headBlank}, {value: esc.Const("tiers and their caps"), kind: headTitle}}, out...)
+}
+
+// advice says what to do about a store that does not answer well.
+func advice(kind model.Kind) string {
+	switch kind {
+	case model.PermissionDenied:
+		return "Look at the rights of the operator on it, or at the key in the configuration."
+	case model.NotFound, model.InvalidInput:
+		return "Look at its location in the configuration: memdesk config check reads it."
+	case model.Locked:
+		return "Another program holds it; it is tried again by itself."
+	}
+	return "It is tried again every 5 seconds; r tries now. Its lists show what was known before."
+}
