@@ -104,7 +104,7 @@ func TestAuditSourcePages(t *testing.T) {
 	}
 	for q, want := range map[tui.PageQuery]int{
 		{Limit: 2}: 7, {Limit: 100}: 7, {Limit: 100, Filter: "forget"}: 2, {Limit: 1, Filter: "ana retain"}: 4,
-		{Limit: 100, Filter: "forget", Not: true}: 5, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok"}: 3,
+		{Limit: 100, Filter: "forget", Not: true}: 5, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok phase:outcome"}: 3,
 		{Limit: 100, Filter: "since:2101-01-01"}: 0, {Limit: 100, Filter: "store:s !action:retain"}: 2,
 	} {
 		if got := count(q); got != want {

@@ -91,7 +91,7 @@ func TestCommandLine(t *testing.T) {
 		t.Error("the theme changes nothing")
 	}
 	atDesk(func(o *tui.Options) { o.NoColor = true }).line("theme light").wants(t, "there are no colours")
-	d.line("export").wants(t, "export")
+	d.line("export").wants(t, "Export the table?")
 }
 
 func TestReadOnlyAtRunTime(t *testing.T) {
@@ -179,7 +179,7 @@ func TestPlaceIsKept(t *testing.T) {
 	d.keys("pgdown", "pgdown", "j").await("reference    graph:node-47")
 	at := d.screen()
 	d.keys("enter")
-	d.await("copy ref")
+	d.await("copy text")
 	d.keys("esc")
 	d.quiet()
 	if got := d.screen(); got != at {
