@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 
+	"memdesk/backends/internal/verdicts"
+	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -65,8 +67,7 @@ func Adapt(c Config) model.Store {
 	a := &adapter{
 		Config:  c,
 		caps:    caps,
-		scanner: newScanner(),
-		pinging: make(chan struct{}, 1),
+		scanner: verdicts.New(),
 	}
 	s := model.Store{
 		Name:           c.Name,
@@ -108,8 +109,8 @@ func Adapt(c Config) model.Store {
 type adapter struct {
 	Config
 	caps    Capabilities
-	scanner *scanner
-	pinging chan struct{} // holds one token while a ping runs
+	scanner *verdicts.Cache
+	vitals  vitals.Gate
 }
 
 func (a *adapter) tierSpecs() []model.TierSpec {

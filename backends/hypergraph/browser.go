@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
 
@@ -129,11 +130,11 @@ func (a *adapter) edgeHeader(e Edge) model.Header {
 	return flagText(h, e.Label, a.scanner)
 }
 
-func flagText(h model.Header, text string, s *scanner) model.Header {
+func flagText(h model.Header, text string, s *verdicts.Cache) model.Header {
 	if !utf8.ValidString(text) {
 		h.Flags = append(h.Flags, model.FlagBinary)
 	}
-	if s.rejects(text) {
+	if s.Rejects(text) {
 		h.Flags = append(h.Flags, model.FlagBlocked)
 	}
 	return h

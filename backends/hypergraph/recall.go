@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -96,10 +97,10 @@ func (r *recall) keep(found SearchResult) {
 	}
 	for _, h := range found.Hits {
 		id := NodeItemID(h.Node.ID)
-		if r.a.scanner.rejects(h.Node.Content) {
+		if r.a.scanner.Rejects(h.Node.Content) {
 			r.res.Quarantined = append(r.res.Quarantined, id)
 		} else if len(r.res.Hits) < r.limit {
-			text, line := snippet(h.Node.Content, r.query)
+			text, line := snippet.Cut(h.Node.Content, r.query)
 			r.res.Hits = append(r.res.Hits, model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: clamp(h.Score)})
 		}
 	}
@@ -133,11 +134,11 @@ func (r *recall) edges(ctx context.Context) error {
 	}
 	for _, e := range page.Edges[:min(room, len(page.Edges))] {
 		id := EdgeItemID(e.ID)
-		if r.a.scanner.rejects(e.Label) {
+		if r.a.scanner.Rejects(e.Label) {
 			r.res.Quarantined = append(r.res.Quarantined, id)
 			continue
 		}
-		text, line := snippet(e.Label, r.query)
+		text, line := snippet.Cut(e.Label, r.query)
 		r.res.Hits = append(r.res.Hits, model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: score})
 	}
 	return nil

@@ -122,7 +122,7 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := a.scanner.admit(have.Content, want.Content, exists && cleans(req)); err != nil {
+	if err := a.scanner.Admit(have.Content, want.Content, exists && cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	if err := checkParent(ctx, tx, have, want); err != nil {
@@ -259,7 +259,7 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	if err := a.scanner.admit(have.Label, want.Label, exists && cleans(req)); err != nil {
+	if err := a.scanner.Admit(have.Label, want.Label, exists && cleans(req)); err != nil {
 		return model.RetainResult{}, err
 	}
 	switch {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/verdicts"
+	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -56,7 +58,7 @@ func Adapt(c Config) model.Store {
 	if c.ReadOnly && c.ReadOnlyReason == "" {
 		c.ReadOnlyReason = "the store was opened for reading only"
 	}
-	a := &adapter{Config: c, scanner: newScanner(), pinging: make(chan struct{}, 1)}
+	a := &adapter{Config: c, scanner: verdicts.New()}
 	a.specs = a.tierSpecs()
 	s := model.Store{
 		Name:           c.Name,
@@ -94,8 +96,8 @@ func orders() []model.Order {
 type adapter struct {
 	Config
 	specs   []model.TierSpec
-	scanner *scanner
-	pinging chan struct{} // holds one token while a ping runs
+	scanner *verdicts.Cache
+	vitals  vitals.Gate
 
 	mu   sync.Mutex
 	last selected // the list that was paged through last

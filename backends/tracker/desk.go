@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -79,9 +80,9 @@ func (d Desk) Search(ctx context.Context, text string, f Filter, repo string) Re
 	if err != nil {
 		return fail[[]Bead](err)
 	}
-	want := fold(text)
+	want := snippet.Fold(text)
 	all = slices.DeleteFunc(all, func(b Bead) bool {
-		return !slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(fold(s), want) })
+		return !slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(snippet.Fold(s), want) })
 	})
 	return succeed(f.apply(all))
 }

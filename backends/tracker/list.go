@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -132,7 +133,7 @@ func (a *adapter) selected(ctx context.Context, op string, v View, req model.Pag
 	if last.view == v && last.key == key {
 		return last.places, nil
 	}
-	query := fold(strings.TrimSpace(req.Query))
+	query := snippet.Fold(strings.TrimSpace(req.Query))
 	out := make([]int32, 0, v.Len())
 	for i := range v.Len() {
 		if i%1024 == 0 {
@@ -159,11 +160,11 @@ func (a *adapter) selected(ctx context.Context, op string, v View, req model.Pag
 // found is the published search: a substring of id, title or description, case
 // apart (B16).
 func found(v View, i int, folded string) bool {
-	if strings.Contains(fold(v.ID(i)), folded) {
+	if strings.Contains(snippet.Fold(v.ID(i)), folded) {
 		return true
 	}
 	title, body := v.Texts(i)
-	return strings.Contains(fold(title), folded) || strings.Contains(fold(body), folded)
+	return strings.Contains(snippet.Fold(title), folded) || strings.Contains(snippet.Fold(body), folded)
 }
 
 // sortPlaces makes the order total: what is equal stands by its place.
@@ -332,7 +333,7 @@ func (a *adapter) headerOf(h Head, title, body string) model.Header {
 
 // rejects reports whether agents must not see the entry.
 func (a *adapter) rejects(title, body string) bool {
-	return a.scanner.rejects(body) || title != "" && a.scanner.rejects(title)
+	return a.scanner.Rejects(body) || title != "" && a.scanner.Rejects(title)
 }
 
 // cutTitle is the first line that is not blank, capped.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -19,7 +20,7 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	if err := a.checkScope("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return model.RecallResult{}, err
 	}
-	query := fold(strings.TrimSpace(req.Query))
+	query := snippet.Fold(strings.TrimSpace(req.Query))
 	if query == "" {
 		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
@@ -80,7 +81,7 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 			continue
 		}
 		title, body := v.Texts(i)
-		if s := score(fold(v.ID(i)), fold(title), fold(body), query, words); s > 0 {
+		if s := score(snippet.Fold(v.ID(i)), snippet.Fold(title), snippet.Fold(body), query, words); s > 0 {
 			out = append(out, match{i, s})
 		}
 	}
@@ -119,9 +120,9 @@ func score(id, title, body, query string, words []string) float64 {
 
 // hit shows the place in the body, or the title where the body has none.
 func hit(id, title, body, query string, score float64) model.RecallSnippet {
-	text, line := snippet(body, query)
+	text, line := snippet.Cut(body, query)
 	if line == 0 && title != "" {
-		text, _ = snippet(title, query)
+		text, _ = snippet.Cut(title, query)
 	}
 	if text == "" {
 		text = id

@@ -3,6 +3,7 @@ package tracker
 import (
 	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -131,7 +132,7 @@ func ClassifyStrictly(text string) Code {
 		return code
 	}
 	text = strings.ToLower(text)
-	for _, w := range strings.FieldsFunc(text, notWord) {
+	for _, w := range strings.FieldsFunc(text, snippet.NotWord) {
 		switch w {
 		case "lock", "locked", "locks", "locking", "deadlock", "lockfile", "flock":
 			return Locked

@@ -58,12 +58,12 @@ func cleans(req model.RetainRequest) bool {
 
 // admit applies R18 to every text of the item that an agent may be shown.
 func (a *adapter) admit(have, want Record, cleaning bool) error {
-	if err := a.scanner.admit(have.Body, want.Body, cleaning); err != nil {
+	if err := a.scanner.Admit(have.Body, want.Body, cleaning); err != nil {
 		return err
 	}
 	for _, f := range want.Fields {
 		if before := have.Field(f.Name); !f.ReadOnly && f.Value != before {
-			if err := a.scanner.admit(before, f.Value, cleaning); err != nil {
+			if err := a.scanner.Admit(before, f.Value, cleaning); err != nil {
 				return err
 			}
 		}

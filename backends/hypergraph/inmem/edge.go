@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -52,7 +53,7 @@ func (s *state) join(node, edge string) {
 }
 
 func edgeText(e hypergraph.Edge) string {
-	return hypergraph.Fold(e.Label + "\x00" + e.ID + "\x00" + e.Metadata)
+	return snippet.Fold(e.Label + "\x00" + e.ID + "\x00" + e.Metadata)
 }
 
 func sortMembers(ms []hypergraph.Membership) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -234,7 +235,7 @@ func (s *state) countNodes(ctx context.Context, f hypergraph.NodeFilter, text st
 func allowed(list []string, v string) bool { return len(list) == 0 || slices.Contains(list, v) }
 
 func nodeFilter(f hypergraph.NodeFilter, text string) func(*node) bool {
-	text = hypergraph.Fold(text)
+	text = snippet.Fold(text)
 	ids := map[string]bool{}
 	for _, id := range f.IDs {
 		ids[id] = true
@@ -250,7 +251,7 @@ func nodeFilter(f hypergraph.NodeFilter, text string) func(*node) bool {
 			f.SubjectID != "" && x.SubjectID != f.SubjectID:
 			return false
 		}
-		return text == "" || strings.Contains(x.text, text) || strings.Contains(x.side, text) || strings.Contains(hypergraph.Fold(x.ID), text)
+		return text == "" || strings.Contains(x.text, text) || strings.Contains(x.side, text) || strings.Contains(snippet.Fold(x.ID), text)
 	}
 }
 
@@ -303,7 +304,7 @@ func (s *state) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph
 	if err := checkOrder(op, l.Order); err != nil {
 		return hypergraph.EdgePage{}, err
 	}
-	text, f := hypergraph.Fold(l.Text), l.Filter
+	text, f := snippet.Fold(l.Text), l.Filter
 	src := source[edge]{
 		kind: "edges", indexes: []*index[edge]{s.edgeOrder.byTime}, compare: edgeByTime,
 		key:   func(x *edge) (time.Time, string) { return x.CreatedAt, x.ID },

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
@@ -61,7 +62,7 @@ func (s *state) SearchByContent(ctx context.Context, query string, o hypergraph.
 	if strings.TrimSpace(query) == "" {
 		return hypergraph.SearchResult{}, model.Errorf(model.InvalidInput, "search", "the query is blank")
 	}
-	needle := hypergraph.Fold(strings.TrimSpace(query))
+	needle := snippet.Fold(strings.TrimSpace(query))
 	b := best{limit: max(o.Limit, 0)}
 	err := s.scan(ctx, o, func(x *node) {
 		if n := strings.Count(x.text, needle); n > 0 {

@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -143,7 +144,7 @@ func (s *state) fill(x *node, n hypergraph.Node) {
 	}
 	n.HasVector = false
 	x.Node = n
-	x.text, x.side = hypergraph.Fold(n.Content), hypergraph.Fold(n.Metadata)
+	x.text, x.side = snippet.Fold(n.Content), snippet.Fold(n.Metadata)
 }
 
 // enter puts a node into the tier, the counts and its parent's children; leave

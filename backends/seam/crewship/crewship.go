@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/clock"
@@ -51,7 +52,7 @@ type store struct {
 	reason string // why it is read-only, empty when it is not
 	api    *api   // Crewship's server, nil when it is not configured
 	tiers  []model.TierSpec
-	health healthGate
+	health vitals.Gate
 
 	mu      sync.Mutex
 	snap    *snapshot

@@ -4,63 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
-// healthDeadline is the contract's for a local store (R35).
-const healthDeadline = 200 * time.Millisecond
-
-// healthGate lets one look at the disk run at a time: a call that hangs in the
-// kernel cannot be ended, so later checks wait for the same one, each to its own
-// deadline, and no second goroutine joins it there.
-type healthGate struct {
-	mu      sync.Mutex
-	pending *observation
-}
-
-// observation is one look; message may be read once done is closed.
-type observation struct {
-	done    chan struct{}
-	message string
-}
-
-func (g *healthGate) start(observe func() string) *observation {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.pending != nil {
-		return g.pending
-	}
-	o := &observation{done: make(chan struct{})}
-	g.pending = o
-	go func() {
-		o.message = observe()
-		g.mu.Lock()
-		g.pending = nil
-		g.mu.Unlock()
-		close(o.done)
-	}()
-	return o
-}
-
 // Health looks whether the directories are there and can be read. It writes no
 // probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	timer := time.NewTimer(healthDeadline)
-	defer timer.Stop()
-	const late = "health check timeout"
-	message := late
-	o := s.health.start(s.observe)
-	select {
-	case <-o.done:
-		message = o.message
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return model.HealthStatus{OK: message == "", Message: message, CheckedAt: s.clock.Now().UTC()}
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) string { return s.observe() })
 }
 
 // observe is empty for a store in order, else what is wrong and what to do.

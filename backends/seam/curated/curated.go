@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/clock"
@@ -59,7 +60,7 @@ type store struct {
 	reason string // why it is read-only, empty when it is not
 	notes  []string
 	tiers  []model.TierSpec
-	health healthGate
+	health vitals.Gate
 }
 
 // Open opens a memories directory for reading; it makes nothing. NotFound and

@@ -11,6 +11,7 @@ import (
 	"path"
 	"sync"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/clock"
@@ -49,7 +50,7 @@ type store struct {
 	clock  clock.Clock
 	reason string // why it is read-only, empty when it is not
 	tiers  []model.TierSpec
-	health healthGate
+	health vitals.Gate
 
 	mu        sync.Mutex
 	snap      *snapshot

@@ -1,4 +1,6 @@
-package tracker
+// Package snippet cuts the part of a text that a search hit is shown by, and
+// folds letter case so that places in the folded text are places in the text.
+package snippet
 
 import (
 	"strings"
@@ -7,18 +9,18 @@ import (
 	"memdesk/model"
 )
 
-// snippetLead is how many characters of a snippet stand before the match.
-const snippetLead = 120
+// lead is how many characters of a snippet stand before the match.
+const lead = 120
 
-// snippet cuts at most model.SnippetRunes characters around the first place where
+// Cut cuts at most model.SnippetRunes characters around the first place where
 // the query, or else one of its words, stands in the text, and tells its line.
 // Line 0 means that no such place was found: the text matched by meaning.
-func snippet(text, query string) (string, int) {
+func Cut(text, query string) (string, int) {
 	runes := []rune(text) // an invalid byte becomes U+FFFD (R23)
 	folded := foldRunes(runes)
 	at := indexRunes(folded, foldRunes([]rune(strings.TrimSpace(query))))
 	if at < 0 {
-		for _, word := range strings.FieldsFunc(query, notWord) {
+		for _, word := range strings.FieldsFunc(query, NotWord) {
 			if i := indexRunes(folded, foldRunes([]rune(word))); i >= 0 && (at < 0 || i < at) {
 				at = i
 			}
@@ -35,16 +37,17 @@ func snippet(text, query string) (string, int) {
 	}
 	from := 0
 	if len(runes) > model.SnippetRunes {
-		from = min(max(at-snippetLead, 0), len(runes)-model.SnippetRunes)
+		from = min(max(at-lead, 0), len(runes)-model.SnippetRunes)
 	}
 	return string(runes[from:min(from+model.SnippetRunes, len(runes))]), line
 }
 
-func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+// NotWord reports whether a character separates words.
+func NotWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// fold maps a text so that two spellings which differ only in letter case become
+// Fold maps a text so that two spellings which differ only in letter case become
 // equal. Every character maps to exactly one, so places correspond.
-func fold(s string) string {
+func Fold(s string) string {
 	return strings.Map(foldRune, s)
 }
 

@@ -1,4 +1,6 @@
-package hypergraph
+// Package verdicts remembers what the injection scanner says of texts, so that
+// lists and searches need not scan the same text again, and applies it to writes.
+package verdicts
 
 import (
 	"sync"
@@ -7,21 +9,22 @@ import (
 	"memdesk/quarantine"
 )
 
-// verdictCap bounds the verdicts that are remembered. One costs about a hundred
+// most bounds the verdicts that are remembered. One costs about a hundred
 // bytes, so a full cache stays under a few megabytes.
-const verdictCap = 20_000
+const most = 20_000
 
-// scanner remembers which contents the rules reject. The key is the content's
-// hash, so a changed node is scanned again and an unchanged one is not.
-type scanner struct {
+// Cache remembers which contents the rules reject. The key is the content's
+// hash, so a changed item is scanned again and an unchanged one is not.
+type Cache struct {
 	mu   sync.Mutex
 	seen map[string]bool // by content hash: rejected
 }
 
-func newScanner() *scanner { return &scanner{seen: map[string]bool{}} }
+// New makes an empty cache, safe for concurrent use.
+func New() *Cache { return &Cache{seen: map[string]bool{}} }
 
-// rejects reports whether agents must not see the text.
-func (s *scanner) rejects(text string) bool {
+// Rejects reports whether agents must not see the text.
+func (s *Cache) Rejects(text string) bool {
 	key := quarantine.Sum(text)
 	s.mu.Lock()
 	verdict, known := s.seen[key]
@@ -32,17 +35,17 @@ func (s *scanner) rejects(text string) bool {
 	_, verdict = quarantine.Scan(text)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.seen) >= verdictCap {
+	if len(s.seen) >= most {
 		clear(s.seen)
 	}
 	s.seen[key] = verdict
 	return verdict
 }
 
-// admit applies R18 to a write. A text that only cleans passes when the caller
+// Admit applies R18 to a write. A text that only cleans passes when the caller
 // has shown which revision it cleans (DESIGN.md, Cleaning is always possible).
-func (s *scanner) admit(before, after string, cleaning bool) error {
-	if !s.rejects(after) {
+func (s *Cache) Admit(before, after string, cleaning bool) error {
+	if !s.Rejects(after) {
 		return nil
 	}
 	if !cleaning {
