@@ -29,6 +29,7 @@ type snapshot struct {
 	entries  []entry // sorted by id
 	problems []string
 	names    *directory
+	db       string // stamp of the database before the names were read
 	dirs     []seenDir
 	at       time.Time
 	took     time.Duration
@@ -86,6 +87,9 @@ func (s *store) current(snap *snapshot) bool {
 	if time.Since(snap.at) > max(snapshotLife, walkShare*snap.took) {
 		return false
 	}
+	if (database{s.at.db}).stamp() != snap.db {
+		return false
+	}
 	var root *rootdir.Dir
 	var path string
 	defer func() {
@@ -120,7 +124,8 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
-	snap := &snapshot{at: time.Now(), names: s.loadNames(ctx)}
+	snap := &snapshot{at: time.Now(), db: database{s.at.db}.stamp()}
+	snap.names = s.loadNames(ctx)
 	var err error
 	snap.places, snap.problems, err = s.places(snap.names)
 	return snap, err
