@@ -27,6 +27,7 @@ type Config struct {
 	Audit    AuditConfig    `toml:"audit"`
 	Undo     UndoConfig     `toml:"undo"`
 	GDPR     GDPRConfig     `toml:"gdpr"`
+	Conflict ConflictConfig `toml:"conflict"`
 	UI       UIConfig       `toml:"ui"`
 	Stores   []StoreConfig  `toml:"store"`
 
@@ -58,6 +59,12 @@ type GDPRConfig struct {
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
+}
+
+// ConflictConfig says what sync tools cannot tell by a name alone.
+type ConflictConfig struct {
+	// Hosts are machines and people that sync here: a copy may be called `stem-HOST`.
+	Hosts []string `toml:"hosts"`
 }
 
 // UIConfig shapes the console.
@@ -233,6 +240,9 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if cfg.GDPR.MaxShare < 0 || cfg.GDPR.MaxShare > 1 {
 		return fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")
+	}
+	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
+		return fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
 	}
 	return cfg, cfg.checkStores(reg, at, file, raw.Stores)
 }

@@ -49,7 +49,10 @@ type Copy struct {
 	Cautions   []string // of the tool's vendor, in words
 	Who        string   // user or device, from the name
 	At         time.Time
-	Problem    string // what could not be looked at, in words
+	// Returned is when this copy was resolved and went, if it did: a sync layer has
+	// brought it back since.
+	Returned time.Time
+	Problem  string // what could not be looked at, in words
 
 	CopyRev, BaseRev   model.Revision // as they were compared; empty when not read
 	CopySize, BaseSize int64

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
@@ -35,6 +36,9 @@ type Options struct {
 	Markers Look
 	// Note hears, in words, what was not looked at: the list is not all there is.
 	Note func(string)
+	// Removed tells which items of the store went, and when, by an act that is
+	// remembered: a copy among them has come back. May be nil.
+	Removed map[string]time.Time
 	// Only, when set, is the one id that is asked for.
 	Only string
 }
@@ -54,6 +58,9 @@ func List(ctx context.Context, s model.Store, opt Options) iter.Seq2[Copy, error
 		l := &list{ctx: ctx, s: s, opt: opt, seen: map[string]bool{}}
 		emit := func(c Copy) bool {
 			l.seen[c.ID] = true
+			if c.Resolvable() {
+				c.Returned = opt.Removed[c.ID]
+			}
 			return opt.Only != "" && opt.Only != c.ID || yield(c, nil)
 		}
 		for _, part := range []func(func(Copy) bool) (bool, error){l.copies, l.known, l.marked} {
@@ -150,6 +157,9 @@ type paired struct {
 }
 
 func (t *tree) paired(c candidate) (paired, bool) {
+	if c.target != "" {
+		return t.pairedByFolder(c)
+	}
 	p := paired{id: c.id, readings: t.pair(c)}
 	p.lone, p.orphan = t.orphan(c)
 	switch {

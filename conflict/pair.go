@@ -16,6 +16,7 @@ type reading struct {
 	need   names.Need
 	baseID string // empty: none of the bases exists
 	chain  []Step
+	target string // the base's id when the name alone does not give it
 }
 
 // pair gives the readings of a candidate whose base exists, likeliest first: the
@@ -88,6 +89,9 @@ func describe(store, id string, r reading) Copy {
 	c.Target = r.baseID
 	if n := len(r.chain); n > 0 && r.baseID == "" {
 		c.Target = dir + r.chain[n-1].Name
+	}
+	if r.target != "" {
+		c.Target = r.target
 	}
 	return c
 }

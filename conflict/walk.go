@@ -31,6 +31,7 @@ type tree struct {
 type candidate struct {
 	id      string
 	matches []names.Match
+	target  string // set when a folder above it is the copy: where it would stand in the other
 }
 
 // maxHosts bounds what a tree full of names can teach.
@@ -162,7 +163,7 @@ func (t *tree) again(id string, want, byName map[string]bool, taught bool) {
 	}
 	if taught && len(names.Classify(name, nil)) == 0 {
 		if m := names.Classify(name, t.hosts); len(m) > 0 {
-			t.found = append(t.found, candidate{id, m})
+			t.found = append(t.found, candidate{id: id, matches: m})
 			if f := t.otherSpelling(id, m); f != "" { // rare, and the walk is not repeated for it
 				t.notes = append(t.notes, "a base of another spelling was not looked for")
 			}
@@ -185,9 +186,12 @@ func (t *tree) add(id string) {
 		t.dumped = append(t.dumped, id)
 	}
 	if m := names.Classify(name, t.hosts); len(m) > 0 {
-		t.found = append(t.found, candidate{id, m})
+		t.found = append(t.found, candidate{id: id, matches: m})
 		t.learn(m[0])
 		return
+	}
+	if c, ok := byFolder(id); ok {
+		t.found = append(t.found, c)
 	}
 	if tail := lastPart(name); tail != "" {
 		t.tails.add(t.hash(strings.ToLower(tail)))

@@ -140,6 +140,12 @@ func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict
 				continue
 			}
 			opt := s.opt
+			if s.undo != nil {
+				var err error
+				if opt.Removed, err = s.undo.Removed(m.Store); err != nil {
+					l.notes = append(l.notes, m.Name+": whether a copy has come back is not known: "+err.Error())
+				}
+			}
 			opt.Note = func(n string) { l.notes = append(l.notes, m.Name+": "+n) }
 			for c, err := range conflict.List(ctx, m.Store, opt) {
 				if err != nil {
@@ -174,6 +180,26 @@ func (s *conflictSource) Resolve(ctx context.Context, c conflict.Copy, ch confli
 		done.Removed = 1
 	}
 	return done, err
+}
+
+// Returned implements tui.ConflictSource.
+func (s *conflictSource) Returned(ctx context.Context, c conflict.Copy) (bool, error) {
+	st, err := s.fleet.Store(c.Store)
+	if err != nil {
+		return false, err
+	}
+	if st.Browser == nil {
+		return false, nil
+	}
+	removed, err := s.undo.Removed(st)
+	if err != nil || removed[c.ID].IsZero() { // put back by hand
+		return false, err
+	}
+	_, err = st.Browser.Read(ctx, c.ID)
+	if errors.Is(err, model.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Redundant implements tui.ConflictSource.

@@ -30,6 +30,9 @@ func (a *app) conflictsCommand() *cobra.Command {
 // conflictOptions are what every look at conflicts needs to know.
 func (a *app) conflictOptions() conflict.Options {
 	opt := conflict.Options{}
+	if a.session != nil {
+		opt.Hosts = append(opt.Hosts, a.session.cfg.Conflict.Hosts...)
+	}
 	if h, err := os.Hostname(); err == nil { // one host less is known, nothing else
 		opt.Hosts = append(opt.Hosts, h)
 	}
@@ -37,20 +40,16 @@ func (a *app) conflictOptions() conflict.Options {
 }
 
 func (a *app) listConflicts(ctx context.Context, markers string) error {
-	opt := a.conflictOptions()
-	switch markers {
-	case "auto":
-	case "all":
-		opt.Markers = conflict.LookAll
-	case "none":
-		opt.Markers = conflict.LookNone
-	default:
+	look, ok := map[string]conflict.Look{"auto": conflict.LookAuto, "all": conflict.LookAll, "none": conflict.LookNone}[markers]
+	if !ok {
 		return usage("--markers takes auto, all or none, not %q", markers)
 	}
 	s, err := a.stores(ctx)
 	if err != nil {
 		return err
 	}
+	opt := a.conflictOptions()
+	opt.Markers = look
 	var t tally
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
@@ -58,6 +57,9 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 		err := m.Err
 		if err == nil {
 			opt.Note = func(s string) { a.sayf("%s: %s", m.Name, s); short = true }
+			if opt.Removed, err = s.undo.Removed(m.Store); err != nil {
+				a.sayf("%s: whether a copy has come back is not known: %v", m.Name, err)
+			}
 			err = a.conflictsOf(ctx, m.Store, opt, tab)
 		}
 		t.add(err)
@@ -95,6 +97,9 @@ func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Optio
 	for c, err := range conflict.List(ctx, s, opt) {
 		if err != nil {
 			return err
+		}
+		if !c.Returned.IsZero() {
+			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", model.Ref{Store: c.Store, ID: c.ID}.String(), when(c.Returned))
 		}
 		if a.flags.json {
 			if err := a.emit("conflict", conflictRow(c)); err != nil {
@@ -137,7 +142,10 @@ func conflictRow(c conflict.Copy) row {
 	r := row{"store": c.Store, "copy": model.EncodeID(c.ID), "base": nil, "target": nil, "tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class,
 		"confidence": c.Confidence, "reason": c.Reason, "redundant": c.Redundant, "orphan": c.Orphan, "base_state": c.Base, "chain": chain,
 		"caution": list(c.Cautions), "twins": ids(c.Twins), "who": nil, "at": stamp(c.At), "shared": nil, "blocks": c.Blocks, "binary": c.Binary,
-		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nil}
+		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nil, "returned": nil}
+	if !c.Returned.IsZero() {
+		r["returned"] = stamp(c.Returned)
+	}
 	if c.BaseID != "" {
 		r["base"] = model.EncodeID(c.BaseID)
 	}

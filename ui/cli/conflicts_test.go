@@ -93,3 +93,45 @@ func TestMarkersAreLookedForAsAsked(t *testing.T) {
 		t.Error("the text was not written")
 	}
 }
+
+func TestACopyThatComesBackIsTold(t *testing.T) {
+	_, root, run := vaultDesk(t)
+	const copied = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	if out := run("conflicts", "list", "--json").want(t, 0, `"returned":null`); strings.Contains(out.err, "come back") {
+		t.Errorf("a copy that never went has come back: %s", out.err)
+	}
+	out := run("conflicts", "resolve", "vault:"+copied, "--take", "base", "--yes", "--json").want(t, 0).out
+	id := strings.SplitN(strings.SplitN(out, `"undo":"`, 2)[1], `"`, 2)[0]
+	if err := os.WriteFile(filepath.Join(root, copied), []byte("one\n2\n"), 0o644); err != nil { // another device
+		t.Fatal(err)
+	}
+	run("conflicts", "list", "--json").want(t, 0, "vault:"+copied+" has come back: it was resolved", `"returned":"20`)
+	// What is put back by hand has not come back.
+	if err := os.Remove(filepath.Join(root, copied)); err != nil {
+		t.Fatal(err)
+	}
+	run("conflicts", "undo", id, "--yes").want(t, 0)
+	if out := run("conflicts", "list", "--json").want(t, 0, copied); strings.Contains(out.err, "come back") {
+		t.Errorf("what was put back has come back: %s", out.err)
+	}
+}
+
+func TestHostsOfTheConfigurationMakeCopiesLegible(t *testing.T) {
+	d, root, run := vaultDesk(t)
+	if err := os.WriteFile(filepath.Join(root, "plan-studio-mini.md"), []byte("one\ntwo\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out := run("conflicts", "list", "--json").want(t, 0).out; strings.Contains(out, "studio-mini") {
+		t.Error("an ordinary hyphen is taken for a host")
+	}
+	file := filepath.Join(d.dir, "hosts.toml")
+	for text, code := range map[string]int{"[conflict]\nhosts = [\"studio-mini\"]\n": 0, "[conflict]\nhosts = [\"x\"]\n": 2} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got := run("--config", file, "conflicts", "list", "--json").want(t, code)
+		if code == 0 && !strings.Contains(got.out, `"copy":"plan-studio-mini.md"`) {
+			t.Errorf("the host is not known: %s", got.out)
+		}
+	}
+}

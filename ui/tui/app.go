@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -91,7 +92,7 @@ func newApp(ctx context.Context, o Options) *App {
 		st: newStyles(a.looks, a.dark),
 	}
 	a.d.esc = a.d.st.esc
-	a.d.conflicts = o.Conflicts
+	a.d.conflicts, a.d.settle = o.Conflicts, cmp.Or(o.Settle, settleTime)
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
 	a.d.discard = a.discard
 	a.d.app = a
@@ -246,6 +247,10 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return a.edited(msg)
 	case wrote:
 		return a.wrote(msg)
+	case lookAgain:
+		return a.lookAgain(msg)
+	case cameBack:
+		return a.cameBack(msg)
 	case bulkTick:
 		return a.ticked(msg.b)
 	case bulkEnded:

@@ -82,6 +82,9 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 	default:
 		out.undo = []string{done.Undo}
 	}
+	if done.Removed > 0 && c.Class == names.Conflict {
+		out.gone = &c
+	}
 	if len(done.Warnings) > 0 {
 		out.title, out.page = "Resolved", d.warningPage(out.text, done.Warnings)
 	}

@@ -24,6 +24,8 @@ type ConflictSource interface {
 	// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has
 	// changed then. What it displaces is kept.
 	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error)
+	// Returned reports whether a copy that a resolve removed stands there again.
+	Returned(ctx context.Context, c conflict.Copy) (bool, error)
 	// Redundant looks through all stores for copies that are byte for byte their base
 	// and may be removed; spared counts those that their tool's vendor warns against
 	// removing.
@@ -76,6 +78,8 @@ func conflictWord(c conflict.Copy) string {
 		return "unknown"
 	case c.Class == names.InFile:
 		return "markers"
+	case !c.Returned.IsZero():
+		return "returned"
 	case c.Orphan:
 		return "orphan"
 	case c.Redundant:
@@ -233,6 +237,9 @@ func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []headLine
 	}
 	if c.Problem != "" {
 		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, maxReason)), kind: headWarn})
+	}
+	if !c.Returned.IsZero() {
+		head = append(head, headLine{value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), kind: headWarn})
 	}
 	for _, w := range c.Cautions {
 		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.Line(w)), kind: headWarn})

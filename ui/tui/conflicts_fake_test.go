@@ -98,6 +98,18 @@ func (f *conflictsFake) Resolve(_ context.Context, c conflict.Copy, ch conflict.
 	return tui.Done{Store: c.Store, Item: c.Target, Removed: 1, Undo: row.ID}, nil
 }
 
+// Returned says that everything comes back but what is byte for byte its base.
+func (f *conflictsFake) Returned(_ context.Context, c conflict.Copy) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if c.Redundant {
+		return false, nil
+	}
+	c.Returned = now
+	f.all = append(f.all, c)
+	return true, nil
+}
+
 func (f *conflictsFake) Redundant(context.Context) ([]conflict.Copy, int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -44,7 +44,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 		r.see("Difference 2 of 3", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("tab", "tab", "tab").see("[Both]").press("enter")
 		r.see("Write the result to plan.md?", "2 lines added, 1 line removed", "enter cancel").press("tab", "tab").see("[Write]").press("enter")
-		r.see("resolved plan.md; z undoes", "of 4")
+		r.see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md has come back", "returned")
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/conflict"
 	"memdesk/internal/safetext"
 )
 
@@ -110,15 +111,16 @@ type proposal struct {
 type acted struct {
 	gen    int
 	ok     bool
-	quiet  bool          // nothing in any store was touched
-	text   safetext.Text // for the status line
-	undo   []string      // what takes it back, in the order of the changes
-	undone []string      // the undo entries that are used up
-	page   *text         // shown instead of a line, when there is more to say
-	title  string        // of page
-	next   *dialog       // asked instead: what to do about it
-	start  *edit         // an editor is to be started instead
-	began  *bulk         // long work that has begun, to be watched
+	quiet  bool           // nothing in any store was touched
+	text   safetext.Text  // for the status line
+	undo   []string       // what takes it back, in the order of the changes
+	undone []string       // the undo entries that are used up
+	page   *text          // shown instead of a line, when there is more to say
+	title  string         // of page
+	next   *dialog        // asked instead: what to do about it
+	start  *edit          // an editor is to be started instead
+	began  *bulk          // long work that has begun, to be watched
+	gone   *conflict.Copy // a copy that a sync layer may bring back
 }
 
 // propose prepares a dialog in a command and shows it if the operator is still
@@ -326,6 +328,9 @@ func (a *App) acted(m acted) tea.Cmd {
 		return a.showPage(m)
 	}
 	var cmds []tea.Cmd
+	if m.gone != nil {
+		cmds = append(cmds, a.d.later(overlayPane)(a.d.settle, lookAgain{*m.gone}))
+	}
 	if m.ok {
 		cmds = append(cmds, a.panes[paneTiers].(*tiers).changed())
 	}

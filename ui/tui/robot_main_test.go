@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
@@ -80,7 +81,7 @@ func play(scenario string) error {
 			o.Fleet = backends.NewFleet(members, nil)
 			acts := &actsFake{fakes: fakes}
 			acting(&o, acts)
-			o.Conflicts = newConflictsFake(acts, word == "moved")
+			o.Conflicts, o.Settle = newConflictsFake(acts, word == "moved"), time.Millisecond
 		case "meddle": // somebody else writes whatever the operator is about to change
 			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
 		case "down": // as long as a file exists

@@ -1,0 +1,48 @@
+package conflict_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+)
+
+// TestCopiesOfFolders finds the items of a folder that Resilio Sync made a second
+// copy of, and nothing in folders that are only called like one.
+func TestCopiesOfFolders(t *testing.T) {
+	d := newDesk(t, map[string]string{
+		"trip/a.md": "one\n", "trip/deep/b.md": "same\n", "trip.Conflict/a.md": "two\n", "trip.Conflict/deep/b.md": "same\n", "trip.Conflict/new.md": "only here\n",
+		"trip.Conflict2/a.md": "three\n", "War.conflict/a.md": "topic\n", "conflict/a.md": "topic\n", "Conflict.Studies/a.md": "topic\n", "x.Conflict of laws/a.md": "topic\n",
+	})
+	type find struct {
+		Base, Target string
+		Tier         names.Confidence
+		Redundant    bool
+	}
+	got := map[string]find{}
+	for c, err := range conflict.List(t.Context(), d.store, conflict.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[c.ID] = find{c.BaseID, c.Target, c.Confidence, c.Redundant}
+		if !c.RenameOnly() || len(c.Cautions) == 0 || len(c.Chain) != 1 {
+			t.Errorf("%s: the vendor's caution is missing: %+v", c.ID, c)
+		}
+	}
+	want := map[string]find{
+		"trip.Conflict/a.md": {"trip/a.md", "trip/a.md", names.Certain, false}, "trip.Conflict/deep/b.md": {"trip/deep/b.md", "trip/deep/b.md", names.Certain, true},
+		"trip.Conflict/new.md": {"", "trip/new.md", names.Certain, false}, "trip.Conflict2/a.md": {"trip/a.md", "trip/a.md", names.Certain, false},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	res, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find("trip.Conflict/a.md"), conflict.Choice{Take: conflict.TakeBase})
+	if err != nil || res.Kept != "trip/a-version-2.md" {
+		t.Errorf("kept as %q: %v", res.Kept, err)
+	}
+	if _, err := conflict.Resolve(t.Context(), d.keeper, d.store, d.find("trip.Conflict/new.md"), conflict.Choice{Take: conflict.TakeCopy}); err != nil {
+		t.Error(err)
+	}
+}
