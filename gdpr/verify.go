@@ -13,6 +13,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/drafts"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -20,8 +21,8 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
-// ownTraces erases what memdesk itself keeps of the person: displaced bodies and
-// the clear names beside the log.
+// ownTraces erases what memdesk itself keeps of the person: displaced bodies,
+// texts that an editor left, the clear names beside the log.
 func (x *run) ownTraces(ctx context.Context) error {
 	names := func(s string) bool { return x.m.Names(s) }
 	if x.d.Undo != nil {
@@ -44,6 +45,10 @@ func (x *run) ownTraces(ctx context.Context) error {
 	}
 	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
 		return model.Refuse("gdpr-erase", err.Error())
+	}
+	put := drafts.New(filepath.Join(x.d.State, "edit"), x.d.Clock, nil)
+	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
+		x.problem(ownStore, "drafts: %s", err)
 	}
 	if h, err := x.d.Log.HashSubject(x.r.Subject); err == nil {
 		if _, err := x.d.Log.EraseNames(ctx, h); err != nil {
@@ -293,7 +298,7 @@ func sortedValues(m map[string]string) []string {
 // verifyOwn scans memdesk's own state, but for the request and its plan, which
 // are emptied at the very end.
 func (x *run) verifyOwn(ctx context.Context) error {
-	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, jobs and receipts", Verdict: model.VerdictClean}
+	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	mine := []string{x.d.dir("requests", x.r.ID+".json"), x.d.dir("plans", x.r.ID+".json")}
 	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

@@ -278,3 +278,33 @@ func pathless(err error) error {
 	}
 	return err
 }
+
+// Erase removes the texts that were put aside, or left by sessions that were cut
+// off, for which concerns is true, and counts them. Texts that somebody is editing
+// now stay.
+func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error) {
+	if _, err := f.Sweep(); err != nil {
+		return 0, err
+	}
+	dir := filepath.Join(f.dir, aside)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, ignoreAbsent(err)
+	}
+	erased := 0
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		text, rerr := os.ReadFile(path)
+		switch {
+		case rerr != nil:
+			err = errors.Join(err, ignoreAbsent(rerr))
+		case concerns(e.Name(), text):
+			if rerr := os.Remove(path); rerr != nil {
+				err = errors.Join(err, pathless(rerr))
+				continue
+			}
+			erased++
+		}
+	}
+	return erased, err
+}

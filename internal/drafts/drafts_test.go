@@ -146,3 +146,42 @@ func TestSweepMakesNothing(t *testing.T) {
 		t.Error("the directory was made")
 	}
 }
+
+// TestErase: what names a person goes from what was put aside, also what a session
+// that was cut off had left; what is being edited stays.
+func TestErase(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "edit")
+	f := folder(t, dir, now)
+	put := func(f *drafts.Folder, name, text string) *drafts.Draft {
+		d, err := f.Open(name, "before\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	for name, text := range map[string]string{"a.md": "about hers", "b.md": "about his", "hers.md": "nothing"} {
+		if _, err := put(f, name, text).Keep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	live := put(f, "live.md", "hers, being edited")
+	about := func(name string, text []byte) bool {
+		return strings.Contains(name, "hers") || strings.Contains(string(text), "hers")
+	}
+	if n, err := folder(t, dir, now).Erase(about); err != nil || n != 2 {
+		t.Errorf("erased %d, %v; want 2", n, err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "kept", "*"))
+	if err != nil || len(left) != 1 || !strings.HasSuffix(left[0], "b.md") {
+		t.Errorf("left %v, %v", left, err)
+	}
+	if text := read(t, live.Path()); text != "hers, being edited" {
+		t.Errorf("the open draft holds %q", text)
+	}
+	if n, err := folder(t, filepath.Join(dir, "absent"), now).Erase(about); n != 0 || err != nil {
+		t.Errorf("without a folder: %d, %v", n, err)
+	}
+}

@@ -109,6 +109,9 @@ func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.HasSuffix(stem, "e") {
+		return group(n) + " " + stem + "ies"
+	}
 	return group(n) + " " + noun + "s"
 }
 
