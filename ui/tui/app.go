@@ -62,6 +62,7 @@ type App struct {
 	candidates []string // for the word on it, after tab
 	locked     bool     // the curtain is down
 	lastKey    time.Time
+	early      ahead
 	message    safetext.Text
 	tone       tone
 	members    []backends.Member
@@ -189,7 +190,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	}
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return a, a.resize(msg.Width, msg.Height)
+		return a, tea.Batch(a.resize(msg.Width, msg.Height), a.sized())
 	case tea.BackgroundColorMsg:
 		a.dark = msg.IsDark()
 		a.repaint()
@@ -220,6 +221,9 @@ func (a *App) deliver(m reply) tea.Cmd {
 		return a.side.list.update(m.msg)
 	}
 	cmd := a.panes[m.pane].update(m.msg)
+	if m.pane == a.active {
+		cmd = tea.Batch(cmd, a.caughtUp())
+	}
 	if _, ok := m.msg.(checked); ok {
 		cmd = tea.Batch(cmd, a.recount())
 	}
@@ -324,9 +328,14 @@ func (a *App) say(t tone, text safetext.Text) { a.tone, a.message = t, text }
 // the pane's keys and then the keys that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	a.message, a.lastKey = safetext.Text{}, a.o.Clock.Now()
+	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
 		return tea.Quit // with alt too: that is how escape and ctrl+c in one write arrive
+	}
+	if a.width == 0 {
+		a.early.unsized = append(a.early.unsized, k)
+		return nil
 	}
 	if a.locked {
 		return a.lockKey(name)
@@ -353,6 +362,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	in := p.typing()
 	if in == nil && k.Mod.Contains(tea.ModAlt) {
 		return a.split(k)
+	}
+	if in == nil && a.waits(k, name) {
+		return nil
 	}
 	if in != nil {
 		if changed, used := in.key(k); used {
@@ -413,6 +425,10 @@ func (a *App) refuse(b Binding, why string) tea.Cmd {
 func (a *App) paste(s string) tea.Cmd {
 	p := a.pane()
 	in := p.typing()
+	if a.width == 0 {
+		a.early.unsized = append(a.early.unsized, tea.PasteMsg{Content: s})
+		return nil
+	}
 	switch {
 	case a.tooSmall() || a.editing != nil || a.locked:
 		return nil

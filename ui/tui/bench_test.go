@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
@@ -137,9 +139,15 @@ type driver struct {
 }
 
 func newDriver(o tui.Options, width, height int) *driver {
+	d := unsized(o)
+	d.send(tea.WindowSizeMsg{Width: width, Height: height})
+	return d
+}
+
+// unsized is a console that does not know its screen yet.
+func unsized(o tui.Options) *driver {
 	d := &driver{m: tui.New(o), replies: make(chan tea.Msg, 10_000)}
 	d.run(d.m.Init())
-	d.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return d
 }
 
@@ -178,8 +186,19 @@ func (d *driver) send(msg tea.Msg) {
 
 // settle delivers answers until the frame has what is looked for.
 func (d *driver) settle(text string) {
+	limit := time.After(patience)
 	for !strings.Contains(d.m.View().Content, text) {
-		d.send(<-d.replies)
+		d.send(d.next(text, limit))
+	}
+}
+
+// next waits for an answer; a driver that waits for what never comes says so.
+func (d *driver) next(what string, limit <-chan time.Time) tea.Msg {
+	select {
+	case msg := <-d.replies:
+		return msg
+	case <-limit:
+		panic(fmt.Sprintf("the screen never showed %q; it shows\n%s", what, ansi.Strip(d.m.View().Content)))
 	}
 }
 

@@ -45,8 +45,9 @@ func (d *driver) wants(t *testing.T, texts ...string) *driver {
 
 // await delivers answers, timers included, until the screen has the text.
 func (d *driver) await(text string) {
+	limit := time.After(patience)
 	for !strings.Contains(d.screen(), text) {
-		d.send(<-d.replies)
+		d.send(d.next(text, limit))
 	}
 }
 

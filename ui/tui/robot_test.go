@@ -63,9 +63,22 @@ func startRobot(t testing.TB, s start) *robot {
 		t.Fatal(err)
 	}
 	go r.watch()
-	go func() { _, _ = io.Copy(r.tty, r.screen) }() // what the terminal answers to queries
+	go answer(r.tty, r.screen)
 	t.Cleanup(r.stop)
 	return r
+}
+
+// answer passes on what the terminal answers to queries. It reads on when the
+// program has ended: the emulator waits for its reader, with the screen locked.
+func answer(tty io.Writer, screen io.Reader) {
+	buf := make([]byte, 4<<10)
+	for {
+		n, err := screen.Read(buf)
+		if err != nil {
+			return
+		}
+		_, _ = tty.Write(buf[:n])
+	}
 }
 
 // watch feeds the screen until the program ends.

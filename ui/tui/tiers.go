@@ -190,6 +190,9 @@ func (p *tiers) trouble() safetext.Text {
 	return safetext.Text{}
 }
 
+// awaiting: the items of another place, filter or order are being loaded.
+func (p *tiers) awaiting() bool { return p.level == levelItems && p.items.list.loading[arriveReset] }
+
 func (p *tiers) unavailable() string { return "" }
 
 func (p *tiers) bindings() []Binding {

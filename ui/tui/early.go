@@ -1,0 +1,91 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// ahead are keys that were typed before they could mean anything. They are obeyed
+// in their order as soon as they can be: what a slow line or a fast typist sends
+// is not lost, and does not fall on what happened to stand there meanwhile.
+type ahead struct {
+	unsized []tea.Msg         // before the size of the screen was known
+	waiting []tea.KeyPressMsg // for the list that is being loaded
+}
+
+// loader is a pane with a list whose rows may be on their way.
+type loader interface {
+	// awaiting reports whether the rows at the cursor are about to be replaced.
+	awaiting() bool
+}
+
+// enterOf takes a line feed for the Enter that it was: before the program has set
+// the terminal to raw, the terminal itself turns the one into the other. No key
+// here is ctrl+j.
+func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
+	if k.Code == 'j' && k.Mod == tea.ModCtrl {
+		return tea.KeyPressMsg{Code: tea.KeyEnter}
+	}
+	return k
+}
+
+// sized obeys what came before the first size.
+func (a *App) sized() tea.Cmd {
+	early := a.early.unsized
+	a.early.unsized = nil
+	var cmds []tea.Cmd
+	for _, m := range early {
+		switch m := m.(type) {
+		case tea.KeyPressMsg:
+			cmds = append(cmds, a.key(m))
+		case tea.PasteMsg:
+			cmds = append(cmds, a.paste(m.Content))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// waits keeps a key that needs the row at the cursor while that is not there yet,
+// and everything that is pressed after it. Escape drops them.
+func (a *App) waits(k tea.KeyPressMsg, name string) bool {
+	p, ok := a.pane().(loader)
+	switch {
+	case !ok || !p.awaiting():
+		a.early.waiting = nil
+		return false
+	case len(a.early.waiting) > 0 && name == "esc":
+		a.early.waiting = nil
+		a.say(toneInfo, a.d.st.esc.Const("the keys that were waiting for the list are dropped"))
+		return true
+	case len(a.early.waiting) == 0:
+		if b, found := find(a.pane().bindings(), name); !found || b.Disabled == nil {
+			return false
+		}
+	}
+	a.early.waiting = append(a.early.waiting, k)
+	a.say(toneInfo, a.waitNote())
+	return true
+}
+
+func (a *App) waitNote() safetext.Text {
+	first := a.early.waiting[0].String()
+	if n := len(a.early.waiting); n > 1 {
+		return a.d.st.esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, plural(int64(n-1), "more key"))
+	}
+	return a.d.st.esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+}
+
+// caughtUp obeys the keys that waited, once their list is there.
+func (a *App) caughtUp() tea.Cmd {
+	if p, ok := a.pane().(loader); len(a.early.waiting) == 0 || ok && p.awaiting() {
+		return nil
+	}
+	keys := a.early.waiting
+	a.early.waiting = nil
+	var cmds []tea.Cmd
+	for _, k := range keys {
+		cmds = append(cmds, a.key(k))
+	}
+	return tea.Batch(cmds...)
+}

@@ -1,0 +1,79 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// What is typed while the program starts is obeyed: before the terminal is raw an
+// Enter arrives as a line feed, and before the size is known there is no screen.
+func TestKeysBeforeTheFirstFrame(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk", width: w, height: h})
+		r.press(":store graph\rjj").see("graph › all tiers", "3 of 48,210")
+		r.press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// The same right after the first frame, while the terminal answers queries and
+// the stores count.
+func TestKeysRightAfterTheFirstFrame(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk,acts,writable", width: w, height: h})
+		r.see("[2 Tiers]").press(":store crewship\r", "jj", "d").see("Forget crews")
+		r.press("ctrl+c")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestKeysBeforeTheSize(t *testing.T) {
+	o, _ := lightDesk()
+	d := unsized(o)
+	d.send(tea.KeyPressMsg{Code: ':', Text: ":"})
+	d.send(tea.PasteMsg{Content: "store graph"})
+	d.send(tea.KeyPressMsg{Code: 'j', Mod: tea.ModCtrl}) // Enter on a terminal that is not raw
+	d.send(keyNamed("j"))
+	d.send(tea.WindowSizeMsg{Width: 100, Height: 30})
+	d.settle("2 of 48,210")
+}
+
+// A key that needs the row at the cursor waits for the list, so that it falls on
+// the row that is there then and not on the one before; escape drops it.
+func TestKeysWaitForTheList(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store crewship")
+	d.settle("Thursday")
+	d.quiet()
+	filter := func(words string) {
+		d.send(keyNamed("/"))
+		d.send(keyNamed("ctrl+u"))
+		for _, c := range words {
+			d.send(keyNamed(string(c)))
+		}
+		d.send(keyNamed("enter"))
+	}
+	filter("Wednesday")
+	d.send(keyNamed("d"))
+	d.wants(t, "the list is loading: d waits for it")
+	d.send(keyNamed("Q"))
+	d.wants(t, "d and 1 more key wait for it", "[2 Tiers]")
+	d.await("Forget crews/eng/agents/bo/daily/2026-05-20.md")
+	d.await("enter cancel")
+	d.keys("enter")
+	filter("Thursday")
+	d.send(keyNamed("d"))
+	d.send(keyNamed("esc"))
+	d.wants(t, "are dropped")
+	d.settle("1 of 1")
+	d.quiet()
+	if s := d.screen(); strings.Contains(s, "Forget") {
+		t.Errorf("the key was obeyed:\n%s", s)
+	}
+}
