@@ -183,7 +183,8 @@ func (s *Store) git(ctx context.Context) model.Layer {
 }
 
 // Scrub takes the lines out that concern a person or a removed item, from every
-// file of lines but the items' own.
+// file of lines but the items' own. From there it takes what other items say of
+// an item that is gone: their dependencies on it and their parent.
 func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	select {
 	case s.turn <- struct{}{}:
@@ -209,6 +210,10 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		if req.Step != nil {
 			req.Step(l.ID, "looking")
 		}
+		if sortOf(l.ID) == fileItems && l.Readable {
+			out = append(out, s.scrubItems(ctx, l.ID, req, concerns))
+			continue
+		}
 		out = append(out, s.scrub(l, concerns))
 	}
 	return out, nil
@@ -233,8 +238,6 @@ func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResu
 	switch kind := sortOf(l.ID); {
 	case !l.Readable:
 		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
-	case kind == fileItems:
-		s.inspect(&res, concerns, "items are forgotten one by one; the file is only looked at")
 	case kind == fileTemp:
 		res.Method = "removed what an interrupted write left"
 		if err := s.fs.Remove(s.path(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -251,26 +254,6 @@ func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResu
 		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
 	}
 	return res
-}
-
-// inspect looks through a file of lines without changing it. An embedded pair
-// that names a removed item is part of another item's line and stays.
-func (s *Store) inspect(res *model.LayerResult, concerns func([]byte) bool, how string) {
-	res.Method = how
-	data, err := s.read(res.Layer)
-	if err != nil {
-		res.Verdict, res.Reason = model.VerdictFailed, err.Error()
-		return
-	}
-	n := 0
-	for line := range bytes.Lines(data) {
-		if concerns(line) {
-			n++
-		}
-	}
-	if n > 0 {
-		res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("%d lines still name the person or a removed item", n)
-	}
 }
 
 // dropLines rewrites a file without some of its lines. What another program

@@ -108,6 +108,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		return model.Store{}, err
 	}
 	files := NewStore(dir, c)
+	files.export = true
 	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(snap),
 		Memories: true, Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,

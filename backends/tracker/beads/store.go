@@ -52,6 +52,9 @@ type Store struct {
 	fs    atomicfile.FS
 	clock clock.Clock
 
+	// export: the JSONL is bd's export, and bd alone writes it.
+	export bool
+
 	// turn holds one token: writers of this process wait for it and not for the
 	// lock on the directory, which would have to be asked again and again.
 	turn chan struct{}

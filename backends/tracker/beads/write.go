@@ -36,6 +36,11 @@ func (s *Store) rewrite(ctx context.Context, op string, make func(*snapshot) (is
 		return err
 	}
 	defer unlock()
+	return s.rewriteLocked(ctx, op, make)
+}
+
+// rewriteLocked is rewrite for a caller that has the turn and the lock.
+func (s *Store) rewriteLocked(ctx context.Context, op string, make func(*snapshot) (issues, deps []byte, err error)) error {
 	for range rewriteAttempts {
 		snap, at, err := s.load(ctx)
 		if err != nil {

@@ -1,0 +1,137 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// scrubItems takes out of the items' file what other items say of one that is
+// gone. Every other byte of a line stays. The items themselves are forgotten one
+// by one.
+func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubRequest, concerns func([]byte) bool) model.LayerResult {
+	res := model.LayerResult{Layer: id, Verdict: model.VerdictClean, Method: "took dependencies on removed items, and removed parents, out of other items' lines; items are forgotten one by one"}
+	if s.export {
+		res.Method = "only looked at: it is bd's export, and bd alone writes it"
+	}
+	failed := func(err error) model.LayerResult {
+		res.Verdict, res.Reason = model.VerdictFailed, err.Error()
+		return res
+	}
+	snap, _, err := s.load(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	if _, n := snap.unnamed(req); n > 0 && !s.export {
+		err := s.rewriteLocked(ctx, "scrub", func(now *snapshot) (issues, deps []byte, err error) {
+			issues, res.Rows = now.unnamed(req)
+			return issues, now.deps, nil
+		})
+		if err != nil {
+			res.Rows = 0
+			return failed(err)
+		}
+		if snap, _, err = s.load(ctx); err != nil {
+			return failed(err)
+		}
+	}
+	n := 0
+	for line := range bytes.Lines(snap.issues) {
+		if concerns(line) {
+			n++
+		}
+	}
+	if n > 0 {
+		res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("%d lines still name the person or a removed item", n)
+	}
+	return res
+}
+
+// unnamed is the file without the dependencies and parents that are gone and were
+// removed, or whose id names the person, and how many those are. An id that an
+// item still has stays: it is that item's.
+func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
+	gone := func(id string) bool {
+		if i := s.Find(id); id == "" || i >= 0 && s.entries[i].kind == tracker.Issue {
+			return false
+		}
+		return slices.Contains(req.Removed, id) || req.Concerns != nil && req.Concerns(quote(id))
+	}
+	at := 0
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.kind != tracker.Issue {
+			continue
+		}
+		line, n := unnamedLine(s.line(i), gone)
+		if n == 0 {
+			continue
+		}
+		rows += n
+		issues = append(append(issues, s.issues[at:e.start]...), line...)
+		at = e.end
+	}
+	return append(issues, s.issues[at:]...), rows
+}
+
+func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {
+	o, err := parseObject(line)
+	if err != nil { // it was one when it was scanned
+		return line, 0
+	}
+	var rows int64
+	if raw, n := without(o.raw("dependencies"), func(element []byte) bool {
+		d, err := parseObject(element)
+		if err != nil {
+			return false
+		}
+		blocker, _ := d.text("depends_on_id")
+		blocked, _ := d.text("issue_id")
+		return gone(blocker) || gone(blocked)
+	}); n > 0 {
+		rows += n
+		o.set(raw, "dependencies")
+		left := 0
+		_ = elements(raw, func(span) { left++ }) // it was an array
+		if left == 0 {
+			o.remove("dependencies")
+		}
+	}
+	if parent, ok := o.text("parent"); ok && gone(parent) {
+		rows++
+		o.remove("parent")
+	}
+	return o.line, rows
+}
+
+// without leaves elements out of a raw array, each with one comma. What stands
+// between the others is kept.
+func without(raw []byte, drop func(element []byte) bool) (out []byte, n int64) {
+	var spans []span
+	if err := elements(raw, func(v span) { spans = append(spans, v) }); err != nil {
+		return raw, 0
+	}
+	at, kept := 0, 0
+	for i, v := range spans {
+		switch {
+		case !drop(v.in(raw)):
+			kept++
+			continue
+		case kept > 0: // from the end of the element before
+			out = append(out, raw[at:spans[i-1].end]...)
+			at = int(v.end)
+		default: // up to the beginning of the next one
+			out = append(out, raw[at:v.start]...)
+			at = int(v.end)
+			if i+1 < len(spans) {
+				at = int(spans[i+1].start)
+			}
+		}
+		n++
+	}
+	return append(out, raw[at:]...), n
+}

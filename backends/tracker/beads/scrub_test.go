@@ -1,0 +1,94 @@
+package beads_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends/tracker/beads"
+	"memdesk/model"
+)
+
+func itemsResult(t *testing.T, m model.Maintainer, req model.ScrubRequest) model.LayerResult {
+	t.Helper()
+	res, err := m.Scrub(t.Context(), req)
+	must(t, err)
+	for _, r := range res {
+		if r.Layer == "issues.jsonl" {
+			return r
+		}
+	}
+	t.Fatalf("issues.jsonl is in no result: %+v", res)
+	return model.LayerResult{}
+}
+
+// TestScrubTakesOutWhatOthersSay removes the references to gone items and nothing
+// else, byte for byte.
+func TestScrubTakesOutWhatOthersSay(t *testing.T) {
+	const (
+		gone  = `{"issue_id":"x-1","depends_on_id":"x-9","type":"blocks"}`
+		other = `{ "depends_on_id":"x-3", "n":1.50e3 }`
+		third = `["odd"]`
+	)
+	for _, tt := range []struct{ name, have, want string }{
+		{"the first", `{"id":"x-1", "dependencies" : [ ` + gone + ` , ` + other + `  ,` + third + ` ],"z":1}`, `{"id":"x-1", "dependencies" : [ ` + other + `  ,` + third + ` ],"z":1}`},
+		{"between", `{"id":"x-1","dependencies":[` + other + ` , ` + gone + `,` + gone + ` ,  ` + third + `]}`, `{"id":"x-1","dependencies":[` + other + ` ,  ` + third + `]}`},
+		{"the last", `{"id":"x-1","dependencies":[` + other + `,` + gone + ` ]}`, `{"id":"x-1","dependencies":[` + other + ` ]}`},
+		{"the only one", `{"id":"x-1","dependencies":[` + gone + `],"z":"` + "\xff" + `"}`, `{"id":"x-1","z":"` + "\xff" + `"}`},
+		{"beside an empty array", `{"id":"x-1","dependencies":[[],` + gone + `]}`, `{"id":"x-1","dependencies":[[]]}`},
+		{"its own side", `{"id":"x-1","dependencies":[{"issue_id":"x-9","depends_on_id":"x-3"},` + other + `]}`, `{"id":"x-1","dependencies":[` + other + `]}`},
+		{"a parent", `{"id":"x-1","parent":"x-9","title":"t"}`, `{"id":"x-1","title":"t"}`},
+		{"an id that names the person", `{"id":"x-1","dependencies":[{"depends_on_id":"falk-1"},` + other + `]}`, `{"id":"x-1","dependencies":[` + other + `]}`},
+		{"nothing to take", `{"id":"x-1","dependencies":[ ` + other + ` ],"parent":"x-90"}`, `{"id":"x-1","dependencies":[ ` + other + ` ],"parent":"x-90"}`},
+	} {
+		rest := "broken x\r\n" + `{"id":"x-3"}` + "\r\n"
+		s, dir := repo(t, map[string]string{"issues.jsonl": rest + tt.have + "\n\n" + `{"id":"x-4"}`})
+		req := model.ScrubRequest{Removed: []string{"x-9"}, Concerns: func(b []byte) bool { return bytes.Contains(b, []byte("falk")) }}
+		res := itemsResult(t, s.Maintainer, req)
+		if res.Verdict != model.VerdictClean || (res.Rows > 0) != (tt.have != tt.want) {
+			t.Errorf("%s: %+v", tt.name, res)
+		}
+		if got, want := content(t, filepath.Join(dir, "issues.jsonl")), rest+tt.want+"\n\n"+`{"id":"x-4"}`; got != want {
+			t.Errorf("%s:\n%q, want\n%q", tt.name, got, want)
+		}
+		if again := itemsResult(t, s.Maintainer, req); again.Rows != 0 {
+			t.Errorf("%s, again: %+v", tt.name, again)
+		}
+	}
+}
+
+// TestScrubLeavesWhatIsStillTrue: an id that an item has again, a text that names
+// the removed item, an undecided merge, bd's own export.
+func TestScrubLeavesWhatIsStillTrue(t *testing.T) {
+	const line = `{"id":"x-1","dependencies":[{"depends_on_id":"x-9"}]}` + "\n"
+	for _, tt := range []struct {
+		name, text string
+		want       model.Verdict
+		says       string
+	}{
+		{"the id is there again", line + `{"id":"x-9"}` + "\n", model.VerdictResidue, "2 lines"},
+		{"a text", `{"id":"x-1","notes":["x-9"]}` + "\n", model.VerdictResidue, "1 lines"},
+		{"an undecided merge", line + "<<<<<<< HEAD\n", model.VerdictFailed, "merge markers"},
+	} {
+		s, dir := repo(t, map[string]string{"issues.jsonl": tt.text})
+		res := itemsResult(t, s.Maintainer, model.ScrubRequest{Removed: []string{"x-9"}})
+		if res.Verdict != tt.want || !strings.Contains(res.Reason, tt.says) || res.Rows != 0 {
+			t.Errorf("%s: %+v", tt.name, res)
+		}
+		if got := content(t, filepath.Join(dir, "issues.jsonl")); got != tt.text {
+			t.Errorf("%s: the file holds %q", tt.name, got)
+		}
+	}
+	_, dir := repo(t, map[string]string{"issues.jsonl": line, "metadata.json": "{}"})
+	s, err := beads.Open(t.Context(), beads.Config{Path: dir, Port: "cli", Command: fakeBD(t)})
+	must(t, err)
+	res := itemsResult(t, s.Maintainer, model.ScrubRequest{Removed: []string{"x-9"}})
+	if res.Verdict != model.VerdictResidue || content(t, filepath.Join(dir, "issues.jsonl")) != line {
+		t.Errorf("bd's export: %+v", res)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "deps.jsonl")); err == nil {
+		t.Error("a deps.jsonl was made")
+	}
+}
