@@ -44,10 +44,17 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
+	led := ""
+	if filepath.Base(c.Path) != issuesName { // a file that is named is that file
+		if dir, led, err = follow(dir); err != nil {
+			return model.Store{}, err
+		}
+	}
 	cli, why, err := choose(c, dir)
 	if err != nil {
 		return model.Store{}, err
 	}
+	why = joined(led, why)
 	if cli {
 		return openCLI(ctx, c, dir, why)
 	}
@@ -66,7 +73,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
-	store.Conflicts, store.Maintainer = s, s
+	store.Conflicts, store.Maintainer, store.Watcher = s, s, s
 	return store, nil
 }
 
@@ -89,8 +96,8 @@ func withWhy(why string, notes []string) []string {
 }
 
 func joined(a, b string) string {
-	if a == "" {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
 	return a + "; " + b
 }

@@ -102,13 +102,36 @@ func NewBackend(c Config) (*Backend, error) {
 	if name == "" {
 		name = "kno"
 	}
+	patience, err := patienceOf(c)
+	if err != nil {
+		return nil, err
+	}
 	p := command.New(command.Program{
-		Name: name, Install: install, Dir: repo, Timeout: c.Timeout, Pause: c.Pause, Fixed: []string{"--repo-root", repo, "--db", db},
+		Name: name, Install: install, Dir: repo, Timeout: patience, Pause: c.Pause, Fixed: []string{"--repo-root", repo, "--db", db},
 	})
 	if _, err := p.Find(); err != nil {
 		return nil, err
 	}
 	return &Backend{kno: p}, nil
+}
+
+// EnvTimeout sets how long one call may take, in milliseconds.
+const EnvTimeout = "FOOLERY_KNOTS_COMMAND_TIMEOUT_MS"
+
+// mostPatience bounds what the variable can ask for.
+const mostPatience = 10 * time.Minute
+
+// patienceOf is the configured time, else the variable's; zero takes the default.
+func patienceOf(c Config) (time.Duration, error) {
+	v := os.Getenv(EnvTimeout)
+	if c.Timeout != 0 || v == "" {
+		return c.Timeout, nil
+	}
+	ms, err := strconv.ParseInt(v, 10, 64)
+	if err != nil || ms <= 0 || ms > mostPatience.Milliseconds() {
+		return 0, model.Errorf(model.InvalidInput, "open", "%s is a number of milliseconds from 1 to %d", EnvTimeout, mostPatience.Milliseconds())
+	}
+	return time.Duration(ms) * time.Millisecond, nil
 }
 
 // Close releases nothing.

@@ -151,3 +151,18 @@ func TestReadIsTriedAgain(t *testing.T) {
 		t.Errorf("waited %v", waited)
 	}
 }
+
+func TestTimeoutOfTheEnvironment(t *testing.T) {
+	t.Setenv("FAKE_KNO", "hang")
+	t.Setenv(knots.EnvTimeout, "200")
+	begun := time.Now()
+	if _, err := knots.Open(t.Context(), config(t, repo(t))); !errors.Is(err, model.Timeout) || time.Since(begun) > 15*time.Second {
+		t.Errorf("after %v: %v", time.Since(begun), err)
+	}
+	for _, v := range []string{"0", "-1", "soon", "1e3", "999999999999"} {
+		t.Setenv(knots.EnvTimeout, v)
+		if _, err := knots.NewBackend(config(t, repo(t))); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}

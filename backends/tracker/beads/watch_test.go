@@ -1,0 +1,61 @@
+package beads_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memdesk/model"
+)
+
+// TestWatch: own and foreign writes are told, a burst once, other files not.
+func TestWatch(t *testing.T) {
+	s, dir := repo(t, map[string]string{"issues.jsonl": two})
+	ctx, cancel := context.WithCancel(t.Context())
+	changes, err := s.Watcher.Watch(ctx)
+	must(t, err)
+	told := func(what string) {
+		t.Helper()
+		select {
+		case c, ok := <-changes:
+			if !ok || c.ID != "" || c.Lost {
+				t.Fatalf("%s: %+v, %v", what, c, ok)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s is not told", what)
+		}
+	}
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x-1", Mode: model.Replace, Content: "text"})
+	must(t, err)
+	told("an own write")
+	for range 50 {
+		must(t, os.WriteFile(filepath.Join(dir, "deps.jsonl"), []byte(`{"blockerId":"x-1","blockedId":"x-2"}`+"\n"), 0o644))
+	}
+	told("a burst")
+	must(t, os.WriteFile(filepath.Join(dir, "interactions.jsonl"), nil, 0o644))
+	select {
+	case c := <-changes:
+		t.Errorf("told without a reason: %+v", c)
+	case <-time.After(3 * burst):
+	}
+	must(t, os.RemoveAll(dir))
+	for lost := false; !lost; {
+		select {
+		case c := <-changes:
+			lost = c.Lost
+		case <-time.After(10 * time.Second):
+			t.Fatal("the end of the directory is not told")
+		}
+	}
+	cancel()
+	for range changes { // closed when the context ends
+	}
+	if _, err := s.Watcher.Watch(ctx); model.KindOf(err) == "" {
+		t.Error("an ended context gets a watcher")
+	}
+}
+
+// burst is longer than what the store joins.
+const burst = 150 * time.Millisecond
