@@ -1,0 +1,170 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/conflict/names"
+)
+
+// The calls at which a resolve is killed: all that change what is on a disk, or
+// wait for it.
+var killedAt = []string{"renameat2", "renameat", "unlinkat", "fsync", "write", "pwrite64", "mkdirat", "flock", "fchownat", "openat"}
+
+const (
+	killBase = "base: one, two\n"
+	killCopy = "copy: one, 2\n"
+	killName = "plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
+)
+
+// TestAKilledResolveLosesNothing kills the program at its system calls, one run
+// for each, while it resolves a conflict and while it takes that back. strace
+// counts the calls of each thread, so which call of a thread it is varies from run
+// to run. A few calls here, all of them with MEMDESK_SOAK.
+func TestAKilledResolveLosesNothing(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("no strace on this machine; to run this test: apt-get install -y strace")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %s", out)
+	}
+	soak := os.Getenv("MEMDESK_SOAK") != ""
+	until := time.Now().Add(5 * time.Second)
+	kills := 0
+	for _, takeBack := range []bool{false, true} {
+		for _, call := range killedAt {
+			step := 1
+			for n := 1; n <= 200; n += step {
+				if !soak && (n > 3 || time.Now().After(until)) {
+					break
+				}
+				if !killOnce(t, strace, self, call, n, takeBack) {
+					break
+				}
+				kills++
+			}
+		}
+		until = time.Now().Add(3 * time.Second)
+	}
+	if kills == 0 {
+		t.Error("nothing was killed")
+	}
+	t.Logf("killed %d times", kills)
+}
+
+// killOnce reports whether the run was killed: else there is no n-th call.
+func killOnce(t *testing.T, strace, self, call string, n int, takeBack bool) bool {
+	t.Helper()
+	d := newDesk(t)
+	defer os.RemoveAll(d.dir)
+	root := filepath.Join(d.dir, "vault")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"plan.md": killBase, killName: killCopy} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(args ...string) result { return d.bare(append([]string{"--open", "vault=" + root}, args...)...) }
+	act := []string{"conflicts", "resolve", "vault:" + killName, "--take", "copy", "--yes"}
+	if takeBack {
+		run(act...).want(t, 0)
+		act = []string{"conflicts", "undo", undoIDs(run)[0], "--yes"}
+	}
+	cmd := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace="+call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n), self, "-test.run=^$")
+	cmd.Dir = d.dir
+	cmd.Env = []string{playEnv + "=" + strings.Join(append([]string{"--open", "vault=" + root}, act...), "\n"), "GOMAXPROCS=1"}
+	for k, v := range d.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	out, err := cmd.CombinedOutput()
+	killed := err != nil
+	at := fmt.Sprintf("killed at %s %d (%v), undo %v", call, n, err, takeBack)
+	if killed && cmd.ProcessState.ExitCode() > 0 && cmd.ProcessState.ExitCode() != 137 {
+		t.Errorf("%s: it was not killed, it failed: %s", at, out)
+		return false
+	}
+	everything := allBytes(t, root) + allBytes(t, filepath.Join(d.dir, "state", "memdesk", "undo"))
+	for _, text := range []string{killBase, killCopy} {
+		if !strings.Contains(everything, text) {
+			t.Fatalf("%s: %q is lost", at, text)
+		}
+	}
+	// Whatever has changed is told, and what is told can be put back.
+	now := run("conflicts", "list")
+	if now.code != 0 {
+		t.Errorf("%s: conflicts list: exit %d\n%s%s", at, now.code, now.out, now.err)
+	}
+	base, _ := os.ReadFile(filepath.Join(root, "plan.md"))
+	copied, _ := os.ReadFile(filepath.Join(root, killName))
+	if string(base) != killBase || string(copied) != killCopy {
+		ids := undoIDs(run)
+		if len(ids) == 0 {
+			t.Fatalf("%s: the base holds %q, the copy %q, and undo list says nothing", at, base, copied)
+		}
+		// What was interrupted before it changed anything has nothing to put back, and
+		// the one before it is next.
+		var put result
+		for _, id := range ids {
+			put = run("conflicts", "undo", id, "--yes")
+			base, _ = os.ReadFile(filepath.Join(root, "plan.md"))
+			copied, _ = os.ReadFile(filepath.Join(root, killName))
+			if string(base) == killBase && string(copied) == killCopy {
+				break
+			}
+		}
+		if string(base) != killBase || string(copied) != killCopy {
+			t.Fatalf("%s: after undo the base holds %q, the copy %q\n%s%s\n%s", at, base, copied, put.out, put.err, now.err)
+		}
+	}
+	left, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		if name := f.Name(); !f.IsDir() && name != "plan.md" && name != killName && !names.Skipped(name) && !strings.HasPrefix(name, ".") {
+			t.Errorf("%s: %s is left and nothing tells what it is", at, name)
+		}
+	}
+	return killed
+}
+
+// undoIDs are the entries that undo list names, newest first.
+func undoIDs(run func(args ...string) result) []string {
+	var ids []string
+	for _, r := range run("undo", "list", "--json").rows {
+		if id, ok := r["undo"].(string); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func allBytes(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(p string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // the directory is not there: nothing was kept
+		}
+		b, err := os.ReadFile(p)
+		all.Write(b)
+		all.WriteByte('\n')
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
