@@ -39,6 +39,8 @@ type Options struct {
 	// Removed tells which items of the store went, and when, by an act that is
 	// remembered: a copy among them has come back. May be nil.
 	Removed map[string]time.Time
+	// Memory, when set, spares the reading of what has not changed since.
+	Memory *Memory
 	// Only, when set, is the one id that is asked for.
 	Only string
 }
@@ -369,6 +371,13 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 			if l.seen[h.ID] || h.Has(model.FlagBinary) || inVersions(h.ID) {
 				continue
 			}
+			at := l.opt.Memory.now()
+			if known, ok := l.opt.Memory.recall(ofMarkers, h.ID); ok {
+				if len(known) > 0 && !emit(known[0]) {
+					return false, nil
+				}
+				continue
+			}
 			it, err := l.s.Browser.Read(l.ctx, h.ID)
 			if errors.Is(err, model.NotFound) {
 				continue
@@ -377,7 +386,12 @@ func (l *list) marked(emit func(Copy) bool) (bool, error) {
 				l.opt.note("%s was not looked into: %v", h.ID, err)
 				continue
 			}
-			if n := Markers(h.ID, it.Body); n > 0 && !emit(markedCopy(l.s.Name, it, n)) {
+			r := remembered{read: []string{h.ID}, at: at}
+			if n := Markers(h.ID, it.Body); n > 0 {
+				r.copies = []Copy{markedCopy(l.s.Name, it, n)}
+			}
+			l.opt.Memory.keep(ofMarkers, h.ID, r)
+			if len(r.copies) > 0 && !emit(r.copies[0]) {
 				return false, nil
 			}
 		}

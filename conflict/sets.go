@@ -64,6 +64,10 @@ func (l *list) compareSets(sets [][]paired, emit func(Copy) bool) (bool, error) 
 
 // set compares the copies of one base. The base is read once.
 func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
+	key, at := signature(all), l.opt.Memory.now()
+	if out, ok := l.opt.Memory.recall(ofSets, key); ok {
+		return out, nil
+	}
 	texts := map[string]side{}
 	var out []Copy
 	for _, p := range all {
@@ -81,5 +85,13 @@ func (l *list) set(ctx context.Context, all []paired) ([]Copy, error) {
 		}
 		out = append(out, c)
 	}
+	r := remembered{copies: out, at: at}
+	for id, s := range texts {
+		if s.err != nil { // it may work again without any change
+			return out, nil
+		}
+		r.read = append(r.read, id)
+	}
+	l.opt.Memory.keep(ofSets, key, r)
 	return out, nil
 }

@@ -24,10 +24,12 @@ type conflictSource struct {
 	fleet *backends.Fleet
 	undo  *undo.Keeper
 	opt   conflict.Options
+	ctx   context.Context // of the console: watching ends with it
 
 	mu    sync.Mutex
 	look  *looking
 	looks int
+	seen  map[string]*conflict.Memory // by store; nil for one that tells of no changes
 }
 
 // looking is one walk over all stores.
@@ -146,6 +148,7 @@ func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict
 					l.notes = append(l.notes, m.Name+": whether a copy has come back is not known: "+err.Error())
 				}
 			}
+			opt.Memory = s.memory(m.Store)
 			opt.Note = func(n string) { l.notes = append(l.notes, m.Name+": "+n) }
 			for c, err := range conflict.List(ctx, m.Store, opt) {
 				if err != nil {
@@ -157,6 +160,37 @@ func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict
 			}
 		}
 	}
+}
+
+// memory is what is known of a store from earlier looks, if it tells what changes
+// meanwhile. The caller holds mu.
+func (s *conflictSource) memory(st model.Store) *conflict.Memory {
+	if s.ctx == nil || st.Watcher == nil {
+		return nil
+	}
+	if m, ok := s.seen[st.Name]; ok {
+		return m
+	}
+	if s.seen == nil {
+		s.seen = map[string]*conflict.Memory{}
+	}
+	s.seen[st.Name] = nil // a store that cannot be watched now is read anew each time
+	changes, err := st.Watcher.Watch(s.ctx)
+	if err != nil {
+		return nil
+	}
+	m := conflict.NewMemory()
+	s.seen[st.Name] = m
+	go func() { // ends with the console's context
+		for c := range changes {
+			m.Changed(c)
+		}
+		m.Changed(model.Change{Lost: true})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen[st.Name] = nil
+	}()
+	return m
 }
 
 // Compare implements tui.ConflictSource.
@@ -175,6 +209,12 @@ func (s *conflictSource) Resolve(ctx context.Context, c conflict.Copy, ch confli
 		return tui.Done{}, err
 	}
 	res, err := conflict.Resolve(audit.WithReason(ctx, reason), s.undo, st, c, ch)
+	s.mu.Lock()
+	if m := s.seen[c.Store]; m != nil { // before the watcher tells
+		m.Changed(model.Change{ID: c.ID})
+		m.Changed(model.Change{ID: c.Target})
+	}
+	s.mu.Unlock()
 	done := tui.Done{Store: c.Store, Item: res.Base, Undo: res.Undo.ID, Obstacle: res.Undo.Obstacle, Warnings: res.Notes}
 	if res.Kept == "" {
 		done.Removed = 1

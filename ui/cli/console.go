@@ -23,11 +23,13 @@ func (a *app) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	o := tui.Options{
 		Fleet: s.fleet, Operator: strings.TrimPrefix(s.who.ID, "unauthenticated "), Authenticated: s.who.Authenticated, ReadOnlyReason: s.unwritable(a),
 		Plain: a.flags.plain || s.cfg.UI.Plain, NoColor: a.flags.noColor || s.cfg.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Quarantine: &quarantineSource{fleet: s.fleet},
-		Conflicts: &conflictSource{fleet: s.fleet, undo: s.undo, opt: a.conflictOptions()},
+		Conflicts: &conflictSource{fleet: s.fleet, undo: s.undo, opt: a.conflictOptions(), ctx: ctx},
 		Input:     a.Stdin, Output: a.Stdout, Theme: s.cfg.UI.Theme, IdleLock: time.Duration(s.cfg.UI.IdleLock),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
