@@ -29,6 +29,7 @@ func recipe(t *testing.T) string {
 // TestDistributed partitions a database by the recipe as it stands, and runs the
 // suite on it.
 func TestDistributed(t *testing.T) {
+	t.Parallel()
 	dsn := testpg.DSN(t)
 	s := create(t, dsn)
 	must(t, s.CreateNode(t.Context(), fact("a", "before the cut")))

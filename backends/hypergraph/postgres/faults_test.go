@@ -38,6 +38,7 @@ func wantError(t *testing.T, what string, err error, kind model.Kind, words stri
 
 // TestServer shares one server of its own among what needs its roles.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	srv := testpg.New(t)
 	t.Run("another encoding", func(t *testing.T) { otherEncoding(t, srv) })
 	t.Run("refused and absent", func(t *testing.T) { refusedAndAbsent(t, srv) })
@@ -194,6 +195,7 @@ func TestNULIsRefusedInWords(t *testing.T) {
 
 // TestLockedByAnother waits for a lock no longer than its context.
 func TestLockedByAnother(t *testing.T) {
+	t.Parallel()
 	s := create(t, testpg.DSN(t))
 	must(t, s.CreateNode(t.Context(), fact("n", "x")))
 	held, release := make(chan struct{}), make(chan struct{})
@@ -221,6 +223,7 @@ func TestLockedByAnother(t *testing.T) {
 // TestMembersOfOneEdge takes two members out of an edge of three at the same time:
 // one of the two must see that the edge falls.
 func TestMembersOfOneEdge(t *testing.T) {
+	t.Parallel()
 	s := create(t, testpg.DSN(t))
 	for i := range 20 {
 		ids := []string{fmt.Sprint("a", i), fmt.Sprint("b", i), fmt.Sprint("c", i)}

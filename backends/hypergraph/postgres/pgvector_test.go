@@ -21,6 +21,7 @@ import (
 // TestPgvector runs the suite's cases of vectors on a server with pgvector, and looks
 // whether the index is used and gives what comparing every vector gives.
 func TestPgvector(t *testing.T) {
+	t.Parallel()
 	cfg := postgres.Config{DSN: model.NewSecret(testpg.PGlite(t)), Workspace: "w", MaxConns: 1}
 	s, err := postgres.Create(t.Context(), cfg)
 	must(t, err)

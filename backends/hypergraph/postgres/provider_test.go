@@ -19,6 +19,7 @@ func adapt(s *postgres.Store) model.Store {
 }
 
 func TestProvider(t *testing.T) {
+	t.Parallel()
 	open := desk(t)
 	backendtest.Run(t, backendtest.Harness{
 		Open: func(t *testing.T) model.Store { return adapt(open(t)) },

@@ -156,6 +156,7 @@ func noise(seed, n int) string {
 // TestScrub erases one of two people from a server of its own and looks at every
 // file of the cluster.
 func TestScrub(t *testing.T) {
+	t.Parallel()
 	srv := testpg.New(t)
 	srv.Stop() // a small log of changes is overwritten sooner
 	must(t, srv.Start("-c", "max_wal_size=64MB", "-c", "min_wal_size=32MB"))

@@ -56,6 +56,7 @@ func reopen(t *testing.T, s *postgres.Store, change func(*postgres.Config)) *pos
 }
 
 func TestBackend(t *testing.T) {
+	t.Parallel()
 	open := desk(t)
 	hypergraphtest.Run(t, func(t *testing.T) hypergraph.Backend { return open(t) })
 }
