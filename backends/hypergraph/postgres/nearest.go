@@ -12,7 +12,8 @@ import (
 
 // SearchByEmbedding implements hypergraph.Ops. Where the server has pgvector and an
 // index for the dimension, the index gives the nearest, which is nearly always
-// right, and the result says so; else every vector is compared here. The score is the
+// right, and the result says so; else every vector is compared here, from memory
+// while nothing is written on the server. The score is the
 // cosine, 0 where it is negative. A dimension that no vector has is InvalidInput;
 // where some have another, they are left out and the result says how many.
 func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
@@ -20,6 +21,13 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 	var res hypergraph.SearchResult
 	if err := checkVector(op, vector); err != nil {
 		return res, err
+	}
+	// A transaction sees changes of its own, which no other search must meet.
+	useIndex := opt.Limit > 0 && opt.Limit <= indexedLimit && o.s.hasIndex(len(vector))
+	if o.tx == nil && !useIndex {
+		if kept, ok, err := o.s.keptNearest(ctx, vector, opt); ok || err != nil {
+			return kept, err
+		}
 	}
 	err := o.view(ctx, op, func(q *query) error {
 		res = hypergraph.SearchResult{}
@@ -30,7 +38,7 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 			return err
 		}
 		indexed := false
-		if opt.Limit > 0 && opt.Limit <= indexedLimit && o.s.hasIndex(len(vector)) {
+		if useIndex {
 			res, indexed, err = o.s.indexedNearest(q, vector, c, opt.Limit)
 		}
 		if err == nil && !indexed {

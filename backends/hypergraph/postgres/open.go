@@ -101,7 +101,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(pc.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(pc.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
 	s.ops = ops{s: s}
 	if err := s.direct(ctx, op, func(*pgxpool.Conn) error { return nil }); err != nil {
 		pool.Close()

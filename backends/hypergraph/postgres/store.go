@@ -37,6 +37,8 @@ type Store struct {
 	indexed  map[int]bool // dimensions with an index of pgvector
 	pgvector bool
 
+	vectors *vectorCache
+
 	closing sync.Once
 }
 

@@ -1,0 +1,88 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"memdesk/internal/testpg"
+)
+
+// TestGraph walks the demo's graph.
+func TestGraph(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "demo")
+	d.bare("demo", "--dir", dir, "--seed-only").want(t, 0)
+	md := func(args ...string) result {
+		return d.bare(append([]string{"--config", filepath.Join(dir, "config.toml")}, args...)...)
+	}
+	edge := md("items", "--store", "graph", "--tier", "edges", "--limit", "1", "--json").want(t, 0).row(t, "item")["id"].(string)
+	around := md("graph", "subgraph", "graph:fact-0009", "--depth", "2", "--json").want(t, 0)
+	start := ""
+	for _, r := range around.rows {
+		switch r["type"] {
+		case "item":
+			start, _ = r["id"].(string)
+		case "link":
+			if items, ok := r["items"].([]any); !ok || len(items) < 2 || r["kind"] == "" {
+				t.Errorf("link = %v", r)
+			}
+		}
+	}
+	if start == "" {
+		t.Fatalf("no items: %v", around.rows)
+	}
+	near := md("graph", "neighbours", "graph:fact-0009", "--limit", "2", "--json").want(t, 0)
+	if len(near.rows) == 0 || len(near.rows) > 2 {
+		t.Errorf("neighbours: %v", near.rows)
+	}
+	for _, r := range near.rows {
+		if r["type"] != "item" || r["id"] == "fact-0009" || r["store"] != "graph" {
+			t.Errorf("neighbour = %v", r)
+		}
+	}
+	md("graph", "neighbours", "graph:fact-0009").want(t, 0, "REF", "TITLE", "graph:")
+	md("graph", "neighbours", "graph:no-such").want(t, 4)
+	md("graph", "subgraph", "graph:fact-0009", "scratch:x").want(t, 2, "one store")
+	md("graph", "neighbours").want(t, 2)
+	if edge == "" {
+		t.Error("the demo has no edge")
+	}
+	d.run("graph", "neighbours", "crewship:AGENT.md").want(t, 1, "no relations")
+}
+
+// TestMigrate makes a server's schema, goes down and up, and refuses what has
+// none.
+func TestMigrate(t *testing.T) {
+	d := newDesk(t)
+	d.env["DESK_DSN"] = testpg.DSN(t)
+	db := func(args ...string) result {
+		return d.bare(append([]string{"--open", "postgres=DESK_DSN"}, args...)...)
+	}
+	at := func(current float64, args ...string) {
+		t.Helper()
+		r := db(append(args, "--json")...).want(t, 0)
+		if s := r.row(t, "schema"); s["current"] != current || s["latest"] != 3.0 || s["store"] != "postgres" {
+			t.Errorf("%v: %v", args, s)
+		}
+		for _, row := range r.rows {
+			if row["type"] == "step" && row["applied"] != (row["version"].(float64) <= current) {
+				t.Errorf("%v: %v", args, row)
+			}
+		}
+	}
+	at(0, "migrate", "--show")
+	db("migrate").want(t, 2, "--yes")
+	at(3, "migrate", "--yes")
+	d.in = "kept"
+	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
+	at(1, "migrate", "--to", "1", "--yes")
+	d.in = "refused"
+	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 1, "memdesk migrate")
+	db("--read-only", "migrate", "--yes").want(t, 6)
+	at(3, "migrate", "--yes")
+	db("show", "--raw", "postgres:k").want(t, 0, "kept")
+	db("migrate", "--show").want(t, 0, "VERSION", "the index of words")
+	db("migrate", "--to", "9", "--yes").want(t, 2, "no schema 9")
+	db("migrate", "--to", "-1", "--yes").want(t, 2)
+	d.run("migrate", "--yes").want(t, 1, "no schema of memdesk's own")
+}
