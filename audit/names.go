@@ -169,6 +169,12 @@ func (l *Log) EraseText(ctx context.Context, texts ...string) (int, error) {
 	})
 }
 
+// EraseNaming removes every row of whose name or reason names says that it names
+// the person: EraseText knows the plain text only.
+func (l *Log) EraseNaming(ctx context.Context, names func(text string) bool) (int, error) {
+	return l.eraseRows(ctx, func(n nameRow) bool { return names(n.Name) || names(n.Reason) })
+}
+
 func (l *Log) eraseRows(ctx context.Context, gone func(nameRow) bool) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,8 +1,11 @@
 package gdpr
 
 import (
+	"fmt"
+	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"memdesk/gdpr/subject"
 	"memdesk/model"
@@ -17,7 +20,10 @@ import (
 //     line that does not.
 //  3. An item under which others hang that stay cannot go: it is redacted.
 //  4. A file of a tier that only its own writer fills is redacted by removing.
-//  5. Everything else that concerns the subject is forgotten, quarantine entries
+//  5. An item that is called by the subject's identifier and nothing else is about
+//     her, whatever it says: it is forgotten. Where the id names her among other
+//     words, what stays of it gets an id without her.
+//  6. Everything else that concerns the subject is forgotten, quarantine entries
 //     and items that are no text among it.
 
 // Erased stands where an identifier stood.
@@ -62,6 +68,7 @@ func (d *Desk) decide(r *Request, m *subject.Matcher, s model.Store, q *search) 
 			st.Ground = r.Holds[slices.IndexFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == f.Item.ID })].Ground
 		case Redact:
 			redact(m, s, f.Item, &st)
+			st.NewID = q.free(st.NewID)
 		}
 		out = append(out, st)
 	}
@@ -84,10 +91,26 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, f *Found) A
 		return Redact
 	case f.Tagged || f.Derived:
 		return Forget
+	case bears(m, id):
+		return Forget
 	case mentions(m, f.Item.Body, opaque(s, f.Item.Tier)):
 		return Redact
 	}
 	return Forget
+}
+
+// bears reports whether an item is called by an identifier and nothing else.
+func bears(m *subject.Matcher, id string) bool {
+	stem := path.Base(id)
+	stem = strings.TrimSuffix(stem, path.Ext(stem))
+	if !m.Names(stem) {
+		return m.Names(path.Base(id)) && !letters(m.Redact(path.Base(id), ""))
+	}
+	return !letters(m.Redact(stem, ""))
+}
+
+func letters(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // opaque tells a file that people and agents write into from a record of one
@@ -146,6 +169,21 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 	}
 	if m.Names(it.ID) {
 		st.NewID = m.Redact(it.ID, "erased")
+	}
+}
+
+// free gives an id that nothing else has, now or in this plan; empty stays empty.
+func (q *search) free(id string) string {
+	if id == "" {
+		return ""
+	}
+	ext := path.Ext(id)
+	for n, next := 2, id; ; n++ {
+		if !q.seen[next] {
+			q.seen[next] = true
+			return next
+		}
+		next = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(id, ext), n, ext)
 	}
 }
 

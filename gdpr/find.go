@@ -42,6 +42,7 @@ type search struct {
 	children map[string][]string // parent → children, by the store's own parent fields
 	problems []string
 	reasons  map[string][]string // from Subjects
+	seen     map[string]bool     // ids that there are
 }
 
 // find looks at every item the store can show: hidden, archived, edges,
@@ -62,6 +63,7 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 		return q, nil
 	}
 	seen := map[string]bool{}
+	q.seen = seen
 	if err := q.browse(ctx, seen, step); err != nil {
 		return nil, err
 	}

@@ -287,10 +287,12 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			st.Reason = "it cannot be looked at: " + l.Reason
 		case err != nil:
 			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
-		case rep.Hits == 0:
-			continue
-		default:
+		case rep.Hits > 0:
 			st.Reason = "its bytes name the subject"
+		case m.Names(l.ID):
+			st.Reason = "its name names the subject"
+		default:
+			continue
 		}
 		sp.Steps = append(sp.Steps, st)
 	}

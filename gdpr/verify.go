@@ -50,6 +50,9 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
 		x.problem(ownStore, "drafts: %s", err)
 	}
+	if _, err := x.d.Log.EraseNaming(ctx, names); err != nil {
+		return model.Refuse("gdpr-erase", err.Error())
+	}
 	if h, err := x.d.Log.HashSubject(x.r.Subject); err == nil {
 		if _, err := x.d.Log.EraseNames(ctx, h); err != nil {
 			return model.Refuse("gdpr-erase", err.Error())
@@ -139,7 +142,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			Reason: fmt.Sprintf("on hold: %s", strings.Join(sortedValues(held), "; "))})
 	}
 	out = append(out, x.recall(ctx, s, held))
-	layers, err := x.bytesOf(ctx, s, q.friends, heldHits)
+	layers, err := x.bytesOf(ctx, s, q.friends, heldHits, held)
 	return append(out, layers...), err
 }
 
@@ -178,7 +181,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, with what the scrub said of it.
-func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if s.Location == "" && s.Kind == "inmem" {
@@ -206,11 +209,36 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		}
 		out = append(out, row)
 	}
+	out = append(out, x.names(s.Name, layers, held))
 	if files > 0 {
 		own.Reason = fmt.Sprintf("%d files", files)
 		out = slices.Insert(out, 0, own)
 	}
 	return x.withScrub(s.Name, out), nil
+}
+
+// names looks at what the layers are called: a file's name is as clear as its text.
+func (x *run) names(store string, layers []model.Layer, held map[string]string) receipt.Layer {
+	row := receipt.Layer{Store: store, Layer: "names", Method: "names of files, directories and layers: exact, folded, slug", Verdict: model.VerdictClean}
+	foreign := int64(0)
+	for _, l := range layers {
+		row.BytesScanned += int64(len(l.ID))
+		_, kept := held[l.ItemID]
+		switch {
+		case !x.m.Names(l.ID) || l.ItemID != "" && kept:
+		case l.Kind == model.LayerExternal:
+			foreign++
+		default:
+			row.Hits++
+		}
+	}
+	switch {
+	case row.Hits > 0:
+		row.Verdict, row.Reason = model.VerdictResidue, "names still name the person"
+	case foreign > 0:
+		row.Hits, row.Verdict, row.Reason = foreign, model.VerdictOutOfScope, "names of what another program keeps, or of what cannot be reached"
+	}
+	return row
 }
 
 // scanMethod names the forms that a byte scan looks for.

@@ -27,6 +27,7 @@ type world struct {
 	clock *clock.Fake
 	extra []model.Middleware // faults, innermost but for the store itself
 	fleet *backends.Fleet
+	more  []backends.StoreConfig // stores beside the two
 }
 
 const (
@@ -94,6 +95,7 @@ func (w *world) open() {
 	if _, err := os.Stat(w.path("agent")); err == nil {
 		configs = append(configs, backends.StoreConfig{Name: "agent", Kind: "crewship", Path: w.path("agent")})
 	}
+	configs = append(configs, w.more...)
 	gate := w.desk.Gate()
 	all := func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		run := func(ctx context.Context) error { return gate(ctx, c, next) }

@@ -9,18 +9,53 @@ func Normal(id string) string { return fold(strings.TrimSpace(id)).text }
 // Strict reports whether an identifier counts in its exact case only.
 func Strict(id string) bool { return newTerm(strings.TrimSpace(id)).strict }
 
+// SlugOf is what the slugs of an identifier have in common, and whether it is a
+// name of several words, which may stand in a longer slug; empty where it has none.
+func SlugOf(id string) (slug string, name bool) {
+	t := newTerm(strings.TrimSpace(id))
+	return t.slug, t.name
+}
+
+// Slugs calls yield for every stretch of text, of one of the given lengths, that
+// could be a slug, in the form of SlugOf. whole says that it may also be one of an
+// identifier that is no name. yield returns false to stop.
+func Slugs(text string, lengths []int, yield func(slug string, whole bool, exact string, start, end int) bool) {
+	for _, v := range views(text) {
+		slug := slugText(v.text)
+		for lo := range len(slug) {
+			if lo > 0 && slug[lo-1] != ' ' && (wordByte(slug[lo-1]) || slug[lo]&0xc0 == 0x80) || slug[lo] == ' ' {
+				continue
+			}
+			for _, n := range lengths {
+				hi := lo + n
+				if hi > len(slug) || hi < len(slug) && (wordByte(slug[hi]) || slug[hi]&0xc0 == 0x80) || !v.wholeSlug(lo, hi, true) {
+					continue
+				}
+				if !yield(slug[lo:hi], v.whole(lo, hi), v.mid[v.midOf(lo):v.midEnd(hi)], v.start(lo), v.end(hi)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// views are the forms of a text in which an identifier may stand.
+func views(text string) []view {
+	out := []view{fold(text)}
+	if strings.Contains(text, `\u`) {
+		out = append(out, fold2(unescapeJSON(text)))
+	}
+	if strings.ContainsAny(text, "%+") {
+		out = append(out, fold2(unescapePercent(text)))
+	}
+	return out
+}
+
 // Candidates calls yield for every stretch of text, of one of the given lengths
 // in its normal form, that could be a whole identifier. It serves those who know
 // identifiers by keyed hashes only. yield returns false to stop.
 func Candidates(text string, lengths []int, yield func(normal, exact string, start, end int) bool) {
-	views := []view{fold(text)}
-	if strings.Contains(text, `\u`) {
-		views = append(views, fold2(unescapeJSON(text)))
-	}
-	if strings.ContainsAny(text, "%+") {
-		views = append(views, fold2(unescapePercent(text)))
-	}
-	for _, v := range views {
+	for _, v := range views(text) {
 		if !v.candidates(lengths, yield) {
 			return
 		}

@@ -65,6 +65,9 @@ func newByteForms(terms []term) *byteForms {
 				}
 			}
 		}
+		for _, v := range slugForms(t) {
+			add(pattern{bytes: []byte(v), fold: true, term: i, method: Slug})
+		}
 		for _, w := range indexWindows(t) {
 			add(pattern{bytes: []byte(w), term: i, method: Prefix})
 		}

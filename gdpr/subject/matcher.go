@@ -25,6 +25,7 @@ const (
 	Escaped  Method = "json-escape"    // \uXXXX
 	Base64   Method = "base64"         // at any of the three alignments
 	UTF16    Method = "utf-16"         // either byte order
+	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
 )
@@ -40,7 +41,9 @@ type Hit struct {
 type term struct {
 	text   string
 	folded string
-	word   string // longest word of folded: what every folded occurrence holds
+	word   string // longest word of folded: what every occurrence holds
+	slug   string // its words as slugs join them; empty: it has no slug of its own
+	name   bool   // of several words, as people write names
 	// strict: only the exact case counts. A short bare word in another case is
 	// somebody else's id as likely as not.
 	strict bool
@@ -85,16 +88,30 @@ func New(terms ...string) (*Matcher, error) {
 
 func newTerm(t string) term {
 	out := term{text: t, folded: fold(t).text}
-	for _, w := range strings.Fields(out.folded) {
-		if len(w) > len(out.word) {
-			out.word = w
-		}
-	}
 	letters := 0
 	for range out.folded {
 		letters++
 	}
 	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
+	out.name = strings.Contains(out.folded, " ")
+	out.slug = slugOf(out.folded, out.strict)
+	words := out.slug
+	if local, _, ok := strings.Cut(out.folded, "@"); ok && out.slug != "" {
+		words = slugText(local) // a domain's words stand in many texts
+	}
+	if out.word = longest(strings.Fields(words)); len(out.word) < 2 {
+		out.word, out.slug = longest(strings.Fields(out.folded)), ""
+	}
+	return out
+}
+
+func longest(words []string) string {
+	out := ""
+	for _, w := range words {
+		if len(w) > len(out) {
+			out = w
+		}
+	}
 	return out
 }
 
@@ -206,7 +223,7 @@ func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first
 			}
 		}
 	}
-	return hits
+	return m.inSlugs(hits, v, first)
 }
 
 // merge orders hits and joins those that overlap, so that a redaction replaces
@@ -219,8 +236,8 @@ func merge(hits []Hit) []Hit {
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.Start < out[n-1].End {
 			out[n-1].End = max(out[n-1].End, h.End)
-			if h.Method == Exact {
-				out[n-1].Method, out[n-1].Term = Exact, h.Term
+			if h.Method == Exact || out[n-1].Method == Slug { // a slug is the weaker word for it
+				out[n-1].Method, out[n-1].Term = h.Method, h.Term
 			}
 			continue
 		}

@@ -24,11 +24,11 @@ func (f *Friends) Add(m *Matcher, text string) {
 	}
 	b := []byte(text)
 	m.bytes.all.scan(b, 0, func(p *pattern, at int) bool {
-		if p.method != Exact && p.method != Prefix {
+		if p.method != Exact && p.method != Prefix && p.method != Slug {
 			return true
 		}
 		end := at + len(p.bytes)
-		if p.method == Exact && boundary(b, at, end) {
+		if p.method == Exact && boundary(b, at, end) || p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].name) {
 			return true
 		}
 		if f.words == nil {
@@ -166,6 +166,8 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 		return Base64, ok
 	case p.method == Prefix:
 		return Prefix, binary && at > 0 && indexNeighbour(b, at, end) && !friends.explains(b, at, end)
+	case p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].name):
+		return Slug, true
 	case p.wide > 0:
 		return UTF16, wideBoundary(b, at, end, p.wide)
 	case boundary(b, at, end):
@@ -184,10 +186,15 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 
 // boundary is the rule of a whole token over bytes.
 func boundary(b []byte, lo, hi int) bool {
-	if lo > 0 && b[lo-1] < utf8.RuneSelf && wordByte(b[lo-1]) || hi < len(b) && b[hi] < utf8.RuneSelf && (wordByte(b[hi]) || b[hi] == '-') {
-		return false
-	}
-	return !wordRuneBefore(b[:lo]) && !wordRuneAfter(b[hi:])
+	return boundaryBefore(b, lo) && boundaryAfter(b, hi)
+}
+
+func boundaryBefore(b []byte, lo int) bool {
+	return (lo == 0 || b[lo-1] >= utf8.RuneSelf || !wordByte(b[lo-1])) && !wordRuneBefore(b[:lo])
+}
+
+func boundaryAfter(b []byte, hi int) bool {
+	return (hi == len(b) || b[hi] >= utf8.RuneSelf || !wordByte(b[hi]) && b[hi] != '-') && !wordRuneAfter(b[hi:])
 }
 
 func wordRuneBefore(b []byte) bool {

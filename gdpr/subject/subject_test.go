@@ -68,6 +68,24 @@ func TestTokens(t *testing.T) {
 		{"base64, second alignment", base64.StdEncoding.EncodeToString([]byte("1by Ana Ribeiro, 1")), subject.Base64},
 		{"base64, third alignment", base64.RawURLEncoding.EncodeToString([]byte("12by Ana Ribeiro, 1")), subject.Base64},
 		{"base64 of another id", base64.StdEncoding.EncodeToString([]byte("by subj-ana2 and")), ""},
+		{"a link", "see [[ana-ribeiro]] first", subject.Slug},
+		{"a file name", "memory/preference/ana_ribeiro.md", subject.Slug},
+		{"a slug with dots", "ana.ribeiro.txt", subject.Slug},
+		{"a slug in capitals", "ANA-RIBEIRO", subject.Slug},
+		{"a name in a longer slug", "2026-05-call_with-ana-ribeiro-notes.md", subject.Slug},
+		{"an id's slug", "memory/subj_ana.md", subject.Slug},
+		{"a ticket's slug", "rc_ana_5512.md", subject.Slug},
+		{"an address in a file name", "ana-ribeiro-example-test.md", subject.Slug},
+		{"an accent in a slug", "zoë-ångström.md", subject.Slug},
+		{"a longer word in a slug", "ana-ribeirox.md", ""},
+		{"a longer word before a slug", "xana-ribeiro.md", ""},
+		{"the words the other way round", "ribeiro-ana-street", ""},
+		{"an id in a longer slug", "subj_ana_2", ""},
+		{"an id in a longer slug, hyphen", "subj_ana-2", ""},
+		{"u1 is not u1-b", "u1-b u1_b", ""},
+		{"a sentence ends between the words", "with Ana. Ribeiro is a valley", ""},
+		{"two separators", "ana--ribeiro", ""},
+		{"part of a ticket's slug", "rc_ana_55", ""},
 		{"base64 behind a path", "a/b/" + base64.StdEncoding.EncodeToString([]byte("to subj-ana.")), subject.Base64},
 	}
 	for _, tt := range tests {
@@ -298,5 +316,28 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestSlugsInBytes is the same rule where a medium is scanned.
+func TestSlugsInBytes(t *testing.T) {
+	m := matcher(t, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "u1")
+	for text, want := range map[string]bool{
+		`{"open":"memory/ana-ribeiro.md"}`: true, `{"open":"subj_ana.md"}`: true, "a/ana_ribeiro_notes": true, "ANA.RIBEIRO": true,
+		"ana-ribeiro@example.test": true,
+		"ana-ribeirox":             false, "xana-ribeiro": false, "subj_ana_2": false, "u1-b": false, "u10": false, "ribeiro-ana": false,
+	} {
+		rep, err := m.Scan(t.Context(), strings.NewReader(text), nil)
+		if err != nil || rep.Hits > 0 != want {
+			t.Errorf("Scan(%q) = %d hits, %v; want %v", text, rep.Hits, err, want)
+		}
+		if m.Names(text) != want {
+			t.Errorf("Names(%q) = %v", text, !want)
+		}
+	}
+	friends := &subject.Friends{}
+	friends.Add(m, "ana-ribeirox")
+	if rep, err := m.Scan(t.Context(), strings.NewReader("\x00ana-ribeirox\x00"), friends); err != nil || rep.Hits > 0 {
+		t.Errorf("a friend in a binary medium: %+v, %v", rep, err)
 	}
 }

@@ -27,6 +27,15 @@ type List struct {
 	key  Key
 	ix   map[string]int // hash of a term → person
 	lens []int
+
+	slugs    map[string]slugOf
+	slugLens []int
+}
+
+// slugOf is a person by the hash of a slug.
+type slugOf struct {
+	person int
+	name   bool
 }
 
 type file struct {
@@ -48,7 +57,15 @@ type Term struct {
 	Hash   string `json:"hash"`
 	Length int    `json:"length"`
 	Strict bool   `json:"strict,omitempty"`
+	// Slug: the hash is of the form in which ids and file names write the identifier.
+	Slug string `json:"slug,omitempty"` // "id" or "name"
 }
+
+// kinds of slugs.
+const (
+	slugID   = "id"
+	slugName = "name"
+)
 
 // Open names the files; nothing is read or made.
 func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPath} }
@@ -68,9 +85,10 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	}
 	changed := at < 0
 	for _, t := range terms {
-		h := hashTerm(k, t)
-		if !slices.Contains(p.Terms, h) {
-			p.Terms, changed = append(p.Terms, h), true
+		for _, h := range hashTerms(k, t) {
+			if !slices.Contains(p.Terms, h) {
+				p.Terms, changed = append(p.Terms, h), true
+			}
 		}
 	}
 	if !changed {
@@ -93,13 +111,21 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	return nil
 }
 
-func hashTerm(k Key, t string) Term {
+func hashTerms(k Key, t string) []Term {
 	t = strings.TrimSpace(t)
 	if subject.Strict(t) {
-		return Term{Hash: hex.EncodeToString(k.sum("term-exact", t)), Length: len(subject.Normal(t)), Strict: true}
+		return []Term{{Hash: hex.EncodeToString(k.sum("term-exact", t)), Length: len(subject.Normal(t)), Strict: true}}
 	}
 	n := subject.Normal(t)
-	return Term{Hash: hex.EncodeToString(k.sum("term", n)), Length: len(n)}
+	out := []Term{{Hash: hex.EncodeToString(k.sum("term", n)), Length: len(n)}}
+	if slug, name := subject.SlugOf(t); slug != "" {
+		h := Term{Hash: hex.EncodeToString(k.sum("term-slug", slug)), Length: len(slug), Slug: slugID}
+		if name {
+			h.Slug = slugName
+		}
+		out = append(out, h)
+	}
+	return out
 }
 
 // Persons are all that are suppressed.
@@ -116,7 +142,7 @@ func (l *List) Persons() ([]Person, error) {
 func (l *List) load() error {
 	info, err := os.Stat(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.seen, l.file, l.ix, l.lens = nil, file{V: 1}, nil, nil
+		l.seen, l.file, l.ix, l.lens, l.slugs, l.slugLens = nil, file{V: 1}, nil, nil, nil, nil
 		return nil
 	}
 	unreadable := model.Errorf(model.Unavailable, "suppress", "the list of erased persons cannot be read: nobody can say who must not come back")
@@ -135,8 +161,16 @@ func (l *List) load() error {
 		return unreadable
 	}
 	l.seen, l.file, l.ix, l.lens = info, f, map[string]int{}, nil
+	l.slugs, l.slugLens = map[string]slugOf{}, nil
 	for i, p := range f.Persons {
 		for _, t := range p.Terms {
+			if t.Slug != "" {
+				l.slugs[t.Hash] = slugOf{i, t.Slug == slugName}
+				if !slices.Contains(l.slugLens, t.Length) {
+					l.slugLens = append(l.slugLens, t.Length)
+				}
+				continue
+			}
 			l.ix[t.Hash] = i
 			if !slices.Contains(l.lens, t.Length) {
 				l.lens = append(l.lens, t.Length)
@@ -160,7 +194,7 @@ func (l *List) Find(text string, all bool) ([]Match, error) {
 		l.mu.Unlock()
 		return nil, err
 	}
-	key, ix, lens, persons := l.key, l.ix, l.lens, l.file.Persons
+	key, ix, lens, slugs, slugLens, persons := l.key, l.ix, l.lens, l.slugs, l.slugLens, l.file.Persons
 	l.mu.Unlock()
 	var out []Match
 	if len(ix) == 0 {
@@ -176,5 +210,20 @@ func (l *List) Find(text string, all bool) ([]Match, error) {
 		}
 		return !ok || all
 	})
+	if len(out) > 0 && !all {
+		return out, nil
+	}
+	subject.Slugs(text, slugLens, func(slug string, whole bool, exact string, start, end int) bool {
+		s, ok := slugs[hex.EncodeToString(key.sum("term-slug", slug))]
+		if ok = ok && (whole || s.name); ok && !covered(out, start, end) {
+			out = append(out, Match{Person: persons[s.person], Text: exact, Start: start, End: end})
+		}
+		return !ok || all
+	})
 	return out, nil
+}
+
+// covered reports whether a place is known already by the identifier itself.
+func covered(found []Match, start, end int) bool {
+	return slices.ContainsFunc(found, func(m Match) bool { return m.Start < end && start < m.End })
 }

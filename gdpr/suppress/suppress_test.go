@@ -55,6 +55,13 @@ func TestFind(t *testing.T) {
 		{"subj-ana-2", false},
 		{"xsubj-ana", false},
 		{"Anabel Ribeiro", false},
+		{"memory/ana-ribeiro.md", true},
+		{"ana_ribeiro_notes.md", true},
+		{"subj_ana.md", true},
+		{"subj_ana_2.md", false},
+		{"ana-ribeirox.md", false},
+		{"ribeiro-ana", false},
+		{"u1-b", false},
 		{"", false},
 	}
 	for _, tt := range tests {

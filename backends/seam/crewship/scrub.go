@@ -92,7 +92,7 @@ func (w *scrubbing) step(f file, what string) {
 // lock removes the sentinel of a removed item, while holding it.
 func (w *scrubbing) lock(f file) {
 	item := strings.TrimSuffix(f.id(), ".lock")
-	if !slices.Contains(w.req.Removed, item) {
+	if !slices.Contains(w.req.Removed, item) && (w.req.Concerns == nil || !w.req.Concerns([]byte(f.label))) {
 		return
 	}
 	if _, err := f.dir.Stat(strings.TrimSuffix(f.label, ".lock")); !errors.Is(err, model.NotFound) {
@@ -119,7 +119,7 @@ func (w *scrubbing) copy(f file) {
 		w.add(f, "not read", 0, err)
 		return
 	}
-	if !w.req.Concerns(data) {
+	if !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
 		return
 	}
 	w.step(f, "removed")

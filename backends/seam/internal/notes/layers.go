@@ -37,6 +37,7 @@ const (
 	sortCopy         // a temporary file, a backup, an old version: goes when it names the person
 	sortBooks        // AgentM's per-slug books
 	sortForeign      // another program's own
+	sortEmpty        // a directory with nothing in it: only its name says something
 	sortGit          // a git directory, not looked into
 )
 
@@ -78,6 +79,10 @@ func (f found) layer() model.Layer {
 		l.Kind, l.ItemID = model.LayerItem, f.id
 	case sortForeign:
 		l.Kind, l.Reason = model.LayerExternal, "another program keeps it for itself; what it holds of a person is removed there"
+	case sortEmpty:
+		l.ID += "/"
+		l.Bytes = 0
+		return l
 	case sortGit:
 		l.Kind, l.Readable = model.LayerExternal, false
 		l.Reason = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
@@ -129,8 +134,14 @@ func everything(ctx context.Context, root *rootdir.Dir, at string, within sort, 
 			fn(f)
 			continue
 		case c.Kind == rootdir.Directory:
-			if err := everything(ctx, root, id, dirSort(c.Name, within), fn); err != nil {
+			n := 0
+			err := everything(ctx, root, id, dirSort(c.Name, within), func(f found) { n++; fn(f) })
+			if err != nil {
 				return err
+			}
+			if n == 0 {
+				f.sort = sortEmpty
+				fn(f)
 			}
 			continue
 		case within != sortItem:
@@ -186,6 +197,9 @@ func (s *store) eachOutside(ctx context.Context, fn func(Place, *rootdir.Dir, fo
 func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := model.FromContext(ctx, "layer"); err != nil {
 		return nil, err
+	}
+	if strings.HasSuffix(id, "/") {
+		return io.NopCloser(strings.NewReader("")), nil // an empty directory
 	}
 	dir, name := s.cfg.Path, id
 	for _, p := range s.cfg.Outside {

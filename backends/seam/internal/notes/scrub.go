@@ -102,6 +102,8 @@ func (w *scrubbing) file(f found) {
 		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
 	case f.sort == sortGit:
 		w.out = append(w.out, gitHistory(w.ctx, path.Dir(f.id), w.store.cfg.Path, f.id, w.req.Removed))
+	case f.sort == sortEmpty:
+		w.empty(f)
 	case f.meta.Kind != rootdir.File:
 		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
 	case f.sort == sortBooks:
@@ -125,11 +127,26 @@ func (w *scrubbing) copy(f found) {
 		w.add(f.id, method, 0, err)
 		return
 	}
-	if !w.ofRemoved(f.id) && !w.concerns(data) {
+	if !w.ofRemoved(f.id) && !w.concerns([]byte(f.id)) && !w.concerns(data) {
 		return
 	}
 	_, err = w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)
 	w.add(f.id, method, 1, err)
+}
+
+// empty removes a directory in which nothing is left and whose name names the
+// person, and those above it of which the same is true then.
+func (w *scrubbing) empty(f found) {
+	for id := f.id; id != "." && w.concerns([]byte(id)); id = path.Dir(id) {
+		if left, err := w.root.List(id); err != nil || len(left) > 0 {
+			return
+		}
+		if err := w.root.RemoveDir(id); err != nil {
+			w.add(id+"/", "empty directory removed", 0, err)
+			return
+		}
+		w.add(id+"/", "empty directory removed", 1, nil)
+	}
 }
 
 // concerns asks for a whole file or line, and for the texts that it holds in

@@ -321,6 +321,22 @@ func (d *Dir) Remove(name string) error {
 	return nil
 }
 
+// RemoveDir removes a directory that is empty; one that is not, or that is no
+// directory, stays and is an error.
+func (d *Dir) RemoveDir(name string) error {
+	m, err := d.Stat(name)
+	if err != nil {
+		return err
+	}
+	if m.Kind != Directory {
+		return fail("remove", name, errors.New("it is no directory"))
+	}
+	if err := d.root.Remove(filepath.FromSlash(name)); err != nil {
+		return fail("remove", name, err)
+	}
+	return syncDir(d.root, parentOf(name))
+}
+
 func parentOf(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		return name[:i]

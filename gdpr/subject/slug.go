@@ -1,0 +1,138 @@
+package subject
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// A slug is an identifier as ids, keys, links and file names write it: the same
+// words with one other separator between them, maren-holt, maren_holt or
+// maren.holt for Maren Holt. It counts by whole words too. A name of several
+// words may stand in a longer slug, as it may in a longer text: maren-holt-notes
+// is about Maren Holt, maren-holtz and holt-maren-street are not. What is one
+// token of its own keeps its own rule: u1-b and subj_ana_2 are other ids.
+
+// separator tells the characters that stand between the words of a slug.
+func separator(c byte) bool {
+	switch c {
+	case ' ', '-', '_', '.', '+', '@', '/':
+		return true
+	}
+	return false
+}
+
+// slugText is a folded text with every separator made one.
+func slugText(folded string) string {
+	if strings.IndexFunc(folded, func(r rune) bool { return r < utf8.RuneSelf && r != ' ' && separator(byte(r)) }) < 0 {
+		return folded
+	}
+	b := []byte(folded)
+	for i, c := range b {
+		if separator(c) {
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// slugOf is what the slugs of an identifier have in common; empty for one word
+// and for what is too short to be told from another id.
+func slugOf(folded string, strict bool) string {
+	s := strings.Join(strings.Fields(slugText(folded)), " ")
+	if strict || !strings.Contains(s, " ") {
+		return ""
+	}
+	return s
+}
+
+// slugForms are the spellings with one separator throughout, and those that keep
+// the dots or the hyphens that the identifier has itself.
+func slugForms(t term) []string {
+	if t.slug == "" {
+		return nil
+	}
+	var out []string
+	add := func(s string) {
+		if s == t.folded {
+			return
+		}
+		for _, o := range out {
+			if o == s {
+				return
+			}
+		}
+		out = append(out, s)
+	}
+	for _, sep := range []string{"-", "_", ".", "+"} {
+		add(strings.ReplaceAll(t.slug, " ", sep))
+		for _, own := range []string{"@", " "} {
+			if strings.Contains(t.folded, own) {
+				add(strings.ReplaceAll(t.folded, own, sep))
+			}
+		}
+	}
+	return out
+}
+
+// inSlugs searches a view for slugs. What stands there with the identifier's own
+// separators is no slug of it and follows the rule of whole tokens.
+func (m *Matcher) inSlugs(hits []Hit, v view, first bool) []Hit {
+	text := ""
+	for i, t := range m.terms {
+		if t.slug == "" {
+			continue
+		}
+		if text == "" {
+			text = slugText(v.text)
+		}
+		for from := 0; from <= len(text)-len(t.slug); {
+			n := strings.Index(text[from:], t.slug)
+			if n < 0 {
+				break
+			}
+			lo, hi := from+n, from+n+len(t.slug)
+			from = lo + 1
+			if v.text[lo:hi] == t.folded || mixed(v.text[lo:hi], t.folded) || !v.wholeSlug(lo, hi, t.name) {
+				continue
+			}
+			hits = append(hits, Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: Slug})
+			if first {
+				return hits
+			}
+		}
+	}
+	return hits
+}
+
+// mixed tells prose from a slug: a slug has no space, unless the identifier has
+// one at that place.
+func mixed(got, own string) bool {
+	for i := range len(got) {
+		if got[i] == ' ' && (len(own) != len(got) || own[i] != ' ') || got[i] == '/' && (len(own) != len(got) || own[i] != '/') {
+			return true
+		}
+	}
+	return false
+}
+
+// wholeSlug is whole, except that a name of several words may have a separator
+// on either side.
+func (v view) wholeSlug(lo, hi int, name bool) bool {
+	if !name {
+		return v.whole(lo, hi)
+	}
+	if v.at != nil && (hi < len(v.at)-1 && v.at[hi] == v.at[hi-1] || lo > 0 && v.at[lo] == v.at[lo-1]) {
+		return false // it begins or ends inside a character
+	}
+	before, after := v.mid[:v.midOf(lo)], v.mid[v.midEnd(hi):]
+	return (strings.HasSuffix(before, "_") || !wordBefore(before)) &&
+		(strings.HasPrefix(after, "-") || strings.HasPrefix(after, "_") || !wordAfter(after))
+}
+
+// slugBoundary is wholeSlug over bytes.
+func slugBoundary(b []byte, lo, hi int, name bool) bool {
+	if !name {
+		return boundary(b, lo, hi)
+	}
+	return (lo > 0 && b[lo-1] == '_' || boundaryBefore(b, lo)) && (hi < len(b) && (b[hi] == '-' || b[hi] == '_') || boundaryAfter(b, hi))
+}
