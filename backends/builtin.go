@@ -154,8 +154,9 @@ func createSQLite(ctx context.Context, c StoreConfig, env Env) error {
 }
 
 func openInMemory(_ context.Context, c StoreConfig, env Env) (model.Store, error) {
+	db := inmem.New(env.Clock)
 	return hypergraph.Adapt(hypergraph.Config{
-		Name: c.Name, Kind: c.Kind, Backend: inmem.New(env.Clock), ReadOnly: c.ReadOnly, Clock: env.Clock,
+		Name: c.Name, Kind: c.Kind, Backend: db, ReadOnly: c.ReadOnly, Clock: env.Clock, Maintainer: db.Maintainer(),
 		Notes: []string{"nothing is kept: it is gone when memdesk ends"},
 	}), nil
 }

@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/suppress"
+	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
@@ -98,4 +102,47 @@ func rawStore(b *testing.B, path string) model.Store {
 		b.Fatal(err)
 	}
 	return s
+}
+
+// BenchmarkGate is what one Retain costs in the gate, as in a copy of many items:
+// twenty requests, three of them with a hold, five persons suppressed.
+func BenchmarkGate(b *testing.B) {
+	d := newDesk(b, clock.System{})
+	key, err := suppress.LoadKey(filepath.Join(b.TempDir(), "key"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range 20 {
+		r, err := d.File(b.Context(), gdpr.Intake{Subject: fmt.Sprintf("subj-%04d-q", i), Received: "2026-02-20", Ground: "consent withdrawn"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if i < 3 {
+			if _, err := d.Hold(b.Context(), r.ID, gdpr.Hold{Store: "db", ID: fmt.Sprintf("n%d", i), Ground: "a claim"}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	if key, err = suppress.LoadKey(filepath.Join(d.State, "gdpr", "keys", "pseudonym")); err != nil {
+		b.Fatal(err)
+	}
+	for i := range 5 {
+		id := fmt.Sprintf("gone-%04d", i)
+		if err := d.Suppressed().Add(key, key.Pseudonym(id), "er-20260101-00000000", time.Unix(0, 0), id, fmt.Sprintf("Person Number%d", i), id+"@example.test"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(d.State, "gdpr", "requests"), old, old); err != nil {
+		b.Fatal(err)
+	}
+	gate := d.Gate()
+	req := model.RetainRequest{ID: "x1", Content: "note about routers and what they forget, at some length so that there is something to read", Mode: model.Replace}
+	call := &model.Call{Op: model.OpRetain, Store: &model.Store{Name: "db"}, ID: "x1", Retain: &req}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := gate(b.Context(), call, func(context.Context) error { return nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

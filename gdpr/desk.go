@@ -51,6 +51,8 @@ type Desk struct {
 	Policy   Policy
 	// Ensure makes the state directory.
 	Ensure func() error
+
+	holds holdCache
 }
 
 func (d *Desk) dir(parts ...string) string {
@@ -334,32 +336,4 @@ func pathless(err error) error {
 		return le.Err
 	}
 	return err
-}
-
-// held is the request that holds an item back; empty for none. A cascade is no
-// single item: the store is asked what it would remove, by the plan.
-func (d *Desk) held(store, id string) (string, error) {
-	all, err := d.List()
-	if err != nil || id == "" {
-		return "", err
-	}
-	hash := ""
-	for _, r := range all {
-		for _, h := range r.Holds {
-			if h.Store != store {
-				continue
-			}
-			if r.Done() && hash == "" {
-				key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
-				if err != nil {
-					return "", pathless(err)
-				}
-				hash = key.Item(store, id)
-			}
-			if h.ID == id || r.Done() && h.ID == hash {
-				return r.ID, nil
-			}
-		}
-	}
-	return "", nil
 }

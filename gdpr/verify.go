@@ -184,9 +184,6 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
-		if s.Location == "" && s.Kind == "inmem" {
-			row.Verdict, row.Reason = model.VerdictOutOfScope, "it is in the memory of a process and on no medium"
-		}
 		return []receipt.Layer{row}, nil
 	}
 	layers, err := s.Maintainer.Layers(ctx)

@@ -2,9 +2,12 @@ package receipt
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 )
 
 // Markdown is the receipt as a page to read and to print. The signed file is the
@@ -37,16 +40,34 @@ func (r Receipt) Markdown(keyID string) string {
 	line("")
 	line("## Layers")
 	line("")
-	line("| store | layer | verdict | how | bytes | hits | note |")
-	line("|---|---|---|---|---|---|---|")
-	for _, l := range r.Layers {
-		line("| %s | %s | %s | %s | %d | %d | %s |", cell(l.Store), cell(l.Layer), string(l.Verdict), cell(l.Method), l.BytesScanned, l.Hits, cell(l.Reason))
+	line("Layers of one kind of which the same can be said stand in one line; the signed file names each.")
+	var methods []string
+	for _, st := range storesOf(r.Layers) {
+		line("")
+		line("### %s", cell(st))
+		line("")
+		line("| layer | verdict | bytes looked at | hits | how | note |")
+		line("|---|---|--:|--:|---|---|")
+		for _, l := range grouped(r.Layers, st) {
+			how := slices.Index(methods, l.Method) + 1
+			if how == 0 {
+				methods = append(methods, l.Method)
+				how = len(methods)
+			}
+			line("| %s | %s | %d | %d | %d | %s |", cell(l.name()), strings.ReplaceAll(string(l.Verdict), "_", " "), l.BytesScanned, l.Hits, how, cell(l.Reason))
+		}
 	}
-	if len(r.Notes) > 0 {
+	line("")
+	line("How it was looked at:")
+	line("")
+	for i, m := range methods {
+		line("%d. %s", i+1, cell(m))
+	}
+	if notes := reached(r.Layers); len(notes) > 0 {
 		line("")
 		line("## Out of reach")
 		line("")
-		for _, n := range r.Notes {
+		for _, n := range notes {
 			line("- %s", cell(n))
 		}
 	}
@@ -60,4 +81,85 @@ func orNone(s string) string {
 		return "nobody: no approval was required"
 	}
 	return s
+}
+
+// group is layers of one kind of which the same can be said.
+type group struct {
+	Layer
+	kind  string
+	count int
+}
+
+func (g group) name() string {
+	if g.count == 1 {
+		return g.Layer.Layer
+	}
+	return fmt.Sprintf("%d %s", g.count, g.kind)
+}
+
+func storesOf(layers []Layer) []string {
+	var out []string
+	for _, l := range layers {
+		if !slices.Contains(out, l.Store) {
+			out = append(out, l.Store)
+		}
+	}
+	return out
+}
+
+// grouped joins a store's layers. What names the person, or could not be looked
+// at, keeps a line of its own.
+func grouped(layers []Layer, store string) []group {
+	var out []group
+	at := map[[4]string]int{}
+	for _, l := range layers {
+		if l.Store != store {
+			continue
+		}
+		g := group{Layer: l, kind: kindOf(l.Layer), count: 1}
+		alone := l.Hits > 0 || l.Verdict != model.VerdictClean && l.Verdict != model.VerdictOutOfScope
+		key := [4]string{g.kind, string(l.Verdict), l.Method, l.Reason}
+		i, known := at[key]
+		if alone || !known {
+			if !alone {
+				at[key] = len(out)
+			}
+			out = append(out, g)
+			continue
+		}
+		out[i].count++
+		out[i].BytesScanned += l.BytesScanned
+	}
+	return out
+}
+
+// kindOf tells layers that are alike by what their names end in.
+func kindOf(layer string) string {
+	base := path.Base(layer)
+	switch ext := path.Ext(base); {
+	case strings.HasSuffix(layer, "/"):
+		return "empty directories"
+	case ext == ".lock":
+		return "lock files"
+	case strings.Contains(base, ".tmp"):
+		return "temporary files"
+	case ext != "" && ext != base:
+		return "files *" + ext
+	case strings.Contains(layer, "/"):
+		return "files"
+	}
+	return layer // a word of its own: items, recall, names
+}
+
+// reached are the reasons of what was out of reach, each once.
+func reached(layers []Layer) []string {
+	var out []string
+	for _, st := range storesOf(layers) {
+		for _, g := range grouped(layers, st) {
+			if g.Verdict == model.VerdictOutOfScope {
+				out = append(out, st+": "+g.name()+": "+g.Reason)
+			}
+		}
+	}
+	return out
 }

@@ -19,17 +19,12 @@ func Gate(l *List) model.Middleware {
 		for _, f := range c.Retain.Meta {
 			texts = append(texts, f.Value, f.Name)
 		}
-		for _, t := range texts {
-			if t == "" {
-				continue
-			}
-			found, err := l.Find(t, false)
-			if err != nil {
-				return model.Refuse("retain", err.Error())
-			}
-			if len(found) > 0 {
-				return model.Refuse("retain", "it names a person who was erased under request "+found[0].Person.Request+"; nothing was written")
-			}
+		found, err := l.findIn(false, texts...)
+		if err != nil {
+			return model.Refuse("retain", err.Error())
+		}
+		if len(found) > 0 {
+			return model.Refuse("retain", "it names a person who was erased under request "+found[0].Person.Request+"; nothing was written")
 		}
 		return next(ctx)
 	}

@@ -188,39 +188,62 @@ type Match struct {
 }
 
 // Find gives the places; all false stops at the first.
-func (l *List) Find(text string, all bool) ([]Match, error) {
+func (l *List) Find(text string, all bool) ([]Match, error) { return l.findIn(all, text) }
+
+// findIn is Find over several texts, with one look at the file.
+func (l *List) findIn(all bool, texts ...string) ([]Match, error) {
 	l.mu.Lock()
 	if err := l.load(); err != nil {
 		l.mu.Unlock()
 		return nil, err
 	}
-	key, ix, lens, slugs, slugLens, persons := l.key, l.ix, l.lens, l.slugs, l.slugLens, l.file.Persons
+	known := index{l.key, l.ix, l.lens, l.slugs, l.slugLens, l.file.Persons}
 	l.mu.Unlock()
 	var out []Match
-	if len(ix) == 0 {
-		return nil, nil
+	for _, t := range texts {
+		if len(known.terms) == 0 || t == "" {
+			continue
+		}
+		if out = append(out, known.find(t, all)...); len(out) > 0 && !all {
+			break
+		}
 	}
-	subject.Candidates(text, lens, func(normal, exact string, start, end int) bool {
-		i, ok := ix[hex.EncodeToString(key.sum("term", normal))]
+	return out, nil
+}
+
+// index is what a list knows at one moment; it is not changed.
+type index struct {
+	key      Key
+	terms    map[string]int
+	lens     []int
+	slugs    map[string]slugOf
+	slugLens []int
+	persons  []Person
+}
+
+func (x index) find(text string, all bool) []Match {
+	var out []Match
+	subject.Candidates(text, x.lens, func(normal, exact string, start, end int) bool {
+		i, ok := x.terms[hex.EncodeToString(x.key.sum("term", normal))]
 		if !ok {
-			i, ok = ix[hex.EncodeToString(key.sum("term-exact", exact))]
+			i, ok = x.terms[hex.EncodeToString(x.key.sum("term-exact", exact))]
 		}
 		if ok {
-			out = append(out, Match{Person: persons[i], Text: exact, Start: start, End: end})
+			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
 		}
 		return !ok || all
 	})
 	if len(out) > 0 && !all {
-		return out, nil
+		return out
 	}
-	subject.Slugs(text, slugLens, func(slug string, whole bool, exact string, start, end int) bool {
-		s, ok := slugs[hex.EncodeToString(key.sum("term-slug", slug))]
+	subject.Slugs(text, x.slugLens, func(slug string, whole bool, exact string, start, end int) bool {
+		s, ok := x.slugs[hex.EncodeToString(x.key.sum("term-slug", slug))]
 		if ok = ok && (whole || s.name); ok && !covered(out, start, end) {
-			out = append(out, Match{Person: persons[s.person], Text: exact, Start: start, End: end})
+			out = append(out, Match{Person: x.persons[s.person], Text: exact, Start: start, End: end})
 		}
 		return !ok || all
 	})
-	return out, nil
+	return out
 }
 
 // covered reports whether a place is known already by the identifier itself.

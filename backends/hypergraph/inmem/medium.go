@@ -1,0 +1,26 @@
+package inmem
+
+import (
+	"context"
+	"io"
+
+	"memdesk/model"
+)
+
+// Maintainer shows that there is no medium: what is forgotten here is in no byte
+// of any file.
+func (s *Store) Maintainer() model.Maintainer { return medium{} }
+
+type medium struct{}
+
+func (medium) Layers(ctx context.Context) ([]model.Layer, error) {
+	return nil, model.FromContext(ctx, "layers")
+}
+
+func (medium) OpenLayer(context.Context, string) (io.ReadCloser, error) {
+	return nil, model.Errorf(model.NotFound, "layers", "a store in memory has no layers")
+}
+
+func (medium) Scrub(ctx context.Context, _ model.ScrubRequest) ([]model.LayerResult, error) {
+	return nil, model.FromContext(ctx, "scrub")
+}
