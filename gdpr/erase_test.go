@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -151,7 +151,7 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 	if os.Getenv("MEMDESK_SOAK") != "" {
 		points = 500
 	}
-	var want map[string]string
+	var want, wantFiles map[string]string
 	filled := newWorld(t)
 	filled.fill()
 	if err := filled.fleet.Close(); err != nil {
@@ -196,8 +196,15 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 		if want == nil {
 			want = got
 		}
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("point %d: another end state\n%s", n, diff)
+		}
+		files := tree(t, filepath.Join(w.dir, "agent")) // a database's own pages may lie otherwise
+		if wantFiles == nil {
+			wantFiles = files
+		}
+		if diff := cmp.Diff(wantFiles, files); diff != "" {
+			t.Fatalf("point %d: other bytes\n%s", n, diff)
 		}
 	}
 	run(t, 0, false)
@@ -213,36 +220,49 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 }
 
 func TestStoreDownThenRetried(t *testing.T) {
-	w := newWorld(t)
-	down, calls := true, 0
-	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
-		if c.Op == model.OpForget || c.Op == model.OpRetain {
-			if c.Store.Name == "agent" && down {
-				return model.Errorf(model.Unavailable, string(c.Op), "500")
+	tests := []struct {
+		name string
+		err  error
+	}{
+		{"down", model.Errorf(model.Unavailable, "forget", "no route to host")},
+		{"500", model.Errorf(model.Internal, "forget", "status 500")},
+		{"429", model.Errorf(model.RateLimited, "forget", "status 429")},
+		{"time-out", model.Errorf(model.Timeout, "forget", "deadline exceeded")},
+		{"disk full", model.E(model.Unavailable, "forget", syscall.ENOSPC)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			down, calls := false, 0
+			w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+				if c.Op == model.OpForget || c.Op == model.OpRetain {
+					if c.Store.Name == "agent" && down {
+						return tt.err
+					}
+					calls++
+				}
+				return next(ctx)
+			}}
+			w.fill()
+			r := w.file()
+			p := w.plan(r.ID)
+			down, calls = true, 0
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePartial {
+				t.Fatalf("status %s, %v; want partial", out.Status, err)
 			}
-			calls++
-		}
-		return next(ctx)
-	}}
-	down = false
-	w.fill()
-	r := w.file()
-	p := w.plan(r.ID)
-	down, calls = true, 0
-	out, err := w.erase(p)
-	if err != nil || out.Status != gdpr.StatePartial {
-		t.Fatalf("with a store down: %s, %v; want partial", out.Status, err)
-	}
-	if got, _ := w.desk.Get(r.ID); got.Subject != ana {
-		t.Error("the identifiers went before the last store was done")
-	}
-	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
-		t.Errorf("a receipt of partial work: %v", err)
-	}
-	down, calls = false, 0
-	w.complete(p)
-	if calls == 0 || calls > 4 {
-		t.Errorf("the retry made %d changes; want only the missing ones", calls)
+			if got, _ := w.desk.Get(r.ID); got.Subject != ana {
+				t.Error("the identifiers went before the last store was done")
+			}
+			if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+				t.Errorf("a receipt of partial work: %v", err)
+			}
+			down, calls = false, 0
+			w.complete(p)
+			if calls == 0 || calls > 4 {
+				t.Errorf("the retry made %d changes; want only the missing ones", calls)
+			}
+		})
 	}
 }
 

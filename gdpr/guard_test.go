@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
 
 	"memdesk/audit"
 	"memdesk/gdpr"
@@ -84,6 +86,54 @@ func TestApproval(t *testing.T) {
 	_, rec, _, err := w.desk.Receipt(r.ID)
 	if err != nil || rec.Approver != sshsig.Fingerprint(signer.PublicKey()) {
 		t.Errorf("the receipt's approver: %q, %v", rec.Approver, err)
+	}
+}
+
+// TestApprovalByAgent signs with a key that only an agent holds.
+func TestApprovalByAgent(t *testing.T) {
+	w, r, p := approvals(t)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring := agent.NewKeyring()
+	if err := ring.Add(agent.AddedKey{PrivateKey: private}); err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(memDir(t), "s")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { // one caller, until it hangs up
+		defer close(done)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_ = agent.ServeAgent(ring, c)
+	}()
+	keys, conn, err := sshsig.Agent(socket)
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("Agent = %d keys, %v", len(keys), err)
+	}
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, keys[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(conn.Close(), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	w.complete(p)
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Approver != sshsig.Fingerprint(keys[0].PublicKey()) {
+		t.Errorf("the receipt's approver: %q, %v", rec.Approver, err)
+	}
+	for _, bad := range []string{"", socket} {
+		if _, _, err := sshsig.Agent(bad); err == nil {
+			t.Errorf("Agent(%q) passed without an agent", bad)
+		}
 	}
 }
 

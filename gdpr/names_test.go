@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/conflict"
 	"memdesk/gdpr"
 	"memdesk/model"
 )
@@ -134,5 +135,42 @@ func TestNamesOfFiles(t *testing.T) {
 	_, err := w.store("notes").Provider.Retain(t.Context(), model.RetainRequest{ID: "memory/preference/ana-zxribeiro.md", Content: "likes tea", Mode: model.Replace})
 	if !model.IsRefusal(err) {
 		t.Errorf("a file under her name again: %v", err)
+	}
+}
+
+// TestConflictCopyOfAnErasedPerson resolves a copy that a sync peer brought back.
+func TestConflictCopyOfAnErasedPerson(t *testing.T) {
+	w := newWorld(t)
+	vault := filepath.Join(w.dir, "vault")
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: vault}}
+	plant(t, vault, map[string]string{"memory/idea/plan.md": "# Plan\n\nask " + name + "\nbuy tea\n", "memory/idea/other.md": "# Other\n\nx\n"})
+	w.open()
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	const copyID = "memory/idea/plan.sync-conflict-20260527-083015-K3ZQ7AB.md"
+	plant(t, vault, map[string]string{copyID: "# Plan\n\nask " + name + " twice\nbuy tea\n"})
+	w.open()
+	before := tree(t, vault)
+	c, err := conflict.Find(t.Context(), w.store("notes"), copyID, conflict.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, take := range []conflict.Take{conflict.TakeCopy, conflict.TakeBoth, conflict.TakeMerged} {
+		_, err := conflict.Resolve(t.Context(), w.desk.Undo, w.store("notes"), c, conflict.Choice{Take: take, Merged: "# Plan\n\nask " + strings.ToUpper(name) + "\n"})
+		if !model.IsRefusal(err) {
+			t.Errorf("take %s: %v; want a refusal", take, err)
+		}
+	}
+	after := tree(t, vault)
+	if after["memory/idea/plan.md"] != before["memory/idea/plan.md"] {
+		t.Errorf("the base changed: %q", after["memory/idea/plan.md"])
+	}
+	// The copy itself is found by the sweep, and what undo kept of it goes too.
+	swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
+		t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
 	}
 }
