@@ -39,6 +39,7 @@ type search struct {
 
 	found    []Found
 	items    int64               // looked at
+	bytes    int64               // of them
 	children map[string][]string // parent → children, by the store's own parent fields
 	problems []string
 	reasons  map[string][]string // from Subjects
@@ -167,6 +168,7 @@ func (q *search) read(ctx context.Context, id string) error {
 
 // look decides whether an item concerns the person, and why.
 func (q *search) look(it model.Item) {
+	q.bytes += int64(len(it.Body))
 	layer := layerItem
 	if it.Has(model.FlagEdge) {
 		layer = layerEdge

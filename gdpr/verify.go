@@ -121,9 +121,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 	}
 	var heldHits int64
-	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean}
+	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
 	for _, f := range q.found {
-		items.BytesScanned += int64(len(f.Item.Body))
 		if _, ok := held[f.Item.ID]; ok {
 			heldHits += hitsOf(x.m, f.Item)
 			continue
