@@ -85,6 +85,8 @@ func TestTokens(t *testing.T) {
 		{"u1 is not u1-b", "u1-b u1_b", ""},
 		{"a sentence ends between the words", "with Ana. Ribeiro is a valley", ""},
 		{"two separators", "ana--ribeiro", ""},
+		{"an id's words in prose", "subj ana", ""},
+		{"words in two directories", "ana/ribeiro.md", ""},
 		{"part of a ticket's slug", "rc_ana_55", ""},
 		{"base64 behind a path", "a/b/" + base64.StdEncoding.EncodeToString([]byte("to subj-ana.")), subject.Base64},
 	}
