@@ -16,6 +16,9 @@ import (
 // and only then the identifiers go from the request.
 func (x *run) finish(context.Context) error {
 	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
+	if err := x.report(); err != nil {
+		return err
+	}
 	if x.out.Status != StateComplete {
 		return x.d.save(x.r)
 	}

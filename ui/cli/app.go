@@ -102,6 +102,8 @@ type app struct {
 	session *session
 	caller  string        // the agent that a served store acts for
 	visitor *sshd.Session // whom the console is for, when that is not who runs the program
+	behind  *background   // what visitors leave running; nil: nothing can be left
+	demoing bool          // the stores are the demo's
 }
 
 type globalFlags struct {

@@ -67,6 +67,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 		}
 		return env(key)
 	}
+	a.demoing = true
 	return a.console(ctx)
 }
 

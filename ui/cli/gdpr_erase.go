@@ -72,11 +72,24 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 	return a.runErase(ctx, s, d, f.Order)
 }
 
-// detachErase starts another process of this program in a session of its own.
+// detachErase goes on in another process.
 func (a *app) detachErase(f eraseFlags) error {
+	pid, err := a.spawnErase(f)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.emit("detached", row{"request": f.Request, "pid": pid})
+	}
+	a.linef("%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
+	return nil
+}
+
+// spawnErase starts another process of this program in a session of its own.
+func (a *app) spawnErase(f eraseFlags) (int, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return model.Errorf(model.Internal, "gdpr-erase", "the program cannot find itself to start in the background")
+		return 0, model.Errorf(model.Internal, "gdpr-erase", "the program cannot find itself to start in the background")
 	}
 	args := []string{"gdpr", "erase", f.Request, "--plan-hash", f.PlanHash, "--yes", "--json"}
 	if f.ConfirmCount != 0 {
@@ -96,48 +109,54 @@ func (a *app) detachErase(f eraseFlags) error {
 		args = append(args, "--open", kind+"="+location)
 	}
 	if len(a.flags.open) == 0 && len(a.session.cfg.Stores) == 0 {
-		return usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
+		return 0, usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
 	}
-	pid, err := jobs.Spawn(self, args...)
-	if err != nil {
-		return err
-	}
-	if a.flags.json {
-		return a.emit("detached", row{"request": f.Request, "pid": pid})
-	}
-	a.linef("%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
-	return nil
+	return jobs.Spawn(self, args...)
 }
 
 // pauseEvery is how many steps lie between two places where a job pauses.
 const pauseEvery = 32
+
+// eraseJob is an erasure as a job. What it does goes to rows, which it closes; nil
+// has no listener. out may be read when it has ended.
+func eraseJob(d *gdpr.Desk, fleet *backends.Fleet, o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
+	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
+	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
+		if rows != nil {
+			defer close(rows)
+		}
+		n, last := 0, ""
+		var err error
+		*out, err = d.Erase(ctx, o, fleet, func(ctx context.Context, p gdpr.Progress) error {
+			now := p.Store + " " + p.What
+			h.Progress(p.Done, p.Total, "step", now)
+			if n++; n%pauseEvery == 1 || now != last {
+				if err := h.Checkpoint(ctx, ""); err != nil {
+					return err
+				}
+			}
+			last = now
+			if rows == nil {
+				return nil
+			}
+			select {
+			case rows <- p:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			return nil
+		})
+		return err
+	}
+	return spec
+}
 
 // runErase runs the erasure as a job of this process and prints its progress.
 func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, o gdpr.Order) error {
 	var out gdpr.Outcome
 	err := a.withJobs(ctx, func(r *jobs.Runner) error {
 		rows := make(chan gdpr.Progress, 16)
-		spec := jobs.Spec{Kind: "gdpr-erase", Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
-		spec.Run = func(ctx context.Context, h *jobs.Handle) error {
-			defer close(rows)
-			n := 0
-			var err error
-			out, err = d.Erase(ctx, o, s.fleet, func(ctx context.Context, p gdpr.Progress) error {
-				h.Progress(p.Done, p.Total, "step", p.What)
-				if n++; n%pauseEvery == 1 {
-					if err := h.Checkpoint(ctx, ""); err != nil {
-						return err
-					}
-				}
-				select {
-				case rows <- p:
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				}
-				return nil
-			})
-			return err
-		}
+		spec := eraseJob(d, s.fleet, o, &out, rows)
 		id, err := r.Start(ctx, spec)
 		if err != nil {
 			return err

@@ -74,6 +74,8 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return err
 	}
+	a.behind = &background{ctx: ctx}
+	defer a.behind.wg.Wait()
 	server, err := sshd.New(sshd.Options{
 		HostKey: hostKey, Keys: keys, Sessions: f.sessions, Console: a.receive,
 		Log: func(line string) { a.sayf("%s %s", when(a.Clock.Now()), line) },
@@ -121,7 +123,7 @@ func (a *app) hostKey(path string) (ssh.Signer, error) {
 // receive runs one visitor's console: stores, log and role are opened for this
 // visitor alone, so that every change stands under the visitor's own name.
 func (a *app) receive(ctx context.Context, s sshd.Session) (err error) {
-	v := &app{Program: a.Program, flags: a.flags, errw: io.Discard, visitor: &s}
+	v := &app{Program: a.Program, flags: a.flags, errw: io.Discard, visitor: &s, behind: a.behind}
 	v.Stdin, v.Stdout, v.Stderr = s.Input, s.Output, io.Discard
 	v.User, v.TTY = s.User, s.Name()
 	v.Terminal = func(any) bool { return true }

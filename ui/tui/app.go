@@ -94,6 +94,7 @@ func newApp(ctx context.Context, o Options) *App {
 	}
 	a.d.esc = a.d.st.esc
 	a.d.conflicts, a.d.settle = o.Conflicts, cmp.Or(o.Settle, settleTime)
+	a.d.erasure = o.Erasure
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
 	a.d.discard = a.discard
 	a.d.app = a
@@ -107,7 +108,7 @@ func newApp(ctx context.Context, o Options) *App {
 	a.panes = [paneCount]pane{
 		paneHealth: newHealth(a.d), paneTiers: newTiers(a.d), paneRecall: newRecall(a.d),
 		paneQuarantine: newQuarantine(a.d), paneConflicts: newConflicts(a.d),
-		paneErasure: newAbsent(a.d, erasureAbsent), paneAudit: newAudit(a.d),
+		paneErasure: newErasures(a.d), paneAudit: newAudit(a.d),
 	}
 	a.active = paneTiers
 	if len(o.Notices) > 0 {

@@ -32,10 +32,12 @@ type bulk struct {
 	noun        string
 	total       int
 	run         func(ctx context.Context, j Job, b *bulk) error
+	then        func() tea.Cmd // when it has ended on the screen; nil: nothing
 	cancel      context.CancelFunc
 
 	mu      sync.Mutex
 	rows    []outcome
+	now     safetext.Text // what it is at, where that is more than a count
 	failed  int
 	undo    []string
 	undone  []string
@@ -56,6 +58,30 @@ func (b *bulk) add(o outcome) {
 	}
 }
 
+// note says what the work is at.
+func (b *bulk) note(t safetext.Text) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = t
+}
+
+// stop says that the work ends on demand.
+func (b *bulk) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+}
+
+// settle replaces the outcomes by what is known at the end.
+func (b *bulk) settle(rows []outcome) {
+	b.mu.Lock()
+	b.rows, b.failed = nil, 0
+	b.mu.Unlock()
+	for _, o := range rows {
+		b.add(o)
+	}
+}
+
 // numbers says how far the work is, in words.
 func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
@@ -63,6 +89,8 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	done := len(b.rows)
 	text := esc.Sprintf("%s of %s %ss: %s done, %s not", group(int64(done)), group(int64(b.total)), b.noun, group(int64(done-b.failed)), group(int64(b.failed)))
 	switch {
+	case !b.ended && !b.now.IsEmpty():
+		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)
 	case !b.ended:
 		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.noun)
 	case b.stopped && done < b.total:
@@ -135,6 +163,12 @@ func (a *App) bulkEnded(b *bulk) tea.Cmd {
 		tone = toneWarn
 	}
 	text := b.numbers(a.d.esc)
+	if b.then != nil && a.side != nil && a.side.bulk == b && a.dialog == nil {
+		a.say(tone, text)
+		if cmd := b.then(); cmd != nil {
+			return cmd
+		}
+	}
 	if len(b.undo) > 0 {
 		text = a.d.esc.Sprintf("%s; z takes back what was done", text)
 	}

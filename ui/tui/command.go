@@ -28,6 +28,7 @@ func (a *App) verbs() []verb {
 		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall},
 		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit)},
 		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
+		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: a.runRecords(paneErasure)},
 		{name: "health", about: "every provider", run: to(paneHealth)},
 		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},
 		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return a.openUndos() }},
@@ -258,6 +259,9 @@ func (a *App) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
 		cmd := a.goTo(n)
 		p, ok := a.panes[n].(*records)
+		if e, is := a.panes[n].(*erasures); is {
+			p, ok = e.records, true
+		}
 		if !ok || a.active != n || words == "" {
 			return cmd
 		}

@@ -36,8 +36,8 @@ func TestPanes(t *testing.T) {
 		r.press("?").see("Help: Audit", "Audit, here").golden(frame("help"))
 		r.press("esc").gone("Help: Audit")
 		r.press("5").see("no source of conflicts is attached")
-		r.press("6").see("Erasure is not in this version")
-		r.press("esc").gone("Erasure is not").press("q")
+		r.press("6").see("no erasure desk is attached")
+		r.press("esc").gone("no erasure desk").press("q")
 		if _, err := r.left(); err != nil {
 			t.Fatal(err)
 		}

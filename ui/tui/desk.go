@@ -39,6 +39,7 @@ type Options struct {
 	Quarantine QuarantineSource // nil: the pane says why it is empty
 	Conflicts  ConflictSource   // nil: the pane says why it is empty
 	Settle     time.Duration    // after which a copy that was removed is looked for again; 0 is two minutes
+	Erasure    ErasureSource    // nil: the pane says why it is empty
 	Acts       Acts             // nil: nothing can be changed, and the keys say so
 	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
 	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
@@ -67,6 +68,7 @@ type desk struct {
 	quarantine QuarantineSource
 	conflicts  ConflictSource
 	settle     time.Duration // after which a removed copy is looked for again
+	erasure    ErasureSource
 	acts       Acts
 	drafts     *drafts.Folder
 	edit       func(path string) tea.ExecCommand

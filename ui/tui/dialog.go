@@ -121,6 +121,7 @@ type acted struct {
 	start  *edit          // an editor is to be started instead
 	began  *bulk          // long work that has begun, to be watched
 	gone   *conflict.Copy // a copy that a sync layer may bring back
+	then   func() tea.Cmd // what follows at once; nil: nothing
 }
 
 // propose prepares a dialog in a command and shows it if the operator is still
@@ -324,6 +325,9 @@ func (a *App) acted(m acted) tea.Cmd {
 		tone = toneWarn
 	}
 	a.say(tone, m.text)
+	if m.then != nil {
+		return m.then()
+	}
 	if m.quiet {
 		return a.showPage(m)
 	}

@@ -26,6 +26,8 @@ func KeyTable() []Section {
 	r.input.focus = true
 	add("3 Recall: typing", r.bindings())
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
+	add("6 Erasure", a.panes[paneErasure].bindings())
+	add("6 Erasure: a plan", a.d.planKeys(&records{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	a.overlay = a.newOverlay("")
 	add("Help and other pages", a.overlayBindings()[:3])

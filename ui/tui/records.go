@@ -85,6 +85,7 @@ type records struct {
 	notice said
 	shown  string // key of the record in the detail
 	asked  string // key of the record that was last asked for
+	again  bool   // the detail is asked for anew, and keeps its place
 	full   bool   // the detail fills the pane
 	open   bool
 	marks  *marks[record, record]
@@ -181,7 +182,11 @@ func (p *records) update(msg any) tea.Cmd {
 		return tea.Batch(cmd, p.show())
 	case detailed:
 		if msg.key == p.asked {
-			p.shown = msg.key
+			if again := p.again && p.shown == msg.key; again {
+				p.again = false
+				return p.detail.update(msg.text, true)
+			}
+			p.shown, p.again = msg.key, false
 			return p.detail.show(msg.text, 0, searchWords(p.query))
 		}
 	case laidOut:
@@ -375,7 +380,7 @@ func (p *records) back() tea.Cmd {
 }
 
 func (p *records) refresh() tea.Cmd {
-	p.asked = ""
+	p.asked, p.again = "", true
 	if p.list.fetch == nil {
 		return nil
 	}
@@ -423,7 +428,11 @@ func (p *records) bindings() []Binding {
 	if p.kind.marking && !p.full {
 		out = append(out, p.marks.bindings(p.none, p.move)...)
 	}
-	return append(append(out, p.common()...), p.handing()...)
+	common := p.common()
+	if _, taken := find(out, "enter"); taken && !p.full {
+		common[0].Keys, common[0].Show, common[0].Hint = []string{"right", "l"}, "right", ""
+	}
+	return append(append(out, common...), p.handing()...)
 }
 
 func (p *records) none() string {

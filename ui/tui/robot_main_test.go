@@ -47,6 +47,9 @@ func acting(o *tui.Options, acts tui.Acts) {
 
 // play runs the console on a scenario: words joined by a comma.
 func play(scenario string) error {
+	if scenario == programScenario {
+		return runProgram()
+	}
 	o, fakes := desk()
 	o.Environ = os.Environ()
 	for _, word := range strings.Split(scenario, ",") {

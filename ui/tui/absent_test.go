@@ -6,13 +6,11 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// absent is a pane that this version does not have.
+// absent is a pane with nothing in it but a reason.
 type absent struct {
 	d   *desk
 	why string
 }
-
-const erasureAbsent = "Erasure is not in this version: 3 Recall finds what concerns a person, and memdesk forget removes items one by one"
 
 func newAbsent(d *desk, why string) *absent { return &absent{d, why} }
 

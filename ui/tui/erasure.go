@@ -1,0 +1,391 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+// erasures is the pane of erasure requests: a list by deadline, and what there is
+// to know and to do about the one at the cursor.
+type erasures struct {
+	*records
+	ticking bool
+}
+
+// erasureEvery is the pause between two looks at a run that is under way.
+const erasureEvery = 400 * time.Millisecond
+
+type erasureTick struct{}
+
+func newErasures(d *desk) *erasures {
+	p := &erasures{}
+	kind := recordKind{
+		pane: paneErasure, noun: "request",
+		empty: "No request was filed. a files one: a person asks to be forgotten.",
+		columns: []column{
+			{"DUE", 17, false}, {"STATE", 11, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
+		},
+	}
+	if d.erasure == nil {
+		kind.missing = "no erasure desk is attached to this console: memdesk gdpr list shows the requests"
+	}
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		all, err := d.erasure.Requests(ctx)
+		if err != nil {
+			return span[record]{}, said{}, err
+		}
+		var out span[record]
+		for _, r := range all {
+			row := erasureRecord(d, r)
+			if containsAll(q, row.cells[0].String(), row.cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
+				out.rows = append(out.rows, row)
+			}
+		}
+		out.total = model.Count{N: int64(len(out.rows))}
+		return out, said{}, nil
+	}
+	kind.detail = func(ctx context.Context, raw any) *text { return erasureText(ctx, d, raw.(ErasureRequest)) }
+	kind.keys = func(r *records) []Binding { return d.erasureKeys(r) }
+	p.records = newRecords(d, kind)
+	return p
+}
+
+func (p *erasures) enter() tea.Cmd { return tea.Batch(p.records.enter(), p.tick()) }
+
+func (p *erasures) update(msg any) tea.Cmd {
+	if _, ok := msg.(erasureTick); ok {
+		p.ticking = false
+		if p.d.app.active != paneErasure || p.d.app.side != nil {
+			return p.tick()
+		}
+		return tea.Batch(p.records.refresh(), p.tick())
+	}
+	return tea.Batch(p.records.update(msg), p.tick())
+}
+
+// tick looks again soon while a run is under way; otherwise nothing moves.
+func (p *erasures) tick() tea.Cmd {
+	if p.ticking {
+		return nil
+	}
+	for _, r := range p.list.rows {
+		if r.raw.(ErasureRequest).Under() {
+			p.ticking = true
+			return p.d.later(paneErasure)(erasureEvery, erasureTick{})
+		}
+	}
+	return nil
+}
+
+// current is the request at the cursor.
+func currentErasure(p *records) (ErasureRequest, bool) {
+	r, ok := p.list.current()
+	if !ok {
+		return ErasureRequest{}, false
+	}
+	return r.raw.(ErasureRequest), true
+}
+
+func erasureRecord(d *desk, r ErasureRequest) record {
+	esc := d.esc
+	due := toneInfo
+	switch left := r.daysLeft(d.time.clock.Now()); {
+	case r.Done() || r.PausedSince != "":
+	case left < 0:
+		due = toneBad
+	case left <= 7:
+		due = toneWarn
+	}
+	state := toneInfo
+	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+		state = toneWarn
+	}
+	person := esc.LineMax(r.Subject, maxTitle)
+	if r.Done() || r.Subject == "" {
+		person = esc.LineMax(r.Pseudonym, maxTitle)
+	}
+	return record{key: r.ID, raw: r, tones: []tone{due, state}, cells: []safetext.Text{
+		esc.Const(dueWords(r, d.time.clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+	}}
+}
+
+// daysLeft counts whole days to the deadline; negative when it has passed.
+func (r ErasureRequest) daysLeft(now time.Time) int {
+	y, m, day := now.UTC().Date()
+	return int(r.Deadline.Sub(time.Date(y, m, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
+}
+
+// dueWords says when an answer is due, as people say it.
+func dueWords(r ErasureRequest, now time.Time) string {
+	left := r.daysLeft(now)
+	switch {
+	case r.Done():
+		return "answered"
+	case r.PausedSince != "":
+		return "clock stopped"
+	case left < 0:
+		return plural(int64(-left), "day") + " overdue"
+	case left == 0:
+		return "due today"
+	case left == 1:
+		return "due tomorrow"
+	}
+	return "due in " + plural(int64(left), "day")
+}
+
+// erasureWord is the state in a word or two.
+func erasureWord(r ErasureRequest) string {
+	switch {
+	case r.Under() && r.Run.State == jobs.Paused:
+		return "paused"
+	case r.Under():
+		return "running"
+	case r.Stopped():
+		return "broken off"
+	case r.State == gdpr.StatePending:
+		return "waiting"
+	case r.State == gdpr.StateOpen:
+		return "new"
+	}
+	return string(r.State)
+}
+
+// erasureNext says what a state means and what there is to do.
+func erasureNext(r ErasureRequest) string {
+	switch {
+	case r.Under() && r.Run.State == jobs.Paused:
+		return "The run is paused. P lets it go on."
+	case r.Under():
+		return "The run is under way and needs nobody. P pauses it at its next step."
+	case r.Stopped():
+		return "A run began and broke off. What is done stays done: r goes on with the rest."
+	}
+	switch r.State {
+	case gdpr.StateOpen:
+		return "Nothing was searched yet, or something changed since. p searches every store and makes the plan; nothing is changed by it."
+	case gdpr.StatePlanned:
+		return "A plan stands. enter shows it, A says who must approve it, E carries it out."
+	case gdpr.StateApproved:
+		return "The plan is approved. E carries it out."
+	case gdpr.StatePartial:
+		return "Something is left, so there is no receipt yet. Put right what is named below; then r does what is missing, or p plans again where something came back."
+	case gdpr.StatePending:
+		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
+	case gdpr.StateComplete:
+		return "Every layer in scope is clean. enter reads the receipt, S saves it."
+	}
+	return ""
+}
+
+// erasureText is all that is known of a request. It runs in a command.
+func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	now := d.time.clock.Now()
+	kind := headNote
+	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+		kind = headWarn
+	}
+	head := []headLine{
+		{value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), kind: headTitle},
+		{value: esc.Const(erasureNext(r)), kind: kind},
+	}
+	if r.Reason != "" && !r.Under() {
+		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, maxReason)), kind: headWarn})
+	}
+	head = append(head, d.runLines(ctx, r)...)
+	head = append(head, headLine{kind: headBlank},
+		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
+		field("received", esc.Const(r.Received)))
+	if r.Extended {
+		head = append(head, field("extended", esc.Const("by two months, once (Art. 12(3))")))
+	}
+	if r.PausedSince != "" {
+		head = append(head, field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))
+	}
+	if r.Done() {
+		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, maxTitle))),
+			field("finished", esc.Const(moment(r.Finished))))
+	} else {
+		head = append(head, field("person", esc.LineMax(r.Subject, maxField)))
+		for _, a := range r.Aliases {
+			head = append(head, field("alias", esc.LineMax(a, maxField)))
+		}
+		head = append(head, field("ground", esc.LineMax(r.Ground, maxField)))
+	}
+	head = append(head, field("filed by", esc.LineMax(r.By, maxTitle)))
+	head = append(head, d.planSummary(ctx, r)...)
+	for _, h := range r.Holds {
+		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), maxTitle), esc.LineMax(h.Ground, maxTitle))))
+	}
+	head = append(head, d.reportLines(ctx, r)...)
+	return newText(head, "")
+}
+
+// planSummary is the plan in a few lines, or nothing.
+func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []headLine {
+	if r.Done() || r.PlanHash == "" {
+		return nil
+	}
+	esc := d.esc
+	p, err := d.erasure.Plan(ctx, r.ID)
+	if err != nil {
+		return []headLine{{value: esc.Sprintf("!! the plan cannot be shown: %s", reason(esc, err)), kind: headWarn}}
+	}
+	head := []headLine{{name: esc.Const("plan"), value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], d.time.ago(p.Made))}}
+	for _, s := range p.Stores {
+		if len(s.Steps) == 0 && s.Error == "" {
+			continue
+		}
+		head = append(head, headLine{name: esc.Line(s.Store), value: storeWords(esc, s)})
+	}
+	why, err := d.erasure.Unapproved(ctx, r.ID)
+	switch {
+	case err != nil:
+		why = err.Error()
+	case why == "" && len(r.Approvals) > 0:
+		why = "approved"
+	case why == "":
+		why = "nobody else has to approve"
+	}
+	return append(head, headLine{name: esc.Const("approval"), value: esc.LineMax(why, maxReason)})
+}
+
+// locate says why an act on the request at the cursor is not possible, beside what
+// more says of the request itself.
+func (d *desk) noErasure(p *records, more func(r ErasureRequest) string) func() string {
+	return func() string {
+		r, ok := currentErasure(p)
+		if !ok {
+			return "the list is empty: a files a request"
+		}
+		if why := d.locked(""); why != "" {
+			return why
+		}
+		return more(r)
+	}
+}
+
+// open is what stands in the way of changing a request.
+func stillOpen(r ErasureRequest) string {
+	switch {
+	case r.Done():
+		return "the request is complete, and its names are gone"
+	case r.Under():
+		return "a run of it is under way: P pauses it"
+	}
+	return ""
+}
+
+// erasureKeys are the keys of this pane beside those of every list.
+func (d *desk) erasureKeys(p *records) []Binding {
+	a := d.app
+	request := func(do func(r ErasureRequest) tea.Cmd) func() tea.Cmd {
+		return func() tea.Cmd {
+			r, _ := currentErasure(p)
+			return do(r)
+		}
+	}
+	planned := func(r ErasureRequest) string {
+		if why := stillOpen(r); why != "" {
+			return why
+		}
+		if r.PlanHash == "" {
+			return "there is no plan yet, or it is void: p makes one"
+		}
+		return ""
+	}
+	out := []Binding{
+		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.show(a.intakeDialog(intake{}, "")) }},
+		{Keys: []string{"p"}, Hint: "plan", Description: "search every store and make the plan anew; nothing is changed",
+			Disabled: d.noErasure(p, func(r ErasureRequest) string {
+				if why := stillOpen(r); why != "" {
+					return why
+				}
+				return d.noBulk()
+			}), Handler: request(a.discover)},
+		{Keys: []string{"E"}, Hint: "erase", Description: "carry the plan out, after a question", Disabled: d.noErasure(p, planned), Handler: request(a.erase)},
+		{Keys: []string{"r"}, Hint: "retry", Description: "go on with what is left, after a question", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if why := planned(r); why != "" {
+				return why
+			}
+			if r.State != gdpr.StatePartial && r.State != gdpr.StatePending && !r.Stopped() {
+				return "no run has begun: E begins one"
+			}
+			return ""
+		}), Handler: request(a.erase)},
+		{Keys: []string{"P"}, Description: "pause the run at its next step, or let it go on", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if !r.Under() {
+				return "no run is under way"
+			}
+			return ""
+		}), Handler: request(a.pauseErasure)},
+		{Keys: []string{"x"}, Description: "export everything about the person, for the person", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if r.Done() {
+				return "the request is complete: there is nothing left to export"
+			}
+			return ""
+		}), Handler: request(a.exportErasure)},
+		{Keys: []string{"A"}, Description: "who must approve the plan, and how", Disabled: d.noErasure(p, planned), Handler: request(a.showApproval)},
+		{Keys: []string{"T"}, Description: "the deadline: extend it, or stop the clock while an identity is checked", Disabled: d.noErasure(p, stillOpen), Handler: request(a.clockDialog)},
+		{Keys: []string{"v"}, Hint: "verify", Description: "look again at every store and layer; nothing is changed", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if r.Under() {
+				return "a run is under way, which looks again at its end"
+			}
+			return ""
+		}), Handler: request(a.verifyErasure)},
+		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.openVerdicts), Disabled: func() string {
+			r, ok := currentErasure(p)
+			if !ok || !r.Done() && r.State != gdpr.StatePartial && r.State != gdpr.StatePending {
+				return "there are verdicts at the end of a run"
+			}
+			return ""
+		}},
+		{Keys: []string{"S"}, Description: "save the receipt to a file", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if !r.Done() {
+				return "only a complete erasure has a receipt"
+			}
+			return ""
+		}), Handler: request(a.saveReceipt)},
+	}
+	if p.full {
+		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
+	}
+	return append([]Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
+		Disabled: func() string {
+			if _, ok := currentErasure(p); !ok {
+				return "the list is empty: a files a request"
+			}
+			return ""
+		}, Handler: request(func(r ErasureRequest) tea.Cmd { return d.openErasure(p, r) })}}, out...)
+}
+
+// openErasure shows what a request is about now.
+func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
+	switch {
+	case r.Done():
+		return d.app.showReceipt(r)
+	case r.Under() || r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped():
+		p.full = true
+		return p.layout()
+	case r.PlanHash != "":
+		return d.app.openPlan(r)
+	case d.locked("") != "":
+		p.full = true
+		return p.layout()
+	}
+	if why := d.noBulk(); why != "" {
+		d.say(toneWarn, d.st.esc.Const(why))
+		return nil
+	}
+	return d.app.discover(r)
+}

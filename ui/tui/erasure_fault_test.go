@@ -1,0 +1,141 @@
+package tui_test
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// planned files and plans a request from the command line.
+func (o *office) planned(args ...string) string {
+	o.t.Helper()
+	id := o.file(args...)
+	if out, code := o.run("gdpr", "plan", id); code != 0 {
+		o.t.Fatalf("plan: exit %d: %s", code, out)
+	}
+	return id
+}
+
+// begin answers the question before an erasure with its id.
+func (r *robot) begin(id, verb string) *robot {
+	r.t.Helper()
+	return r.answer("[Cancel]", "tab", id, "tab").see("[" + verb + "]").press("enter")
+}
+
+func TestErasureFaults(t *testing.T) {
+	t.Parallel()
+	t.Run("a store is down, then a reader holds a snapshot", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
+		r := o.console(80, 24).see("due in 31 days", "planned")
+		graph := filepath.Join(o.dir, "graph.db")
+		hidden := filepath.Join(o.dir, "graph.away")
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if err := os.Rename(graph+end, hidden+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		r.press("E").begin(id, "Erase").see("partial", "r does what is missing", "graph")
+		for _, f := range []string{graph, graph + "-wal", graph + "-shm"} {
+			if err := os.Remove(f); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if err := os.Rename(hidden+end, graph+end); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
+		r.press("V").see("not clean yet").press("esc").see("partial")
+		if _, code := o.run("gdpr", "receipt", id, "--out", filepath.Join(o.dir, "no.json")); code == 0 {
+			t.Error("partial work has a receipt")
+		}
+		// The store is back, and somebody reads in it.
+		db, err := sql.Open("sqlite3", "file:"+graph+"?mode=ro")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		tx, err := db.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := tx.QueryRow("SELECT count(*) FROM nodes").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("waiting", "r scrubs that layer")
+		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("Every layer in scope is clean")
+	})
+	t.Run("nobody has approved", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "[gdpr]\nrequire_approval = true\nmax_share = 0.01\n")
+		id := o.planned("--subject", "usr_teo")
+		r := o.console(80, 24).see("planned")
+		r.press("E").answer("Not yet: nobody else has approved this plan").see("memdesk gdpr approve "+id, "Any other operator").press("enter").see("cancelled")
+		r.press("A").see("Not yet: nobody else").press("esc").gone("Not yet")
+		r.press("r").see("no run has begun")
+		r.press("S").see("only a complete erasure")
+		r.press("P").see("no run is under way")
+	})
+	t.Run("decisions", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "[gdpr]\nmax_share = 0.01\n")
+		id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez", "--received", "2026-04-18")
+		r := o.console(80, 24).see("3 days overdue", "planned")
+		// A wrong form comes back with what is wrong, and keeps what was typed.
+		r.press("a").answer("File a request", "shift+tab").see("[Go on]").press("enter").answer("The person's id is missing", "esc").see("cancelled")
+		r.press("T").answer("The deadline of", "enter").see("cancelled")
+		r.press("T").answer("The deadline of", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
+		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")
+		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").answer("is there already", "esc").see("cancelled")
+		// A large part of a store wants the number typed.
+		r.press("E").answer("the number of items:", "tab", "7", "tab", id, "tab").see("[Erase]").press("enter").answer("the number of items was not typed", "esc").see("cancelled")
+		// Holding an item back voids the plan, which is made anew.
+		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget")
+		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
+		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
+		r.press("c").see("this row is no item")
+		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
+		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 0 {
+			t.Fatalf("hold: %s", out)
+		}
+		r.press("E").see("the plan is void")
+	})
+	t.Run("read-only", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		o.planned("--subject", "usr_teo")
+		r := o.console(80, 24, "--read-only").see("planned")
+		for _, k := range []string{"a", "p", "E", "x", "T"} {
+			r.press(k).see(k + ": this console is read-only").press("down").gone(k + ": this")
+		}
+		r.press("enter").see("The plan of").press("H").see("H: this console is read-only")
+	})
+}
+
+func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	id := o.planned("--subject", "usr_teo")
+	r := o.console(200, 50).see("usr_teo")
+	r.press("E").begin(id, "Erase").see("Every layer in scope is clean").press("esc").see("answered")
+	r.gone("usr_teo").press("enter").see("+ verified").gone("usr_teo").press("esc").gone("+ verified")
+	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
+	r.press("esc").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := o.run("gdpr", "status", "usr_teo"); code != 0 || !strings.Contains(out, id) {
+		t.Errorf("by the typed id: exit %d: %s", code, out)
+	}
+}

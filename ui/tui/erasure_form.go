@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/subject"
+)
+
+// intake is a request that is being filled in.
+type intake struct {
+	subject, aliases, received, ground, by string
+	confirmed, left                        []string // aliases that the operator has answered for
+}
+
+// given are the aliases as they were typed.
+func (in intake) given() []string {
+	var out []string
+	for _, a := range strings.Split(in.aliases, ";") {
+		if a = strings.TrimSpace(a); a != "" && a != strings.TrimSpace(in.subject) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// intakeDialog is the form of a new request; wrong says what to put right.
+func (a *App) intakeDialog(in intake, wrong string) *dialog {
+	esc := a.d.st.esc
+	if in.received == "" {
+		in.received = a.d.time.clock.Now().UTC().Format("2006-01-02")
+	}
+	lines := []headLine{
+		{value: esc.Const("File a request to be forgotten"), kind: headTitle},
+		{value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written; ; goes between them, and each is asked about. Nothing is searched or changed yet."), kind: headNote},
+	}
+	if wrong != "" {
+		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+	}
+	d := &dialog{title: esc.Const("New request"), lines: lines, noReason: true, fields: []field{
+		{label: esc.Const("person's id: ")}, {label: esc.Const("aliases: ")}, {label: esc.Const("received (YYYY-MM-DD): ")},
+		{label: esc.Const("ground, what was asked and why: ")}, {label: esc.Const("filed by (empty: you): ")},
+	}}
+	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by} {
+		d.fields[i].input.set(v)
+	}
+	d.choices = []choice{{verb: "Go on", act: func(_ context.Context, f filled) acted {
+		in := intake{subject: f.fields[0], aliases: f.fields[1], received: f.fields[2], ground: f.fields[3], by: f.fields[4]}
+		return acted{next: a.checkIntake(in)}
+	}}}
+	return d
+}
+
+// checkIntake gives the next question, or the form again.
+func (a *App) checkIntake(in intake) *dialog {
+	_, idErr := subject.New(in.subject)
+	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
+	_, dateErr := gdpr.ParseDate(in.received)
+	words := func(err error) string { return reason(a.d.esc, err).String() }
+	switch {
+	case strings.TrimSpace(in.subject) == "":
+		return a.intakeDialog(in, "The person's id is missing.")
+	case idErr != nil:
+		return a.intakeDialog(in, "The id: "+words(idErr))
+	case allErr != nil:
+		return a.intakeDialog(in, "An alias: "+words(allErr))
+	case dateErr != nil:
+		return a.intakeDialog(in, "The date: "+words(dateErr))
+	case strings.TrimSpace(in.ground) == "":
+		return a.intakeDialog(in, "The ground is missing: what did the person ask for, and why?")
+	}
+	return a.nextIntake(in)
+}
+
+// nextIntake asks about the first alias that is not answered for, then whether the
+// request is to be filed.
+func (a *App) nextIntake(in intake) *dialog {
+	esc := a.d.esc
+	all := in.given()
+	if n := len(in.confirmed) + len(in.left); n < len(all) {
+		alias := all[n]
+		answer := func(yes bool) func() tea.Cmd {
+			return func() tea.Cmd {
+				next := in
+				if yes {
+					next.confirmed = append(in.confirmed[:len(in.confirmed):len(in.confirmed)], alias)
+				} else {
+					next.left = append(in.left[:len(in.left):len(in.left)], alias)
+				}
+				return a.show(a.nextIntake(next))
+			}
+		}
+		return &dialog{title: esc.Const("Alias"), noReason: true, lines: []headLine{
+			{value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, maxTitle)), kind: headTitle},
+			{value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", group(int64(n+1)), group(int64(len(all))))},
+		}, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
+	}
+	return a.fileDialog(in)
+}
+
+func (a *App) fileDialog(in intake) *dialog {
+	esc := a.d.esc
+	field := func(name, v string) headLine {
+		return headLine{value: esc.Sprintf("%s: %s", name, esc.LineMax(v, maxTitle))}
+	}
+	lines := []headLine{{value: esc.Const("File this request?"), kind: headTitle}, field("person", in.subject)}
+	for _, alias := range in.confirmed {
+		lines = append(lines, field("alias", alias))
+	}
+	lines = append(lines, field("ground", in.ground))
+	if day, err := gdpr.ParseDate(in.received); err == nil {
+		lines = append(lines, headLine{value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format("2006-01-02"))})
+	}
+	lines = append(lines, headLine{value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), kind: headNote})
+	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, choices: []choice{
+		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return a.fileRequest(ctx, in) }},
+		{verb: "Change", run: func() tea.Cmd { return a.show(a.intakeDialog(in, "")) }},
+	}}
+}
+
+// fileRequest runs in a command.
+func (a *App) fileRequest(ctx context.Context, in intake) acted {
+	r, err := a.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)})
+	if err != nil {
+		in.confirmed, in.left = nil, nil
+		return acted{next: a.intakeDialog(in, "Not filed: "+reason(a.d.esc, err).String())}
+	}
+	return acted{ok: true, text: a.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)}
+}

@@ -1,0 +1,494 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/subject"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// discover searches every store for a request and shows the plan that comes of it.
+func (a *App) discover(r ErasureRequest) tea.Cmd {
+	d := a.d
+	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", total: len(d.fleet.Members())}
+	b.run = func(ctx context.Context, _ Job, b *bulk) error {
+		at := ""
+		p, err := d.erasure.Discover(ctx, r.ID, func(store, what string) {
+			if at != "" && at != store {
+				b.add(outcome{store: at, name: "searched", ok: true, word: "searched"})
+			}
+			at = store
+			b.note(d.esc.Sprintf("%s: %s", store, what))
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				b.stop()
+			}
+			return err
+		}
+		b.settle(searched(d.esc, p))
+		return nil
+	}
+	b.then = func() tea.Cmd {
+		if b.err != nil {
+			return nil
+		}
+		return a.openPlan(r)
+	}
+	return a.watch(b)
+}
+
+// searched is what became of each store.
+func searched(esc safetext.Escaper, p gdpr.Plan) []outcome {
+	var out []outcome
+	for _, s := range p.Stores {
+		o := outcome{store: s.Store, name: storeWords(esc, s).String(), ok: true, word: "searched"}
+		if s.Error != "" {
+			o.ok, o.word, o.why = false, "not searched", esc.LineMax(s.Error, maxReason)
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// stepCount counts the steps of a store's plan.
+type stepCount struct{ forget, redact, held, scrub, outside int }
+
+func countSteps(steps []gdpr.Step) (t stepCount) {
+	for _, st := range steps {
+		switch st.Action {
+		case gdpr.Forget:
+			t.forget++
+		case gdpr.Redact:
+			t.redact++
+		case gdpr.Held:
+			t.held++
+		case gdpr.Scrub:
+			t.scrub++
+		case gdpr.OutOfScope:
+			t.outside++
+		}
+	}
+	return t
+}
+
+func (t stepCount) words() string {
+	var parts []string
+	add := func(n int, what string) {
+		if n > 0 {
+			parts = append(parts, group(int64(n))+" "+what)
+		}
+	}
+	add(t.forget, "to forget")
+	add(t.redact, "to redact")
+	add(t.held, "on hold")
+	add(t.scrub, "more to scrub")
+	add(t.outside, "out of reach")
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// storeWords says what happens in a store, with its share in words.
+func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
+	if s.Error != "" {
+		return esc.Sprintf("!! %s", esc.LineMax(s.Error, maxTitle))
+	}
+	words := countSteps(s.Steps).words()
+	if s.Targets > 0 && s.Items > 0 {
+		words += fmt.Sprintf("; %s of %s (%s)", group(s.Targets), plural(s.Items, "item"), share(s.Targets, s.Items))
+	}
+	if n := len(s.Problems); n > 0 {
+		words += "; !! " + plural(int64(n), "place") + " not looked at"
+	}
+	return esc.Const(words)
+}
+
+// share is a part of a whole in words.
+func share(n, of int64) string {
+	switch pct := float64(n) * 100 / float64(of); {
+	case n == of:
+		return "all"
+	case pct < 1:
+		return "less than 1 %"
+	default:
+		return strconv.Itoa(int(pct+0.5)) + " %"
+	}
+}
+
+// actionWords say what happens to an item, with a sign: never by colour alone.
+var actionWords = map[gdpr.Action]string{
+	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- outside",
+}
+
+// planRow is a row of the plan: all of it, a store, or one step.
+type planRow struct {
+	plan  *gdpr.Plan
+	store *gdpr.StorePlan
+	step  *gdpr.Step
+}
+
+// openPlan lists the plan that stands.
+func (a *App) openPlan(r ErasureRequest) tea.Cmd {
+	d := a.d
+	return a.openSide("Plan of "+r.ID, recordKind{
+		noun: "step", empty: "Nothing in any store names the person.",
+		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
+		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+			p, err := d.erasure.Plan(ctx, r.ID)
+			if err != nil {
+				return span[record]{}, said{}, err
+			}
+			return planPage(d.esc, p, q)
+		},
+		detail: func(ctx context.Context, raw any) *text {
+			now, err := d.erasure.Request(ctx, r.ID)
+			if err != nil {
+				now = r
+			}
+			return d.planText(ctx, now, raw.(planRow))
+		},
+		keys: func(p *records) []Binding { return d.planKeys(p, r) },
+	})
+}
+
+// planPage gives the rows from a cursor on: the whole, then store by store, layer
+// by layer.
+func planPage(esc safetext.Escaper, p gdpr.Plan, q PageQuery) (span[record], said, error) {
+	start := 0
+	if q.Cursor != "" {
+		hash, n, _ := strings.Cut(q.Cursor, ":")
+		var err error
+		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash {
+			return span[record]{}, said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+		}
+	}
+	rows := planRows(&p)
+	out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+	i := start
+	for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
+		row := planRecord(esc, i, rows[i])
+		if rows[i].matches(q) {
+			out.rows = append(out.rows, row)
+		}
+	}
+	if i < len(rows) {
+		out.next = p.Hash + ":" + strconv.Itoa(i)
+	}
+	return out, said{}, nil
+}
+
+// matches applies a filter. Headings are found by what they are the heading of: a
+// search for an action means items.
+func (r planRow) matches(q PageQuery) bool {
+	switch {
+	case r.step != nil:
+		return containsAll(q, r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
+	case r.store != nil:
+		return containsAll(q, r.store.Store, r.store.Kind)
+	}
+	return q.Filter == ""
+}
+
+func planRows(p *gdpr.Plan) []planRow {
+	out := []planRow{{plan: p}}
+	for i := range p.Stores {
+		s := &p.Stores[i]
+		out = append(out, planRow{plan: p, store: s})
+		at := make([]int, len(s.Steps))
+		for j := range at {
+			at[j] = j
+		}
+		slices.SortStableFunc(at, func(x, y int) int {
+			if c := strings.Compare(s.Steps[x].Layer, s.Steps[y].Layer); c != 0 {
+				return c
+			}
+			return strings.Compare(s.Steps[x].ID, s.Steps[y].ID)
+		})
+		for _, j := range at {
+			out = append(out, planRow{plan: p, store: s, step: &s.Steps[j]})
+		}
+	}
+	return out
+}
+
+func planRecord(esc safetext.Escaper, i int, r planRow) record {
+	out := record{key: r.plan.Hash + ":" + strconv.Itoa(i), raw: r}
+	switch {
+	case r.step != nil:
+		tones := map[gdpr.Action]tone{gdpr.Forget: toneWarn, gdpr.Scrub: toneWarn}
+		out.tones = []tone{toneInfo, tones[r.step.Action]}
+		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), esc.LineMax(r.step.ID, maxTitle)}
+	case r.store != nil:
+		if r.store.Error != "" || len(r.store.Problems) > 0 {
+			out.tones = []tone{toneInfo, toneInfo, toneInfo, toneBad}
+		}
+		out.cells = []safetext.Text{esc.Line(r.store.Store), esc.Const("-----"), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
+	default:
+		items, held := r.plan.Count()
+		out.cells = []safetext.Text{esc.Const("all stores"), esc.Const("====="), esc.Const("plan"),
+			esc.Sprintf("%s, %s on hold; hash %s", plural(items, "item"), group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
+	}
+	return out
+}
+
+// planText is a row of the plan in full. It runs in a command.
+func (d *desk) planText(ctx context.Context, r ErasureRequest, row planRow) *text {
+	switch {
+	case row.step != nil:
+		return d.stepText(ctx, r, *row.step)
+	case row.store != nil:
+		return newText(d.storePlanLines(*row.store), "")
+	}
+	return newText(d.wholePlanLines(ctx, r, row.plan), "")
+}
+
+func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Plan) []headLine {
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	items, held := p.Count()
+	head := []headLine{
+		{value: esc.Sprintf("The plan of %s", p.Request), kind: headTitle},
+		field("in all", esc.Sprintf("%s in %s, %s on hold", plural(items, "item"), plural(int64(len(p.Stores)), "store"), group(held))),
+	}
+	if r.PlanHash != p.Hash {
+		head = append(head, headLine{value: esc.Const("!! This plan is void: something was changed since. p plans again."), kind: headWarn})
+	}
+	for _, s := range p.OverShare(d.erasure.Rules().MaxShare) {
+		head = append(head, headLine{value: esc.Sprintf("!! A large part of %s would go: %s of %s (%s). The number of items will have to be typed.",
+			esc.Line(s.Store), group(s.Targets), plural(s.Items, "item"), share(s.Targets, s.Items)), kind: headWarn})
+	}
+	for _, s := range p.Stores {
+		if s.Error != "" {
+			head = append(head, headLine{value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, maxReason)), kind: headWarn})
+		}
+	}
+	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(d, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
+	if free := d.erasure.FreeBytes(); free > 0 {
+		head = append(head, field("free space", esc.Const(size(free))))
+	}
+	if why, err := d.erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
+		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, maxTitle))))
+	}
+	return append(head, headLine{value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), kind: headNote})
+}
+
+// duration is an estimate in words.
+func duration(t time.Duration) string {
+	switch {
+	case t < 2*time.Second:
+		return "a second or two"
+	case t < 2*time.Minute:
+		return "about " + plural(int64(t/time.Second), "second")
+	case t < 2*time.Hour:
+		return "about " + plural(int64(t/time.Minute), "minute")
+	}
+	return "about " + plural(int64(t/time.Hour), "hour")
+}
+
+func (d *desk) storePlanLines(s gdpr.StorePlan) []headLine {
+	esc := d.esc
+	head := []headLine{
+		{value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), kind: headTitle},
+		{value: storeWords(esc, s)},
+	}
+	if s.Cascade {
+		head = append(head, headLine{value: esc.Const("The store's own cascade removes exactly these, in one transaction."), kind: headNote})
+	}
+	if s.Error != "" {
+		head = append(head, headLine{value: esc.Sprintf("!! %s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, maxReason)), kind: headWarn})
+	}
+	for _, p := range s.Problems {
+		head = append(head, headLine{value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, maxReason)), kind: headWarn})
+	}
+	return head
+}
+
+// stepText is one item of the plan: why it is there, and its text with what names
+// the person marked, or as it is redacted.
+func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *text {
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	head := []headLine{
+		{value: esc.LineMax(st.ID, maxField), kind: headTitle},
+		field("action", esc.Const(stepWords(st))),
+		field("reason", esc.LineMax(st.Reason, maxField)),
+	}
+	if st.Ground != "" {
+		head = append(head, field("held for", esc.LineMax(st.Ground, maxField)))
+	}
+	if st.NewID != "" {
+		head = append(head, field("new id", esc.LineMax(st.NewID, maxField)))
+	}
+	head = append(head, field("store", esc.Line(st.Store)), field("layer", esc.Line(st.Layer)))
+	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
+		return newText(head, "")
+	}
+	body, seen, err := d.stepBody(ctx, st)
+	switch {
+	case errors.Is(err, model.NotFound):
+		return newText(append(head, headLine{value: esc.Const("It is gone already."), kind: headNote}), "")
+	case err != nil:
+		return newText(append(head, headLine{value: esc.Sprintf("!! it cannot be shown: %s", reason(esc, err)), kind: headWarn}), "")
+	}
+	if seen != "" && st.Revision != "" && seen != st.Revision {
+		head = append(head, headLine{value: esc.Const("!! It has changed since it was planned and would be left alone: p plans again."), kind: headWarn})
+	}
+	head = append(head, headLine{kind: headBlank})
+	if st.Action == gdpr.Redact {
+		var c comparison
+		c.compare(esc, "as it is", "as it will be", body, st.NewBody)
+		return c.text(head)
+	}
+	t := newText(head, body)
+	if m, err := subject.New(r.Terms()...); err == nil && !r.Done() {
+		for _, h := range m.Text(body) {
+			t.marks = append(t.marks, mark{h.Start, h.End})
+		}
+	}
+	return t
+}
+
+// stepWords says what an action means.
+func stepWords(st gdpr.Step) string {
+	switch st.Action {
+	case gdpr.Forget:
+		return "forget: the item goes, for good"
+	case gdpr.Redact:
+		if st.Others {
+			return "redact: it concerns other people too, so it stays without this person"
+		}
+		return "redact: it stays without this person"
+	case gdpr.Held:
+		return "hold: it stays as it is"
+	case gdpr.Scrub:
+		return "scrub: what names the person is removed from this layer"
+	}
+	return "out of reach: memdesk cannot change it; the receipt names it"
+}
+
+// stepBody reads what a step is about, as it is now.
+func (d *desk) stepBody(ctx context.Context, st gdpr.Step) (string, model.Revision, error) {
+	s, err := d.fleet.Store(st.Store)
+	switch {
+	case err != nil:
+		return "", "", err
+	case st.Layer == "quarantine" && s.Quarantine != nil:
+		q, err := s.Quarantine.ReadQuarantined(ctx, st.ID)
+		return q.Body, "", err
+	case s.Browser == nil:
+		return "", "", model.Errorf(model.Unsupported, "read", "this store cannot show single items")
+	}
+	it, err := s.Browser.Read(ctx, st.ID)
+	return it.Body, it.Revision, err
+}
+
+// planKeys are the keys of a plan beside those of every list.
+func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
+	a := d.app
+	step := func() *gdpr.Step {
+		if row, ok := p.list.current(); ok {
+			return row.raw.(planRow).step
+		}
+		return nil
+	}
+	item := func() string {
+		if why := d.locked(""); why != "" {
+			return why
+		}
+		st := step()
+		switch {
+		case st == nil:
+			return "this row is no item"
+		case st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope:
+			return "this row is a layer and no item"
+		}
+		return ""
+	}
+	free := func() string { return d.locked("") }
+	out := []Binding{
+		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
+		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step())) }},
+		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
+			if why := item(); why != "" {
+				return why
+			}
+			if step().Action == gdpr.Held {
+				return "it is on hold"
+			}
+			return ""
+		}, Handler: func() tea.Cmd { return a.show(a.chooseDialog(r, *step())) }},
+		{Keys: []string{"p"}, Description: "search every store again and make the plan anew", Disabled: func() string {
+			if why := d.locked(""); why != "" {
+				return why
+			}
+			return d.noBulk()
+		}, Handler: func() tea.Cmd { return a.discover(r) }},
+		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.showApproval(r) }},
+	}
+	if p.full {
+		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the step before
+	}
+	return out
+}
+
+// holdDialog asks for the ground of a hold.
+func (a *App) holdDialog(r ErasureRequest, st gdpr.Step) *dialog {
+	d, esc := a.d, a.d.st.esc
+	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
+		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
+		{value: esc.Const("It stays as it is, and the receipt says so. The ground is the exception of Art. 17(3) that applies, such as a legal claim.")},
+		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+	}, fields: []field{{label: esc.Const("ground, required: ")}}}
+	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
+		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
+		return a.replanned(r, err, "on hold")
+	}}}
+	return dlg
+}
+
+// chooseDialog asks whether an item is to be treated otherwise.
+func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step) *dialog {
+	d, esc := a.d, a.d.st.esc
+	other, verb := gdpr.Forget, "Forget it"
+	if st.Action == gdpr.Forget {
+		other, verb = gdpr.Redact, "Redact it"
+	}
+	return &dialog{title: esc.Const("Choose"), noReason: true, lines: []headLine{
+		{value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, maxTitle), passive(st.Action), passive(other)), kind: headTitle},
+		{value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, maxReason))},
+		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
+		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted")
+	}}}}
+}
+
+func passive(act gdpr.Action) string {
+	if act == gdpr.Forget {
+		return "be forgotten"
+	}
+	return "be redacted"
+}
+
+// replanned goes on with a new plan after a decision on an item.
+func (a *App) replanned(r ErasureRequest, err error, what string) acted {
+	if err != nil {
+		return acted{text: a.d.esc.Sprintf("not changed: %s", reason(a.d.esc, err))}
+	}
+	out := acted{ok: true, text: a.d.esc.Sprintf("%s: the plan is made anew", what)}
+	if a.d.noBulk() == "" {
+		out.then = func() tea.Cmd { return a.discover(r) }
+	}
+	return out
+}

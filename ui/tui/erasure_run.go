@@ -1,0 +1,263 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+// erase asks whether the plan of a request should be carried out, or gone on with.
+func (a *App) erase(r ErasureRequest) tea.Cmd {
+	d := a.d
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+		esc := d.esc
+		now, err := d.erasure.Request(ctx, r.ID)
+		if err != nil {
+			return nil, reason(esc, err)
+		}
+		p, err := d.erasure.Plan(ctx, r.ID)
+		if err != nil {
+			return nil, reason(esc, err)
+		}
+		if why := stillOpen(now); why != "" {
+			return nil, esc.Const(why)
+		}
+		if now.PlanHash != p.Hash {
+			return nil, esc.Const("the plan is void, something was changed since: p plans again")
+		}
+		why, err := d.erasure.Unapproved(ctx, r.ID)
+		if err != nil {
+			return nil, reason(esc, err)
+		}
+		if why != "" {
+			return a.approvalDialog(now, p, why), safetext.Text{}
+		}
+		return a.eraseDialog(now, p, ""), safetext.Text{}
+	})
+}
+
+// eraseDialog says in numbers what will happen; wrong says what to put right.
+func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
+	d, esc := a.d, a.d.esc
+	items, held := p.Count()
+	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", plural(items, "item"))
+	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", plural(items, "item"))
+	}
+	var lines []headLine
+	if wrong != "" {
+		lines = append(lines, headLine{value: esc.Sprintf("!! %s", wrong), kind: headWarn})
+	}
+	all := stepCount{}
+	for _, s := range p.Stores {
+		t := countSteps(s.Steps)
+		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
+	}
+	lines = append(lines, headLine{value: title, kind: headTitle},
+		headLine{value: esc.Sprintf("%s on hold stay. %s stay out of reach: the receipt names them. It cannot be undone: nothing is kept for z.",
+			plural(held, "item"), plural(int64(all.outside), "layer"))})
+	if verb == "Go on" {
+		lines = append(lines, headLine{value: esc.Const("What is done already is not done again."), kind: headNote})
+	}
+	var production []string
+	for _, m := range d.fleet.Members() {
+		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
+			production = append(production, m.Name)
+		}
+	}
+	if len(production) > 0 {
+		lines = append(lines, headLine{value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), maxTitle)), kind: headWarn})
+	}
+	if tied := d.erasure.Tied(); tied != "" {
+		lines = append(lines, headLine{value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, maxReason)), kind: headNote})
+	} else {
+		lines = append(lines, headLine{value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), kind: headNote})
+	}
+	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: newText(eraseStores(esc, p), "")}
+	over := len(p.OverShare(d.erasure.Rules().MaxShare)) > 0
+	if over {
+		dlg.fields = []field{{label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
+	}
+	dlg.choices = []choice{{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted {
+		o := gdpr.Order{Request: r.ID, PlanHash: p.Hash}
+		if over {
+			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.fields[0]), 10, 64)
+			if o.ConfirmCount != items {
+				return acted{next: a.eraseDialog(r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
+			}
+		}
+		return a.beginErasure(ctx, o)
+	}}}
+	return dlg
+}
+
+// eraseStores is what happens, store by store.
+func eraseStores(esc safetext.Escaper, p gdpr.Plan) []headLine {
+	var out []headLine
+	for _, s := range p.Stores {
+		kind := headField
+		if s.Error != "" || len(s.Problems) > 0 {
+			kind = headWarn
+		}
+		out = append(out, headLine{name: esc.Line(s.Store), value: storeWords(esc, s), kind: kind})
+	}
+	return out
+}
+
+// beginErasure runs in a command.
+func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
+	esc := a.d.esc
+	if err := a.d.erasure.Erase(ctx, o); err != nil {
+		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", reason(esc, err))}
+	}
+	return acted{ok: true, text: esc.Sprintf("%s is being erased; P pauses it", o.Request), then: func() tea.Cmd {
+		cmds := []tea.Cmd{a.enter(paneErasure)}
+		if p, ok := a.panes[paneErasure].(*erasures); ok {
+			p.full = true
+			cmds = append(cmds, p.layout(), p.refresh())
+		}
+		return tea.Batch(cmds...)
+	}}
+}
+
+// pauseErasure holds a run at its next step, or lets it go on.
+func (a *App) pauseErasure(r ErasureRequest) tea.Cmd {
+	d := a.d
+	return a.ask(func(ctx context.Context) any {
+		run, word := d.erasure.Pause, "it pauses at its next step"
+		if r.Run.State == jobs.Paused {
+			run, word = d.erasure.Resume, "it goes on"
+		}
+		err := run(ctx, r.Run.ID)
+		if err != nil {
+			return acted{text: d.esc.Sprintf("not changed: %s", reason(d.esc, err))}
+		}
+		return acted{ok: true, text: d.esc.Const(word)}
+	})
+}
+
+// runLines say where a run is: each store of the plan, and what comes after.
+func (d *desk) runLines(ctx context.Context, r ErasureRequest) []headLine {
+	if !r.Under() && !r.Stopped() {
+		return nil
+	}
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	head := []headLine{{kind: headBlank}}
+	if r.Run == nil {
+		return nil
+	}
+	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), d.time.ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
+	if r.Run.Class != "" {
+		head = append(head, field("ended by", esc.LineMax(r.Run.Class, maxTitle)))
+	}
+	p, err := d.erasure.Plan(ctx, r.ID)
+	if err != nil {
+		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, maxTitle), group(r.Run.Done), group(r.Run.Total))))
+	}
+	return append(head, progressLines(esc, p, r.Run)...)
+}
+
+// progressLines tell every store's part by the one that the run is at: the stores
+// are done in the order of the plan, then looked at again in the same order.
+func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLine {
+	store, what := run.Note, ""
+	if i := strings.LastIndexByte(store, ' '); i >= 0 {
+		store, what = store[:i], store[i+1:]
+	}
+	at := -1
+	for i, s := range p.Stores {
+		if s.Store == store {
+			at = i
+		}
+	}
+	verifying := what == "verify"
+	var out []headLine
+	for i, s := range p.Stores {
+		word := ". waits"
+		switch {
+		case at < 0:
+		case verifying && i < at:
+			word = "+ done, looked at again"
+		case verifying && i == at:
+			word = "> is looked at again"
+		case verifying || i < at:
+			word = "+ done, waits to be looked at again"
+		case i == at && what == string(gdpr.Scrub):
+			word = "> what deleting leaves is scrubbed"
+		case i == at:
+			word = "> " + what
+			if run.Total > 0 {
+				word += ", step " + group(run.Done) + " of " + group(run.Total)
+			}
+		}
+		out = append(out, headLine{name: esc.Line(s.Store), value: esc.Const(word)})
+	}
+	return out
+}
+
+// reportLines are what the last run left undone.
+func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
+	if r.State != gdpr.StatePartial && r.State != gdpr.StatePending || r.Under() {
+		return nil
+	}
+	esc := d.esc
+	out, plan, err := d.erasure.Report(ctx, r.ID)
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return []headLine{{kind: headBlank}, {value: esc.Sprintf("!! %s", reason(esc, err)), kind: headWarn}}
+	}
+	head := []headLine{{kind: headBlank}, {value: esc.Const("What the last run reached"), kind: headTitle},
+		{value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(out.Forgotten), group(out.Redacted), group(out.Held))}}
+	if plan != r.PlanHash {
+		head = append(head, headLine{value: esc.Const("It was of an earlier plan."), kind: headNote})
+	}
+	for _, p := range out.Problems {
+		head = append(head, headLine{value: esc.Sprintf("!! not done: %s", esc.LineMax(p, maxReason)), kind: headWarn})
+	}
+	clean := 0
+	for _, l := range out.Layers {
+		if passes(l.Verdict) {
+			clean++
+			continue
+		}
+		head = append(head, headLine{value: esc.Sprintf("%s: %s: %s. %s", esc.Line(l.Store), esc.LineMax(l.Layer, maxTitle), verdictWords(l.Verdict), esc.LineMax(l.Reason, maxReason)), kind: headWarn})
+	}
+	return append(head, headLine{value: esc.Sprintf("%s of %s are clean or out of reach; V lists all.", group(int64(clean)), plural(int64(len(out.Layers)), "layer")), kind: headNote})
+}
+
+// clockDialog asks what to do about the deadline.
+func (a *App) clockDialog(r ErasureRequest) tea.Cmd {
+	d, esc := a.d, a.d.st.esc
+	does := func(what string, do func(context.Context, string) error) func(context.Context, filled) acted {
+		return func(ctx context.Context, _ filled) acted {
+			if err := do(ctx, r.ID); err != nil {
+				return acted{text: d.esc.Sprintf("not changed: %s", reason(d.esc, err))}
+			}
+			return acted{ok: true, text: d.esc.Const(what)}
+		}
+	}
+	dlg := &dialog{title: esc.Const("Deadline"), noReason: true, lines: []headLine{
+		{value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.time.clock.Now())), kind: headTitle},
+		{value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
+	}}
+	if !r.Extended {
+		dlg.choices = append(dlg.choices, choice{verb: "Extend by two months", act: does("extended by two months", d.erasure.Extend)})
+	}
+	if r.PausedSince == "" {
+		dlg.choices = append(dlg.choices, choice{verb: "Stop the clock", act: does("the clock stands; T lets it run again", d.erasure.StopClock)})
+	} else {
+		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", d.erasure.StartClock)})
+	}
+	return a.show(dlg)
+}

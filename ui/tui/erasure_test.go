@@ -1,0 +1,177 @@
+package tui_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/backends/demodata"
+	"memdesk/internal/clock"
+	"memdesk/ui/cli"
+)
+
+// The erasure pane is tried with the whole program: real stores, a real state
+// directory, and runs in processes of their own.
+const (
+	programScenario = "program"
+	argsEnv         = "MEMDESK_TUI_ARGS" // of the program, a line each
+)
+
+// erasureNow is when the program believes to run.
+var erasureNow = time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)
+
+// runProgram is memdesk; a process that it spawns has arguments of its own.
+func runProgram() error {
+	args := os.Args[1:]
+	if len(args) > 0 && strings.HasPrefix(args[0], "-test.") {
+		args = strings.Split(os.Getenv(argsEnv), "\n")
+	}
+	p := cli.Program{
+		Args: args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Dir: os.Getenv("HOME"),
+		Clock: clock.Fixed(erasureNow), Version: "test", Kinds: backends.Builtin(),
+		Terminal: func(any) bool { return true }, User: "ann", TTY: "pts/1",
+	}
+	if code := p.Run(context.Background()); code != 0 {
+		return fmt.Errorf("exit %d", code)
+	}
+	return nil
+}
+
+// office is a workspace with its state.
+type office struct {
+	t   *testing.T
+	dir string
+}
+
+// newOffice seeds a company's memory; config is appended to its configuration.
+func newOffice(t *testing.T, config string) *office {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "office")
+	if err := demodata.Seed(t.Context(), dir, erasureNow); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, demodata.ConfigFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, "\n"+config); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &office{t, dir}
+}
+
+// masked is what no two runs have in common: ids, hashes, pseudonyms, the job.
+var masked = regexp.MustCompile(`er-\d{8}-[0-9a-f]{8}|hmac:[0-9a-f:…]+|\b[0-9a-f]{12,}\b|\b\d{8}t\d{6}-[0-9a-z]+`)
+
+func (o *office) console(width, height int, args ...string) *robot {
+	o.t.Helper()
+	args = append([]string{"--config", filepath.Join(o.dir, demodata.ConfigFile)}, args...)
+	r := startRobot(o.t, start{scenario: programScenario, width: width, height: height, env: []string{
+		argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(o.dir, "state"),
+	}})
+	r.mask = masked
+	return r.see("2 Tiers").press("6").see("[6 Erasure]")
+}
+
+// run is the program without a screen.
+func (o *office) run(args ...string) (stdout string, code int) {
+	o.t.Helper()
+	var out, errs strings.Builder
+	env := map[string]string{"HOME": o.dir, "XDG_STATE_HOME": filepath.Join(o.dir, "state"), "LANG": "C.UTF-8"}
+	p := cli.Program{
+		Args: append([]string{"--config", filepath.Join(o.dir, demodata.ConfigFile)}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Env: func(k string) string { return env[k] }, Dir: o.dir, Clock: clock.Fixed(erasureNow), Version: "test", Kinds: backends.Builtin(),
+		Terminal: func(any) bool { return false }, User: "ann", TTY: "pts/1",
+	}
+	code = p.Run(o.t.Context())
+	return out.String() + errs.String(), code
+}
+
+// file files a request from the command line and gives its id.
+func (o *office) file(args ...string) string {
+	o.t.Helper()
+	out, code := o.run(append([]string{"gdpr", "request", "--ground", "a letter", "--yes"}, args...)...)
+	id := regexp.MustCompile(`er-\d{8}-[0-9a-f]{8}`).FindString(out)
+	if code != 0 || id == "" {
+		o.t.Fatalf("request: exit %d: %s", code, out)
+	}
+	return id
+}
+
+// answer waits until a dialog takes keys, goes to a button and presses it.
+func (r *robot) answer(question string, keys ...string) *robot {
+	r.t.Helper()
+	r.see(question, "enter cancel")
+	return r.press(keys...)
+}
+
+func TestErasureFromIntakeToReceipt(t *testing.T) {
+	t.Parallel()
+	for _, size := range []struct{ w, h int }{{80, 24}, {200, 50}} {
+		t.Run(fmt.Sprintf("%dx%d", size.w, size.h), func(t *testing.T) {
+			t.Parallel()
+			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) }
+			o := newOffice(t, "")
+			r := o.console(size.w, size.h)
+			r.see("No request was filed").golden(frame("empty"))
+
+			// Every Cancel leaves everything as it is.
+			r.press("a").answer("File a request to be forgotten").golden(frame("form"))
+			r.press("enter").see("cancelled", "No request was filed")
+			r.press("a").answer("File a request to be forgotten", "tab", "usr_maren", "tab", "Maren Holt; HF-2207", "tab", "tab", "she asked by letter", "tab", "tab").see("[Go on]")
+			r.press("enter").answer("Is Maren Holt this person", "tab").see("[Yes, this person]").press("enter")
+			r.answer("Is HF-2207 this person", "tab").see("[Yes, this person]").press("enter")
+			r.answer("File this request?").golden(frame("file"))
+			r.press("tab").see("[File it]").press("enter").see("due in 31 days", "usr_maren")
+			r.press("ctrl+r").golden(frame("list"))
+
+			// The plan, from stores to an item and to the text that a redaction leaves.
+			r.press("p").see("The plan of").golden(frame("plan"))
+			r.press("/", "harbor redact", "enter").see("/harbor redact").press("enter").see("+++ as it will be").golden(frame("redaction"))
+			r.press("esc").press("esc").see("all stores")
+			r.press("/", "graph forget", "enter").see("/graph forget").press("enter").see("forget: the item goes").press("esc").press("esc").see("all stores")
+
+			// Erase: Cancel first, then the id is typed.
+			r.press("E").answer("for good?").golden(frame("erase"))
+			r.press("enter").see("cancelled")
+			r.press("E").answer("for good?", "tab", "tab").see("[Erase]").press("enter").see("type the name first")
+			r.press("esc").see("cancelled")
+			id := o.only()
+			r.press("E").answer("for good?", "tab", id, "tab").see("[Erase]").press("enter")
+			r.see("Every layer in scope is clean").press("esc").see("answered")
+			r.press("ctrl+r").golden(frame("complete"))
+			r.press("enter").see("+ verified").press("esc").gone("+ verified")
+			r.press("V").see("+ clean").press("esc").see("answered")
+
+			// The receipt on disk is the one that was shown, and checks offline.
+			r.press("S").answer("Save the receipt", "tab", "ctrl+u", filepath.Join(o.dir, "r.json"), "tab").see("[Save]").press("enter").see("saved,")
+			r.press("q")
+			if _, err := r.left(); err != nil {
+				t.Fatal(err)
+			}
+			if out, code := o.run("gdpr", "verify", filepath.Join(o.dir, "r.json")); code != 0 {
+				t.Errorf("verify: exit %d: %s", code, out)
+			}
+		})
+	}
+}
+
+// only is the id of the one request there is.
+func (o *office) only() string {
+	o.t.Helper()
+	all, err := filepath.Glob(filepath.Join(o.dir, "state", "memdesk", "gdpr", "requests", "*.json"))
+	if err != nil || len(all) != 1 {
+		o.t.Fatalf("requests: %v, %v", all, err)
+	}
+	return strings.TrimSuffix(filepath.Base(all[0]), ".json")
+}
