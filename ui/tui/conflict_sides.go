@@ -13,7 +13,8 @@ import (
 const maxSides = 2000
 
 // sides sets both texts beside each other. Rows that differ are marked between
-// the columns: < only the base has it, > only the copy, | both, differently.
+// the columns: < only the base has it, > only the copy, | both, differently; in
+// these the words that differ stand between « and ».
 func (d *desk) sides(cmp conflict.Comparison, width int) []headLine {
 	esc := d.esc
 	half := max((width-5)/2, 12)
@@ -37,9 +38,23 @@ func (d *desk) sides(cmp conflict.Comparison, width int) []headLine {
 			case i >= len(h.Right):
 				put(h.Left[i], "", "<", headWarn)
 			default:
-				put(h.Left[i], h.Right[i], "|", headWarn)
+				gone, come := words(h.Left[i], h.Right[i])
+				put(pointed(h.Left[i], gone), pointed(h.Right[i], come), "|", headWarn)
 			}
 		}
 	}
 	return out
+}
+
+// pointed sets the marked parts of a line between points.
+func pointed(line string, marks []mark) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range marks {
+		b.WriteString(line[at:m.start])
+		b.WriteString("«" + strings.TrimRight(line[m.start:m.end], "\r\n") + "»")
+		at = m.end
+	}
+	b.WriteString(line[at:])
+	return b.String()
 }

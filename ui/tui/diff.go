@@ -3,10 +3,10 @@ package tui
 import (
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/aymanbagabas/go-udiff"
 
+	threeway "memdesk/conflict/merge"
 	"memdesk/internal/safetext"
 )
 
@@ -119,72 +119,19 @@ func words(old, new string) (gone, come []mark) {
 	if len(old)+len(new) > maxWords {
 		return nil, nil
 	}
-	a, b := split2(old), split2(new)
-	// The longest common subsequence of the words; both are short.
-	n, m := len(a), len(b)
-	lcs := make([][]int, n+1)
-	for i := range lcs {
-		lcs[i] = make([]int, m+1)
-	}
-	for i := n - 1; i >= 0; i-- {
-		for j := m - 1; j >= 0; j-- {
-			if a[i] == b[j] {
-				lcs[i][j] = lcs[i+1][j+1] + len(a[i])
-			} else {
-				lcs[i][j] = max(lcs[i+1][j], lcs[i][j+1])
-			}
+	left, right := threeway.Words(old, new)
+	marked := func(spans []threeway.Span) (out []mark, bytes int) {
+		for _, s := range spans {
+			out, bytes = append(out, mark{s.From, s.To}), bytes+s.To-s.From
 		}
+		return out, bytes
 	}
-	if 3*lcs[0][0] < max(len(old), len(new)) {
+	gone, n := marked(left)
+	come, _ = marked(right)
+	if 3*(len(old)-n) < max(len(old), len(new)) {
 		return nil, nil
 	}
-	add := func(marks []mark, at, width int) []mark {
-		if k := len(marks); k > 0 && marks[k-1].end == at {
-			marks[k-1].end += width
-			return marks
-		}
-		return append(marks, mark{at, at + width})
-	}
-	for i, j, x, y := 0, 0, 0, 0; i < n || j < m; {
-		switch {
-		case i < n && j < m && a[i] == b[j]:
-			x, y = x+len(a[i]), y+len(b[j])
-			i, j = i+1, j+1
-		case j == m || i < n && lcs[i+1][j] >= lcs[i][j+1]:
-			gone = add(gone, x, len(a[i]))
-			x += len(a[i])
-			i++
-		default:
-			come = add(come, y, len(b[j]))
-			y += len(b[j])
-			j++
-		}
-	}
 	return gone, come
-}
-
-// split2 cuts a line into words and what stands between them.
-func split2(s string) []string {
-	var out []string
-	start, class := 0, -1
-	for i, r := range s {
-		c := 2
-		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_':
-			c = 0
-		case unicode.IsSpace(r):
-			c = 1
-		}
-		if i > start && (c != class || c == 2) {
-			out = append(out, s[start:i])
-			start = i
-		}
-		class = c
-	}
-	if start < len(s) {
-		out = append(out, s[start:])
-	}
-	return out
 }
 
 // merge combines two edits of the same text, line by line. Where both have
