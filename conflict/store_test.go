@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -148,14 +147,4 @@ func files(t testing.TB, root string) map[string]string {
 		t.Fatal(err)
 	}
 	return out
-}
-
-func lines(n int, last string) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString("line ")
-		b.WriteByte(byte('a' + i%26))
-		b.WriteString("\n")
-	}
-	return b.String() + last
 }

@@ -335,6 +335,3 @@ func (p *Plan) Refs(a Action) []model.Ref {
 	}
 	return out
 }
-
-// short is a hash as people compare it.
-func short(hash string) string { return hash[:min(12, len(hash))] }

@@ -20,9 +20,6 @@ const NoVector = "the node has no vector: whoever embeds this store's texts must
 // graph is the Graph facet over one backend.
 type graph struct{ *adapter }
 
-// graphLimit is the most items of one walk.
-const graphLimit = model.MaxPage
-
 // Neighbours implements model.Graph. An edge's neighbours are its members.
 func (g graph) Neighbours(ctx context.Context, id string, req model.GraphRequest) ([]model.Header, error) {
 	if err := g.begin(ctx, "neighbours", false); err != nil {

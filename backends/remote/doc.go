@@ -306,6 +306,3 @@ type failure struct {
 type failed struct {
 	Error failure `json:"error"`
 }
-
-// noBody is a request without one.
-type noBody struct{}

@@ -212,7 +212,9 @@ func TestBadServers(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = io.WriteString(w, `{"hits":[`)
 		}, model.Unavailable},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 302) }, model.Unavailable},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		}, model.Unavailable},
 		{"too large", func(w http.ResponseWriter, _ *http.Request) {
 			chunk := bytes.Repeat([]byte(" "), 1<<20)
 			for range remote.MaxBody>>20 + 1 {
