@@ -207,8 +207,8 @@ func TestForcedCommand(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {60, 15}, {500, 200}, {80, 24}} {
 		g.resize(size[0], size[1])
 		fresh := newGuestAs(t, s.user, s.addr, ana, size[0], size[1])
-		want := fresh.see("[2 Tiers]", "daily", "2 items").frame()
-		g.until("the frame of a new session", func(string) bool { return g.same(want) })
+		fresh.see("[2 Tiers]", "daily", "2 items")
+		g.until("the frame of a new session", func(string) bool { return g.same(fresh.frame()) })
 		fresh.press("q")
 	}
 	g.press("G\r").see("1 of 1").press("d").see("Forget daily/2026-05-21.md?", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")

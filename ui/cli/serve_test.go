@@ -106,8 +106,20 @@ func (g *guest) see(texts ...string) *guest {
 // until waits for the screen to satisfy ok, which is called under the lock.
 func (g *guest) until(what string, ok func(screen string) bool) {
 	g.t.Helper()
-	timer := time.AfterFunc(patience, g.drawn.Broadcast)
-	defer timer.Stop()
+	ended := make(chan struct{})
+	defer close(ended)
+	go func() { // what is waited for may also depend on another screen
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				g.drawn.Broadcast()
+			case <-ended:
+				return
+			}
+		}
+	}()
 	deadline := time.Now().Add(patience)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -1,0 +1,75 @@
+package gdpr_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr/receipt"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+// TestErasePostgres erases a person from a PostgreSQL server, an SQLite file and a
+// Crewship directory in one request, scrub and verification included.
+func TestErasePostgres(t *testing.T) {
+	t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
+	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+	w := newWorld(t)
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{server}
+	w.open()
+	w.fill()
+	put := func(id, subject, text string) {
+		t.Helper()
+		if _, err := w.store("pg").Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "task", Mode: model.Replace, Content: text, DataSubjectID: subject}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("p1", ana, "prefers the early boat")
+	put("p2", "", "talked with "+name+" about rye")
+	put("p3", "", "wrote to "+mail+"\nand to "+other+" about the pier")
+	put("b1", other, "keeps the oven, no relation")
+	for i := range 40 {
+		put("f"+strings.Repeat("x", i+1), "", "a note about tides")
+	}
+	before := w.contents()
+	r := w.file()
+	out := w.complete(w.plan(r.ID))
+	layers := 0
+	for _, l := range out.Layers {
+		if l.Store == "pg" {
+			layers++
+			if !receipt.Passes(l.Verdict) {
+				t.Errorf("%+v", l)
+			}
+		}
+	}
+	if layers < 3 {
+		t.Errorf("%d layers of the server were looked at", layers)
+	}
+	after := w.contents()
+	for _, id := range []string{"pg:p1", "pg:p2"} {
+		if strings.Contains(after[id], name) || id == "pg:p1" && after[id] != "" {
+			t.Errorf("%s: %q", id, after[id])
+		}
+	}
+	for ref, body := range before {
+		if strings.HasPrefix(ref, "pg:b") || strings.HasPrefix(ref, "pg:f") {
+			if after[ref] != body {
+				t.Errorf("bystander %s changed", ref)
+			}
+		}
+	}
+	hits, err := w.store("pg").Provider.Recall(t.Context(), model.RecallRequest{Query: name})
+	if err != nil || slices.ContainsFunc(hits.Hits, func(h model.RecallSnippet) bool { return strings.Contains(h.Snippet, name) }) {
+		t.Errorf("recall still finds her: %+v, %v", hits, err)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+}
