@@ -71,6 +71,7 @@ type window[T any] struct {
 	gen     int
 	early   int // moves that came before the first rows
 	loading [arriveRefresh + 1]bool
+	again   bool  // a refresh was asked for while an answer was under way that may not know of the change
 	err     error // of the last fetch; the rows are then what was known before
 	retry   bool  // a key was pressed since: ask again for what could not be had
 	loaded  bool  // at least one page has come since the window was made
@@ -89,7 +90,7 @@ func (w *window[T]) reset(f fetcher[T]) tea.Cmd {
 
 func (w *window[T]) restart(at from) tea.Cmd {
 	w.gen++
-	w.early = 0
+	w.early, w.again = 0, false
 	w.loading = [arriveRefresh + 1]bool{arriveReset: true}
 	return w.request(arriveReset, at, 1)
 }
@@ -117,10 +118,14 @@ func (w *window[T]) request(how arrival, at from, pages int) tea.Cmd {
 	})
 }
 
-// refresh asks for the loaded pages again and keeps the selection by its id.
+// refresh asks for the loaded pages again and keeps the selection by its id. While
+// an answer is under way it is asked for after that one has come.
 func (w *window[T]) refresh() tea.Cmd {
 	switch {
-	case w.fetch == nil || w.loading[arriveRefresh] || w.loading[arriveReset]:
+	case w.fetch == nil:
+		return nil
+	case w.loading[arriveRefresh] || w.loading[arriveReset]:
+		w.again = true
 		return nil
 	case len(w.pages) == 0:
 		return w.restart(from{})
@@ -137,6 +142,8 @@ func (w *window[T]) arrive(m fetched[T]) tea.Cmd {
 	}
 	w.loading[m.how] = false
 	w.err, w.retry = m.err, false
+	again := w.again
+	w.again = false
 	if m.err != nil {
 		return nil
 	}
@@ -154,6 +161,9 @@ func (w *window[T]) arrive(m fetched[T]) tea.Cmd {
 		w.replace(m.pages)
 	}
 	w.clamp()
+	if again {
+		return w.refresh()
+	}
 	return w.ahead()
 }
 

@@ -197,6 +197,33 @@ func TestWindowDropsStaleAnswers(t *testing.T) {
 	})
 }
 
+// A refresh that is asked for while an answer is under way is not lost: that answer
+// may have been read before what the refresh is for.
+func TestWindowRefreshesAfterAnAnswerUnderWay(t *testing.T) {
+	for _, how := range []string{"reset", "refresh"} {
+		s, q := &shelf{ids: []int{1, 2}, counted: true}, &questions{}
+		w := newWindow(q.ask, strconv.Itoa)
+		w.reset(s.fetch)
+		if how == "refresh" {
+			q.answerAll(w)
+			w.refresh()
+		}
+		early := q.open[0](t.Context()).(fetched[int]) // read, not yet arrived
+		q.open = q.open[1:]
+		s.ids = append(s.ids, 3)
+		w.refresh()
+		w.refresh()
+		w.arrive(early)
+		if len(q.open) != 1 {
+			t.Fatalf("during a %s: %d questions follow, want one", how, len(q.open))
+		}
+		q.answerAll(w)
+		if !slices.Equal(w.rows, []int{1, 2, 3}) {
+			t.Errorf("during a %s: rows %v", how, w.rows)
+		}
+	}
+}
+
 func TestWindowKeepsSelectionAcrossRefresh(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
