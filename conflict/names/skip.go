@@ -35,6 +35,3 @@ func Skipped(name string) bool {
 	}
 	return false
 }
-
-// SkippedFolder reports whether a folder holds versions and not items.
-func SkippedFolder(name string) bool { return strings.EqualFold(name, ".stversions") }

@@ -1,25 +1,15 @@
 package crewship
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
+	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
-
-// listKey is what a list is filtered and ordered by.
-type listKey struct {
-	Tier, Scope, Query string
-	Order              model.Order
-	Hidden             bool
-}
 
 // listsKept bounds the lists that one snapshot keeps.
 const listsKept = 8
@@ -30,18 +20,19 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	if err != nil {
 		return model.Page{}, err
 	}
-	key := listKey{req.Tier, req.Scope, req.Query, req.Order, req.Hidden}
-	if key.Order == "" {
-		key.Order = model.OrderID
+	key, err := paging.KeyOf(req)
+	if err != nil {
+		return model.Page{}, err
 	}
-	if err := s.checkList(snap, key, req); err != nil {
+	if err := s.checkList(snap, key); err != nil {
 		return model.Page{}, err
 	}
 	rows, bounded, err := s.rows(ctx, snap, key)
 	if err != nil {
 		return model.Page{}, err
 	}
-	from, to, err := snap.window(rows, key, req)
+	list := snap.list(rows, key)
+	from, to, err := list.Window(req)
 	if err != nil {
 		return model.Page{}, err
 	}
@@ -49,11 +40,11 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	if page.Items, err = s.headers(ctx, snap, rows[from:to]); err != nil {
 		return model.Page{}, err
 	}
-	page.Prev, page.Next = snap.neighbours(rows, key, from, to)
+	page.Prev, page.Next = list.Cursors(from, to)
 	return page, nil
 }
 
-func (s *store) checkList(snap *snapshot, key listKey, req model.PageRequest) error {
+func (s *store) checkList(snap *snapshot, key paging.Key) error {
 	if key.Tier != "" {
 		if _, ok := s.tier(key.Tier); !ok {
 			return model.Errorf(model.InvalidInput, "list", "unknown tier %q", key.Tier)
@@ -62,20 +53,12 @@ func (s *store) checkList(snap *snapshot, key listKey, req model.PageRequest) er
 	if key.Scope != "" && !slices.ContainsFunc(snap.places, func(p *place) bool { return p.scope() == key.Scope }) {
 		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
 	}
-	switch key.Order {
-	case model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest:
-	default:
-		return model.Errorf(model.InvalidInput, "list", "unknown order %q: there are id, newest, oldest and largest", key.Order)
-	}
-	if req.End && req.Cursor != "" {
-		return model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
-	}
 	return nil
 }
 
 // rows are the positions of the list's entries in its order; bounded tells that
 // a file was too large to be searched.
-func (s *store) rows(ctx context.Context, snap *snapshot, key listKey) (rows []int32, bounded bool, err error) {
+func (s *store) rows(ctx context.Context, snap *snapshot, key paging.Key) (rows []int32, bounded bool, err error) {
 	s.mu.Lock()
 	rows, ok := snap.lists[key]
 	s.mu.Unlock()
@@ -97,7 +80,7 @@ func (s *store) rows(ctx context.Context, snap *snapshot, key listKey) (rows []i
 		}
 	}
 	if key.Order != model.OrderID {
-		slices.SortFunc(rows, func(a, b int32) int { return compare(key.Order, &snap.entries[a], &snap.entries[b]) })
+		slices.SortFunc(rows, func(a, b int32) int { return key.Compare(snap.entries[a].row(), snap.entries[b].row()) })
 	}
 	if !bounded { // else the next page must say so again
 		s.mu.Lock()
@@ -137,124 +120,12 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	return out, bounded, nil
 }
 
-func compare(order model.Order, a, b *entry) int {
-	c := 0
-	switch order {
-	case model.OrderNewest:
-		c = b.meta.Modified.Compare(a.meta.Modified)
-	case model.OrderOldest:
-		c = a.meta.Modified.Compare(b.meta.Modified)
-	case model.OrderLargest:
-		c = cmp.Compare(b.meta.Size, a.meta.Size)
-	}
-	if c != 0 {
-		return c
-	}
-	return strings.Compare(a.id, b.id)
+func (e *entry) row() paging.Row {
+	return paging.Row{ID: e.id, Modified: e.meta.Modified, Size: e.meta.Size}
 }
 
-// position is a cursor's content: the entry at the border of a page, by what the
-// list is ordered by, so that it holds its place when entries come and go.
-type position struct {
-	List   []byte `json:"l"` // which list
-	Before bool   `json:"b"`
-	Value  int64  `json:"v"`
-	ID     []byte `json:"i"` // bytes, for an id need not be UTF-8
-}
-
-func (k listKey) sum() []byte {
-	data, _ := json.Marshal(k) // strings and a bool always encode
-	sum := sha256.Sum256(data)
-	return sum[:12]
-}
-
-// neighbours are the cursors beside a page. A page that has become empty at an
-// end of the list still leads back.
-func (snap *snapshot) neighbours(rows []int32, key listKey, from, to int) (prev, next string) {
-	switch {
-	case from == 0:
-	case from < len(rows):
-		prev = snap.cursor(key, rows[from], "", true)
-	default:
-		prev = snap.cursor(key, rows[from-1], "\x00", true) // just behind the last
-	}
-	switch {
-	case to == len(rows):
-	case to > 0:
-		next = snap.cursor(key, rows[to-1], "", false)
-	default:
-		prev, next = "", snap.start(key, rows[0])
-	}
-	return prev, next
-}
-
-func (snap *snapshot) cursor(key listKey, row int32, suffix string, before bool) string {
-	e := &snap.entries[row]
-	return position{key.sum(), before, valueOf(key.Order, e), []byte(e.id + suffix)}.String()
-}
-
-// start is the cursor just before the first row.
-func (snap *snapshot) start(key listKey, first int32) string {
-	return position{key.sum(), false, valueOf(key.Order, &snap.entries[first]), nil}.String()
-}
-
-func valueOf(order model.Order, e *entry) int64 {
-	if order == model.OrderLargest {
-		return e.meta.Size
-	}
-	return e.meta.Modified.UnixNano()
-}
-
-// String is the opaque form of a position.
-func (p position) String() string {
-	data, _ := json.Marshal(p) // bytes, a number and a bool always encode
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
-// window finds the page's rows: from is inclusive, to exclusive.
-func (snap *snapshot) window(rows []int32, key listKey, req model.PageRequest) (from, to int, err error) {
-	limit := model.PageLimit(req.Limit)
-	switch {
-	case req.End:
-		return max(0, len(rows)-limit), len(rows), nil
-	case req.Cursor == "":
-		return 0, min(limit, len(rows)), nil
-	}
-	bad := model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
-	data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-	if err != nil {
-		return 0, 0, bad
-	}
-	var pos position
-	if json.Unmarshal(data, &pos) != nil || !slices.Equal(pos.List, key.sum()) {
-		return 0, 0, bad
-	}
-	at, exact := slices.BinarySearchFunc(rows, pos, func(row int32, pos position) int {
-		return comparePosition(key.Order, &snap.entries[row], pos)
-	})
-	if pos.Before {
-		return max(0, at-limit), at, nil
-	}
-	if exact {
-		at++
-	}
-	return at, min(at+limit, len(rows)), nil
-}
-
-func comparePosition(order model.Order, e *entry, pos position) int {
-	c := 0
-	switch order {
-	case model.OrderNewest:
-		c = cmp.Compare(pos.Value, e.meta.Modified.UnixNano())
-	case model.OrderOldest:
-		c = cmp.Compare(e.meta.Modified.UnixNano(), pos.Value)
-	case model.OrderLargest:
-		c = cmp.Compare(pos.Value, e.meta.Size)
-	}
-	if c != 0 {
-		return c
-	}
-	return strings.Compare(e.id, string(pos.ID))
+func (snap *snapshot) list(rows []int32, key paging.Key) paging.List {
+	return paging.List{Key: key, Len: len(rows), At: func(i int) paging.Row { return snap.entries[rows[i]].row() }}
 }
 
 // headers reads the page's files for titles, flags and current sizes. A file that

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -34,7 +35,7 @@ type snapshot struct {
 	at       time.Time
 	took     time.Duration
 	changes  int64 // of our own, before the walk
-	lists    map[listKey][]int32
+	lists    map[paging.Key][]int32
 }
 
 // seenDir is a directory of the walk and when it last changed.
@@ -136,7 +137,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap.lists = map[listKey][]int32{}
+	snap.lists = map[paging.Key][]int32{}
 	if !s.at.single {
 		snap.sawAbove(s.at.base, "crews", "solo", "workspace/shared")
 		if s.at.memory != "" {

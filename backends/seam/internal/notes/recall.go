@@ -1,24 +1,14 @@
 package notes
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
-	"time"
-	"unicode/utf8"
 
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
-)
-
-// Scores of the two sorts of match. They rank within this store only (R24).
-const (
-	scorePhrase = 1.0 // the line holds the query as it was typed
-	scoreTerms  = 0.5 // the line holds every word of it
 )
 
 // Recall searches every readable text as an agent would, in any letter case. A
@@ -27,9 +17,9 @@ const (
 // that are deleted or expired are passed over. Files that the scanner rejects give
 // no text and are named in Quarantined whether or not they match.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
-	q := newQuery(req.Query)
-	if len(q.terms) == 0 {
-		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
+	q, err := linesearch.New(req.Query)
+	if err != nil {
+		return model.RecallResult{}, err
 	}
 	if req.Tier != "" {
 		if _, ok := s.tier(req.Tier); !ok {
@@ -40,28 +30,18 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	r := recall{query: q, limit: model.ClampLimit(req.Limit)}
+	r := recall{query: q, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
 	if err := r.search(ctx, s, snap, req.Tier); err != nil {
 		return model.RecallResult{}, err
 	}
-	return r.result(snap), nil
+	r.Unreadable += len(snap.problems)
+	return r.Result(readLimit), nil
 }
 
 type recall struct {
-	query       query
-	mu          sync.Mutex // of what follows, while the files are searched
-	limit       int
-	hits        []hit
-	quarantined []string
-	total       int64
-	tooBig      int
-	unreadable  int
-}
-
-// hit is a match with what it is ranked by.
-type hit struct {
-	model.RecallSnippet
-	modified time.Time
+	query linesearch.Query
+	mu    sync.Mutex // of the ranking, while the files are searched
+	linesearch.Ranking
 }
 
 func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier string) error {
@@ -77,7 +57,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 		}
 		return r.file(s, files, e)
 	})
-	slices.Sort(r.quarantined)
+	slices.Sort(r.Quarantined)
 	return err
 }
 
@@ -91,9 +71,9 @@ func (r *recall) file(s *store, files *reader, e *entry) error {
 		data, m, err = dir.Read(name, readLimit)
 	}
 	text := string(data)
-	var hits []hit
+	var lines []model.RecallSnippet
 	if err == nil {
-		if hits = r.query.lines(text, nil); len(hits) == 0 {
+		if lines = r.query.Lines(text); len(lines) == 0 {
 			return nil
 		}
 	}
@@ -106,117 +86,15 @@ func (r *recall) file(s *store, files *reader, e *entry) error {
 	switch {
 	case errors.Is(err, model.NotFound), err == nil && (f.head.archived() || f.binary):
 	case errors.Is(err, rootdir.ErrTooLarge):
-		r.tooBig++
+		r.TooBig++
 	case errors.Is(err, model.Unavailable):
 		return err
 	case err != nil:
-		r.unreadable++
+		r.Unreadable++
 	case !f.verdict.Clean():
-		r.quarantined = append(r.quarantined, e.id)
+		r.Quarantined = append(r.Quarantined, e.id)
 	default:
-		r.add(e, m, hits)
+		r.Add(e.id, m.Modified, lines)
 	}
 	return nil
-}
-
-func (r *recall) add(e *entry, m rootdir.Meta, hits []hit) {
-	r.total++
-	for _, h := range hits {
-		h.ID, h.Source, h.modified = e.id, e.id, m.Modified
-		r.hits = append(r.hits, h)
-	}
-	if len(r.hits) > 4*model.RecallLimit { // keep the best only: a million hits cost as much as twenty
-		r.rank()
-	}
-}
-
-func (r *recall) rank() {
-	slices.SortStableFunc(r.hits, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), b.modified.Compare(a.modified),
-			strings.Compare(a.ID, b.ID), cmp.Compare(a.Line, b.Line))
-	})
-	r.hits = r.hits[:min(len(r.hits), r.limit)]
-}
-
-func (r *recall) result(snap *snapshot) model.RecallResult {
-	r.rank()
-	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.quarantined, Total: r.total}
-	for _, h := range r.hits {
-		out.Hits = append(out.Hits, h.RecallSnippet)
-	}
-	var notes []string
-	if r.tooBig > 0 {
-		notes = append(notes, fmt.Sprintf("%d files over %d MiB were not searched", r.tooBig, readLimit>>20))
-	}
-	if n := r.unreadable + len(snap.problems); n > 0 {
-		notes = append(notes, fmt.Sprintf("%d files or directories could not be read", n))
-	}
-	out.Bounded, out.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
-	return out
-}
-
-// query is a search as it was typed, and its words, in lower case.
-type query struct {
-	phrase string
-	terms  []string
-}
-
-func newQuery(q string) query {
-	q = strings.ToLower(strings.ToValidUTF8(q, "\uFFFD"))
-	return query{phrase: strings.TrimSpace(q), terms: strings.Fields(q)}
-}
-
-// lines appends a hit for every line that matches.
-func (q query) lines(text string, out []hit) []hit {
-	whole := strings.ToLower(text)
-	for _, t := range q.terms {
-		if !strings.Contains(whole, t) {
-			return out
-		}
-	}
-	n := 0
-	for line := range strings.Lines(text) {
-		n++
-		low := strings.ToLower(line)
-		at := strings.Index(low, q.phrase)
-		score := scorePhrase
-		if at < 0 {
-			if at = q.allTerms(low); at < 0 {
-				continue
-			}
-			score = scoreTerms
-		}
-		line = strings.TrimRight(line, "\r\n")
-		out = append(out, hit{RecallSnippet: model.RecallSnippet{
-			Snippet: window(line, utf8.RuneCountInString(low[:at])), Line: n, Score: score,
-		}})
-	}
-	return out
-}
-
-// allTerms is where the first term stands, or -1 when one is missing.
-func (q query) allTerms(low string) int {
-	first := -1
-	for i, t := range q.terms {
-		at := strings.Index(low, t)
-		if at < 0 {
-			return -1
-		}
-		if i == 0 {
-			first = at
-		}
-	}
-	return first
-}
-
-// window cuts at most SnippetRunes out of a line around the rune at, on rune
-// boundaries (R23). Lower case keeps the number of runes, so a place in it is a
-// place in the line.
-func window(line string, at int) string {
-	if utf8.RuneCountInString(line) <= model.SnippetRunes {
-		return line
-	}
-	runes := []rune(line)
-	from := min(max(0, at-model.SnippetRunes/4), len(runes)-model.SnippetRunes)
-	return string(runes[from : from+model.SnippetRunes])
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -33,7 +34,7 @@ type snapshot struct {
 	at       time.Time
 	took     time.Duration
 	changes  int64 // of our own, before the walk
-	lists    map[listKey][]int32
+	lists    map[paging.Key][]int32
 }
 
 // seenDir is a directory of the walk and when it last changed.
@@ -117,7 +118,7 @@ func (s *store) current(snap *snapshot) bool {
 
 // walk looks at every file and reads the beginning of those that have changed.
 func (s *store) walk(ctx context.Context) (*snapshot, error) {
-	snap := &snapshot{at: time.Now(), lists: map[listKey][]int32{}}
+	snap := &snapshot{at: time.Now(), lists: map[paging.Key][]int32{}}
 	root, err := s.open("list")
 	if err != nil || root == nil {
 		return snap, err

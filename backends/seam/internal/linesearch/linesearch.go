@@ -1,0 +1,150 @@
+// Package linesearch searches texts line by line as an agent's recall does, in any
+// letter case, and ranks what is found. It opens no file.
+package linesearch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// Scores of the two sorts of match. They rank within one store only (R24).
+const (
+	scorePhrase = 1.0 // the line holds the query as it was typed
+	scoreTerms  = 0.5 // the line holds every word of it
+)
+
+// Query is a search as it was typed, and its words, in lower case.
+type Query struct {
+	phrase string
+	terms  []string
+}
+
+// New is InvalidInput for a blank query (R19).
+func New(q string) (Query, error) {
+	q = strings.ToLower(strings.ToValidUTF8(q, "\uFFFD"))
+	out := Query{phrase: strings.TrimSpace(q), terms: strings.Fields(q)}
+	if len(out.terms) == 0 {
+		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
+	}
+	return out, nil
+}
+
+// Lines gives a hit, without its item, for every line that holds every word.
+func (q Query) Lines(text string) []model.RecallSnippet {
+	whole := strings.ToLower(text)
+	for _, t := range q.terms {
+		if !strings.Contains(whole, t) {
+			return nil
+		}
+	}
+	var out []model.RecallSnippet
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		low := strings.ToLower(line)
+		at := strings.Index(low, q.phrase)
+		score := scorePhrase
+		if at < 0 {
+			if at = q.allTerms(low); at < 0 {
+				continue
+			}
+			score = scoreTerms
+		}
+		line = strings.TrimRight(line, "\r\n")
+		out = append(out, model.RecallSnippet{Snippet: window(line, utf8.RuneCountInString(low[:at])), Line: n, Score: score})
+	}
+	return out
+}
+
+// allTerms is where the first term stands, or -1 when one is missing.
+func (q Query) allTerms(low string) int {
+	first := -1
+	for i, t := range q.terms {
+		at := strings.Index(low, t)
+		if at < 0 {
+			return -1
+		}
+		if i == 0 {
+			first = at
+		}
+	}
+	return first
+}
+
+// window cuts at most SnippetRunes out of a line around the rune at, on rune
+// boundaries (R23). Lower case keeps the number of runes, so a place in it is a
+// place in the line.
+func window(line string, at int) string {
+	if utf8.RuneCountInString(line) <= model.SnippetRunes {
+		return line
+	}
+	runes := []rune(line)
+	from := min(max(0, at-model.SnippetRunes/4), len(runes)-model.SnippetRunes)
+	return string(runes[from : from+model.SnippetRunes])
+}
+
+// Ranking collects hits and what could not be searched. It is not safe for
+// concurrent use.
+type Ranking struct {
+	Limit       int
+	Quarantined []string
+	TooBig      int // files
+	Unreadable  int // files and directories
+
+	hits  []hit
+	total int64
+}
+
+// hit is a match with what it is ranked by.
+type hit struct {
+	model.RecallSnippet
+	modified time.Time
+}
+
+// Add takes an item's lines.
+func (r *Ranking) Add(id string, modified time.Time, lines []model.RecallSnippet) {
+	if len(lines) == 0 {
+		return
+	}
+	r.total++
+	for _, h := range lines {
+		h.ID, h.Source = id, id
+		r.hits = append(r.hits, hit{h, modified})
+	}
+	if len(r.hits) > 4*model.RecallLimit { // keep the best only: a million hits cost as much as twenty
+		r.rank()
+	}
+}
+
+func (r *Ranking) rank() {
+	slices.SortStableFunc(r.hits, func(a, b hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.modified.Compare(a.modified),
+			strings.Compare(a.ID, b.ID), cmp.Compare(a.Line, b.Line))
+	})
+	r.hits = r.hits[:min(len(r.hits), r.Limit)]
+}
+
+// Result is the ranked answer. limit is the size, in bytes, over which a file is
+// not searched.
+func (r *Ranking) Result(limit int64) model.RecallResult {
+	r.rank()
+	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.Quarantined, Total: r.total}
+	for _, h := range r.hits {
+		out.Hits = append(out.Hits, h.RecallSnippet)
+	}
+	var notes []string
+	if r.TooBig > 0 {
+		notes = append(notes, fmt.Sprintf("%d files over %d MiB were not searched", r.TooBig, limit>>20))
+	}
+	if r.Unreadable > 0 {
+		notes = append(notes, fmt.Sprintf("%d files or directories could not be read", r.Unreadable))
+	}
+	out.Bounded, out.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
+	return out
+}

@@ -1,0 +1,175 @@
+// Package paging cuts pages out of a list that a walk over files has made, by
+// cursors that hold their place while files come and go. It reads nothing.
+package paging
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// Key is what a list is filtered and ordered by.
+type Key struct {
+	Tier, Scope, Query string
+	Order              model.Order
+	Hidden             bool
+}
+
+// KeyOf is a request's key. InvalidInput for an order that files do not have, and
+// for the last page together with a cursor.
+func KeyOf(req model.PageRequest) (Key, error) {
+	k := Key{req.Tier, req.Scope, req.Query, cmp.Or(req.Order, model.OrderID), req.Hidden}
+	switch k.Order {
+	case model.OrderID, model.OrderNewest, model.OrderOldest, model.OrderLargest:
+	default:
+		return k, model.Errorf(model.InvalidInput, "list", "unknown order %q: there are id, newest, oldest and largest", k.Order)
+	}
+	if req.End && req.Cursor != "" {
+		return k, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
+	}
+	return k, nil
+}
+
+func (k Key) sum() []byte {
+	data, _ := json.Marshal(k) // strings and a bool always encode
+	sum := sha256.Sum256(data)
+	return sum[:12]
+}
+
+// Row is what a row of a list is ordered by.
+type Row struct {
+	ID       string
+	Modified time.Time
+	Size     int64
+}
+
+// Compare orders two rows; ties go by id.
+func (k Key) Compare(a, b Row) int {
+	c := 0
+	switch k.Order {
+	case model.OrderNewest:
+		c = b.Modified.Compare(a.Modified)
+	case model.OrderOldest:
+		c = a.Modified.Compare(b.Modified)
+	case model.OrderLargest:
+		c = cmp.Compare(b.Size, a.Size)
+	}
+	return cmp.Or(c, strings.Compare(a.ID, b.ID))
+}
+
+// List is the rows of one key in its order.
+type List struct {
+	Key Key
+	Len int
+	At  func(i int) Row
+}
+
+// position is a cursor's content: the row at the border of a page, by what the
+// list is ordered by, so that it holds its place when rows come and go.
+type position struct {
+	List   []byte `json:"l"` // which list
+	Before bool   `json:"b"`
+	Value  int64  `json:"v"`
+	ID     []byte `json:"i"` // bytes, for an id need not be UTF-8
+}
+
+// String is the opaque form of a position.
+func (p position) String() string {
+	data, _ := json.Marshal(p) // bytes, a number and a bool always encode
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// Window finds the page's rows: from is inclusive, to exclusive. A cursor that is
+// not this list's is InvalidInput.
+func (l List) Window(req model.PageRequest) (from, to int, err error) {
+	limit := model.PageLimit(req.Limit)
+	switch {
+	case req.End:
+		return max(0, l.Len-limit), l.Len, nil
+	case req.Cursor == "":
+		return 0, min(limit, l.Len), nil
+	}
+	bad := model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
+	data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
+	if err != nil {
+		return 0, 0, bad
+	}
+	var pos position
+	if json.Unmarshal(data, &pos) != nil || !slices.Equal(pos.List, l.Key.sum()) {
+		return 0, 0, bad
+	}
+	at, exact := l.search(pos)
+	if pos.Before {
+		return max(0, at-limit), at, nil
+	}
+	if exact {
+		at++
+	}
+	return at, min(at+limit, l.Len), nil
+}
+
+// search finds a position among the rows.
+func (l List) search(pos position) (at int, exact bool) {
+	at, end := 0, l.Len
+	for at < end {
+		mid := int(uint(at+end) >> 1)
+		if l.compare(mid, pos) < 0 {
+			at = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	return at, at < l.Len && l.compare(at, pos) == 0
+}
+
+func (l List) compare(i int, pos position) int {
+	r := l.At(i)
+	c := 0
+	switch l.Key.Order {
+	case model.OrderNewest:
+		c = cmp.Compare(pos.Value, r.Modified.UnixNano())
+	case model.OrderOldest:
+		c = cmp.Compare(r.Modified.UnixNano(), pos.Value)
+	case model.OrderLargest:
+		c = cmp.Compare(pos.Value, r.Size)
+	}
+	return cmp.Or(c, strings.Compare(r.ID, string(pos.ID)))
+}
+
+// Cursors are those beside a page. A page that has become empty at an end of the
+// list still leads back.
+func (l List) Cursors(from, to int) (prev, next string) {
+	switch {
+	case from == 0:
+	case from < l.Len:
+		prev = l.cursor(from, "", true)
+	default:
+		prev = l.cursor(from-1, "\x00", true) // just behind the last
+	}
+	switch {
+	case to == l.Len:
+	case to > 0:
+		next = l.cursor(to-1, "", false)
+	default: // just before the first
+		prev, next = "", position{l.Key.sum(), false, l.value(l.At(0)), nil}.String()
+	}
+	return prev, next
+}
+
+func (l List) cursor(i int, suffix string, before bool) string {
+	r := l.At(i)
+	return position{l.Key.sum(), before, l.value(r), []byte(r.ID + suffix)}.String()
+}
+
+func (l List) value(r Row) int64 {
+	if l.Key.Order == model.OrderLargest {
+		return r.Size
+	}
+	return r.Modified.UnixNano()
+}
