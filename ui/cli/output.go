@@ -3,7 +3,6 @@ package cli
 import (
 	"runtime"
 	"strconv"
-	"strings"
 	"time"
 
 	"memdesk/internal/safetext"
@@ -120,13 +119,7 @@ func when(t time.Time) string {
 
 // plural counts things in words.
 func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		return strconv.FormatInt(n, 10) + " " + stem + "ies"
-	}
-	return strconv.FormatInt(n, 10) + " " + noun + "s"
+	return strconv.FormatInt(n, 10) + " " + safetext.Noun(n, noun)
 }
 
 func flagNames(h model.Header) []string {

@@ -87,7 +87,7 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	done := len(b.rows)
-	text := esc.Sprintf("%s of %s %ss: %s done, %s not", group(int64(done)), group(int64(b.total)), b.noun, group(int64(done-b.failed)), group(int64(b.failed)))
+	text := esc.Sprintf("%s of %s: %s done, %s not", group(int64(done)), plural(int64(b.total), b.noun), group(int64(done-b.failed)), group(int64(b.failed)))
 	switch {
 	case !b.ended && !b.now.IsEmpty():
 		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)

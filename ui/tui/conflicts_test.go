@@ -58,5 +58,5 @@ func TestAChangedSideIsShown(t *testing.T) {
 func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
-	r.see("1 of 1 conflicts", "removed").press("esc").see("of 4")
+	r.see("1 of 1 conflict:", "removed").press("esc").see("of 4")
 }

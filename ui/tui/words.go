@@ -105,15 +105,7 @@ func count(c model.Count) string {
 }
 
 // plural reads "1 item", "2 items".
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeou") {
-		return group(n) + " " + stem + "ies"
-	}
-	return group(n) + " " + noun + "s"
-}
+func plural(n int64, noun string) string { return group(n) + " " + safetext.Noun(n, noun) }
 
 // capacity writes a tier's cap with its unit.
 func capacity(t model.TierSpec) string {

@@ -1,0 +1,15 @@
+package safetext
+
+import "strings"
+
+// Noun is a noun of the program's own as it stands after a number: entry, entries;
+// key, keys.
+func Noun(n int64, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && stem != "" && !strings.ContainsAny(stem[len(stem)-1:], "aeou") {
+		return stem + "ies"
+	}
+	return noun + "s"
+}
