@@ -39,7 +39,12 @@ func (a *app) workListCommand(use, short string, args cobra.PositionalArgs, view
 				return err
 			}
 			var t tally
+			asked := 0
 			for _, m := range s.fleet.Members() {
+				if m.Err == nil && m.Store.Work == nil && len(a.flags.stores) == 0 {
+					continue // nobody named it, and it keeps other things
+				}
+				asked++
 				err := m.Err
 				if err == nil {
 					err = a.workOf(cmd.Context(), m.Store, args, limit, view)
@@ -48,6 +53,9 @@ func (a *app) workListCommand(use, short string, args cobra.PositionalArgs, view
 				if err != nil && err.Error() != "" {
 					a.sayf("%s: %v", m.Name, err)
 				}
+			}
+			if asked == 0 {
+				return model.Errorf(model.Unsupported, "work", "no open store keeps work items")
 			}
 			return t.result()
 		},
