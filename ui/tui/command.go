@@ -28,6 +28,7 @@ func (a *App) verbs() []verb {
 		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall},
 		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit)},
 		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
+		{name: "conflicts", argument: "[WORDS]", about: "second copies of items, filtered by these words", run: a.runRecords(paneConflicts)},
 		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: a.runRecords(paneErasure)},
 		{name: "health", about: "every provider", run: to(paneHealth)},
 		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},

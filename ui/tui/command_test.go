@@ -78,7 +78,7 @@ func TestCommandLine(t *testing.T) {
 	d.line("recall deploy")
 	d.settle("of 40 hits")
 	d.line("audit intent").wants(t, "[7 Audit]", "/intent")
-	d.line("conflicts").wants(t, "no command")
+	d.line("conflicts").wants(t, "no source of conflicts is attached")
 	// Up goes back through what was run, down forward to what was being typed.
 	d.keys(":", "x", "up").wants(t, ":conflicts")
 	d.keys("up").wants(t, ":audit intent")

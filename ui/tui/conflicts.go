@@ -66,10 +66,39 @@ func newConflicts(d *desk) *records {
 		}
 		return out, said{text: d.esc.LineMax(page.Notice, maxReason)}, nil
 	}
+	kind.name, kind.field, kind.datum = "conflicts", func(raw any) string { c := raw.(conflict.Copy); return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.conflictDetail(false, 0)
 	aside := false
 	kind.keys = func(p *records) []Binding { return d.conflictKeys(p, &aside) }
 	return newRecords(d, kind)
+}
+
+// conflictDatum is a row as it is copied and exported; a copy that was not compared
+// is not said to differ.
+func conflictDatum(raw any) datum {
+	c := raw.(conflict.Copy)
+	known := func(there bool, v any) any {
+		if !there {
+			return nil
+		}
+		return v
+	}
+	var r datum
+	r.add("store", c.Store)
+	r.add("copy", model.EncodeID(c.ID))
+	r.add("base", known(c.BaseID != "", model.EncodeID(c.BaseID)))
+	r.add("target", known(c.Target != "", model.EncodeID(c.Target)))
+	r.add("confidence", string(c.Confidence))
+	r.add("reason", c.Reason)
+	r.add("redundant", known(c.Base != conflict.BaseUnknown, c.Redundant))
+	r.add("orphan", c.Orphan)
+	r.add("tool", c.Tool)
+	r.add("who", known(c.Who != "", c.Who))
+	r.add("at", stampOf(c.At))
+	r.add("copy_bytes", c.CopySize)
+	r.add("base_bytes", c.BaseSize)
+	r.add("problem", known(c.Problem != "", c.Problem))
+	return r
 }
 
 func conflictWord(c conflict.Copy) string {

@@ -1,7 +1,12 @@
 package tui_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -59,4 +64,33 @@ func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
 	r.see("1 of 1 conflict:", "removed").press("esc").see("of 4")
+}
+
+func TestConflictsAreHandedOut(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "c.jsonl")
+	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
+	r.asked("x", "Export the table?").press("tab", "ctrl+u", file, "tab", "enter").see("wrote 5 rows").press(":", "conflicts sync-conflict", "enter").see("/sync-conflict", "1 of 1").press("q")
+	raw, err := r.left()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ref string
+	for i, c := range osc52.FindAllSubmatch(raw, -1) {
+		b, _ := base64.StdEncoding.DecodeString(string(c[1]))
+		var row map[string]any
+		switch i {
+		case 0:
+			ref = string(b)
+		case 1:
+			if err := json.Unmarshal(b, &row); err != nil || ref != fmt.Sprint(row["store"], ":", row["copy"]) {
+				t.Errorf("%s is not of %s: %v", b, ref, err)
+			}
+		}
+	}
+	lines, err := os.ReadFile(file)
+	if err != nil || strings.Count(string(lines), "\n") != 5 {
+		t.Errorf("%s %v", lines, err)
+	}
 }

@@ -55,8 +55,27 @@ func newErasures(d *desk) *erasures {
 	}
 	kind.detail = func(ctx context.Context, raw any) *text { return erasureText(ctx, d, raw.(ErasureRequest)) }
 	kind.keys = func(r *records) []Binding { return d.erasureKeys(r) }
+	kind.field, kind.datum = func(raw any) string { return raw.(ErasureRequest).ID }, erasureDatum
 	p.records = newRecords(d, kind)
 	return p
+}
+
+// erasureDatum is a request as a row. The person is in it by the pseudonym only: a
+// clipboard is no place that an erasure could reach.
+func erasureDatum(raw any) datum {
+	q := raw.(ErasureRequest)
+	var r datum
+	r.add("request", q.ID)
+	r.add("pseudonym", q.Pseudonym)
+	r.add("state", string(q.State))
+	r.add("received", q.Received)
+	r.add("deadline", q.Deadline.Format(time.DateOnly))
+	r.add("overdue", q.Overdue)
+	r.add("due", q.Words)
+	r.add("plan_hash", q.PlanHash)
+	r.add("approvals", len(q.Approvals))
+	r.add("by", q.By)
+	return r
 }
 
 func (p *erasures) enter() tea.Cmd { return tea.Batch(p.records.enter(), p.tick()) }

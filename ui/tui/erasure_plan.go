@@ -160,6 +160,12 @@ func (a *App) openPlan(r ErasureRequest) tea.Cmd {
 			return d.planText(ctx, now, raw.(planRow))
 		},
 		keys: func(p *records) []Binding { return d.planKeys(p, r) },
+		field: func(raw any) string {
+			if st := raw.(planRow).step; st != nil {
+				return model.Ref{Store: st.Store, ID: st.ID}.String()
+			}
+			return raw.(planRow).plan.Hash
+		},
 	})
 }
 

@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"os"
@@ -134,6 +135,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.answer("File this request?").golden(frame("file"))
 			r.press("tab").see("[File it]").press("enter").see("due in 31 days", "usr_maren")
 			r.press("ctrl+r").golden(frame("list"))
+			r.press("y").see("copied the field").press("Y").see("copied the row as JSON")
 
 			// The plan, from stores to an item and to the text that a redaction leaves.
 			r.press("p").see("The plan of").golden(frame("plan"))
@@ -156,8 +158,19 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			// The receipt on disk is the one that was shown, and checks offline.
 			r.press("S").answer("Save the receipt", "tab", "ctrl+u", filepath.Join(o.dir, "r.json"), "tab").see("[Save]").press("enter").see("saved,")
 			r.press("q")
-			if _, err := r.left(); err != nil {
+			raw, err := r.left()
+			if err != nil {
 				t.Fatal(err)
+			}
+			clips := osc52.FindAllSubmatch(raw, -1)
+			if len(clips) != 2 {
+				t.Fatalf("%d clips", len(clips))
+			}
+			for i, c := range clips {
+				got, _ := base64.StdEncoding.DecodeString(string(c[1]))
+				if !strings.Contains(string(got), id) || strings.Contains(string(got), "maren") {
+					t.Errorf("clip %d: %s", i, got)
+				}
 			}
 			if out, code := o.run("gdpr", "verify", filepath.Join(o.dir, "r.json")); code != 0 {
 				t.Errorf("verify: exit %d: %s", code, out)

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
+	"memdesk/model"
 )
 
 // KeyTable is every key of the console by its place, and the commands, made from
@@ -26,9 +29,24 @@ func KeyTable() []Section {
 	r.input.focus = true
 	add("3 Recall: typing", r.bindings())
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
+	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
 	add("6 Erasure: a plan", a.d.planKeys(&records{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
+	for _, s := range []struct {
+		title string
+		open  func() tea.Cmd
+	}{
+		{"Versions of an item (H)", func() tea.Cmd { return a.openHistory(model.Ref{}) }},
+		{"What can be put back (:undo)", func() tea.Cmd { return a.openSide("Undo", a.undoKind()) }},
+		{"An act on many items", func() tea.Cmd { return a.openSide("Job", a.bulkKind(&bulk{})) }},
+	} {
+		s.open()
+		add(s.title, a.side.list.kind.keys(a.side.list))
+	}
+	a.dialog = &dialog{armed: true, noReason: true, pager: &pager{}}
+	add("A question", a.dialogBindings())
+	a.dialog = nil
 	a.overlay = a.newOverlay("")
 	add("Help and other pages", a.overlayBindings()[:3])
 	add("Command line", a.commandBindings())

@@ -1,8 +1,10 @@
 package tui_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,7 +38,14 @@ func TestKeyTableOfTheReadme(t *testing.T) {
 	if have != want {
 		t.Error("the key table of the README is not of this program: run make golden")
 	}
-	for _, s := range tui.KeyTable() {
+	table := tui.KeyTable()
+	for i, name := range strings.Fields("Health Tiers Recall Quarantine Conflicts Erasure Audit") {
+		title := fmt.Sprint(i+1, " ", name)
+		if !slices.ContainsFunc(table, func(s tui.Section) bool { return strings.HasPrefix(s.Title, title) }) {
+			t.Errorf("the table has nothing of pane %s", title)
+		}
+	}
+	for _, s := range table {
 		if len(s.Bindings) == 0 {
 			t.Errorf("%s has no keys", s.Title)
 		}

@@ -432,7 +432,13 @@ func (p *records) bindings() []Binding {
 	if _, taken := find(out, "enter"); taken && !p.full {
 		common[0].Keys, common[0].Show, common[0].Hint = []string{"right", "l"}, "right", ""
 	}
-	return append(append(out, common...), p.handing()...)
+	out = append(out, common...)
+	for _, b := range p.handing() {
+		if _, taken := find(out, b.Keys[0]); !taken {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 func (p *records) none() string {
