@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/vt"
@@ -19,8 +20,28 @@ const (
 	ink   = "#D8DEE6"
 )
 
-// took is what differs between two runs: how long a store took.
-var took = regexp.MustCompile(` *\b\d+ ms\b`)
+// steady has what differs between two runs, and what is drawn instead, in as many
+// characters: how long a store took, ids and hashes, the room on the disk.
+var steady = []struct {
+	what    *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(` *\b\d+ ms\b`), "1 ms"},
+	{regexp.MustCompile(`. 1 check: median 1 ms, slowest \d+`), "▁ 1 check: median 1 ms, slowest 1"}, // the unit is on the next line
+	{regexp.MustCompile(`\ber-\d{8}-[0-9a-f]{8}\b`), "er-20260521-5c0ffee5"},
+	{regexp.MustCompile(`\b[0-9a-f]{11,}\b`), "9f3c41d07a5be2866d1f08c4b7e359a2d64b90f1c82e7a35"},
+	{regexp.MustCompile(`\b\d+\.\d GB\b`), "71.4 GB"},
+}
+
+func steadied(s string) string {
+	for _, c := range steady {
+		s = c.what.ReplaceAllStringFunc(s, func(old string) string {
+			n := utf8.RuneCountInString(old)
+			return fmt.Sprintf("%*s", n, string([]rune(c.instead)[:min(utf8.RuneCountInString(c.instead), n)]))
+		})
+	}
+	return s
+}
 
 // draw is the screen as SVG: runs of cells with one style.
 func draw(e *vt.Emulator) string {
@@ -69,7 +90,7 @@ func row(b *strings.Builder, e *vt.Emulator, y int) {
 		if bg != "" {
 			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n", left, top, wide, cellH, bg)
 		}
-		text := took.ReplaceAllStringFunc(r.text, func(s string) string { return fmt.Sprintf("%*s", len(s), "1 ms") })
+		text := steadied(r.text)
 		if strings.TrimSpace(text) == "" {
 			continue
 		}

@@ -241,7 +241,7 @@ func outcomeRecord(esc safetext.Escaper, i int, o outcome) record {
 	if !o.ok {
 		t = toneWarn
 	}
-	return record{key: strconv.Itoa(i), raw: o, tones: []tone{t}, cells: []safetext.Text{esc.Const(o.word), esc.Line(o.store), esc.LineMax(o.name, maxTitle)}}
+	return record{key: strconv.Itoa(i), raw: o, tones: []tone{t}, cells: []safetext.Text{esc.Const(o.word), esc.Line(o.store), nameFirst(esc, o.name)}}
 }
 
 func outcomeText(esc safetext.Escaper, o outcome) *text {

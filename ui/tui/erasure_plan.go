@@ -235,7 +235,7 @@ func planRecord(esc safetext.Escaper, i int, r planRow) record {
 	case r.step != nil:
 		tones := map[gdpr.Action]tone{gdpr.Forget: toneWarn, gdpr.Scrub: toneWarn}
 		out.tones = []tone{toneInfo, tones[r.step.Action]}
-		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), esc.LineMax(r.step.ID, maxTitle)}
+		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), nameFirst(esc, r.step.ID)}
 	case r.store != nil:
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.tones = []tone{toneInfo, toneInfo, toneInfo, toneBad}

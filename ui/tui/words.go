@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -174,4 +175,14 @@ func containsAll(q PageQuery, columns ...string) bool {
 		hit = hit && strings.Contains(all, w)
 	}
 	return hit != q.Not
+}
+
+// nameFirst is an id for a row of a list of many: the file's name and then its
+// folder, since the beginning of a path is what all of them have in common.
+func nameFirst(esc safetext.Escaper, id string) safetext.Text {
+	dir, name := path.Split(id)
+	if dir == "" || name == "" {
+		return esc.LineMax(id, maxTitle)
+	}
+	return esc.Sprintf("%s  %s", esc.LineMax(name, maxTitle), esc.LineMax(dir, maxTitle))
 }
