@@ -61,9 +61,15 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 		t := countSteps(s.Steps)
 		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
 	}
+	left := esc.Const("")
+	if held > 0 {
+		left = esc.Sprintf("On hold, and kept: %s. ", plural(held, "item"))
+	}
+	if all.outside > 0 {
+		left = esc.Sprintf("%sOut of reach: %s; the receipt names it all. ", left, plural(int64(all.outside), "layer"))
+	}
 	lines = append(lines, headLine{value: title, kind: headTitle},
-		headLine{value: esc.Sprintf("%s on hold stay. %s stay out of reach: the receipt names them. It cannot be undone: nothing is kept for z.",
-			plural(held, "item"), plural(int64(all.outside), "layer"))})
+		headLine{value: esc.Sprintf("%sIt cannot be undone: nothing is kept for z.", left)})
 	if verb == "Go on" {
 		lines = append(lines, headLine{value: esc.Const("What is done already is not done again."), kind: headNote})
 	}
@@ -118,7 +124,7 @@ func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
 	if err := a.d.erasure.Erase(ctx, o); err != nil {
 		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", reason(esc, err))}
 	}
-	return acted{ok: true, text: esc.Sprintf("%s is being erased; P pauses it", o.Request), then: func() tea.Cmd {
+	return acted{ok: true, text: esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request), then: func() tea.Cmd {
 		cmds := []tea.Cmd{a.enter(paneErasure)}
 		if p, ok := a.panes[paneErasure].(*erasures); ok {
 			p.full = true

@@ -296,31 +296,33 @@ func (a *App) status() (line string, cursor int) {
 	return r.blank(1).put(p, a.message).end(), 0
 }
 
-// footer shows the keys that work here.
+// footer shows the keys that work here. Where they do not all fit, the way to the
+// others is the last.
 func (a *App) footer() string {
 	if len(a.candidates) > 0 {
 		return a.candidateLine()
 	}
 	st := a.d.st
+	wide := func(b Binding) int { return st.esc.Const(b.label()).Width() + 1 + st.esc.Const(b.Hint).Width() }
+	hints := slices.DeleteFunc(slices.Clone(a.here()), func(b Binding) bool { return b.Hint == "" || b.reason() != "" })
+	kept, room := 0, a.width-1
+	for kept < len(hints) && wide(hints[kept]) <= room {
+		room -= wide(hints[kept]) + 2
+		kept++
+	}
+	if help, ok := find(hints[kept:], "?"); ok {
+		for ; kept > 0 && wide(help) > room; kept-- {
+			room += wide(hints[kept-1]) + 2
+		}
+		hints = append(hints[:kept], help)
+		kept++
+	}
 	r := st.row(a.width).blank(1)
-	first := true
-	for _, b := range a.here() {
-		if b.Hint == "" || b.reason() != "" {
-			continue
-		}
-		label, hint := st.esc.Const(b.label()), st.esc.Const(b.Hint)
-		need := label.Width() + 1 + hint.Width()
-		if !first {
-			need += 2
-		}
-		if need > r.left {
-			break
-		}
-		if !first {
+	for i, b := range hints[:kept] {
+		if i > 0 {
 			r.blank(2)
 		}
-		r.put(st.key, label).blank(1).put(st.hint, hint)
-		first = false
+		r.put(st.key, st.esc.Const(b.label())).blank(1).put(st.hint, st.esc.Const(b.Hint))
 	}
 	return r.end()
 }

@@ -200,7 +200,7 @@ func quarantineRecord(d *desk, e QuarantineEntry) record {
 	return record{
 		key: e.Store + "\x00" + e.ID, raw: e, tones: tones,
 		cells: []safetext.Text{
-			esc.Line(e.Store), esc.LineMax(e.Source, maxTitle), esc.Line(e.Category),
+			esc.Line(e.Store), nameFirst(esc, e.Source), esc.Line(e.Category),
 			esc.Const(string(live)), esc.Const(d.time.age(e.At)), what,
 		},
 	}
