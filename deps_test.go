@@ -19,6 +19,7 @@ type layer struct {
 // layers are the arrows, which point down only. Every package must fall under one.
 var layers = []layer{
 	{"internal/clock", nil},
+	{"internal/gitlog", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},

@@ -1,0 +1,111 @@
+package gitlog_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/internal/gitlog"
+)
+
+// repo is a repository in which commits are made by name.
+type repo struct {
+	t   *testing.T
+	dir string
+}
+
+func newRepo(t *testing.T) repo {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on this machine")
+	}
+	r := repo{t, t.TempDir()}
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+func (r repo) git(args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command("git", append([]string{"-C", r.dir, "-c", "user.name=x", "-c", "user.email=x@y"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit writes a file and returns the commit's id.
+func (r repo) commit(message, name, body string) string {
+	r.t.Helper()
+	path := filepath.Join(r.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(body), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+	r.git("add", "-A")
+	r.git("commit", "-q", "-m", message)
+	return r.git("rev-parse", "HEAD")
+}
+
+func TestHolding(t *testing.T) {
+	r := newRepo(t)
+	quiet := r.commit("a start", "notes/a.md", "tea\n")
+	brought := r.commit("more", "notes/b.md", "about zxq\n")
+	removed := r.commit("less", "notes/b.md", "about nobody\n")
+	told := r.commit("zxq asked for it", "notes/c.md", "rain\n")
+	named := r.commit("a file", "notes/zxq.md", "rain\n")
+	elsewhere := r.commit("outside", "other/d.md", "zxq\n")
+	r.git("checkout", "-q", "-b", "side")
+	branch := r.commit("on a branch", "notes/e.md", "again zxq\n")
+	r.git("checkout", "-q", "main")
+	holds := func(b []byte) bool { return bytes.Contains(b, []byte("zxq")) }
+	got, err := gitlog.Holding(t.Context(), filepath.Join(r.dir, "notes"), holds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, id := range map[string]string{"brought": brought, "removed": removed, "told": told, "named": named, "on a branch": branch} {
+		if !slices.Contains(got.Commits, id) {
+			t.Errorf("the commit that %s it is not among %q", what, got.Commits)
+		}
+		if !strings.Contains(got.Words(), id[:12]) {
+			t.Errorf("%s is not in the words %q", what, got.Words())
+		}
+	}
+	if slices.Contains(got.Commits, quiet) || slices.Contains(got.Commits, elsewhere) || len(got.Commits) != 5 {
+		t.Errorf("commits %q; want five", got.Commits)
+	}
+	whole, err := gitlog.Holding(t.Context(), r.dir, holds)
+	if err != nil || !slices.Contains(whole.Commits, elsewhere) || whole.Objects <= got.Objects {
+		t.Errorf("the whole repository: %+v, %v", whole, err)
+	}
+	none, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false })
+	if err != nil || len(none.Commits) != 0 || none.Objects == 0 {
+		t.Errorf("nothing to find: %+v, %v", none, err)
+	}
+}
+
+func TestUnknownIsAnError(t *testing.T) {
+	r := newRepo(t)
+	if _, err := gitlog.Holding(t.Context(), t.TempDir(), func([]byte) bool { return false }); err == nil {
+		t.Error("a directory in no repository has an answer")
+	}
+	first := r.commit("a", "a.md", "zxq\n")
+	r.commit("b", "b.md", "tea\n")
+	blob := r.git("rev-parse", first+":a.md")
+	if err := os.Remove(filepath.Join(r.dir, ".git", "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil {
+		t.Error("a repository that has not all of its objects has an answer")
+	}
+	t.Setenv("PATH", "")
+	if _, err := gitlog.Holding(t.Context(), r.dir, func([]byte) bool { return false }); err == nil || !strings.Contains(err.Error(), "git") {
+		t.Errorf("without git: %v", err)
+	}
+}
