@@ -100,6 +100,7 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	if err != nil {
 		return Due{}, err
 	}
+	d.sweepTemps("")
 	err = d.act(ctx, &r, "gdpr-request", nil, func(context.Context) (map[string]int64, error) {
 		return map[string]int64{"aliases": int64(len(r.Aliases))}, d.save(&r)
 	})

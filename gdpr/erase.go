@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -71,6 +72,9 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	if r.Done() {
 		return Plan{}, model.Errorf(model.Conflict, "gdpr-erase", "request %s is complete", r.ID)
 	}
+	if _, ok := d.receipted(&r); ok && o.PlanHash == r.PlanHash {
+		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // nothing is left to do but to close it
+	}
 	p, err := d.Plan(r.ID)
 	if err != nil {
 		return Plan{}, err
@@ -116,14 +120,20 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 	if x.log, err = d.openRun(r.ID, p.Hash); err != nil {
 		return Outcome{}, err
 	}
+	d.sweepTemps(r.ID)
+	rec, receipted := d.receipted(&r)
 	items, held := p.Count()
 	err = d.act(audit.WithReason(ctx, "erasure "+r.ID), &r, "gdpr-erase", map[string]int64{"items": items, "held": held},
 		func(ctx context.Context) (map[string]int64, error) {
+			if receipted {
+				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.goOn(rec)
+			}
 			err := x.do(ctx)
 			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err
 		})
 	err = errors.Join(err, x.log.close())
 	if err == nil && x.out.Status == StateComplete {
+		d.sweepTemps(r.ID) // now that its keys are made
 		err = removeIfThere(d.dir("runs", r.ID+".jsonl"))
 	}
 	return x.out, err
@@ -367,6 +377,10 @@ func (x *run) scrub(ctx context.Context, s model.Store, removed []string, count 
 	}
 	res, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{
 		Removed: removed, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
+			rep, err := x.m.Scan(ctx, medium, nil)
+			return rep.Hits > 0, err
+		},
 		Redact: func(b []byte) []byte { return []byte(x.m.Redact(string(b), Erased)) },
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way

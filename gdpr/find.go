@@ -29,6 +29,7 @@ const (
 	layerItem       = "item"
 	layerEdge       = "edge"
 	layerQuarantine = "quarantine"
+	layerLink       = "link" // another name of a file
 )
 
 // search is one pass over one store.

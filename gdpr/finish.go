@@ -47,10 +47,38 @@ func (x *run) finish(context.Context) error {
 	if err := atomicfile.Write(x.d.dir("receipts", x.r.ID+".json"), file, 0o600); err != nil {
 		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
 	}
-	if err := removeIfThere(x.d.dir("plans", x.r.ID+".json")); err != nil {
-		return err
+	return x.settle(now)
+}
+
+// settle ends what a receipt says is complete: the plan and the identifiers go.
+func (x *run) settle(now time.Time) error {
+	for _, path := range []string{x.d.statusFile(x.r.ID), x.d.dir("plans", x.r.ID+".json")} {
+		if err := removeIfThere(path); err != nil {
+			return err
+		}
 	}
 	return x.close(now)
+}
+
+// receipted is the receipt of a request that was carried out and not closed: its
+// process died between the two. The same plan goes on from there.
+func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
+	if r.Done() || r.PlanHash == "" {
+		return receipt.Receipt{}, false
+	}
+	_, rec, _, err := d.Receipt(r.ID)
+	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash
+}
+
+// goOn closes such a request.
+func (x *run) goOn(rec receipt.Receipt) error {
+	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: rec.Held, Stores: rec.Stores, Layers: rec.Layers}
+	x.r.State = StateComplete
+	finished, err := time.Parse(time.RFC3339, rec.Finished)
+	if err != nil {
+		return model.E(model.Internal, "gdpr-erase", err)
+	}
+	return x.settle(finished)
 }
 
 // close empties the request of everything that names the person.

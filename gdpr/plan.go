@@ -136,6 +136,9 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	if r.Done() {
 		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s is complete; its identifiers are gone", id)
 	}
+	if _, ok := d.receipted(&r); ok {
+		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)
+	}
 	var p Plan
 	err = d.act(ctx, &r, "gdpr-plan", nil, func(ctx context.Context) (map[string]int64, error) {
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
@@ -209,6 +212,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 				"the identifiers match every item of store %s: that selects a store, not a person. Look at the aliases", s.Store)
 		}
 	}
+	d.keepLinks(&p)
 	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Second
 	p.Hash, err = p.sum()
 	return p, err
@@ -260,6 +264,9 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 // planLayers names what is no item: layers that hold the person and those out of
 // reach.
 func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *search, sp *StorePlan) error {
+	if found, why := history(ctx, m, s); found.Hits > 0 || why {
+		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
+	}
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -269,10 +276,15 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 	}
 	going := map[string]bool{}
 	for _, st := range sp.Steps {
-		going[st.ID] = st.Action == Forget
+		if st.Action == Forget || st.Action == Redact {
+			going[st.ID] = true
+		}
 	}
 	for _, l := range layers {
 		if l.Kind == model.LayerItem && l.ItemID != "" {
+			if _, changes := going[l.ItemID]; changes && l.Links > 0 {
+				sp.Steps = append(sp.Steps, secondName(s, l))
+			}
 			continue // the item's own step speaks of it
 		}
 		if l.Kind == model.LayerExternal {
@@ -295,8 +307,43 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			continue
 		}
 		sp.Steps = append(sp.Steps, st)
+		if l.Links > 0 {
+			sp.Steps = append(sp.Steps, secondName(s, l))
+		}
 	}
 	return nil
+}
+
+// secondName is a row about the bytes of a file that has other names: nobody here
+// knows where those are (erasure-physical.md, Files).
+func secondName(s model.Store, l model.Layer) Step {
+	why := "the file has a second name"
+	if l.Links > 1 {
+		why = fmt.Sprintf("the file has a second name and %d more", l.Links-1)
+	}
+	return Step{Store: s.Name, ID: l.ID, Layer: layerLink, Action: OutOfScope,
+		Reason: why + ": what is removed or rewritten here keeps its old text there; find it by its inode and remove it"}
+}
+
+// keepLinks takes the rows about second names over from an older plan of the same
+// request: a name that is gone here is not gone there.
+func (d *Desk) keepLinks(p *Plan) {
+	old, err := d.Plan(p.Request)
+	if err != nil {
+		return
+	}
+	for _, was := range old.Stores {
+		at := slices.IndexFunc(p.Stores, func(s StorePlan) bool { return s.Store == was.Store && s.Where == was.Where })
+		if at < 0 {
+			continue
+		}
+		now := &p.Stores[at]
+		for _, st := range was.Steps {
+			if st.Layer == layerLink && !slices.ContainsFunc(now.Steps, func(o Step) bool { return o.Layer == layerLink && o.ID == st.ID }) {
+				now.Steps = append(now.Steps, st)
+			}
+		}
+	}
 }
 
 // layerName tells a layer from an item: the bytes of several items are a file.

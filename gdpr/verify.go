@@ -140,6 +140,17 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		out = append(out, receipt.Layer{Store: s.Name, Layer: "held items", Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: int64(len(held)),
 			Reason: fmt.Sprintf("on hold: %s", strings.Join(sortedValues(held), "; "))})
 	}
+	for _, st := range sp.Steps {
+		if st.Layer == layerLink {
+			out = append(out, receipt.Layer{Store: s.Name, Layer: st.ID + " (other names)", Method: "links counted", Verdict: model.VerdictOutOfScope, Hits: 1, Reason: st.Reason})
+		}
+	}
+	if row, _ := history(ctx, x.m, s); row.Store != "" {
+		out = append(out, row)
+	}
+	if row, ok := x.handles(ctx, s); ok {
+		out = append(out, row)
+	}
 	out = append(out, x.recall(ctx, s, held))
 	layers, err := x.bytesOf(ctx, s, q.friends, heldHits, held)
 	return append(out, layers...), err
@@ -323,7 +334,6 @@ func sortedValues(m map[string]string) []string {
 // are emptied at the very end.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
-	mine := []string{x.d.dir("requests", x.r.ID+".json"), x.d.dir("plans", x.r.ID+".json")}
 	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -331,7 +341,9 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !e.Type().IsRegular() || slices.Contains(mine, path) || strings.HasPrefix(path, x.d.dir("requests")+"/") || strings.HasPrefix(path, x.d.dir("plans")+"/") {
+		id, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
+		filed := isJSON && requestForm.MatchString(id) && (filepath.Dir(path) == x.d.dir("requests") || filepath.Dir(path) == x.d.dir("plans"))
+		if !e.Type().IsRegular() || filed { // hers are emptied last; another's may be about her too
 			return nil
 		}
 		f, err := os.Open(path)

@@ -43,6 +43,9 @@ type Layer struct {
 	// Readable: OpenLayer gives its bytes. Otherwise Reason says why not, in words.
 	Readable bool
 	Reason   string
+	// Links is how many other names the file has, here or elsewhere on its disk: what
+	// is removed or written anew under this one keeps its bytes under those.
+	Links int64
 	// ItemID is the item whose bytes these are, where the layer is one item's.
 	ItemID string
 }
@@ -62,6 +65,10 @@ type ScrubRequest struct {
 	// unchanged. nil: a record that Concerns names is removed, or its field emptied.
 	// It is safe for concurrent use.
 	Redact func(record []byte) []byte
+	// Traces reports whether the bytes of a medium hold a trace of the person, weak
+	// evidence included: what a deletion has left in free pages and dead words is
+	// worth a rewrite. nil: nobody asks. It is safe for concurrent use.
+	Traces func(ctx context.Context, medium io.Reader) (bool, error)
 	// Rows is about how many items were removed; a member may choose a cheaper way
 	// for few.
 	Rows int64

@@ -101,10 +101,11 @@ func LoadKey(path string) (Key, error) {
 		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
 	}
 	err = os.Link(temp, path) // exclusive: the first process's key is the key
-	if rerr := os.Remove(temp); rerr != nil || err != nil && !errors.Is(err, fs.ErrExist) {
-		return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
+	_ = os.Remove(temp)       // one that stays is swept with what interrupted writes leave
+	if k, rerr := ReadKey(path); rerr == nil || err == nil || errors.Is(err, fs.ErrExist) {
+		return k, rerr
 	}
-	return ReadKey(path)
+	return Key{}, model.Errorf(model.Unavailable, "receipt", "the receipt key cannot be written")
 }
 
 // Public is the key's public half in hex.

@@ -62,10 +62,11 @@ func LoadKey(path string) (Key, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
 	line := keyPrefix + hex.EncodeToString(secret) + "\n"
-	if err := createOnce(path, []byte(line)); err != nil && !errors.Is(err, fs.ErrExist) {
-		return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written")
+	err = createOnce(path, []byte(line))
+	if k, rerr := ReadKey(path); rerr == nil || err == nil { // another process may have been first
+		return k, rerr
 	}
-	return ReadKey(path) // another process may have been first
+	return Key{}, model.Errorf(model.Unavailable, "gdpr", "the pseudonym key cannot be written")
 }
 
 // createOnce makes a whole file or leaves the one that is there: written aside,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,12 @@ func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPat
 func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	unlock, err := l.alone()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l.seen = nil // another process may have written within a tick of the clock
 	if err := l.load(); err != nil {
 		return err
 	}
@@ -110,6 +117,36 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	l.seen = nil
 	return nil
 }
+
+// alone keeps other processes from adding at the same time: the list is read,
+// changed and written. What an interrupted one left goes.
+func (l *List) alone() (unlock func(), err error) {
+	busy := model.Errorf(model.Unavailable, "suppress", "the suppression list cannot be locked")
+	f, err := atomicfile.OS{}.OpenFile(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, busy
+	}
+	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
+		got, err := f.TryLock(true)
+		if err == nil && got {
+			break
+		}
+		if err != nil || time.Now().After(end) {
+			_ = f.Close()
+			return nil, busy
+		}
+	}
+	temps, err := filepath.Glob(filepath.Join(filepath.Dir(l.path), "."+filepath.Base(l.path)+".tmp.*"))
+	if err == nil {
+		for _, t := range temps {
+			_ = os.Remove(t)
+		}
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// lockWait is for how long another process may write the list.
+const lockWait = 10 * time.Second
 
 func hashTerms(k Key, t string) []Term {
 	t = strings.TrimSpace(t)

@@ -87,3 +87,20 @@ func execute(ctx context.Context, dsn, sql string) error {
 	_, err = conn.PgConn().Exec(ctx, sql).ReadAll()
 	return err
 }
+
+// Value is the one value that a statement gives, as text.
+func Value(t testing.TB, dsn, sql string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Fatalf("%.80s: %v", sql, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var out string
+	if err := conn.QueryRow(ctx, sql).Scan(&out); err != nil {
+		t.Fatalf("%.80s: %v", sql, err)
+	}
+	return out
+}

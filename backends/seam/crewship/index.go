@@ -29,11 +29,39 @@ func (w *scrubbing) index(f file) (int64, error) {
 		return 0, indexError(err)
 	}
 	rows, err := w.indexRows(db, f.place.prefix)
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return 0, indexError(err)
 	}
+	if len(rows) == 0 {
+		// Rows that went before, by Crewship or by a scrub that was cut off, leave their
+		// words until the file is rewritten.
+		if dirty, err := w.dirty(f); err != nil || !dirty {
+			return 0, err
+		}
+	}
 	w.step(f, "rows removed from the search index")
-	return int64(len(rows)), indexError(dropIndexRows(w.ctx, db, rows))
+	return max(int64(len(rows)), 1), indexError(dropIndexRows(w.ctx, db, rows))
+}
+
+// dirty reports whether the bytes of an index and of its log hold a trace.
+func (w *scrubbing) dirty(f file) (bool, error) {
+	if w.req.Traces == nil {
+		return false, nil
+	}
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		r, _, err := f.dir.Reader(f.label + suffix)
+		if errors.Is(err, model.NotFound) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		found, err := w.req.Traces(w.ctx, r)
+		if err = errors.Join(err, r.Close()); err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // indexRows are the rows to remove. An index of another shape is an error, never

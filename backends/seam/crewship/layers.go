@@ -77,6 +77,7 @@ func (f file) layer() model.Layer {
 	case f.meta.Kind != rootdir.File:
 		l.Readable, l.Reason = false, "a special file, which is not read"
 	case f.meta.Links() > 1:
+		l.Links = int64(f.meta.Links()) - 1
 		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
 	}
 	return l

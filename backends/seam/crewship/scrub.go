@@ -1,6 +1,7 @@
 package crewship
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"path"
@@ -120,14 +121,39 @@ func (w *scrubbing) copy(f file) {
 		return
 	}
 	if !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
+		w.leftover(f, data)
 		return
 	}
 	w.step(f, "removed")
 	err = f.dir.Remove(f.label)
-	if err == nil && f.meta.Links() > 1 {
-		err = model.Errorf(model.Unsupported, "scrub", "its bytes stay under a second name of the same file, which is not in this store")
-	}
 	w.add(f, "copy removed", 1, ignoreAbsent(err))
+	if last := len(w.out) - 1; err == nil && f.meta.Links() > 1 {
+		w.out[last].Verdict, w.out[last].Reason = model.VerdictOutOfScope, "its bytes stay under a second name of the same file"
+	}
+}
+
+// leftover removes what an interrupted write left, as far as nothing is lost by
+// it: the beginning of what the memory itself holds. Whoever is about to rename it
+// holds the memory's lock.
+func (w *scrubbing) leftover(f file, data []byte) {
+	at := strings.LastIndex(f.label, ".tmp.")
+	if !isTemp(path.Base(f.label)) {
+		return
+	}
+	of := f.label[:at]
+	if _, err := f.dir.Stat(of + ".lock"); err != nil { // no writer of this place left it
+		return
+	}
+	now, _, err := f.dir.Read(of, 0)
+	if err != nil || !bytes.HasPrefix(now, data) {
+		return
+	}
+	held, err := f.dir.Lock(w.ctx, of+".lock")
+	if err == nil {
+		err = f.dir.Remove(f.label)
+		held.Unlock()
+	}
+	w.add(f, "what an interrupted write left removed", 1, ignoreAbsent(err))
 }
 
 func ignoreAbsent(err error) error {

@@ -136,13 +136,13 @@ func TestScrubSaysWhatItCannot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	failed := map[string]bool{}
+	said := map[string]model.Verdict{}
 	for _, r := range res {
-		if r.Verdict == model.VerdictFailed && r.Reason != "" {
-			failed[r.Layer] = true
+		if r.Reason != "" {
+			said[r.Layer] = r.Verdict
 		}
 	}
-	if !failed["index.sqlite"] || !failed["AGENT.md.tmp.0123456789ab"] {
+	if said["index.sqlite"] != model.VerdictFailed || said["AGENT.md.tmp.0123456789ab"] != model.VerdictOutOfScope {
 		t.Errorf("results = %+v", res)
 	}
 }
@@ -259,6 +259,22 @@ func TestScrubOfTheFixture(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(root, f)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s: %s is still there", id, f)
 			}
+		}
+	}
+}
+
+// TestScrubRemovesWhatAWriteLeft: the beginning of what the memory itself holds is
+// nobody's text; anything else may be.
+func TestScrubRemovesWhatAWriteLeft(t *testing.T) {
+	s, dir := openMemory(t, map[string]string{"AGENT.md": "asks bob\nand tea\n", "AGENT.md.lock": "", "AGENT.md.tmp.0123456789abcdef": "asks bob\n", "AGENT.md.tmp.0123456789abcde0": "",
+		"AGENT.md.tmp.0123456789abcde1": "asks otto\n", "daily/2026-01-01.md": "- tea\n", "daily/2026-01-01.md.tmp.0123456789abcdef": "- tea\n"})
+	if _, err := s.Maintainer.Scrub(t.Context(), naming()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"AGENT.md.tmp.0123456789abcdef": false, "AGENT.md.tmp.0123456789abcde0": false, "AGENT.md.tmp.0123456789abcde1": true,
+		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // there is no lock: no writer of this place made it
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("%s: %v; want it to stay: %v", name, err, want)
 		}
 	}
 }

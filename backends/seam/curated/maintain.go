@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +22,10 @@ type layer struct {
 	pending bool // below the proposals, else below the memories
 	name    string
 }
+
+// cutOff is the name of an interrupted write of memdesk's own; the agent's have
+// eight other characters. With the locks held it is nobody's that lives.
+var cutOff = regexp.MustCompile(`^\.mem_[0-9a-f]{16}\.tmp$`)
 
 // derivedFile reports what the agent makes beside its files: locks, backups and
 // temporary files.
@@ -64,7 +69,7 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	}
 	var out []layer
 	for _, c := range children {
-		l := layer{Layer: model.Layer{ID: c.Name, Kind: model.LayerExternal, Bytes: c.Size, Readable: c.Kind == rootdir.File}, name: c.Name}
+		l := layer{Layer: model.Layer{ID: c.Name, Kind: model.LayerExternal, Bytes: c.Size, Readable: c.Kind == rootdir.File, Links: otherNames(c.Meta)}, name: c.Name}
 		switch {
 		case !l.Readable:
 			l.Reason = "it is no regular file"
@@ -86,6 +91,14 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	}}), nil
 }
 
+// otherNames counts the hard links of a file beside the one that is looked at.
+func otherNames(m rootdir.Meta) int64 {
+	if m.Kind != rootdir.File {
+		return 0
+	}
+	return max(0, int64(m.Links())-1)
+}
+
 func (s *store) pendingLayers() ([]layer, error) {
 	d, err := s.pendingRoot()
 	if err != nil {
@@ -101,7 +114,8 @@ func (s *store) pendingLayers() ([]layer, error) {
 	}
 	var out []layer
 	for _, c := range children {
-		l := layer{Layer: model.Layer{ID: pendingDir + "/" + c.Name, Kind: model.LayerDerived, Bytes: c.Size, Readable: c.Kind == rootdir.File}, pending: true, name: c.Name}
+		l := layer{Layer: model.Layer{ID: pendingDir + "/" + c.Name, Kind: model.LayerDerived, Bytes: c.Size, Readable: c.Kind == rootdir.File, Links: otherNames(c.Meta)},
+			pending: true, name: c.Name}
 		if !l.Readable {
 			l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
 		} else if name, ok := strings.CutSuffix(c.Name, ".json"); ok && name != "" {
@@ -165,7 +179,9 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	concerned := concernedBy(req)
-	if slices.ContainsFunc(layers, func(l layer) bool { return l.Kind == model.LayerDerived && !l.pending && l.Bytes > 0 }) {
+	if slices.ContainsFunc(layers, func(l layer) bool {
+		return l.Kind == model.LayerDerived && !l.pending && (l.Bytes > 0 || cutOff.MatchString(l.name))
+	}) {
 		unlock, err := s.lockBoth(ctx)
 		if err != nil {
 			return nil, err
@@ -244,7 +260,7 @@ func (s *store) scrubLayer(l layer, concerned func([]byte) bool) model.LayerResu
 		return r
 	case err != nil:
 		return fail(model.VerdictFailed, "it cannot be read: "+err.Error())
-	case !concerned(data):
+	case !concerned(data) && !cutOff.MatchString(l.name):
 		return r
 	case l.Kind == model.LayerExternal:
 		return fail(model.VerdictResidue, "it names the person, and is not this store's to remove")

@@ -96,8 +96,11 @@ func (f found) layer() model.Layer {
 		l.Kind, l.Readable, l.ItemID, l.Reason = model.LayerExternal, false, "", "a symbolic link, which is not followed"
 	case f.meta.Kind != rootdir.File:
 		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, "a special file, which is not read"
-	case f.meta.Links() > 1 && l.Reason == "":
-		l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
+	case f.meta.Links() > 1:
+		l.Links = int64(f.meta.Links()) - 1
+		if l.Reason == "" {
+			l.Reason = "the file has a second name: removing this one leaves its bytes under the other"
+		}
 	}
 	return l
 }

@@ -128,10 +128,40 @@ func (w *scrubbing) copy(f found) {
 		return
 	}
 	if !w.ofRemoved(f.id) && !w.concerns([]byte(f.id)) && !w.concerns(data) {
+		w.leftover(f.id, data)
 		return
 	}
 	_, err = w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)
 	w.add(f.id, method, 1, err)
+}
+
+// leftover removes what an interrupted write of memdesk's own left, as far as
+// nothing is lost by it: the beginning of what the note itself holds. Whoever is
+// about to put it into its place holds the note's lock.
+func (w *scrubbing) leftover(id string, data []byte) {
+	m := leftover.FindStringSubmatch(path.Base(id))
+	if m == nil || !isLeftover(id) {
+		return
+	}
+	at, err := seam.Resolve(path.Join(path.Dir(id), m[1]))
+	if err != nil {
+		return
+	}
+	n := int64(0)
+	_, err = w.store.cfg.Tree.Change(w.ctx, "scrub", at, func(now []byte, exists bool) (seam.Edit, error) {
+		keep := seam.Edit{Keep: true}
+		if !exists || !bytes.HasPrefix(now, data) {
+			return keep, nil
+		}
+		if _, err := w.root.Take(id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil); err != nil {
+			return keep, err
+		}
+		n = 1
+		return keep, nil
+	})
+	if !errors.Is(err, model.NotFound) {
+		w.add(id, "what an interrupted write left removed", n, err)
+	}
 }
 
 // empty removes a directory in which nothing is left and whose name names the

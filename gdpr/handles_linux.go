@@ -1,0 +1,55 @@
+package gdpr
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// handles looks whether a process still holds a removed file of the store open
+// that names the person: its bytes are on the disk until it lets go. Only processes
+// that this user may look at can be asked; false when there is no such file.
+func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) {
+	row := receipt.Layer{Store: s.Name, Layer: "open handles", Method: "removed files that processes hold open, byte scan", Verdict: model.VerdictPending}
+	root, err := filepath.EvalSymlinks(s.Location)
+	if err != nil || !filepath.IsAbs(root) {
+		return row, false
+	}
+	open, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		return row, false
+	}
+	for _, fd := range open {
+		to, err := os.Readlink(fd)
+		name, gone := strings.CutSuffix(to, " (deleted)")
+		if err != nil || !gone || name != root && !strings.HasPrefix(name, root+"/") {
+			continue
+		}
+		n, hits := x.scanHandle(ctx, fd)
+		row.BytesScanned += n
+		row.Hits += hits
+	}
+	row.Reason = "a process still holds a removed file open, its bytes stay until it lets go: end it, or wait, and run it again"
+	return row, row.Hits > 0
+}
+
+// scanHandle reads a file that has no name any more.
+func (x *run) scanHandle(ctx context.Context, fd string) (read, hits int64) {
+	f, err := os.Open(fd)
+	if err != nil {
+		return 0, 0
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return 0, 0
+	}
+	rep, err := x.m.Scan(ctx, f, nil)
+	if err != nil {
+		return rep.Bytes, 0
+	}
+	return rep.Bytes, rep.Hits
+}

@@ -1,0 +1,43 @@
+package gdpr
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/internal/gitlog"
+	"memdesk/model"
+)
+
+// gitWait bounds the questions to git about one store.
+const gitWait = 2 * time.Minute
+
+// history is a row about the repository that a store's files lie in: which commits
+// hold the person (erasure-physical.md, git). They cannot be taken out from here. A
+// row without a store: there is no repository. unknown says that nothing can be
+// said, which is never nothing found.
+func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receipt.Layer, unknown bool) {
+	if !filepath.IsAbs(s.Location) {
+		return row, false
+	}
+	if _, in := gitlog.Root(s.Location); !in {
+		return row, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitWait)
+	defer cancel()
+	found, err := gitlog.Holding(ctx, s.Location, m.NamesBytes)
+	row = receipt.Layer{Store: s.Name, Layer: "git history", Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
+		BytesScanned: found.Bytes, Hits: int64(len(found.Commits))}
+	switch {
+	case err != nil:
+		row.Method, row.Reason = "not looked at", "whether commits hold the text is unknown: "+err.Error()
+	case len(found.Commits) == 0:
+		row.Reason = "no commit of any ref, stash or reflog holds the text; unreferenced objects, remotes and clones were not looked at"
+	default:
+		row.Reason = fmt.Sprintf("commits hold the text: %s (%d); rewrite every ref, expire the reflog, prune, repack, force-push, and tell whoever has a clone", found.Words(), len(found.Commits))
+	}
+	return row, err != nil
+}

@@ -1,0 +1,172 @@
+package gdpr_test
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// TestSecondNames erases a person from files that have a second name outside of
+// their store: what lies there cannot be claimed to be gone.
+func TestSecondNames(t *testing.T) {
+	tests := []struct {
+		name, file, body string
+		config           backends.StoreConfig
+	}{
+		{"a note that goes", "vault/memory/idea/hers.md", "# Of " + name + "\n", backends.StoreConfig{Kind: "vault", Path: "vault"}},
+		{"a note that is redacted", "vault/memory/idea/list.md", "# A list\n\n- " + name + "\n- bob\n- tea\n", backends.StoreConfig{Kind: "vault", Path: "vault"}},
+		{"an agent's file", "a/.memory/AGENT.md", "asks " + name + "\n", backends.StoreConfig{Kind: "crewship", Path: "a/.memory"}},
+		{"an agent's shared file", "a/.memory/AGENT.md", "asks " + name + "\nand bob\nand tea\n", backends.StoreConfig{Kind: "crewship", Path: "a/.memory"}},
+		{"a temporary file", "a/.memory/AGENT.md.tmp.0123456789abcdef", "asks " + name + "\n", backends.StoreConfig{Kind: "crewship", Path: "a/.memory"}},
+		{"a quarantined file", "a/.memory/.quarantine/" + strings.Repeat("ab", 32) + ".md", "---\ncategory: x\npattern: y\n---\n" + name + "\n", backends.StoreConfig{Kind: "crewship", Path: "a/.memory"}},
+		{"a curated file", "h/memories/MEMORY.md", "knows " + name + "\n§\nknows bob\n", backends.StoreConfig{Kind: "curated", Path: "h/memories"}},
+		{"a proposal", "h/pending/memory/aa.json", `{"id":"x","subsystem":"memory","action":"add","payload":{"content":"` + name + `"}}`, backends.StoreConfig{Kind: "curated", Path: "h/memories"}},
+		{"a tracker's file", "w/.beads/issues.jsonl", `{"id":"x-1","title":"` + name + `","status":"open","issue_type":"task"}` + "\n", backends.StoreConfig{Kind: "beads", Path: "w"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{tt.file: tt.body, "h/memories/USER.md": "tea\n", "a/.memory/daily/2026-02-01.md": "- tea\n"})
+			second := filepath.Join(w.dir, "elsewhere")
+			if err := os.Link(filepath.Join(w.dir, tt.file), second); err != nil {
+				t.Fatal(err)
+			}
+			tt.config.Name, tt.config.Path = "s", filepath.Join(w.dir, tt.config.Path)
+			w.more = []backends.StoreConfig{tt.config}
+			w.open()
+			r := w.file()
+			p := w.plan(r.ID)
+			told := false
+			for _, s := range p.Stores {
+				for _, st := range s.Steps {
+					told = told || strings.Contains(st.Reason, "second name")
+				}
+			}
+			if !told {
+				t.Errorf("the plan says nothing of the second name: %+v", p.Stores)
+			}
+			out, err := w.erase(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(second); err != nil || !strings.Contains(string(b), name) {
+				return // it was written in place: nothing is left
+			}
+			if out.Status == gdpr.StateComplete && !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+				return l.Verdict == model.VerdictOutOfScope && strings.Contains(l.Reason, "second name")
+			}) {
+				t.Errorf("complete, and nothing says that the text stands under another name: %+v", out.Layers)
+			}
+		})
+	}
+}
+
+// TestOpenHandles erases a person from files that somebody holds open: it waits
+// until they let go.
+func TestOpenHandles(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("this system does not show open files")
+	}
+	for _, file := range []string{"daily/2026-02-01.md", "AGENT.md", ".snapshots/r1/AGENT.md"} { // forgotten, redacted, scrubbed
+		t.Run(file, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			r := w.file()
+			p := w.plan(r.ID)
+			f, err := os.Open(filepath.Join(w.path("agent"), file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePending {
+				t.Errorf("while it is open: %s, %v; want pending", out.Status, err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			w.complete(p)
+		})
+	}
+}
+
+// TestDirtyIndex erases a person from a search index from which Crewship has taken
+// her rows already, as it does when it indexes again: their words are still there.
+func TestDirtyIndex(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	index := filepath.Join(w.path("agent"), "index.sqlite")
+	makeChunks(t, index, "met "+name+" at the pier", "about tea", "asked "+ana+" again", "about rain")
+	db, err := sql.Open("sqlite3", index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, "DELETE FROM memory_chunks WHERE rowid IN (1, 3)", "PRAGMA wal_checkpoint(TRUNCATE)")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+}
+
+// TestGitHistoryIsNamed erases a person whom commits hold: they are named in the
+// plan and in the receipt, for every kind of store.
+func TestGitHistoryIsNamed(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on this machine")
+	}
+	w := newWorld(t)
+	w.fill()
+	plant(t, w.dir, map[string]string{"notes/memory/idea/list.md": "# A list\n\n- " + name + "\n- bob\n- tea\n", "work/.beads/issues.jsonl": `{"id":"x-1","title":"of ` + name + `","status":"open","issue_type":"task"}` + "\n",
+		"h/memories/MEMORY.md": "knows " + name + "\n§\nknows bob\n", "quiet/memory/idea/x.md": "# Tea\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "notes")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "work")},
+		{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "h", "memories")}, {Name: "quiet", Kind: "vault", Path: filepath.Join(w.dir, "quiet")}}
+	w.open()
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", w.dir, "-c", "user.name=x", "-c", "user.email=x@y"}, args...)...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "-q")
+	git("add", "-A")
+	git("commit", "-q", "-m", "as it was")
+	commit := git("rev-parse", "--short=12", "HEAD")
+	r := w.file()
+	p := w.plan(r.ID)
+	out := w.complete(p)
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, store := range []string{"db", "agent", "notes", "work", "desk"} {
+		planned := false
+		for _, s := range p.Stores {
+			for _, st := range s.Steps {
+				planned = planned || s.Store == store && st.Action == gdpr.OutOfScope && strings.Contains(st.Reason, commit)
+			}
+		}
+		named := func(l receipt.Layer) bool {
+			return l.Store == store && l.Verdict == model.VerdictOutOfScope && strings.Contains(l.Reason, commit)
+		}
+		if !planned || !slices.ContainsFunc(out.Layers, named) || !slices.ContainsFunc(rec.Layers, named) {
+			t.Errorf("%s: the commit is not named: in the plan %v, in the receipt %v", store, planned, slices.ContainsFunc(rec.Layers, named))
+		}
+	}
+	if slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool { return l.Store == "quiet" && strings.Contains(l.Reason, commit) }) {
+		t.Error("a commit is named for a store of which it holds nothing of her")
+	}
+}
