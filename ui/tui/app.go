@@ -323,7 +323,12 @@ func (a *App) visit(v visit) tea.Cmd {
 	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).openList(scopeOf{store: v.store}))
 }
 
-func (a *App) say(t tone, text safetext.Text) { a.tone, a.message = t, text }
+func (a *App) say(t tone, text safetext.Text) {
+	a.tone, a.message = t, text
+	if a.d.heard != nil {
+		a.d.heard(t, text)
+	}
+}
 
 // key routes a keystroke: to the overlay, the command line, the focused input,
 // the pane's keys and then the keys that work everywhere.

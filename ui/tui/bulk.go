@@ -101,6 +101,17 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("ended: %s", text)
 }
 
+// progress says how far the work is, without what a screen can do about it.
+func (b *bulk) progress(esc safetext.Escaper) safetext.Text {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	text := esc.Sprintf("%s of %s, %s not done", group(int64(len(b.rows))), plural(int64(b.total), b.noun), group(int64(b.failed)))
+	if !b.now.IsEmpty() {
+		text = esc.Sprintf("%s; %s", text, b.now)
+	}
+	return text
+}
+
 // noBulk says why more than one item cannot be changed at once.
 func (d *desk) noBulk() string {
 	if d.jobs == nil {
@@ -191,7 +202,7 @@ func (a *App) bulkKind(b *bulk) recordKind {
 		columns: []column{{"OUTCOME", 16, false}, {"STORE", 12, false}, {"ITEM", 0, false}},
 		fetch: func(_ context.Context, q PageQuery) (span[record], said, error) {
 			b.mu.Lock()
-			rows := b.rows[:len(b.rows):len(b.rows)]
+			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.failed == 0
 			b.mu.Unlock()
 			start := 0
 			if q.Cursor != "" {
@@ -210,7 +221,7 @@ func (a *App) bulkKind(b *bulk) recordKind {
 			if i < len(rows) {
 				out.next = strconv.Itoa(i)
 			}
-			return out, said{b.numbers(esc), b.failed == 0}, nil
+			return out, said{b.numbers(esc), calm}, nil
 		},
 		detail: func(_ context.Context, raw any) *text { return outcomeText(esc, raw.(outcome)) },
 		name:   "job", field: func(raw any) string { return raw.(outcome).name }, datum: outcomeDatum,

@@ -83,6 +83,10 @@ type desk struct {
 	plain      bool
 	say        func(tone, safetext.Text) // a message on the status line until the next key
 	open       func(visit) tea.Cmd       // list items in the Tiers pane
+	// Of the linear mode, which has no screen; nil and false in the console.
+	postpone func(pause time.Duration, due reply) tea.Cmd // instead of a clock that ticks
+	heard    func(tone, safetext.Text)                    // each message at once, instead of the status line
+	spoken   bool                                         // what no editor can take is typed line by line
 }
 
 // visit names a store whose items are to be listed from another pane.
@@ -155,6 +159,9 @@ type pane interface {
 // later delivers msg to one pane after a pause.
 func (d *desk) later(pane int) func(time.Duration, any) tea.Cmd {
 	return func(pause time.Duration, msg any) tea.Cmd {
+		if d.postpone != nil {
+			return d.postpone(pause, reply{pane, msg})
+		}
 		return tea.Tick(pause, func(time.Time) tea.Msg { return reply{pane, msg} })
 	}
 }

@@ -166,7 +166,7 @@ const (
 
 // marked reports whether a text still has the lines of a merge.
 func marked(s string) bool {
-	return strings.Contains("\n"+s, "\n"+oursMark) || strings.Contains("\n"+s, "\n"+theirsMark)
+	return strings.Contains("\n"+s, "\n<<<<<<< ") || strings.Contains("\n"+s, "\n>>>>>>> ")
 }
 
 // ended is s with a newline at its end.

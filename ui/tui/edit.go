@@ -55,8 +55,15 @@ func (d *desk) editor() (command, why string) {
 	switch {
 	case d.drafts == nil:
 		return "", "there is no state directory to keep a text in while it is edited"
-	case d.edit != nil:
+	case d.edit != nil || d.spoken:
 		return "", ""
+	}
+	return d.program()
+}
+
+// program is the editor that can be run in the operator's terminal.
+func (d *desk) program() (command, why string) {
+	switch {
 	case d.remote:
 		return "", "this session has no terminal of its own for an editor"
 	}
@@ -137,14 +144,22 @@ func (a *App) throwAway(e *edit, word string) tea.Cmd {
 func (a *App) startEditor(e *edit) tea.Cmd {
 	a.editing = e
 	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
-	if a.d.edit != nil {
+	switch {
+	case a.d.spoken:
+		return nil // the conversation takes it from here
+	case a.d.edit != nil:
 		return tea.Exec(a.d.edit(e.draft.Path()), over)
 	}
-	command, _ := a.d.editor()
+	return tea.ExecProcess(a.editorOn(e), over)
+}
+
+// editorOn is the process of the operator's editor.
+func (a *App) editorOn(e *edit) *exec.Cmd {
+	command, _ := a.d.program()
 	// The variable may hold arguments: the shell takes it apart, as git does.
 	c := exec.Command("/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
 	c.Env = a.o.Environ
-	return tea.ExecProcess(c, over)
+	return c
 }
 
 // edited reads what was written and asks what to do with it.

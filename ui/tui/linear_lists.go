@@ -8,24 +8,41 @@ import (
 	"memdesk/model"
 )
 
-func (l *linear) tiers(ctx context.Context, argument string) {
+// known is the store of that name, or the only one there is.
+func (l *linear) known(ctx context.Context, name string) (string, bool) {
 	members := l.a.d.fleet.Members()
-	if argument == "" && len(members) == 1 {
-		argument = members[0].Name
+	if name == "" && len(members) == 1 {
+		name = members[0].Name
 	}
-	if argument == "" {
+	if name == "" {
 		l.say("Say which store.")
 		l.stores(ctx, "")
+	}
+	return name, name != ""
+}
+
+// browsable is a store that lists its items.
+func (l *linear) browsable(name string) (model.Store, bool) {
+	s, err := l.a.d.fleet.Store(name)
+	if err == nil && s.Browser == nil {
+		err = model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
+	}
+	if err != nil {
+		l.failed(err)
+	}
+	return s, err == nil
+}
+
+func (l *linear) tiers(ctx context.Context, argument string) {
+	name, ok := l.known(ctx, argument)
+	if !ok {
 		return
 	}
-	s, err := l.a.d.fleet.Store(argument)
-	if err == nil && s.Browser == nil {
-		err = model.Errorf(model.Unsupported, "tiers", "this store cannot list its items; recall searches it")
+	s, ok := l.browsable(name)
+	if !ok {
+		return
 	}
-	var counts []model.TierCount
-	if err == nil {
-		counts, err = s.Browser.Tiers(ctx)
-	}
+	counts, err := s.Browser.Tiers(ctx)
 	if err != nil {
 		l.failed(err)
 		return
@@ -45,69 +62,77 @@ func (l *linear) tiers(ctx context.Context, argument string) {
 	l.say("%s in all.", plural(int64(len(counts)), "row"))
 }
 
+// listItems begins the list of a store, a tier, a scope of it.
 func (l *linear) listItems(ctx context.Context, argument string) {
-	store, tier, _ := strings.Cut(argument, " ")
-	members := l.a.d.fleet.Members()
-	if store == "" && len(members) == 1 {
-		store = members[0].Name
-	}
-	if store == "" {
-		l.say("Say which store.")
-		l.stores(ctx, "")
+	words := append(strings.Fields(argument), "", "", "")
+	name, ok := l.known(ctx, words[0])
+	if !ok {
 		return
 	}
-	l.list = listing{at: scopeOf{store: store, tier: strings.TrimSpace(tier)}}
-	l.next(ctx, "")
+	l.place(ctx, scopeOf{store: name, tier: words[1], scope: words[2]}, "", "", false)
 }
 
+func (l *linear) place(ctx context.Context, at scopeOf, query string, order model.Order, hidden bool) {
+	s, ok := l.browsable(at.store)
+	if !ok {
+		return
+	}
+	spec, known := s.Tier(at.tier)
+	if at.tier != "" && !known {
+		l.failed(model.Errorf(model.InvalidInput, "list", "%s has no tier %q", s.Name, at.tier))
+		return
+	}
+	l.enter(ctx, newItemsBoard(l, at, query, order, hidden || spec.Hidden))
+}
+
+// filter narrows the list in hand.
 func (l *linear) filter(ctx context.Context, words string) {
-	if l.list.at.store == "" {
+	b := l.board
+	switch {
+	case b == nil || b.refs != nil:
 		l.say("List something first: list STORE.")
-		return
+	case b.items != nil:
+		it := b.items.items
+		l.place(ctx, it.at, words, it.order, it.hidden)
+	default:
+		again := *b
+		again.query, again.from, again.next, again.number = words, from{}, "", 0
+		l.enter(ctx, &again)
 	}
-	l.list = listing{at: l.list.at, query: words}
-	l.next(ctx, "")
 }
 
-func (l *linear) next(ctx context.Context, _ string) {
-	switch {
-	case l.list.at.store == "":
+// order lists the items anew in another order of the store.
+func (l *linear) order(ctx context.Context, name string) {
+	b := l.board
+	if b == nil || b.items == nil {
 		l.say("List something first: list STORE.")
 		return
-	case l.list.begun && l.list.cursor == "":
-		l.say("That was the end of the list.")
+	}
+	it := b.items.items
+	var known []string
+	for _, o := range it.orders {
+		if known = append(known, string(o)); string(o) == name {
+			l.place(ctx, it.at, it.query, o, it.hidden)
+			return
+		}
+	}
+	l.say("The orders of this store: %s.", orElse(l.a.d.esc.Line(strings.Join(known, ", ")), safetext.Const("its own only")))
+}
+
+// hidden lists hidden, archived and bookkeeping items too, or no more.
+func (l *linear) hidden(ctx context.Context, _ string) {
+	b := l.board
+	if b == nil || b.items == nil {
+		l.say("List something first: list STORE.")
 		return
 	}
-	s, err := l.a.d.fleet.Store(l.list.at.store)
-	if err == nil && s.Browser == nil {
-		err = model.Errorf(model.Unsupported, "list", "this store cannot list its items; recall searches it")
-	}
-	if _, known := s.Tier(l.list.at.tier); err == nil && l.list.at.tier != "" && !known {
-		err = model.Errorf(model.InvalidInput, "list", "%s has no tier %q", s.Name, l.list.at.tier)
-	}
-	var page model.Page
-	if err == nil {
-		page, err = s.Browser.List(ctx, model.PageRequest{Tier: l.list.at.tier, Query: l.list.query, Cursor: l.list.cursor, Limit: linearPage})
-	}
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	if !l.list.begun {
-		l.say("%s items.", count(page.Total))
-	}
-	l.list.begun, l.list.cursor = true, page.Next
-	refs := make([]model.Ref, len(page.Items))
-	for i, h := range page.Items {
-		refs[i] = model.Ref{Store: l.list.at.store, ID: h.ID}
-		l.say("%d. %s", i+1, l.headline(h))
-	}
-	l.number(refs)
-	if page.Next != "" {
-		l.say("next goes on.")
+	it := b.items.items
+	if it.hidden {
+		l.say("Hidden, archived and bookkeeping items are left out.")
 	} else {
-		l.say("End of the list.")
+		l.say("Hidden, archived and bookkeeping items are listed too.")
 	}
+	l.place(ctx, it.at, it.query, it.order, !it.hidden)
 }
 
 func (l *linear) headline(h model.Header) safetext.Text {
@@ -136,7 +161,7 @@ func (l *linear) recall(ctx context.Context, query string) {
 		answers = append(answers, one)
 		l.say("Store %s: %s.", a.Store, one.status)
 	}
-	var refs []model.Ref
+	refs := []model.Ref{}
 	for _, h := range arrange(l.a.d.esc, answers) {
 		switch {
 		case h.heading:
@@ -147,197 +172,98 @@ func (l *linear) recall(ctx context.Context, query string) {
 			l.say("%d. %s, %s, rank %d there: %s", len(refs), h.name, h.where, h.rank, h.snippet)
 		}
 	}
-	l.number(refs)
+	if l.board != nil && l.board.name != boardHits {
+		l.under = append(l.under, l.board)
+	}
+	l.board, l.a.side = &board{name: boardHits, refs: refs}, nil
 	l.say("%s in all.", plural(int64(len(refs)), "hit"))
 }
 
-func (l *linear) quarantine(ctx context.Context, filter string) {
-	if l.a.d.quarantine == nil {
-		l.say("No quarantine source is attached to this console.")
-		return
+// brings reads a list of the console, under a filter.
+func brings(name string, n int) func(*linear, context.Context, string) {
+	return func(l *linear, ctx context.Context, filter string) {
+		l.enter(ctx, newPaneBoard(l, name, n, filter))
 	}
-	page, err := l.a.d.quarantine.Entries(ctx, PageQuery{Filter: filter, Limit: model.MaxPage})
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	var refs []model.Ref
-	for _, e := range page.Entries {
+}
+
+// intents lists the acts that began and have no outcome.
+func (l *linear) intents(ctx context.Context, _ string) {
+	l.say("An open intent is an act that began and has no outcome: it is under way in another session, or its program was cut off. Whether the change was made is not known: look at the item, at its history and at undos.")
+	brings(boardAudit, paneAudit)(l, ctx, "outcome:open")
+}
+
+// tell is a row as a sentence where the cells alone would not do.
+func (l *linear) tell(b *board, r record) safetext.Text {
+	esc := l.a.d.esc
+	switch e := r.raw.(type) {
+	case QuarantineEntry:
 		if e.Problem != "" {
-			l.say("Store %s: PROBLEM: %s.", e.Store, l.a.d.esc.LineMax(e.Problem, maxReason))
-			continue
+			return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, maxReason))
 		}
-		refs = append(refs, model.Ref{Store: e.Store, ID: e.ID})
 		known := ""
 		if e.FalsePositive {
 			known = " A known false positive."
 		}
-		l.say("%d. %s in %s, rule %s, category %s, %s; its source is %s.%s", len(refs), l.a.d.esc.LineMax(e.Source, maxTitle), e.Store, e.Pattern, e.Category,
-			matchPlace(e), liveWords[liveness(e.Live)], known)
-		l.say("   matched: %s", l.a.d.esc.LineMax(e.Excerpt, maxTitle))
-	}
-	l.number(refs)
-	l.say("%s entries; open NUMBER reads one.", count(page.Total))
-	if page.Next != "" {
-		l.say("There are more: quarantine WORDS narrows the list.")
-	}
-}
-
-func (l *linear) audit(ctx context.Context, filter string) {
-	if l.a.d.audit == nil {
-		l.say("No audit log is attached to this console.")
-		return
-	}
-	page, err := l.a.d.audit.Events(ctx, PageQuery{Filter: filter, Limit: linearPage})
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	if page.Notice != "" {
-		l.say("Notice: %s.", l.a.d.esc.LineMax(page.Notice, maxReason))
-	}
-	for _, e := range page.Events {
+		return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, maxTitle), e.Store, e.Pattern, e.Category,
+			matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, maxTitle))
+	case UndoRow:
+		return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, maxTitle), e.Store, moment(e.At), size(e.Bytes))
+	case outcome:
+		return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, maxTitle), e.store, e.why)
+	case AuditEvent:
 		result := e.Result
-		if result == "" {
-			result = "no result yet"
+		switch {
+		case e.Open:
+			result = "an OPEN intent: no outcome is recorded"
+		case result == "":
+			result = "no result in this record"
 		}
-		l.say("Event %s, %s: %s %s by %s, %s. %s %s", group(e.Seq), minute(e.At), e.Action, e.Phase, e.Actor, result,
-			auditTarget(l.a.d.esc, e), l.a.d.esc.LineMax(e.Reason, maxTitle))
+		return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", group(e.Seq), minute(e.At), e.Action, e.Phase, e.Actor, result,
+			auditTarget(esc, e), esc.LineMax(e.Reason, maxTitle))
 	}
-	l.say("%s events; these are the newest %d. audit WORDS narrows them.", count(page.Total), len(page.Events))
+	return safetext.Text{}
 }
 
-func (l *linear) forget(ctx context.Context, argument string) {
-	ref, ok := l.pick(argument)
-	if !ok {
-		return
+func (l *linear) stores(context.Context, string) {
+	members := l.a.d.fleet.Members()
+	if len(members) == 0 {
+		l.say("%s", noStores)
 	}
-	d := l.a.d
-	if why := d.locked(ref.Store); why != "" {
-		l.say("Not here: %s.", why)
-		return
+	for _, m := range members {
+		switch {
+		case m.Err != nil:
+			l.say("Store %s, %s: NOT OPEN: %s.", m.Name, m.Kind, reason(l.a.d.esc, m.Err))
+		case m.Store.ReadOnly:
+			l.say("Store %s, %s: open, read-only: %s.", m.Name, m.Kind, m.Store.ReadOnlyReason)
+		default:
+			l.say("Store %s, %s: open.", m.Name, m.Kind)
+		}
 	}
-	s, err := d.fleet.Store(ref.Store)
-	if err == nil && s.Browser == nil {
-		err = model.Errorf(model.Unsupported, "forget", "this store cannot show what would go")
-	}
-	var it model.Item
-	var warnings []string
-	if err == nil {
-		it, err = s.Browser.Read(ctx, ref.ID)
-	}
-	if err == nil {
-		warnings, err = d.acts.Preview(ctx, ref.Store, ref.ID)
-	}
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	question := d.forgetDialog(s, it, l.seen[ref], warnings)
-	for _, line := range question.lines {
-		l.say("%s", line.value)
-	}
-	word := question.name
-	if word == "" {
-		word = "forget"
-	}
-	if !l.confirm(word) {
-		return
-	}
-	why, err := l.ask("Reason, for the audit log (may be empty): ")
-	if err != nil {
-		l.say("Nothing was changed.")
-		return
-	}
-	l.did(d.doForget(ctx, ref, it.Revision, strings.TrimSpace(why)))
 }
 
-// did says what became of an act.
-func (l *linear) did(done acted) {
-	word := "Done"
-	if !done.ok {
-		word = "NOT done"
-	}
-	l.say("%s: %s.", word, done.text)
-	if len(done.undo) > 0 {
-		l.a.undos = append(l.a.undos, done.undo)
-		l.say("undo %s takes it back.", done.undo[len(done.undo)-1])
-	}
-	for _, id := range done.undone {
-		l.a.takeUndo(id)
-	}
-	if done.page != nil {
-		for _, h := range done.page.head {
-			if h.kind == headWarn {
-				l.say("%s", h.value)
+// health asks every store how it is, or tells all that is known of one.
+func (l *linear) health(_ context.Context, name string) {
+	p := l.a.panes[paneHealth].(*health)
+	if name == "" {
+		l.drain(p.round())
+		for _, m := range l.a.d.fleet.Members() {
+			switch h := p.reports[m.Name]; {
+			case h.Status.OK:
+				l.say("%s: well, answered in %d ms. %s", m.Name, h.Latency.Milliseconds(), h.Status.Message)
+			default:
+				l.say("%s: NOT WELL: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Message, maxReason))
 			}
 		}
-	}
-}
-
-func (l *linear) undos(ctx context.Context, _ string) {
-	if l.a.d.acts == nil {
-		l.say("No undo is attached to this console.")
+		l.say("health, with the name of a store, tells all that is known of it.")
 		return
 	}
-	rows, damaged, err := l.a.d.acts.Undos(ctx)
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	for _, u := range rows {
-		state := "can be put back until " + moment(u.Expires)
-		switch {
-		case u.Obstacle != "":
-			state = "cannot be put back: " + u.Obstacle
-		case !u.Confirmed:
-			state = "was never confirmed"
-		}
-		l.say("%s: %s of %s in %s, %s, %s.", u.ID, u.Op, l.a.d.esc.LineMax(u.Item, maxTitle), u.Store, moment(u.At), state)
-	}
-	l.say("%s.", plural(int64(len(rows)), "entry"))
-	if damaged > 0 {
-		l.say("%s cannot be read.", plural(int64(damaged), "more entry"))
-	}
-}
-
-func (l *linear) undo(ctx context.Context, id string) {
-	d := l.a.d
-	if why := d.locked(""); why != "" {
-		l.say("Not here: %s.", why)
-		return
-	}
-	if id == "" && len(l.a.undos) > 0 {
-		last := l.a.undos[len(l.a.undos)-1]
-		id = last[len(last)-1]
-	}
-	rows, _, err := d.acts.Undos(ctx)
-	if err != nil {
-		l.failed(err)
-		return
-	}
-	for _, u := range rows {
-		if u.ID != id {
-			continue
-		}
-		switch why := d.locked(u.Store); {
-		case why != "":
-			l.say("Not here: %s.", why)
-			return
-		case u.Obstacle != "":
-			l.say("It cannot be put back: %s.", u.Obstacle)
-			return
-		case !u.Confirmed:
-			l.say("The change was never confirmed: compare with memdesk undo show %s and write by hand.", u.ID)
+	l.drain(p.check(name))
+	l.drain(l.a.panes[paneTiers].(*tiers).overview.refresh()) // how full the tiers are
+	for _, m := range l.a.d.fleet.Members() {
+		if m.Name == name {
+			l.read(newText(p.describe(m), ""))
 			return
 		}
-		for _, line := range d.undoDialog(u).lines {
-			l.say("%s", line.value)
-		}
-		if l.confirm("undo") {
-			l.did(d.doUndo(ctx, u, ""))
-		}
-		return
 	}
-	l.say("Say which entry: undos lists them.")
+	l.say("There is no store %q.", name)
 }

@@ -48,7 +48,7 @@ func TestLinear(t *testing.T) {
 	}{
 		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
 		{"help", []string{"help"}, []string{"recall WORDS: search every store", "quit: leave memdesk"}, ""},
-		{"unknown", []string{"dance", "1", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"q" could be quarantine, quit`}, ""},
+		{"unknown", []string{"dance", "1", "op", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"o" could be order, open`, `"q" could be quarantine, quit`}, ""},
 		{"tiers", []string{"tiers crewship"}, []string{"Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
 		{"list and open", []string{"list crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
 		{"pages", []string{"list graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
@@ -82,7 +82,7 @@ func TestLinear(t *testing.T) {
 func TestLinearActs(t *testing.T) {
 	o, fakes := lightDesk()
 	o.Acts = &actsFake{fakes: fakes}
-	got := converse(t, o, "list crewship pins", "forget 1", "yes", "list crewship pins", "forget 1", "pins.md", "it is wrong", "list crewship pins", "undo", "undo", "list crewship pins", "forget graph:node-1", "quit")
+	got := converse(t, o, "list crewship pins", "forget 1", "yes", "list crewship pins", "forget 1", "pins.md", "it is wrong", "list crewship pins", "undo", "undo", "it was right", "list crewship pins", "forget graph:node-1", "quit")
 	for _, want := range []string{"Forget crews/eng/shared/pins.md?", "Type pins.md to do it", "Nothing was changed.", "Done: forgot crews/eng/shared/pins.md", "0 items.", "Done: put back", "Not here: the store is read-only"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("never said %q:\n%s", want, got)

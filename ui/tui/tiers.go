@@ -317,10 +317,15 @@ func (p *tiers) noCreate() string {
 	if at.store == "" {
 		return "no store is open"
 	}
-	if why := p.d.noEdit(at.store); why != "" {
+	return p.d.noCreateIn(at.store)
+}
+
+// noCreateIn says why a store takes no new item.
+func (d *desk) noCreateIn(store string) string {
+	if why := d.noEdit(store); why != "" {
 		return why
 	}
-	s, err := p.d.fleet.Store(at.store)
+	s, err := d.fleet.Store(store)
 	if err == nil && !s.Capabilities()["retain"] {
 		return "this store takes no new items"
 	}
@@ -375,6 +380,9 @@ func (p *tiers) historyHere() tea.Cmd {
 
 // changed shows the memory as it is after an act, keeping the place.
 func (p *tiers) changed() tea.Cmd {
+	if !p.entered && p.level == levelOverview {
+		return nil // nothing is shown yet
+	}
 	if p.level == levelOverview {
 		return p.overview.refresh()
 	}

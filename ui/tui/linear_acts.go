@@ -1,0 +1,317 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// rowless are the keys of lists that are for no row.
+var rowless = map[string][]string{
+	boardErasure:   {"a"},
+	boardConflicts: {"D"},
+	"steps":        {"E", "p", "A"},
+	"job":          {"C"},
+}
+
+// unspoken are keys of lists that only move what is drawn.
+var unspoken = []string{"s"}
+
+// press does what a key of the list in hand does, on the row with that number.
+func (l *linear) press(ctx context.Context, key, argument string) {
+	b := l.board
+	number, err := strconv.Atoi(argument)
+	marked := b.p.kind.marking && b.p.marks.n() > 0
+	switch {
+	case err == nil:
+		if !l.at(ctx, b, number) {
+			return
+		}
+	case argument != "":
+		l.say("Give the number of a row, not %q.", argument)
+		return
+	case slices.Contains(rowless[b.name], key) || marked:
+		b.p.list.rows, b.p.list.sel = b.rows, 0
+	case len(b.rows) == 1:
+		if !l.at(ctx, b, 1) {
+			return
+		}
+	default:
+		l.say("Say which: give the number of a row.")
+		return
+	}
+	k, ok := find(b.keys(), key)
+	if !ok {
+		l.say("%s is no act on %s.", key, b.called())
+		return
+	}
+	if why := k.reason(); why != "" {
+		l.say("Not here: %s.", why)
+		return
+	}
+	l.do(ctx, k.Handler())
+	b.p.full = false
+}
+
+// keys are the acts of a list of records; what only moves the screen is left out.
+func (b *board) keys() []Binding {
+	var out []Binding
+	if b.p.kind.keys != nil {
+		out = b.p.kind.keys(b.p)
+	}
+	for _, k := range b.p.handing() {
+		if k.Keys[0] == "x" {
+			out = append(out, k)
+		}
+	}
+	return slices.DeleteFunc(out, func(k Binding) bool { return slices.Contains(unspoken, k.Keys[0]) })
+}
+
+// letter takes a letter for the act that messages of the console name by it.
+func (l *linear) letter(ctx context.Context, word, argument string) bool {
+	if len(word) != 1 {
+		return false
+	}
+	if word == "?" {
+		l.help(ctx, argument)
+		return true
+	}
+	if word == "z" {
+		l.undo(ctx, argument)
+		return true
+	}
+	switch b := l.board; {
+	case b == nil:
+		return false
+	case b.p != nil:
+		if _, ok := find(b.keys(), word); !ok {
+			return false
+		}
+		l.press(ctx, word, argument)
+		return true
+	}
+	verb, ok := map[string]func(*linear, context.Context, string){
+		"e": (*linear).edit, "d": (*linear).forget, "A": (*linear).appendTo, "c": (*linear).create, "H": (*linear).history,
+		"x": (*linear).export, "o": (*linear).order, "a": (*linear).hidden,
+	}[word]
+	if ok {
+		verb(l, ctx, argument)
+	}
+	return ok
+}
+
+// broughtBy says which words bring a list.
+var broughtBy = map[string]string{
+	"steps": "show, with the number of a request that has a plan", "history": "history, with the number of an item", "undo": "undos",
+}
+
+// on makes a verb of a key of one kind of list.
+func on(name, key string) func(*linear, context.Context, string) {
+	return either(map[string]string{name: key})
+}
+
+// either makes a verb of keys of several lists.
+func either(keys map[string]string) func(*linear, context.Context, string) {
+	return func(l *linear, ctx context.Context, argument string) {
+		if l.board != nil {
+			if key, ok := keys[l.board.name]; ok {
+				l.press(ctx, key, argument)
+				return
+			}
+		}
+		var words []string
+		for name := range keys {
+			words = append(words, cmp.Or(broughtBy[name], name))
+		}
+		slices.Sort(words)
+		l.say("That is for another list. These words bring one: %s.", strings.Join(words, "; "))
+	}
+}
+
+// keep resolves a conflict by choice.
+func (l *linear) keep(ctx context.Context, argument string) {
+	word, number, _ := strings.Cut(argument, " ")
+	key, ok := map[string]string{"base": "b", "copy": "c", "both": "B"}[strings.ToLower(word)]
+	if !ok {
+		l.say("Say what to keep, and of which conflict: keep base 1, keep copy 1, keep both 1.")
+		return
+	}
+	on(boardConflicts, key)(l, ctx, strings.TrimSpace(number))
+}
+
+// compare shows what has changed between two versions, or since one of them.
+func (l *linear) compare(ctx context.Context, argument string) {
+	if l.board == nil || l.board.name != "history" {
+		l.say("history, with the number of an item, lists versions; compare 1 2 compares two of them.")
+		return
+	}
+	b := l.board
+	which, ok := rowNumbers(argument)
+	if !ok || len(which) > 2 {
+		l.say("Give one version, to compare with the item as it is now, or two: compare 1 2.")
+		return
+	}
+	b.p.marks.clear()
+	for _, n := range which {
+		if !l.at(ctx, b, n) {
+			return
+		}
+		if len(which) == 2 {
+			b.p.marks.add(b.rows[n-1])
+		}
+	}
+	l.press(ctx, "c", strconv.Itoa(which[0]))
+	b.p.marks.clear()
+}
+
+// mark marks rows for the next act.
+func (l *linear) mark(ctx context.Context, argument string) {
+	b := l.board
+	if b == nil || b.refs != nil || b.p != nil && !b.p.kind.marking {
+		l.say("Rows of this list cannot be marked; list and quarantine have rows that can.")
+		return
+	}
+	if strings.EqualFold(argument, "all") {
+		if b.items != nil {
+			l.do(ctx, b.items.items.marks.all(nil))
+		} else {
+			l.do(ctx, b.p.marks.all(nil))
+		}
+		return
+	}
+	which, ok := rowNumbers(argument)
+	if !ok {
+		l.say("Give numbers of the page that was read last, as in mark 1 3-5, or mark all.")
+		return
+	}
+	for _, n := range which {
+		if !l.at(ctx, b, n) {
+			return
+		}
+		if b.items != nil {
+			b.items.items.marks.add(b.heads[n-1])
+		} else {
+			b.p.marks.add(b.rows[n-1])
+		}
+	}
+	l.say("%s.", l.marked())
+}
+
+func (l *linear) marked() safetext.Text {
+	n := 0
+	switch b := l.board; {
+	case b != nil && b.items != nil:
+		n = b.items.items.marks.n()
+	case b != nil && b.p != nil:
+		n = b.p.marks.n()
+	}
+	return l.a.d.esc.Sprintf("%s marked", plural(int64(n), "row"))
+}
+
+func (l *linear) unmark(context.Context, string) {
+	switch b := l.board; {
+	case b != nil && b.items != nil:
+		b.items.items.marks.clear()
+	case b != nil && b.p != nil:
+		b.p.marks.clear()
+	}
+	l.say("%s.", l.marked())
+}
+
+// again reads the list from its start, as it is now.
+func (l *linear) again(ctx context.Context, _ string) {
+	b := l.board
+	if b == nil || b.refs != nil {
+		l.say("There is no list to be read again.")
+		return
+	}
+	b.from, b.next, b.number = from{}, "", 0
+	l.page(ctx)
+}
+
+func (l *linear) next(ctx context.Context, _ string) {
+	switch b := l.board; {
+	case b == nil:
+		l.say("List something first: list STORE.")
+	case b.next == "":
+		l.say("That was the end of the list.")
+	default:
+		l.page(ctx)
+	}
+}
+
+// undos lists what can be put back.
+func (l *linear) undos(ctx context.Context, _ string) { l.do(ctx, l.a.openUndos()) }
+
+// undo takes back the entry that is named, or the last act of this session.
+func (l *linear) undo(ctx context.Context, id string) {
+	a, d := l.a, l.a.d
+	if id == "" {
+		if why := a.noUndo(); why != "" {
+			l.say("Not here: %s.", why)
+			return
+		}
+		l.do(ctx, a.undoLast())
+		return
+	}
+	if _, err := strconv.Atoi(id); err == nil && l.board != nil && l.board.name == "undo" {
+		l.press(ctx, "u", id)
+		return
+	}
+	if why := d.locked(""); why != "" {
+		l.say("Not here: %s.", why)
+		return
+	}
+	page, _, err := d.fetchUndos(ctx, PageQuery{})
+	if err != nil {
+		l.failed(err)
+		return
+	}
+	i := slices.IndexFunc(page.rows, func(r record) bool { return r.key == id })
+	if i < 0 {
+		l.say("Say which entry: undos lists them.")
+		return
+	}
+	b := newPaneless(l, page.rows[i:i+1])
+	if why := a.noRestore(b); why != "" {
+		l.say("Not here: %s.", why)
+		return
+	}
+	k, _ := find(a.undoKind().keys(b), "u")
+	l.do(ctx, k.Handler())
+}
+
+// newPaneless is a list of records that stands nowhere.
+func newPaneless(l *linear, rows []record) *records {
+	p := newRecords(l.a.d, l.a.undoKind())
+	p.list.rows = rows
+	return p
+}
+
+// pick is the item that a number of the last list or a reference names.
+func (l *linear) pick(argument string) (model.Ref, bool) {
+	n, err := strconv.Atoi(argument)
+	if err != nil {
+		ref, err := model.ParseRef(argument)
+		if err != nil {
+			l.say("Say which: a number of the last list, or a reference such as store:id.")
+		}
+		return ref, err == nil
+	}
+	switch b := l.board; {
+	case b != nil && b.items != nil && n >= 1 && n <= len(b.heads):
+		return model.Ref{Store: b.items.items.at.store, ID: b.heads[n-1].header.ID}, true
+	case b != nil && b.refs != nil && n >= 1 && n <= len(b.refs):
+		return b.refs[n-1], true
+	case b != nil && b.p != nil:
+		l.say("The numbers here are of %s: give a reference such as store:id, or list its store.", b.called())
+		return model.Ref{}, false
+	}
+	l.say("There is no item %d in the last list.", n)
+	return model.Ref{}, false
+}

@@ -1,0 +1,303 @@
+package tui_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/internal/drafts"
+	"memdesk/ui/tui"
+)
+
+// talkDesk is a desk that can be changed, with a folder for drafts of its own.
+func talkDesk(t *testing.T, more ...func(*tui.Options, map[string]*fake)) tui.Options {
+	t.Helper()
+	o, fakes := lightDesk()
+	o.Acts, o.Jobs = &actsFake{fakes: fakes}, jobsFake{}
+	o.Drafts = drafts.New(filepath.Join(t.TempDir(), "edit"), clock.Fixed(now), func() error { return nil })
+	members := o.Fleet.Members()
+	for i := range members {
+		members[i].Store.Address = address
+	}
+	members[0].Store.History = versions{fakes["crewship"]}
+	o.Fleet = backends.NewFleet(members, nil)
+	for _, f := range more {
+		f(&o, fakes)
+	}
+	return o
+}
+
+// ordered checks that texts are said one after the other.
+func ordered(t *testing.T, got string, texts ...string) {
+	t.Helper()
+	rest := got
+	for _, want := range texts {
+		i := strings.Index(rest, want)
+		if i < 0 {
+			t.Fatalf("never said, or not in this order, %q:\n%s", want, got)
+		}
+		rest = rest[i+len(want):]
+	}
+}
+
+// meddled is a desk where somebody else writes whatever is about to be changed.
+func meddled(o *tui.Options, fakes map[string]*fake) {
+	o.Acts = &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }}
+}
+
+func readOnly(o *tui.Options, _ map[string]*fake) { o.ReadOnlyReason = "the role is reader" }
+
+// staging has no store that the operator calls production.
+func staging(o *tui.Options, _ map[string]*fake) {
+	members := o.Fleet.Members()
+	for i := range members {
+		members[i].Store.Environment = ""
+	}
+	o.Fleet = backends.NewFleet(members, nil)
+}
+
+// Each verb, each refusal and each no, as a whole conversation.
+func TestLinearWriting(t *testing.T) {
+	const wednesday = "crews/eng/agents/bo/daily/2026-05-20.md"
+	type lines []string
+	daily := func(more ...string) lines { return append(lines{"list crewship daily"}, more...) }
+	for _, tt := range []struct {
+		name  string
+		desk  []func(*tui.Options, map[string]*fake)
+		lines lines
+		says  []string
+		never string
+	}{
+		{name: "edit", lines: daily("edit 1", ".read", ".old 1-2", "- a new line", ".", "save", "typo", "open 1"),
+			says: []string{"Type or paste the text of " + wednesday, "Line 3: - deploy of billing", "Save " + wednesday + "?", "environment: production", "removed: - deploy of billing", "added: - a new line",
+				"save; edit again; throw away", "Reason", "Done: saved " + wednesday, "undo undo-1 takes it back", "- a new line"}},
+		{name: "edit, no", lines: daily("edit 1", "mine", ".", "no"), says: []string{"Save " + wednesday, "not saved; your text is kept for 30 days"}},
+		{name: "edit, cancelled", lines: daily("edit 1", "mine", ".cancel", "open 1"), says: []string{"cancelled: nothing was changed", "14:02"}, never: "Save "},
+		{name: "edit, as it was", lines: daily("edit 1", ".old", "."), says: []string{"the text is as it was: nothing was changed"}},
+		{name: "edit, thrown away", lines: daily("edit 1", "mine", ".", "throw away", "open 1"), says: []string{"your text was thrown away", "14:02"}},
+		{name: "edit again", lines: daily("edit 1", "mine", ".", "edit again", ".old 1", "yours", ".", "save", "", "open 1"), says: []string{"The text as it stands has 1 line", "added: mine", "added: yours", "Done: saved"}},
+		{name: "edit again and no more", lines: daily("edit 1", "mine", ".", "edit again", ".cancel", "no"), says: []string{"Save " + wednesday, "Save " + wednesday, "your text is kept"}},
+		{name: "dots", lines: daily("edit 1", "..profile", ".nonsense", ".old 7-9", ".", "save", "", "open 1"), says: []string{`".nonsense" is no command here`, "There are no such lines", "added: .profile", "Done: saved", ".profile"}},
+		{name: "input ends in a text", lines: daily("edit 1", "half"), says: []string{"the input ended; your text is kept for 30 days", "left memdesk"}},
+		{name: "edit, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("edit 1", "mine", ".", "save", "", "edit again", ".old", "resolved", ".", "throw away"),
+			says: []string{"has changed", "Neither side is lost", "Next, what they have changed:", "added: written by somebody else", "Next, yours against theirs:", "added: mine", "edit again; overwrite",
+				"The text as it stands has", "Save", "removed: written by somebody else", "your text was thrown away"}},
+		{name: "edit, overwritten by name", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("edit 1", "mine", ".", "save", "", "overwrite", "wrong name"), says: []string{"edit again; overwrite", "Type 2026-05-20.md to do it", "your text is kept"}},
+		{name: "scanner", lines: daily("edit 1", refused, ".", "save", "", "no"), says: []string{"The store did not take it: the scanner rejects it", "Your text is safe", "edit again; throw away; try again", "your text is kept"}},
+		{name: "empty text", lines: daily("edit 1", ".", "no"), says: []string{"The text is empty", "your text is kept"}},
+		{name: "hidden characters", lines: lines{"list hostile", "edit 1", "open", "."}, says: []string{"Open esc-^[[31mred", "It holds 2 control", "Type open to do it", "Type or paste"}},
+		{name: "hidden characters, no", lines: lines{"list hostile", "edit 1", "no"}, says: []string{"It holds", "cancelled: nothing was changed"}, never: "Type or paste"},
+		{name: "binary", lines: lines{"edit hostile:binary.bin"}, says: []string{"it is not text"}},
+		{name: "append", lines: daily("append 1", "- more", ".", "append", "", "open 1"), says: []string{"This adds 7 bytes at the end of 1 item", "Done: appended to", "14:02", "- more"}},
+		{name: "append, no", lines: daily("append 1", "- more", ".", ""), says: []string{"Append to", "your text is kept"}},
+		{name: "create", lines: daily("create", "", "2026-05-22.md", "write it", "a new day", ".", "create", "", "open crewship:daily/2026-05-22.md"),
+			says: []string{"Create an item in the store crewship?", "daily: a key is needed", "tier (enter keeps daily)", "Type write it to do it", "This writes 1 new item (10 bytes)", "Done: created daily/2026-05-22.md", "a new day"}},
+		{name: "create elsewhere", lines: lines{"create crewship nope", "", "x", "write it", ".", "create crewship lessons", "", "", "write it", "."}, says: []string{`The store has no tier "nope"`, "Nothing was changed.", "Only its own writer fills the tier lessons", "Nothing was changed."}},
+		{name: "create, no key", lines: daily("create", "", "", "write it", "", "x.md", "no"), says: []string{"The tier daily needs a key", "Nothing was changed."}},
+		{name: "cannot write", lines: lines{"edit graph:node-1", "append graph:node-1", "create graph", "forget graph:node-1", "edit vault:x", "edit nothing"},
+			says: []string{"Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is read-only", "Not here: the store is not open", "Say which"}},
+		{name: "reader", desk: []func(*tui.Options, map[string]*fake){readOnly}, lines: daily("edit 1", "create", "forget 1", "undo", "readonly off", "quarantine", "release 1", "delete 1"),
+			says: []string{"the role is reader", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "this cannot be lifted here", "Not here: this console is read-only", "Not here: this console is read-only"}},
+		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},
+		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "again", "undo", "undo", "", "again"),
+			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "ended: 2 of 2 items: 2 done, 0 not", "0 items.", "Undo the last act on 2 items?", "ended: 2 of 2", "2 items."}},
+		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "2 done, 0 not"}},
+		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
+		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
+			says: []string{"2 of 2 items: 0 done, 2 not", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
+		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undos", "1", "undo 1", "no", "undo undo-1", "undo", "", "again", "undo undo-7", "back", "again"),
+			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "Say which entry", "of the items of crewship", "2 items."}},
+		{name: "nothing to undo", lines: lines{"undo", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
+		{name: "history", lines: daily("history 1", "1", "compare 1", "compare 2", "compare 1 2", "compare x", "compare 1 2 3"), says: []string{"History.", "2 versions.", "1. when 2026-05-21 08:30:00Z", "as it was before", "Compare.", "removed: as it was before", "added: - deploy of billing", "the bytes of a version", "the bytes of a version", "Give one version", "Give one version"}},
+		{name: "no history", lines: lines{"history hostile:caret", "compare 1"}, says: []string{"this store keeps no earlier versions", "history, with the number of an item, lists versions"}},
+		{name: "order and hidden", lines: daily("order", "order id", "list crewship", "hidden", "hidden"), says: []string{"The orders of this store: newest, id", "2 items.", "6 items.", "are listed too", "7 items.", "are left out", "6 items."}},
+		{name: "not", lines: lines{"list crewship", "filter !pins", "again"}, says: []string{"6 items.", "Nobody has counted these items.", "Nobody has counted"}},
+		{name: "scope", lines: lines{"list crewship pins crews/eng/shared", "list crewship pins nowhere"}, says: []string{"1 item.", "0 items."}},
+		{name: "readonly", lines: daily("readonly on", "edit 1", "readonly", "no", "readonly off", "make writable", "forget 1", "no", "readonly maybe"),
+			says: []string{"this session is read-only now", "Not here: this console is read-only: you made", "Make this session writable again?", "PRODUCTION", "Nothing was changed.", "this session is writable", "Forget " + wednesday, "takes on, off"}},
+		{name: "lock", lines: lines{"lock", "stores", "unlock", "stores"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
+		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "stores:"}},
+		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget an item", "For example forget 3", "For example forget: all that are marked.", `No command "zzz"`, "order [NAME]", "open NUMBER"}},
+		{name: "health of one", lines: lines{"health crewship", "health vault", "health none"}, says: []string{"health: OK, it answers", "checks:", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", `There is no store "none"`}},
+		{name: "back", lines: lines{"back", "list crewship daily", "recall deploy", "back", "1"}, says: []string{"There is no list before this one.", "The numbers are those of the items of crewship again.", "Wednesday"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := converse(t, talkDesk(t, tt.desk...), tt.lines...)
+			ordered(t, got, tt.says...)
+			if tt.never != "" && strings.Contains(got, tt.never) {
+				t.Errorf("said %q:\n%s", tt.never, got)
+			}
+		})
+	}
+}
+
+func TestLinearReview(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		says  []string
+	}{
+		{"read", []string{"quarantine", "1"}, []string{"3 entries.", "1. crews/eng/shared/CREW.md in crewship, rule ignore_previous", "3. Store hostile: PROBLEM", "matched: Ignore previous", "source now: still poisoned"}},
+		{"release refused", []string{"quarantine", "release 1", ".old", ".", "release", "CREW.md", "cleaned", "no"},
+			[]string{"Release crews/eng/shared/CREW.md?", "The text is as it stands in the source", "Type CREW.md", "required", "The store did not take it: the text is still blocked", "your text is kept"}},
+		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
+		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "again"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
+		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "again", "delete 2", "release 2"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
+		{"bulk by rule", []string{"quarantine", "rule 1", "mark 2", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "2 of 2 entries: 2 done"}},
+		{"other lists", []string{"release 1", "list crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", "Say what to keep", "another list"}},
+		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
+			[]string{"1,204 events.", "chain verified up to 1204", "1. Event 1,204", "next goes on.", "1. Event 1,184", "event 1,184", "actor: ann", "6. Event 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
+		{"intents", []string{"intents", "1"}, []string{"An open intent is an act that began", "1. Event 1,203, 2026-05-21 09:29: forget intent by ann, an OPEN intent", "!! An open intent"}},
+		{"not attached", []string{"conflicts", "erasures", "keep base 1"}, []string{"no source of conflicts is attached", "no erasure desk is attached", "another list"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ordered(t, converse(t, talkDesk(t), tt.lines...), tt.says...)
+		})
+	}
+}
+
+// conflicted has copies of each sort.
+func conflicted(moved bool) func(*tui.Options, map[string]*fake) {
+	return func(o *tui.Options, fakes map[string]*fake) {
+		staging(o, fakes)
+		o.Conflicts, o.Settle = newConflictsFake(o.Acts.(*actsFake), moved), time.Nanosecond
+	}
+}
+
+func TestLinearConflicts(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		moved bool
+		lines []string
+		says  []string
+	}{
+		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
+		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the together", "Nothing was changed."}},
+		{"keep copy", false, []string{"conflicts", "keep copy 4", "take copy", "", "keep base 2"}, []string{"Put the copy in the place of plan.md?", "Done: resolved", "Not here: it has no base"}},
+		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: resolved"}},
+		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
+		{"merge", false, []string{"conflicts", "merge 4", "base", "copy", "both", "write", ""}, []string{"Difference 1 of 3", "base; copy; both; edit", "Difference 2 of 3", "Difference 3 of 3", "Write the result to plan.md?", "write; edit", "Done: resolved"}},
+		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
+		{"merge, no", false, []string{"conflicts", "merge 4", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
+		{"moved", true, []string{"conflicts", "keep base 4", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
+		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "again"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "ended: 1 of 1", "4 conflicts."}},
+		{"filter", false, []string{"conflicts garden", "filter", "keep both 9", "keep base"}, []string{"1 conflict.", "5 conflicts.", "There is no conflict 9", "Say which"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			ordered(t, converse(t, talkDesk(t, conflicted(tt.moved)), tt.lines...), tt.says...)
+		})
+	}
+}
+
+func TestLinearExports(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	got := converse(t, talkDesk(t), "list crewship daily", "export 1", at("one.md"), "write", "export", at("rows.csv"), "write", "export", at("rows.csv"), "write", ".",
+		"export", at("rows.txt"), "write", ".", "audit", "export", at("log.jsonl"), "write", "open crewship:x", "edit 1", "recall deploy", "export 1", ".", "export")
+	ordered(t, got, "Export crews/eng/agents/bo/daily/2026-05-20.md?", "to (enter keeps 2026-05-20.md)", "wrote 1 item", "Export the table?", "wrote 2 rows", "is there already", "Nothing was changed.",
+		"must end in .csv or .jsonl", "wrote 1,204 rows", "The numbers here are of", "Nothing was changed.", "There is no list to be exported")
+	for name, want := range map[string]string{"one.md": "14:02", "rows.csv": "Wednesday", "log.jsonl": `"seq":1`} {
+		if b, err := os.ReadFile(at(name)); err != nil || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %v\n%s", name, err, b)
+		}
+	}
+}
+
+// scribe is an editor that writes what it is told.
+type scribe struct{ path, text string }
+
+func (s scribe) Run() error        { return os.WriteFile(s.path, []byte(s.text), 0o600) }
+func (scribe) SetStdin(io.Reader)  {}
+func (scribe) SetStdout(io.Writer) {}
+func (scribe) SetStderr(io.Writer) {}
+
+func TestLinearEditor(t *testing.T) {
+	got := converse(t, talkDesk(t, func(o *tui.Options, _ map[string]*fake) {
+		o.Edit = func(path string) tea.ExecCommand { return scribe{path, "from the editor\n"} }
+	}), "list crewship daily", "edit 1", "save", "", "open 1")
+	ordered(t, got, "added: from the editor", "Done: saved", "from the editor")
+}
+
+// slowJobs runs work whose first step waits until it is let go.
+type slowJobs struct{ begun, goOn chan struct{} }
+
+func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
+	close(j.begun)
+	select {
+	case <-j.goOn:
+	case <-ctx.Done():
+	}
+	return work(ctx, stepsFake{})
+}
+
+// Long work is stopped by a word, and what was typed meanwhile is not lost.
+func TestLinearStopsLongWork(t *testing.T) {
+	jobs := slowJobs{make(chan struct{}), make(chan struct{})}
+	o := talkDesk(t, staging, func(o *tui.Options, _ map[string]*fake) { o.Jobs = jobs })
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := newSink()
+	o.Linear, o.Input, o.Output = true, r, out
+	ended := make(chan error, 1)
+	go func() { ended <- tui.Run(t.Context(), o) }()
+	say := func(lines ...string) { _, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") }
+	say("list crewship daily", "mark all", "forget", "forget", "")
+	<-jobs.begun
+	out.until("Type stop to end it")
+	say("list crewship pins", "stop")
+	out.until("Stopping.")
+	out.until("stopped: 0 of 2 items")
+	out.until("1. pins")
+	_ = w.Close()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	if !bytes.Contains(out.buf.Bytes(), []byte("the rest was left as it is")) {
+		t.Errorf("said\n%s", out.buf.String())
+	}
+}
+
+// stepping is a clock that a test moves.
+type stepping struct{ at time.Time }
+
+func (c *stepping) Now() time.Time {
+	c.at = c.at.Add(time.Minute)
+	return c.at
+}
+
+func TestLinearIdleLock(t *testing.T) {
+	got := converse(t, talkDesk(t, func(o *tui.Options, _ map[string]*fake) {
+		o.Clock, o.IdleLock = &stepping{now}, time.Second
+	}), "forget crewship:x", "unlock")
+	ordered(t, got, "that line was not obeyed", "memdesk is locked", "Unlocked.")
+	if strings.Contains(got, "Forget") || strings.Contains(got, "Failed") {
+		t.Errorf("it was obeyed:\n%s", got)
+	}
+}
+
+// A backend that breaks ends the command and not the conversation, and says
+// nothing of what it held.
+func TestLinearSurvivesABrokenStore(t *testing.T) {
+	got := converse(t, talkDesk(t, func(_ *tui.Options, fakes map[string]*fake) { fakes["crewship"].crash = true }),
+		"open crewship:x", "edit crewship:x", "stores")
+	ordered(t, got, "Failed: an internal error in", "Failed: an internal error in", "Store crewship")
+	if strings.Contains(got, "s3cret") {
+		t.Errorf("said what the store held:\n%s", got)
+	}
+}

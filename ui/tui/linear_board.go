@@ -1,0 +1,318 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// board is the list that numbers are for: a pane of the console that is read out
+// page by page instead of drawn. Its bindings act, refuse and explain.
+type board struct {
+	name  string // what its verbs are for
+	query string
+	side  *side    // the list has no pane of its own
+	p     *records // nil: items or hits
+	items *tiers   // nil: records or hits
+
+	from   from
+	next   string
+	rows   []record    // of the page that was read
+	heads  []itemRow   // the same of items
+	refs   []model.Ref // of hits
+	number int         // rows that were read in all
+	// fresh is a row as it is now; nil: rows are told from what acts on them.
+	fresh func(ctx context.Context, r record) (record, error)
+}
+
+// The names of boards beside those of sides.
+const (
+	boardItems      = "list"
+	boardHits       = "recall"
+	boardQuarantine = "quarantine"
+	boardConflicts  = "conflicts"
+	boardErasure    = "erasures"
+	boardAudit      = "audit"
+)
+
+// newPaneBoard is a pane of records.
+func newPaneBoard(l *linear, name string, pane int, query string) *board {
+	b := &board{name: name, query: query}
+	switch p := l.a.panes[pane].(type) {
+	case *records:
+		b.p = p
+	case *erasures:
+		b.p = p.records
+		b.fresh = func(ctx context.Context, r record) (record, error) {
+			now, err := l.a.d.erasure.Request(ctx, r.raw.(ErasureRequest).ID)
+			return erasureRecord(l.a.d, now), err
+		}
+	}
+	l.a.active = pane
+	return b
+}
+
+// newSideBoard is a list that an act has opened.
+func newSideBoard(l *linear, s *side) *board {
+	name := s.list.kind.name
+	if name == "" {
+		name = s.list.kind.noun + "s" // steps of a plan, layers
+	}
+	return &board{name: name, side: s, p: s.list}
+}
+
+// newItemsBoard is a place of a store.
+func newItemsBoard(l *linear, at scopeOf, query string, order model.Order, hidden bool) *board {
+	t := l.a.panes[paneTiers].(*tiers)
+	l.a.active, t.level = paneTiers, levelItems
+	_ = t.items.open(at, hidden) // its question is asked here, page by page
+	t.items.marks.clear()
+	t.items.query, t.items.order = query, order
+	_ = t.items.restart()
+	return &board{name: boardItems, items: t, query: query}
+}
+
+// enter reads a list from its start and keeps the one before; a list that cannot
+// be had leaves that one in hand.
+func (l *linear) enter(ctx context.Context, b *board) {
+	was, side := l.board, b.side
+	if b.side != nil {
+		l.say("%s.", b.side.title)
+	}
+	if err := b.begin(); err != nil {
+		l.failed(err)
+	} else {
+		l.board, l.a.side = b, side
+		if l.page(ctx) {
+			if was != nil && was.name != b.name {
+				l.under = append(l.under, was)
+			}
+			return
+		}
+	}
+	l.hold(was)
+}
+
+// begin makes a list of records ready to be asked for.
+func (b *board) begin() error {
+	if b.p == nil {
+		return nil
+	}
+	if why := b.p.unavailable(); why != "" {
+		return model.Errorf(model.Unsupported, "", "%s", why)
+	}
+	if b.p.kind.check != nil {
+		if err := b.p.kind.check(b.query); err != nil {
+			return err
+		}
+	}
+	b.p.query = b.query
+	b.p.marks.clear()
+	_ = b.p.restart() // its question is asked here, page by page
+	return nil
+}
+
+// hold takes a list in hand again.
+func (l *linear) hold(b *board) {
+	l.board, l.a.side = b, nil
+	switch {
+	case b == nil:
+	case b.items != nil:
+		l.a.active = paneTiers
+	case b.side == nil && b.p != nil:
+		l.a.active = b.p.kind.pane
+	default:
+		l.a.side = b.side
+	}
+}
+
+// back goes to the list before; its numbers are those of its last page.
+func (l *linear) back(context.Context, string) {
+	n := len(l.under)
+	if n == 0 {
+		l.say("There is no list before this one.")
+		return
+	}
+	l.hold(l.under[n-1])
+	l.under = l.under[:n-1]
+	l.say("The numbers are those of %s again.", l.board.called())
+}
+
+func (b *board) called() string {
+	switch {
+	case b.items != nil:
+		return "the items of " + b.items.items.at.store
+	case b.side != nil:
+		return b.side.title
+	}
+	return b.name
+}
+
+// page reads the next rows out, if they can be had.
+func (l *linear) page(ctx context.Context) bool {
+	b := l.board
+	var total model.Count
+	var notices []safetext.Text
+	var lines []safetext.Text
+	var err error
+	if b.items != nil {
+		total, notices, err = b.fetchItems(ctx, l)
+		for _, r := range b.heads {
+			lines = append(lines, l.headline(r.header))
+		}
+	} else {
+		var notice said
+		total, notice, err = b.fetchRecords(ctx)
+		if !notice.text.IsEmpty() {
+			notices = append(notices, notice.words(l.a.d.esc))
+		}
+		for _, r := range b.rows {
+			lines = append(lines, b.row(l, r))
+		}
+	}
+	if err != nil {
+		l.failed(err)
+		return false
+	}
+	first := b.number == 0
+	b.number += len(lines)
+	if first {
+		l.counted(b, total)
+	}
+	for _, n := range notices {
+		l.sentence(n)
+	}
+	for i, t := range lines {
+		l.say("%d. %s", i+1, t)
+	}
+	switch {
+	case b.next != "":
+		l.say("next goes on.")
+	case first && len(lines) == 0 && b.p != nil && b.query == "":
+		l.sentence(safetext.Const(b.p.kind.empty))
+	default:
+		l.say("End of the list.")
+	}
+	return true
+}
+
+func (l *linear) counted(b *board, total model.Count) {
+	noun := "item"
+	if b.p != nil {
+		noun = b.p.kind.noun
+	}
+	switch {
+	case total.Unknown && b.side != nil: // said by what has brought it
+	case total.Unknown:
+		l.say("Nobody has counted these %s.", safetext.Noun(2, noun))
+	case total.AtLeast:
+		l.say("At least %s.", plural(total.N, noun))
+	default:
+		l.say("%s.", plural(total.N, noun))
+	}
+}
+
+func (b *board) fetchItems(ctx context.Context, l *linear) (model.Count, []safetext.Text, error) {
+	page, err := b.items.items.list.fetch(ctx, b.from, linearPage)
+	if err != nil {
+		return model.Count{}, nil, err
+	}
+	var notices []safetext.Text
+	for _, p := range page.problems {
+		notices = append(notices, l.a.d.esc.Sprintf("Notice: %s", l.a.d.esc.LineMax(p, maxReason)))
+	}
+	b.heads, b.next, b.from = page.rows, page.next, from{cursor: page.next}
+	return page.total, notices, nil
+}
+
+// words are what a source says of the whole list.
+func (s said) words(esc safetext.Escaper) safetext.Text {
+	if s.calm {
+		return s.text
+	}
+	return esc.Sprintf("Notice: %s", s.text)
+}
+
+func (b *board) fetchRecords(ctx context.Context) (model.Count, said, error) {
+	filter, not := strings.CutPrefix(b.p.query, "!")
+	page, notice, err := b.p.kind.fetch(ctx, PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: b.from.cursor, Limit: linearPage})
+	if err != nil {
+		return model.Count{}, said{}, err
+	}
+	b.rows, b.next, b.from = page.rows, page.next, from{cursor: page.next}
+	return page.total, notice, nil
+}
+
+// row is a record as a sentence.
+func (b *board) row(l *linear, r record) safetext.Text {
+	if t := l.tell(b, r); !t.IsEmpty() {
+		return t
+	}
+	var parts []safetext.Text
+	for i, c := range r.cells {
+		if !c.IsEmpty() {
+			parts = append(parts, l.a.d.esc.Sprintf("%s %s", strings.ToLower(b.p.kind.columns[i].title), c))
+		}
+	}
+	return l.a.d.esc.Join(parts, ", ")
+}
+
+// at puts the console's cursor on a row.
+func (l *linear) at(ctx context.Context, b *board, n int) bool {
+	size := len(b.rows)
+	if b.items != nil {
+		size = len(b.heads)
+	}
+	if n < 1 || n > size {
+		l.say("There is no %s %d on the page that was read last.", b.noun(), n)
+		return false
+	}
+	if b.items != nil {
+		w := b.items.items.list
+		w.rows, w.sel, w.loaded = b.heads, n-1, true
+		return true
+	}
+	if b.fresh != nil {
+		now, err := b.fresh(ctx, b.rows[n-1])
+		if err != nil {
+			l.failed(err)
+			return false
+		}
+		b.rows[n-1] = now
+	}
+	b.p.list.rows, b.p.list.sel, b.p.list.loaded, b.p.full = b.rows, n-1, true, false
+	return true
+}
+
+func (b *board) noun() string {
+	if b.p != nil {
+		return b.p.kind.noun
+	}
+	return "item"
+}
+
+// rowNumbers reads "1 3-5 9".
+func rowNumbers(argument string) ([]int, bool) {
+	var out []int
+	for _, word := range strings.FieldsFunc(argument, func(r rune) bool { return r == ' ' || r == ',' }) {
+		a, z, ranged := strings.Cut(word, "-")
+		first, err := strconv.Atoi(a)
+		last := first
+		if err == nil && ranged {
+			last, err = strconv.Atoi(z)
+		}
+		if err != nil || first < 1 || last < first || last-first > linearPage {
+			return nil, false
+		}
+		for n := first; n <= last; n++ {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out, len(out) > 0
+}
