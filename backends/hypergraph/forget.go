@@ -100,16 +100,8 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 		if !a.caps.Transactions { // a cancelled cascade would stay half done (R40)
 			steps = context.WithoutCancel(ctx)
 		}
-		for _, id := range ids {
-			switch err := tx.DeleteNode(steps, id); {
-			case errors.Is(err, model.NotFound):
-			case err != nil:
-				return err
-			default:
-				removed++
-			}
-		}
-		return nil
+		removed, err = tx.DeleteNodes(steps, ids)
+		return err
 	})
 	if err != nil {
 		return model.ForgetResult{}, wrap("forget", err)

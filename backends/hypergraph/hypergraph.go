@@ -187,12 +187,19 @@ type Ops interface {
 	// DeleteNode removes the node, its memberships, its vector, and edges left with
 	// fewer than two members. A node whose decision has children is Conflict.
 	DeleteNode(ctx context.Context, id string) error
+	// DeleteNodes does what DeleteNode does to each of the nodes and counts them;
+	// absent ones are passed over. Decisions come before those they hang under. A
+	// node whose decision keeps a child is Conflict. Where there are transactions a
+	// failure leaves nothing of it.
+	DeleteNodes(ctx context.Context, ids []string) (int64, error)
 	// ListNodes returns a window in the listing's order, which is total: ties go by
 	// id. newest is oldest reversed. A cursor that is not of this backend and order,
 	// and an order that is not allowed, are InvalidInput.
 	ListNodes(ctx context.Context, l Listing) (NodePage, error)
 	// AllNodes streams every node that the filter keeps, by id.
 	AllNodes(ctx context.Context, f NodeFilter) iter.Seq2[Node, error]
+	// StreamNodes streams every node in the order that costs least.
+	StreamNodes(ctx context.Context) iter.Seq2[Node, error]
 
 	// CreateEdge stores the edge with its members, a weight of 0 included. A member
 	// that is no node is Conflict; (node, role) twice is InvalidInput.
@@ -206,6 +213,9 @@ type Ops interface {
 	ListEdges(ctx context.Context, l Listing) (EdgePage, error)
 	// EdgesOf lists at most limit edges of a node and counts them all.
 	EdgesOf(ctx context.Context, node string, limit int) ([]Edge, int64, error)
+	// EdgesOfAll gives the ids of every edge of each of the nodes, sorted; a node
+	// without edges is not in it.
+	EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error)
 	// AddMembership is NotFound for an absent edge or node and AlreadyExists for
 	// (edge, node, role) twice.
 	AddMembership(ctx context.Context, edge string, m Membership) error

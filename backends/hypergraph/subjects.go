@@ -21,6 +21,12 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 		if key == "" { // no key is nobody's, never everybody's
 			continue
 		}
+		var ids []string
+		tell := func() (more bool, err error) {
+			more, err = s.tell(ctx, ids, key, told, yield)
+			ids = ids[:0]
+			return more, err
+		}
 		for n, err := range s.Backend.AllNodes(ctx, NodeFilter{SubjectID: key}) {
 			if err != nil {
 				return wrap(op, err)
@@ -28,35 +34,44 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 			if n.SubjectID != key {
 				continue
 			}
-			if !yield(model.SubjectHit{ID: NodeItemID(n.ID), Subject: key, Reason: "tagged"}) {
-				return nil
+			if ids = append(ids, n.ID); len(ids) < concerningBatch {
+				continue
 			}
-			more, err := s.edgesOf(ctx, n.ID, key, told, yield)
-			if err != nil || !more {
+			if more, err := tell(); err != nil || !more {
 				return wrap(op, err)
 			}
+		}
+		if more, err := tell(); err != nil || !more {
+			return wrap(op, err)
 		}
 	}
 	return nil
 }
 
-// edgesOf yields the edges of a person's node, each once.
-func (s subjects) edgesOf(ctx context.Context, node, key string, told map[string]bool, yield func(model.SubjectHit) bool) (more bool, err error) {
-	limit := model.LinkLimit
-	edges, total, err := s.Backend.EdgesOf(ctx, node, limit)
-	if err == nil && total > int64(limit) { // all of them: erasure must not miss one
-		edges, _, err = s.Backend.EdgesOf(ctx, node, int(total))
+// concerningBatch is how many nodes are asked for their edges at once.
+const concerningBatch = 500
+
+// tell yields a person's nodes, and their edges, each once.
+func (s subjects) tell(ctx context.Context, nodes []string, key string, told map[string]bool, yield func(model.SubjectHit) bool) (more bool, err error) {
+	if len(nodes) == 0 {
+		return true, nil
 	}
+	edges, err := s.Backend.EdgesOfAll(ctx, nodes)
 	if err != nil {
 		return false, err
 	}
-	for _, e := range edges {
-		if told[e.ID] {
-			continue
-		}
-		told[e.ID] = true
-		if !yield(model.SubjectHit{ID: EdgeItemID(e.ID), Subject: key, Reason: "ties " + NodeItemID(node) + ", which is tagged"}) {
+	for _, node := range nodes {
+		if !yield(model.SubjectHit{ID: NodeItemID(node), Subject: key, Reason: "tagged"}) {
 			return false, nil
+		}
+		for _, e := range edges[node] {
+			if told[e] {
+				continue
+			}
+			told[e] = true
+			if !yield(model.SubjectHit{ID: EdgeItemID(e), Subject: key, Reason: "ties " + NodeItemID(node) + ", which is tagged"}) {
+				return false, nil
+			}
 		}
 	}
 	return true, nil

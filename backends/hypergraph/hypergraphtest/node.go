@@ -1,7 +1,9 @@
 package hypergraphtest
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -22,6 +24,8 @@ var nodeCases = []Case{
 	{"H5", Contract, "values are copies, in and out", nodeCopies},
 	{"H2", Added, "decisions keep their record and their parent", decisionRoundTrip},
 	{"H4", Added, "a decision with children cannot be deleted", decisionChildren},
+	{"H4", Added, "deleting many does what deleting each does", deleteMany},
+	{"H4", Added, "deleting many is refused for a decision that keeps a child", deleteManyParents},
 	{"H1", Added, "subjects are kept where they are declared and empty elsewhere", nodeSubject},
 	{"H1", Added, "counts add up per tier", counts},
 	{"H11", Contract, "feature gate: unknown names are false", features},
@@ -223,6 +227,98 @@ func decisionChildren(t *testing.T, b hypergraph.Backend) {
 		if err := b.DeleteNode(t.Context(), id); err != nil {
 			t.Errorf("delete %s, children first: %v", id, err)
 		}
+	}
+}
+
+// deleteMany compares the store with one in which each node went by itself.
+func deleteMany(t *testing.T, b hypergraph.Backend) {
+	ctx := t.Context()
+	state := func(round string) (nodes, edges []string, counted []model.TierCount) {
+		all := func(kind string) []hypergraph.Node {
+			var out []hypergraph.Node
+			for i := range 8 {
+				n := node(fmt.Sprintf("%s%s%d", round, kind, 7-i), fmt.Sprintf("text %s %d", kind, i))
+				n.Tier = []string{"session", "longterm"}[i%2]
+				out = append(out, n)
+			}
+			return out
+		}
+		gone, stay := all("gone"), all("stay")
+		create(t, b, gone...)
+		create(t, b, stay...)
+		create(t, b, decision(round+"goneP", ""), decision(round+"goneC", round+"goneP"), decision(round+"stayC", ""))
+		tie(t, b, round+"broken", "relation", gone[0].ID, stay[0].ID)
+		tie(t, b, round+"both", "relation", gone[1].ID, gone[2].ID)
+		tie(t, b, round+"kept", "relation", gone[3].ID, stay[1].ID, stay[2].ID)
+		tie(t, b, round+"untouched", "relation", stay[3].ID, stay[4].ID)
+		list := []string{round + "goneC", round + "goneP", round + "absent"}
+		for _, n := range gone {
+			list = append(list, n.ID)
+		}
+		if round == "many-" {
+			n, err := b.DeleteNodes(ctx, list)
+			if err != nil || n != int64(len(list)-1) {
+				t.Fatalf("DeleteNodes = %d, %v; want %d", n, err, len(list)-1)
+			}
+		} else {
+			for _, id := range list {
+				if err := b.DeleteNode(ctx, id); err != nil && !errors.Is(err, model.NotFound) {
+					t.Fatal(err)
+				}
+			}
+		}
+		for n, err := range b.AllNodes(ctx, hypergraph.NodeFilter{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if id, ok := strings.CutPrefix(n.ID, round); ok {
+				nodes = append(nodes, id)
+			}
+		}
+		page, err := b.ListEdges(ctx, hypergraph.Listing{Order: model.OrderID, Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Edges {
+			if id, ok := strings.CutPrefix(e.ID, round); ok {
+				edges = append(edges, fmt.Sprintf("%s %d", id, len(e.Members)))
+			}
+		}
+		if found := search(t, b, "gone", hypergraph.SearchOptions{}); len(found.Hits) > 0 {
+			t.Errorf("%s: search still finds %v", round, hitIDs(found))
+		}
+		if counted, err = b.Counts(ctx); err != nil {
+			t.Fatal(err)
+		}
+		return nodes, edges, counted
+	}
+	nodes, edges, before := state("each-")
+	gotNodes, gotEdges, after := state("many-")
+	same(t, "nodes", gotNodes, nodes)
+	same(t, "edges", gotEdges, edges)
+	for i := range before {
+		if after[i].Items != 2*before[i].Items || after[i].Bytes != 2*before[i].Bytes {
+			t.Errorf("counts of %s: %+v after %+v, which must be doubled", after[i].Tier, after[i], before[i])
+		}
+	}
+	of, err := b.EdgesOfAll(ctx, []string{"many-stay6", "many-stay7", "many-stay0", "absent"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string][]string{"many-stay6": {"many-kept"}}, of); diff != "" {
+		t.Errorf("EdgesOfAll (-want +got):\n%s", diff)
+	}
+}
+
+func deleteManyParents(t *testing.T, b hypergraph.Backend) {
+	create(t, b, node("other", "text"), decision("root", ""), decision("child", "root"), decision("leaf", "child"))
+	err := b.WithTx(t.Context(), func(tx hypergraph.Ops) error {
+		_, err := tx.DeleteNodes(t.Context(), []string{"child", "root"})
+		return err
+	})
+	wantKind(t, "delete of a decision that keeps a child", err, model.Conflict)
+	for _, id := range []string{"root", "child", "leaf"} {
+		get(t, b, id)
 	}
 }
 

@@ -3,6 +3,7 @@ package inmem
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -208,4 +209,18 @@ func (s *state) EdgesOf(ctx context.Context, node string, limit int) ([]hypergra
 		out = append(out, s.edges[id].copyOut())
 	}
 	return out, int64(len(ids)), nil
+}
+
+// EdgesOfAll implements hypergraph.Ops.
+func (s *state) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
+	if err := model.FromContext(ctx, "edges of nodes"); err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for _, n := range nodes {
+		if of := s.memberOf[n]; len(of) > 0 {
+			out[n] = slices.Sorted(maps.Keys(of))
+		}
+	}
+	return out, nil
 }

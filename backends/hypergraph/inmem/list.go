@@ -255,6 +255,11 @@ func nodeFilter(f hypergraph.NodeFilter, text string) func(*node) bool {
 	}
 }
 
+// StreamNodes implements hypergraph.Ops.
+func (s *state) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	return s.AllNodes(ctx, hypergraph.NodeFilter{})
+}
+
 // AllNodes implements hypergraph.Ops inside a transaction.
 func (s *state) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
 	return func(yield func(hypergraph.Node, error) bool) {

@@ -3,6 +3,7 @@ package inmem
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -283,6 +284,22 @@ func (s *state) DeleteNode(ctx context.Context, id string) error {
 	s.all.remove(x)
 	s.leave(x)
 	return nil
+}
+
+// DeleteNodes implements hypergraph.Ops. What was removed before a failure stays
+// removed: there are no transactions.
+func (s *state) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
+	var removed int64
+	for _, id := range ids {
+		switch err := s.DeleteNode(ctx, id); {
+		case errors.Is(err, model.NotFound):
+		case err != nil:
+			return removed, err
+		default:
+			removed++
+		}
+	}
+	return removed, nil
 }
 
 // Counts implements hypergraph.Ops.

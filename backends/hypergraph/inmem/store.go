@@ -121,6 +121,12 @@ func (s *Store) DeleteNode(ctx context.Context, id string) error {
 	return s.write(ctx, "delete node", func() error { return s.state.DeleteNode(ctx, id) })
 }
 
+// DeleteNodes implements hypergraph.Ops.
+func (s *Store) DeleteNodes(ctx context.Context, ids []string) (n int64, err error) {
+	err = s.write(ctx, "delete nodes", func() error { n, err = s.state.DeleteNodes(ctx, ids); return err })
+	return n, err
+}
+
 // ListNodes implements hypergraph.Ops.
 func (s *Store) ListNodes(ctx context.Context, l hypergraph.Listing) (p hypergraph.NodePage, err error) {
 	err = s.read(ctx, "list nodes", func() error { p, err = s.state.ListNodes(ctx, l); return err })
@@ -129,6 +135,11 @@ func (s *Store) ListNodes(ctx context.Context, l hypergraph.Listing) (p hypergra
 
 // streamBatch is how many nodes AllNodes copies under one lock.
 const streamBatch = 512
+
+// StreamNodes implements hypergraph.Ops.
+func (s *Store) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	return s.AllNodes(ctx, hypergraph.NodeFilter{})
+}
 
 // AllNodes implements hypergraph.Ops. It holds no lock while the caller looks at
 // a node, so it sees each node as it is when its batch is copied.
@@ -182,6 +193,12 @@ func (s *Store) DeleteEdge(ctx context.Context, id string) error {
 func (s *Store) ListEdges(ctx context.Context, l hypergraph.Listing) (p hypergraph.EdgePage, err error) {
 	err = s.read(ctx, "list edges", func() error { p, err = s.state.ListEdges(ctx, l); return err })
 	return p, err
+}
+
+// EdgesOfAll implements hypergraph.Ops.
+func (s *Store) EdgesOfAll(ctx context.Context, nodes []string) (es map[string][]string, err error) {
+	err = s.read(ctx, "edges of nodes", func() error { es, err = s.state.EdgesOfAll(ctx, nodes); return err })
+	return es, err
 }
 
 // EdgesOf implements hypergraph.Ops.

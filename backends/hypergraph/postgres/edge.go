@@ -216,6 +216,23 @@ func (s *Store) touchEdge(q *query, edge string) error {
 	return err
 }
 
+// EdgesOfAll implements hypergraph.Ops.
+func (o ops) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	nodes = storables(nodes)
+	err := o.read(ctx, "edges", func(q *query) error {
+		clear(out)
+		return q.each(`SELECT DISTINCT m.node_id, m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = ANY($2)
+			ORDER BY m.hyperedge_id`, []any{o.s.workspace, nodes}, func(scan func(...any) error) error {
+			var node, edge string
+			err := scan(&node, &edge)
+			out[node] = append(out[node], edge)
+			return err
+		})
+	})
+	return out, err
+}
+
 // EdgesOf implements hypergraph.Ops, newest first.
 func (o ops) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.Edge, int64, error) {
 	var edges []hypergraph.Edge

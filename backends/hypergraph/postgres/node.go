@@ -136,6 +136,11 @@ func (s *Store) nodesByID(q *query, ids []string) ([]hypergraph.Node, error) {
 // allBatch is how many nodes AllNodes reads at once.
 const allBatch = 500
 
+// StreamNodes implements hypergraph.Ops.
+func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	return o.AllNodes(ctx, hypergraph.NodeFilter{})
+}
+
 // AllNodes implements hypergraph.Ops. Outside a transaction it reads in batches, so
 // a slow reader keeps no snapshot open; a node that is created meanwhile behind the
 // place reached is not seen. Inside one, the nodes of a person, and those named by

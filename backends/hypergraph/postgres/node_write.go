@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
@@ -181,6 +182,71 @@ func (o ops) DeleteNode(ctx context.Context, id string) error {
 			(SELECT count(DISTINCT m.node_id) FROM memdesk.membership m WHERE m.workspace = $1 AND m.hyperedge_id = e.id) < 2`, o.s.workspace, edges)
 		return err
 	})
+}
+
+// deleteBatch is how many nodes one statement of DeleteNodes removes.
+const deleteBatch = 5000
+
+// DeleteNodes implements hypergraph.Ops by statements over many rows at once.
+func (o ops) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
+	ids = storables(ids)
+	var removed int64
+	err := o.change(ctx, "delete", func(q *query) error {
+		removed = 0
+		if err := o.s.freeParents(q, ids); err != nil {
+			return err
+		}
+		for part := range slices.Chunk(ids, deleteBatch) {
+			n, err := o.s.deleteNodes(q, part)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		return nil
+	})
+	return removed, err
+}
+
+// freeParents is Conflict where a decision that stays hangs under one that goes,
+// and takes the others off their parents: no order among them matters then.
+func (s *Store) freeParents(q *query, ids []string) error {
+	for part := range slices.Chunk(ids, deleteBatch) {
+		var staying string
+		found, err := q.one(`SELECT node_id FROM memdesk.decisions WHERE workspace = $1 AND parent_id = ANY($2) AND node_id <> ALL($3) LIMIT 1`,
+			[]any{s.workspace, part, ids}, &staying)
+		if err != nil {
+			return err
+		}
+		if found {
+			return model.Errorf(model.Conflict, q.op, "decision %.200q hangs under one that is to go: give it another parent first", staying)
+		}
+	}
+	for part := range slices.Chunk(ids, deleteBatch) {
+		if _, err := q.exec(`UPDATE memdesk.decisions SET parent_id = NULL WHERE workspace = $1 AND parent_id = ANY($2)`, s.workspace, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) deleteNodes(q *query, ids []string) (int64, error) {
+	for _, id := range ids {
+		delete(q.held, id)
+	}
+	var edges []string
+	if err := q.each(`UPDATE memdesk.hyperedges e SET row_version = row_version + 1
+		WHERE e.workspace = $1 AND e.id IN (SELECT m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = ANY($2))
+		RETURNING e.id`, []any{s.workspace, ids}, collect(&edges)); err != nil {
+		return 0, err
+	}
+	n, err := q.exec(`DELETE FROM memdesk.nodes WHERE workspace = $1 AND id = ANY($2)`, s.workspace, ids)
+	if err != nil || len(edges) == 0 {
+		return n, err
+	}
+	_, err = q.exec(`DELETE FROM memdesk.hyperedges e WHERE e.workspace = $1 AND e.id = ANY($2) AND
+		(SELECT count(DISTINCT m.node_id) FROM memdesk.membership m WHERE m.workspace = $1 AND m.hyperedge_id = e.id) < 2`, s.workspace, edges)
+	return n, err
 }
 
 func collect(into *[]string) func(func(...any) error) error {

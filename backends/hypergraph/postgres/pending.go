@@ -131,6 +131,11 @@ func (p *Pending) DeleteNode(ctx context.Context, id string) error {
 	return p.now(ctx).DeleteNode(ctx, id)
 }
 
+// DeleteNodes implements hypergraph.Ops.
+func (p *Pending) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
+	return p.now(ctx).DeleteNodes(ctx, ids)
+}
+
 // GetNode implements hypergraph.Ops.
 func (p *Pending) GetNode(ctx context.Context, id string) (hypergraph.Node, error) {
 	return p.now(ctx).GetNode(ctx, id)
@@ -144,6 +149,11 @@ func (p *Pending) ListNodes(ctx context.Context, l hypergraph.Listing) (hypergra
 // AllNodes implements hypergraph.Ops.
 func (p *Pending) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
 	return p.now(ctx).AllNodes(ctx, f)
+}
+
+// StreamNodes implements hypergraph.Ops.
+func (p *Pending) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	return p.now(ctx).StreamNodes(ctx)
 }
 
 // CreateEdge implements hypergraph.Ops.
@@ -169,6 +179,11 @@ func (p *Pending) DeleteEdge(ctx context.Context, id string) error {
 // ListEdges implements hypergraph.Ops.
 func (p *Pending) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.EdgePage, error) {
 	return p.now(ctx).ListEdges(ctx, l)
+}
+
+// EdgesOfAll implements hypergraph.Ops.
+func (p *Pending) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
+	return p.now(ctx).EdgesOfAll(ctx, nodes)
 }
 
 // EdgesOf implements hypergraph.Ops.

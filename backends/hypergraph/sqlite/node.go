@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -173,6 +174,39 @@ func (o ops) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hy
 				return
 			}
 			after = nodes[len(nodes)-1].ID
+		}
+	}
+}
+
+// StreamNodes implements hypergraph.Ops, in the order in which the rows lie, with
+// what AllNodes says of slow readers.
+func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	const batch = 1000
+	return func(yield func(hypergraph.Node, error) bool) {
+		for after := int64(math.MinInt64); ; {
+			var rows []nodeRow
+			err := o.view(ctx, "list", func(q *query) error {
+				c, err := o.s.nodeConditions(q.op, hypergraph.NodeFilter{})
+				if err != nil {
+					return err
+				}
+				c.add(`n.rowid > ?`, after)
+				rows, err = o.s.selectNodes(q, c.where()+` ORDER BY n.rowid LIMIT ?`, append(c.args, batch))
+				return err
+			})
+			if err != nil {
+				yield(hypergraph.Node{}, err)
+				return
+			}
+			for i := range rows {
+				if !yield(rows[i].node, nil) {
+					return
+				}
+			}
+			if len(rows) < batch {
+				return
+			}
+			after = rows[len(rows)-1].rowid
 		}
 	}
 }

@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"memdesk/model"
+)
+
+// deleteBatch is how many rows one statement of DeleteNodes removes.
+const deleteBatch = 4000
+
+// DeleteNodes implements hypergraph.Ops by statements over many rows at once. The
+// rows go in the order in which they lie: the text index writes a segment of its
+// own whenever it is told of a smaller row than before.
+func (o ops) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
+	var removed int64
+	err := o.change(ctx, "delete", func(q *query) (err error) {
+		d := manyDelete{s: o.s, q: q, counts: map[counterKey][2]int64{}}
+		removed, err = d.run(ids)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return removed, nil
+}
+
+// manyDelete is one DeleteNodes.
+type manyDelete struct {
+	s      *Store
+	q      *query
+	edges  []string // that lose a member
+	counts map[counterKey][2]int64
+}
+
+func (d *manyDelete) run(ids []string) (int64, error) {
+	if err := d.freeParents(ids); err != nil {
+		return 0, err
+	}
+	var rows []int64
+	for part := range slices.Chunk(ids, idBatch) {
+		var c conditions
+		c.in(`n.id`, ``, part)
+		if err := d.q.each(`SELECT n.rowid FROM nodes n `+c.where(), c.args, collectInts(&rows)); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	for part := range slices.Chunk(rows, deleteBatch) {
+		if err := d.part(jsonInts(part)); err != nil {
+			return 0, err
+		}
+	}
+	if err := d.brokenEdges(); err != nil {
+		return 0, err
+	}
+	for k, c := range d.counts {
+		if err := count(d.q, k.tier, k.typ, k.subtype, c[0], c[1]); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(rows)), nil
+}
+
+// freeParents is Conflict where a decision that stays hangs under one that goes.
+// Those that go with their parent are taken off it first: no order among them
+// matters then.
+func (d *manyDelete) freeParents(ids []string) error {
+	var going map[string]bool
+	for part := range slices.Chunk(ids, idBatch) {
+		var c conditions
+		c.in(`parent_id`, ``, part)
+		var children []string
+		if err := d.q.each(`SELECT node_id FROM decisions `+c.where(), c.args, collectTexts(&children)); err != nil {
+			return err
+		}
+		if len(children) == 0 {
+			continue
+		}
+		if going == nil {
+			going = make(map[string]bool, len(ids))
+			for _, id := range ids {
+				going[id] = true
+			}
+		}
+		for _, c := range children {
+			if !going[c] {
+				return model.Errorf(model.Conflict, d.q.op, "decision %.200q hangs under one that is to go: give it another parent first", c)
+			}
+		}
+		if _, err := d.q.exec(`UPDATE decisions SET parent_id = NULL `+c.where(), c.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part removes the nodes of these rows and what hangs on them.
+func (d *manyDelete) part(rows string) error {
+	const these = `IN (SELECT value FROM json_each(?))`
+	if d.s.layout.own {
+		if _, err := d.q.exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata)
+			SELECT 'delete', seq, content, metadata FROM nodes WHERE seq `+these+` ORDER BY seq`, rows); err != nil {
+			return err
+		}
+		if err := d.q.each(`SELECT tier, type, subtype, count(*), sum(length(CAST(content AS BLOB))) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
+			[]any{rows}, d.uncount); err != nil {
+			return err
+		}
+	}
+	const nodes = `node_id IN (SELECT id FROM nodes WHERE rowid ` + these + `)`
+	if err := d.q.each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, collectTexts(&d.edges)); err != nil {
+		return err
+	}
+	tables := []string{"membership", "decisions"}
+	if d.s.layout.vectors {
+		tables = append(tables, "node_embeddings")
+	}
+	for _, t := range tables {
+		if _, err := d.q.exec(`DELETE FROM `+t+` WHERE `+nodes, rows); err != nil {
+			return err
+		}
+	}
+	_, err := d.q.exec(`DELETE FROM nodes WHERE rowid `+these, rows)
+	return err
+}
+
+func (d *manyDelete) uncount(scan func(...any) error) error {
+	var k counterKey
+	var items, bytes int64
+	err := scan(&k.tier, &k.typ, &k.subtype, &items, &bytes)
+	c := d.counts[k]
+	d.counts[k] = [2]int64{c[0] - items, c[1] - bytes}
+	return err
+}
+
+// brokenEdges removes the edges that have fewer than two members now. A writer
+// without foreign keys leaves rows of edges that are gone (recurse.md, Traps): such
+// an edge is none.
+func (d *manyDelete) brokenEdges() error {
+	slices.Sort(d.edges)
+	d.edges = slices.Compact(d.edges)
+	for part := range slices.Chunk(d.edges, idBatch) {
+		c := conditions{parts: []string{`(SELECT count(DISTINCT m.node_id) FROM membership m WHERE m.hyperedge_id = e.id) < 2`}}
+		c.in(`e.id`, ``, part)
+		var broken []string
+		if err := d.q.each(`SELECT e.id FROM hyperedges e `+c.where(), c.args, collectTexts(&broken)); err != nil {
+			return err
+		}
+		for _, e := range broken {
+			if err := d.s.deleteEdge(d.q, e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EdgesOfAll implements hypergraph.Ops.
+func (o ops) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := o.view(ctx, "edges", func(q *query) error {
+		clear(out)
+		for part := range slices.Chunk(nodes, idBatch) {
+			var c conditions
+			c.in(`m.node_id`, ``, part)
+			if err := q.each(`SELECT DISTINCT m.node_id, e.id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+
+				c.where()+` ORDER BY e.id`, c.args, func(scan func(...any) error) error {
+				var node, edge string
+				err := scan(&node, &edge)
+				out[node] = append(out[node], edge)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func collectTexts(into *[]string) func(func(...any) error) error {
+	return func(scan func(...any) error) error {
+		var s string
+		err := scan(&s)
+		*into = append(*into, s)
+		return err
+	}
+}
