@@ -1,6 +1,8 @@
 package gdpr
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -33,7 +35,7 @@ const Erased = "[erased]"
 // half name the person.
 const sharedLines = 3
 
-func (d *Desk) decide(r *Request, m *subject.Matcher, s model.Store, q *search) []Step {
+func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) []Step {
 	going := map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
@@ -68,7 +70,7 @@ func (d *Desk) decide(r *Request, m *subject.Matcher, s model.Store, q *search) 
 			st.Ground = r.Holds[slices.IndexFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == f.Item.ID })].Ground
 		case Redact:
 			redact(m, s, f.Item, &st)
-			st.NewID = q.free(st.NewID)
+			st.NewID = q.free(ctx, st.NewID)
 		}
 		out = append(out, st)
 	}
@@ -173,18 +175,28 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 }
 
 // free gives an id that nothing else has, now or in this plan; empty stays empty.
-func (q *search) free(id string) string {
+func (q *search) free(ctx context.Context, id string) string {
 	if id == "" {
 		return ""
 	}
 	ext := path.Ext(id)
 	for n, next := 2, id; ; n++ {
-		if !q.seen[next] {
+		if !q.taken(ctx, next) {
 			q.seen[next] = true
 			return next
 		}
 		next = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(id, ext), n, ext)
 	}
+}
+
+// taken reports whether an id stands for an item already. A store that was looked
+// through in one pass is asked.
+func (q *search) taken(ctx context.Context, id string) bool {
+	if q.seen[id] || q.store.Texts == nil {
+		return q.seen[id]
+	}
+	_, err := q.store.Browser.Read(ctx, id)
+	return !errors.Is(err, model.NotFound) && !errors.Is(err, model.InvalidInput) // what is no id of the store is nobody's
 }
 
 // redactField edits a metadata value. One that is an identifier as a whole is

@@ -44,7 +44,7 @@ type search struct {
 	children map[string][]string // parent → children, by the store's own parent fields
 	problems []string
 	reasons  map[string][]string // from Subjects
-	seen     map[string]bool     // ids that there are
+	seen     map[string]bool     // ids that there are, or are to be, as far as they are known
 }
 
 // find looks at every item the store can show: hidden, archived, edges,
@@ -66,11 +66,18 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 	}
 	seen := map[string]bool{}
 	q.seen = seen
-	if err := q.browse(ctx, seen, step); err != nil {
-		return nil, err
-	}
-	if err := q.names(ctx, seen); err != nil {
-		return nil, err
+	if s.Texts != nil {
+		err := q.sift(ctx, step)
+		if err != nil {
+			return nil, err
+		}
+	} else {
+		if err := q.browse(ctx, seen, step); err != nil {
+			return nil, err
+		}
+		if err := q.names(ctx, seen); err != nil {
+			return nil, err
+		}
 	}
 	for _, id := range sortedKeys(q.reasons) { // tied to the person, and in no list
 		if !seen[id] {
@@ -150,40 +157,56 @@ func (q *search) names(ctx context.Context, seen map[string]bool) error {
 // cannot be read is.
 func (q *search) read(ctx context.Context, id string) error {
 	it, err := q.store.Browser.Read(ctx, id)
-	switch {
-	case errors.Is(err, model.NotFound):
-		return nil
-	case err != nil && ctx.Err() != nil:
-		return model.FromContext(ctx, "discover")
-	case err != nil && model.KindOf(err).Retryable():
-		return err // the store went away: nothing can be said of the rest
-	case err != nil:
-		q.items++
-		q.problems = append(q.problems, "an item cannot be read: "+string(model.KindOf(err)))
+	if errors.Is(err, model.NotFound) {
 		return nil
 	}
 	q.items++
+	if err != nil {
+		return q.unread(ctx, err)
+	}
+	q.bytes += int64(len(it.Body))
+	q.note(it.ID, it.Body, it.Meta, true)
 	q.look(it)
 	return nil
 }
 
+// unread notes what the store would not give. What makes the rest unknown too is
+// an error.
+func (q *search) unread(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return model.FromContext(ctx, "discover")
+	case model.KindOf(err).Retryable():
+		return err // the store went away
+	}
+	q.problems = append(q.problems, "an item cannot be read: "+string(model.KindOf(err)))
+	return nil
+}
+
+// note keeps what every item tells of others, whether it concerns the person or
+// not. near is false where no word of the person stands in it.
+func (q *search) note(id, body string, meta []model.Field, near bool) {
+	for _, f := range meta {
+		if parentField(f.Name) && f.Value != "" {
+			q.children[f.Value] = append(q.children[f.Value], id)
+		}
+	}
+	if !near {
+		return
+	}
+	q.friends.Add(q.m, body)
+	for _, f := range meta {
+		q.friends.Add(q.m, f.Value)
+	}
+	q.friends.Add(q.m, id)
+}
+
 // look decides whether an item concerns the person, and why.
 func (q *search) look(it model.Item) {
-	q.bytes += int64(len(it.Body))
 	layer := layerItem
 	if it.Has(model.FlagEdge) {
 		layer = layerEdge
 	}
-	for _, f := range it.Meta {
-		if parentField(f.Name) && f.Value != "" {
-			q.children[f.Value] = append(q.children[f.Value], it.ID)
-		}
-	}
-	q.friends.Add(q.m, it.Body)
-	for _, f := range it.Meta {
-		q.friends.Add(q.m, f.Value)
-	}
-	q.friends.Add(q.m, it.ID)
 	f := Found{Store: q.store.Name, Item: it, Layer: layer}
 	own := q.reasons[it.ID]
 	f.Tagged = len(own) > 0

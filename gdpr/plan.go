@@ -230,7 +230,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	slices.Sort(q.problems)
 	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, q.problems
-	sp.Steps = d.decide(r, m, s, q)
+	sp.Steps = d.decide(ctx, r, m, s, q)
 	for _, st := range sp.Steps {
 		if st.Action == Forget || st.Action == Redact {
 			sp.Targets++

@@ -21,6 +21,7 @@ const (
 	OpStoreConflicts  Op = "store-conflicts"
 	OpConcerning      Op = "concerning"
 	OpNames           Op = "names"
+	OpTexts           Op = "texts"
 	OpNeighbours      Op = "neighbours"
 	OpSubgraph        Op = "subgraph"
 	OpSimilar         Op = "similar"
@@ -52,7 +53,7 @@ func (o Op) Mutates() bool {
 // as its caller listens: no fixed deadline fits it, its context ends it.
 func (o Op) Streams() bool {
 	switch o {
-	case OpNames, OpConcerning, OpChangedSince, OpWatch, OpLayers, OpOpenLayer, OpScrub, OpReindex, OpMigrate:
+	case OpNames, OpTexts, OpConcerning, OpChangedSince, OpWatch, OpLayers, OpOpenLayer, OpScrub, OpReindex, OpMigrate:
 		return true
 	}
 	return false

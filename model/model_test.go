@@ -212,7 +212,7 @@ func TestSoftCap(t *testing.T) {
 // and not wrapped fails here.
 func TestWrapCoversEveryFacet(t *testing.T) {
 	s := model.Store{Name: "s", Provider: stub{}, Browser: stub{}, History: stub{}, Quarantine: stub{},
-		Conflicts: stub{}, Subjects: stub{}, Names: stub{}, Graph: stub{}, Work: stub{}, Events: stub{},
+		Conflicts: stub{}, Subjects: stub{}, Names: stub{}, Texts: stub{}, Graph: stub{}, Work: stub{}, Events: stub{},
 		Watcher: stub{}, Maintainer: stub{}, Reindexer: stub{}, Migrator: stub{}}
 	seen := 0
 	wrapped := s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
@@ -310,6 +310,9 @@ func (stub) Concerning(context.Context, []string, func(model.SubjectHit) bool) e
 }
 func (stub) Names(context.Context, func(string) bool) ([]string, error) { return nil, nil }
 func (stub) Neighbours(context.Context, string, model.GraphRequest) ([]model.Header, error) {
+	return nil, nil
+}
+func (stub) EachText(context.Context, func(model.Text, error) bool) ([]string, error) {
 	return nil, nil
 }
 func (stub) Subgraph(context.Context, []string, int) ([]model.Header, []model.Link, error) {

@@ -13,6 +13,31 @@ type Namer interface {
 	Names(ctx context.Context, yield func(id string) bool) (problems []string, err error)
 }
 
+// Texts streams what all items say, for those who must look through every one of
+// them: an erasure, a sweep. It is List and Read of everything in one pass, and no
+// power of its own.
+type Texts interface {
+	// EachText calls yield once for every item that Browser.List gives with Hidden and
+	// every other that Names gives, in no order and from several goroutines at once,
+	// until it returns false. For an item that Browser.Read would refuse it gives the
+	// id with Read's error; one that has gone meanwhile is left out. Problems name what
+	// could not be looked at, in words: the pass was not whole. A caller that needs more
+	// of an item reads it.
+	EachText(ctx context.Context, yield func(t Text, err error) bool) (problems []string, err error)
+}
+
+// Text is what an item says, exactly as Browser.Read gives it.
+type Text struct {
+	ID   string
+	Body string
+	Meta []Field
+	// Binary: the body is no UTF-8, as FlagBinary says.
+	Binary bool
+	// Whole gives the item as Browser.Read does but for its links, without another
+	// look at the store; nil where that takes a Read.
+	Whole func() Item
+}
+
 // Conflicts gives what a store itself knows to be in conflict, beside what file
 // names tell.
 type Conflicts interface {

@@ -30,6 +30,7 @@ type Store struct {
 	Conflicts  Conflicts
 	Subjects   Subjects
 	Names      Namer
+	Texts      Texts
 	Graph      Graph
 	Work       Work
 	Events     Events

@@ -26,6 +26,9 @@ func (w wrapped) relations(out *Store) {
 	if s.Names != nil {
 		out.Names = wrappedNames{w, s.Names}
 	}
+	if s.Texts != nil {
+		out.Texts = wrappedTexts{w, s.Texts}
+	}
 	if s.Graph != nil {
 		out.Graph = wrappedGraph{w, s.Graph}
 	}
@@ -82,6 +85,17 @@ type wrappedNames struct {
 func (n wrappedNames) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
 	return do(ctx, n.wrapped, &Call{Op: OpNames}, func(ctx context.Context) ([]string, error) {
 		return n.next.Names(ctx, yield)
+	})
+}
+
+type wrappedTexts struct {
+	wrapped
+	next Texts
+}
+
+func (t wrappedTexts) EachText(ctx context.Context, yield func(Text, error) bool) ([]string, error) {
+	return do(ctx, t.wrapped, &Call{Op: OpTexts}, func(ctx context.Context) ([]string, error) {
+		return t.next.EachText(ctx, yield)
 	})
 }
 

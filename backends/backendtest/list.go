@@ -2,7 +2,10 @@ package backendtest
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"sync"
 
 	"memdesk/model"
 )
@@ -17,6 +20,7 @@ var listCases = []Case{
 	{"L07", Added, "a header tells what the item holds", headers},
 	{"L08", Added, "a query narrows the list", listQuery},
 	{"L09", Added, "a cursor belongs to its list", foreignCursor},
+	{"L10", Added, "one pass over the texts gives what listing and reading gives", textsAsRead},
 }
 
 // fill makes items in every tier and returns their ids and tiers.
@@ -315,5 +319,55 @@ func foreignCursor(t TB, e *Env) {
 	if len(s.Orders) > 1 {
 		_, err = b.List(t.Context(), model.PageRequest{Hidden: true, Limit: 1, Cursor: p.Next, Order: s.Orders[1]})
 		wantKind(t, "a cursor of another order", err, model.InvalidInput)
+	}
+}
+
+func textsAsRead(t TB, e *Env) {
+	s := e.open(t)
+	if s.Texts == nil {
+		t.Skip("the store has no pass over its texts")
+	}
+	b := browser(t, s)
+	e.fill(t, s)
+	want := map[string]bool{}
+	for _, id := range walk(t, s, model.PageRequest{Hidden: true}, false) {
+		want[id] = true
+	}
+	if s.Names != nil {
+		if _, err := s.Names.Names(t.Context(), func(id string) bool { want[id] = true; return true }); err != nil {
+			t.Fatalf("names: %v", err)
+		}
+	}
+	var mu sync.Mutex
+	got := map[string]bool{}
+	problems, err := s.Texts.EachText(t.Context(), func(text model.Text, err error) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if got[text.ID] || !want[text.ID] {
+			t.Errorf("%q comes twice, or is in no list", text.ID)
+		}
+		got[text.ID] = true
+		it, rerr := b.Read(t.Context(), text.ID)
+		if err != nil || rerr != nil {
+			t.Errorf("%q: %v; read: %v", text.ID, err, rerr)
+			return true
+		}
+		if text.Body != it.Body || text.Binary != it.Has(model.FlagBinary) || len(text.Meta)+len(it.Meta) > 0 && !reflect.DeepEqual(text.Meta, it.Meta) {
+			t.Errorf("%q: the pass gives %+v, a read %+v", text.ID, text, it)
+		}
+		if text.Whole != nil {
+			it.Links, it.LinksTotal = nil, 0
+			if whole := text.Whole(); !reflect.DeepEqual(whole, it) {
+				t.Errorf("%q: the whole item is %+v, a read gives %+v", text.ID, whole, it)
+			}
+		}
+		return true
+	})
+	if err != nil || len(problems) > 0 {
+		t.Errorf("texts: %q, %v", problems, err)
+	}
+	same(t, "texts", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	if _, err := s.Texts.EachText(t.Context(), func(model.Text, error) bool { return false }); err != nil {
+		t.Errorf("a pass that its caller ends: %v", err)
 	}
 }

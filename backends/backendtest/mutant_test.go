@@ -755,11 +755,50 @@ func mutants() []struct {
 			}
 		})},
 		{"ignores the query", "L08", onList(func(r *model.PageRequest) { r.Query = "" })},
+		{"passes over a text", "L10", onTexts(func(yield func(model.Text, error) bool) func(model.Text, error) bool {
+			first := true
+			return func(t model.Text, err error) bool {
+				if first {
+					first = false
+					return true
+				}
+				return yield(t, err)
+			}
+		})},
+		{"passes over metadata", "L10", onTexts(func(yield func(model.Text, error) bool) func(model.Text, error) bool {
+			return func(t model.Text, err error) bool {
+				t.Meta = nil
+				return yield(t, err)
+			}
+		})},
 		{"takes any list's cursor", "L09", onList(func(r *model.PageRequest) {
 			if r.Cursor != "" {
 				r.Query, r.Order = "", ""
 			}
 		})},
+	}
+}
+
+// mutantTexts changes what a pass over the texts gives.
+type mutantTexts struct {
+	model.Texts
+	change func(yield func(model.Text, error) bool) func(model.Text, error) bool
+	mu     sync.Mutex
+}
+
+func (m *mutantTexts) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
+	changed := m.change(yield)
+	return m.Texts.EachText(ctx, func(t model.Text, err error) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return changed(t, err)
+	})
+}
+
+func onTexts(change func(yield func(model.Text, error) bool) func(model.Text, error) bool) func(model.Store) model.Store {
+	return func(s model.Store) model.Store {
+		s.Texts = &mutantTexts{Texts: s.Texts, change: change}
+		return s
 	}
 }
 

@@ -90,6 +90,7 @@ func Adapt(c Config) model.Store {
 		},
 		Provider:   a,
 		Browser:    a,
+		Texts:      a,
 		Graph:      graph{a},
 		Migrator:   c.Migrator,
 		Watcher:    c.Watcher,

@@ -41,8 +41,8 @@ func (a *adapter) readNode(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
-	it := model.Item{Header: a.nodeHeader(n), Meta: a.nodeMeta(n), Body: n.Content, LinksTotal: total}
-	it.Revision = a.nodeRevision(n)
+	it := a.nodeItem(n, a.nodeMeta(n))
+	it.LinksTotal = total
 	for _, e := range edges {
 		l := model.Link{ID: EdgeItemID(e.ID), Kind: e.Type, Label: e.Label}
 		for _, m := range e.Members {
@@ -57,13 +57,27 @@ func (a *adapter) readNode(ctx context.Context, id string) (model.Item, error) {
 	return it, nil
 }
 
+// nodeItem is a node as it is read, without its edges.
+func (a *adapter) nodeItem(n Node, meta []model.Field) model.Item {
+	it := model.Item{Header: a.nodeHeader(n), Meta: meta, Body: n.Content}
+	it.Revision = a.nodeRevision(n)
+	return it
+}
+
+// edgeItem is an edge as it is read, without its members.
+func (a *adapter) edgeItem(e Edge) model.Item {
+	it := model.Item{Header: a.edgeHeader(e), Meta: edgeMeta(e), Body: e.Label}
+	it.Revision = edgeRevision(e)
+	return it
+}
+
 func (a *adapter) readEdge(ctx context.Context, id string) (model.Item, error) {
 	e, err := a.Backend.GetEdge(ctx, id)
 	if err != nil {
 		return model.Item{}, err
 	}
-	it := model.Item{Header: a.edgeHeader(e), Meta: edgeMeta(e), Body: e.Label, LinksTotal: int64(len(e.Members))}
-	it.Revision = edgeRevision(e)
+	it := a.edgeItem(e)
+	it.LinksTotal = int64(len(e.Members))
 	for _, m := range e.Members[:min(len(e.Members), model.LinkLimit)] {
 		it.Links = append(it.Links, model.Link{Kind: "member", Role: m.Role, Other: []string{NodeItemID(m.NodeID)}})
 	}

@@ -42,6 +42,7 @@ type term struct {
 	text   string
 	folded string
 	word   string // longest word of folded: what every occurrence holds
+	rare   string // the word of folded that fewest other texts hold
 	slug   string // its words as slugs join them; empty: it has no slug of its own
 	name   bool   // of several words, as people write names
 	// strict: only the exact case counts. A short bare word in another case is
@@ -53,7 +54,8 @@ type term struct {
 // concurrent use.
 type Matcher struct {
 	terms []term
-	quick *sieve // over the words of all terms, to pass over text cheaply
+	quick *sieve // over the longest words of all terms, to pass over text cheaply
+	rare  *sieve // over their rarest words
 	bytes *byteForms
 }
 
@@ -77,11 +79,12 @@ func New(terms ...string) (*Matcher, error) {
 		}
 		m.terms = append(m.terms, newTerm(t))
 	}
-	var words []pattern
+	var words, rare []pattern
 	for i, t := range m.terms {
 		words = append(words, pattern{bytes: []byte(t.word), fold: true, term: i})
+		rare = append(rare, pattern{bytes: []byte(t.rare), fold: true, term: i})
 	}
-	m.quick = newSieve(words)
+	m.quick, m.rare = newSieve(words), newSieve(rare)
 	m.bytes = newByteForms(m.terms)
 	return m, nil
 }
@@ -99,10 +102,34 @@ func newTerm(t string) term {
 	if local, _, ok := strings.Cut(out.folded, "@"); ok && out.slug != "" {
 		words = slugText(local) // a domain's words stand in many texts
 	}
-	if out.word = longest(strings.Fields(words)); len(out.word) < 2 {
-		out.word, out.slug = longest(strings.Fields(out.folded)), ""
+	fields := strings.Fields(words)
+	if out.word = longest(fields); len(out.word) < 2 {
+		fields = strings.Fields(out.folded)
+		out.word, out.slug = longest(fields), ""
 	}
+	out.rare = rarest(fields)
 	return out
+}
+
+// rarest is the word that stands in fewest other texts, by its letters: the subj of
+// subj-ana-zx9q stands in every text about subjects.
+func rarest(words []string) string {
+	best, most := "", -1
+	for _, w := range words {
+		score := len(w)
+		for _, r := range w {
+			if r >= '0' && r <= '9' || strings.ContainsRune("jkqvwxyz", r) {
+				score += 2
+			}
+		}
+		if len(w) >= 2 && score > most {
+			best, most = w, score
+		}
+	}
+	if best == "" {
+		return longest(words)
+	}
+	return best
 }
 
 func longest(words []string) string {
@@ -154,6 +181,10 @@ func (m *Matcher) Terms() []string {
 // Names reports whether the text names the person.
 func (m *Matcher) Names(text string) bool { return len(m.find(text, true)) > 0 }
 
+// Near reports whether a word that every identifier holds stands in the text as it
+// is, alone or inside another one. It is a cheap no for most texts.
+func (m *Matcher) Near(text string) bool { return m.quick.any(text) }
+
 // NamesBytes is Names over a record that may be no text: the byte forms count
 // too.
 func (m *Matcher) NamesBytes(record []byte) bool {
@@ -176,21 +207,29 @@ func (m *Matcher) find(text string, first bool) []Hit {
 	var hits []Hit
 	ascii := isASCII(text)
 	escaped := strings.Contains(text, `\u`)
-	percent := strings.ContainsAny(text, "%+")
-	if !ascii || m.quick.any(text) {
+	percent := strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0
+	if !ascii || m.rare.any(text) {
 		hits = m.inView(hits, fold(text), text, "", first)
 	}
 	if first && len(hits) > 0 {
 		return hits
 	}
 	if escaped {
-		hits = m.inView(hits, fold2(unescapeJSON(text)), text, Escaped, first)
+		hits = m.inDecoded(hits, unescapeJSON(text), text, Escaped, first)
 	}
 	if percent {
-		hits = m.inView(hits, fold2(unescapePercent(text)), text, Percent, first)
+		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
 	}
 	hits = m.inBase64(hits, text)
 	return merge(hits)
+}
+
+// inDecoded is inView over what was decoded.
+func (m *Matcher) inDecoded(hits []Hit, d decoded, source string, method Method, first bool) []Hit {
+	if isASCII(d.text) && !m.rare.any(d.text) {
+		return hits
+	}
+	return m.inView(hits, fold2(d), source, method, first)
 }
 
 // inView searches one folded view and gives the spans in the source.
@@ -269,6 +308,11 @@ func (m *Matcher) Redact(text, with string) string {
 }
 
 func isASCII(s string) bool {
+	for ; len(s) >= 8; s = s[8:] {
+		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 != 0 {
+			return false
+		}
+	}
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			return false

@@ -102,7 +102,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		Deviations: s.deviations(),
 		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
 		Notes:      s.notes(snap),
-		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Subjects: s, Maintainer: s,
+		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Address: s.address,
 	}
 }

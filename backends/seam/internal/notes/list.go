@@ -104,12 +104,12 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	defer root.Close()
 	hits := make([]bool, len(rows))
 	var skipped atomic.Bool
-	err = inParallel(ctx, "list", root, len(rows), func(files *reader, n int) error {
+	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *reader, n int) error {
 		e := &snap.entries[rows[n]]
 		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		dir, name, err := files.at(e.id)
+		dir, name, err := files.At(e.id)
 		var data []byte
 		if err == nil {
 			data, _, err = dir.Read(name, readLimit)

@@ -90,7 +90,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		}}, s.cfg.Deviations...),
 		Features: withBinary(s.cfg.Features),
 		Notes:    append([]string{}, s.cfg.Notes...),
-		Provider: s, Browser: s, Names: s, Conflicts: s, Maintainer: s, Watcher: s,
+		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address,
 	}
 	if s.cfg.Index != nil {

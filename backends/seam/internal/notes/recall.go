@@ -50,7 +50,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 		return err
 	}
 	defer root.Close()
-	err = inParallel(ctx, "recall", root, len(snap.entries), func(files *reader, i int) error {
+	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *reader, i int) error {
 		e := &snap.entries[i]
 		if e.hidden() || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
 			return nil
@@ -64,7 +64,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 // file searches one file. What its text tells is only asked when it matches: the
 // scanner costs more than the search.
 func (r *recall) file(s *store, files *reader, e *entry) error {
-	dir, name, err := files.at(e.id)
+	dir, name, err := files.At(e.id)
 	var data []byte
 	var m rootdir.Meta
 	if err == nil {

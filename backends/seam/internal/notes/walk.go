@@ -206,7 +206,7 @@ func (w *walker) problem(at string, err error) {
 
 // readHeads reads the beginnings of the notes that are not known as they are.
 func (w *walker) readHeads(ctx context.Context, root *rootdir.Dir) error {
-	return inParallel(ctx, "list", root, len(w.snap.entries), func(files *reader, i int) error {
+	return rootdir.InParallel(ctx, "list", root, len(w.snap.entries), func(files *reader, i int) error {
 		e := &w.snap.entries[i]
 		if e.meta.Kind != rootdir.File || !isNote(e.id) {
 			return nil
@@ -215,7 +215,7 @@ func (w *walker) readHeads(ctx context.Context, root *rootdir.Dir) error {
 			e.head = h
 			return nil
 		}
-		dir, name, err := files.at(e.id)
+		dir, name, err := files.At(e.id)
 		if err != nil {
 			return nil // its header will say so
 		}

@@ -1,0 +1,54 @@
+package notes
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"unicode/utf8"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// EachText implements model.Texts: one walk over the names, then each file opened
+// once, by as many readers as there are processors.
+func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
+	var ids []string
+	problems, err := s.Names(ctx, func(id string) bool {
+		ids = append(ids, id)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	root, err := s.open("texts")
+	if err != nil || root == nil {
+		return problems, err
+	}
+	defer root.Close()
+	slices.Sort(ids) // by directory
+	err = rootdir.InParallel(ctx, "texts", root, len(ids), func(files *rootdir.Files, i int) error {
+		t := model.Text{ID: ids[i]}
+		err := checkID("texts", t.ID)
+		if err == nil {
+			var data []byte
+			if data, err = files.Read(t.ID, wholeLimit); err == nil {
+				t.Body, t.Binary = string(data), !utf8.Valid(data)
+			}
+		}
+		if errors.Is(err, model.NotFound) {
+			return nil
+		}
+		if !yield(t, err) {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return problems, err
+}
+
+// errEnough ends a walk whose caller has heard enough.
+var errEnough = errors.New("enough")

@@ -1,0 +1,128 @@
+package gdpr
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"memdesk/model"
+)
+
+// sift looks through what all items say in one pass and reads those that may
+// concern the person as every other store's items are read. It passes over nothing
+// that look would find: look alone decides.
+func (q *search) sift(ctx context.Context, step func(int64)) error {
+	s := sieve{q: q, step: step, due: map[string]bool{}, unread: map[string]bool{}}
+	for id := range q.reasons {
+		s.due[id] = true
+	}
+	problems, err := q.store.Texts.EachText(ctx, func(t model.Text, err error) bool { return s.take(ctx, t, err) })
+	switch {
+	case ctx.Err() != nil:
+		return model.FromContext(ctx, "discover")
+	case s.failed != nil:
+		return s.failed
+	case err != nil:
+		return err
+	}
+	for _, p := range problems {
+		if !slices.Contains(q.problems, p) {
+			q.problems = append(q.problems, p)
+		}
+	}
+	slices.SortFunc(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
+	for i, it := range s.found {
+		q.seen[it.ID] = true
+		var err error
+		if s.unread[it.ID] {
+			it, err = q.store.Browser.Read(ctx, it.ID)
+		}
+		s.found[i] = model.Item{}
+		switch {
+		case err == nil:
+			q.look(it)
+		case model.KindOf(err) == model.NotFound: // it went in between
+		default:
+			if err := q.unread(ctx, err); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sieve is one pass; its texts come from several goroutines at once.
+type sieve struct {
+	q    *search
+	step func(int64)
+
+	due map[string]bool // ids that the store itself ties to the person
+
+	mu     sync.Mutex
+	found  []model.Item
+	unread map[string]bool // of found: the id is all that is known
+	failed error
+}
+
+// toldEvery is how many items are looked at between two reports of progress.
+const toldEvery = 1000
+
+func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
+	near, named := false, false
+	it := model.Item{Header: model.Header{ID: t.ID}}
+	if err == nil {
+		all := join(t.ID, t.Body, t.Meta)
+		near = s.q.m.Near(all)
+		named = s.due[t.ID] || s.q.m.Names(all) || t.Binary && s.q.m.NamesBytes([]byte(t.Body))
+		if named && t.Whole != nil {
+			it = t.Whole()
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.q
+	q.items++
+	if err != nil {
+		q.seen[t.ID] = true // it is not asked for again
+		s.failed = q.unread(ctx, err)
+		return s.failed == nil
+	}
+	q.bytes += int64(len(t.Body))
+	q.note(t.ID, t.Body, t.Meta, near)
+	if named {
+		s.found = append(s.found, it)
+		if t.Whole == nil {
+			s.unread[t.ID] = true
+		}
+	}
+	if s.step != nil && q.items%toldEvery == 0 {
+		s.step(q.items)
+	}
+	return true
+}
+
+// join puts all texts of an item behind one another. A NUL between two of them
+// parts words, runs and escapes, so that what is found in a part is found in the
+// whole.
+func join(id, body string, meta []model.Field) string {
+	if len(meta) == 0 {
+		return id + "\x00" + body
+	}
+	size := len(id) + len(body) + 1
+	for _, f := range meta {
+		size += len(f.Name) + len(f.Value) + 2
+	}
+	var b strings.Builder
+	b.Grow(size)
+	b.WriteString(id)
+	b.WriteByte(0)
+	b.WriteString(body)
+	for _, f := range meta {
+		b.WriteByte(0)
+		b.WriteString(f.Name)
+		b.WriteByte('\n')
+		b.WriteString(f.Value)
+	}
+	return b.String()
+}
