@@ -34,6 +34,7 @@ type health struct {
 	ticking bool
 	detail  *pager
 	shown   string // what the detail was made from
+	rest    rest
 }
 
 func newHealth(d *desk) *health {
@@ -42,7 +43,8 @@ func newHealth(d *desk) *health {
 		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, past: map[string]*checks{},
 	}
 	p.detail = newPager(d.st, p.ask)
-	p.table.moved = p.show
+	p.rest = newRest(d, paneHealth)
+	p.table.moved = p.rest.moved
 	p.table.set(len(d.fleet.Members()))
 	return p
 }
@@ -97,6 +99,10 @@ func (p *health) update(msg any) tea.Cmd {
 		p.past[msg.report.Store].add(msg.report)
 		p.table.set(len(p.d.fleet.Members()))
 		return p.show()
+	case restDue:
+		if p.rest.over(msg) {
+			return p.show()
+		}
 	case laidOut:
 		p.detail.arrive(msg)
 	}
@@ -224,7 +230,7 @@ func orElse(t, other safetext.Text) safetext.Text {
 
 func (p *health) resize(width, height int) tea.Cmd {
 	f := p.d.split(width, height)
-	p.table.resize(f.listHeight - 1)
+	p.table.resize(f.listHeight-1, f.beside)
 	return p.detail.resize(f.detailWidth, f.detailHeight)
 }
 
@@ -293,12 +299,10 @@ func (p *health) bindings() []Binding {
 		}
 		return ""
 	}
-	return append([]Binding{
+	return append(append([]Binding{
 		{Keys: []string{"r"}, Hint: "ask again", Description: "check this store now; one that is not open is tried again", Disabled: none, Handler: again},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store", Disabled: p.noItems, Handler: p.items},
-		{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the detail down", Handler: func() tea.Cmd { return p.detail.move(1) }},
-		{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the detail up", Handler: func() tea.Cmd { return p.detail.move(-1) }},
-	}, movement(&p.table, "store")...)
+	}, aside(p.detail, "detail")...), movement(&p.table, "store")...)
 }
 
 func (p *health) noItems() string {

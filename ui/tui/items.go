@@ -57,7 +57,7 @@ func (l *items) open(at scopeOf, hidden bool) tea.Cmd {
 	if at != l.at {
 		fresh := newWindow(l.list.ask, l.list.id)
 		fresh.gen = l.list.gen // answers for the old list stay stale
-		fresh.height, fresh.perPage = l.list.height, l.list.perPage
+		fresh.height, fresh.perPage, fresh.leap = l.list.height, l.list.perPage, l.list.leap
 		l.list = fresh
 		l.query, l.filter, l.order = "", input{}, ""
 		l.marks.clear()

@@ -58,9 +58,19 @@ type mover interface {
 	end() tea.Cmd
 }
 
+// aside binds the keys that scroll what stands beside a list, or below it, while
+// the other keys of movement stay with the list.
+func aside(m mover, noun string) []Binding {
+	return []Binding{
+		{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the " + noun + " down", Handler: func() tea.Cmd { return m.move(1) }},
+		{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the " + noun + " up", Handler: func() tea.Cmd { return m.move(-1) }},
+		{Keys: []string{">"}, Description: "scroll the " + noun + " half a screen down", Handler: func() tea.Cmd { return m.page(0.5) }},
+		{Keys: []string{"<"}, Description: "scroll the " + noun + " half a screen up", Handler: func() tea.Cmd { return m.page(-0.5) }},
+	}
+}
+
 // movement binds the keys that lists and texts share.
 func movement(m mover, noun string) []Binding {
-
 	return []Binding{
 		{Keys: []string{"down", "j"}, Show: "Down j", Description: "one " + noun + " down", Handler: func() tea.Cmd { return m.move(1) }},
 		{Keys: []string{"up", "k"}, Show: "Up k", Description: "one " + noun + " up", Handler: func() tea.Cmd { return m.move(-1) }},

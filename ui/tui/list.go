@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -14,11 +15,13 @@ import (
 type from struct {
 	cursor string
 	end    bool
+	limit  int // rows of the page when it was let go; 0: as many as a page has now
 }
 
 // span is one page as the list holds it.
 type span[T any] struct {
 	at         from // asked for again on refresh
+	limit      int  // that it was asked for with
 	rows       []T
 	next, prev string
 	total      model.Count
@@ -66,6 +69,7 @@ type window[T any] struct {
 	sel     int   // in rows
 	top     int   // first visible of rows
 	height  int   // visible rows
+	leap    bool  // scroll by half a screen: something stands beside the list
 	perPage int   // rows per page
 
 	gen     int
@@ -97,7 +101,7 @@ func (w *window[T]) restart(at from) tea.Cmd {
 
 // request fetches count pages from at onwards.
 func (w *window[T]) request(how arrival, at from, pages int) tea.Cmd {
-	gen, fetch, limit := w.gen, w.fetch, w.perPage
+	gen, fetch, limit := w.gen, w.fetch, cmp.Or(at.limit, w.perPage)
 	w.loading[how] = true
 	return w.ask(func(ctx context.Context) any {
 		out := fetched[T]{gen: gen, how: how}
@@ -107,7 +111,7 @@ func (w *window[T]) request(how arrival, at from, pages int) tea.Cmd {
 				out.err = err
 				return out
 			}
-			p.at = at
+			p.at, p.limit = at, limit
 			out.pages = append(out.pages, p)
 			if p.next == "" {
 				break
@@ -207,10 +211,15 @@ func (w *window[T]) place() {
 
 func (w *window[T]) append(pages []span[T]) {
 	w.pages = append(w.pages, pages...)
-	for len(w.pages) > keptPages && len(w.pages[0].rows) <= w.top {
+	for len(w.pages) > keptPages {
 		gone := len(w.pages[0].rows)
+		if gone > w.top || w.sel-gone < w.near() { // seen, or asked for again at once
+			break
+		}
 		if w.forward {
-			w.before = append(w.before, w.pages[0].at)
+			at := w.pages[0].at
+			at.limit = w.pages[0].limit // a resize changes how many a page has
+			w.before = append(w.before, at)
 		}
 		w.pages = w.pages[1:]
 		w.sel -= gone
@@ -237,7 +246,7 @@ func (w *window[T]) prepend(pages []span[T]) {
 		for _, p := range w.pages[:last] {
 			rest += len(p.rows)
 		}
-		if w.top+w.height > rest || w.sel >= rest {
+		if w.top+w.height > rest || rest-w.sel <= w.near() {
 			break
 		}
 		w.pages = w.pages[:last]
@@ -297,25 +306,34 @@ func (w *window[T]) join() {
 // clamp keeps the selection inside the rows and inside the screen.
 func (w *window[T]) clamp() {
 	w.sel = max(min(w.sel, len(w.rows)-1), 0)
-	w.top = scrolled(w.top, w.sel, len(w.rows), w.height)
+	w.top = scrolled(w.top, w.sel, len(w.rows), w.height, w.leap)
 }
 
 // scrolled is the first visible row such that sel is on the screen and no line
-// stays empty while there are rows to fill it.
-func scrolled(top, sel, rows, height int) int {
-	top = min(top, sel)
-	if sel >= top+height {
+// stays empty while there are rows to fill it. A list that leaps puts a selection
+// that has left the screen into its middle: a terminal can shift whole lines only,
+// so beside another text each step over the edge would be drawn row by row.
+func scrolled(top, sel, rows, height int, leap bool) int {
+	switch {
+	case leap && (sel < top || sel >= top+height):
+		top = sel - height/2
+	case sel < top:
+		top = sel
+	case sel >= top+height:
 		top = sel - height + 1
 	}
 	return max(min(top, rows-height), 0)
 }
+
+// near is how close to an end of the window the next page is asked for.
+func (w *window[T]) near() int { return w.perPage/2 + w.height }
 
 // ahead fetches the neighbour pages before the operator gets there.
 func (w *window[T]) ahead() tea.Cmd {
 	if len(w.pages) == 0 || w.loading[arriveReset] || w.loading[arriveRefresh] || w.err != nil && !w.retry {
 		return nil
 	}
-	near := w.perPage/2 + w.height
+	near := w.near()
 	var cmds []tea.Cmd
 	last := w.pages[len(w.pages)-1]
 	if len(w.rows)-w.sel <= near && last.next != "" && !w.loading[arriveNext] {
@@ -327,9 +345,10 @@ func (w *window[T]) ahead() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// resize tells the window how many rows are visible.
-func (w *window[T]) resize(height int) {
-	height = max(height, 1)
+// resize tells the window how many rows are visible, and whether something stands
+// beside them.
+func (w *window[T]) resize(height int, beside bool) {
+	height, w.leap = max(height, 1), beside
 	if height == w.height {
 		return
 	}

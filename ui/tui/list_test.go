@@ -75,7 +75,7 @@ func testWindow(s *shelf) (*window[int], *questions) {
 	q := &questions{}
 	w := newWindow(q.ask, strconv.Itoa)
 	w.forward = !s.backward
-	w.resize(7)
+	w.resize(7, false)
 	w.perPage = 20
 	w.reset(s.fetch)
 	return w, q
@@ -134,7 +134,7 @@ func TestWindowAgainstSlice(t *testing.T) {
 			},
 			"resize": func(t *rapid.T) {
 				per := w.perPage
-				w.resize(rapid.IntRange(1, 12).Draw(t, "height"))
+				w.resize(rapid.IntRange(1, 12).Draw(t, "height"), rapid.Bool().Draw(t, "beside"))
 				w.perPage = per
 			},
 			"": func(t *rapid.T) { checkWindow(t, w, s, want) },
@@ -309,5 +309,86 @@ func TestWindowPosition(t *testing.T) {
 				t.Errorf("position %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// Beside a detail a list scrolls by half a screen at its edge, alone by one line;
+// either way the selection stays on the screen and no line is empty.
+func TestScrolled(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		top, sel, rows, height int
+		leap                   bool
+		want                   int
+	}{
+		{"inside", 10, 15, 100, 20, true, 10},
+		{"one below the edge, alone", 10, 30, 100, 20, false, 11},
+		{"one below the edge", 10, 30, 100, 20, true, 20},
+		{"one above the edge, alone", 10, 9, 100, 20, false, 9},
+		{"one above the edge", 10, 9, 100, 20, true, 0},
+		{"one above the edge, further down", 30, 29, 100, 20, true, 19},
+		{"near the end", 70, 90, 95, 20, true, 75},
+		{"to the end", 0, 99, 100, 20, true, 80},
+		{"to the start", 80, 0, 100, 20, true, 0},
+		{"one visible row", 4, 5, 100, 1, true, 5},
+		{"fewer rows than lines", 0, 3, 5, 20, true, 0},
+		{"rows that went", 90, 30, 31, 20, true, 11},
+	} {
+		if got := scrolled(c.top, c.sel, c.rows, c.height, c.leap); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// A walk through the list scrolls once in half a screen; an answer to a refresh
+// scrolls nothing.
+func TestListsLeapBesideADetail(t *testing.T) {
+	w, q := testWindow(&shelf{ids: numbers(90), counted: true, backward: true})
+	w.perPage = 200
+	w.reset(w.fetch)
+	q.answerAll(w)
+	w.resize(10, true)
+	b := table{}
+	b.resize(10, true)
+	b.set(90)
+	for _, list := range []struct {
+		name string
+		m    mover
+		at   func() (top, sel int)
+	}{
+		{"window", w, func() (int, int) { return w.top, w.sel }},
+		{"table", &b, func() (int, int) { return b.top, b.sel }},
+	} {
+		scrolls := 0
+		for _, by := range []int{1, -1} {
+			for range 89 {
+				was, _ := list.at()
+				list.m.move(by)
+				top, sel := list.at()
+				if top != was {
+					scrolls++
+				}
+				if sel < top || sel >= top+10 || top > 80 {
+					t.Fatalf("%s: row %d on a screen from %d on", list.name, sel, top)
+				}
+			}
+		}
+		if scrolls > 2*16 { // five lines at a time
+			t.Errorf("%s: %d scrolls for two walks of 89 steps", list.name, scrolls)
+		}
+		list.m.page(1)
+		list.m.page(1)
+		if top, sel := list.at(); top != 18 || sel != 18 {
+			t.Errorf("%s: two pages down show row %d on a screen from %d on", list.name, sel, top)
+		}
+		list.m.page(-1)
+		if top, sel := list.at(); top != 9 || sel != 9 {
+			t.Errorf("%s: a page up shows row %d on a screen from %d on", list.name, sel, top)
+		}
+	}
+	w.refresh()
+	q.answerAll(w)
+	if w.top != 9 || w.sel != 9 {
+		t.Errorf("a refresh moves the list to row %d on a screen from %d on", w.sel, w.top)
 	}
 }

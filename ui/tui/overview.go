@@ -48,12 +48,14 @@ type overview struct {
 	hidden  bool // tiers that lists leave out are shown too
 	detail  *pager
 	shown   string
+	rest    rest
 }
 
 func newOverview(d *desk, pane int) *overview {
 	o := &overview{d: d, ask: d.asker(pane), tallies: map[string]tallied{}, running: map[string]bool{}}
 	o.detail = newPager(d.st, o.ask)
-	o.table.moved = o.show
+	o.rest = newRest(d, pane)
+	o.table.moved = o.rest.moved
 	o.build()
 	return o
 }
@@ -106,6 +108,7 @@ func (o *overview) build() {
 		o.rows = append(o.rows, o.storeRows(m)...)
 	}
 	if i := slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }); i >= 0 {
+		o.table.top += i - o.table.sel // rows that come above it move nothing on the screen
 		o.table.sel = i
 	}
 	o.table.set(len(o.rows))
@@ -284,7 +287,7 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []headLine {
 
 func (o *overview) resize(width, height int) tea.Cmd {
 	f := o.d.split(width, height)
-	o.table.resize(f.listHeight - 1)
+	o.table.resize(f.listHeight-1, f.beside)
 	return o.detail.resize(f.detailWidth, f.detailHeight)
 }
 

@@ -49,6 +49,8 @@ type reader struct {
 	rev   model.Revision // of what is shown
 	gen   int
 	busy  bool
+
+	rested bool // the pause before what is wanted is over
 }
 
 func newReader(d *desk, pane int) *reader {
@@ -61,7 +63,7 @@ func (r *reader) rest(w reading) tea.Cmd {
 	if w.ref == r.want.ref {
 		return nil
 	}
-	r.want = w
+	r.want, r.rested = w, false
 	r.gen++
 	return r.after(previewAfter, readDue{r.gen})
 }
@@ -71,7 +73,7 @@ func (r *reader) open(w reading, again bool) tea.Cmd {
 	if r.want.ref == w.ref && r.shown == w.ref && !again {
 		return nil
 	}
-	r.want = w
+	r.want, r.rested = w, true
 	r.gen++
 	return r.read()
 }
@@ -80,6 +82,7 @@ func (r *reader) due(m readDue) tea.Cmd {
 	if m.gen != r.gen {
 		return nil
 	}
+	r.rested = true
 	return r.read()
 }
 
@@ -108,6 +111,9 @@ func (r *reader) read() tea.Cmd {
 func (r *reader) done(m readDone) tea.Cmd {
 	r.busy = false
 	if m.want.ref != r.want.ref {
+		if !r.rested { // its pause is not over
+			return nil
+		}
 		return r.read()
 	}
 	same := r.shown == m.want.ref

@@ -40,6 +40,7 @@ type recall struct {
 	moved   bool // the operator has chosen a row; else the first one is selected
 	detail  *pager
 	shown   string
+	rest    rest
 	reader  *reader
 	reading bool // one item fills the pane
 	width   int
@@ -48,11 +49,11 @@ type recall struct {
 
 func newRecall(d *desk) *recall {
 	p := &recall{d: d, ask: d.asker(paneRecall), later: d.later(paneRecall), reader: newReader(d, paneRecall)}
-	p.detail = newPager(d.st, p.ask)
+	p.detail, p.rest = newPager(d.st, p.ask), newRest(d, paneRecall)
 	p.table.skip = func(i int) bool { return p.rows[i].heading }
 	p.table.moved = func() tea.Cmd {
 		p.moved = true
-		return p.show()
+		return p.rest.moved()
 	}
 	return p
 }
@@ -127,6 +128,10 @@ func (p *recall) update(msg any) tea.Cmd {
 		}
 	case readDue:
 		return p.reader.due(msg)
+	case restDue:
+		if p.rest.over(msg) {
+			return p.show()
+		}
 	case readDone:
 		return p.reader.done(msg)
 	case laidOut:
@@ -153,14 +158,14 @@ func (p *recall) take(a answered) tea.Cmd {
 
 // rebuild fuses what has come and keeps the row that the operator has chosen.
 func (p *recall) rebuild() tea.Cmd {
-	at := ""
+	at, line := "", p.table.sel-p.table.top
 	if p.moved && p.table.sel < len(p.rows) {
 		at = p.rows[p.table.sel].key()
 	}
 	p.rows = arrange(p.d.st.esc, p.answers)
 	p.table.sel, p.table.top = 0, 0
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
-		p.table.sel = i
+		p.table.sel, p.table.top = i, max(i-line, 0)
 	}
 	p.layout()
 	p.table.set(len(p.rows))
@@ -222,7 +227,7 @@ func (p *recall) layout() tea.Cmd {
 		return nil
 	}
 	f := p.d.split(p.width, p.height-1-p.statusLines())
-	p.table.resize(f.listHeight - 1)
+	p.table.resize(f.listHeight-1, f.beside)
 	cmd := p.detail.resize(f.detailWidth, f.detailHeight)
 	return tea.Batch(cmd, p.reader.pager.resize(p.width-2, p.height))
 }
@@ -325,7 +330,7 @@ func (p *recall) bindings() []Binding {
 			{Keys: []string{"up"}, Show: "Up", Description: "the hit before", Handler: func() tea.Cmd { return p.table.move(-1) }},
 		}
 	}
-	return append([]Binding{
+	return append(append([]Binding{
 		{Keys: []string{"/"}, Hint: "query", Description: "type a query; stores are asked as you type", Handler: func() tea.Cmd {
 			p.input.focus = true
 			return nil
@@ -335,9 +340,7 @@ func (p *recall) bindings() []Binding {
 		{Keys: []string{"Y"}, Description: "copy the hit as one line of JSON", Disabled: p.noHit, Handler: p.copyRow},
 		{Keys: []string{"e"}, Hint: "edit", Description: "edit the item of this hit in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
 		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: p.noHit, Handler: p.exportHits},
-		{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the hit down", Handler: func() tea.Cmd { return p.detail.move(1) }},
-		{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the hit up", Handler: func() tea.Cmd { return p.detail.move(-1) }},
-	}, movement(&p.table, "hit")...)
+	}, aside(p.detail, "hit")...), movement(&p.table, "hit")...)
 }
 
 func (p *recall) noHit() string {

@@ -89,6 +89,7 @@ type records struct {
 	full   bool   // the detail fills the pane
 	open   bool
 	marks  *marks[record, record]
+	rest   rest
 	stamp  string // of the source, when it grows by itself
 	ticks  bool
 	width  int
@@ -99,7 +100,7 @@ func newRecords(d *desk, kind recordKind) *records {
 	p := &records{d: d, kind: kind, ask: d.asker(kind.pane)}
 	p.list = newWindow(p.ask, func(r record) string { return r.key })
 	p.list.forward = true
-	p.detail = newPager(d.st, p.ask)
+	p.detail, p.rest = newPager(d.st, p.ask), newRest(d, kind.pane)
 	p.marks = newMarks(func() *window[record] { return p.list }, func(r record) record { return record{key: r.key, raw: r.raw} })
 	return p
 }
@@ -179,8 +180,12 @@ func (p *records) update(msg any) tea.Cmd {
 			p.list.sel, p.list.top = 0, 0
 		}
 		p.layout()
-		return tea.Batch(cmd, p.show())
+		return tea.Batch(cmd, p.follow())
 	case detailed:
+		if r, _ := p.list.current(); msg.key == p.asked && r.key != msg.key {
+			p.asked = "" // the cursor has gone on: what is there is asked for when it rests
+			return nil
+		}
 		if msg.key == p.asked {
 			if again := p.again && p.shown == msg.key; again {
 				p.again = false
@@ -188,6 +193,10 @@ func (p *records) update(msg any) tea.Cmd {
 			}
 			p.shown, p.again = msg.key, false
 			return p.detail.show(msg.text, 0, searchWords(p.query))
+		}
+	case restDue:
+		if p.rest.over(msg) {
+			return p.show()
 		}
 	case laidOut:
 		p.detail.arrive(msg)
@@ -204,6 +213,19 @@ func (p *records) update(msg any) tea.Cmd {
 		return p.marks.walked(p.d, msg)
 	}
 	return nil
+}
+
+// follow asks for the detail of the record at the cursor once the cursor rests; for
+// the first one, and on the whole screen, at once.
+func (p *records) follow() tea.Cmd {
+	r, ok := p.list.current()
+	switch {
+	case !ok || p.shown == "" || p.full:
+		return p.show()
+	case r.key == p.asked && r.key == p.shown:
+		return nil
+	}
+	return p.rest.moved()
 }
 
 // show asks for the detail of the record at the cursor.
@@ -237,10 +259,10 @@ func (p *records) noticeLines() []safetext.Text {
 
 func (p *records) layout() tea.Cmd {
 	if p.full {
-		return p.detail.resize(p.width-2, p.height)
+		return tea.Batch(p.show(), p.detail.resize(p.width-2, p.height))
 	}
 	f := p.d.split(p.width, p.height-len(p.noticeLines()))
-	p.list.resize(f.listHeight - 1)
+	p.list.resize(f.listHeight-1, f.beside)
 	return p.detail.resize(f.detailWidth, f.detailHeight)
 }
 
@@ -401,13 +423,13 @@ func (p *records) apply(query string) tea.Cmd {
 	return p.restart()
 }
 
-func (p *records) move(by int) tea.Cmd     { return tea.Batch(p.list.move(by), p.show()) }
-func (p *records) page(by float64) tea.Cmd { return tea.Batch(p.list.page(by), p.show()) }
-func (p *records) home() tea.Cmd           { return tea.Batch(p.list.home(), p.show()) }
+func (p *records) move(by int) tea.Cmd     { return tea.Batch(p.list.move(by), p.follow()) }
+func (p *records) page(by float64) tea.Cmd { return tea.Batch(p.list.page(by), p.follow()) }
+func (p *records) home() tea.Cmd           { return tea.Batch(p.list.home(), p.follow()) }
 
 // end goes as far as has been read: a source is read from its start.
 func (p *records) end() tea.Cmd {
-	cmd := tea.Batch(p.list.end(), p.show())
+	cmd := tea.Batch(p.list.end(), p.follow())
 	if n := len(p.list.pages); n > 0 && p.list.pages[n-1].next != "" {
 		p.d.say(toneInfo, p.d.st.esc.Const("this is as far as the list was read; End again goes on"))
 	}
@@ -492,7 +514,7 @@ func (p *records) common() []Binding {
 			}},
 		}
 	}
-	return append([]Binding{
+	return append(append([]Binding{
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "this " + p.kind.noun + " on the whole screen", Disabled: none, Handler: func() tea.Cmd {
 			p.full = true
 			return p.layout()
@@ -502,7 +524,5 @@ func (p *records) common() []Binding {
 			p.filter.focus = true
 			return nil
 		}},
-		{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the detail down", Handler: func() tea.Cmd { return p.detail.move(1) }},
-		{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the detail up", Handler: func() tea.Cmd { return p.detail.move(-1) }},
-	}, movement(p, p.kind.noun)...)
+	}, aside(p.detail, "detail")...), movement(p, p.kind.noun)...)
 }

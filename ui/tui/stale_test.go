@@ -48,9 +48,9 @@ func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 	for _, backward := range []bool{true, false} {
 		s := &shelf{ids: numbers(2000), counted: true, backward: backward}
 		w, q := testWindow(s)
-		w.resize(19)
-		w.perPage = 20
+		w.resize(19, true)
 		q.answerAll(w)
+		w.perPage = 40 // the screen has grown since the first page
 		at := 0
 		for _, by := range []int{1, -1} {
 			for range 300 {

@@ -6,6 +6,7 @@ import tea "charm.land/bubbletea/v2"
 // that cannot be selected are stepped over.
 type table struct {
 	n, sel, top, height int
+	leap                bool             // scroll by half a screen: something stands beside the rows
 	skip                func(i int) bool // nil: every row can be selected
 	moved               func() tea.Cmd   // after the selection has changed; may be nil
 }
@@ -15,8 +16,8 @@ func (t *table) set(n int) {
 	t.clamp(1)
 }
 
-func (t *table) resize(height int) {
-	t.height = max(height, 1)
+func (t *table) resize(height int, beside bool) {
+	t.height, t.leap = max(height, 1), beside
 	t.clamp(1)
 }
 
@@ -36,7 +37,7 @@ func (t *table) clamp(dir int) {
 		}
 		t.sel = max(min(at, t.n-1), 0)
 	}
-	t.top = scrolled(t.top, t.sel, t.n, t.height)
+	t.top = scrolled(t.top, t.sel, t.n, t.height, t.leap)
 	if t.sel > 0 && t.sel <= t.top && t.skip != nil && t.skip(t.sel-1) {
 		t.top = max(t.sel-1, 0) // the heading of the first row stays visible
 	}
@@ -56,6 +57,11 @@ func (t *table) move(by int) tea.Cmd {
 	return t.moved()
 }
 
-func (t *table) page(by float64) tea.Cmd { return t.move(steps(by, t.height)) }
-func (t *table) home() tea.Cmd           { return t.move(-t.n) }
-func (t *table) end() tea.Cmd            { return t.move(t.n) }
+func (t *table) page(by float64) tea.Cmd {
+	n := steps(by, t.height)
+	t.top = max(min(t.top+n, t.n-t.height), 0)
+	return t.move(n)
+}
+
+func (t *table) home() tea.Cmd { return t.move(-t.n) }
+func (t *table) end() tea.Cmd  { return t.move(t.n) }

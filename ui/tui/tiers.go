@@ -56,6 +56,10 @@ func (p *tiers) update(msg any) tea.Cmd {
 		return p.items.marks.walked(p.d, msg)
 	case readDue:
 		return p.reader.due(msg)
+	case restDue:
+		if p.overview.rest.over(msg) {
+			return p.overview.show()
+		}
 	case readDone:
 		return p.reader.done(msg)
 	case laidOut:
@@ -105,7 +109,7 @@ func (p *tiers) resize(width, height int) tea.Cmd {
 // layout gives the reader the room of the level that it is on.
 func (p *tiers) layout() tea.Cmd {
 	f := p.d.split(p.width, p.height)
-	p.items.list.resize(f.listHeight - 1)
+	p.items.list.resize(f.listHeight-1, f.beside)
 	p.reader.pager.brief = p.level == levelItems && f.detailHeight < briefBelow
 	if p.level == levelItem {
 		return p.reader.pager.resize(p.width-2, p.height)
@@ -200,18 +204,16 @@ func (p *tiers) bindings() []Binding {
 	case p.typing() != nil:
 		return p.items.filterBindings()
 	case p.level == levelOverview:
-		return append([]Binding{
+		return append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the items of this store, scope or tier", Disabled: p.noList, Handler: p.filterHere},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
-			{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the description down", Handler: func() tea.Cmd { return p.overview.detail.move(1) }},
-			{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the description up", Handler: func() tea.Cmd { return p.overview.detail.move(-1) }},
-		}, movement(&p.overview.table, "row")...)
+		}, aside(p.overview.detail, "description")...), movement(&p.overview.table, "row")...)
 	case p.level == levelItems && p.items.marks.walk != nil:
 		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append(append([]Binding{
+		return append(append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
 			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
@@ -226,9 +228,7 @@ func (p *tiers) bindings() []Binding {
 			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.toggleMarkdown},
 			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: p.historyHere},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
-			{Keys: []string{"J", "shift+down"}, Show: "J", Description: "scroll the preview down", Handler: func() tea.Cmd { return p.reader.pager.move(1) }},
-			{Keys: []string{"K", "shift+up"}, Show: "K", Description: "scroll the preview up", Handler: func() tea.Cmd { return p.reader.pager.move(-1) }},
-		}, p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
+		}, aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
 	}
 	return append([]Binding{
 		{Keys: []string{"n"}, Hint: "next", Description: "the next item of the list", Handler: func() tea.Cmd { return p.neighbour(1) }},

@@ -1,0 +1,102 @@
+package tui
+
+import (
+	"context"
+	"strconv"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// restingList is a list of records whose details are counted, with the first one
+// on the screen.
+func restingList(t *testing.T) (p *records, asked *[]string, q *questions) {
+	t.Helper()
+	asked = new([]string)
+	kind := recordKind{pane: paneAudit, noun: "record", columns: []column{{title: "N"}},
+		fetch: func(context.Context, PageQuery) (span[record], said, error) {
+			var s span[record]
+			for i := range 50 {
+				s.rows = append(s.rows, record{key: strconv.Itoa(i), cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
+			}
+			return s, said{}, nil
+		},
+		detail: func(context.Context, any) *text { return newText(nil, "detail") }}
+	p = newRecords(testDesk(), kind)
+	q = &questions{}
+	p.ask = func(f func(context.Context) any) tea.Cmd {
+		return q.ask(func(ctx context.Context) any {
+			msg := f(ctx)
+			if d, ok := msg.(detailed); ok {
+				*asked = append(*asked, d.key)
+			}
+			return msg
+		})
+	}
+	p.detail = newPager(p.d.st, p.ask)
+	p.resize(200, 40)
+	p.restart()
+	answerRecords(p, q)
+	if len(*asked) != 1 || p.shown != "0" || p.detail.shown == nil {
+		t.Fatalf("details asked for at the start: %v", *asked)
+	}
+	return p, asked, q
+}
+
+func answerRecords(p *records, q *questions) {
+	for len(q.open) > 0 {
+		f := q.open[0]
+		q.open = q.open[1:]
+		p.update(f(context.Background()))
+	}
+}
+
+// Of the rows that a held key passes nothing is asked for, and what stands beside
+// the list stays until the next detail is there.
+func TestDetailWaitsForTheCursor(t *testing.T) {
+	p, asked, q := restingList(t)
+	for range 10 {
+		p.move(1)
+	}
+	for gen := range p.rest.gen { // the pauses that were cut short
+		p.update(restDue{gen})
+	}
+	if len(q.open) != 0 {
+		t.Fatalf("%d questions while the key is held", len(q.open))
+	}
+	if p.shown != "0" || p.detail.shown == nil || len(p.detail.rows) == 0 {
+		t.Error("the detail is blanked while the key is held")
+	}
+	p.update(restDue{p.rest.gen})
+	answerRecords(p, q)
+	if len(*asked) != 2 || p.shown != "10" {
+		t.Errorf("asked for %v, shown %q: want row 10 after row 0", *asked, p.shown)
+	}
+}
+
+// A detail that comes when the cursor has gone on is not shown, and is asked for
+// again when the cursor returns.
+func TestDetailThatComesLate(t *testing.T) {
+	p, asked, q := restingList(t)
+	p.move(3)
+	p.update(restDue{p.rest.gen}) // asks for row 3
+	p.move(1)
+	answerRecords(p, q)
+	if p.shown != "0" {
+		t.Errorf("row %s is shown while the cursor goes on", p.shown)
+	}
+	p.move(-1)
+	p.update(restDue{p.rest.gen})
+	answerRecords(p, q)
+	if p.shown != "3" {
+		t.Errorf("asked for %v, shown %q: want row 3", *asked, p.shown)
+	}
+	p.full = true // as after enter: nothing waits
+	p.move(1)
+	answerRecords(p, q)
+	if p.shown != "4" {
+		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
+	}
+}
