@@ -63,6 +63,7 @@ type App struct {
 	locked     bool     // the curtain is down
 	lastKey    time.Time
 	early      ahead
+	slow       slow
 	message    safetext.Text
 	tone       tone
 	members    []backends.Member
@@ -189,27 +190,32 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	if a.crash != "" {
 		return a, tea.Quit
 	}
+	return a, tea.Batch(a.handle(msg), a.watchBusy())
+}
+
+// handle takes a message; what it means for the whole screen is told after it.
+func (a *App) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return a, tea.Batch(a.resize(msg.Width, msg.Height), a.sized())
+		return tea.Batch(a.resize(msg.Width, msg.Height), a.sized())
 	case tea.BackgroundColorMsg:
 		a.dark = msg.IsDark()
 		a.repaint()
 	case tea.KeyPressMsg:
-		return a, a.key(msg)
+		return a.key(msg)
 	case tea.PasteMsg:
-		return a, a.paste(msg.Content)
+		return a.paste(msg.Content)
 	case tea.ModeReportMsg:
 		// Bubble Tea's renderer changes its measure at the same message.
 		known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
 		a.d.st.clusters = a.d.st.clusters || msg.Mode == ansi.ModeUnicodeCore && known
 	case reply:
-		return a, a.deliver(msg)
+		return a.deliver(msg)
 	case crashMsg:
 		a.crash = string(msg)
-		return a, tea.Quit
+		return tea.Quit
 	}
-	return a, nil
+	return nil
 }
 
 func (a *App) deliver(m reply) tea.Cmd {
@@ -262,6 +268,8 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return a.bulkEnded(msg.b)
 	case lockDue:
 		return a.lockDue()
+	case slowDue:
+		a.slow.due(msg)
 	}
 	return nil
 }

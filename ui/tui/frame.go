@@ -219,7 +219,7 @@ func (a *App) readOnly() safetext.Text {
 func (a *App) breadcrumbs() string {
 	p := a.pane()
 	at, busy := p.position()
-	return a.crumbLine(append([]safetext.Text{safetext.Const(a.paneName())}, p.crumbs()...), at, busy)
+	return a.crumbLine(append([]safetext.Text{safetext.Const(a.paneName())}, p.crumbs()...), at, busy && a.slow.said)
 }
 
 // paneName is the first breadcrumb.
@@ -248,7 +248,7 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 			head.put(st.dim, c)
 		}
 	}
-	return head.end() + st.row(right).number(st.dim, at, right-1).end()
+	return head.end() + st.row(right).number(st.plain, at, right-1).end()
 }
 
 // elide leaves out breadcrumbs in the middle until the rest fits: the pane and

@@ -301,7 +301,7 @@ func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
 	if c.tier > 0 {
 		r.cell(st.dim, it.tier, c.tier-1).blank(1)
 	}
-	r.number(st.plain, it.size, 10).number(st.dim, safetext.Const(l.d.time.age(it.header.Modified)), 5).blank(1)
+	r.number(st.dim, it.size, 10).number(st.dim, safetext.Const(l.d.time.age(it.header.Modified)), 5).blank(1)
 	flags := st.warn
 	if it.blocked {
 		flags = st.bad

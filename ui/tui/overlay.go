@@ -136,7 +136,7 @@ func (a *App) overlayBindings() []Binding {
 }
 
 func (a *App) overlayCrumbs() string {
-	return a.crumbLine([]safetext.Text{a.overlay.title}, a.overlay.pager.position(), a.overlay.pager.busy)
+	return a.crumbLine([]safetext.Text{a.overlay.title}, a.overlay.pager.position(), a.overlay.pager.busy && a.slow.said)
 }
 
 // notices is the page that the console starts with when something needs to be

@@ -326,8 +326,8 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		shown = st.tail(t.name, t.at.scope, "", room-1)
 	}
 	r.cell(name, shown, room)
-	counting := t.depth == 0 && t.items == 0 && o.running[t.at.store]
-	if t.items > 0 || !t.failed && !counting {
+	_, counted := o.tallies[t.at.store]
+	if t.items > 0 || !t.failed && counted {
 		r.number(st.plain, safetext.Const(group(t.items)), 9).number(st.plain, safetext.Const(size(t.bytes)), 9)
 		if !t.failed {
 			cap := ""

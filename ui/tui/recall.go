@@ -167,9 +167,9 @@ func (p *recall) rebuild() tea.Cmd {
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
 		p.table.sel, p.table.top = i, max(i-line, 0)
 	}
-	p.layout()
+	laid := p.layout()
 	p.table.set(len(p.rows))
-	return p.show()
+	return tea.Batch(laid, p.show())
 }
 
 func (p *recall) current() (hitRow, bool) {

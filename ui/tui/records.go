@@ -179,8 +179,7 @@ func (p *records) update(msg any) tea.Cmd {
 		if follow {
 			p.list.sel, p.list.top = 0, 0
 		}
-		p.layout()
-		return tea.Batch(cmd, p.follow())
+		return tea.Batch(cmd, p.layout(), p.follow())
 	case detailed:
 		if r, _ := p.list.current(); msg.key == p.asked && r.key != msg.key {
 			p.asked = "" // the cursor has gone on: what is there is asked for when it rests

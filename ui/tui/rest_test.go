@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strconv"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -98,5 +99,30 @@ func TestDetailThatComesLate(t *testing.T) {
 	answerRecords(p, q)
 	if p.shown != "4" {
 		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
+	}
+}
+
+// A step of the cursor changes the signs and the name of two rows; what stands after
+// the name, and the blanks between texts of one paint, are painted as they were.
+func TestRowAtTheCursor(t *testing.T) {
+	for _, l := range []looks{{colour: true, theme: ThemeDark}, {colour: true, theme: ThemeHighContrast}, {}} {
+		st := newStyles(l, true)
+		draw := func(at, marked bool) string {
+			r := st.highlighted(40, at, true)
+			st.mark(r, marked)
+			return r.cell(st.plain, safetext.Const("name"), 10).cell(st.dim, safetext.Const("one"), 8).number(st.dim, safetext.Const("two"), 8).put(st.warn, safetext.Const("!!")).end()
+		}
+		was, is := draw(false, false), draw(true, false)
+		rest := st.dim.on + "one" + st.dim.off + st.dim.on + "          " + st.dim.off + st.dim.on + "two" + st.dim.off + st.warn.on + "!!" + st.warn.off
+		if want := "  name      " + rest + "          "; was != want {
+			t.Errorf("a row is\n%q, want\n%q", was, want)
+		}
+		sel := func(s string) string { return st.selected.on + s + st.selected.off }
+		if want := sel("▌") + sel(" ") + sel("name") + "      " + rest + "          "; is != want {
+			t.Errorf("the row at the cursor is\n%q, want\n%q", is, want)
+		}
+		if want := sel("▌") + sel("*") + sel("name"); !strings.HasPrefix(draw(true, true), want) {
+			t.Errorf("a marked row at the cursor is\n%q", draw(true, true))
+		}
 	}
 }

@@ -47,8 +47,13 @@ func acting(o *tui.Options, acts tui.Acts) {
 
 // play runs the console on a scenario: words joined by a comma.
 func play(scenario string) error {
-	if scenario == programScenario {
+	switch scenario {
+	case programScenario:
 		return runProgram()
+	case peerScenario:
+		return runPeer(os.Stdin, os.Stdout)
+	case drawScenario:
+		return tui.Run(context.Background(), drawDesk())
 	}
 	o, fakes := desk()
 	o.Environ = os.Environ()

@@ -56,11 +56,18 @@ func startRobot(t testing.TB, s start) *robot {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &robot{t: t, screen: vt.NewEmulator(s.width, s.height), done: make(chan error, 1)}
+	cmd := exec.Command(self, "-test.run=^$")
+	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario}, s.env...)
+	return robotOf(t, cmd, s.width, s.height)
+}
+
+// robotOf is a robot at a terminal of any program.
+func robotOf(t testing.TB, cmd *exec.Cmd, width, height int) *robot {
+	t.Helper()
+	r := &robot{t: t, cmd: cmd, screen: vt.NewEmulator(width, height), done: make(chan error, 1)}
 	r.drawn = sync.NewCond(&r.mu)
-	r.cmd = exec.Command(self, "-test.run=^$")
-	r.cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario}, s.env...)
-	r.tty, err = pty.StartWithSize(r.cmd, &pty.Winsize{Cols: uint16(s.width), Rows: uint16(s.height)})
+	var err error
+	r.tty, err = pty.StartWithSize(r.cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
 	if err != nil {
 		t.Fatal(err)
 	}

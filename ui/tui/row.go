@@ -18,21 +18,25 @@ type row struct {
 	left  int   // columns that are still free
 	under paint // painted under everything, for the row at the cursor
 	over  bool  // under replaces the paints of the cells
+	mine  bool  // what is written is a sign of the row, and not yet its name
+	gap   int   // blanks that are not written yet
+	last  paint // of the text before them
 }
 
 func (s *styles) row(width int) *row { return &row{st: s, left: max(width, 0)} }
 
-// highlighted starts a row that is under the cursor: one paint for all its cells
-// keeps it readable on any background, and the sign says it without colour.
+// highlighted starts a row that is under the cursor: one paint for its signs and
+// its first text, and the sign says it without colour. The rest of the row stays as
+// it is, so that a step of the cursor does not draw two whole rows anew.
 func (s *styles) highlighted(width int, at, focus bool) *row {
 	r := s.row(width)
 	switch {
 	case at && focus:
 		r.under, r.over = s.selected, true
-		r.put(paint{}, s.glyphs.point)
+		r.sign(paint{}, s.glyphs.point)
 	case at:
 		r.under, r.over = s.selectedIn, true
-		r.put(paint{}, s.glyphs.point)
+		r.sign(paint{}, s.glyphs.point)
 	default:
 		r.blank(1)
 	}
@@ -42,10 +46,17 @@ func (s *styles) highlighted(width int, at, focus bool) *row {
 // mark is the column that tells whether a row is marked.
 func (s *styles) mark(r *row, on bool) {
 	if on {
-		r.lit(s.strong, "*")
+		r.sign(s.strong, s.esc.Const("*"))
 		return
 	}
 	r.blank(1)
+}
+
+// sign writes what stands before the name of a row.
+func (r *row) sign(p paint, t safetext.Text) {
+	r.mine = true
+	r.put(p, t)
+	r.mine = false
 }
 
 // put writes t, cut to what is left.
@@ -126,16 +137,29 @@ func (r *row) blank(n int) *row {
 		return r
 	}
 	r.left -= n
-	if r.over {
-		r.out.WriteString(r.under.on)
+	r.gap += n
+	return r
+}
+
+// blanks writes the gap before a text of paint p, or before the end of the row.
+// Between two texts of one paint it has that paint too, where that cannot be seen:
+// each change of it is sent to the terminal.
+func (r *row) blanks(p paint) {
+	if r.gap == 0 {
+		return
 	}
-	for range n {
+	switch {
+	case r.over:
+		p = r.under
+	case p != r.last || !p.bare:
+		p = paint{}
+	}
+	r.out.WriteString(p.on)
+	for range r.gap {
 		r.out.WriteByte(' ')
 	}
-	if r.over {
-		r.out.WriteString(r.under.off)
-	}
-	return r
+	r.out.WriteString(p.off)
+	r.gap = 0
 }
 
 func (r *row) write(p paint, t safetext.Text, width int, hits []safetext.Span, runs []stretch) {
@@ -143,8 +167,11 @@ func (r *row) write(p paint, t safetext.Text, width int, hits []safetext.Span, r
 		return
 	}
 	r.left -= width
+	r.blanks(p)
+	r.last = p
 	if r.over {
 		p = r.under
+		defer func() { r.over = r.mine }()
 	}
 	s, marks, at := t.String(), safetext.Marks(t), 0
 	for at < len(s) {
@@ -208,6 +235,8 @@ func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) 
 // end gives the line, padded to the row's width.
 func (r *row) end() string {
 	r.blank(r.left)
+	r.over = false
+	r.blanks(paint{})
 	return r.out.String()
 }
 

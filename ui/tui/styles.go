@@ -11,12 +11,16 @@ import (
 
 // paint is one style of the palette, kept as the bytes around a text: a frame
 // has hundreds of cells, and asking a style engine for each costs the budget.
-type paint struct{ on, off string }
+type paint struct {
+	on, off string
+	bare    bool // a blank of it looks like any other
+}
 
 // newPaint takes the sequences that lipgloss writes around a text.
 func newPaint(s lipgloss.Style) paint {
 	on, off, _ := strings.Cut(s.Render("x"), "x")
-	return paint{on, off}
+	_, plain := s.GetBackground().(lipgloss.NoColor)
+	return paint{on, off, plain && !s.GetUnderline() && !s.GetReverse()}
 }
 
 // glyphs are the program's own signs; in ASCII mode they are all ASCII.

@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// slowAfter is how long something may take before the frame says that it is being
+// loaded: words that come and go within a blink only make the screen flicker, and
+// over a slow line they cost as much as what they announce.
+const slowAfter = 200 * time.Millisecond
+
+// slow tells when a wait has become one that is worth a word.
+type slow struct {
+	gen     int
+	waiting bool
+	said    bool
+}
+
+// slowDue says that a wait has lasted.
+type slowDue struct{ gen int }
+
+// busy reports whether what is on the screen will be replaced without a key.
+func (a *App) busy() bool {
+	if a.overlay != nil {
+		return a.overlay.pager.busy
+	}
+	_, busy := a.pane().position()
+	return busy
+}
+
+// watchBusy is called after each message.
+func (a *App) watchBusy() tea.Cmd {
+	s := &a.slow
+	switch busy := a.busy(); {
+	case !busy && s.waiting:
+		s.gen++
+		s.waiting, s.said = false, false
+	case busy && !s.waiting:
+		s.waiting = true
+		return a.d.later(overlayPane)(slowAfter, slowDue{s.gen})
+	}
+	return nil
+}
+
+func (s *slow) due(m slowDue) { s.said = s.said || s.waiting && m.gen == s.gen }
