@@ -292,6 +292,10 @@ func (r *Runner) Sweep(ctx context.Context, t time.Time) (int, error) {
 	return n, nil
 }
 
+// Owns reports whether this runner has the job: it ends with Close, and no sooner
+// than it says so.
+func (r *Runner) Owns(id ID) bool { return r.mine(id) != nil }
+
 func (r *Runner) mine(id ID) *job {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -96,6 +96,17 @@ func (c *consoleJobs) Run(ctx context.Context, kind, title string, work func(con
 	}
 }
 
+// List implements tui.Jobs.
+func (c *consoleJobs) List(ctx context.Context) ([]jobs.Status, error) { return c.runner.List(ctx) }
+
+// Cancel implements tui.Jobs.
+func (c *consoleJobs) Cancel(ctx context.Context, id jobs.ID) error {
+	return jobError(c.runner.Cancel(ctx, id))
+}
+
+// Tied implements tui.Jobs.
+func (c *consoleJobs) Tied(id jobs.ID) bool { return c.runner.Owns(id) }
+
 // Undos implements tui.Acts.
 func (c *consoleActs) Undos(context.Context) ([]tui.UndoRow, int, error) {
 	entries, damaged, err := c.undo.List()

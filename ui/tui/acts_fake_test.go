@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/ui/tui"
 )
@@ -180,6 +181,10 @@ func (jobsFake) Run(ctx context.Context, kind, title string, work func(context.C
 	return work(ctx, stepsFake{})
 }
 
+func (jobsFake) List(context.Context) ([]jobs.Status, error) { return nil, nil }
+func (jobsFake) Cancel(context.Context, jobs.ID) error       { return nil }
+func (jobsFake) Tied(jobs.ID) bool                           { return false }
+
 type stepsFake struct{}
 
 func (stepsFake) Step(ctx context.Context, _ string, fn func(context.Context) error) error {
@@ -188,6 +193,8 @@ func (stepsFake) Step(ctx context.Context, _ string, fn func(context.Context) er
 	}
 	return fn(ctx)
 }
+
+func (stepsFake) ID() jobs.ID { return "" }
 
 func (stepsFake) Progress(int64, int64, string, string) {}
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -52,6 +53,10 @@ type App struct {
 	dialogs    int                                     // how many there were
 	undos      [][]string                              // what z takes back: entries of this session, the last act last
 	bulks      []*bulk                                 // long work under way
+	ended      []*bulk                                 // long work of this session that is over, the last first
+	exports    []*export                               // files that are being written
+	tied       bool                                    // an erasure was begun that ends with this console
+	leaving    bool                                    // ctrl+c was pressed once while work is under way
 	editing    *edit                                   // the editor has the terminal, or its text is being read
 	side       *side                                   // stands in place of the pane; nil: nothing does
 	sides      int                                     // how many there were
@@ -97,7 +102,7 @@ func newApp(ctx context.Context, o Options) *App {
 	a.d.conflicts, a.d.settle = o.Conflicts, cmp.Or(o.Settle, settleTime)
 	a.d.erasure = o.Erasure
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
-	a.d.discard = a.discard
+	a.d.discard, a.d.writing = a.discard, &sync.WaitGroup{}
 	a.d.app = a
 	a.d.drafts, a.d.edit, a.d.jobs, a.d.env = o.Drafts, o.Edit, o.Jobs, environment(o.Environ)
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
@@ -222,10 +227,12 @@ func (a *App) deliver(m reply) tea.Cmd {
 	switch {
 	case m.pane == overlayPane:
 		return a.deliverOver(m.msg)
-	case m.pane < overlayPane && (a.side == nil || a.side.list.kind.pane != m.pane):
-		return nil // of a list that was closed
 	case m.pane < overlayPane:
-		return a.side.list.update(m.msg)
+		list := a.sideAt(m.pane)
+		if list == nil {
+			return nil // of a list that was closed
+		}
+		return list.update(m.msg)
 	}
 	cmd := a.panes[m.pane].update(m.msg)
 	if m.pane == a.active {
@@ -266,6 +273,10 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return a.ticked(msg.b)
 	case bulkEnded:
 		return a.bulkEnded(msg.b)
+	case leaveNow:
+		return a.leaveNow(msg)
+	case exportTick:
+		return a.exportTicked(msg.e)
 	case lockDue:
 		return a.lockDue()
 	case slowDue:
@@ -345,8 +356,9 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
-		return tea.Quit // with alt too: that is how escape and ctrl+c in one write arrive
+		return a.interrupt() // with alt too: that is how escape and ctrl+c in one write arrive
 	}
+	a.leaving = false
 	if a.width == 0 {
 		a.early.unsized = append(a.early.unsized, k)
 		return nil
@@ -356,7 +368,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if a.tooSmall() {
 		if name == "q" {
-			return tea.Quit
+			return a.interrupt()
 		}
 		return nil
 	}

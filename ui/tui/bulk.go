@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/jobs"
 	"memdesk/model"
 )
 
@@ -36,6 +37,7 @@ type bulk struct {
 	cancel      context.CancelFunc
 
 	mu      sync.Mutex
+	id      jobs.ID // in the journal, once it has begun
 	rows    []outcome
 	now     safetext.Text // what it is at, where that is more than a count
 	failed  int
@@ -44,6 +46,22 @@ type bulk struct {
 	ended   bool
 	stopped bool // on demand
 	err     error
+}
+
+// keptEnded is how many jobs of this session keep their outcomes after the end.
+const keptEnded = 20
+
+func (b *bulk) jobID() jobs.ID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.id
+}
+
+// done is how many of its items have an outcome.
+func (b *bulk) done() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.rows)
 }
 
 type bulkTick struct{ b *bulk }
@@ -125,10 +143,15 @@ func (a *App) watch(b *bulk) tea.Cmd {
 	ctx, cancel := context.WithCancel(a.d.ctx)
 	b.cancel = cancel
 	a.bulks = append(a.bulks, b)
-	jobs := a.d.jobs
+	runner := a.d.jobs
 	work := a.ask(func(context.Context) any {
 		defer cancel()
-		err := jobs.Run(ctx, b.kind, b.title, func(ctx context.Context, j Job) error { return b.run(ctx, j, b) })
+		err := runner.Run(ctx, b.kind, b.title, func(ctx context.Context, j Job) error {
+			b.mu.Lock()
+			b.id = j.ID()
+			b.mu.Unlock()
+			return b.run(ctx, j, b)
+		})
 		b.mu.Lock()
 		b.ended, b.err = true, err
 		b.mu.Unlock()
@@ -163,6 +186,7 @@ func (a *App) bulkEnded(b *bulk) tea.Cmd {
 			break
 		}
 	}
+	a.ended = append([]*bulk{b}, a.ended[:min(len(a.ended), keptEnded-1)]...)
 	for _, id := range b.undone {
 		a.takeUndo(id)
 	}

@@ -18,7 +18,7 @@ type verb struct {
 }
 
 func (a *App) verbs() []verb {
-	leave := func(string) tea.Cmd { return tea.Quit }
+	leave := func(string) tea.Cmd { return a.leave() }
 	to := func(n int) func(string) tea.Cmd {
 		return func(string) tea.Cmd { return a.goTo(n) }
 	}
@@ -33,6 +33,7 @@ func (a *App) verbs() []verb {
 		{name: "health", about: "every provider", run: to(paneHealth)},
 		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},
 		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return a.openUndos() }},
+		{name: "jobs", about: "long work of this console and of others: progress, outcomes, C stops", run: a.runJobs},
 		{name: "export", about: "what is shown, into a file: the same as x", run: a.runExport},
 		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: a.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
 		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: Themes},

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -75,6 +76,7 @@ type desk struct {
 	remote     bool              // the terminal is not this process's own
 	env        map[string]string // of the session
 	jobs       Jobs
+	writing    *sync.WaitGroup                                  // files that are being written
 	readOnly   string                                           // why nothing may be changed, empty when it may
 	forget     func(ref model.Ref, seen model.Revision) tea.Cmd // ask whether an item should go
 	discard    func(e QuarantineEntry) tea.Cmd                  // ask whether a quarantine entry should go

@@ -29,6 +29,8 @@ type choice struct {
 	// the update loop, and the dialog is closed.
 	act func(ctx context.Context, f filled) acted
 	run func() tea.Cmd
+	// begin is called on the update loop when act begins; may be nil.
+	begin func() tea.Cmd
 	// stops: esc ends the act while it is under way, and nothing is left half done.
 	stops bool
 }
@@ -55,9 +57,11 @@ type dialog struct {
 	pager         *pager
 	at            int // in stops
 	gen           int
-	armed         bool               // keys count
-	busy          bool               // the act is under way
-	stop          context.CancelFunc // of the act under way, when it can be stopped
+	armed         bool                 // keys count
+	busy          bool                 // the act is under way
+	stop          context.CancelFunc   // of the act under way, when it can be stopped
+	stopping      bool                 // and that was asked for
+	progress      func() safetext.Text // how far the act is; nil: not known
 }
 
 // The kinds of places in a dialog.
@@ -198,8 +202,9 @@ func (d *dialog) step(by int) tea.Cmd {
 
 func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	d := a.dialog
-	if d.busy && d.stop != nil && k.Code == tea.KeyEscape {
+	if d.busy && d.stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
 		d.stop()
+		d.stopping = true
 	}
 	if !d.armed || d.busy {
 		return nil
@@ -293,12 +298,16 @@ func (a *App) dialogEnter() tea.Cmd {
 	if c.stops {
 		d.stop = cancel
 	}
-	return a.ask(func(context.Context) any {
+	var begin tea.Cmd
+	if c.begin != nil {
+		begin = c.begin()
+	}
+	return tea.Batch(begin, a.ask(func(context.Context) any {
 		defer cancel()
 		out := c.act(ctx, f)
 		out.gen = gen
 		return out
-	})
+	}))
 }
 
 // acted ends a dialog whose act is over, and shows what became of it.
@@ -454,6 +463,10 @@ func (d *dialog) buttons(st *styles, width int) string {
 		button(stop{onChoice, i}, c.verb)
 	}
 	switch {
+	case d.busy && d.stopping:
+		r.lit(st.dim, "stopping")
+	case d.busy && d.progress != nil:
+		r.put(st.dim, st.esc.Sprintf("%s; esc stops it", d.progress()))
 	case d.busy && d.stop != nil:
 		r.lit(st.dim, "under way; esc stops it")
 	case d.busy:

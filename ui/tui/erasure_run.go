@@ -125,6 +125,7 @@ func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
 		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", reason(esc, err))}
 	}
 	return acted{ok: true, text: esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request), then: func() tea.Cmd {
+		a.tied = a.tied || a.d.erasure.Tied() != ""
 		cmds := []tea.Cmd{a.enter(paneErasure)}
 		if p, ok := a.panes[paneErasure].(*erasures); ok {
 			p.full = true

@@ -113,8 +113,8 @@ func (a *App) exportTable(name string, rows exporter) tea.Cmd {
 	stamp := a.o.Clock.Now().UTC().Format("20060102-150405")
 	return a.show(a.exportDialog(esc.Const("Export the table?"),
 		esc.Const("All rows under the filter are written, however many pages: .csv for a spreadsheet, .jsonl for one JSON object per line."),
-		safetext.FileName("memdesk-"+name+"-"+stamp+".csv"),
-		func(ctx context.Context, path string) acted { return a.writeTable(ctx, path, rows) }))
+		"row", safetext.FileName("memdesk-"+name+"-"+stamp+".csv"),
+		func(ctx context.Context, path string, e *export) acted { return a.writeTable(ctx, path, e, rows) }))
 }
 
 // exportItem asks where an item goes, and writes it as it is stored.
@@ -122,45 +122,48 @@ func (a *App) exportItem(ref model.Ref) tea.Cmd {
 	esc := a.d.esc
 	return a.show(a.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, maxTitle)),
 		esc.Const("The document is written as the store holds it, control characters included; a name that ends in .json gets the item with all that is known about it."),
-		safetext.FileName(filepath.Base(ref.ID)),
-		func(ctx context.Context, path string) acted {
-			return a.writeFile(path, func(w io.Writer) (int64, error) {
+		"item", safetext.FileName(filepath.Base(ref.ID)),
+		func(ctx context.Context, path string, e *export) acted {
+			return a.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) error {
 				s, it, err := a.d.readable(ctx, ref)
 				if err != nil {
-					return 0, err
+					return err
 				}
+				e.rows.Add(1)
 				if strings.EqualFold(filepath.Ext(path), ".json") {
 					b, err := safetext.MarshalJSON(itemDatum(ref.Store, it).object())
 					if err != nil {
-						return 0, err
+						return err
 					}
 					_, err = w.Write(append(b, '\n'))
-					return 1, err
+					return err
 				}
 				_, err = io.WriteString(w, it.Document().Encode(kindOf(s, it.Tier)))
-				return 1, err
-			}, "item")
+				return err
+			})
 		}))
 }
 
-func (a *App) exportDialog(question, about safetext.Text, name string, act func(ctx context.Context, path string) acted) *dialog {
+func (a *App) exportDialog(question, about safetext.Text, noun, name string, act func(ctx context.Context, path string, e *export) acted) *dialog {
 	esc := a.d.esc
 	d := &dialog{
 		title: esc.Const("Export"), noReason: true,
 		lines: []headLine{
 			{value: question, kind: headTitle}, {value: about},
-			{value: esc.Const("The file is made on the machine that memdesk runs on, for you alone (mode 0600). One that is there already is not overwritten."), kind: headNote},
+			{value: esc.Const("The file is made on the machine that memdesk runs on, for you alone (mode 0600), once all of it is written. One that is there already is not overwritten."), kind: headNote},
 		},
 		fields: []field{{label: esc.Const("to: ")}},
 	}
 	d.fields[0].input.set(name)
-	d.choices = []choice{{verb: "Write", stops: true, act: func(ctx context.Context, f filled) acted {
-		out := act(ctx, strings.TrimSpace(f.fields[0]))
+	e := &export{noun: noun}
+	d.choices = []choice{{verb: "Write", stops: true, begin: func() tea.Cmd { return a.beginExport(d, e) }, act: func(ctx context.Context, f filled) acted {
+		out := act(ctx, strings.TrimSpace(f.fields[0]), e)
+		e.ended.Store(true)
 		if out.next != nil {
 			return out
 		}
 		if !out.ok { // asked again with the reason on top
-			again := a.exportDialog(question, about, f.fields[0], act)
+			again := a.exportDialog(question, about, noun, f.fields[0], act)
 			again.lines = append([]headLine{{value: esc.Sprintf("!! %s", out.text), kind: headWarn}}, again.lines...)
 			return acted{next: again}
 		}
@@ -170,12 +173,12 @@ func (a *App) exportDialog(question, about safetext.Text, name string, act func(
 }
 
 // writeTable writes every page. It runs in a command.
-func (a *App) writeTable(ctx context.Context, path string, rows exporter) acted {
+func (a *App) writeTable(ctx context.Context, path string, e *export, rows exporter) acted {
 	ext := strings.ToLower(filepath.Ext(path))
 	if !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext) {
 		return acted{text: a.d.esc.Const("The name must end in .csv or .jsonl: it says how the table is written.")}
 	}
-	return a.writeFile(path, func(w io.Writer) (n int64, err error) {
+	return a.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) (err error) {
 		write := jsonRows(w)
 		if ext == ".csv" {
 			c := csv.NewWriter(w)
@@ -185,12 +188,14 @@ func (a *App) writeTable(ctx context.Context, path string, rows exporter) acted 
 				err = errors.Join(err, c.Error())
 			}()
 		}
-		err = rows(ctx, func(r datum) error {
-			n++
+		return rows(ctx, func(r datum) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			e.rows.Add(1)
 			return write(r)
 		})
-		return n, err
-	}, "row")
+	})
 }
 
 func jsonRows(w io.Writer) func(datum) error {
@@ -211,38 +216,15 @@ func csvRows(c *csv.Writer) func(datum) error {
 	}
 }
 
-// writeFile makes a new private file and fills it; a file that could not be
-// filled to the end is removed.
-func (a *App) writeFile(path string, fill func(io.Writer) (int64, error), noun string) acted {
-	esc := a.d.esc
-	if path == "" {
-		return acted{text: esc.Const("Give the name of a file.")}
-	}
-	full := path
-	if home := a.d.env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
-		full = filepath.Join(home, path[2:])
-	}
-	f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, maxTitle))}
-	case err != nil:
-		return acted{text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, maxTitle), esc.Err(cause(err)))}
-	}
-	n, err := fill(f)
-	err = errors.Join(err, f.Close())
-	if err != nil {
-		_ = os.Remove(full)
-		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", reason(esc, cause(err)))}
-	}
-	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s", plural(n, noun), esc.LineMax(path, maxTitle))}
-}
-
 // cause drops the path that the operator has just typed.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
 	}
 	return err
 }

@@ -28,6 +28,8 @@ type fake struct {
 	tiers []model.TierSpec
 	gone  func() bool // the store has vanished; nil: never
 	crash bool        // reading panics, as a backend with a bug would
+	// reading is called before a page after the first; nil: nothing is.
+	reading func()
 
 	mu      sync.Mutex
 	away    map[string]bool   // items that were forgotten
@@ -65,6 +67,9 @@ func (f *fake) List(_ context.Context, req model.PageRequest) (model.Page, error
 	f.lists.Add(1)
 	if err := f.check("list"); err != nil {
 		return model.Page{}, err
+	}
+	if f.reading != nil && req.Limit == model.MaxPage && req.Cursor != "" {
+		f.reading()
 	}
 	limit := model.PageLimit(req.Limit)
 	if f.n > 5000 { // computed: every item is in every list

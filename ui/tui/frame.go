@@ -82,6 +82,9 @@ func (a *App) sizeNeeded() []string {
 	for _, part := range st.esc.Wrap(text, max(a.width, 1)) {
 		lines = append(lines, st.text(st.warn, part, a.width))
 	}
+	if a.leaving {
+		lines = append(lines, a.leavingLines()...)
+	}
 	return st.fillTo(lines, a.width, a.height)
 }
 
@@ -284,7 +287,10 @@ func (a *App) status() (line string, cursor int) {
 		return r.end(), col + 1
 	}
 	if a.message.IsEmpty() && a.overlay == nil && a.dialog == nil {
-		return r.blank(1).put(st.bad, a.pane().trouble()).end(), 0
+		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
+			return r.blank(1).put(st.bad, trouble).end(), 0
+		}
+		return r.blank(1).put(st.dim, a.workWords()).end(), 0
 	}
 	p := paint{}
 	switch a.tone {

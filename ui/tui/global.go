@@ -28,8 +28,8 @@ func (a *App) global() []Binding {
 		Binding{Keys: []string{"ctrl+r"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
 		Binding{Keys: []string{":"}, Hint: "command", Description: "a command, with completion and history; the help lists them", Handler: a.openCommand},
 		Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
-		Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk", Handler: func() tea.Cmd { return tea.Quit }},
-		Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere", Handler: func() tea.Cmd { return tea.Quit }},
+		Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.leave},
+		Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.interrupt},
 	)
 }
 
@@ -42,12 +42,7 @@ func (a *App) outermost() string {
 
 func (a *App) back() tea.Cmd {
 	if a.side != nil && a.side.list.outermost() {
-		done := a.side.bulk != nil
-		a.side = nil
-		if done { // what is under it may be what has changed
-			return a.pane().refresh()
-		}
-		return nil
+		return a.closeSide()
 	}
 	return a.pane().back()
 }

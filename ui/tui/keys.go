@@ -33,6 +33,18 @@ func (b Binding) reason() string {
 	return b.Disabled()
 }
 
+// unless joins reasons why a key does not work: the first that there is.
+func unless(reasons ...func() string) func() string {
+	return func() string {
+		for _, r := range reasons {
+			if why := r(); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+}
+
 // find returns the binding of a keystroke; the first that has it wins, so what a
 // pane binds comes before what works everywhere.
 func find(bindings []Binding, key string) (Binding, bool) {

@@ -39,6 +39,7 @@ func KeyTable() []Section {
 	}{
 		{"Versions of an item (H)", func() tea.Cmd { return a.openHistory(model.Ref{}) }},
 		{"What can be put back (:undo)", func() tea.Cmd { return a.openSide("Undo", a.undoKind()) }},
+		{"Jobs (:jobs)", func() tea.Cmd { return a.openSide("Jobs", a.jobsKind()) }},
 		{"An act on many items", func() tea.Cmd { return a.openSide("Job", a.bulkKind(&bulk{})) }},
 	} {
 		s.open()

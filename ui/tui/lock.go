@@ -66,7 +66,15 @@ func (a *App) lockFrame() []string {
 	for _, part := range st.wrap(text, max(a.width-2, 1)) {
 		lines = append(lines, st.row(a.width).blank(max((a.width-st.width(part))/2, 0)).put(st.plain, part).end())
 	}
+	if a.leaving {
+		lines = append(lines, a.leavingLines()...)
+	}
 	return st.fillTo(lines, a.width, a.height)
+}
+
+// leavingLines stand where there is no status line.
+func (a *App) leavingLines() []string {
+	return append([]string{a.d.st.row(a.width).end()}, a.d.st.paragraph(a.d.st.warn, a.leaveWarning(), a.width)...)
 }
 
 // proposeWritable asks before a session that was made read-only is writable again.

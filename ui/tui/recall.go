@@ -339,7 +339,7 @@ func (p *recall) bindings() []Binding {
 		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the hit's reference to the clipboard of the terminal", Disabled: p.noHit, Handler: p.copyRef},
 		{Keys: []string{"Y"}, Description: "copy the hit as one line of JSON", Disabled: p.noHit, Handler: p.copyRow},
 		{Keys: []string{"e"}, Hint: "edit", Description: "edit the item of this hit in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
-		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: p.noHit, Handler: p.exportHits},
+		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: unless(p.noHit, p.d.noExport), Handler: p.exportHits},
 	}, aside(p.detail, "hit")...), movement(&p.table, "hit")...)
 }
 

@@ -132,7 +132,7 @@ func (p *records) visible() bool { return p.d.app == nil || p.d.app.pane() == pa
 func (p *records) grown(m liveStamp) tea.Cmd {
 	was := p.stamp
 	p.stamp = m.stamp
-	if was == "" || was == m.stamp {
+	if was == m.stamp { // the first one tells too: the list may be older than it
 		return nil
 	}
 	return p.list.refresh()
@@ -484,7 +484,7 @@ func (p *records) handing() []Binding {
 				r, _ := p.list.current()
 				return p.d.copyRow(p.kind.datum(r.raw).object())
 			}},
-			Binding{Keys: []string{"x"}, Hint: "export", Description: "export the filtered table to a file: CSV, JSON lines", Disabled: p.none, Handler: func() tea.Cmd {
+			Binding{Keys: []string{"x"}, Hint: "export", Description: "export the filtered table to a file: CSV, JSON lines", Disabled: unless(p.none, p.d.noExport), Handler: func() tea.Cmd {
 				fetch, datumOf := p.list.fetch, p.kind.datum
 				return p.d.app.exportTable(p.kind.name, func(ctx context.Context, write func(datum) error) error {
 					return eachRow(ctx, fetch, func(r record) error { return write(datumOf(r.raw)) })

@@ -12,6 +12,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
+	"memdesk/jobs"
 	"memdesk/ui/tui"
 )
 
@@ -90,6 +91,17 @@ func play(scenario string) error {
 			acts := &actsFake{fakes: fakes}
 			acting(&o, acts)
 			o.Conflicts, o.Settle = newConflictsFake(acts, word == "moved"), time.Millisecond
+		case "journal": // a real one, after "acts"
+			r, err := jobs.Open(jobs.Options{Dir: filepath.Join(os.Getenv("HOME"), "state", "jobs"), Poll: 10 * time.Millisecond})
+			if err != nil {
+				return err
+			}
+			o.Jobs = runnerJobs{r}
+		case "gate": // every act waits as long as a file exists
+			o.Acts.(*actsFake).meddle = func(string, string) { waitGone(os.Getenv(goneEnv)) }
+			fakes["graph"].reading = func() { waitGone(os.Getenv(goneEnv)) }
+		case "idle":
+			o.Clock, o.IdleLock = clock.System{}, 300*time.Millisecond
 		case "meddle": // somebody else writes whatever the operator is about to change
 			acting(&o, &actsFake{fakes: fakes, meddle: func(store, id string) { fakes[store].write(id, "written by somebody else\n") }})
 		case "down": // as long as a file exists

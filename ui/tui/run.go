@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -24,7 +25,25 @@ func Run(ctx context.Context, o Options) error {
 		}
 		return runLinear(ctx, o)
 	}
-	return run(ctx, newApp(ctx, o), o)
+	a := newApp(ctx, o)
+	err := run(ctx, a, o)
+	cancel()
+	a.d.written(leaveWait)
+	return err
+}
+
+// leaveWait is how long leaving waits for files that are being written to be
+// removed again: a file system that does not answer holds nobody.
+const leaveWait = 3 * time.Second
+
+// written waits until no file is being written.
+func (d *desk) written(atMost time.Duration) {
+	done := make(chan struct{})
+	go func() { d.writing.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(atMost):
+	}
 }
 
 // ending is an input whose end ends the program: the operator has hung up.

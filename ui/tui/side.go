@@ -8,6 +8,7 @@ type side struct {
 	title string
 	list  *records
 	bulk  *bulk // what the list is about, when it is long work
+	under *side // the list that it was opened from; nil: the pane
 }
 
 // openSide shows a list of its own. Each has an address of its own, so that an
@@ -18,4 +19,35 @@ func (a *App) openSide(title string, kind recordKind) tea.Cmd {
 	a.side = &side{title: title, list: newRecords(a.d, kind)}
 	w, h := a.room()
 	return tea.Batch(a.side.list.resize(w, h), a.side.list.enter())
+}
+
+// openAbove shows a list over another one; esc goes back to that one.
+func (a *App) openAbove(title string, kind recordKind) tea.Cmd {
+	under := a.side
+	cmd := a.openSide(title, kind)
+	a.side.under = under
+	return cmd
+}
+
+// closeSide goes back to what the list was opened from.
+func (a *App) closeSide() tea.Cmd {
+	done := a.side.bulk != nil
+	if a.side = a.side.under; a.side != nil {
+		w, h := a.room()
+		return tea.Batch(a.side.list.resize(w, h), a.side.list.enter())
+	}
+	if done { // what is under it may be what has changed
+		return a.pane().refresh()
+	}
+	return nil
+}
+
+// sideAt is the list with an address, when it is still open.
+func (a *App) sideAt(pane int) *records {
+	for s := a.side; s != nil; s = s.under {
+		if s.list.kind.pane == pane {
+			return s.list
+		}
+	}
+	return nil
 }

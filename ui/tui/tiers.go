@@ -224,7 +224,7 @@ func (p *tiers) bindings() []Binding {
 			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
 			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
 			{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.noItem, Handler: p.copyRow},
-			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: p.noItem, Handler: p.exportTable},
+			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: unless(p.noItem, p.d.noExport), Handler: p.exportTable},
 			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.toggleMarkdown},
 			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: p.historyHere},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
@@ -239,7 +239,7 @@ func (p *tiers) bindings() []Binding {
 		{Keys: []string{"m"}, Hint: "markdown", Description: "markdown rendered, or the text as it is stored", Handler: p.toggleMarkdown},
 		{Keys: []string{"y"}, Hint: "copy text", Description: "copy the item's text to the clipboard of the terminal", Handler: p.copyBody},
 		{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Handler: p.copyRow},
-		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Handler: func() tea.Cmd { return p.d.app.exportItem(p.reader.want.ref) }},
+		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Disabled: p.d.noExport, Handler: func() tea.Cmd { return p.d.app.exportItem(p.reader.want.ref) }},
 		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: p.historyHere},
 		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the list", Handler: p.back},
 	}, movement(p.reader.pager, "line")...)

@@ -1,0 +1,208 @@
+package tui
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+)
+
+// export is one file that is being written. The work counts, the screen reads.
+type export struct {
+	noun        string // of what is counted
+	rows, bytes atomic.Int64
+	ended       atomic.Bool
+
+	mu sync.Mutex
+	id jobs.ID // in the journal; empty: it is not journalled
+}
+
+type exportTick struct{ e *export }
+
+func (e *export) jobID() jobs.ID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.id
+}
+
+// words say how far it is.
+func (e *export) words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("%s, %s so far", plural(e.rows.Load(), e.noun), size(e.bytes.Load()))
+}
+
+// beginExport shows how far an export is while its dialog is open.
+func (a *App) beginExport(d *dialog, e *export) tea.Cmd {
+	esc := a.d.esc
+	a.exports = append(a.exports, e)
+	d.progress = func() safetext.Text { return e.words(esc) }
+	return a.d.later(overlayPane)(bulkEvery, exportTick{e})
+}
+
+// exportTicked draws the numbers again until the export has ended.
+func (a *App) exportTicked(e *export) tea.Cmd {
+	if !e.ended.Load() {
+		return a.d.later(overlayPane)(bulkEvery, exportTick{e})
+	}
+	a.exports = slices.DeleteFunc(a.exports, func(o *export) bool { return o == e })
+	return nil
+}
+
+// noExport says why no file is written.
+func (d *desk) noExport() string {
+	if d.remote {
+		return "over this connection no file of the server is written: y copies, Y copies the row"
+	}
+	return ""
+}
+
+// writeFile makes a new private file that is whole or not there: it is filled
+// under another name beside its place. It runs in a command, as a job where there
+// is a journal.
+func (a *App) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) acted {
+	esc := a.d.esc
+	if path == "" {
+		return acted{text: esc.Const("Give the name of a file.")}
+	}
+	full := path
+	if home := a.d.env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
+		full = filepath.Join(home, path[2:])
+	}
+	if abs, err := filepath.Abs(full); err == nil {
+		full = abs
+	}
+	a.d.writing.Add(1)
+	defer a.d.writing.Done()
+	err := a.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
+	switch {
+	case errors.Is(err, errThere):
+		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, maxTitle))}
+	case errors.Is(err, context.Canceled), errors.Is(err, jobs.ErrCancelled):
+		return acted{text: esc.Sprintf("Stopped after %s: nothing was left behind.", plural(e.rows.Load(), e.noun))}
+	case errors.Is(err, errUnmade):
+		return acted{text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, maxTitle), esc.Err(cause(err)))}
+	case err != nil:
+		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", reason(esc, cause(err)))}
+	}
+	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", plural(e.rows.Load(), e.noun), a.where(full), size(e.bytes.Load()))}
+}
+
+// journalled runs an export as a job; reading goes on where there is no journal, or
+// where it cannot be written.
+func (d *desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
+	if d.jobs == nil {
+		return do(ctx)
+	}
+	began := false
+	err := d.jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j Job) error {
+		began = true
+		e.mu.Lock()
+		e.id = j.ID()
+		e.mu.Unlock()
+		stop := make(chan struct{})
+		var told sync.WaitGroup
+		told.Go(func() {
+			t := time.NewTicker(time.Second)
+			defer t.Stop()
+			for {
+				select {
+				case <-stop:
+					return
+				case <-t.C:
+					j.Progress(e.rows.Load(), 0, e.noun, "")
+				}
+			}
+		})
+		err := do(ctx)
+		close(stop)
+		told.Wait()
+		j.Progress(e.rows.Load(), 0, e.noun, "")
+		return err
+	})
+	if !began && ctx.Err() == nil {
+		return do(ctx)
+	}
+	return err
+}
+
+var (
+	errThere  = errors.New("the file is there already")
+	errUnmade = errors.New("the file cannot be made")
+)
+
+// counting counts what goes through.
+type counting struct {
+	w io.Writer
+	n *atomic.Int64
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// newFile fills a file under a temporary name and gives it its own when all of it
+// is on the disk; what stands there already is never replaced.
+func newFile(ctx context.Context, full string, e *export, fill func(context.Context, io.Writer) error) (err error) {
+	if _, serr := os.Lstat(full); serr == nil {
+		return errThere
+	}
+	temp := filepath.Join(filepath.Dir(full), atomicfile.HiddenTemp(filepath.Base(full)))
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return errors.Join(errUnmade, err)
+	}
+	defer func() {
+		if rerr := os.Remove(temp); rerr != nil && !errors.Is(rerr, fs.ErrNotExist) {
+			err = errors.Join(err, rerr)
+		}
+	}()
+	buffered := bufio.NewWriterSize(counting{f, &e.bytes}, 64<<10)
+	err = fill(ctx, buffered)
+	if err == nil {
+		err = errors.Join(buffered.Flush(), f.Sync())
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return settle(temp, full)
+}
+
+// settle names a whole file. Where there are no second names for a file the place
+// is taken first, so that nothing of another is replaced there either.
+func settle(temp, full string) error {
+	err := os.Link(temp, full)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return errThere
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		f, err := os.OpenFile(full, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			return errThere
+		}
+		if err != nil {
+			return errors.Join(errUnmade, err)
+		}
+		return errors.Join(f.Close(), os.Rename(temp, full))
+	}
+	return err
+}

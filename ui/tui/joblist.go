@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+// jobRow is long work as the list shows it.
+type jobRow struct {
+	jobs.Status
+	tied bool // it ends with this console
+}
+
+// jobKind is the kind of a job in a word.
+func jobKind(kind string) string {
+	if kind == "gdpr-erase" {
+		return "erasure"
+	}
+	return strings.TrimPrefix(kind, "console-")
+}
+
+func (a *App) runJobs(string) tea.Cmd {
+	if a.d.jobs == nil {
+		a.say(toneWarn, a.d.st.esc.Const("there is no journal for long work here, so there are no jobs"))
+		return nil
+	}
+	return a.openSide("Jobs", a.jobsKind())
+}
+
+// jobsKind is the list of long work, of this console and of other processes.
+func (a *App) jobsKind() recordKind {
+	d := a.d
+	return recordKind{
+		noun: "job", empty: "No long work is on record: nothing runs, and nothing has run lately.", name: "jobs",
+		columns: []column{{"STATE", 13, false}, {"KIND", 11, false}, {"PROGRESS", 26, false}, {"AGE", 5, true}, {"WHAT", 0, false}},
+		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+			return d.fetchJobs(ctx, q)
+		},
+		detail: func(_ context.Context, raw any) *text { return d.jobText(raw.(jobRow)) },
+		field:  func(raw any) string { return string(raw.(jobRow).ID) }, datum: jobDatum,
+		live: func(ctx context.Context) string {
+			all, err := d.jobs.List(ctx)
+			return fmt.Sprint(all, err) // compared only
+		},
+		keys: func(p *records) []Binding {
+			return []Binding{
+				{Keys: []string{"C"}, Hint: "stop it", Description: "stop this job at its next step, after a question; what is done stays done",
+					Disabled: func() string { return a.noCancel(p) }, Handler: func() tea.Cmd { return a.cancelJob(jobAt(p)) }},
+				{Keys: []string{"enter"}, Hint: "outcomes", Description: "what became of each item of this job; the job itself where it is not of this session",
+					Disabled: p.none, Handler: func() tea.Cmd { return a.openOutcomes(p) }},
+			}
+		},
+	}
+}
+
+func jobAt(p *records) jobRow {
+	r, _ := p.list.current()
+	row, _ := r.raw.(jobRow)
+	return row
+}
+
+func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record], said, error) {
+	all, err := d.jobs.List(ctx)
+	if err != nil {
+		return span[record]{}, said{}, err
+	}
+	start := 0
+	if q.Cursor != "" {
+		if start, err = strconv.Atoi(q.Cursor); err != nil || start < 0 || start > len(all) {
+			return span[record]{}, said{}, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
+		}
+	}
+	out := span[record]{total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
+	i := start
+	for ; i < len(all) && len(out.rows) < q.Limit; i++ {
+		row := jobRow{all[i], d.jobs.Tied(all[i].ID)}
+		if containsAll(q, string(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
+			out.rows = append(out.rows, d.jobRecord(row))
+		}
+	}
+	if i < len(all) {
+		out.next = strconv.Itoa(i)
+	}
+	running := 0
+	for _, st := range all {
+		if underWay(st) {
+			running++
+		}
+	}
+	return out, said{d.esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", plural(int64(running), "job"), group(int64(len(all)-running))), true}, nil
+}
+
+// underWay reports whether a job is at work or waits for its turn.
+func underWay(st jobs.Status) bool {
+	return st.State == jobs.Queued || st.State == jobs.Running || st.State == jobs.Paused
+}
+
+func (d *desk) jobRecord(row jobRow) record {
+	esc := d.esc
+	t := toneInfo
+	switch row.State {
+	case jobs.Failed:
+		t = toneBad
+	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
+		t = toneWarn
+	}
+	return record{key: string(row.ID), raw: row, tones: []tone{t}, cells: []safetext.Text{
+		esc.Line(string(row.State)), esc.LineMax(jobKind(row.Kind), maxTitle), jobProgress(esc, row.Status), esc.Const(d.time.age(row.Started)), esc.LineMax(row.Title, maxTitle),
+	}}
+}
+
+// jobProgress says how far a job is.
+func jobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
+	switch {
+	case st.Total > 0 && st.Done <= st.Total:
+		return esc.Sprintf("%s of %s, %d%%", group(st.Done), plural(st.Total, orWord(st.Unit, "step")), st.Done*100/st.Total)
+	case st.Done > 0:
+		return esc.Sprintf("%s", plural(st.Done, orWord(st.Unit, "step")))
+	case st.Steps > 0:
+		return esc.Sprintf("%s", plural(int64(st.Steps), "step"))
+	}
+	return esc.Const("not told yet")
+}
+
+func orWord(word, other string) string {
+	if word == "" {
+		return other
+	}
+	return word
+}
+
+func (d *desk) jobText(row jobRow) *text {
+	esc := d.esc
+	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	head := []headLine{
+		{value: esc.LineMax(row.Title, maxField), kind: headTitle},
+		field("state", esc.Sprintf("%s: %s", string(row.State), jobState(row))),
+		field("progress", jobProgress(esc, row.Status)),
+	}
+	if underWay(row.Status) {
+		word := "does not stop it: it runs on its own"
+		if row.tied {
+			word = "stops it after the item under way"
+		}
+		head = append(head, field("leaving", esc.Const(word)))
+	}
+	head = append(head,
+		field("began", esc.Sprintf("%s, %s", moment(row.Started), d.time.ago(row.Started))),
+		field("last sign", esc.Sprintf("%s, %s", moment(row.Updated), d.time.ago(row.Updated))),
+		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
+	)
+	if row.Note != "" {
+		head = append(head, field("is at", esc.LineMax(row.Note, maxTitle)))
+	}
+	if row.Class != "" {
+		head = append(head, field("ended by", esc.LineMax(row.Class, maxTitle)))
+	}
+	if row.Err != nil {
+		head = append(head, headLine{name: esc.Const("why"), value: reason(esc, row.Err), kind: headWarn})
+	}
+	head = append(head, field("steps", esc.Sprintf("%s in its journal", plural(int64(row.Steps), "complete step"))),
+		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, maxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
+	return newText(head, "")
+}
+
+// jobState says what a state means and what can be done about it.
+func jobState(row jobRow) string {
+	switch row.State {
+	case jobs.Queued:
+		return "it waits for its turn"
+	case jobs.Running:
+		return "it is at work; C stops it at its next step"
+	case jobs.Paused:
+		return "it is held at its next step"
+	case jobs.Done:
+		return "it came to its end"
+	case jobs.Cancelled:
+		return "it was stopped; what was done stays done" + takeUp(row.Kind)
+	case jobs.Failed:
+		return "it ended before its end" + takeUp(row.Kind)
+	case jobs.Interrupted:
+		return "its process is gone; what was done stays done" + takeUp(row.Kind)
+	}
+	return "another version of memdesk wrote this"
+}
+
+// takeUp says how a job that broke off goes on.
+func takeUp(kind string) string {
+	switch {
+	case kind == "gdpr-erase":
+		return "; in 6 Erasure r does what is left"
+	case kind == "copy":
+		return "; the same memdesk copy goes on with it"
+	case strings.HasPrefix(kind, "console-export"):
+		return "; its file was not made"
+	case strings.HasPrefix(kind, "console-"):
+		return "; mark what is left and do it again, :undo lists what was done"
+	}
+	return ""
+}
+
+func jobDatum(raw any) datum {
+	row := raw.(jobRow)
+	var r datum
+	r.add("job", string(row.ID))
+	r.add("kind", row.Kind)
+	r.add("title", row.Title)
+	r.add("state", string(row.State))
+	r.add("done", row.Done)
+	r.add("total", row.Total)
+	r.add("unit", row.Unit)
+	r.add("class", row.Class)
+	r.add("started", stampOf(row.Started))
+	r.add("updated", stampOf(row.Updated))
+	return r
+}
+
+func (a *App) noCancel(p *records) string {
+	if why := p.none(); why != "" {
+		return why
+	}
+	row := jobAt(p)
+	switch {
+	case row.State.Ended():
+		return "it has ended"
+	case row.State == jobs.Interrupted:
+		return "its process is gone: there is nothing to stop"
+	case a.d.readOnly != "" && !row.tied:
+		return "it is not of this session, and this console is read-only: " + a.d.readOnly
+	}
+	return ""
+}
+
+// cancelJob asks whether a job should be stopped.
+func (a *App) cancelJob(row jobRow) tea.Cmd {
+	d, esc := a.d, a.d.esc
+	lines := []headLine{
+		{value: esc.Sprintf("Stop the job %q?", row.Title), kind: headTitle},
+		{value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", jobProgress(esc, row.Status))},
+	}
+	if then := strings.TrimPrefix(takeUp(row.Kind), "; "); then != "" {
+		lines = append(lines, headLine{value: esc.Sprintf("Later: %s.", then), kind: headNote})
+	}
+	if !row.tied {
+		lines = append(lines, headLine{value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), kind: headWarn})
+	}
+	own := a.bulkOf(row.ID)
+	return a.show(&dialog{title: esc.Const("Stop a job"), lines: lines, noReason: true, choices: []choice{{verb: "Stop it", act: func(ctx context.Context, _ filled) acted {
+		if own != nil {
+			own.stop()
+		}
+		err := d.jobs.Cancel(ctx, row.ID)
+		switch {
+		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
+			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: a.refreshHere}
+		case err != nil:
+			return acted{quiet: true, text: esc.Sprintf("not stopped: %s", reason(esc, err))}
+		}
+		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: a.refreshHere}
+	}}}})
+}
+
+func (a *App) refreshHere() tea.Cmd { return a.pane().refresh() }
+
+// openOutcomes lists what became of each item of a job of this session, and shows
+// the job itself where it is of another.
+func (a *App) openOutcomes(p *records) tea.Cmd {
+	row := jobAt(p)
+	if b := a.bulkOf(row.ID); b != nil {
+		cmd := a.openAbove("Job", a.bulkKind(b))
+		a.side.bulk = b
+		return cmd
+	}
+	p.full = true
+	return p.layout()
+}
+
+// bulkOf is a job of this session, with its outcomes as long as they are kept.
+func (a *App) bulkOf(id jobs.ID) *bulk {
+	for _, b := range slices.Concat(a.bulks, a.ended) {
+		if id != "" && b.jobID() == id {
+			return b
+		}
+	}
+	return nil
+}
