@@ -433,7 +433,7 @@ func (a *App) forgetMany(store string, items []target, verb, what string) tea.Cm
 			lines = append(lines, headLine{value: esc.Sprintf("- and %s more", group(n-5))})
 		}
 		if environment != "" {
-			lines = append(lines, headLine{value: esc.Sprintf("The environment: %s", esc.Line(environment)), kind: headNote})
+			lines = append(lines, environmentLine(esc, environment, store))
 		}
 		lines = append(lines, headLine{value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", what), kind: headNote})
 		return &dialog{title: esc.Const(verb), lines: lines, name: name, choices: []choice{{verb: verb, typed: true,
@@ -464,8 +464,12 @@ func (a *App) undoMany(ids []string) tea.Cmd {
 		lines := []headLine{
 			{value: esc.Sprintf("Undo the last act on %s?", plural(n, "item")), kind: headTitle},
 			{value: esc.Sprintf("This puts back %s as they were before.", plural(n, "item"))},
-			{value: esc.Const("What has changed since is not overwritten."), kind: headNote},
 		}
+		if n > 0 {
+			lines = append(lines, d.environmentOf(items[0].ref.Store)...)
+		}
+		lines = append(lines,
+			headLine{value: esc.Const("What has changed since is not overwritten."), kind: headNote})
 		return &dialog{title: esc.Const("Undo"), lines: lines, choices: []choice{{verb: "Undo",
 			act: func(_ context.Context, f filled) acted { return acted{began: d.undoEach(items, f.reason)} }}}}, safetext.Text{}
 	})

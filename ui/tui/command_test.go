@@ -122,7 +122,7 @@ func TestReadOnlyAtRunTime(t *testing.T) {
 func TestHelpIsSearched(t *testing.T) {
 	d := atDesk(nil)
 	d.keys("?").wants(t, "Help: Tiers", "Tiers, here")
-	d.keys("G").wants(t, "commands, after :")
+	d.keys("G").wants(t, ":quit ", "leave memdesk")
 	d.keys("/")
 	for _, c := range "hidden arch" {
 		d.keys(string(c))

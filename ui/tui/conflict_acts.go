@@ -46,7 +46,7 @@ func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dial
 		lines = append(lines, headLine{value: esc.Const("Both are the same, byte for byte."), kind: headNote})
 	}
 	if s.Environment != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("The environment: %s. The store: %s.", esc.Line(s.Environment), esc.Line(s.Name)), kind: headNote})
+		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	if c.RenameOnly() && t != conflict.TakeBoth {
 		lines = append(lines, headLine{value: esc.Const("The copy is renamed and not deleted:"), kind: headNote})

@@ -109,6 +109,9 @@ type proposal struct {
 	dialog *dialog
 	no     safetext.Text // why there is no dialog
 	start  *edit         // an editor is to be started instead
+	// writable: the session could change memory when this was asked for, and the
+	// answer is for as long as it can.
+	writable bool
 }
 
 // acted is how an act ended.
@@ -131,10 +134,10 @@ type acted struct {
 // propose prepares a dialog in a command and shows it if the operator is still
 // where the question was asked.
 func (a *App) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)) tea.Cmd {
-	from := a.active
+	from, writable := a.active, a.d.readOnly == ""
 	return a.ask(func(ctx context.Context) any {
 		d, no := prepare(ctx)
-		return proposal{from: from, dialog: d, no: no}
+		return proposal{from: from, dialog: d, no: no, writable: writable}
 	})
 }
 
@@ -143,6 +146,12 @@ func (a *App) proposed(m proposal) tea.Cmd {
 	switch {
 	case m.dialog == nil && m.start == nil:
 		a.say(toneWarn, m.no)
+		return nil
+	case m.writable && a.d.readOnly != "":
+		a.say(toneWarn, a.d.st.esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", a.d.readOnly))
+		if m.start != nil {
+			return a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil })
+		}
 		return nil
 	case gone && m.start != nil:
 		return tea.Batch(a.gone(), a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil }))

@@ -92,7 +92,7 @@ func (d *desk) noEdit(store string) string {
 // begin asks for an editor on a text that prepare gives; a text with characters
 // that an editor may not show is asked about first.
 func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
-	from, d := a.active, a.d
+	from, writable, d := a.active, a.d.readOnly == "", a.d
 	return a.ask(func(ctx context.Context) any {
 		e, err := prepare(ctx)
 		if err != nil {
@@ -102,9 +102,9 @@ func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: no file for the editor could be made: %s", d.esc.Err(err))}
 		}
 		if n := safetext.Hidden(e.original); n > 0 {
-			return proposal{from: from, dialog: a.hiddenDialog(e, n)}
+			return proposal{from: from, dialog: a.hiddenDialog(e, n), writable: writable}
 		}
-		return proposal{from: from, start: e}
+		return proposal{from: from, start: e, writable: writable}
 	})
 }
 
@@ -200,7 +200,9 @@ func (a *App) wrote(m wrote) tea.Cmd {
 // is sent back.
 func (a *App) reviewDialog(e *edit, text string) *dialog {
 	esc := a.d.esc
-	switch {
+	switch why := a.d.locked(e.store.Name); {
+	case why != "": // it was turned on, or the store went, while the editor was open
+		return a.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, maxReason)), text)
 	case text == "":
 		return a.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
 	case !utf8.ValidString(text):
@@ -246,7 +248,7 @@ func (a *App) saveDialog(e *edit, text string) *dialog {
 	}
 	d.lines = append(d.lines, headLine{value: title, kind: headTitle}, headLine{value: numbers})
 	if e.store.Environment != "" {
-		d.lines = append(d.lines, headLine{value: esc.Sprintf("The environment: %s. The store: %s.", esc.Line(e.store.Environment), esc.Line(e.store.Name)), kind: headNote})
+		d.lines = append(d.lines, environmentLine(esc, e.store.Environment, e.store.Name))
 	}
 	if marked(text) {
 		d.lines = append(d.lines, headLine{value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), kind: headWarn})

@@ -69,7 +69,7 @@ func TestEdit(t *testing.T) {
 		r, p := noted(t, "desk,acts", w, h)
 		r.press("e").see("the text is as it was: nothing was changed", "1 of 2")
 		p.will(`sed -i s/14:02/15:30/ "$1"; stat -c %a "$1" > ` + p.dir + `/mode`)
-		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "production", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
+		r.press("e").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "1 line added, 1 line removed", "!! The environment: PRODUCTION", "-- deploy of billing went out at 14:02", "+- deploy of billing went out at 15:30", "[Cancel]", "enter cancel")
 		if mode, _ := os.ReadFile(filepath.Join(p.dir, "mode")); string(mode) != "600\n" {
 			t.Errorf("the draft has mode %s", mode)
 		}

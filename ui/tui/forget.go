@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -33,10 +32,32 @@ func (d *desk) locked(store string) string {
 	return ""
 }
 
+// environmentLine names in a question where the act takes effect; production is
+// loud there too.
+func environmentLine(esc safetext.Escaper, environment, store string) headLine {
+	where := safetext.Text{}
+	if store != "" {
+		where = esc.Sprintf(" The store: %s.", esc.Line(store))
+	}
+	if isProduction(environment) {
+		return headLine{value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), kind: headWarn}
+	}
+	return headLine{value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), kind: headNote}
+}
+
+// environmentOf is the line of a store that has a word for its environment.
+func (d *desk) environmentOf(store string) []headLine {
+	s, err := d.fleet.Store(store)
+	if err != nil || s.Environment == "" {
+		return nil
+	}
+	return []headLine{environmentLine(d.esc, s.Environment, store)}
+}
+
 // typedName is what must be typed before a worst act, as it is shown; nothing
 // where the operator has not called the store production.
 func (d *desk) typedName(s model.Store, id string) string {
-	if !strings.EqualFold(s.Environment, "production") {
+	if !isProduction(s.Environment) {
 		return ""
 	}
 	name := path.Base(id)
@@ -77,7 +98,7 @@ func (d *desk) forgetDialog(s model.Store, it model.Item, seen model.Revision, w
 		lines = append(lines, headLine{value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, maxTitle))})
 	}
 	if s.Environment != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("The environment: %s", esc.Line(s.Environment)), kind: headNote})
+		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	if seen != "" && it.Revision != seen {
 		lines = append(lines, headLine{value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), kind: headWarn})

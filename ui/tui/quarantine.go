@@ -169,7 +169,7 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 		{value: esc.Sprintf("The source now is %s.", esc.Const(liveWords[liveness(e.Live)]))},
 	}
 	if s.Environment != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("The environment: %s", esc.Line(s.Environment)), kind: headNote})
+		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	for _, w := range warnings {
 		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(w, maxReason)), kind: headWarn})

@@ -59,8 +59,9 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 		{value: esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, maxTitle)), kind: headTitle},
 		{value: what},
 		{value: esc.Sprintf("The store: %s. The change: %s.", esc.Line(u.Store), changed(d, u.At))},
-		{value: esc.Const("If the item has changed since, nothing is overwritten."), kind: headNote},
 	}
+	lines = append(lines, d.environmentOf(u.Store)...)
+	lines = append(lines, headLine{value: esc.Const("If the item has changed since, nothing is overwritten."), kind: headNote})
 	return &dialog{
 		title: esc.Const("Undo"), lines: lines,
 		choices: []choice{{verb: "Undo", act: func(ctx context.Context, f filled) acted { return d.doUndo(ctx, u, f.reason) }}},

@@ -85,6 +85,9 @@ func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
 	if at.scope != "" {
 		lines = append(lines, headLine{value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.scope, maxTitle))})
 	}
+	if s.Environment != "" {
+		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
+	}
 	lines = append(lines, headLine{value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), kind: headNote})
 	tier, only := at.tier, ""
 	for _, t := range s.Tiers {
