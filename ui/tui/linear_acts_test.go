@@ -231,7 +231,10 @@ func TestLinearEditor(t *testing.T) {
 }
 
 // slowJobs runs work whose first step waits until it is let go.
-type slowJobs struct{ begun, goOn chan struct{} }
+type slowJobs struct {
+	jobsFake
+	begun, goOn chan struct{}
+}
 
 func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context.Context, tui.Job) error) error {
 	close(j.begun)
@@ -244,7 +247,7 @@ func (j slowJobs) Run(ctx context.Context, kind, title string, work func(context
 
 // Long work is stopped by a word, and what was typed meanwhile is not lost.
 func TestLinearStopsLongWork(t *testing.T) {
-	jobs := slowJobs{make(chan struct{}), make(chan struct{})}
+	jobs := slowJobs{begun: make(chan struct{}), goOn: make(chan struct{})}
 	o := talkDesk(t, staging, func(o *tui.Options, _ map[string]*fake) { o.Jobs = jobs })
 	r, w, err := os.Pipe()
 	if err != nil {
