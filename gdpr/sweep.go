@@ -1,11 +1,16 @@
 package gdpr
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 
 	"memdesk/backends"
+	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -80,6 +85,7 @@ func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found m
 		}
 		return nil
 	}
+	seen := map[string]bool{}
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
 	for {
 		page, err := s.Browser.List(ctx, req)
@@ -94,18 +100,21 @@ func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found m
 				}
 				return err
 			}
-			texts := []string{it.Body, it.ID}
-			for _, f := range it.Meta {
-				texts = append(texts, f.Value)
-			}
-			if err := look(texts...); err != nil {
+			if err := look(textsOf(it)...); err != nil {
 				return err
 			}
+			seen[h.ID] = true
 		}
 		if page.Next == "" {
 			break
 		}
 		req.Cursor = page.Next
+	}
+	if err := sweepNames(ctx, s, seen, look); err != nil {
+		return err
+	}
+	if err := sweepLayers(ctx, s, look); err != nil {
+		return err
 	}
 	if s.Quarantine == nil {
 		return nil
@@ -122,6 +131,117 @@ func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found m
 		}
 	}
 	return nil
+}
+
+func textsOf(it model.Item) []string {
+	texts := []string{it.Body, it.ID}
+	for _, f := range it.Meta {
+		texts = append(texts, f.Value)
+	}
+	return texts
+}
+
+// sweepNames looks at what no list shows.
+func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look func(...string) error) error {
+	if s.Names == nil {
+		return nil
+	}
+	var more []string
+	if _, err := s.Names.Names(ctx, func(id string) bool {
+		if !seen[id] {
+			more = append(more, id)
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	for _, id := range more {
+		it, err := s.Browser.Read(ctx, id)
+		switch {
+		case err != nil && model.KindOf(err).Retryable():
+			return err
+		case err != nil:
+			continue // no text that could be read here; its layer is looked at
+		}
+		if err := look(textsOf(it)...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepLayers looks at copies beside the items: backups, old versions, temporary
+// files, logs. Of a database the rows are items, and its file is left to the byte
+// scan of who knows the identifiers.
+func sweepLayers(ctx context.Context, s model.Store, look func(...string) error) error {
+	if s.Maintainer == nil {
+		return nil
+	}
+	layers, err := s.Maintainer.Layers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range layers {
+		if l.Kind == model.LayerExternal || !l.Readable {
+			continue
+		}
+		if err := look(l.ID); err != nil {
+			return err
+		}
+		if l.Kind == model.LayerItem {
+			continue
+		}
+		f, err := s.Maintainer.OpenLayer(ctx, l.ID)
+		if model.KindOf(err) == model.NotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(sweepText(f, look), f.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sweepText looks at a text in pieces that end between words; one that holds zero
+// bytes and is no UTF-16 is none.
+func sweepText(r io.Reader, look func(...string) error) error {
+	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
+	b := bufio.NewReaderSize(r, piece)
+	head, err := b.Peek(512)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return model.E(model.Unavailable, "gdpr-sweep", pathless(err))
+	}
+	if bytes.IndexByte(head, 0) >= 0 && !subject.Wide(head) {
+		return nil
+	}
+	var window []byte
+	for {
+		n := len(window)
+		window = append(window, make([]byte, piece)...)
+		got, err := io.ReadFull(b, window[n:])
+		window = window[:n+got]
+		end := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+		if err != nil && !end {
+			return model.E(model.Unavailable, "gdpr-sweep", pathless(err))
+		}
+		whole := window
+		if !end {
+			if i := bytes.LastIndexAny(window, " \n\t"); i > len(window)/2 {
+				whole = window[:i]
+			}
+		}
+		if err := look(string(whole)); err != nil || end {
+			return err
+		}
+		from := max(0, len(whole)-overlap)
+		if i := bytes.IndexAny(whole[from:], " \n\t"); i >= 0 {
+			from += i
+		}
+		window = slices.Clone(window[from:])
+	}
 }
 
 // again files a request of its own for what came back and carries it out. It

@@ -244,6 +244,15 @@ func (l *List) findIn(all bool, texts ...string) ([]Match, error) {
 		if out = append(out, known.find(t, all)...); len(out) > 0 && !all {
 			break
 		}
+		for _, inner := range subject.Unwrap(t) {
+			for _, m := range known.find(inner.Text, all) {
+				m.Start, m.End = inner.Start, inner.End
+				out = append(out, m)
+			}
+		}
+		if len(out) > 0 && !all {
+			break
+		}
 	}
 	return out, nil
 }

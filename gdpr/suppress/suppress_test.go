@@ -1,6 +1,7 @@
 package suppress_test
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,12 @@ func TestFind(t *testing.T) {
 		{"ana-ribeirox.md", false},
 		{"ribeiro-ana", false},
 		{"u1-b", false},
+		{base64.StdEncoding.EncodeToString([]byte("- mail of ana@example.test, once")), true},
+		{"x " + base64.RawURLEncoding.EncodeToString([]byte(" by Ana Ribeiro")) + " y", true},
+		{base64.StdEncoding.EncodeToString([]byte("- mail of dana@example.test, once")), false},
+		{"s\x00u\x00b\x00j\x00-\x00a\x00n\x00a\x00", true},
+		{"\xfe\xff\x00s\x00u\x00b\x00j\x00-\x00a\x00n\x00a", true},
+		{"s\x00u\x00b\x00j\x00-\x00a\x00n\x00a\x002\x00", false},
 		{"", false},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,64 @@
+package gdpr_test
+
+import (
+	"encoding/base64"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+)
+
+// TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
+// every gate, as a restore or a sync peer does.
+func TestSweepFindsWhateverCameBack(t *testing.T) {
+	tests := []struct{ what, file, body string }{
+		{"a note", "vault/memory/idea/hers.md", "# Of " + name + "\n"},
+		{"a note's name", "vault/memory/idea/ana-zxribeiro.md", "# Shoes\n\nred\n"},
+		{"a conflict copy", "vault/memory/idea/list.sync-conflict-20260527-083015-K3ZQ7AB.md", "# A list\n\n- " + mail + "\n"},
+		{"a backup", "vault/memory/idea/list.md.bak", "# A list\n\n- " + mail + "\n"},
+		{"an old version", "vault/.stversions/memory/idea/list~20260101-101010.md", "once " + ana + "\n"},
+		{"a temporary file", "vault/memory/idea/.agentmd-1.tmp", "half of " + name},
+		{"a text in UTF-16", "vault/memory/idea/old.txt", utf16le("a text by " + name + ", old")},
+		{"base64", "vault/memory/idea/code.md", "# Code\n\n" + base64.StdEncoding.EncodeToString([]byte("- "+mail+" wrote this")) + "\n"},
+		{"an agent's snapshot", "a/.memory/.snapshots/r1/AGENT.md", "asks " + name + "\n"},
+		{"an agent's temporary file", "a/.memory/AGENT.md.tmp.0123456789abcdef", "asks " + name + "\n"},
+		{"a quarantined file", "a/.memory/.quarantine/" + strings.Repeat("ab", 32) + ".md", "---\ncategory: x\npattern: y\n---\nby " + name + "\n"},
+		{"an agent's lock file", "a/.memory/topics/" + ana + ".md.lock", ""},
+		{"a curated backup", "h/memories/MEMORY.md.bak.1", "knew " + name + "\n"},
+		{"a proposal", "h/pending/memory/aa.json", `{"id":"x","subsystem":"memory","action":"add","payload":{"content":"of ` + name + `"}}`},
+		{"a tracker's other file", "w/.beads/interactions.jsonl", `{"id":"i-1","prompt":"for ` + name + `"}` + "\n"},
+		{"a tracker's memory", "w/.beads/issues.jsonl", `{"_type":"memory","key":"k","value":"` + mail + `"}` + "\n" + `{"id":"x-1","title":"tea","status":"open","issue_type":"task"}` + "\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{"h/memories/MEMORY.md": "tea\n", "a/.memory/AGENT.md": "tea\n", "vault/memory/idea/list.md": "# A list\n\n- tea\n",
+				"w/.beads/issues.jsonl": `{"id":"x-1","title":"tea","status":"open","issue_type":"task"}` + "\n"})
+			w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}, {Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "a", ".memory")},
+				{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "h", "memories")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "w")}}
+			w.open()
+			r := w.file()
+			w.complete(w.plan(r.ID))
+			plant(t, w.dir, map[string]string{tt.file: tt.body})
+			w.open()
+			swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+			if err != nil || len(problems) > 0 || len(swept) != 1 || swept[0].Of != r.ID || swept[0].Outcome.Status != gdpr.StateComplete {
+				t.Fatalf("Sweep = %+v, %q, %v", swept, problems, err)
+			}
+			for file, body := range tree(t, w.dir) {
+				for _, word := range []string{ana, mail, name} {
+					for form, needle := range needlesOf(word) {
+						if strings.Contains(file+"\n"+body, string(needle)) {
+							t.Errorf("%s still holds %s (%s)", file, word, form)
+						}
+					}
+				}
+			}
+			if again, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(again) != 0 {
+				t.Errorf("a second sweep finds %+v, %v", again, err)
+			}
+		})
+	}
+}
