@@ -110,6 +110,10 @@ func (h *Handle) Mark() string {
 	return h.now.Mark
 }
 
+// Wait is a place where a job pauses and ends, at which nothing is written: for
+// steps that are many and short.
+func (h *Handle) Wait(ctx context.Context) error { return h.wait(ctx) }
+
 // wait blocks while the job is paused.
 func (h *Handle) wait(ctx context.Context) error {
 	for {

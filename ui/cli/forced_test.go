@@ -26,14 +26,18 @@ import (
 	"memdesk/ui/cli"
 )
 
-// playEnv makes the test binary play memdesk with these arguments, one a line: as
+// playEnv makes the test binary play memdesk with these arguments, one a line, or
+// with its own where it says playOwn, as one that it starts itself does: as
 // the forced command of a real sshd it is a process of its own at a real terminal.
-const playEnv = "MEMDESK_CLI_PLAY"
+const playEnv, playOwn = "MEMDESK_CLI_PLAY", "own"
 
 func TestMain(m *testing.M) {
 	args := os.Getenv(playEnv)
 	if args == "" {
 		os.Exit(m.Run())
+	}
+	if args == playOwn {
+		args = strings.Join(os.Args[1:], "\n")
 	}
 	dir, _ := os.Getwd()
 	tty, _ := os.Readlink("/proc/self/fd/0")

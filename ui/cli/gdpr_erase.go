@@ -114,7 +114,8 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 	return jobs.Spawn(self, args...)
 }
 
-// pauseEvery is how many steps lie between two places where a job pauses.
+// pauseEvery is how many steps lie between two lines of the job's journal. It
+// pauses at every one.
 const pauseEvery = 32
 
 // eraseJob is an erasure as a job. What it does goes to rows, which it closes; nil
@@ -134,6 +135,8 @@ func eraseJob(d *gdpr.Desk, fleet *backends.Fleet, o gdpr.Order, out *gdpr.Outco
 				if err := h.Checkpoint(ctx, ""); err != nil {
 					return err
 				}
+			} else if err := h.Wait(ctx); err != nil {
+				return err
 			}
 			last = now
 			if rows == nil {

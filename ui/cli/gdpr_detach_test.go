@@ -1,0 +1,115 @@
+package cli_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+)
+
+// eraseJobNow is the erasure among the jobs, nil as long as there is none.
+func (d *desk) eraseJobNow() map[string]any {
+	d.t.Helper()
+	var out map[string]any
+	for _, j := range d.run("jobs", "--json").rows {
+		if j["kind"] == "gdpr-erase" {
+			out = j
+		}
+	}
+	return out
+}
+
+// wait asks again until it is so.
+func wait(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(60 * time.Second); !ok(); {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within a minute", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestDetachedErasureOutlivesItsTerminal begins an erasure at a real terminal,
+// closes that, and finds the work going on; it is paused, which holds it, and goes
+// on to its end.
+func TestDetachedErasureOutlivesItsTerminal(t *testing.T) {
+	d := newDesk(t)
+	vault := filepath.Join(d.dir, "vault")
+	const notes = 400
+	if err := os.MkdirAll(filepath.Join(vault, "memory", "idea"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range notes {
+		if err := os.WriteFile(filepath.Join(vault, "memory", "idea", fmt.Sprintf("n%03d.md", i)), fmt.Appendf(nil, "# Ida Quill-9931 %d\n", i), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(vault, "memory", "idea", "rain.md"), []byte("# Rain\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	left := func() int {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(vault, "memory", "idea", "n*.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	opens := []string{"--open", "vault=" + vault, "--open", "crewship=" + d.mem}
+	on := func(args ...string) result { return d.bare(append(opens[:4:4], args...)...) }
+	id, _ := on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	sum := on("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")
+
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append(opens[:4:4], "gdpr", "erase", id, "--plan-hash", fmt.Sprint(sum["plan_hash"]), "--confirm-count", fmt.Sprint(sum["items"]), "--yes", "--detach")...)
+	cmd.Dir, cmd.Env = d.dir, []string{playEnv + "=" + playOwn}
+	for k, v := range d.env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	tty, err := pty.Start(cmd)
+	if err != nil {
+		t.Skipf("no terminal to be had here: %v", err)
+	}
+	said, _ := io.ReadAll(tty) // ends with an error when the terminal's last program has gone
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if err := tty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "the job", func() bool { return d.eraseJobNow() != nil })
+	job := fmt.Sprint(d.eraseJobNow()["job"])
+	if got := d.run("jobs", "pause", job); got.code != 0 {
+		t.Fatalf("pause: %d\n%s%s", got.code, got.out, got.err)
+	}
+	wait(t, "paused", func() bool { return d.eraseJobNow()["state"] == "paused" })
+	held := left()
+	if held == 0 || held == notes {
+		t.Logf("%d of %d notes are left: it was paused before or after its steps", held, notes)
+	}
+	if state := d.run("gdpr", "status", id, "--json").want(t, 0).last(t, "request")["state"]; state == "complete" {
+		t.Error("a paused erasure is complete")
+	}
+	time.Sleep(200 * time.Millisecond) // long for a step; the one that it was at may end
+	if now := left(); held-now > 1 {
+		t.Errorf("a paused erasure went on: %d notes were left, and now %d", held, now)
+	}
+	d.run("jobs", "resume", job).want(t, 0)
+	wait(t, "the end", func() bool {
+		return d.run("gdpr", "status", id, "--json").want(t, 0).last(t, "request")["state"] == "complete"
+	})
+	if left() != 0 {
+		t.Errorf("%d notes are left", left())
+	}
+	wait(t, "the job's end", func() bool { return d.eraseJobNow()["state"] == "done" })
+	on("gdpr", "verify", "usr_ida9931").want(t, 0)
+}
