@@ -60,6 +60,9 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 			return nil, err
 		}
 	}
+	if s.Browser == nil && !s.Capabilities()["forget"] {
+		return q, nil // nothing can be found and nothing removed: it is named as out of reach
+	}
 	if s.Browser == nil {
 		q.problems = append(q.problems, "this store cannot be browsed: what it holds is not known")
 		return q, nil

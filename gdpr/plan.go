@@ -267,6 +267,9 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 	if found, why := history(ctx, m, s); found.Hits > 0 || why {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
 	}
+	if why := noDelete(s); why != "" {
+		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: "(store)", Layer: "external", Action: OutOfScope, Reason: why})
+	}
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -344,6 +347,18 @@ func (d *Desk) keepLinks(p *Plan) {
 			}
 		}
 	}
+}
+
+// noDelete says why nothing of a store can be erased from here; empty where it can.
+// A store that is only opened for reading could, and is not out of scope for that.
+func noDelete(s model.Store) string {
+	if s.ReadOnly || s.Capabilities()["forget"] {
+		return ""
+	}
+	if s.Browser == nil {
+		return "the store can neither be read through nor deleted from here: ask whoever runs it to erase the person, and for a word that it is done"
+	}
+	return "the store has no delete: ask whoever runs it to erase the person, and for a word that it is done"
 }
 
 // layerName tells a layer from an item: the bytes of several items are a file.

@@ -130,6 +130,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Hits++
 	}
 	switch {
+	case noDelete(s) != "":
+		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:
 		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
 	case len(q.problems) > 0:
@@ -184,7 +186,10 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 			}
 		}
 	}
-	if row.Hits > 0 {
+	switch why := noDelete(s); {
+	case why != "":
+		row.Verdict, row.Reason = model.VerdictOutOfScope, why
+	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "recall still gives the person"
 	}
 	return row
@@ -194,6 +199,9 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
+		if !filepath.IsAbs(s.Location) { // not on this machine
+			row.Verdict, row.Reason = model.VerdictOutOfScope, "what lies beneath its items is on another machine: indexes, logs and backups there are for whoever runs it"
+		}
 		return []receipt.Layer{row}, nil
 	}
 	layers, err := s.Maintainer.Layers(ctx)

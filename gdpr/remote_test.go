@@ -1,0 +1,208 @@
+package gdpr_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// served is a store of another machine on the loopback, with a fault to inject.
+type served struct {
+	*httptest.Server
+	fault   atomic.Pointer[http.HandlerFunc] // instead of /v1/forget and /v1/retain
+	changes atomic.Int64
+}
+
+// serve puts an in-memory store behind the Provider contract over HTTP.
+func serve(t *testing.T, w *world) *served {
+	t.Helper()
+	kind, _ := backends.Builtin().Kind("inmem")
+	far, err := kind.Open(t.Context(), backends.StoreConfig{Name: "far", Kind: "inmem"}, backends.Env{Clock: w.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("MEMDESK_GDPR_TOKEN", "tok-2f8e1c55")
+	s := &served{}
+	next := backends.Serve([]backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, func(backends.Caller) model.Store { return far })
+	s.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/forget" || r.URL.Path == "/v1/retain" {
+			if f := s.fault.Load(); f != nil {
+				(*f)(rw, r)
+				return
+			}
+			s.changes.Add(1)
+		}
+		next.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(s.Close)
+	w.more = append(w.more, backends.StoreConfig{Name: "far", Kind: "remote", BaseURL: s.URL, TokenEnv: "MEMDESK_GDPR_TOKEN", Timeout: backends.Duration(time.Second)})
+	w.open()
+	put := func(id, subject, text string) {
+		t.Helper()
+		if _, err := w.store("far").Provider.Retain(t.Context(), model.RetainRequest{ID: id, Tier: "session", Mode: model.Replace, Content: text, DataSubjectID: subject}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("f1", ana, "prefers tea")
+	put("f2", "", "talked with "+name)
+	put("f3", "", "a line on "+name+"\nand of bob\nand tea\nand rain")
+	put("f4", other, "keeps the oven")
+	for i := range 12 {
+		put(fmt.Sprint("q", i), "", "a note on tides")
+	}
+	return s
+}
+
+// TestServerFaults erases a person from a server that fails: the request stays
+// partial, with what it needs to go on, and the next run does what is missing.
+func TestServerFaults(t *testing.T) {
+	answer := func(code int) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(code)
+			_, _ = io.WriteString(w, "sorry, "+ana)
+		}
+	}
+	tests := []struct {
+		what  string
+		fault http.HandlerFunc
+	}{
+		{"500", answer(500)},
+		{"429", answer(429)},
+		{"503", answer(503)},
+		{"it hangs up", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+		{"it never answers", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}},
+		{"it says yes and keeps it", func(w http.ResponseWriter, r *http.Request) {
+			b, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			var req struct{ ID string }
+			_ = json.Unmarshal(b, &req)
+			if strings.HasSuffix(r.URL.Path, "forget") {
+				_, _ = io.WriteString(w, `{"removed":1}`)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": req.ID, "bytes": 10})
+		}},
+		{"it says half a yes", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"remo`) }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			s := serve(t, w)
+			w.fill()
+			r := w.file()
+			p := w.plan(r.ID)
+			s.fault.Store(&tt.fault)
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePartial {
+				t.Fatalf("%s, %v; want partial: %+v", out.Status, err, out.Layers)
+			}
+			if got, _ := w.desk.Get(r.ID); got.Subject != ana || got.State != gdpr.StatePartial {
+				t.Errorf("the request: %q, %s", got.Subject, got.State)
+			}
+			if _, _, _, err := w.desk.Receipt(r.ID); err == nil {
+				t.Error("a receipt of partial work")
+			}
+			for _, at := range []string{ana, name} {
+				if strings.Contains(strings.Join(out.Problems, " ")+out.Reason+fmt.Sprint(out.Layers), at) {
+					t.Errorf("the report names her: %q, %+v", out.Problems, out.Layers)
+				}
+			}
+			if left := w.traces(w.dir); len(left) > 0 {
+				t.Errorf("the other stores were not done: %q", left)
+			}
+			s.fault.Store(nil)
+			s.changes.Store(0)
+			if tt.what == "it says yes and keeps it" {
+				p = w.plan(r.ID) // what it claims is in the journal: the plan is made again
+			}
+			w.complete(p)
+			if n := s.changes.Load(); n == 0 || n > 4 {
+				t.Errorf("the retry made %d changes; want those that were missing", n)
+			}
+			if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+				t.Errorf("traces: %q", left)
+			}
+			for ref, body := range w.contents() {
+				if strings.HasPrefix(ref, "far:") && strings.Contains(body, name) {
+					t.Errorf("%s: %q", ref, body)
+				}
+			}
+		})
+	}
+}
+
+// TestServerDownAtThePlan keeps the request open until the server could be searched.
+func TestServerDownAtThePlan(t *testing.T) {
+	w := newWorld(t)
+	s := serve(t, w)
+	w.fill()
+	r := w.file()
+	s.Close()
+	p, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	if err != nil || !slices.ContainsFunc(p.Stores, func(sp gdpr.StorePlan) bool { return sp.Store == "far" && sp.Error != "" }) {
+		t.Fatalf("the plan says nothing of a server that is down: %+v, %v", p.Stores, err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Errorf("%s, %v; want partial", out.Status, err)
+	}
+}
+
+// TestGatewayHasNoDelete erases a person of whom a gateway that only takes knows:
+// the receipt says that it is for whoever runs it.
+func TestGatewayHasNoDelete(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	gw := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if strings.HasSuffix(r.URL.Path, "/search") && bytes.Contains(bytes.ToLower(b), []byte("zxribeiro")) {
+			_, _ = io.WriteString(rw, `{"results":[{"id":"m-1","text":"`+name+` likes tea","score":0.5}]}`)
+			return
+		}
+		_, _ = io.WriteString(rw, `{"results":[],"status":"ok"}`)
+	}))
+	t.Cleanup(gw.Close)
+	t.Setenv("MEMDESK_GDPR_TOKEN", "uk_test")
+	w.more = []backends.StoreConfig{{Name: "gate", Kind: "gateway", BaseURL: gw.URL, UserID: "u", UserKeyEnv: "MEMDESK_GDPR_TOKEN"}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	if !slices.ContainsFunc(p.Stores, func(s gdpr.StorePlan) bool {
+		return s.Store == "gate" && slices.ContainsFunc(s.Steps, func(st gdpr.Step) bool { return st.Action == gdpr.OutOfScope && st.Reason != "" })
+	}) {
+		t.Errorf("the plan does not name the gateway: %+v", p.Stores)
+	}
+	out := w.complete(p)
+	found := false
+	for _, l := range out.Layers {
+		if l.Store == "gate" {
+			if l.Verdict != model.VerdictOutOfScope || l.Reason == "" {
+				t.Errorf("%+v; want it out of scope, with the reason", l)
+			}
+			found = found || l.Layer == "recall" && l.Hits > 0
+		}
+	}
+	if !found {
+		t.Errorf("nothing says that the gateway still gives her: %+v", out.Layers)
+	}
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || !slices.ContainsFunc(rec.Layers, func(l receipt.Layer) bool { return l.Store == "gate" && l.Hits > 0 }) {
+		t.Errorf("the receipt does not say it: %v", err)
+	}
+}
