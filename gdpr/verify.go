@@ -256,6 +256,10 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 	return row
 }
 
+// heldCopies is in how many places of one file a database may keep a value: the row,
+// its keys, the indexes over it and the text index.
+const heldCopies = 8
+
 // scanMethod names the forms that a byte scan looks for.
 const scanMethod = "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows"
 
@@ -279,6 +283,8 @@ func (x *run) scanRow(ctx context.Context, s model.Store, l model.Layer, friends
 		row.Verdict, row.Reason, row.Method = model.VerdictUnaudited, l.Reason, "not looked at"
 	case err != nil:
 		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
+	case rep.Hits > 0 && rep.Binary && rep.Hits <= *left*heldCopies:
+		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold leaves in rows and indexes"
 	case rep.Hits > 0 && rep.Hits <= *left:
 		*left -= rep.Hits
 		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold"

@@ -268,6 +268,26 @@ var orphanForm = regexp.MustCompile(`\.tmp(\.|$)|^\.memdesk-|-journal$`)
 // the same, and nothing is left of her or of what was interrupted. 50 seeded calls
 // here, as far as a few seconds carry them; ten times as many with MEMDESK_SOAK.
 func TestAKilledErasureIsFinished(t *testing.T) {
+	afterFault(t, 50, 12*time.Second, 600, func(call string, nth int) string { return fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth) }, eraseKilledAt, true)
+}
+
+// TestAFullDiskStopsAnErasure has every write fail from some moment on, as a full
+// disk does, and one call alone, as a bad sector does: the run ends, and once there
+// is room another one goes on to the same end.
+func TestAFullDiskStopsAnErasure(t *testing.T) {
+	calls := []string{"write", "pwrite64", "ftruncate", "fsync", "fdatasync", "mkdirat", "renameat", "renameat2"}
+	t.Run("full", func(t *testing.T) {
+		afterFault(t, 15, 4*time.Second, 150, func(call string, nth int) string { return fmt.Sprintf("inject=%s:error=ENOSPC:when=%d+", call, nth) }, calls, false)
+	})
+	t.Run("one call", func(t *testing.T) {
+		afterFault(t, 15, 4*time.Second, 150, func(call string, nth int) string { return fmt.Sprintf("inject=%s:error=EIO:when=%d", call, nth) }, calls, false)
+	})
+}
+
+// afterFault runs erasures with a fault at a seeded call and looks at what a second
+// run makes of them: n of them within a time, or many in a soak.
+func afterFault(t *testing.T, n int, within time.Duration, many int, fault func(call string, nth int) string, calls []string, kills bool) {
+	t.Helper()
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("no strace on this machine; to run this test: apt-get install -y strace")
@@ -280,33 +300,32 @@ func TestAKilledErasureIsFinished(t *testing.T) {
 	}
 	k := newKillDesk(t)
 	// One that nobody kills, to know the calls and the end.
-	calls := filepath.Join(k.image, "calls")
-	if out, err := k.process([]string{strace, "-f", "-qq", "-o", calls, "-e", "trace=" + strings.Join(eraseKilledAt, ",")}, k.erase()).CombinedOutput(); err != nil {
+	list := filepath.Join(k.image, "calls")
+	if out, err := k.process([]string{strace, "-f", "-qq", "-o", list, "-e", "trace=" + strings.Join(calls, ",")}, k.erase()).CombinedOutput(); err != nil {
 		t.Fatalf("unharmed: %v\n%s", err, out)
 	}
 	want, done := k.end(), k.on("gdpr", "verify", k.receipt(), "--json").want(t, 0).last(t, "verify")
-	points := killPoints(t, calls)
-	n, until := 50, time.Now().Add(12*time.Second)
+	points := killPoints(t, list)
+	until := time.Now().Add(within)
 	if os.Getenv("MEMDESK_SOAK") != "" {
-		n, until = 600, time.Now().Add(time.Hour)
+		n, until = many, time.Now().Add(time.Hour)
 	}
 	r := rand.New(rand.NewPCG(6, 2026))
 	killed, tried := 0, 0
 	for ; killed < n && time.Now().Before(until); tried++ {
-		call := eraseKilledAt[r.IntN(len(eraseKilledAt))]
+		call := calls[r.IntN(len(calls))]
 		if points[call] == 0 {
 			continue
 		}
 		nth := 1 + r.IntN(points[call])
 		k.restore()
-		inject := fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, nth)
-		cmd := k.process([]string{strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", inject}, k.erase())
+		cmd := k.process([]string{strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", fault(call, nth)}, k.erase())
 		out, err := cmd.CombinedOutput()
-		at := fmt.Sprintf("killed at %s %d", call, nth)
-		if err == nil {
+		at := fmt.Sprintf("fault at %s %d", call, nth)
+		if err == nil && kills {
 			continue // that thread made fewer of them this time
 		}
-		if code := cmd.ProcessState.ExitCode(); code > 0 && code != 137 {
+		if code := cmd.ProcessState.ExitCode(); kills && code > 0 && code != 137 {
 			t.Fatalf("%s: it was not killed, it failed with %d: %s", at, code, out)
 		}
 		killed++
@@ -316,7 +335,11 @@ func TestAKilledErasureIsFinished(t *testing.T) {
 			if left := k.leaks(); len(left) > 0 {
 				t.Errorf("%s: before it goes on: %q", at, left)
 			}
-			k.bare(k.erase()...).want(t, 0)
+			again := k.bare(k.erase()...).want(t, 0)
+			if t.Failed() {
+				t.Logf("the run with the fault: %v\n%s", err, out)
+				t.Logf("the next: %s%s", again.out, again.err)
+			}
 		}
 		if t.Failed() {
 			t.Fatal(at)
@@ -343,9 +366,9 @@ func TestAKilledErasureIsFinished(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	t.Logf("killed %d times of %d", killed, tried)
+	t.Logf("%d faults, %d tried", killed, tried)
 	if killed == 0 {
-		t.Error("nothing was killed")
+		t.Error("there was no fault")
 	}
 }
 
