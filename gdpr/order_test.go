@@ -1,0 +1,380 @@
+package gdpr_test
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/suppress"
+	"memdesk/model"
+)
+
+// TestErasesOnlyWhatWasShown tries to carry out something else than the plan that
+// stands. Each try is refused, is in the audit log, and changes nothing.
+func TestErasesOnlyWhatWasShown(t *testing.T) {
+	tests := []struct {
+		what string
+		try  func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error
+	}{
+		{"another hash", func(t *testing.T, w *world, _ gdpr.Due, p gdpr.Plan) error {
+			o := order(p)
+			o.PlanHash = strings.Repeat("0", 64)
+			_, err := w.desk.Erase(t.Context(), o, w.fleet, nil)
+			return err
+		}},
+		{"an older plan", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "more of " + name})
+			w.plan(r.ID)
+			_, err := w.erase(p)
+			return err
+		}},
+		{"a plan from before a hold", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "n2", Ground: "claim"}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := w.erase(p)
+			return err
+		}},
+		{"a plan from before a choice", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "db", ID: "n4", Action: gdpr.Forget}); err != nil {
+				t.Fatal(err)
+			}
+			_, err := w.erase(p)
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			r := w.file()
+			p := w.plan(r.ID)
+			before, refused := w.contents(), refusals(t, w)
+			if err := tt.try(t, w, r, p); !model.IsRefusal(err) {
+				t.Fatalf("%v; want a refusal", err)
+			}
+			if refusals(t, w) != refused+1 {
+				t.Error("the refusal is not in the audit log")
+			}
+			for ref, body := range before {
+				if w.contents()[ref] != body {
+					t.Errorf("%s changed", ref)
+				}
+			}
+		})
+	}
+}
+
+// TestThePlanIsAsItWasMade edits the plan's file: a text that nobody has seen is not
+// written, whoever put it there.
+func TestThePlanIsAsItWasMade(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	path := filepath.Join(w.desk.State, "gdpr", "plans", r.ID+".json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := strings.Replace(string(b), "[erased] likes tea", "[erased] likes gin", 1)
+	if edited == string(b) {
+		t.Fatal("the plan holds no edited text")
+	}
+	if err := os.WriteFile(path, []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.erase(p); !errors.Is(err, model.Conflict) {
+		t.Errorf("an edited plan: %v; want Conflict", err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+}
+
+// TestChangedMeanwhile changes what the plan has seen, in each way that a step acts:
+// what nobody saw stays, and the run is partial.
+func TestChangedMeanwhile(t *testing.T) {
+	tests := []struct {
+		what   string
+		change func(w *world, p gdpr.Plan) string // gives the item that must stay as it is
+	}{
+		{"a redaction", func(w *world, _ gdpr.Plan) string {
+			w.put("db", model.RetainRequest{ID: "n4", Content: "Summary:\n- " + name + " likes gin\n- " + other + " likes rum\n- the bridge\n- is long\n"})
+			return "db:n4"
+		}},
+		{"an item stands where a new id should", func(w *world, p gdpr.Plan) string {
+			for _, s := range p.Stores {
+				for _, st := range s.Steps {
+					if st.NewID != "" {
+						w.put(st.Store, model.RetainRequest{ID: st.NewID, Tier: "session", Content: "somebody else's"})
+						return st.Store + ":" + st.NewID
+					}
+				}
+			}
+			w.t.Fatal("no step gives a new id")
+			return ""
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			w.fill()
+			w.put("db", model.RetainRequest{Tier: "longterm", Key: "call-" + ana, Content: "a call\nabout rain\nand tea\nand bridges\n"})
+			r := w.file()
+			if _, err := w.desk.Choose(t.Context(), r.ID, gdpr.Choice{Store: "db", ID: "call-" + ana, Action: gdpr.Redact}); err != nil {
+				t.Fatal(err)
+			}
+			p := w.plan(r.ID)
+			ref := tt.change(w, p)
+			before := w.contents()[ref]
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePartial {
+				t.Fatalf("%s, %v; want partial", out.Status, err)
+			}
+			if got := w.contents()[ref]; got != before {
+				t.Errorf("%s: %q, was %q", ref, got, before)
+			}
+		})
+	}
+}
+
+// TestCascadeReadsAgain tags an item after the plan was made: the store's own
+// cascade would take it along unseen.
+func TestCascadeReadsAgain(t *testing.T) {
+	w := newWorld(t)
+	for i := range 3 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: string(rune('a' + i)), Content: "tea", DataSubjectID: ana})
+	}
+	for i := range 20 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: "x" + string(rune('a'+i)), Content: "rain"})
+	}
+	r := w.file()
+	p := w.plan(r.ID)
+	if !p.Stores[0].Cascade {
+		t.Fatalf("no cascade: %+v", p.Stores[0])
+	}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "late", Content: "a gift", DataSubjectID: ana})
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%s, %v; want partial", out.Status, err)
+	}
+	if _, ok := w.contents()["db:late"]; !ok {
+		t.Error("an item that nobody had seen in the plan went")
+	}
+	w.complete(w.plan(r.ID))
+}
+
+// TestAnotherStoreUnderTheName opens another place under the name that was planned.
+func TestAnotherStoreUnderTheName(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"one/memory/idea/a.md": "# " + name + "\n", "two/memory/idea/a.md": "# " + name + "\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "one")}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	w.more[0].Path = filepath.Join(w.dir, "two")
+	w.open()
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%s, %v; want partial", out.Status, err)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "two", "memory", "idea", "a.md")); err != nil {
+		t.Error("a file of a store that nobody had planned went")
+	}
+}
+
+// TestNoMoreRecordsNoMoreActs takes the log away in the midst of a run.
+func TestNoMoreRecordsNoMoreActs(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	done := 0
+	var left map[string]string
+	_, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
+		if done++; done == 2 {
+			left = w.contents()
+			if err := os.Rename(filepath.Join(w.desk.State, "audit"), filepath.Join(w.desk.State, "gone")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(w.desk.State, "audit"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		t.Fatal("a run whose log went has no error")
+	}
+	if left == nil || done > 3 {
+		t.Errorf("%d steps were told; want the run to end when nothing can be recorded", done)
+	}
+	for ref, body := range left {
+		if w.contents()[ref] != body {
+			t.Errorf("%s changed without a record", ref)
+		}
+	}
+}
+
+// TestDiedBeforeTheRequestWasClosed: the receipt is there, the identifiers too. The
+// same plan closes it, and the receipt stays what it was.
+func TestDiedBeforeTheRequestWasClosed(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	path := filepath.Join(w.desk.State, "gdpr", "requests", r.ID+".json")
+	open, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := w.complete(p)
+	receipt, _, _, err := w.desk.Receipt(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := filepath.Join(w.desk.State, "gdpr", "requests", "."+r.ID+".json.tmp.0123456789abcdef")
+	for file, body := range map[string][]byte{path: open, temp: open[:len(open)/2]} {
+		if err := os.WriteFile(file, body, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.Conflict) {
+		t.Errorf("a new plan of what is done: %v; want Conflict", err)
+	}
+	again := w.complete(p)
+	if again.Forgotten != out.Forgotten || again.Redacted != out.Redacted || len(again.Layers) != len(out.Layers) {
+		t.Errorf("closed with %d forgotten, %d redacted; want %d, %d", again.Forgotten, again.Redacted, out.Forgotten, out.Redacted)
+	}
+	if now, _, _, err := w.desk.Receipt(r.ID); err != nil || string(now) != string(receipt) {
+		t.Errorf("the receipt is another one: %v", err)
+	}
+	if left := w.leaks(true, false); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+}
+
+// TestExportIsForTheOwnerOnly looks at the modes of what is written.
+func TestExportIsForTheOwnerOnly(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	dir := filepath.Join(t.TempDir(), "e")
+	for _, out := range []string{dir, dir + ".zip"} {
+		if n, missing, err := w.desk.Export(t.Context(), r.ID, out, w.fleet); err != nil || n == 0 || len(missing) > 0 {
+			t.Fatalf("Export = %d, %q, %v", n, missing, err)
+		}
+		if _, _, err := w.desk.Export(t.Context(), r.ID, out, w.fleet); !errors.Is(err, model.AlreadyExists) {
+			t.Errorf("over an export: %v; want AlreadyExists", err)
+		}
+		err := filepath.WalkDir(out, func(path string, e fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := e.Info()
+			if err == nil && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %v", filepath.Base(path), info.Mode())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	z, err := zip.OpenReader(dir + ".zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+		if f.Mode().Perm() != 0o600 {
+			t.Errorf("%s in the zip has mode %v", f.Name, f.Mode())
+		}
+	}
+	if !slices.Contains(names, "export.json") || len(names) < 5 {
+		t.Errorf("the zip holds %q", names)
+	}
+}
+
+// TestApprovalIsJudgedAgain: who may approve is asked when the plan is carried out.
+func TestApprovalIsJudgedAgain(t *testing.T) {
+	w, r, p := approvals(t)
+	s, _ := newSigner(t)
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Policy.Approvers = []string{"SHA256:somebody"}
+	if _, err := w.erase(p); !model.IsRefusal(err) {
+		t.Errorf("a key that may no longer approve: %v; want a refusal", err)
+	}
+	w.desk.Policy.Approvers, w.desk.Operator.Key = nil, ""
+	nobody, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.Approve(t.Context(), nobody.ID, w.plan(nobody.ID).Hash, s); !model.IsRefusal(err) {
+		t.Errorf("a requester without a key, any key approves: %v; want a refusal", err)
+	}
+	w.desk.Policy.RequireApproval = false
+	w.complete(w.plan(nobody.ID))
+}
+
+// TestSelectsAStore refuses identifiers that match everything.
+func TestSelectsAStore(t *testing.T) {
+	w := newWorld(t)
+	for i := range 25 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: string(rune('a' + i)), Content: "a note of " + name})
+	}
+	r := w.file()
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("identifiers that match a whole store: %v; want InvalidInput", err)
+	}
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "nowhere", Ground: "claim"}); err != nil {
+		t.Fatal(err)
+	}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "z", Content: "rain"})
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.NotFound) {
+		t.Errorf("a hold on what is not there: %v; want NotFound", err)
+	}
+}
+
+// TestTwoProcessesSuppress adds persons from several processes at once, each of
+// which has a list of its own: none is lost.
+func TestTwoProcessesSuppress(t *testing.T) {
+	dir := t.TempDir()
+	key, err := suppress.LoadKey(filepath.Join(dir, "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hands, persons = 4, 8
+	var wg sync.WaitGroup
+	for h := range hands {
+		wg.Go(func() {
+			l := suppress.Open(filepath.Join(dir, "list.json"), filepath.Join(dir, "key"))
+			for i := range persons {
+				id := "subj-" + string(rune('a'+h)) + string(rune('a'+i))
+				if err := l.Add(key, key.Pseudonym(id), "er-1", at("2026-03-01T12:00:00Z").Now(), id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all, err := suppress.Open(filepath.Join(dir, "list.json"), filepath.Join(dir, "key")).Persons()
+	if err != nil || len(all) != hands*persons {
+		t.Errorf("%d persons, %v; want %d", len(all), err, hands*persons)
+	}
+}
