@@ -56,9 +56,11 @@ type run struct {
 	watch func(context.Context, Progress) error
 	begun time.Time
 
-	out     Outcome
-	scrubs  map[string][]model.LayerResult
-	pending map[string]bool
+	out    Outcome
+	scrubs map[string][]model.LayerResult
+	// unlinked are open files without a name, read once for all stores.
+	unlinked map[string]string
+	pending  map[string]bool
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was

@@ -20,6 +20,7 @@ import (
 )
 
 func TestEraseEverywhere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.fill()
 	// What was changed before stands in undo, with the name in it.
@@ -72,6 +73,7 @@ func TestEraseEverywhere(t *testing.T) {
 }
 
 func TestReceiptIsEvidence(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "tea", DataSubjectID: ana})
 	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "coffee"})
@@ -220,6 +222,7 @@ func TestKilledAnywhereThenResumed(t *testing.T) {
 }
 
 func TestStoreDownThenRetried(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		err  error
@@ -232,6 +235,7 @@ func TestStoreDownThenRetried(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			down, calls := false, 0
 			w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {

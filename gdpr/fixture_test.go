@@ -72,6 +72,7 @@ func rowsOf(t *testing.T, path string) map[string]string {
 
 // TestRecurseFixture erases each person of a database that a real recurse wrote.
 func TestRecurseFixture(t *testing.T) {
+	t.Parallel()
 	var expected struct {
 		Subjects map[string]struct {
 			Tokens             []string `json:"tokens"`
@@ -87,6 +88,7 @@ func TestRecurseFixture(t *testing.T) {
 	dir := fixtures(t, "recurse", &expected)
 	for who, s := range expected.Subjects {
 		t.Run(who, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			path := filepath.Join(w.dir, "rlm.db")
 			copyFile(t, filepath.Join(dir, "rlm.db"), path)
@@ -175,6 +177,7 @@ func wholeIn(t *testing.T, dir string, tokens []string) []string {
 // also the one whom its own erasure has left in lessons and learned files. What
 // memdesk cannot reach is in the report.
 func TestCrewshipFixture(t *testing.T) {
+	t.Parallel()
 	var expected struct {
 		Subjects map[string]struct {
 			Tokens []string            `json:"tokens"`

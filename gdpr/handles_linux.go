@@ -19,14 +19,11 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	if err != nil || !filepath.IsAbs(root) {
 		return row, false
 	}
-	open, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	if err != nil {
-		return row, false
+	if x.unlinked == nil {
+		x.unlinked = unlinked()
 	}
-	for _, fd := range open {
-		to, err := os.Readlink(fd)
-		name, gone := strings.CutSuffix(to, " (deleted)")
-		if err != nil || !gone || name != root && !strings.HasPrefix(name, root+"/") {
+	for fd, name := range x.unlinked {
+		if name != root && !strings.HasPrefix(name, root+"/") {
 			continue
 		}
 		n, hits := x.scanHandle(ctx, fd)
@@ -35,6 +32,33 @@ func (x *run) handles(ctx context.Context, s model.Store) (receipt.Layer, bool) 
 	}
 	row.Reason = "a process still holds a removed file open, its bytes stay until it lets go: end it, or wait, and run it again"
 	return row, row.Hits > 0
+}
+
+// unlinked are the open files that have no name any more, by their place in /proc,
+// with the name that they had.
+func unlinked() map[string]string {
+	out := map[string]string{}
+	processes, err := os.ReadDir("/proc")
+	if err != nil {
+		return out
+	}
+	for _, p := range processes {
+		if name := p.Name(); name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		dir := "/proc/" + p.Name() + "/fd"
+		open, err := os.ReadDir(dir)
+		if err != nil {
+			continue // another user's, or it has ended
+		}
+		for _, fd := range open {
+			to, err := os.Readlink(dir + "/" + fd.Name())
+			if name, gone := strings.CutSuffix(to, " (deleted)"); err == nil && gone {
+				out[dir+"/"+fd.Name()] = name
+			}
+		}
+	}
+	return out
 }
 
 // scanHandle reads a file that has no name any more.

@@ -59,6 +59,7 @@ func (w *world) leaks(done, cutOff bool) []string {
 // TestNothingLeaks searches memdesk's own files after every kind of ending, and
 // finds the request by typing the id.
 func TestNothingLeaks(t *testing.T) {
+	t.Parallel()
 	broken := model.Errorf(model.Unavailable, "forget", "no answer")
 	tests := []struct {
 		what   string
@@ -128,6 +129,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.fill()
 			r := w.file()

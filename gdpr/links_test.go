@@ -18,6 +18,7 @@ import (
 // TestSecondNames erases a person from files that have a second name outside of
 // their store: what lies there cannot be claimed to be gone.
 func TestSecondNames(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, file, body string
 		config           backends.StoreConfig
@@ -34,6 +35,7 @@ func TestSecondNames(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			plant(t, w.dir, map[string]string{tt.file: tt.body, "h/memories/USER.md": "tea\n", "a/.memory/daily/2026-02-01.md": "- tea\n"})
 			second := filepath.Join(w.dir, "elsewhere")
@@ -101,6 +103,7 @@ func TestOpenHandles(t *testing.T) {
 // TestDirtyIndex erases a person from a search index from which Crewship has taken
 // her rows already, as it does when it indexes again: their words are still there.
 func TestDirtyIndex(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.fill()
 	index := filepath.Join(w.path("agent"), "index.sqlite")

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/suppress"
@@ -54,6 +55,7 @@ func TestErasesOnlyWhatWasShown(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.fill()
 			r := w.file()
@@ -376,5 +378,49 @@ func TestTwoProcessesSuppress(t *testing.T) {
 	all, err := suppress.Open(filepath.Join(dir, "list.json"), filepath.Join(dir, "key")).Persons()
 	if err != nil || len(all) != hands*persons {
 		t.Errorf("%d persons, %v; want %d", len(all), err, hands*persons)
+	}
+}
+
+// TestIntentComesFirst looks into the audit log at the first step of a run, when
+// nothing has changed yet: what is about to be done stands there.
+func TestIntentComesFirst(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	var intents, outcomes int
+	look := func() {
+		t.Helper()
+		page, err := w.desk.Log.List(t.Context(), audit.Filter{}, 500, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		intents, outcomes = 0, 0
+		for _, row := range page.Rows {
+			if row.Action != "gdpr-erase" {
+				continue
+			}
+			if row.Phase == audit.PhaseIntent {
+				intents++
+			} else {
+				outcomes++
+			}
+		}
+	}
+	told := false
+	_, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
+		if !told {
+			told = true
+			if look(); intents != 1 || outcomes != 0 {
+				t.Errorf("at the first step: %d intents, %d outcomes; want 1 and 0", intents, outcomes)
+			}
+		}
+		return nil
+	})
+	if err != nil || !told {
+		t.Fatalf("told %v, %v", told, err)
+	}
+	if look(); intents != 1 || outcomes != 1 {
+		t.Errorf("at the end: %d intents, %d outcomes; want 1 and 1", intents, outcomes)
 	}
 }

@@ -13,6 +13,7 @@ import (
 // TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
 // every gate, as a restore or a sync peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
+	t.Parallel()
 	tests := []struct{ what, file, body string }{
 		{"a note", "vault/memory/idea/hers.md", "# Of " + name + "\n"},
 		{"a note's name", "vault/memory/idea/ana-zxribeiro.md", "# Shoes\n\nred\n"},
@@ -33,6 +34,7 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			plant(t, w.dir, map[string]string{"h/memories/MEMORY.md": "tea\n", "a/.memory/AGENT.md": "tea\n", "vault/memory/idea/list.md": "# A list\n\n- tea\n",
 				"w/.beads/issues.jsonl": `{"id":"x-1","title":"tea","status":"open","issue_type":"task"}` + "\n"})
