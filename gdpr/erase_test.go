@@ -117,6 +117,12 @@ func TestReceiptIsEvidence(t *testing.T) {
 	if _, _, err := receipt.Read([]byte(dropped), ""); !errors.Is(err, receipt.ErrTampered) {
 		t.Errorf("a layer taken for another: %v", err)
 	}
+	at := strings.Index(string(file), `"layer": "recall"`)
+	from, to := strings.LastIndex(string(file[:at]), "{"), at+strings.Index(string(file[at:]), "}")+1
+	rest := strings.TrimLeft(string(file[to:]), ", \n")
+	if _, _, err := receipt.Read([]byte(string(file[:from])+rest), ""); !errors.Is(err, receipt.ErrTampered) {
+		t.Errorf("a layer dropped: %v", err)
+	}
 	if page := rec.Markdown(key); !strings.Contains(page, r.ID) || strings.Contains(page, ana) {
 		t.Errorf("page: %s", page)
 	}

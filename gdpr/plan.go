@@ -237,6 +237,16 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		}
 	}
 	sp.Cascade = cascades(s, q, sp)
+	row, old, err := oldTexts(ctx, m, s, sortedKeys(q.seen))
+	if err != nil {
+		return err
+	}
+	if row.Verdict == model.VerdictUnaudited {
+		sp.Problems = append(sp.Problems, row.Reason)
+	}
+	for _, id := range old {
+		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: id, Layer: layerVersion, Action: OutOfScope, Reason: versionReason})
+	}
 	tell("layers")
 	return planLayers(ctx, m, s, q, sp)
 }

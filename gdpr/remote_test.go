@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,10 +30,18 @@ type served struct {
 // serve puts an in-memory store behind the Provider contract over HTTP.
 func serve(t *testing.T, w *world) *served {
 	t.Helper()
+	return serveWith(t, w, nil)
+}
+
+func serveWith(t *testing.T, w *world, edit func(*model.Store)) *served {
+	t.Helper()
 	kind, _ := backends.Builtin().Kind("inmem")
 	far, err := kind.Open(t.Context(), backends.StoreConfig{Name: "far", Kind: "inmem"}, backends.Env{Clock: w.clock})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if edit != nil {
+		edit(&far)
 	}
 	t.Setenv("MEMDESK_GDPR_TOKEN", "tok-2f8e1c55")
 	s := &served{}
@@ -145,6 +154,45 @@ func TestServerFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// versions is a history in which one item's old text names the person.
+type versions struct{ of, text string }
+
+func (v versions) Revisions(_ context.Context, id string) (model.Versions, error) {
+	out := model.Versions{State: model.Recorded}
+	if id == v.of {
+		out.Versions = []model.Version{{ID: "v1", Bytes: int64(len(v.text)), Readable: true}}
+	}
+	return out, nil
+}
+
+func (v versions) ReadRevision(_ context.Context, id, version string) (model.Item, error) {
+	if id != v.of || version != "v1" {
+		return model.Item{}, model.Errorf(model.NotFound, "history", "there is no such version")
+	}
+	return model.Item{Header: model.Header{ID: id}, Body: v.text}, nil
+}
+
+// TestVersionsOfAServer finds a person in an old version of an item that does not
+// name her any more, on a server that shows nothing beneath its items.
+func TestVersionsOfAServer(t *testing.T) {
+	w := newWorld(t)
+	serveWith(t, w, func(far *model.Store) { far.History = versions{"q3", "once it was of " + name} })
+	r := w.file()
+	p := w.plan(r.ID)
+	planned := false
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			planned = planned || st.Store == "far" && st.ID == "q3" && st.Action == gdpr.OutOfScope
+		}
+	}
+	out := w.complete(p)
+	if !planned || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "far" && l.Layer == "versions" && l.Verdict == model.VerdictOutOfScope && l.Hits == 1
+	}) {
+		t.Errorf("the old version is in the plan: %v; in the report: %+v", planned, out.Layers)
 	}
 }
 

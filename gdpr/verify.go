@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,6 +147,17 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		if st.Layer == layerLink {
 			out = append(out, receipt.Layer{Store: s.Name, Layer: st.ID + " (other names)", Method: "links counted", Verdict: model.VerdictOutOfScope, Hits: 1, Reason: st.Reason})
 		}
+	}
+	ids := maps.Clone(q.seen)
+	for _, st := range sp.Steps {
+		if st.Layer == layerItem && ids != nil {
+			ids[st.ID] = true // gone, and its versions may not be
+		}
+	}
+	if row, _, err := oldTexts(ctx, x.m, s, sortedKeys(ids)); err != nil {
+		return nil, err
+	} else if row.Store != "" {
+		out = append(out, row)
 	}
 	if row, _ := history(ctx, x.m, s); row.Store != "" {
 		out = append(out, row)
