@@ -424,3 +424,45 @@ func TestIntentComesFirst(t *testing.T) {
 		t.Errorf("at the end: %d intents, %d outcomes; want 1 and 1", intents, outcomes)
 	}
 }
+
+// TestUnknownIsNotClean: what was not scrubbed, or stands in memdesk's own files,
+// keeps a request from being complete.
+func TestUnknownIsNotClean(t *testing.T) {
+	faulty := func(op model.Op, store string) model.Middleware {
+		return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+			if c.Op == op && c.Store.Name == store {
+				return model.Errorf(model.PermissionDenied, string(op), "not allowed")
+			}
+			return next(ctx)
+		}
+	}
+	tests := []struct {
+		what string
+		end  func(w *world)
+	}{
+		{"a scrub that failed", func(w *world) { w.extra = []model.Middleware{faulty(model.OpScrub, "notes")} }},
+		{"a file of the state", func(w *world) {
+			plant(w.t, w.desk.State, map[string]string{"jobs/left.txt": "for " + name + "\n"})
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{"notes/memory/idea/a.md": "# " + name + "\n", "notes/memory/idea/b.md": "# Tea\n", "notes/memory/idea/c.md": "# Rain\n"})
+			w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "notes")}}
+			w.open()
+			r := w.file()
+			p := w.plan(r.ID)
+			tt.end(w)
+			w.open()
+			out, err := w.erase(p)
+			if err != nil || out.Status != gdpr.StatePartial {
+				t.Errorf("%s, %v; want partial: %+v", out.Status, err, out.Layers)
+			}
+			if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+				t.Errorf("a receipt: %v", err)
+			}
+		})
+	}
+}

@@ -25,6 +25,8 @@ type served struct {
 	*httptest.Server
 	fault   atomic.Pointer[http.HandlerFunc] // instead of /v1/forget and /v1/retain
 	changes atomic.Int64
+
+	unreadable atomic.Bool
 }
 
 // serve puts an in-memory store behind the Provider contract over HTTP.
@@ -47,6 +49,12 @@ func serveWith(t *testing.T, w *world, edit func(*model.Store)) *served {
 	s := &served{}
 	next := backends.Serve([]backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, func(backends.Caller) model.Store { return far })
 	s.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/read" && s.unreadable.Load() {
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(rw, `{"error":{"kind":"permission_denied","message":"no"}}`)
+			return
+		}
 		if r.URL.Path == "/v1/forget" || r.URL.Path == "/v1/retain" {
 			if f := s.fault.Load(); f != nil {
 				(*f)(rw, r)
@@ -154,6 +162,21 @@ func TestServerFaults(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestUnreadableIsNotClean: a server that lists items and does not give them.
+func TestUnreadableIsNotClean(t *testing.T) {
+	w := newWorld(t)
+	s := serve(t, w)
+	r := w.file()
+	p := w.plan(r.ID)
+	s.unreadable.Store(true)
+	out, err := w.erase(p)
+	if err != nil || out.Status == gdpr.StateComplete || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+		return l.Store == "far" && l.Layer == "items" && l.Verdict == model.VerdictUnaudited && l.Reason != ""
+	}) {
+		t.Errorf("%s, %v; want the items unaudited: %+v", out.Status, err, out.Layers)
 	}
 }
 
