@@ -273,6 +273,10 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		return a.ticked(msg.b)
 	case bulkEnded:
 		return a.bulkEnded(msg.b)
+	case found:
+		return a.found(msg)
+	case completions:
+		a.completed(msg)
 	case leaveNow:
 		return a.leaveNow(msg)
 	case exportTick:

@@ -3,6 +3,7 @@ package tui
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,6 +16,8 @@ type verb struct {
 	name, argument, about string
 	run                   func(argument string) tea.Cmd
 	choices               func() []string // what the argument can be completed to; nil: nothing
+	// more asks a store for further choices; nil: there are none.
+	more func(line, word string) tea.Cmd
 }
 
 func (a *App) verbs() []verb {
@@ -25,6 +28,7 @@ func (a *App) verbs() []verb {
 	return []verb{
 		{name: "store", argument: "NAME", about: "the items of a store", run: a.runStore, choices: a.storeNames},
 		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: a.runTier, choices: a.tierNames},
+		{name: "go", argument: "REF", about: "the item with this reference, store:id", run: a.runGo, choices: a.references, more: a.moreReferences},
 		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall},
 		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit)},
 		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
@@ -126,13 +130,55 @@ func (a *App) runCommand() tea.Cmd {
 			return v.run(strings.TrimSpace(argument))
 		}
 	}
-	var names []string
-	for _, v := range a.verbs() {
-		names = append(names, v.name)
+	if near := a.nearest(name); near != "" {
+		a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
+		return nil
 	}
-	a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; there are %s", name, strings.Join(names, ", ")))
+	a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; :help lists them all", name))
 	return nil
 }
+
+// nearest is the command that was most likely meant; empty when none is near.
+func (a *App) nearest(name string) string {
+	best, least := "", 3 // more than two slips of the finger are another word
+	for _, v := range a.verbs() {
+		switch n := slips(name, v.name); {
+		case strings.HasPrefix(v.name, name) && best == "", n < least && n < max(len(v.name), len(name)):
+			best, least = v.name, min(n, least)
+		}
+	}
+	return best
+}
+
+// slips is how many letters must be put in, left out, changed or swapped to make
+// one word of the other.
+func slips(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > maxVerb || len(y) > maxVerb {
+		return maxVerb
+	}
+	var d [maxVerb + 1][maxVerb + 1]int
+	for i := range len(x) + 1 {
+		for j := range len(y) + 1 {
+			if i == 0 || j == 0 {
+				d[i][j] = i + j
+				continue
+			}
+			change := 1
+			if x[i-1] == y[j-1] {
+				change = 0
+			}
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+change)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(x)][len(y)]
+}
+
+// maxVerb is longer than every command.
+const maxVerb = 20
 
 // possible is what the text could become.
 func (a *App) possible(text string) []string {
@@ -156,15 +202,28 @@ func (a *App) possible(text string) []string {
 // complete extends the word before the cursor as far as all choices agree, and
 // shows them when there are several.
 func (a *App) complete() tea.Cmd {
-	choices := a.possible(a.command.text())
+	line := a.command.text()
+	a.offer(a.possible(line))
+	name, word, inArgument := strings.Cut(line, " ")
+	for _, v := range a.verbs() {
+		if inArgument && v.name == name && v.more != nil {
+			return v.more(line, word)
+		}
+	}
+	return nil
+}
+
+// offer extends the line as far as all choices agree.
+func (a *App) offer(choices []string) {
 	a.candidates = nil
 	if len(choices) == 0 {
-		return nil
+		return
 	}
 	common := choices[0]
 	for _, c := range choices[1:] {
 		for !strings.HasPrefix(c, common) {
-			common = common[:len(common)-1]
+			_, n := utf8.DecodeLastRuneInString(common)
+			common = common[:len(common)-n]
 		}
 	}
 	if len(choices) > 1 {
@@ -175,17 +234,26 @@ func (a *App) complete() tea.Cmd {
 	if len(common) > len(a.command.text()) {
 		a.command.set(common)
 	}
-	return nil
+}
+
+// completed takes what a store knows, as long as the line is the one it was for.
+func (a *App) completed(m completions) {
+	if a.typing && strings.HasPrefix(a.command.text(), m.line) {
+		line := a.command.text()
+		a.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
+	}
 }
 
 // candidateLine stands in place of the keys while there is a choice.
 func (a *App) candidateLine() string {
 	st := a.d.st
 	r := st.row(a.width).blank(1)
+	typed := a.command.text()
+	said := max(strings.LastIndexAny(typed, " /:")+1, 0) // what all of them begin with is on the line already
 	for i, c := range a.candidates {
-		_, word, inArgument := strings.Cut(c, " ")
-		if !inArgument {
-			word = c
+		word := c
+		if strings.HasPrefix(c, typed[:said]) {
+			word = c[said:]
 		}
 		t := st.esc.Line(word)
 		if rest := len(a.candidates) - i; t.Width()+12 > r.left {

@@ -35,6 +35,8 @@ type items struct {
 	orders []model.Order
 	hidden bool
 	marks  *marks[itemRow, markedItem]
+	jump   jump
+	pinned bool // the reader shows an item that the list has not been led to
 }
 
 // markedItem is what is remembered of an item that is marked.
@@ -62,7 +64,9 @@ func (l *items) open(at scopeOf, hidden bool) tea.Cmd {
 		l.query, l.filter, l.order = "", input{}, ""
 		l.marks.clear()
 	}
-	l.at, l.hidden = at, hidden
+	l.at, l.hidden, l.pinned = at, hidden, false
+	l.jump.close()
+	l.jump.gen++ // what is being looked for is of another list
 	s, err := l.d.fleet.Store(at.store)
 	if err == nil {
 		l.orders = s.Orders
@@ -151,6 +155,9 @@ func (l *items) terms() []string {
 // preview asks for the item at the cursor once the cursor rests.
 func (l *items) preview() tea.Cmd {
 	w := l.wanted()
+	if l.pinned {
+		return nil
+	}
 	if w.ref.Store == "" {
 		if l.list.loaded {
 			l.reader.clear()
@@ -264,7 +271,11 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 	var cursor *tea.Position
 	list := make([]string, 0, f.listHeight)
 	h := st.row(f.listWidth)
-	if l.filter.focus {
+	if l.jump.in.focus {
+		h.blank(1)
+		col := l.jump.in.render(h, st.esc.Const("jump to: "), st.esc.Const("the first letters of a title or id"))
+		cursor = &tea.Position{X: col + 1}
+	} else if l.filter.focus {
 		h.blank(1)
 		col := l.filter.render(h, st.esc.Const("/"), safetext.Text{})
 		cursor = &tea.Position{X: col + 1}

@@ -72,13 +72,15 @@ type window[T any] struct {
 	leap    bool  // scroll by half a screen: something stands beside the list
 	perPage int   // rows per page
 
-	gen     int
-	early   int // moves that came before the first rows
-	loading [arriveRefresh + 1]bool
-	again   bool  // a refresh was asked for while an answer was under way that may not know of the change
-	err     error // of the last fetch; the rows are then what was known before
-	retry   bool  // a key was pressed since: ask again for what could not be had
-	loaded  bool  // at least one page has come since the window was made
+	gen       int
+	early     int    // moves that came before the first rows
+	seek      string // id of the row that the cursor goes to when the list begins anew
+	seekFirst int64  // place of that row's page in the whole list
+	loading   [arriveRefresh + 1]bool
+	again     bool  // a refresh was asked for while an answer was under way that may not know of the change
+	err       error // of the last fetch; the rows are then what was known before
+	retry     bool  // a key was pressed since: ask again for what could not be had
+	loaded    bool  // at least one page has come since the window was made
 }
 
 func newWindow[T any](ask func(func(context.Context) any) tea.Cmd, id func(T) string) *window[T] {
@@ -176,6 +178,10 @@ func (w *window[T]) begin(pages []span[T]) {
 	w.join()
 	w.place()
 	w.sel, w.top = 0, 0
+	if w.seek != "" {
+		w.sel = max(slices.IndexFunc(w.rows, func(r T) bool { return w.id(r) == w.seek }), 0)
+		w.first, w.seek = w.seekFirst, ""
+	}
 	if len(pages) > 0 && pages[0].at.end {
 		w.sel = max(len(w.rows)-1, 0)
 	}

@@ -46,6 +46,10 @@ type overview struct {
 	rows    []tierRow
 	table   table
 	hidden  bool // tiers that lists leave out are shown too
+	filter  input
+	query   string // the filter in force
+	order   int    // of treeOrders
+	jump    jump
 	detail  *pager
 	shown   string
 	rest    rest
@@ -107,6 +111,7 @@ func (o *overview) build() {
 	for _, m := range o.d.fleet.Members() {
 		o.rows = append(o.rows, o.storeRows(m)...)
 	}
+	o.rows = o.arranged(o.rows)
 	if i := slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }); i >= 0 {
 		o.table.top += i - o.table.sel // rows that come above it move nothing on the screen
 		o.table.sel = i
@@ -294,20 +299,32 @@ func (o *overview) resize(width, height int) tea.Cmd {
 // nameColumn is the width of the tree of names.
 func nameColumn(width int) int { return min(max(width*3/10, 26), 40) }
 
-func (o *overview) render(width, height int) []string {
+func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	f := o.d.split(width, height)
 	st := o.d.st
 	list := make([]string, 0, f.listHeight)
-	list = append(list, st.row(f.listWidth).blank(1).cell(st.heading, safetext.Const("STORE, SCOPE, TIER"), nameColumn(f.listWidth)).
-		number(st.heading, safetext.Const("ITEMS"), 9).number(st.heading, safetext.Const("SIZE"), 9).
-		number(st.heading, safetext.Const("CAP"), 9).blank(2).lit(st.heading, "WHAT").end())
+	h, cursor := st.row(f.listWidth).blank(1), (*tea.Position)(nil)
+	switch {
+	case o.jump.in.focus:
+		cursor = &tea.Position{X: o.jump.in.render(h, st.esc.Const("jump to: "), st.esc.Const("the first letters of a store, scope or tier")) + 1}
+	case o.filter.focus:
+		cursor = &tea.Position{X: o.filter.render(h, st.esc.Const("/"), safetext.Text{}) + 1}
+	default:
+		h.cell(st.heading, safetext.Const("STORE, SCOPE, TIER"), nameColumn(f.listWidth)).
+			number(st.heading, safetext.Const("ITEMS"), 9).number(st.heading, safetext.Const("SIZE"), 9).
+			number(st.heading, safetext.Const("CAP"), 9).blank(2).lit(st.heading, "WHAT")
+	}
+	list = append(list, h.end())
 	for i := o.table.top; i < min(len(o.rows), o.table.top+o.table.height); i++ {
 		list = append(list, o.row(o.rows[i], i == o.table.sel, f.listWidth))
 	}
-	if len(o.rows) == 0 {
+	switch {
+	case len(o.rows) == 0 && o.query != "":
+		list = append(list, st.paragraph(st.dim, st.esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.query), f.listWidth)...)
+	case len(o.rows) == 0:
 		list = append(list, st.paragraph(st.dim, st.esc.Const(noStores), f.listWidth)...)
 	}
-	return o.d.join(f, list, o.detail.render(st, f.detailWidth, f.detailHeight), safetext.Const("what this is"))
+	return o.d.join(f, list, o.detail.render(st, f.detailWidth, f.detailHeight), safetext.Const("what this is")), cursor
 }
 
 func (o *overview) row(t tierRow, at bool, width int) string {

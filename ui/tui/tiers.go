@@ -50,6 +50,8 @@ func (p *tiers) update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case tallied:
 		return p.overview.tallied(msg)
+	case sought:
+		return p.items.sought(msg)
 	case fetched[itemRow]:
 		return tea.Batch(p.items.list.arrive(msg), p.items.preview())
 	case walked[itemRow]:
@@ -120,7 +122,7 @@ func (p *tiers) layout() tea.Cmd {
 func (p *tiers) render(width, height int) ([]string, *tea.Position) {
 	switch p.level {
 	case levelOverview:
-		return p.overview.render(width, height), nil
+		return p.overview.render(width, height)
 	case levelItems:
 		return p.items.render(width, height)
 	}
@@ -133,7 +135,7 @@ func (p *tiers) render(width, height int) ([]string, *tea.Position) {
 
 func (p *tiers) crumbs() []safetext.Text {
 	if p.level == levelOverview {
-		return nil
+		return p.overview.crumbs()
 	}
 	out := p.items.crumbs()
 	if p.level == levelItem {
@@ -153,18 +155,52 @@ func (p *tiers) position() (safetext.Text, bool) {
 }
 
 func (p *tiers) typing() *input {
-	if p.level == levelItems && p.items.filter.focus {
+	switch {
+	case p.level == levelItems && p.items.jump.in.focus:
+		return &p.items.jump.in
+	case p.level == levelItems && p.items.filter.focus:
 		return &p.items.filter
+	case p.level == levelOverview && p.overview.jump.in.focus:
+		return &p.overview.jump.in
+	case p.level == levelOverview && p.overview.filter.focus:
+		return &p.overview.filter
 	}
 	return nil
 }
 
-func (p *tiers) typed() tea.Cmd { return nil } // a filter is applied with enter
+// typed: a filter is applied with enter, a jump follows the letters.
+func (p *tiers) typed() tea.Cmd {
+	switch {
+	case p.level == levelItems && p.items.jump.in.focus:
+		return p.items.jumped()
+	case p.level == levelOverview && p.overview.jump.in.focus:
+		return p.overview.jumped()
+	}
+	return nil
+}
 
-func (p *tiers) outermost() bool { return p.level == levelOverview }
+// inputBindings are the keys of the input that has the focus.
+func (p *tiers) inputBindings() []Binding {
+	switch p.typing() {
+	case &p.items.jump.in:
+		return p.items.jumpBindings()
+	case &p.overview.jump.in:
+		return p.overview.jumpBindings()
+	case &p.overview.filter:
+		return p.overview.filterBindings()
+	}
+	return p.items.filterBindings()
+}
+
+func (p *tiers) outermost() bool { return p.level == levelOverview && p.overview.query == "" }
 
 func (p *tiers) back() tea.Cmd {
 	switch {
+	case p.level == levelOverview:
+		return p.overview.apply("")
+	case p.level == levelItem && p.items.pinned: // the list stands where it could be led to
+		p.level, p.items.pinned = levelItems, false
+		return tea.Batch(p.layout(), p.items.preview())
 	case p.level == levelItem:
 		p.level = levelItems
 		return p.layout()
@@ -202,13 +238,16 @@ func (p *tiers) unavailable() string { return "" }
 func (p *tiers) bindings() []Binding {
 	switch {
 	case p.typing() != nil:
-		return p.items.filterBindings()
+		return p.inputBindings()
 	case p.level == levelOverview:
 		return append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
-			{Keys: []string{"/"}, Hint: "filter", Description: "filter the items of this store, scope or tier", Disabled: p.noList, Handler: p.filterHere},
+			{Keys: []string{"/"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Handler: p.overview.startFilter},
+			{Keys: []string{"f"}, Description: "jump to a store, scope or tier by its first letters; :go takes a reference", Handler: p.overview.startJump},
+			{Keys: []string{"o"}, Description: "the next order: as the stores have it, most items, most bytes, by name", Handler: p.overview.nextOrder},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
+			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: unless(p.noList, p.d.noExport), Handler: p.overview.exportTree},
 		}, aside(p.overview.detail, "description")...), movement(&p.overview.table, "row")...)
 	case p.level == levelItems && p.items.marks.walk != nil:
 		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)
@@ -216,6 +255,7 @@ func (p *tiers) bindings() []Binding {
 		return append(append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
+			{Keys: []string{"f"}, Description: "jump to a row by the first letters of its title or id; :go takes a reference", Disabled: p.noItem, Handler: p.items.startJump},
 			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
 			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, or all that are marked, after a question", Disabled: p.noForget, Handler: p.forgetHere},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
@@ -399,8 +439,6 @@ func (p *tiers) openHere() tea.Cmd {
 	return p.openList(r.at)
 }
 
-func (p *tiers) filterHere() tea.Cmd { return tea.Batch(p.openHere(), p.items.startFilter()) }
-
 func (p *tiers) toggleHidden() tea.Cmd {
 	p.overview.hidden = !p.overview.hidden
 	word := "left out"
@@ -421,6 +459,7 @@ func (p *tiers) readHere() tea.Cmd {
 }
 
 func (p *tiers) neighbour(by int) tea.Cmd {
+	p.items.pinned = false
 	return tea.Batch(p.items.list.move(by), p.reader.open(p.items.wanted(), false))
 }
 
@@ -437,6 +476,10 @@ func (p *tiers) copyBody() tea.Cmd {
 
 func (p *tiers) copyRow() tea.Cmd {
 	row, ok := p.items.list.current()
+	if p.level == levelItem && row.header.ID != p.reader.want.ref.ID {
+		p.d.say(toneInfo, p.d.esc.Const("this item has no row in the list that is loaded; y copies its text"))
+		return nil
+	}
 	if !ok {
 		return nil
 	}

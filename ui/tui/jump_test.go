@@ -1,0 +1,152 @@
+package tui_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// typed types letters one by one.
+func (d *driver) typed(s string) *driver {
+	for _, c := range s {
+		d.keys(string(c))
+	}
+	return d
+}
+
+// sized is the desk at a size of its own.
+func sized(t *testing.T, w, h int) *driver {
+	t.Helper()
+	o, fakes := lightDesk()
+	o.Acts = &actsFake{fakes: fakes}
+	d := newDriver(o, w, h)
+	d.settle("48,210")
+	d.quiet()
+	return d
+}
+
+func (d *driver) lacks(t *testing.T, text string) *driver {
+	t.Helper()
+	if strings.Contains(d.screen(), text) {
+		t.Fatalf("the screen has %q:\n%s", text, d.screen())
+	}
+	return d
+}
+
+// underCursor is the row at the cursor.
+func (d *driver) underCursor() string {
+	for _, l := range strings.Split(d.screen(), "\n") {
+		if _, row, ok := strings.Cut(l, "▌"); ok {
+			return row
+		}
+	}
+	return ""
+}
+
+func (d *driver) at(t *testing.T, text string) *driver {
+	t.Helper()
+	if !strings.HasPrefix(strings.TrimLeft(d.underCursor(), " *"), text) {
+		t.Fatalf("the cursor is at %q, not at %q:\n%s", d.underCursor(), text, d.screen())
+	}
+	return d
+}
+
+func bothSizes(t *testing.T, f func(t *testing.T, d *driver)) {
+	for _, size := range [][2]int{{80, 24}, {200, 50}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			t.Parallel()
+			f(t, sized(t, size[0], size[1]))
+		})
+	}
+}
+
+func TestJumpByFirstLetters(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		// In the tree of stores.
+		d.keys("f").typed("hos").at(t, "hostile").wants(t, "jump to: hos", "enter stay here")
+		d.keys("esc").at(t, "crewship")
+		d.keys("f").typed("dai").at(t, "daily").keys("enter").at(t, "daily").lacks(t, "jump to")
+		d.keys("f").typed("xyz").wants(t, `no store, scope or tier begins with "xyz"`).keys("esc").at(t, "daily")
+		// In a list: title, id and the id's last part.
+		d.line("store crewship")
+		d.settle("Thursday")
+		d.keys("f").typed("PIN").at(t, "pins").keys("enter").at(t, "pins")
+		d.keys("f").typed("2026-05-21").at(t, "Thursday").keys("esc").at(t, "pins")
+		d.keys("f").typed("crews/eng/agents/bo/l").at(t, "lessons").keys("enter", "q")
+		// Far away: enter goes through the pages, and the cursor stands on the row.
+		d.line("store graph")
+		d.settle("Fact 9 ")
+		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with").keys("enter").await("▌ Fact 4711 ")
+		d.keys("j").at(t, "Fact 4712 ").keys("k", "k").at(t, "Fact 4710 ")
+		d.keys("f").typed("node-39999").keys("enter").await("not among the first 20,000 rows: \"node-39999\"; / filters all")
+		d.at(t, "Fact 4710 ")
+	})
+}
+
+func TestGoToAReference(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
+		d.wants(t, "crews/eng/shared › pins › crews/eng/shared/pins.md", "the deploy checklist")
+		d.keys("esc").at(t, "pins").wants(t, "1 of 1").keys("esc").wants(t, "STORE, SCOPE, TIER")
+		d.line("go graph:node-4711").await("Service 55 was deployed")
+		d.keys("esc").await("▌ Fact 4711 ")
+		d.wants(t, "4,712 of 48,210").keys("enter")
+		d.keys("n").wants(t, "Service 56 was").keys("esc").at(t, "Fact 4712 ")
+		// Without a store it is of the one at the cursor; further away than is looked
+		// the item is shown all the same.
+		d.line("go node-48000").await("not among the first 20,000 rows: node-48000")
+		d.wants(t, "Service 82 was deployed")
+		d.keys("Y").wants(t, "no row in the list").keys("esc").at(t, "Fact 0 ").keys("j").at(t, "Fact 1 ")
+		d.line("go crewship:nope.md").await("crewship:nope.md: no such item")
+		d.line("go nowhere:x").wants(t, "nowhere")
+		d.line("go").wants(t, "give a reference, store:id")
+		d.line("go vault:x").await("the directory does not exist")
+	})
+}
+
+func TestGoCompletes(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys(":").typed("go cr").keys("tab").wants(t, ":go crewship:")
+		d.keys("tab").wants(t, ":go crewship:crews/eng/")
+		d.typed("s").keys("tab").wants(t, ":go crewship:crews/eng/shared/", "CREW.md")
+		d.typed("p").keys("tab").wants(t, ":go crewship:crews/eng/shared/pins.md").keys("enter").wants(t, "the deploy checklist")
+	})
+}
+
+func TestUnknownCommandSuggests(t *testing.T) {
+	d := atDesk(nil)
+	for typed, want := range map[string]string{
+		"stroe graph": "did you mean :store?", "jbos": "did you mean :jobs?", "thme": "did you mean :theme?",
+		"reca x": "did you mean :recall?", "expotr": "did you mean :export?", "zzzzzzzzzzzzzzzzzzzzzzzzzz": ":help lists them all",
+	} {
+		d.line(typed).wants(t, "no command", want)
+	}
+	if d.line("zzz"); strings.Contains(d.screen(), "did you mean") {
+		t.Errorf("a command is suggested:\n%s", d.screen())
+	}
+}
+
+func TestTreeIsFilteredAndSorted(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys("/").typed("eng/shared").keys("enter").wants(t, "Tiers › /eng/shared", "crewship", "pins").lacks(t, "sqlite").lacks(t, "lessons")
+		d.keys("esc").wants(t, "graph", "lessons")
+		d.keys("/").typed("!crewship").keys("enter").wants(t, "/!crewship", "graph", "hostile").lacks(t, "lessons")
+		d.keys("/", "ctrl+u").typed("nothing of this").keys("enter").wants(t, `has "nothing of this"`).keys("enter").wants(t, "no store is open")
+		d.keys("esc")
+		d.keys("o").wants(t, "order: most items first", "Tiers › most items first").keys("home").at(t, "graph")
+		d.keys("o", "o").wants(t, "by name").keys("home").at(t, "crewship")
+		d.keys("o").wants(t, "as the stores have it").lacks(t, "Tiers ›")
+	})
+}
+
+func TestTreeIsExported(t *testing.T) {
+	r, p := noted(t, "desk,acts", 80, 24)
+	file := filepath.Join(p.dir, "t.csv")
+	r.press("esc").see("STORE, SCOPE").asked("x", "Export the table?").press("tab").press("ctrl+u").press(file).press("tab").press("enter").see("wrote 13 rows to")
+	b, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(b), "crewship,crews/eng/agents/bo,agent,1,84,8000,bytes,false,") {
+		t.Errorf("%v\n%s", err, b)
+	}
+}

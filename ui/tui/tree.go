@@ -1,0 +1,193 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// treeOrders are the orders of the tree of stores, scopes and tiers, by their
+// words; the first is the order of the stores themselves.
+var treeOrders = []string{"as the stores have it", "most items first", "most bytes first", "by name"}
+
+// nextOrder sorts the rows below each row, and the stores, by the next order.
+func (o *overview) nextOrder() tea.Cmd {
+	o.order = (o.order + 1) % len(treeOrders)
+	o.d.say(toneInfo, o.d.st.esc.Sprintf("order: %s", treeOrders[o.order]))
+	o.build()
+	return o.show()
+}
+
+// arranged are the rows under the filter and in the order that are in force. A row
+// stays with all that lies above it.
+func (o *overview) arranged(rows []tierRow) []tierRow {
+	return o.filtered(o.ordered(rows, 0))
+}
+
+func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
+	if o.order == 0 || len(rows) == 0 {
+		return rows
+	}
+	var groups [][]tierRow
+	for _, r := range rows {
+		if r.depth == depth || len(groups) == 0 {
+			groups = append(groups, nil)
+		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], r)
+	}
+	slices.SortStableFunc(groups, func(a, b []tierRow) int {
+		switch o.order {
+		case 1:
+			return cmp.Compare(b[0].items, a[0].items)
+		case 2:
+			return cmp.Compare(b[0].bytes, a[0].bytes)
+		}
+		return strings.Compare(a[0].name.String(), b[0].name.String())
+	})
+	var out []tierRow
+	for _, g := range groups {
+		out = append(append(out, g[0]), o.ordered(g[1:], depth+1)...)
+	}
+	return out
+}
+
+func (o *overview) filtered(rows []tierRow) []tierRow {
+	if o.query == "" {
+		return rows
+	}
+	words, not := strings.CutPrefix(o.query, "!")
+	q := PageQuery{Filter: strings.TrimSpace(words), Not: not}
+	keep := make([]bool, len(rows))
+	var above [3]int // the row at each depth that the row at hand belongs to
+	notes := ""
+	for i, r := range rows {
+		above[r.depth] = i
+		if r.depth == 1 {
+			notes = r.note.String() // the words for a scope tell of its tiers too
+		}
+		if keep[i] = containsAll(q, r.at.store, r.at.scope, r.at.tier, notes, r.note.String()); keep[i] {
+			for d := range r.depth {
+				keep[above[d]] = true
+			}
+		}
+	}
+	out := rows[:0:0]
+	for i, r := range rows {
+		if keep[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (o *overview) startFilter() tea.Cmd {
+	o.filter.set(o.query)
+	o.filter.focus = true
+	return nil
+}
+
+// apply puts a filter of the tree in force; an empty one shows everything.
+func (o *overview) apply(query string) tea.Cmd {
+	o.filter.focus = false
+	if strings.Trim(query, "! ") == "" {
+		query = ""
+	}
+	o.query = query
+	o.build()
+	return o.show()
+}
+
+func (o *overview) filterBindings() []Binding {
+	return []Binding{
+		{Keys: []string{"enter"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Handler: func() tea.Cmd { return o.apply(strings.TrimSpace(o.filter.text())) }},
+		{Keys: []string{"esc"}, Hint: "cancel", Description: "back to the tree as it was", Handler: func() tea.Cmd {
+			o.filter.focus = false
+			return nil
+		}},
+	}
+}
+
+func (o *overview) startJump() tea.Cmd {
+	o.jump.open(o.table.sel)
+	return nil
+}
+
+// treeNames are what a row of the tree is looked for by.
+func treeNames(r tierRow) []string {
+	name := r.at.tier
+	switch {
+	case r.isTier:
+	case r.depth == 0:
+		name = r.at.store
+	default:
+		name = r.at.scope[strings.LastIndexByte(r.at.scope, '/')+1:]
+		return []string{name, r.at.scope, r.note.String()}
+	}
+	return []string{name}
+}
+
+func (o *overview) jumped() tea.Cmd {
+	text := o.jump.in.text()
+	at := after(o.jump.from, len(o.rows), text, func(i int) []string { return treeNames(o.rows[i]) })
+	if at < 0 {
+		o.d.say(toneInfo, o.d.st.esc.Sprintf("no store, scope or tier begins with %q", text))
+		return nil
+	}
+	return o.table.move(at - o.table.sel)
+}
+
+func (o *overview) jumpBindings() []Binding {
+	return []Binding{
+		{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at the row that was found", Handler: func() tea.Cmd { o.jump.close(); return nil }},
+		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
+			o.jump.close()
+			return o.table.move(o.jump.from - o.table.sel)
+		}},
+	}
+}
+
+// crumbs say which filter and order are in force.
+func (o *overview) crumbs() []safetext.Text {
+	var out []safetext.Text
+	if o.order > 0 {
+		out = append(out, o.d.st.esc.Const(treeOrders[o.order]))
+	}
+	if o.query != "" {
+		out = append(out, o.d.st.esc.Sprintf("/%s", o.query))
+	}
+	return out
+}
+
+// exportTree writes the rows as they are shown; a row that is no tier counts what
+// lies below it.
+func (o *overview) exportTree() tea.Cmd {
+	rows := slices.Clone(o.rows)
+	return o.d.app.exportTable("tiers", func(_ context.Context, write func(datum) error) error {
+		for _, r := range rows {
+			if err := write(tierDatum(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func tierDatum(r tierRow) datum {
+	var d datum
+	d.add("store", r.at.store)
+	d.add("scope", r.at.scope)
+	d.add("tier", r.at.tier)
+	d.add("items", r.items)
+	d.add("bytes", r.bytes)
+	d.add("cap", r.spec.Cap)
+	d.add("cap_unit", string(r.spec.CapUnit))
+	d.add("hidden", r.hidden)
+	d.add("note", r.note.String())
+	return d
+}
