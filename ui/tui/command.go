@@ -244,19 +244,35 @@ func (a *App) completed(m completions) {
 	}
 }
 
-// candidateLine stands in place of the keys while there is a choice.
-func (a *App) candidateLine() string {
-	st := a.d.st
-	r := st.row(a.width).blank(1)
+// candidateWords are the choices as they are shown: without what stands on the line
+// already, and up to the next part of a path.
+func (a *App) candidateWords() []string {
 	typed := a.command.text()
-	said := max(strings.LastIndexAny(typed, " /:")+1, 0) // what all of them begin with is on the line already
-	for i, c := range a.candidates {
+	said := strings.LastIndexAny(typed, " /:") + 1
+	var out []string
+	for _, c := range a.candidates {
 		word := c
 		if strings.HasPrefix(c, typed[:said]) {
 			word = c[said:]
 		}
+		if i := strings.IndexByte(word, '/'); i >= 0 {
+			word = word[:i+1]
+		}
+		if !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// candidateLine stands in place of the keys while there is a choice.
+func (a *App) candidateLine() string {
+	st := a.d.st
+	r := st.row(a.width).blank(1)
+	words := a.candidateWords()
+	for i, word := range words {
 		t := st.esc.Line(word)
-		if rest := len(a.candidates) - i; t.Width()+12 > r.left {
+		if rest := len(words) - i; t.Width()+12 > r.left {
 			r.put(st.dim, st.esc.Sprintf("and %d more", rest))
 			break
 		}

@@ -434,10 +434,12 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 // bodyRows is how many rows the text has, as far as they are laid out.
 func (d *dialog) bodyRows() int { return max(len(d.pager.rows), 1) }
 
-// question draws the lines in at most room rows.
+// question draws the lines in at most room rows. Where there is no room for all,
+// warnings and the first lines are the last to go.
 func (d *dialog) question(st *styles, width, room int) []string {
-	var out []string
-	for _, l := range d.lines {
+	parts := make([][]string, len(d.lines))
+	rows := 0
+	for i, l := range d.lines {
 		pt := st.plain
 		switch l.kind {
 		case headTitle:
@@ -447,10 +449,22 @@ func (d *dialog) question(st *styles, width, room int) []string {
 		case headNote:
 			pt = st.dim
 		}
-		out = append(out, st.paragraph(pt, l.value, width)...)
+		parts[i] = st.paragraph(pt, l.value, width)
+		rows += len(parts[i])
 	}
-	if len(out) > room {
-		out = append(out[:max(room-1, 0)], st.text(st.warn, st.esc.Const(" there is more: a taller window shows it"), width))
+	cut := rows > room
+	for _, least := range []bool{true, false} { // notes first, then what else is neither a warning nor at the top
+		for i := len(d.lines) - 1; i > 1 && rows > room-1 && cut; i-- {
+			if k := d.lines[i].kind; k == headWarn || least && k != headNote {
+				continue
+			}
+			rows -= len(parts[i])
+			parts[i] = nil
+		}
+	}
+	out := slices.Concat(parts...)
+	if cut {
+		out = append(out[:min(len(out), max(room-1, 0))], st.text(st.warn, st.esc.Const(" there is more: a taller window shows it"), width))
 	}
 	return out
 }

@@ -109,7 +109,7 @@ func TestGoToAReference(t *testing.T) {
 func TestGoCompletes(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.keys(":").typed("go cr").keys("tab").wants(t, ":go crewship:")
-		d.keys("tab").wants(t, ":go crewship:crews/eng/")
+		d.keys("tab").wants(t, ":go crewship:crews/eng/", "agents/  shared/")
 		d.typed("s").keys("tab").wants(t, ":go crewship:crews/eng/shared/", "CREW.md")
 		d.typed("p").keys("tab").wants(t, ":go crewship:crews/eng/shared/pins.md").keys("enter").wants(t, "the deploy checklist")
 	})

@@ -242,8 +242,8 @@ func (p *tiers) bindings() []Binding {
 	case p.level == levelOverview:
 		return append(append([]Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
-			{Keys: []string{"/"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Handler: p.overview.startFilter},
-			{Keys: []string{"f"}, Description: "jump to a store, scope or tier by its first letters; :go takes a reference", Handler: p.overview.startJump},
+			{Keys: []string{"/"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Disabled: p.noTree, Handler: p.overview.startFilter},
+			{Keys: []string{"f"}, Description: "jump to a store, scope or tier by its first letters; :go takes a reference", Disabled: p.noTree, Handler: p.overview.startJump},
 			{Keys: []string{"o"}, Description: "the next order: as the stores have it, most items, most bytes, by name", Handler: p.overview.nextOrder},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
@@ -296,6 +296,13 @@ func (p *tiers) noList() string {
 		return "the store is not open: 1 Health tries it again"
 	case s.Browser == nil:
 		return "this store cannot list its items: 3 Recall searches it"
+	}
+	return ""
+}
+
+func (p *tiers) noTree() string {
+	if len(p.overview.rows) == 0 && p.overview.query == "" {
+		return "no store is open"
 	}
 	return ""
 }
