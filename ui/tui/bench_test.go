@@ -69,6 +69,30 @@ func (s *sink) until(text string) {
 	}
 }
 
+// since waits until a text was said after the first n bytes; false when it was not
+// within the patience of a test.
+func (s *sink) since(n int, text string) (said string, ok bool) {
+	deadline := time.Now().Add(patience)
+	timer := time.AfterFunc(patience, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.grown.Broadcast()
+	})
+	defer timer.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		said = s.buf.String()[n:]
+		if strings.Contains(said, text) {
+			return said, true
+		}
+		if !time.Now().Before(deadline) {
+			return said, false
+		}
+		s.grown.Wait()
+	}
+}
+
 // program runs a model on a 200×50 screen.
 func program(b *testing.B, m tea.Model) (*tea.Program, *sink, func()) {
 	b.Helper()

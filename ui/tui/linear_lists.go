@@ -208,6 +208,15 @@ func (l *linear) tell(b *board, r record) safetext.Text {
 			matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, maxTitle))
 	case UndoRow:
 		return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, maxTitle), e.Store, moment(e.At), size(e.Bytes))
+	case planRow:
+		items, held := e.plan.Count()
+		switch {
+		case e.step != nil:
+			return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, maxTitle), e.step.Store, e.step.Layer)
+		case e.store != nil:
+			return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
+		}
+		return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", plural(items, "item"), group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 	case outcome:
 		return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, maxTitle), e.store, e.why)
 	case AuditEvent:
