@@ -161,6 +161,19 @@ func (f *Folder) Close() (kept []string, err error) {
 	return kept, err
 }
 
+// Leave ends the session of somebody who is not there any more: what was changed
+// stays where it is, for the Sweep of whoever comes next, who is told of it.
+func (f *Folder) Leave() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held == nil {
+		return nil
+	}
+	err := f.held.Close()
+	f.held = nil
+	return pathless(err)
+}
+
 // Sweep clears what sessions left that were cut off: texts that had been changed
 // are put aside and returned, the rest goes; so does what was put aside longer
 // than Keep ago. Sessions that live are left alone. It makes nothing.

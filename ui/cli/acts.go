@@ -61,7 +61,8 @@ func (c *consoleActs) Release(ctx context.Context, store, id string, body *strin
 
 // consoleJobs runs the console's long work through the journal.
 type consoleJobs struct {
-	runner *jobs.Runner
+	runner  *jobs.Runner
+	session context.Context // ends when the operator has gone without leaving
 }
 
 // Run implements tui.Jobs.
@@ -89,6 +90,9 @@ func (c *consoleJobs) Run(ctx context.Context, kind, title string, work func(con
 			last = s
 		case <-asked:
 			asked = nil
+			if c.session.Err() != nil {
+				continue // nobody has cancelled it: it is interrupted when the runner closes, and told of
+			}
 			if err := c.runner.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
 				return err
 			}

@@ -56,7 +56,7 @@ func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error)
 	if err != nil {
 		return err
 	}
-	o.Jobs = &consoleJobs{runner}
+	o.Jobs = &consoleJobs{runner, ctx}
 	o.Erasure = &erasureSource{a: a, s: s, desk: s.desk(a), runner: runner}
 	o.Drafts = drafts.New(filepath.Join(s.state, "edit"), a.Clock, func() error { return statedir.Ensure(s.state) })
 	kept, serr := o.Drafts.Sweep()
@@ -66,7 +66,11 @@ func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error)
 	if serr != nil {
 		o.Notices = append(o.Notices, "texts of earlier edits cannot be looked at: "+serr.Error())
 	}
+	o.Notices = append(o.Notices, a.brokenOff(ctx, s, runner)...)
 	err = errors.Join(tui.Run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
+	if ctx.Err() != nil { // nobody reads what would be said now: the next session tells of the texts
+		return errors.Join(err, o.Drafts.Leave())
+	}
 	kept, serr = o.Drafts.Close()
 	for _, path := range kept {
 		a.sayf("your text was not written; it is kept for 30 days: %s", path)

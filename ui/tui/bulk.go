@@ -296,7 +296,9 @@ func outcomeText(esc safetext.Escaper, o outcome) *text {
 // context stops it.
 func (b *bulk) each(ctx context.Context, j Job, n int, key func(int) string, do func(ctx context.Context, i int) outcome) error {
 	for i := range n {
+		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
+			ran = true
 			o := do(ctx, i)
 			b.add(o)
 			if !o.ok {
@@ -304,13 +306,15 @@ func (b *bulk) each(ctx context.Context, j Job, n int, key func(int) string, do 
 			}
 			return nil
 		})
+		if ran {
+			j.Progress(int64(i+1), int64(n), b.noun, "") // of the last one before the end too
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil && !errors.Is(err, errNotDone) {
 			return err // the journal cannot be written, or the job was cancelled
 		}
-		j.Progress(int64(i+1), int64(n), b.noun, "")
 	}
 	if b.failed > 0 {
 		return fmt.Errorf("%d of %d: %w", b.failed, n, errNotDone)

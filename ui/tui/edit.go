@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path"
 	"strings"
+	"syscall"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -153,11 +155,17 @@ func (a *App) startEditor(e *edit) tea.Cmd {
 	return tea.ExecProcess(a.editorOn(e), over)
 }
 
+// editorDelay is how long an editor has to end when its terminal is gone.
+const editorDelay = 2 * time.Second
+
 // editorOn is the process of the operator's editor.
 func (a *App) editorOn(e *edit) *exec.Cmd {
 	command, _ := a.d.program()
 	// The variable may hold arguments: the shell takes it apart, as git does.
-	c := exec.Command("/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
+	c := exec.CommandContext(a.d.ctx, "/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
+	// When the terminal is gone only the leader of its session is told: an editor that
+	// does not notice would keep memdesk, and its lock on the draft, alive.
+	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
 	c.Env = a.o.Environ
 	return c
 }

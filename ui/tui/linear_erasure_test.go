@@ -98,7 +98,7 @@ func TestLinearErasure(t *testing.T) {
 	c.say("plan 1").hears("Long work has begun: plan "+id, "ended: ", "Plan of "+id, "1. All stores: ", "2. Store ")
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
 	c.say("back", "show 1", "approval", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan is approved, or needs no approval", "for good?", "Type "+id+" to do it", "Nothing was changed.")
-	c.say("erase", id).hears("for good?", "It runs on its own", "is being erased")
+	c.say("erase", id).hears("for good?", "It runs on its own", "P pauses it")
 	c.say("erasures").hears("memdesk> ").until("1", "Every layer in scope is clean")
 	c.say("show 1", "layers 1", "verify 1", "", "no").hears("Receipt of "+id, "+ verified", "Layers of "+id, "+ clean")
 	c.say("back", "verify 1", "usr_maren", "look again").hears("Type the person's id", "looked at now", "+ clean")

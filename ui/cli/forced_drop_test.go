@@ -1,0 +1,130 @@
+package cli_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// A connection that drops in the middle of long work: the item under way comes to
+// its end and no other is begun. Every act has its outcome in the log and its undo,
+// what was not reached stays as it is, no temporary file is left, and the journal
+// and the next session tell how far it came.
+func TestForcedCommandDropsInALongJob(t *testing.T) {
+	d := newDesk(t)
+	ana := signer(t)
+	const notes = 1500
+	dir := filepath.Join(d.mem, "daily")
+	was := map[string]string{}
+	for i := range notes {
+		name := time.Date(2019, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02") + ".md"
+		was[name] = fmt.Sprintf("# day %d\n", i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(was[name]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(all)
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, nil, "--open", "crewship="+d.mem)
+	g := newGuestAs(t, s.user, s.addr, ana, 120, 30)
+	total := fmt.Sprintf("1,%03d", n-1000)
+	g.see("[2 Tiers]", "daily", "journal o").press("G").see(total + " items").press("\r").see("1 of " + total).press("*").see(total + " rows marked")
+	g.press("d").see("Forget "+total+" items?", "enter cancel").press(fmt.Sprintf("\t\t%d\t", n)).see("[Forget]").press("\r")
+	under := regexp.MustCompile(`\b[1-9][0-9]* of ` + total + ` items`)
+	g.until("the work under way", under.MatchString)
+	_ = g.client.Close()
+
+	// Somebody who comes back is told, at the latest when the dropped session has
+	// ended.
+	var job map[string]any
+	for deadline := time.Now().Add(patience); ; {
+		rows := d.bare("--json", "jobs").rows
+		if len(rows) == 1 && rows[0]["state"] != "running" && rows[0]["state"] != "queued" {
+			job = rows[0]
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the work goes on, or is in no journal: %v", rows)
+		}
+	}
+	left := 0
+	for name, text := range was {
+		switch b, err := os.ReadFile(filepath.Join(dir, name)); {
+		case err == nil && string(b) != text:
+			t.Errorf("%s holds %q", name, b)
+		case err == nil:
+			left++
+		case !os.IsNotExist(err):
+			t.Error(err)
+		}
+	}
+	gone := n - len(filesUnder(t, dir))
+	if gone == 0 || left == 0 {
+		t.Fatalf("the connection did not drop in the middle: %d of %d are gone", gone, n)
+	}
+	intents, outcomes := map[any]bool{}, map[any]bool{}
+	for _, r := range d.bare("--json", "audit", "list", "--limit", "100000").rows {
+		if r["action"] != "forget" {
+			continue
+		}
+		switch {
+		case r["phase"] == "intent":
+			intents[r["name"]] = true
+		case r["result"] != "ok" && r["result"] != "done":
+			t.Errorf("the log has %v", r)
+		default:
+			outcomes[r["name"]] = true
+		}
+	}
+	if len(intents) != gone || len(outcomes) != gone {
+		t.Errorf("%d are gone; the log has %d intents and %d outcomes", gone, len(intents), len(outcomes))
+	}
+	for name := range intents {
+		if !outcomes[name] {
+			t.Errorf("%v was begun and has no outcome", name)
+		}
+	}
+	if undos := d.bare("--json", "undo", "list").rows; len(undos) != gone {
+		t.Errorf("%d are gone, %d can be put back", gone, len(undos))
+	}
+	// The item that was under way at the end may be done and not counted any more.
+	done, _ := job["done"].(float64)
+	if job["state"] != "interrupted" || done > float64(gone) || done < float64(gone-1) || job["total"] != float64(n) {
+		t.Errorf("%d of %d are gone; the journal says %v", gone, n, job)
+	}
+	for _, root := range []string{d.mem, d.env["XDG_STATE_HOME"]} {
+		for _, name := range filesUnder(t, root) {
+			if base := filepath.Base(name); strings.Contains(base, ".tmp") || strings.HasPrefix(base, ".memdesk") {
+				t.Errorf("%s is left behind", name)
+			}
+		}
+	}
+	back := newGuestAs(t, s.user, s.addr, ana, 160, 40)
+	back.see("console-forget", fmt.Sprintf("%.0f of %d", done, n))
+	back.press("\x1b").press("q")
+}
+
+// filesUnder are the files under a directory.
+func filesUnder(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			out = append(out, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
