@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	if args == playOwn {
 		args = strings.Join(os.Args[1:], "\n")
 	}
+	if args == stillText {
+		os.Exit(playStill())
+	}
 	dir, _ := os.Getwd()
 	tty, _ := os.Readlink("/proc/self/fd/0")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // as main does

@@ -52,6 +52,7 @@ func TestForgetAndUndo(t *testing.T) {
 }
 
 func TestForgetConflict(t *testing.T) {
+	t.Parallel()
 	r := daily(t, "desk,acts,meddle", 100, 30)
 	r.asked("d", "Forget crews").press("tab", "tab").press("2026-05-20.md").press("enter").press("enter")
 	r.see("Conflict", "has changed since it was shown", "written by somebody else", "nothing was forgotten")
@@ -59,6 +60,7 @@ func TestForgetConflict(t *testing.T) {
 }
 
 func TestForgetWarns(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts", width: 100, height: 30})
 	r.see("[2 Tiers]", "48,210").press(":").press("tier pins").press("enter").see("1 of 1", "pinned: the deploy")
 	r.asked("d", "Forget crews").see("undo cannot put it back")
@@ -77,6 +79,7 @@ func TestUndoList(t *testing.T) {
 }
 
 func TestActsSayWhyNot(t *testing.T) {
+	t.Parallel()
 	for scenario, why := range map[string]string{
 		"desk":               "d: this console only shows",
 		"desk,acts,readonly": "the audit log cannot be written",

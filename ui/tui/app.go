@@ -108,7 +108,7 @@ func newApp(ctx context.Context, o Options) *App {
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		a.d.remote = true
 	}
-	a.ask = a.d.asker(overlayPane)
+	a.ask, a.slow.after = a.d.asker(overlayPane), slowAfter
 	a.d.history = a.openHistory
 	a.members, a.lastKey = o.Fleet.Members(), o.Clock.Now()
 	a.panes = [paneCount]pane{

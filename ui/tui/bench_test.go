@@ -306,61 +306,76 @@ func BenchmarkKeyDown(b *testing.B) {
 	}
 }
 
-// BenchmarkView is one frame at 200×50. Budget: 2 ms.
+// budgetSizes are the screens of the budgets: a large one and the largest.
+var budgetSizes = []struct{ width, height int }{{200, 50}, {500, 200}}
+
+// budgetPlaces are all panes with what they have to draw, and how to get there.
+var budgetPlaces = []struct {
+	name, shows string
+	keys        []string
+}{
+	{"stores", "48,210", nil},
+	{"items", "Fact 40 ", []string{":store graph", "enter"}},
+	{"item", "all of 2 lines", []string{":store graph", "enter", "enter"}},
+	{"hostile", "literal", []string{"G", "k", "enter"}},
+	{"health", "3 of 4 answer", []string{"1"}},
+	{"recall", "of 40 hits", []string{"3", "/deploy", "enter"}},
+	{"quarantine", "still poisoned", []string{"4"}},
+	{"conflicts", "garden.md", []string{"5"}},
+	{"audit", "event 1,204", []string{"7"}},
+	{"help", "Help: Tiers", []string{"?"}},
+}
+
+// budgetDesk is a console at one of them.
+func budgetDesk(place, width, height int) *driver {
+	o, fakes := lightDesk()
+	acts := &actsFake{fakes: fakes}
+	o.Acts, o.Conflicts = acts, newConflictsFake(acts, false)
+	d := newDriver(o, width, height)
+	d.settle("48,210")
+	for _, k := range budgetPlaces[place].keys {
+		if k[0] != ':' && k[0] != '/' || len(k) == 1 {
+			d.send(keyNamed(k))
+			continue
+		}
+		for _, c := range k {
+			d.send(press(string(c)))
+		}
+	}
+	d.settle(budgetPlaces[place].shows)
+	d.quiet()
+	return d
+}
+
+// BenchmarkView is one frame of each pane. Budget: 2 ms.
 func BenchmarkView(b *testing.B) {
-	for _, place := range []struct {
-		name string
-		open func() *driver
-	}{
-		{"items", func() *driver { return listOf(1_000_000) }},
-		{"tiers", func() *driver {
-			o, _ := desk()
-			d := newDriver(o, 200, 50)
-			d.settle("48,210")
-			return d
-		}},
-		{"hostile", func() *driver {
-			o, _ := desk()
-			d := newDriver(o, 200, 50)
-			d.settle("48,210")
-			d.send(press("G"))
-			d.send(press("k"))
-			d.send(press("enter"))
-			d.settle("literal")
-			return d
-		}},
-		{"recall", func() *driver {
-			o, _ := desk()
-			d := newDriver(o, 200, 50)
-			d.send(press("3"))
-			d.send(press("/"))
-			for _, c := range "deploy" {
-				d.send(press(string(c)))
-			}
-			d.settle("of 40 hits")
-			d.settle("graph ")
-			return d
-		}},
-	} {
-		b.Run(place.name, func(b *testing.B) {
-			d := place.open()
-			b.ReportAllocs()
-			for b.Loop() {
-				_ = d.m.View()
-			}
-		})
+	for _, size := range budgetSizes {
+		for i, place := range budgetPlaces {
+			b.Run(fmt.Sprintf("%dx%d/%s", size.width, size.height, place.name), func(b *testing.B) {
+				d := budgetDesk(i, size.width, size.height)
+				b.ReportAllocs()
+				for b.Loop() {
+					_ = d.m.View()
+				}
+			})
+		}
 	}
 }
 
-// BenchmarkUpdate is one key at 200×50. Budget: 1 ms.
+// BenchmarkUpdate is one key in each pane: down and up again. Budget: 1 ms.
 func BenchmarkUpdate(b *testing.B) {
-	for _, key := range []string{"down", "pgdown", "G"} {
-		b.Run(key, func(b *testing.B) {
-			d := listOf(1_000_000)
-			for b.Loop() {
-				d.m, _ = d.m.Update(press(key))
-			}
-		})
+	for _, size := range budgetSizes {
+		for i, place := range budgetPlaces {
+			b.Run(fmt.Sprintf("%dx%d/%s", size.width, size.height, place.name), func(b *testing.B) {
+				d := budgetDesk(i, size.width, size.height)
+				keys := []tea.Msg{press("pgdown"), press("down"), keyNamed("pgup"), keyNamed("up")}
+				n := 0
+				for b.Loop() {
+					d.m, _ = d.m.Update(keys[n%len(keys)])
+					n++
+				}
+			})
+		}
 	}
 }
 

@@ -96,6 +96,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestReadOnlyAtRunTime(t *testing.T) {
+	t.Parallel()
 	d := atDesk(nil)
 	d.line("readonly maybe").wants(t, "takes on, off or nothing")
 	d.line("readonly off").wants(t, "is not read-only")
@@ -120,6 +121,7 @@ func TestReadOnlyAtRunTime(t *testing.T) {
 }
 
 func TestHelpIsSearched(t *testing.T) {
+	t.Parallel()
 	d := atDesk(nil)
 	d.keys("?").wants(t, "Help: Tiers", "Tiers, here")
 	d.keys("G").wants(t, ":quit ", "leave memdesk")
@@ -143,6 +145,7 @@ func TestHelpIsSearched(t *testing.T) {
 // Nothing of a store is on the screen of a console that nobody has touched, keys
 // that are meant for something else do nothing, and U brings everything back.
 func TestIdleLock(t *testing.T) {
+	t.Parallel()
 	time0 := clock.NewFake(now)
 	d := atDesk(func(o *tui.Options) { o.Clock, o.IdleLock = time0, 30*time.Millisecond })
 	d.line("store crewship")

@@ -54,6 +54,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 }
 
 func TestAChangedSideIsShown(t *testing.T) {
+	t.Parallel()
 	r := conflicts(t, "desk,acts,moved", 100, 30)
 	r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
 	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
@@ -61,6 +62,7 @@ func TestAChangedSideIsShown(t *testing.T) {
 }
 
 func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
+	t.Parallel()
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
 	r.see("1 of 1 conflict:", "removed").press("esc").see("of 4")

@@ -11,6 +11,7 @@ import (
 var sizes = []struct{ width, height int }{{80, 24}, {200, 50}}
 
 func eachSize(t *testing.T, f func(t *testing.T, w, h int)) {
+	t.Parallel()
 	for _, s := range sizes {
 		t.Run(fmt.Sprintf("%dx%d", s.width, s.height), func(t *testing.T) {
 			t.Parallel()
@@ -45,6 +46,7 @@ func TestPanes(t *testing.T) {
 }
 
 func TestEmptyConsole(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "empty", width: 80, height: 24})
 	r.see("No store is open", "0 stores").golden("empty-80x24")
 	r.press("enter").see("no store is open").press("a").see("are shown").press("1").see("0 of 0 answer").press("r").see("r: no store is open")
@@ -56,6 +58,7 @@ func TestEmptyConsole(t *testing.T) {
 }
 
 func TestNoticesAndReadOnly(t *testing.T) {
+	t.Parallel()
 	for _, s := range []struct{ width, height int }{{60, 15}, {80, 24}} {
 		r := startRobot(t, start{scenario: "desk,notices,readonly", width: s.width, height: s.height})
 		r.see("Notices", "2 acts were begun", "rotated", "READ-ONLY", "1 failed").golden(fmt.Sprintf("notices-%dx%d", s.width, s.height))
@@ -97,6 +100,7 @@ func TestWithoutColour(t *testing.T) {
 }
 
 func TestPlainIsASCII(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,plain", width: 120, height: 30})
 	r.see("48,210", "1 failed").press("G").press("k").press("enter").see("<U+202E>").golden("plain-120x30")
 	r.press("q")
@@ -112,6 +116,7 @@ func TestPlainIsASCII(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
 	r.see("48,210", "1 failed").press("j", "j", "j", "enter").see("Thursday")
 	r.resize(200, 50).see("│").golden("resized-200x50")
@@ -151,6 +156,7 @@ func TestHostileStores(t *testing.T) {
 // The robot presses ten keys in one write, again and again; the program keeps up
 // and ends well.
 func TestTenKeysAtOnce(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 80, height: 24})
 	r.see("48,210", "1 failed")
 	for _, keys := range []string{"jjjjjkkkkk", "2G1j7j4j3j", "?q?q:x\r2ja", "3/deploy\rjj", "2jjjjj\rGgG", "///\x15xxxx\r\r", ":store gra"} {
@@ -166,6 +172,7 @@ func TestTenKeysAtOnce(t *testing.T) {
 }
 
 func TestStoreVanishes(t *testing.T) {
+	t.Parallel()
 	gone := filepath.Join(t.TempDir(), "gone")
 	vanish := func() {
 		if err := os.WriteFile(gone, nil, 0o600); err != nil {
@@ -191,6 +198,7 @@ func TestStoreVanishes(t *testing.T) {
 }
 
 func TestStoreReturns(t *testing.T) {
+	t.Parallel()
 	back := filepath.Join(t.TempDir(), "back")
 	r := startRobot(t, start{scenario: "desk,returns", width: 120, height: 30, env: []string{goneEnv + "=" + back}})
 	r.see("48,210", "1 failed: vault", "!! not open").press("G").press("enter").see("the store is not open")
@@ -208,6 +216,7 @@ func TestStoreReturns(t *testing.T) {
 // A panic behind the console restores the terminal and prints where it was, and
 // nothing that a store said.
 func TestPanicPrintsNoContent(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,panic", width: 80, height: 24})
 	r.see("48,210", "1 failed").press("enter")
 	raw, err := r.left()
@@ -219,19 +228,5 @@ func TestPanicPrintsNoContent(t *testing.T) {
 	}
 	if !strings.Contains(string(raw), "\x1b[?1049l") {
 		t.Error("the alternate screen was not left")
-	}
-}
-
-// Behind SSH Bubble Tea does not ask for synchronized output by itself; without
-// it every frame of a slow line is seen half drawn.
-func TestSynchronizedOutputBehindSSH(t *testing.T) {
-	r := startRobot(t, start{scenario: "desk", width: 80, height: 24, env: []string{"SSH_TTY=/dev/pts/9"}})
-	r.see("48,210", "1 failed").press("q")
-	raw, err := r.left()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(raw), "\x1b[?2026h") {
-		t.Error("frames are not synchronized")
 	}
 }

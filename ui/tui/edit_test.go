@@ -96,6 +96,7 @@ func TestEdit(t *testing.T) {
 }
 
 func TestEditAgainAndThrowAway(t *testing.T) {
+	t.Parallel()
 	r, p := noted(t, "desk,acts", 100, 30)
 	p.will(`echo more >> "$1"`)
 	r.press("e").see("Save crews", "+more", "enter cancel").press("shift+tab", "shift+tab").see("[Edit again]").press("enter")
@@ -144,6 +145,7 @@ func TestEditNeverLosesTheText(t *testing.T) {
 }
 
 func TestEditorFailsWithoutAText(t *testing.T) {
+	t.Parallel()
 	r, p := noted(t, "desk,acts", 80, 24)
 	p.will("exit 1")
 	r.press("e").see("the editor ended with an error and nothing was written")
@@ -178,6 +180,7 @@ func TestEditConflict(t *testing.T) {
 }
 
 func TestEditConflictOverwrite(t *testing.T) {
+	t.Parallel()
 	r, p := noted(t, "desk,meddle", 100, 30)
 	p.will(`echo more >> "$1"`)
 	r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter").see("has changed.", "enter cancel")
@@ -205,6 +208,7 @@ func TestCreateAndAppend(t *testing.T) {
 }
 
 func TestEditSaysWhyNot(t *testing.T) {
+	t.Parallel()
 	r := daily(t, "desk", 100, 30)
 	r.press("e").see("e: this console only shows")
 	r = daily(t, "desk,acts,readonly", 100, 30)

@@ -25,6 +25,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 
 // An item that has changed since it was marked stays.
 func TestBulkLeavesWhatHasChanged(t *testing.T) {
+	t.Parallel()
 	r, _ := noted(t, "desk,meddle,staging", 120, 30)
 	r.press("*").see("2 marked").asked("d", "Forget 2 items?").press("tab", "tab").see("[Forget]").press("enter")
 	r.see("ended: 2 of 2 items: 0 done, 2 not", "left", "it has changed since it was marked").press("esc").see("written by somebody else")
@@ -33,6 +34,7 @@ func TestBulkLeavesWhatHasChanged(t *testing.T) {
 // All that match is all, however many pages that takes, and the walk can be
 // stopped.
 func TestMarkAllMatching(t *testing.T) {
+	t.Parallel()
 	r, _ := noted(t, "desk,acts,writable", 120, 30)
 	r.press(":").press("store graph").press("enter").see("48,210").press("*").see("48,210 marked", "48,210 rows marked")
 	r.asked("d", "Forget 48,210 items?").see("and 48,205 more", "type graph to confirm", "enter cancel").press("esc").see("48,210 marked")

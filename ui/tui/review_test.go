@@ -31,6 +31,7 @@ func TestReleaseByEdit(t *testing.T) {
 }
 
 func TestQuarantineByRule(t *testing.T) {
+	t.Parallel()
 	r, _ := noted(t, "desk,acts", 120, 30)
 	r.press("4").see("1 of 3").press("R").see("1 row marked", "1 marked").press("j").press(" ").see("2 marked")
 	r.asked("d", "Delete 2 entries?").press("esc").see("cancelled")
@@ -57,6 +58,7 @@ func TestAuditPane(t *testing.T) {
 }
 
 func TestCompareVersions(t *testing.T) {
+	t.Parallel()
 	r := daily(t, "desk,history,acts", 120, 40)
 	r.press("H").see("History", "kept", "gone").press("c").see("Compare", "--- as it was at 2026-05-21 08:30:00Z", "+++ as it is now", "-as it was before", "+# Wednesday")
 	r.press("esc").see("History").press("j").see("2 of 2").press("c").see("c: the bytes of a version that is to be compared are gone")
@@ -66,6 +68,7 @@ func TestCompareVersions(t *testing.T) {
 var osc52 = regexp.MustCompile(`\x1b\]52;c;([A-Za-z0-9+/=]*)\x07`)
 
 func TestCopy(t *testing.T) {
+	t.Parallel()
 	r := daily(t, "desk", 100, 30)
 	r.press("y").see("copied crewship:crews/eng/agents/bo/daily/2026-05-20.md").press("Y").see("copied the row as JSON").press("enter").see("went out").press("y").see("copied crews")
 	r.press("esc").press(":").press("store hostile").press("enter").see("1 of 10").press("enter").see("after").press("y").see("Copy esc", "It holds", "enter cancel").press("esc")
@@ -81,6 +84,7 @@ func TestCopy(t *testing.T) {
 }
 
 func TestExport(t *testing.T) {
+	t.Parallel()
 	r, p := noted(t, "desk,acts", 120, 30)
 	table, lines, item := filepath.Join(p.dir, "t.csv"), filepath.Join(p.dir, "t.jsonl"), filepath.Join(p.dir, "i.md")
 	r.asked("x", "Export the table?").see("to: memdesk-crewship-daily-20260521-093000.csv").press("esc").see("cancelled")

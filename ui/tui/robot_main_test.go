@@ -2,9 +2,12 @@ package tui_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +35,19 @@ func TestMain(m *testing.M) {
 		fmt.Println("left")
 		os.Exit(0)
 	}
+	overlap()
 	os.Exit(m.Run())
+}
+
+// overlap lets more tests run at a time than there are processors, unless it was
+// said how many: most of them wait for a program in a terminal.
+func overlap() {
+	flag.Parse()
+	said := false
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" || f.Name == "test.cpu" })
+	if !said {
+		_ = flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+	}
 }
 
 // acting gives the console what changes need.

@@ -23,7 +23,11 @@ type row struct {
 	last  paint // of the text before them
 }
 
-func (s *styles) row(width int) *row { return &row{st: s, left: max(width, 0)} }
+func (s *styles) row(width int) *row {
+	r := &row{st: s, left: max(width, 0)}
+	r.out.Grow(r.left + 64) // for the text and a few changes of paint
+	return r
+}
 
 // highlighted starts a row that is under the cursor: one paint for its signs and
 // its first text, and the sign says it without colour. The rest of the row stays as
@@ -141,6 +145,8 @@ func (r *row) blank(n int) *row {
 	return r
 }
 
+const spaces = "                                                                "
+
 // blanks writes the gap before a text of paint p, or before the end of the row.
 // Between two texts of one paint it has that paint too, where that cannot be seen:
 // each change of it is sent to the terminal.
@@ -155,8 +161,8 @@ func (r *row) blanks(p paint) {
 		p = paint{}
 	}
 	r.out.WriteString(p.on)
-	for range r.gap {
-		r.out.WriteByte(' ')
+	for n := r.gap; n > 0; n -= len(spaces) {
+		r.out.WriteString(spaces[:min(n, len(spaces))])
 	}
 	r.out.WriteString(p.off)
 	r.gap = 0

@@ -16,6 +16,7 @@ type slow struct {
 	gen     int
 	waiting bool
 	said    bool
+	after   time.Duration // of waiting
 }
 
 // slowDue says that a wait has lasted.
@@ -39,7 +40,7 @@ func (a *App) watchBusy() tea.Cmd {
 		s.waiting, s.said = false, false
 	case busy && !s.waiting:
 		s.waiting = true
-		return a.d.later(overlayPane)(slowAfter, slowDue{s.gen})
+		return a.d.later(overlayPane)(s.after, slowDue{s.gen})
 	}
 	return nil
 }

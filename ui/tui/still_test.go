@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui"
 )
 
 // still sends a message and what follows from it, and fails when any frame on the
@@ -37,6 +39,7 @@ func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 	at := func(t *testing.T, keys ...string) *driver {
 		d := atDesk(nil)
 		d.settle("48,210")
+		tui.Patient(d.m)
 		d.keys(keys...)
 		d.quiet()
 		return d
@@ -72,6 +75,7 @@ func TestNothingIsDrawnThatDidNotChange(t *testing.T) {
 
 // The same through the terminal: a refresh in front of other keys adds no byte.
 func TestRefreshSendsNothing(t *testing.T) {
+	t.Parallel()
 	r := startRobot(t, start{scenario: "desk", width: 200, height: 50})
 	r.see("48,210", "1 failed").press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2", "# Wednesday")
 	round := func(first string) []byte {
@@ -83,7 +87,15 @@ func TestRefreshSendsNothing(t *testing.T) {
 	round("")
 	want := string(round(""))
 	for _, first := range []string{"ctrl+r", "", "", "home", "up", ""} {
-		if got := string(round(sequence(first))); got != want {
+		got := string(round(sequence(first)))
+		for range 5 { // on a busy machine an answer may be so late that the frame says so
+			if !strings.Contains(got, "loading") {
+				break
+			}
+			round("")
+			got = string(round(sequence(first)))
+		}
+		if got != want {
 			t.Errorf("with %q in front %q is sent, without it %q", first, got, want)
 		}
 	}

@@ -1,0 +1,11 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Patient makes a console never say that something is being loaded: on a busy
+// machine every answer is late.
+func Patient(m tea.Model) { m.(*App).slow.after = time.Hour }
