@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 )
 
 // restingList is a list of records whose details are counted, with the first one
@@ -124,5 +125,27 @@ func TestRowAtTheCursor(t *testing.T) {
 		if want := sel("▌") + sel("*") + sel("name"); !strings.HasPrefix(draw(true, true), want) {
 			t.Errorf("a marked row at the cursor is\n%q", draw(true, true))
 		}
+	}
+}
+
+// A read that ends while the cursor still moves does not begin the next one: that
+// waits for its own pause.
+func TestReadThatEndsWhileTheCursorMoves(t *testing.T) {
+	q := &questions{}
+	r := newReader(testDesk(), paneTiers)
+	r.ask = q.ask
+	item := func(id string) reading { return reading{ref: model.Ref{Store: "s", ID: id}} }
+	r.open(item("a"), false)
+	r.rest(item("b"))
+	r.done(q.open[0](context.Background()).(readDone))
+	if len(q.open) != 1 {
+		t.Fatalf("%d reads, want the first only", len(q.open))
+	}
+	r.due(readDue{r.gen})
+	if len(q.open) != 2 {
+		t.Fatalf("%d reads after the pause, want two", len(q.open))
+	}
+	if got := q.open[1](context.Background()).(readDone).want.ref.ID; got != "b" {
+		t.Errorf("%s is read, want b", got)
 	}
 }
