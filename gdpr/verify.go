@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,69 +12,8 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
-	"memdesk/internal/drafts"
 	"memdesk/model"
-	"memdesk/undo"
 )
-
-// ownStore names memdesk's own files in a verification.
-const ownStore = "memdesk"
-
-// ownTraces erases what memdesk itself keeps of the person: displaced bodies,
-// texts that an editor left, the clear names beside the log.
-func (x *run) ownTraces(ctx context.Context) error {
-	names := func(s string) bool { return x.m.Names(s) }
-	if x.d.Undo != nil {
-		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			found := names(body) || names(e.Item) || x.m.NamesBytes([]byte(body)) || x.planned(e.Store, e.Item)
-			for _, f := range e.Meta {
-				found = found || names(f.Value)
-			}
-			for _, p := range e.Parts {
-				found = found || names(p.Body) || names(p.Item)
-				for _, f := range p.Meta {
-					found = found || names(f.Value)
-				}
-			}
-			return found
-		})
-		if err != nil {
-			x.problem(ownStore, "undo: %s", model.KindOf(err))
-		}
-	}
-	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
-		return model.Refuse("gdpr-erase", err.Error())
-	}
-	put := drafts.New(filepath.Join(x.d.State, "edit"), x.d.Clock, nil)
-	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
-		x.problem(ownStore, "drafts: %s", err)
-	}
-	if _, err := x.d.Log.EraseNaming(ctx, names); err != nil {
-		return model.Refuse("gdpr-erase", err.Error())
-	}
-	if h, err := x.d.Log.HashSubject(x.r.Subject); err == nil {
-		if _, err := x.d.Log.EraseNames(ctx, h); err != nil {
-			return model.Refuse("gdpr-erase", err.Error())
-		}
-	}
-	return nil
-}
-
-// planned reports whether an item was to be forgotten: what was displaced of it
-// before is the person's too.
-func (x *run) planned(store, id string) bool {
-	for _, sp := range x.p.Stores {
-		if sp.Store != store {
-			continue
-		}
-		for _, st := range sp.Steps {
-			if st.ID == id && st.Action == Forget {
-				return true
-			}
-		}
-	}
-	return false
-}
 
 // verify looks again at everything, as agents and as bytes.
 func (x *run) verify(ctx context.Context) error {
@@ -354,47 +291,6 @@ func sortedValues(m map[string]string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// verifyOwn scans memdesk's own state, but for the request and its plan, which
-// are emptied at the very end.
-func (x *run) verifyOwn(ctx context.Context) error {
-	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
-	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		id, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
-		filed := isJSON && requestForm.MatchString(id) && (filepath.Dir(path) == x.d.dir("requests") || filepath.Dir(path) == x.d.dir("plans"))
-		if !e.Type().IsRegular() || filed { // hers are emptied last; another's may be about her too
-			return nil
-		}
-		f, err := os.Open(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		rep, err := x.m.Scan(ctx, f, nil)
-		row.BytesScanned += rep.Bytes
-		row.Hits += rep.Hits
-		return err
-	})
-	switch {
-	case ctx.Err() != nil:
-		return model.FromContext(ctx, "gdpr-erase")
-	case err != nil:
-		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
-	case row.Hits > 0:
-		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
-	}
-	x.row(row)
-	return nil
 }
 
 // judge says what was reached. Nothing that is not clean or out of scope passes.

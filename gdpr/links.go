@@ -1,0 +1,40 @@
+package gdpr
+
+import (
+	"fmt"
+	"slices"
+
+	"memdesk/model"
+)
+
+// secondName is a row about the bytes of a file that has other names: nobody here
+// knows where those are (erasure-physical.md, Files).
+func secondName(s model.Store, l model.Layer) Step {
+	why := "the file has a second name"
+	if l.Links > 1 {
+		why = fmt.Sprintf("the file has a second name and %d more", l.Links-1)
+	}
+	return Step{Store: s.Name, ID: l.ID, Layer: layerLink, Action: OutOfScope,
+		Reason: why + ": what is removed or rewritten here keeps its old text there; find it by its inode and remove it"}
+}
+
+// keepLinks takes the rows about second names over from an older plan of the same
+// request: a name that is gone here is not gone there.
+func (d *Desk) keepLinks(p *Plan) {
+	old, err := d.Plan(p.Request)
+	if err != nil {
+		return
+	}
+	for _, was := range old.Stores {
+		at := slices.IndexFunc(p.Stores, func(s StorePlan) bool { return s.Store == was.Store && s.Where == was.Where })
+		if at < 0 {
+			continue
+		}
+		now := &p.Stores[at]
+		for _, st := range was.Steps {
+			if st.Layer == layerLink && !slices.ContainsFunc(now.Steps, func(o Step) bool { return o.Layer == layerLink && o.ID == st.ID }) {
+				now.Steps = append(now.Steps, st)
+			}
+		}
+	}
+}
