@@ -25,7 +25,8 @@ import (
 //  5. An item that is called by the subject's identifier and nothing else is about
 //     her, whatever it says: it is forgotten. Where the id names her among other
 //     words, what stays of it gets an id without her.
-//  6. Everything else that concerns the subject is forgotten, quarantine entries
+//  6. In a store that has no delete every item is redacted.
+//  7. Everything else that concerns the subject is forgotten, quarantine entries
 //     and items that are no text among it.
 
 // Erased stands where an identifier stood.
@@ -86,7 +87,10 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, f *Found) A
 	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {
 		return r.Choices[i].Action
 	}
+	can := s.Capabilities()
 	switch {
+	case !can["forget"] && can["retain"] && f.Layer == layerItem:
+		return Redact
 	case f.Layer == layerQuarantine, f.Item.Has(model.FlagBinary), f.Item.Has(model.FlagUnreadable):
 		return Forget
 	case len(f.Others) > 0:

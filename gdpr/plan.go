@@ -328,12 +328,14 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 }
 
 // noDelete says why nothing of a store can be erased from here; empty where it can.
-// A store that is only opened for reading could, and is not out of scope for that.
+// A store that is only opened for reading could, and is not out of scope for that; in
+// one that can be read through and written, items lose the person by a redaction.
 func noDelete(s model.Store) string {
-	if s.ReadOnly || s.Capabilities()["forget"] {
+	can := s.Capabilities()
+	switch {
+	case s.ReadOnly, can["forget"], s.Browser != nil && can["retain"]:
 		return ""
-	}
-	if s.Browser == nil {
+	case s.Browser == nil:
 		return "the store can neither be read through nor deleted from here: ask whoever runs it to erase the person, and for a word that it is done"
 	}
 	return "the store has no delete: ask whoever runs it to erase the person, and for a word that it is done"

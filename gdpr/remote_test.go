@@ -277,3 +277,36 @@ func TestGatewayHasNoDelete(t *testing.T) {
 		t.Errorf("the receipt does not say it: %v", err)
 	}
 }
+
+// TestNoDeleteIsRedacted erases a person from a store that is read and written but
+// deletes nothing: every item is redacted, and what is still there is no success.
+func TestNoDeleteIsRedacted(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	serveWith(t, w, func(s *model.Store) {
+		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R30", Reason: "this store deletes nothing"})
+	})
+	r := w.file()
+	p := w.plan(r.ID)
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if s.Store == "far" && st.Action == gdpr.Forget {
+				t.Errorf("%s is to be forgotten where nothing can be", st.ID)
+			}
+		}
+		if s.Store == "far" && s.Targets == 0 {
+			t.Error("nothing is planned in the store")
+		}
+	}
+	out := w.complete(p)
+	for _, l := range out.Layers {
+		if l.Store == "far" && (l.Layer == "items" || l.Layer == "recall") && l.Verdict != model.VerdictClean {
+			t.Errorf("%+v; want it clean", l)
+		}
+	}
+	for ref, body := range w.contents() {
+		if strings.HasPrefix(ref, "far:") && strings.Contains(body, name) {
+			t.Errorf("%s: %q", ref, body)
+		}
+	}
+}
