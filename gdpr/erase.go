@@ -282,11 +282,21 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	if err != nil || res.Removed != int64(len(planned)) {
 		return ctx.Err() // item by item finds out what is left
 	}
-	for i, st := range sp.Steps {
-		if st.Action != Forget {
+	return x.removedAll(at, sp)
+}
+
+// removedAll notes every step that forgets, in as few lines as there are stretches
+// of them.
+func (x *run) removedAll(at int, sp StorePlan) error {
+	for i := 0; i < len(sp.Steps); i++ {
+		from := i
+		for i < len(sp.Steps) && sp.Steps[i].Action == Forget {
+			i++
+		}
+		if i == from {
 			continue
 		}
-		if err := x.log.mark(at, i, "removed"); err != nil {
+		if err := x.log.markAll(at, from, i-1, "removed"); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,9 @@ const ownStore = "memdesk"
 func (x *run) ownTraces(ctx context.Context) error {
 	names := func(s string) bool { return x.m.Names(s) }
 	if x.d.Undo != nil {
+		planned := x.planned()
 		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			found := names(body) || names(e.Item) || x.m.NamesBytes([]byte(body)) || x.planned(e.Store, e.Item)
+			found := names(body) || names(e.Item) || x.m.NamesBytes([]byte(body)) || planned[model.Ref{Store: e.Store, ID: e.Item}]
 			for _, f := range e.Meta {
 				found = found || names(f.Value)
 			}
@@ -57,20 +58,18 @@ func (x *run) ownTraces(ctx context.Context) error {
 	return nil
 }
 
-// planned reports whether an item was to be forgotten: what was displaced of it
-// before is the person's too.
-func (x *run) planned(store, id string) bool {
+// planned are the items that were to be forgotten: what was displaced of one before
+// is the person's too.
+func (x *run) planned() map[model.Ref]bool {
+	out := map[model.Ref]bool{}
 	for _, sp := range x.p.Stores {
-		if sp.Store != store {
-			continue
-		}
 		for _, st := range sp.Steps {
-			if st.ID == id && st.Action == Forget {
-				return true
+			if st.Action == Forget {
+				out[model.Ref{Store: sp.Store, ID: st.ID}] = true
 			}
 		}
 	}
-	return false
+	return out
 }
 
 // verifyOwn scans memdesk's own state, but for the request and its plan, which

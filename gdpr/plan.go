@@ -293,21 +293,27 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			going[st.ID] = true
 		}
 	}
-	for _, l := range layers {
-		if l.Kind == model.LayerItem && l.ItemID != "" {
-			if _, changes := going[l.ItemID]; changes && l.Links > 0 {
-				sp.Steps = append(sp.Steps, secondName(s, l))
-			}
-			continue // the item's own step speaks of it
+	layers = slices.DeleteFunc(layers, func(l model.Layer) bool {
+		if l.Kind != model.LayerItem || l.ItemID == "" {
+			return false
 		}
-		if l.Kind == model.LayerExternal {
+		if going[l.ItemID] && l.Links > 0 {
+			sp.Steps = append(sp.Steps, secondName(s, l))
+		}
+		return true // the item's own step speaks of it
+	})
+	ours := func(l model.Layer) bool { return l.Kind != model.LayerExternal }
+	scans := scanLayers(ctx, m, s, layers, q.friends, ours)
+	if ctx.Err() != nil {
+		return model.FromContext(ctx, "gdpr-plan")
+	}
+	for i, l := range layers {
+		if !ours(l) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: l.Reason})
 			continue
 		}
 		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub}
-		switch rep, err := scanLayer(ctx, m, s, l, q.friends); {
-		case err != nil && ctx.Err() != nil:
-			return model.FromContext(ctx, "gdpr-plan")
+		switch rep, err := scans[i].rep, scans[i].err; {
 		case !l.Readable:
 			st.Reason = "it cannot be looked at: " + l.Reason
 		case err != nil:

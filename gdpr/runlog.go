@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -20,14 +21,16 @@ type runLog struct {
 	f     *os.File
 	plan  string
 	done  map[[2]int]bool
-	loose int // lines not flushed yet
+	spans []runLine // of several steps each
+	loose int       // lines not flushed yet
 }
 
 type runLine struct {
 	Plan  string `json:"plan"`
 	Store int    `json:"store"`
 	Step  int    `json:"step"`
-	What  string `json:"what"` // removed, absent, edited
+	To    int    `json:"to,omitempty"` // the last of several that were done at once
+	What  string `json:"what"`         // removed, absent, edited
 }
 
 // ErrBusy is behind a request that another process works on.
@@ -52,7 +55,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	for line := range bytes.Lines(b) {
 		var r runLine
 		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // a torn line says nothing
-			l.done[[2]int{r.Store, r.Step}] = true
+			l.take(r)
 		}
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {
@@ -66,23 +69,45 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 func (l *runLog) has(store, step int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.done[[2]int{store, step}]
+	return l.done[[2]int{store, step}] || slices.ContainsFunc(l.spans, func(r runLine) bool {
+		return r.Store == store && r.Step <= step && step <= r.To
+	})
+}
+
+func (l *runLog) take(r runLine) {
+	if r.To > r.Step {
+		l.spans = append(l.spans, r)
+		return
+	}
+	l.done[[2]int{r.Store, r.Step}] = true
 }
 
 // flushEvery is how many steps a power cut may repeat.
 const flushEvery = 64
 
+// markAll notes steps that one transaction did.
+func (l *runLog) markAll(store, from, to int, what string) error {
+	if err := l.line(runLine{Plan: l.plan, Store: store, Step: from, To: to, What: what}); err != nil {
+		return err
+	}
+	return l.flush()
+}
+
 func (l *runLog) mark(store, step int, what string) error {
+	return l.line(runLine{Plan: l.plan, Store: store, Step: step, What: what})
+}
+
+func (l *runLog) line(r runLine) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, err := json.Marshal(runLine{l.plan, store, step, what})
+	b, err := json.Marshal(r)
 	if err != nil {
 		return model.E(model.Internal, "gdpr-erase", err)
 	}
 	if _, err := l.f.Write(append(b, '\n')); err != nil {
 		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
 	}
-	l.done[[2]int{store, step}] = true
+	l.take(r)
 	if l.loose++; l.loose >= flushEvery {
 		return l.flushLocked()
 	}

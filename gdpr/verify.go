@@ -161,11 +161,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	left := heldHits
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
-	for _, l := range layers {
-		row, err := x.scanRow(ctx, s, l, friends, &left)
-		if err != nil {
-			return out, err
-		}
+	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
+	for i, l := range layers {
+		row := scanRow(s, l, scans[i], &left)
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
 			files++
 			own.BytesScanned += row.BytesScanned
@@ -173,12 +171,15 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		}
 		out = append(out, row)
 	}
+	if ctx.Err() != nil {
+		return out, model.FromContext(ctx, "gdpr-erase")
+	}
 	out = append(out, x.names(s.Name, layers, held))
 	if files > 0 {
 		own.Reason = fmt.Sprintf("%d files", files)
 		out = slices.Insert(out, 0, own)
 	}
-	return x.withScrub(s.Name, out), nil
+	return together(x.withScrub(s.Name, out)), nil
 }
 
 // names looks at what the layers are called: a file's name is as clear as its text.
@@ -212,13 +213,12 @@ const heldCopies = 8
 // scanMethod names the forms that a byte scan looks for.
 const scanMethod = "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows"
 
-func (x *run) scanRow(ctx context.Context, s model.Store, l model.Layer, friends *subject.Friends, left *int64) (receipt.Layer, error) {
+// scanRow judges what a scan of a layer found.
+func scanRow(s model.Store, l model.Layer, scan layerScan, left *int64) receipt.Layer {
 	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: scanMethod, Verdict: model.VerdictClean}
-	rep, err := scanLayer(ctx, x.m, s, l, friends)
+	rep, err := scan.rep, scan.err
 	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
 	switch {
-	case ctx.Err() != nil:
-		return row, model.FromContext(ctx, "gdpr-erase")
 	case errors.Is(err, model.NotFound): // gone since it was listed
 		row.Reason = "gone"
 	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || rep.Hits > 0):
@@ -240,7 +240,7 @@ func (x *run) scanRow(ctx context.Context, s model.Store, l model.Layer, friends
 	case rep.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "found by "+methods(rep)
 	}
-	return row, nil
+	return row
 }
 
 func methods(rep subject.Report) string {
@@ -257,8 +257,17 @@ func methods(rep subject.Report) string {
 // withScrub joins the scan's rows with what the scrub said. A layer that waits
 // makes residue in the store's bytes a matter of time.
 func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
+	at := make(map[string]int, len(rows))
+	for i, r := range rows {
+		if _, twice := at[r.Layer]; !twice {
+			at[r.Layer] = i
+		}
+	}
 	for _, l := range x.scrubs[store] {
-		i := slices.IndexFunc(rows, func(r receipt.Layer) bool { return r.Layer == l.Layer })
+		i, known := at[l.Layer]
+		if !known {
+			i = -1
+		}
 		switch {
 		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed):
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
@@ -269,6 +278,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 		case i >= 0:
 		case l.Verdict == model.VerdictUnaudited: // its bytes were scanned with the file they lie in
 		default:
+			at[l.Layer] = len(rows)
 			rows = append(rows, receipt.Layer{Store: store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})
 		}
 	}

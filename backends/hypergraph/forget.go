@@ -115,11 +115,16 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error) {
 	var ids []string
 	parent := map[string]string{} // of the person's decisions
-	for n, err := range tx.AllNodes(ctx, NodeFilter{SubjectID: subject}) {
+	for id, err := range tx.NodeIDs(ctx, NodeFilter{SubjectID: subject}) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, n.ID)
+		ids = append(ids, id)
+	}
+	for n, err := range tx.AllNodes(ctx, NodeFilter{SubjectID: subject, Types: []string{"decision"}}) {
+		if err != nil {
+			return nil, err
+		}
 		if n.Decision != nil {
 			parent[n.ID] = n.Decision.ParentID
 		}

@@ -198,6 +198,8 @@ type Ops interface {
 	ListNodes(ctx context.Context, l Listing) (NodePage, error)
 	// AllNodes streams every node that the filter keeps, by id.
 	AllNodes(ctx context.Context, f NodeFilter) iter.Seq2[Node, error]
+	// NodeIDs is AllNodes for who needs no more than the ids.
+	NodeIDs(ctx context.Context, f NodeFilter) iter.Seq2[string, error]
 	// StreamNodes streams every node in the order that costs least.
 	StreamNodes(ctx context.Context) iter.Seq2[Node, error]
 

@@ -27,14 +27,11 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 			ids = ids[:0]
 			return more, err
 		}
-		for n, err := range s.Backend.AllNodes(ctx, NodeFilter{SubjectID: key}) {
+		for id, err := range s.Backend.NodeIDs(ctx, NodeFilter{SubjectID: key}) {
 			if err != nil {
 				return wrap(op, err)
 			}
-			if n.SubjectID != key {
-				continue
-			}
-			if ids = append(ids, n.ID); len(ids) < concerningBatch {
+			if ids = append(ids, id); len(ids) < concerningBatch {
 				continue
 			}
 			if more, err := tell(); err != nil || !more {

@@ -60,6 +60,8 @@ type Layer struct {
 	BytesScanned int64         `json:"bytes_scanned"`
 	Hits         int64         `json:"hits"`
 	Reason       string        `json:"reason,omitempty"`
+	// Count is how many layers the row speaks for; 0 is one.
+	Count int64 `json:"count,omitempty"`
 }
 
 // Key signs receipts.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"memdesk/model"
@@ -84,13 +85,22 @@ const (
 	margin = maxRun + 8 // bytes on either side of a hit that its check may need
 )
 
+// buffers are those of scans that have ended: a tree of small files would clear a
+// megabyte for each of them.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // Scan reads to the end and counts what names the person. It holds about two
 // chunks in memory. Text counts whole tokens; in a binary medium, where fields
 // touch, an identifier counts also without a boundary, unless friends explain it.
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	keep := max(m.bytes.longest, 16) + margin
-	buf := make([]byte, 0, chunk+2*keep)
+	hold := buffers.Get().(*[]byte)
+	defer buffers.Put(hold)
+	if cap(*hold) < chunk+2*keep {
+		*hold = make([]byte, 0, chunk+2*keep)
+	}
+	buf := (*hold)[:0]
 	base := int64(0) // offset of buf[0]
 	left := 0        // bytes of buf that were searched before, kept as context
 	for eof := false; !eof; {

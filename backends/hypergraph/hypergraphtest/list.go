@@ -341,6 +341,24 @@ func allNodes(t *testing.T, b hypergraph.Backend) {
 		return got
 	}
 	same(t, "all", collect(b, hypergraph.NodeFilter{}, 100), sorted(want))
+	for _, f := range []hypergraph.NodeFilter{{}, {Tiers: []string{"archive"}}} {
+		var got []string
+		for id, err := range b.NodeIDs(t.Context(), f) {
+			if err != nil {
+				t.Fatalf("ids: %v", err)
+			}
+			got = append(got, id)
+		}
+		same(t, "ids", got, collect(b, f, 100))
+	}
+	var streamed []string
+	for n, err := range b.StreamNodes(t.Context()) {
+		if err != nil || n.Content != "x" {
+			t.Fatalf("stream: %+v, %v", n, err)
+		}
+		streamed = append(streamed, n.ID)
+	}
+	same(t, "streamed", sorted(streamed), sorted(want))
 	same(t, "stopped", collect(b, hypergraph.NodeFilter{}, 3), sorted(want)[:3])
 	if got := collect(b, hypergraph.NodeFilter{Tiers: []string{"archive"}}, 100); len(got) != 15 {
 		t.Errorf("archive holds %d of 15", len(got))

@@ -255,6 +255,17 @@ func nodeFilter(f hypergraph.NodeFilter, text string) func(*node) bool {
 	}
 }
 
+// NodeIDs implements hypergraph.Ops.
+func (s *state) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for n, err := range s.AllNodes(ctx, f) {
+			if !yield(n.ID, err) {
+				return
+			}
+		}
+	}
+}
+
 // StreamNodes implements hypergraph.Ops.
 func (s *state) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	return s.AllNodes(ctx, hypergraph.NodeFilter{})

@@ -136,6 +136,17 @@ func (s *Store) ListNodes(ctx context.Context, l hypergraph.Listing) (p hypergra
 // streamBatch is how many nodes AllNodes copies under one lock.
 const streamBatch = 512
 
+// NodeIDs implements hypergraph.Ops.
+func (s *Store) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for n, err := range s.AllNodes(ctx, f) {
+			if !yield(n.ID, err) {
+				return
+			}
+		}
+	}
+}
+
 // StreamNodes implements hypergraph.Ops.
 func (s *Store) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	return s.AllNodes(ctx, hypergraph.NodeFilter{})

@@ -136,6 +136,43 @@ func (s *Store) nodesByID(q *query, ids []string) ([]hypergraph.Node, error) {
 // allBatch is how many nodes AllNodes reads at once.
 const allBatch = 500
 
+// NodeIDs implements hypergraph.Ops, with the locks that AllNodes takes.
+func (o ops) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	const batch = 5000
+	return func(yield func(string, error) bool) {
+		after := ""
+		for {
+			var ids []string
+			err := o.read(ctx, "list", func(q *query) error {
+				ids = ids[:0]
+				c := o.s.conditions("n")
+				c.nodes(f)
+				if after != "" {
+					c.add(`n.id > `, ``, after)
+				}
+				rest := ` ORDER BY n.id LIMIT ` + strconv.Itoa(batch)
+				if q.changing && (f.SubjectID != "" || len(f.IDs) > 0) {
+					rest += ` FOR UPDATE OF n`
+				}
+				return q.each(`SELECT n.id FROM memdesk.nodes n `+c.where()+rest, c.args, collect(&ids))
+			})
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, id := range ids {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if len(ids) < batch {
+				return
+			}
+			after = ids[len(ids)-1]
+		}
+	}
+}
+
 // StreamNodes implements hypergraph.Ops.
 func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	return o.AllNodes(ctx, hypergraph.NodeFilter{})

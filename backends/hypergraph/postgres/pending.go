@@ -151,6 +151,11 @@ func (p *Pending) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Se
 	return p.now(ctx).AllNodes(ctx, f)
 }
 
+// NodeIDs implements hypergraph.Ops.
+func (p *Pending) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	return p.now(ctx).NodeIDs(ctx, f)
+}
+
 // StreamNodes implements hypergraph.Ops.
 func (p *Pending) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
 	return p.now(ctx).StreamNodes(ctx)

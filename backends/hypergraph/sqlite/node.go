@@ -178,6 +178,41 @@ func (o ops) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hy
 	}
 }
 
+// NodeIDs implements hypergraph.Ops, with what AllNodes says of slow readers.
+func (o ops) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[string, error] {
+	const batch = 5000
+	return func(yield func(string, error) bool) {
+		after := ""
+		for first := true; ; first = false {
+			var ids []string
+			err := o.view(ctx, "list", func(q *query) error {
+				ids = ids[:0]
+				c, err := o.s.nodeConditions(q.op, f)
+				if err != nil {
+					return err
+				}
+				if !first {
+					c.add(`n.id > ?`, after)
+				}
+				return q.each(`SELECT n.id FROM nodes n `+c.where()+` ORDER BY n.id LIMIT ?`, append(c.args, batch), collectTexts(&ids))
+			})
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, id := range ids {
+				if !yield(id, nil) {
+					return
+				}
+			}
+			if len(ids) < batch {
+				return
+			}
+			after = ids[len(ids)-1]
+		}
+	}
+}
+
 // StreamNodes implements hypergraph.Ops, in the order in which the rows lie, with
 // what AllNodes says of slow readers.
 func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {

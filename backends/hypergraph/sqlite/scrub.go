@@ -105,8 +105,12 @@ func cleanTable(q *query, table string, req model.ScrubRequest) (int64, error) {
 		return gone, err
 	}
 	var rows []cleanRow
+	removed := make(map[string]bool, len(req.Removed))
+	for _, id := range req.Removed {
+		removed[id] = true
+	}
 	err = eachRow(q, table, columns, func(id int64, cells []any) error {
-		if r := clean(id, cells, req); r != nil {
+		if r := clean(id, cells, req, removed); r != nil {
 			rows = append(rows, *r)
 		}
 		return nil
@@ -205,7 +209,7 @@ type cleanRow struct {
 	drop  bool
 }
 
-func clean(id int64, cells []any, req model.ScrubRequest) *cleanRow {
+func clean(id int64, cells []any, req model.ScrubRequest, removed map[string]bool) *cleanRow {
 	r := cleanRow{id: id, cells: map[int]any{}}
 	for i, c := range cells {
 		text, asBytes := "", false
@@ -215,7 +219,7 @@ func clean(id int64, cells []any, req model.ScrubRequest) *cleanRow {
 		case []byte:
 			text, asBytes = string(v), true
 		}
-		after, emptied := withoutIDs(text, req.Removed)
+		after, emptied := withoutIDs(text, removed)
 		if emptied {
 			r.drop = true
 		}
@@ -242,7 +246,7 @@ func clean(id int64, cells []any, req model.ScrubRequest) *cleanRow {
 
 // withoutIDs takes removed ids out of a JSON list of ids; emptied says that
 // nothing is left of it.
-func withoutIDs(text string, removed []string) (after string, emptied bool) {
+func withoutIDs(text string, removed map[string]bool) (after string, emptied bool) {
 	if len(removed) == 0 || !strings.HasPrefix(text, "[") {
 		return text, false
 	}
@@ -250,7 +254,7 @@ func withoutIDs(text string, removed []string) (after string, emptied bool) {
 	if json.Unmarshal([]byte(text), &ids) != nil {
 		return text, false
 	}
-	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(removed, id) })
+	kept := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return removed[id] })
 	if len(kept) == len(ids) {
 		return text, false
 	}

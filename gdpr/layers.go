@@ -1,0 +1,96 @@
+package gdpr
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// layerScan is what a byte scan of one layer found.
+type layerScan struct {
+	rep subject.Report
+	err error
+}
+
+// scanLayers reads the bytes of the layers that which names, as many at a time as
+// there are processors. It ends early with its context.
+func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, friends *subject.Friends, which func(model.Layer) bool) []layerScan {
+	out := make([]layerScan, len(layers))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(layers)) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(layers) {
+					return
+				}
+				if which(layers[i]) {
+					out[i].rep, out[i].err = scanLayer(ctx, m, s, layers[i], friends)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// manyAlike is how many layers of one directory have rows of their own where the
+// same is said of each: a store can have a version blob for every write there was.
+const manyAlike = 1000
+
+// together joins the rows of a directory's layers where there are very many, all
+// are clean and the same was done with all. What is not clean, holds anything or
+// has a reason of its own keeps its row.
+func together(rows []receipt.Layer) []receipt.Layer {
+	key := func(r receipt.Layer) [4]string {
+		return [4]string{top(r.Layer), path.Ext(r.Layer), r.Method, r.Reason}
+	}
+	alike := map[[4]string]int64{}
+	for _, r := range rows {
+		if joins(r) {
+			alike[key(r)]++
+		}
+	}
+	at := map[[4]string]int{}
+	out := rows[:0]
+	for _, r := range rows {
+		k := key(r)
+		n := alike[k]
+		if n <= manyAlike || !joins(r) {
+			out = append(out, r)
+			continue
+		}
+		if i, known := at[k]; known {
+			out[i].BytesScanned += r.BytesScanned
+			continue
+		}
+		at[k] = len(out)
+		r.Layer, r.Count = fmt.Sprintf("%s/*%s (%d files)", k[0], k[1], n), n
+		out = append(out, r)
+	}
+	return out
+}
+
+func joins(r receipt.Layer) bool {
+	return r.Verdict == model.VerdictClean && r.Hits == 0 && top(r.Layer) != ""
+}
+
+// top is the first directory of a layer's name; empty for a name without one.
+func top(layer string) string {
+	dir := path.Dir(layer)
+	for path.Dir(dir) != "." && path.Dir(dir) != "/" {
+		dir = path.Dir(dir)
+	}
+	if dir == "." || dir == "/" {
+		return ""
+	}
+	return dir
+}
