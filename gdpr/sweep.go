@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"memdesk/backends"
 	"memdesk/gdpr/subject"
@@ -35,12 +36,16 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	if err != nil || len(persons) == 0 {
 		return nil, nil, err
 	}
-	found := map[string][]string{} // pseudonym → identifiers as they stand
+	ix, err := list.Now()
+	if err != nil {
+		return nil, nil, err
+	}
+	back := returned{ix: ix, found: map[string][]string{}}
 	var problems []string
 	for _, m := range fleet.Members() {
 		err := m.Err
 		if err == nil {
-			err = sweepStore(ctx, list, m.Store, found)
+			err = sweepStore(ctx, &back, m.Store)
 		}
 		if ctx.Err() != nil {
 			return nil, problems, model.FromContext(ctx, "gdpr-sweep")
@@ -51,7 +56,7 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	}
 	var out []Swept
 	for _, p := range persons {
-		terms := found[p.Pseudonym]
+		terms := back.found[p.Pseudonym]
 		if len(terms) == 0 {
 			continue
 		}
@@ -66,25 +71,85 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	return out, problems, nil
 }
 
+// returned are the identifiers of suppressed persons as they stand in the stores.
+type returned struct {
+	ix *suppress.Index
+
+	mu    sync.Mutex
+	found map[string][]string // pseudonym → identifiers
+}
+
+// look takes down whom the texts name. It is safe for concurrent use.
+func (r *returned) look(texts ...string) {
+	all := r.ix.Find(true, texts...)
+	if len(all) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range all {
+		if !slices.Contains(r.found[m.Person.Pseudonym], m.Text) {
+			r.found[m.Person.Pseudonym] = append(r.found[m.Person.Pseudonym], m.Text)
+		}
+	}
+}
+
 // sweepStore collects what names a suppressed person.
-func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found map[string][]string) error {
+func sweepStore(ctx context.Context, r *returned, s model.Store) error {
 	if s.Browser == nil {
 		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
 	}
-	look := func(texts ...string) error {
-		for _, t := range texts {
-			all, err := list.Find(t, true)
-			if err != nil {
-				return err
-			}
-			for _, m := range all {
-				if !slices.Contains(found[m.Person.Pseudonym], m.Text) {
-					found[m.Person.Pseudonym] = append(found[m.Person.Pseudonym], m.Text)
-				}
-			}
-		}
+	each := sweepItems
+	if s.Texts != nil {
+		each = sweepTexts
+	}
+	if err := each(ctx, s, r.look); err != nil {
+		return err
+	}
+	if err := sweepLayers(ctx, s, r.look); err != nil {
+		return err
+	}
+	if s.Quarantine == nil {
 		return nil
 	}
+	entries, err := s.Quarantine.Quarantined(ctx)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil {
+			r.look(full.Body, full.Source, e.ID)
+		}
+	}
+	return nil
+}
+
+// sweepTexts looks at every item in one pass; what could not be looked at is told
+// when the rest was.
+func sweepTexts(ctx context.Context, s model.Store, look func(...string)) error {
+	var mu sync.Mutex
+	var failed error
+	problems, err := s.Texts.EachText(ctx, func(t model.Text, err error) bool {
+		if err == nil {
+			look(textsOf(t.ID, t.Body, t.Meta)...)
+			return true
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		failed = err
+		return true
+	})
+	switch {
+	case err != nil:
+		return err
+	case failed == nil && len(problems) > 0:
+		return model.Errorf(model.Unavailable, "gdpr-sweep", "a part of the store could not be looked at")
+	}
+	return failed
+}
+
+// sweepItems looks at what is listed, item by item, then at what no list shows.
+func sweepItems(ctx context.Context, s model.Store, look func(...string)) error {
 	seen := map[string]bool{}
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
 	for {
@@ -100,49 +165,26 @@ func sweepStore(ctx context.Context, list *suppress.List, s model.Store, found m
 				}
 				return err
 			}
-			if err := look(textsOf(it)...); err != nil {
-				return err
-			}
+			look(textsOf(it.ID, it.Body, it.Meta)...)
 			seen[h.ID] = true
 		}
 		if page.Next == "" {
-			break
+			return sweepNames(ctx, s, seen, look)
 		}
 		req.Cursor = page.Next
 	}
-	if err := sweepNames(ctx, s, seen, look); err != nil {
-		return err
-	}
-	if err := sweepLayers(ctx, s, look); err != nil {
-		return err
-	}
-	if s.Quarantine == nil {
-		return nil
-	}
-	entries, err := s.Quarantine.Quarantined(ctx)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil {
-			if err := look(full.Body, full.Source, e.ID); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
-func textsOf(it model.Item) []string {
-	texts := []string{it.Body, it.ID}
-	for _, f := range it.Meta {
+func textsOf(id, body string, meta []model.Field) []string {
+	texts := []string{body, id}
+	for _, f := range meta {
 		texts = append(texts, f.Value)
 	}
 	return texts
 }
 
 // sweepNames looks at what no list shows.
-func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look func(...string) error) error {
+func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look func(...string)) error {
 	if s.Names == nil {
 		return nil
 	}
@@ -163,9 +205,7 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look f
 		case err != nil:
 			continue // no text that could be read here; its layer is looked at
 		}
-		if err := look(textsOf(it)...); err != nil {
-			return err
-		}
+		look(textsOf(it.ID, it.Body, it.Meta)...)
 	}
 	return nil
 }
@@ -173,7 +213,7 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look f
 // sweepLayers looks at copies beside the items: backups, old versions, temporary
 // files, logs. Of a database the rows are items, and its file is left to the byte
 // scan of who knows the identifiers.
-func sweepLayers(ctx context.Context, s model.Store, look func(...string) error) error {
+func sweepLayers(ctx context.Context, s model.Store, look func(...string)) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -185,9 +225,7 @@ func sweepLayers(ctx context.Context, s model.Store, look func(...string) error)
 		if l.Kind == model.LayerExternal || !l.Readable {
 			continue
 		}
-		if err := look(l.ID); err != nil {
-			return err
-		}
+		look(l.ID)
 		if l.Kind == model.LayerItem {
 			continue
 		}
@@ -207,7 +245,7 @@ func sweepLayers(ctx context.Context, s model.Store, look func(...string) error)
 
 // sweepText looks at a text in pieces that end between words; one that holds zero
 // bytes and is no UTF-16 is none.
-func sweepText(r io.Reader, look func(...string) error) error {
+func sweepText(r io.Reader, look func(...string)) error {
 	const piece, overlap = 1 << 20, 2 * subject.MaxTerm
 	b := bufio.NewReaderSize(r, piece)
 	head, err := b.Peek(512)
@@ -233,8 +271,8 @@ func sweepText(r io.Reader, look func(...string) error) error {
 				whole = window[:i]
 			}
 		}
-		if err := look(string(whole)); err != nil || end {
-			return err
+		if look(string(whole)); end {
+			return nil
 		}
 		from := max(0, len(whole)-overlap)
 		if i := bytes.IndexAny(whole[from:], " \n\t"); i >= 0 {

@@ -82,16 +82,53 @@ func createOnce(path string, data []byte) error {
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, in whatever case and
 // width it is typed.
 func (k Key) Pseudonym(id string) string {
-	return "hmac:" + k.id + ":" + hex.EncodeToString(k.sum("subject", subject.Normal(id)))
+	return "hmac:" + k.id + ":" + k.sum("subject", subject.Normal(id)).String()
 }
 
-func (k Key) sum(label, text string) []byte {
-	m := hmac.New(sha256.New, k.secret)
-	m.Write([]byte(label + "\x00" + text))
-	return m.Sum(nil)[:16]
+// hash is 128 bits of HMAC-SHA256.
+type hash [16]byte
+
+// String is in hex, as hashes stand in files.
+func (h hash) String() string { return hex.EncodeToString(h[:]) }
+
+// parseHash reads what String wrote; false for anything else.
+func parseHash(s string) (hash, bool) {
+	var h hash
+	n, err := hex.Decode(h[:], []byte(s[:min(len(s), 2*len(h))]))
+	return h, err == nil && n == len(h) && len(s) == 2*len(h)
+}
+
+// shortText is what sum hashes without taking memory for it. A sweep hashes every
+// word of a store.
+const shortText = 192
+
+func (k Key) sum(label, text string) hash {
+	if len(k.secret) > sha256.BlockSize || len(label)+1+len(text) > shortText {
+		m := hmac.New(sha256.New, k.secret)
+		m.Write([]byte(label + "\x00" + text))
+		return hash(m.Sum(nil)[:16])
+	}
+	var in [sha256.BlockSize + shortText]byte // RFC 2104
+	var out [sha256.BlockSize + sha256.Size]byte
+	for i := range sha256.BlockSize {
+		b := byte(0)
+		if i < len(k.secret) {
+			b = k.secret[i]
+		}
+		in[i], out[i] = b^0x36, b^0x5c
+	}
+	n := sha256.BlockSize
+	n += copy(in[n:], label)
+	in[n] = 0
+	n++
+	n += copy(in[n:], text)
+	inner := sha256.Sum256(in[:n])
+	copy(out[sha256.BlockSize:], inner[:])
+	outer := sha256.Sum256(out[:])
+	return hash(outer[:16])
 }
 
 // Item is the keyed hash of an item's address.
 func (k Key) Item(store, id string) string {
-	return "hmac:" + k.id + ":" + hex.EncodeToString(k.sum("item", store+"\x00"+id))
+	return "hmac:" + k.id + ":" + k.sum("item", store+"\x00"+id).String()
 }

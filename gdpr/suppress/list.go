@@ -1,7 +1,6 @@
 package suppress
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -26,17 +25,7 @@ type List struct {
 	seen fs.FileInfo
 	file file
 	key  Key
-	ix   map[string]int // hash of a term → person
-	lens []int
-
-	slugs    map[string]slugOf
-	slugLens []int
-}
-
-// slugOf is a person by the hash of a slug.
-type slugOf struct {
-	person int
-	name   bool
+	ix   *Index
 }
 
 type file struct {
@@ -151,12 +140,12 @@ const lockWait = 10 * time.Second
 func hashTerms(k Key, t string) []Term {
 	t = strings.TrimSpace(t)
 	if subject.Strict(t) {
-		return []Term{{Hash: hex.EncodeToString(k.sum("term-exact", t)), Length: len(subject.Normal(t)), Strict: true}}
+		return []Term{{Hash: k.sum("term-exact", t).String(), Length: len(subject.Normal(t)), Strict: true}}
 	}
 	n := subject.Normal(t)
-	out := []Term{{Hash: hex.EncodeToString(k.sum("term", n)), Length: len(n)}}
+	out := []Term{{Hash: k.sum("term", n).String(), Length: len(n)}}
 	if slug, name := subject.SlugOf(t); slug != "" {
-		h := Term{Hash: hex.EncodeToString(k.sum("term-slug", slug)), Length: len(slug), Slug: slugID}
+		h := Term{Hash: k.sum("term-slug", slug).String(), Length: len(slug), Slug: slugID}
 		if name {
 			h.Slug = slugName
 		}
@@ -179,7 +168,7 @@ func (l *List) Persons() ([]Person, error) {
 func (l *List) load() error {
 	info, err := os.Stat(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.seen, l.file, l.ix, l.lens, l.slugs, l.slugLens = nil, file{V: 1}, nil, nil, nil, nil
+		l.seen, l.file, l.ix = nil, file{V: 1}, &Index{}
 		return nil
 	}
 	unreadable := model.Errorf(model.Unavailable, "suppress", "the list of erased persons cannot be read: nobody can say who must not come back")
@@ -197,23 +186,7 @@ func (l *List) load() error {
 	if l.key, err = ReadKey(l.keyPath); err != nil && len(f.Persons) > 0 {
 		return unreadable
 	}
-	l.seen, l.file, l.ix, l.lens = info, f, map[string]int{}, nil
-	l.slugs, l.slugLens = map[string]slugOf{}, nil
-	for i, p := range f.Persons {
-		for _, t := range p.Terms {
-			if t.Slug != "" {
-				l.slugs[t.Hash] = slugOf{i, t.Slug == slugName}
-				if !slices.Contains(l.slugLens, t.Length) {
-					l.slugLens = append(l.slugLens, t.Length)
-				}
-				continue
-			}
-			l.ix[t.Hash] = i
-			if !slices.Contains(l.lens, t.Length) {
-				l.lens = append(l.lens, t.Length)
-			}
-		}
-	}
+	l.seen, l.file, l.ix = info, f, newIndex(l.key, f.Persons)
 	return nil
 }
 
@@ -229,23 +202,90 @@ func (l *List) Find(text string, all bool) ([]Match, error) { return l.findIn(al
 
 // findIn is Find over several texts, with one look at the file.
 func (l *List) findIn(all bool, texts ...string) ([]Match, error) {
-	l.mu.Lock()
-	if err := l.load(); err != nil {
-		l.mu.Unlock()
+	ix, err := l.Now()
+	if err != nil {
 		return nil, err
 	}
-	known := index{l.key, l.ix, l.lens, l.slugs, l.slugLens, l.file.Persons}
-	l.mu.Unlock()
+	return ix.Find(all, texts...), nil
+}
+
+// Now is what the list knows at this moment, for who looks through many texts.
+func (l *List) Now() (*Index, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.load(); err != nil {
+		return nil, err
+	}
+	return l.ix, nil
+}
+
+// Index is what a list knows at one moment. It is not changed and safe for
+// concurrent use.
+type Index struct {
+	key     Key
+	persons []Person
+	normal  terms // by the normal form
+	exact   terms // by the exact text, under the length of the normal form
+	lens    []int // of both
+	slugs   terms
+	// shortest is the length of the shortest of all.
+	shortest int
+	names    map[hash]bool // slugs of names, which may stand in a longer slug
+}
+
+// terms are persons by the hash of an identifier.
+type terms struct {
+	persons map[hash]int
+	lens    []int
+}
+
+func (t *terms) add(h hash, length, person int) {
+	if t.persons == nil {
+		t.persons = map[hash]int{}
+	}
+	t.persons[h] = person
+	if !slices.Contains(t.lens, length) {
+		t.lens = append(t.lens, length)
+	}
+}
+
+func newIndex(k Key, persons []Person) *Index {
+	x := &Index{key: k, persons: persons, names: map[hash]bool{}}
+	for i, p := range persons {
+		for _, t := range p.Terms {
+			h, ok := parseHash(t.Hash)
+			switch {
+			case !ok:
+			case t.Slug != "":
+				x.slugs.add(h, t.Length, i)
+				x.names[h] = t.Slug == slugName
+			case t.Strict:
+				x.exact.add(h, t.Length, i)
+			default:
+				x.normal.add(h, t.Length, i)
+			}
+		}
+	}
+	if all := slices.Concat(x.normal.lens, x.exact.lens, x.slugs.lens); len(all) > 0 {
+		x.shortest = slices.Min(all)
+	}
+	x.lens = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(x.normal.lens), x.exact.lens...))))
+	return x
+}
+
+// Find gives the places in which the texts name suppressed persons; all false stops
+// at the first.
+func (x *Index) Find(all bool, texts ...string) []Match {
 	var out []Match
 	for _, t := range texts {
-		if len(known.terms) == 0 || t == "" {
+		if len(x.lens) == 0 || len(t) < x.shortest && ascii(t) { // folding makes no ASCII longer
 			continue
 		}
-		if out = append(out, known.find(t, all)...); len(out) > 0 && !all {
+		if out = append(out, x.find(t, all)...); len(out) > 0 && !all {
 			break
 		}
 		for _, inner := range subject.Unwrap(t) {
-			for _, m := range known.find(inner.Text, all) {
+			for _, m := range x.find(inner.Text, all) {
 				m.Start, m.End = inner.Start, inner.End
 				out = append(out, m)
 			}
@@ -254,25 +294,18 @@ func (l *List) findIn(all bool, texts ...string) ([]Match, error) {
 			break
 		}
 	}
-	return out, nil
+	return out
 }
 
-// index is what a list knows at one moment; it is not changed.
-type index struct {
-	key      Key
-	terms    map[string]int
-	lens     []int
-	slugs    map[string]slugOf
-	slugLens []int
-	persons  []Person
-}
-
-func (x index) find(text string, all bool) []Match {
+func (x *Index) find(text string, all bool) []Match {
 	var out []Match
 	subject.Candidates(text, x.lens, func(normal, exact string, start, end int) bool {
-		i, ok := x.terms[hex.EncodeToString(x.key.sum("term", normal))]
-		if !ok {
-			i, ok = x.terms[hex.EncodeToString(x.key.sum("term-exact", exact))]
+		i, ok := 0, false
+		if slices.Contains(x.normal.lens, len(normal)) {
+			i, ok = x.normal.persons[x.key.sum("term", normal)]
+		}
+		if !ok && slices.Contains(x.exact.lens, len(normal)) {
+			i, ok = x.exact.persons[x.key.sum("term-exact", exact)]
 		}
 		if ok {
 			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
@@ -282,14 +315,24 @@ func (x index) find(text string, all bool) []Match {
 	if len(out) > 0 && !all {
 		return out
 	}
-	subject.Slugs(text, x.slugLens, func(slug string, whole bool, exact string, start, end int) bool {
-		s, ok := x.slugs[hex.EncodeToString(x.key.sum("term-slug", slug))]
-		if ok = ok && (whole || s.name); ok && !covered(out, start, end) {
-			out = append(out, Match{Person: x.persons[s.person], Text: exact, Start: start, End: end})
+	subject.Slugs(text, x.slugs.lens, func(slug string, whole bool, exact string, start, end int) bool {
+		h := x.key.sum("term-slug", slug)
+		i, ok := x.slugs.persons[h]
+		if ok = ok && (whole || x.names[h]); ok && !covered(out, start, end) {
+			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
 		}
 		return !ok || all
 	})
 	return out
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // covered reports whether a place is known already by the identifier itself.
