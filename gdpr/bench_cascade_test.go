@@ -99,6 +99,7 @@ func (s *sample) byHand(b *testing.B) spent {
 	b.Helper()
 	path := filepath.Join(memDir(b), "hand.sqlite")
 	s.copyTo(b, path)
+	defer os.Remove(path) // in memory, and large
 	db, err := sql.Open("sqlite3", "file:"+path+"?_synchronous=FULL")
 	if err != nil {
 		b.Fatal(err)
@@ -156,6 +157,7 @@ func (s *sample) oneByOne(b *testing.B, times int) (each time.Duration) {
 	b.Helper()
 	path := filepath.Join(memDir(b), "each.sqlite")
 	s.copyTo(b, path)
+	defer os.Remove(path)
 	store := rawStore(b, path)
 	defer store.Close()
 	var ids []string
@@ -203,6 +205,7 @@ func (s *sample) byDesk(b *testing.B) deskRun {
 		b.Fatal(err)
 	}
 	s.copyTo(b, w.path("db"))
+	defer os.Remove(w.path("db"))
 	w.open()
 	due, err := w.desk.File(b.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "consent withdrawn"})
 	if err != nil {

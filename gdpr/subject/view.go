@@ -2,6 +2,7 @@ package subject
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -166,47 +167,127 @@ func fold(s string) view {
 	if isASCII(s) {
 		return foldASCII(s)
 	}
-	v := view{src: s, mid: s}
-	var b strings.Builder
-	b.Grow(len(s))
-	space := false
-	put := func(text string, at int) {
-		for i := range len(text) {
-			b.WriteByte(text[i])
-			v.at = append(v.at, int32(at))
-		}
+	f := folding{text: make([]byte, 0, len(s)+len(s)/4), at: make([]int32, 0, len(s)+len(s)/4+1)}
+	if !utf8.ValidString(s) { // what no character is, is for the tables to part
+		f.segment(s, 0)
+		return view{src: s, mid: s, text: string(f.text), at: append(f.at, int32(len(s)))}
 	}
+	for i := 0; i < len(s); {
+		if s[i] < utf8.RuneSelf && (i+1 == len(s) || s[i+1] < utf8.RuneSelf) {
+			f.char(lower(s[i]), i)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if end := i + n; segmentEnds(s, end) {
+			if known := foldOf(r); known.starts {
+				f.string(known.text, i)
+				i = end
+				continue
+			}
+		}
+		end := i + n
+		for !segmentEnds(s, end) {
+			_, n := utf8.DecodeRuneInString(s[end:])
+			end += n
+		}
+		f.segment(s[i:end], i)
+		i = end
+	}
+	return view{src: s, mid: s, text: string(f.text), at: append(f.at, int32(len(s)))}
+}
+
+// segmentEnds reports whether a character that nothing before it can change begins
+// at i.
+func segmentEnds(s string, i int) bool {
+	if i >= len(s) || s[i] < utf8.RuneSelf {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(s[i:])
+	return foldOf(r).starts
+}
+
+// folding is a folded text under way.
+type folding struct {
+	text  []byte
+	at    []int32
+	space bool // the last that was written
+}
+
+// char writes one byte that stands for what is at a place of the source.
+func (f *folding) char(c byte, at int) {
+	if spaceByte(c) {
+		if f.space {
+			return
+		}
+		c = ' '
+	}
+	f.space = c == ' '
+	f.text = append(f.text, c)
+	f.at = append(f.at, int32(at))
+}
+
+func (f *folding) string(folded string, at int) {
+	for i := range len(folded) {
+		f.char(folded[i], at)
+	}
+}
+
+// segment folds characters that belong together: what composes and decomposes.
+func (f *folding) segment(s string, base int) {
 	var it norm.Iter
 	it.InitString(norm.NFKD, s)
 	for !it.Done() {
-		at := it.Pos()
+		at := base + it.Pos()
 		for _, r := range string(it.Next()) {
 			switch {
 			case ignorable(r):
 				continue
 			case unicode.IsSpace(r):
-				if !space {
-					put(" ", at)
-				}
-				space = true
+				f.char(' ', at)
+				continue
+			case r < utf8.RuneSelf:
+				f.char(lower(byte(r)), at)
 				continue
 			}
-			space = false
-			if r < utf8.RuneSelf {
-				put(string(lower(byte(r))), at)
-				continue
-			}
-			for _, f := range folder.String(string(r)) {
-				if l, ok := lookAlikes[f]; ok {
-					f = l
+			for _, c := range folder.String(string(r)) {
+				if l, ok := lookAlikes[c]; ok {
+					c = l
 				}
-				put(string(f), at)
+				f.string(string(c), at)
 			}
 		}
 	}
-	v.text = b.String()
-	v.at = append(v.at, int32(len(s)))
-	return v
+}
+
+// runeFold is what a character becomes that stands alone.
+type runeFold struct {
+	text string
+	// starts: nothing before it changes it, as a mark is changed by its order.
+	starts bool
+	// inert: it becomes nothing that an ASCII word is made of, and parts words.
+	inert bool
+}
+
+// runeFolds keeps what characters become: to ask the tables for each of a text
+// costs more than everything else.
+var runeFolds [0x20000]atomic.Pointer[runeFold]
+
+func foldOf(r rune) *runeFold {
+	if int(r) < len(runeFolds) {
+		if known := runeFolds[r].Load(); known != nil {
+			return known
+		}
+	}
+	var f folding
+	f.segment(string(r), 0)
+	first := norm.NFKD.String(string(r)) // a vowel of Hangul is one with what stands before it, whatever it was written as
+	out := &runeFold{text: string(f.text), starts: norm.NFKD.PropertiesString(string(r)).BoundaryBefore() && norm.NFKD.PropertiesString(first).BoundaryBefore()}
+	out.inert = out.starts && out.text != "" && strings.IndexFunc(out.text, func(r rune) bool { return r < utf8.RuneSelf }) < 0
+	if int(r) < len(runeFolds) {
+		runeFolds[r].Store(out)
+	}
+	return out
 }
 
 func foldASCII(s string) view {
