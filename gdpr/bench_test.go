@@ -140,40 +140,6 @@ func suppress5(b *testing.B, d *gdpr.Desk) {
 	}
 }
 
-// BenchmarkEraseMany erases one item in ten of a database, everything included.
-func BenchmarkEraseMany(b *testing.B) {
-	rows := 2000
-	if os.Getenv("MEMDESK_SOAK") != "" {
-		rows = 50_000
-	}
-	for b.Loop() {
-		b.StopTimer()
-		w := newWorld(b)
-		s := rawStore(b, w.path("db"))
-		for i := range rows {
-			req := model.RetainRequest{Tier: "longterm", Key: fmt.Sprintf("k%d", i), Content: fmt.Sprintf("note %d about routers", i), Mode: model.Replace}
-			if i%100 == 0 {
-				req.DataSubjectID = ana
-			}
-			if _, err := s.Provider.Retain(b.Context(), req); err != nil {
-				b.Fatal(err)
-			}
-		}
-		if err := s.Close(); err != nil {
-			b.Fatal(err)
-		}
-		w.open()
-		r := w.file()
-		p := w.plan(r.ID)
-		b.StartTimer()
-		out := time.Now()
-		if got, err := w.erase(p); err != nil || got.Forgotten != int64(rows/100) {
-			b.Fatalf("%+v, %v", got, err)
-		}
-		b.ReportMetric(float64(time.Since(out).Milliseconds()), "ms/erasure")
-	}
-}
-
 func rawStore(b *testing.B, path string) model.Store {
 	b.Helper()
 	kind, _ := backends.Builtin().Kind("sqlite")

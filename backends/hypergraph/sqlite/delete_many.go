@@ -12,14 +12,28 @@ const deleteBatch = 4000
 
 // DeleteNodes implements hypergraph.Ops by statements over many rows at once. The
 // rows go in the order in which they lie: the text index writes a segment of its
-// own whenever it is told of a smaller row than before.
+// own whenever it is told of a smaller row than before. There is no savepoint,
+// which would copy every page that is touched: a failure half way ends the
+// transaction around it.
 func (o ops) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
+	const op = "delete"
 	var removed int64
-	err := o.change(ctx, "delete", func(q *query) (err error) {
+	run := func(q *query) (err error) {
 		d := manyDelete{s: o.s, q: q, counts: map[counterKey][2]int64{}}
-		removed, err = d.run(ids)
+		if err := d.refuseParents(ids); err != nil {
+			return err
+		}
+		if removed, err = d.run(ids); err != nil && q.broken == nil {
+			q.broken = err
+		}
 		return err
-	})
+	}
+	var err error
+	if o.tx != nil {
+		err = o.tx.borrowed(ctx, op, func() error { return run(o.tx) })
+	} else {
+		err = o.s.transaction(ctx, op, run)
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -31,6 +45,7 @@ type manyDelete struct {
 	s      *Store
 	q      *query
 	edges  []string // that lose a member
+	family bool     // decisions go that hang under others
 	counts map[counterKey][2]int64
 }
 
@@ -64,10 +79,9 @@ func (d *manyDelete) run(ids []string) (int64, error) {
 	return int64(len(rows)), nil
 }
 
-// freeParents is Conflict where a decision that stays hangs under one that goes.
-// Those that go with their parent are taken off it first: no order among them
-// matters then.
-func (d *manyDelete) freeParents(ids []string) error {
+// refuseParents is Conflict where a decision that stays hangs under one that goes.
+// It changes nothing.
+func (d *manyDelete) refuseParents(ids []string) error {
 	var going map[string]bool
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
@@ -79,7 +93,7 @@ func (d *manyDelete) freeParents(ids []string) error {
 		if len(children) == 0 {
 			continue
 		}
-		if going == nil {
+		if d.family = true; going == nil {
 			going = make(map[string]bool, len(ids))
 			for _, id := range ids {
 				going[id] = true
@@ -90,6 +104,19 @@ func (d *manyDelete) freeParents(ids []string) error {
 				return model.Errorf(model.Conflict, d.q.op, "decision %.200q hangs under one that is to go: give it another parent first", c)
 			}
 		}
+	}
+	return nil
+}
+
+// freeParents takes the decisions that go off their parents, which go too: no order
+// among them matters then.
+func (d *manyDelete) freeParents(ids []string) error {
+	if !d.family {
+		return nil
+	}
+	for part := range slices.Chunk(ids, idBatch) {
+		var c conditions
+		c.in(`parent_id`, ``, part)
 		if _, err := d.q.exec(`UPDATE decisions SET parent_id = NULL `+c.where(), c.args...); err != nil {
 			return err
 		}
