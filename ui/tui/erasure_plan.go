@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -142,15 +143,16 @@ type planRow struct {
 // openPlan lists the plan that stands.
 func (a *App) openPlan(r ErasureRequest) tea.Cmd {
 	d := a.d
+	var shown planPages
 	return a.openSide("Plan of "+r.ID, recordKind{
 		noun: "step", empty: "Nothing in any store names the person.",
 		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
-			p, err := d.erasure.Plan(ctx, r.ID)
+			p, rows, err := shown.rows(ctx, d.erasure, r.ID, q)
 			if err != nil {
 				return span[record]{}, said{}, err
 			}
-			return planPage(d.esc, p, q)
+			return planPage(d.esc, p, rows, q)
 		},
 		detail: func(ctx context.Context, raw any) *text {
 			now, err := d.erasure.Request(ctx, r.ID)
@@ -169,9 +171,33 @@ func (a *App) openPlan(r ErasureRequest) tea.Cmd {
 	})
 }
 
+// planPages keeps the plan that a list shows, in the list's order: to read and check
+// a hundred thousand steps for every page would be felt. The first page reads it.
+type planPages struct {
+	mu   sync.Mutex
+	plan *gdpr.Plan
+	all  []planRow
+}
+
+func (s *planPages) rows(ctx context.Context, src ErasureSource, id string, q PageQuery) (*gdpr.Plan, []planRow, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan != nil && q.Cursor != "" {
+		if now, err := src.Request(ctx, id); err == nil && now.PlanHash == s.plan.Hash {
+			return s.plan, s.all, nil
+		}
+	}
+	p, err := src.Plan(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.plan, s.all = &p, planRows(&p)
+	return s.plan, s.all, nil
+}
+
 // planPage gives the rows from a cursor on: the whole, then store by store, layer
 // by layer.
-func planPage(esc safetext.Escaper, p gdpr.Plan, q PageQuery) (span[record], said, error) {
+func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (span[record], said, error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
@@ -180,13 +206,11 @@ func planPage(esc safetext.Escaper, p gdpr.Plan, q PageQuery) (span[record], sai
 			return span[record]{}, said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
-	rows := planRows(&p)
 	out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
-		row := planRecord(esc, i, rows[i])
 		if rows[i].matches(q) {
-			out.rows = append(out.rows, row)
+			out.rows = append(out.rows, planRecord(esc, i, rows[i]))
 		}
 	}
 	if i < len(rows) {

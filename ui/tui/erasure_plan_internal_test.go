@@ -1,0 +1,63 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/internal/safetext"
+)
+
+// countedPlans gives one plan and counts how often it was read.
+type countedPlans struct {
+	ErasureSource
+	plan  gdpr.Plan
+	hash  string // of the plan that stands
+	reads int
+}
+
+func (c *countedPlans) Plan(context.Context, string) (gdpr.Plan, error) {
+	c.reads++
+	return c.plan, nil
+}
+
+func (c *countedPlans) Request(context.Context, string) (ErasureRequest, error) {
+	var r ErasureRequest
+	r.PlanHash = c.hash
+	return r, nil
+}
+
+// TestPlanIsReadOnce pages through a plan of a hundred thousand steps: it is read
+// for the first page, and again when another one stands.
+func TestPlanIsReadOnce(t *testing.T) {
+	const steps = 100_000
+	src := &countedPlans{hash: "one", plan: gdpr.Plan{Hash: "one", Stores: []gdpr.StorePlan{{Store: "db"}}}}
+	for i := range steps {
+		src.plan.Stores[0].Steps = append(src.plan.Stores[0].Steps, gdpr.Step{Store: "db", ID: fmt.Sprintf("n%06d", i), Layer: "item", Action: gdpr.Forget})
+	}
+	var shown planPages
+	q := PageQuery{Limit: 1000}
+	seen := 0
+	for {
+		p, rows, err := shown.rows(t.Context(), src, "er", q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, _, err := planPage(safetext.Escaper{}, p, rows, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen += len(page.rows)
+		if q.Cursor = page.next; q.Cursor == "" {
+			break
+		}
+	}
+	if seen != steps+2 || src.reads != 1 {
+		t.Errorf("%d rows by %d readings; want %d by 1", seen, src.reads, steps+2)
+	}
+	src.hash, q.Cursor = "two", "one:1000"
+	if _, _, err := shown.rows(t.Context(), src, "er", q); err != nil || src.reads != 2 {
+		t.Errorf("another plan stands: %d readings, %v; want 2", src.reads, err)
+	}
+}
