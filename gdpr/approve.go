@@ -112,7 +112,7 @@ func (d *Desk) unapproved(r *Request, plan string) string {
 			why = "the approval has expired"
 			continue
 		}
-		key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, a.PlanHash, a.Expires))
+		key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, plan, a.Expires))
 		if err != nil || sshsig.Fingerprint(key) != a.Fingerprint {
 			why = "the approval's signature does not fit this request and plan"
 			continue

@@ -200,6 +200,33 @@ func TestApprovalRefuses(t *testing.T) {
 			_, err := w.erase(w.plan(r.ID))
 			return err
 		}},
+		{"an approval of the plan before", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+				t.Fatal(err)
+			}
+			was := editRequest(t, w, r.ID, nil)
+			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "more of " + name})
+			p2 := w.plan(r.ID)
+			editRequest(t, w, r.ID, func(m map[string]any) { m["approvals"] = was["approvals"] })
+			_, err := w.erase(p2)
+			return err
+		}},
+		{"an approval of the plan before, with this one's hash", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil {
+				t.Fatal(err)
+			}
+			was := editRequest(t, w, r.ID, nil)
+			w.put("db", model.RetainRequest{Tier: "session", Key: "n9", Content: "more of " + name})
+			p2 := w.plan(r.ID)
+			editRequest(t, w, r.ID, func(m map[string]any) {
+				m["approvals"] = was["approvals"]
+				m["approvals"].([]any)[0].(map[string]any)["plan_hash"] = p2.Hash
+			})
+			_, err := w.erase(p2)
+			return err
+		}},
 		{"a key that may not", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
 			w.desk.Policy.Approvers = []string{"SHA256:other"}
 			s, _ := newSigner(t)
