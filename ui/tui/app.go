@@ -360,7 +360,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
-		return a.interrupt() // with alt too: that is how escape and ctrl+c in one write arrive
+		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
 	a.leaving = false
 	if a.width == 0 {
@@ -403,13 +403,17 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 			}
 			return nil
 		}
+		if k.Mod.Contains(tea.ModAlt) {
+			return a.split(k)
+		}
 		return a.press(p.bindings(), name)
 	}
 	return a.press(append(p.bindings(), a.global()...), name)
 }
 
 // split takes an alt key for what it most often is: escape and a key that came
-// in one piece, as they do over a slow line. No key here has alt.
+// in one piece, as they do over a slow line. No key here has alt, but for those that
+// edit a line.
 func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 	k.Mod &^= tea.ModAlt
 	if k.Mod == tea.ModShift && unicode.IsLetter(k.Code) { // a capital, as the terminal tells it behind escape
@@ -432,6 +436,9 @@ func (a *App) press(bindings []Binding, name string) tea.Cmd {
 	}
 	if why := b.reason(); why != "" {
 		return a.refuse(b, why)
+	}
+	if obeyed != nil {
+		obeyed(b)
 	}
 	return b.Handler()
 }

@@ -40,6 +40,7 @@ type bulk struct {
 	id      jobs.ID // in the journal, once it has begun
 	rows    []outcome
 	now     safetext.Text // what it is at, where that is more than a count
+	found   string        // what the rows are, where they are not nouns; set at the end
 	failed  int
 	undo    []string
 	undone  []string
@@ -90,10 +91,11 @@ func (b *bulk) stop() {
 	b.stopped = true
 }
 
-// settle replaces the outcomes by what is known at the end.
-func (b *bulk) settle(rows []outcome) {
+// settle replaces the outcomes by what is known at the end. What is counted then may
+// be another thing than what the work was counted in: found names it.
+func (b *bulk) settle(rows []outcome, found string) {
 	b.mu.Lock()
-	b.rows, b.failed = nil, 0
+	b.rows, b.failed, b.found = nil, 0, found
 	b.mu.Unlock()
 	for _, o := range rows {
 		b.add(o)
@@ -104,14 +106,17 @@ func (b *bulk) settle(rows []outcome) {
 func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	done := len(b.rows)
-	text := esc.Sprintf("%s of %s: %s done, %s not", group(int64(done)), plural(int64(b.total), b.noun), group(int64(done-b.failed)), group(int64(b.failed)))
+	done, total, noun := len(b.rows), b.total, b.noun
+	if b.found != "" {
+		total, noun = done, b.found
+	}
+	text := esc.Sprintf("%s of %s: %s done, %s not", group(int64(done)), plural(int64(total), noun), group(int64(done-b.failed)), group(int64(b.failed)))
 	switch {
 	case !b.ended && !b.now.IsEmpty():
 		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)
 	case !b.ended:
 		return esc.Sprintf("%s. C stops after the %s under way; esc leaves it running.", text, b.noun)
-	case b.stopped && done < b.total:
+	case b.stopped && done < total:
 		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
 	case b.err != nil && b.failed == 0:
 		return esc.Sprintf("ended early: %s: %s", text, reason(esc, b.err))

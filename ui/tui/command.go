@@ -114,6 +114,9 @@ func (a *App) commandKey(k tea.KeyPressMsg) tea.Cmd {
 		a.candidates = nil
 		return nil
 	}
+	if k.Mod.Contains(tea.ModAlt) {
+		return a.split(k)
+	}
 	return a.press(a.commandBindings(), k.String())
 }
 
@@ -127,6 +130,9 @@ func (a *App) runCommand() tea.Cmd {
 	a.past.add(line)
 	for _, v := range a.verbs() {
 		if v.name == name {
+			if obeyed != nil {
+				obeyed(Binding{Keys: []string{":" + v.name}, Description: v.about})
+			}
 			return v.run(strings.TrimSpace(argument))
 		}
 	}

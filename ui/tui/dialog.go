@@ -218,13 +218,13 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	if !d.armed || d.busy {
 		return nil
 	}
-	if d.input() == nil && k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
-	}
 	if in := d.input(); in != nil {
 		if _, used := in.key(k); used {
 			return nil
 		}
+	}
+	if k.Mod.Contains(tea.ModAlt) {
+		return a.split(k)
 	}
 	return a.press(a.dialogBindings(), k.String())
 }

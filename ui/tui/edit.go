@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/conflict"
+	"memdesk/conflict/names"
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -301,6 +302,9 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 		out.text = esc.Sprintf("%s; it cannot be put back: %s", savedWord(e.what), esc.LineMax(done.Obstacle, maxReason))
 	default:
 		out.undo = []string{done.Undo}
+	}
+	if e.what == resolveItem && done.Removed > 0 && e.second.Class == names.Conflict {
+		out.gone = &e.second
 	}
 	if len(done.Warnings) > 0 {
 		out.title, out.page = "Saved", d.warningPage(out.text, done.Warnings)

@@ -37,7 +37,7 @@ func (a *App) discover(r ErasureRequest) tea.Cmd {
 			}
 			return err
 		}
-		b.settle(searched(d.esc, p))
+		b.settle(searched(d.esc, p), "")
 		return nil
 	}
 	b.then = func() tea.Cmd {

@@ -181,7 +181,7 @@ func (a *App) verifyNow(r ErasureRequest, typed string) tea.Cmd {
 		for _, l := range layers {
 			rows = append(rows, outcome{store: l.Store, name: l.Layer, ok: passes(l.Verdict), word: verdictWords(l.Verdict), why: d.esc.LineMax(l.Reason, maxReason)})
 		}
-		b.settle(rows)
+		b.settle(rows, "layer")
 		return nil
 	}
 	b.then = func() tea.Cmd {

@@ -56,6 +56,10 @@ func find(bindings []Binding, key string) (Binding, bool) {
 	return Binding{}, false
 }
 
+// obeyed is told of each key and command that is carried out. Only tests set it: they
+// ask which ones no robot has pressed.
+var obeyed func(b Binding)
+
 // Section is a heading of the help with its keys.
 type Section struct {
 	Title    string

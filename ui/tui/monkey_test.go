@@ -161,6 +161,36 @@ func TestEscapeAndKeyInOnePiece(t *testing.T) {
 	}
 }
 
+// The same over pages, on lines and in dialogs: the escape closes what is open, the
+// key behind it is not lost. Keys that edit a line stay with it.
+func TestEscapeAndKeyInOnePieceAnywhere(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		open, shows string
+	}{
+		"help":        {"?", "Help: Tiers"},
+		"search":      {"? /", "Help: Tiers"},
+		"command":     {": x", ":x"},
+		"filter":      {"/ x", "/x"},
+		"jump":        {"f x", "jump to: x"},
+		"dialog":      {"x", "[Cancel]"},
+		"dialog line": {"x tab", "to: memdesk"},
+	} {
+		d := atDesk(func(o *tui.Options) { o.Jobs = jobsFake{} })
+		d.keys(strings.Fields(tt.open)...).wants(t, tt.shows)
+		if strings.HasPrefix(name, "dialog") {
+			d.await("cancel")
+			d.keys(strings.Fields(tt.open)[1:]...)
+		}
+		d.send(keyNamed("alt+b"))
+		d.send(keyNamed("alt+7"))
+		d.quiet()
+		if strings.Contains(d.screen(), tt.shows) || !strings.Contains(d.screen(), "[7 Audit]") {
+			t.Errorf("%s: escape and 7 lead to\n%s", name, d.screen())
+		}
+	}
+}
+
 // A monkey at the keys: any keys, any size, stores that come and go; the program
 // neither breaks nor draws outside of the screen.
 func TestMonkey(t *testing.T) {

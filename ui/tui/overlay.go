@@ -78,6 +78,9 @@ func (o *overlay) searched() tea.Cmd {
 func (a *App) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	o := a.overlay
 	if !o.search.focus {
+		if k.Mod.Contains(tea.ModAlt) {
+			return a.split(k)
+		}
 		return a.press(a.overlayBindings(), k.String())
 	}
 	if changed, used := o.search.key(k); used {
@@ -85,6 +88,9 @@ func (a *App) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 			return o.searched()
 		}
 		return nil
+	}
+	if k.Mod.Contains(tea.ModAlt) {
+		return a.split(k)
 	}
 	return a.press(a.searchBindings(), k.String())
 }
