@@ -28,6 +28,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if s := os.Getenv(playEnv); s != "" {
+		notePresses(os.Getenv(pressesEnv))
 		if err := play(s); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -36,7 +37,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	overlap()
-	os.Exit(m.Run())
+	os.Exit(watchPresses(m.Run))
 }
 
 // overlap lets more tests run at a time than there are processors, unless it was

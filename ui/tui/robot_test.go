@@ -57,7 +57,7 @@ func startRobot(t testing.TB, s start) *robot {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, "-test.run=^$")
-	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario}, s.env...)
+	cmd.Env = append([]string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + t.TempDir(), playEnv + "=" + s.scenario, pressesEnv + "=" + os.Getenv(pressesEnv)}, s.env...)
 	return robotOf(t, cmd, s.width, s.height)
 }
 

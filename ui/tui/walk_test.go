@@ -1,0 +1,230 @@
+package tui_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/ui/tui"
+)
+
+// times is a key some times, in one write.
+func times(n int, key string) []string { return slices.Repeat([]string{key}, n) }
+
+// scrolls tries the four keys that move what stands beside or below a list, by a
+// text that is out of sight at its top.
+func (r *robot) scrolls(below string) *robot {
+	r.t.Helper()
+	r.gone(below).press(times(40, "J")...).see(below).press(times(40, "K")...).gone(below)
+	return r.press(times(20, ">")...).see(below).press(times(20, "<")...).gone(below)
+}
+
+// console starts on the desk once every store was counted.
+func console(t *testing.T, scenario string, w, h int, env ...string) *robot {
+	return startRobot(t, start{scenario: scenario, width: w, height: h, env: env}).see("[2 Tiers]", "48,210", "1 failed")
+}
+
+func TestWalkTheTree(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := console(t, "desk", w, h)
+		r.see(" 1 of 13").press("down").see(" 2 of 13").press("up").see(" 1 of 13")
+		r.press("ctrl+d").gone(" 1 of 13").press("ctrl+u").see(" 1 of 13").press("pgdown").gone(" 1 of 13").press("pgup").see(" 1 of 13")
+		r.press("end").see("13 of 13").press("home").see(" 1 of 13")
+		r.press("f").see("jump to:").press("gra").see(" 9 of 13").press("enter").gone("jump to:").press("home").see(" 1 of 13")
+		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it")
+		r.press("a").see("are shown", "hidden: the agent's ind").press("a").see("are left out").gone("hidden: the agent's ind")
+		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health]").press("tab").see("[2 Tiers]")
+		r.press("ctrl+c")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// What stands below a list is scrolled without leaving the list.
+func TestWalkBesideTheLists(t *testing.T) {
+	t.Parallel()
+	r := conflicts(t, "desk,acts,conflicts", 80, 24)
+	r.scrolls("tulips").see("1 of 5")
+	r.press("1").see("3 of 4 answer").scrolls("R33").see("crewship ")
+	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
+	r.press("4").see("1 of 3").scrolls("print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
+	r.press("7").see("1 of 1,204").scrolls("9f2c").press("enter").see("Audit › ", "9f2c").press("esc").see("1 of 1,204")
+	r.press(":", "tier pins", "enter").see("1 of 1", "pinned: the deploy").scrolls(" 41 ")
+	// A hit is short: it takes a small screen to scroll it.
+	r.press("3", "/", "deploy").see("1 of 40 hits").press("enter").gone("to the hits")
+	r.resize(60, 15).see("rank 1 in crewship").gone("You are Bo. You keep the deploy calendar.")
+	r.scrolls("keep the deploy calendar.").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWalkTheItems(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := daily(t, "desk", w, h)
+		r.press("f").see("jump to:").press("th").see("2 of 2", "# Thursday").press("enter").gone("jump to:").press("home").see("1 of 2", "# Wednesday")
+		r.press("o").see("order: id").press("o").see("order: newest")
+		r.press("a").see("are shown").press("a").see("are left out")
+		r.press("m").see("markdown is rendered", "• deploy of billing").press("m").see("as it is stored", "- deploy of billing")
+		r.press("enter").see("reference ", "# Wednesday").press("n").see("# Thursday").press("p").see("# Wednesday")
+		r.press("m").see("markdown is rendered", "• deploy of billing").press("m").see("as it is stored", "- deploy of billing").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+func TestWalkTheHits(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,acts", w, h)
+		r.press("3", "/", "deploy").see("1 of 40 hits").press("down").see("2 of 40 hits").press("up").see("1 of 40 hits").press("esc").gone("to the hits")
+		r.press("y").see("copied crewship:crews/eng/agents/bo/AGENT.md").press("Y").see("copied the row as JSON")
+		file := filepath.Join(p.dir, "hits.jsonl")
+		r.asked("x", "Export the table?").press("esc").see("cancelled")
+		r.asked("x", "Export the table?").press("tab", "ctrl+u", file, "tab", "enter").see("wrote 41 rows to")
+		// The hit that is quarantined is a row, and no hit that agents get.
+		if b, err := os.ReadFile(file); err != nil || strings.Count(string(b), "\n") != 41 {
+			t.Errorf("%d lines, %v", strings.Count(string(b), "\n"), err)
+		}
+		r.press("e").see("the text is as it was: nothing was changed").see("1 of 40 hits")
+		p.will(`echo more >> "$1"`)
+		r.press("e").see("Save crews/eng/agents/bo/AGENT.md?", "+more", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 40 hits")
+	})
+}
+
+// The buttons of a question are walked with the arrows, its text with the pages.
+func TestWalkAQuestion(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,acts,staging", w, h)
+		p.will(`for i in $(seq 1 90); do echo "line $i."; done >> "$1"`)
+		r.press("e").see("Save crews", "[Cancel]", "enter cancel").gone("+line 90.")
+		r.press("left").see("[Throw away]").press("right").see("[Cancel]").press(times(12, "pgdown")...).see("+line 90.").press(times(12, "pgup")...).gone("+line 90.")
+		r.press("left", "left").see("[Edit again]").press("right").see("[Throw away]").press("enter").see("your text was thrown away")
+	})
+}
+
+func TestWalkTheCommands(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, _ := noted(t, "desk,acts,journal", w, h)
+		line := func(s string) *robot { return r.press(":", s, "enter") }
+		line("go graph:node-7").see("node-7", "Service 7 was deployed")
+		line("recall deploy").see("[3 Recall]", "of 40 hits")
+		line("audit phase:intent").see("[7 Audit]", "/phase:intent", "1,203")
+		line("quarantine curl").see("[4 Quarantine]", "/curl", "1 of 1")
+		line("erasure").see("no erasure desk is attached")
+		line("health").see("[1 Health]", "3 of 4 answer")
+		line("tiers").see("[2 Tiers]", "node-7")
+		line("export").see("Export", "[Cancel]", "enter cancel").press("esc").see("cancelled")
+		line("notices").see("Notices").press("esc").gone("Notices")
+		line("help markdown").see("/markdown", "or the text as it is stored").press("/").press("ctrl+u", "leave memdesk").see(":quit").press("enter", "esc").gone("Help:")
+		r.press(":", "up").see(":help markdown").press("up").see(":notices").press("down").see(":help markdown").press("esc").gone(":help markdown")
+		line("theme pink").see("there are auto, dark, light, high-contrast, colour-blind")
+		for _, theme := range tui.Themes() {
+			line("theme " + theme).see("theme: " + theme + ", for this session")
+		}
+		line("readonly").see("this session is read-only now", "READ-ONLY: by")
+		r.press("d").see("you made this session read-only").press("2") // which closes the page that a long reason stands on
+		line("readonly off").see("Make this session writable again?", "[Cancel]", "enter cancel").press("enter").see("cancelled", "READ-ONLY: by")
+		line("readonly off").see("Make this session writable again?", "enter cancel").press("left").see("[Make writable]").press("enter").see("this session is writable").gone("READ-ONLY: by")
+		line("lock").see("memdesk is locked").press("q", "U").see("[2 Tiers]", "node-7")
+		line("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// A copy is kept under another name, and a text of both sides is written in the
+// editor; each Cancel leaves the conflict.
+func TestWalkTheConflicts(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		p := newPen(t)
+		r := startRobot(t, start{scenario: "desk,acts,conflicts", width: w, height: h, env: []string{p.env(), "HOME=" + p.dir}})
+		r.see("[2 Tiers]", "48,210").press("5").see("[5 Conflicts]", "1 of 5", "garden.md")
+		for key, question := range map[string]string{"b": "Keep garden.md as it is?", "c": "Put the copy in the place of garden.md?", "B": "Keep both, and rename garden.Conflict.md?", "m": "Difference 1 of 1 in garden.md", "D": "Remove 1 redundant copy?"} {
+			r.asked(key, question).press("esc").see("cancelled: nothing was changed", "1 of 5")
+		}
+		r.press("e").see("Resolve notes/garden.md with this text?", "marks of the merge", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 5")
+		p.will(`cp "$1" ` + p.dir + `/seen; printf 'roses\ntulips\n' > "$1"`)
+		r.press("e").see("Resolve notes/garden.md with this text?", "The copy goes; both texts are kept.", "+tulips", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("garden.Conflict.md has come back", "returned")
+		if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); !strings.Contains(string(seen), "<<<<<<< base\nroses\n=======\ntulips\n>>>>>>> copy") {
+			t.Errorf("the editor got %q", seen)
+		}
+	})
+}
+
+func TestWalkKeepsBoth(t *testing.T) {
+	t.Parallel()
+	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r.asked("B", "Keep both, and rename garden.Conflict.md?").press("left").see("[Keep both]").press("enter").see("garden.Conflict.md has come back", "returned")
+}
+
+// The markers inside of an item are settled in the editor.
+func TestWalkTheMarkers(t *testing.T) {
+	t.Parallel()
+	p := newPen(t)
+	p.will(`cp "$1" ` + p.dir + `/seen; printf 'a and b\n' > "$1"`)
+	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 100, height: 30, env: []string{p.env(), "HOME=" + p.dir}})
+	r.see("[2 Tiers]", "48,210").press("5").see("1 of 5").press("end").see("5 of 5", "markers")
+	r.press("e").see("Resolve notes/half.md with this text?", "-<<<<<<< HEAD", "+a and b", "enter cancel").press("esc").see("kept for 30 days", "5 of 5")
+	r.press("e").see("Resolve notes/half.md", "enter cancel").press("left", "left", "left").see("[Resolve]").press("enter").see("resolved", "of 4")
+	if seen, _ := os.ReadFile(filepath.Join(p.dir, "seen")); string(seen) != "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n" {
+		t.Errorf("the editor got %q", seen)
+	}
+	line := func(s string) *robot { return r.press(":", s, "enter") }
+	line("readonly").see("this session is read-only now")
+	for _, k := range []string{"b", "c", "B", "m", "e", "D"} {
+		r.press(k).see(k + ": this console is read-only").press("s").gone(k + ": this console")
+	}
+}
+
+// Long work is stopped from its own page, too.
+func TestWalkTheWork(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, _, gate := gated(t, w, h)
+		r.press("C").see("stopping")
+		remove(t, gate)
+		r.see("stopped: 1 of 2 items", "forgotten").press("esc").see("[2 Tiers]", "of 5")
+	})
+}
+
+// A run is paused while a store keeps it waiting, and goes on to its end.
+func TestWalkTheErasure(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
+	r := o.console(80, 24).see("due in 31 days", "planned")
+	r.scrolls("nobody else has to approve").press("right").see("Erasure › ", "filed by").press("esc").see("1 of 1")
+	r.press("enter").see("The plan of").press("A").see("The plan is approved, or needs no approval").press("esc").gone("needs no approval")
+	r.press("p").see("ended: 7 of 7 stores", "The plan of").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
+	r.asked("c", "Shall it be redacted instead?").press("enter").see("cancelled").asked("H", "Keep ").press("enter").see("cancelled")
+	r.press("esc").see("1 of 61").press("esc").gone("The plan of").see("planned")
+	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
+		r.asked(key, question).press("enter").see("cancelled")
+	}
+	r.press("v").see("Layers of", "looked at now", "! something left", "of 75 layers: ").press("esc").see("planned")
+	db, err := sql.Open("sqlite3", "file:"+filepath.Join(o.dir, "graph.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.press("E").begin(id, "Erase").see("The run is under way").press("P").see("it pauses at its next step")
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	r.see("The run is paused. P lets it go on.").press("P").see("Every layer in scope is clean")
+}
