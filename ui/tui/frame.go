@@ -233,15 +233,25 @@ func (a *App) paneName() string {
 	return paneNames[a.active]
 }
 
+// crumbLine is the line of breadcrumbs with the position at its right. That something
+// is being loaded stands beside the position where there is room and in its place
+// where there is none: breadcrumbs never move for it.
 func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) string {
 	st := a.d.st
+	loading := st.esc.Const("loading")
+	right := min(max(at.Width(), loading.Width())+2, a.width/2)
+	shown := st.elide(crumbs, a.width-right-1)
 	if busy {
-		at = st.esc.Sprintf("loading  %s", at)
+		both := st.esc.Sprintf("%s  %s", loading, at)
+		if wide := both.Width() + 2; !at.IsEmpty() && 1+st.crumbsWidth(shown)+wide <= a.width {
+			at, right = both, wide
+		} else {
+			at = loading
+		}
 	}
-	right := min(at.Width()+2, a.width/2)
 	head := st.row(a.width - right)
 	head.blank(1)
-	for i, c := range st.elide(crumbs, a.width-right-1) {
+	for i, c := range shown {
 		if i > 0 {
 			head.put(st.dim, st.glyphs.crumb)
 		}
@@ -254,22 +264,23 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 	return head.end() + st.row(right).number(st.plain, at, right-1).end()
 }
 
+func (s *styles) crumbsWidth(crumbs []safetext.Text) int {
+	n := (len(crumbs) - 1) * s.glyphs.crumb.Width()
+	for _, c := range crumbs {
+		n += c.Width()
+	}
+	return n
+}
+
 // elide leaves out breadcrumbs in the middle until the rest fits: the pane and
 // the place where the operator is say most.
 func (s *styles) elide(crumbs []safetext.Text, width int) []safetext.Text {
-	need := func(cs []safetext.Text) int {
-		n := (len(cs) - 1) * s.glyphs.crumb.Width()
-		for _, c := range cs {
-			n += c.Width()
-		}
-		return n
-	}
-	if need(crumbs) <= width || len(crumbs) < 3 {
+	if s.crumbsWidth(crumbs) <= width || len(crumbs) < 3 {
 		return crumbs
 	}
 	for drop := 1; drop < len(crumbs)-2; drop++ {
 		short := append([]safetext.Text{crumbs[0], safetext.Const("..")}, crumbs[1+drop:]...)
-		if need(short) <= width {
+		if s.crumbsWidth(short) <= width {
 			return short
 		}
 	}
