@@ -76,25 +76,33 @@ func TestWithoutColour(t *testing.T) {
 		name, scenario string
 		env            []string
 	}{
-		{"NO_COLOR", "desk", []string{"NO_COLOR=1"}},
-		{"option", "desk,nocolor", nil},
-		{"plain", "desk,plain", nil},
-		{"dumb", "desk", []string{"TERM=dumb"}},
+		{"NO_COLOR", "desk,acts,conflicts", []string{"NO_COLOR=1"}},
+		{"option", "desk,acts,conflicts,nocolor", nil},
+		{"plain", "desk,acts,conflicts,plain", nil},
+		{"dumb", "desk,acts,conflicts", []string{"TERM=dumb"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			r := startRobot(t, start{scenario: tt.scenario, width: 80, height: 24, env: tt.env})
-			r.see("[2 Tiers]", "48,210", "1 failed").press("1").see("[1 Health]", "3 of 4 answer", "OK ", "!! ")
-			r.press("q")
-			raw, err := r.left()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, seq := range checkOutput(t, raw) {
-				if colours(seq) {
-					t.Errorf("colour sequence %q", seq)
+			eachSize(t, func(t *testing.T, w, h int) {
+				r := console(t, tt.scenario, w, h, tt.env...)
+				r.press("1").see("[1 Health]", "3 of 4 answer", "OK ", "!! ")
+				r.press("3", "/", "deploy").see("1 of 40 hits", "!! no answer").press("enter").gone("to the hits")
+				r.press("4").see("[4 Quarantine]", "still poisoned", "poisoned   3h").press(" ").see("1 marked", "*")
+				r.press("5").see("[5 Conflicts]", "1 of 5", "differs", "!! the vendor warns").press("s").see("BASE", "COPY")
+				r.press("7").see("[7 Audit]", "event 1,204", "chain verified").press("?").see("Help: Audit").press("esc").gone("Help: Audit")
+				r.press("2").see("[2 Tiers]", "PRODUCTION").press(":", "tier daily", "enter").see("Thursday", "1 of 2")
+				r.asked("d", "Forget crews").see("This removes 1 item").press("tab", "tab").see("[Forget]").press("esc").see("cancelled", "1 of 2")
+				r.press("enter").see("went out at 14:02").press(":", "lock", "enter").see("memdesk is locked").press("U").see("went out at 14:02")
+				r.press("q")
+				raw, err := r.left()
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
+				for _, seq := range checkOutput(t, raw) {
+					if colours(seq) {
+						t.Errorf("colour sequence %q", seq)
+					}
+				}
+			})
 		})
 	}
 }

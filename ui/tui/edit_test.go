@@ -30,7 +30,9 @@ func (p *pen) will(script string) {
 	}
 }
 
-func (p *pen) env() string { return "VISUAL=" + filepath.Join(p.dir, "pen") }
+// The shell reads the file, so that no process forked while it was being written can
+// make it busy.
+func (p *pen) env() string { return "VISUAL=sh " + filepath.Join(p.dir, "pen") }
 
 // noted starts the console with an editor on the two daily notes of an agent.
 func noted(t *testing.T, scenario string, w, h int, env ...string) (*robot, *pen) {
