@@ -228,3 +228,28 @@ func TestWalkTheErasure(t *testing.T) {
 	}
 	r.see("The run is paused. P lets it go on.").press("P").see("Every layer in scope is clean")
 }
+
+// A merge that is left, at a difference or before its result is written, has changed
+// nothing, and begins anew.
+func TestWalkOutOfAMerge(t *testing.T) {
+	t.Parallel()
+	r := conflicts(t, "desk,acts,conflicts", 100, 30)
+	r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+	next := func(of string) *robot { return r.see(of, "enter cancel").press("tab").see("[Base]").press("enter") }
+	r.press("m")
+	next("Difference 1 of 3").see("Difference 2 of 3", "enter cancel").press("enter").see("cancelled: nothing was changed", "4 of 5")
+	r.press("m")
+	next("Difference 1 of 3")
+	next("Difference 2 of 3")
+	next("Difference 3 of 3").see("Write the result to plan.md?", "[Cancel]", "enter cancel").press("enter").see("cancelled: nothing was changed", "4 of 5", "differs")
+}
+
+func TestWalkOutOfAnAppend(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,acts", 100, 30)
+	p.will(`echo more >> "$1"`)
+	r.press("A").see("Append to crews", "[Cancel]", "enter cancel").press("enter").see("not saved; your text is kept for 30 days", "1 of 2")
+	if text := p.kept(); !strings.Contains(text, "more") {
+		t.Errorf("kept %q", text)
+	}
+}
