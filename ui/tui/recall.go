@@ -167,6 +167,7 @@ func (p *recall) rebuild() tea.Cmd {
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
 		p.table.sel, p.table.top = i, max(i-line, 0)
 	}
+	p.table.set(len(p.rows)) // before the layout, which draws the row at the cursor
 	laid := p.layout()
 	p.table.set(len(p.rows))
 	return tea.Batch(laid, p.show())
