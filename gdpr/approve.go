@@ -124,6 +124,16 @@ func (d *Desk) unapproved(r *Request, plan string) string {
 	return why
 }
 
+// underApproval reports whether a sweep's request stands under the approval of the
+// erasure that it repeats: one that was carried out without any stands under none.
+func (d *Desk) underApproval(r *Request) bool {
+	if r.Of == "" {
+		return false
+	}
+	_, rec, _, err := d.Receipt(r.Of)
+	return err == nil && rec.Request == r.Of && rec.Approver != ""
+}
+
 // MayApprove reports whether a key could approve a request at all.
 func (d *Desk) MayApprove(r *Request, fingerprint string) bool {
 	return d.mayNotApprove(r, fingerprint) == ""

@@ -88,7 +88,7 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
 			fmt.Sprintf("a large part of store %s would go: type the number of items, %d (--confirm-count)", p.OverShare(d.Policy.MaxShare)[0].Store, items))
 	}
-	if d.Policy.RequireApproval && r.Of == "" {
+	if d.Policy.RequireApproval && !d.underApproval(&r) {
 		if why := d.unapproved(&r, p.Hash); why != "" {
 			return Plan{}, d.refused(ctx, &r, "gdpr-erase", why)
 		}

@@ -30,10 +30,16 @@ func (d *Desk) checkHold(c *model.Call) error {
 		id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
 	}
 	held, err := d.held(c.Store.Name, id)
+	if c.Forget != nil && c.Forget.DataSubjectID != "" {
+		held, err = d.heldIn(c.Store.Name)
+	}
 	if err != nil {
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
 	}
-	if held != "" {
+	switch {
+	case held != "" && id == "":
+		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held+": forget item by item, so that it stays")
+	case held != "":
 		return model.Refuse(string(c.Op), "the item is on hold under request "+held)
 	}
 	return nil

@@ -21,6 +21,7 @@ type holdCache struct {
 	// is done and the id is gone.
 	items  map[model.Ref]string
 	hashes map[string]string
+	stores map[string]string // a request that holds something back in the store
 	key    suppress.Key
 }
 
@@ -28,12 +29,27 @@ type holdCache struct {
 // within one tick of the file system's clock may bear the same time.
 const settled = 2 * time.Second
 
-// held is the request that holds an item back; empty for none. A cascade is no
-// single item: the store is asked what it would remove, by the plan.
+// held is the request that holds an item back; empty for none.
 func (d *Desk) held(store, id string) (string, error) {
 	if id == "" {
 		return "", nil
 	}
+	return d.onHold(func(c *holdCache) string {
+		if r := c.items[model.Ref{Store: store, ID: id}]; r != "" || len(c.hashes) == 0 {
+			return r
+		}
+		return c.hashes[c.key.Item(store, id)]
+	})
+}
+
+// heldIn is a request that holds something back in a store; empty for none. A
+// cascade names no item, so nobody could say that it spares that one.
+func (d *Desk) heldIn(store string) (string, error) {
+	return d.onHold(func(c *holdCache) string { return c.stores[store] })
+}
+
+// onHold asks what is on hold now.
+func (d *Desk) onHold(ask func(*holdCache) string) (string, error) {
 	info, err := os.Stat(d.dir("requests"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -53,10 +69,7 @@ func (d *Desk) held(store, id string) (string, error) {
 			c.stamp = at
 		}
 	}
-	if r := c.items[model.Ref{Store: store, ID: id}]; r != "" || len(c.hashes) == 0 {
-		return r, nil
-	}
-	return c.hashes[c.key.Item(store, id)], nil
+	return ask(c), nil
 }
 
 func (c *holdCache) read(d *Desk) error {
@@ -64,9 +77,10 @@ func (c *holdCache) read(d *Desk) error {
 	if err != nil {
 		return err
 	}
-	c.items, c.hashes = map[model.Ref]string{}, map[string]string{}
+	c.items, c.hashes, c.stores = map[model.Ref]string{}, map[string]string{}, map[string]string{}
 	for _, r := range all {
 		for _, h := range r.Holds {
+			c.stores[h.Store] = r.ID
 			if r.Done() {
 				c.hashes[h.ID] = r.ID
 			} else {

@@ -236,7 +236,11 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 			sp.Targets++
 		}
 	}
-	sp.Cascade = cascades(s, q, sp)
+	keeps, err := d.heldIn(s.Name)
+	if err != nil {
+		return err
+	}
+	sp.Cascade = keeps == "" && cascades(s, q, sp)
 	row, old, err := oldTexts(ctx, m, s, sortedKeys(q.seen))
 	if err != nil {
 		return err

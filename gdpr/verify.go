@@ -233,7 +233,8 @@ func scanRow(s model.Store, l model.Layer, scan layerScan, left *int64) receipt.
 	case err != nil:
 		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
 	case rep.Hits > 0 && rep.Binary && rep.Hits <= *left*heldCopies:
-		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold leaves in rows and indexes"
+		*left -= (rep.Hits + heldCopies - 1) / heldCopies
+		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold leaves in rows and indexes; places in one file of a database cannot be told apart"
 	case rep.Hits > 0 && rep.Hits <= *left:
 		*left -= rep.Hits
 		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold"

@@ -8,9 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// unescapeJSON resolves \uXXXX, surrogate pairs joined; everything else stays.
+// shortEscapes are the escapes of JSON that are one letter (RFC 8259, 7).
+var shortEscapes = map[byte]string{'n': "\n", 't': "\t", 'r': "\r", 'b': "\b", 'f': "\f", '"': `"`, '/': "/", '\\': `\`}
+
+// unescapeJSON resolves the escapes of JSON strings, surrogate pairs joined;
+// everything else stays.
 func unescapeJSON(s string) decoded {
 	return resolve(s, func(rest string) (string, int) {
+		if len(rest) > 1 && rest[0] == '\\' && shortEscapes[rest[1]] != "" {
+			return shortEscapes[rest[1]], 2
+		}
 		r, n := escape(rest)
 		if n == 0 {
 			return "", 0
@@ -98,6 +105,52 @@ func (m *Matcher) inBase64(hits []Hit, text string) []Hit {
 		}
 	}
 	return hits
+}
+
+// minLine is the shortest line of base64 that is taken to go on in the next one;
+// what wraps base64 writes 64 or 76 characters (RFC 1421, RFC 2045).
+const minLine = 40
+
+// joinBase64 joins the lines of wrapped base64; at is nil where there are none. A line
+// goes on in the next one when it is as long as the one before: the last is shorter,
+// and what follows it is other text.
+func joinBase64(s string) decoded {
+	var b strings.Builder
+	var at []int32
+	done, width := 0, 0 // what of s is kept; of the lines that were joined last
+	keep := func(to int) {
+		b.WriteString(s[done:to])
+		for i := done; i < to; i++ {
+			at = append(at, int32(i))
+		}
+	}
+	for begin := 0; begin < len(s); {
+		n := strings.IndexByte(s[begin:], '\n')
+		if n < 0 || begin+n+1 == len(s) {
+			break
+		}
+		next := begin + n + 1
+		end := next - 1
+		if end > begin && s[end-1] == '\r' {
+			end--
+		}
+		run := end
+		for run > begin && base64Byte(s[run-1]) {
+			run--
+		}
+		if n := end - run; n >= minLine && base64Byte(s[next]) && (width == 0 || n == width) {
+			keep(end)
+			done, width = next, n
+		} else {
+			width = 0
+		}
+		begin = next
+	}
+	if done == 0 {
+		return decoded{}
+	}
+	keep(len(s))
+	return decoded{src: s, text: b.String(), at: append(at, int32(len(s)))}
 }
 
 // maxRun bounds how far around a hit a base64 run is decoded.

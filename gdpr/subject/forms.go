@@ -79,20 +79,21 @@ func newByteForms(terms []term) *byteForms {
 // variants are the spellings of a term that differ in more than ASCII case.
 func variants(t term) []string {
 	out := []string{t.text}
+	add := func(all ...string) {
+		for _, v := range all {
+			if !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	add(norm.NFC.String(t.text), norm.NFD.String(t.text), norm.NFKC.String(t.text))
 	if t.strict {
 		return out
 	}
-	for _, v := range []string{
-		norm.NFC.String(t.text), norm.NFD.String(t.text), norm.NFKC.String(t.text),
-		strings.ToLower(norm.NFC.String(t.text)), strings.ToUpper(norm.NFC.String(t.text)),
-		strings.ToLower(t.text), strings.ToUpper(t.text),
-	} {
-		known := false
-		for _, o := range out {
-			known = known || o == v
-		}
-		if !known {
-			out = append(out, v)
+	add(strings.ToLower(norm.NFC.String(t.text)), strings.ToUpper(norm.NFC.String(t.text)), strings.ToLower(t.text), strings.ToUpper(t.text))
+	for _, v := range out[:len(out):len(out)] { // a name over the end of a line, as it is and in a string of JSON
+		if strings.Contains(v, " ") {
+			add(strings.ReplaceAll(v, " ", "\n"), strings.ReplaceAll(v, " ", "\r\n"), strings.ReplaceAll(v, " ", `\n`))
 		}
 	}
 	return out

@@ -163,8 +163,11 @@ func Check(t string) error {
 	case !strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
 		return bad("must hold a letter or a digit")
 	}
-	if fold(t).text == "" {
+	switch strings.Trim(fold(t).text, "[]") {
+	case "":
 		return bad("must have a visible character")
+	case "erased":
+		return bad("must not be the word that stands where somebody was erased")
 	}
 	return nil
 }
@@ -206,7 +209,7 @@ func (m *Matcher) Text(text string) []Hit { return m.find(text, false) }
 func (m *Matcher) find(text string, first bool) []Hit {
 	var hits []Hit
 	ascii := isASCII(text)
-	escaped := strings.Contains(text, `\u`)
+	escaped := strings.IndexByte(text, '\\') >= 0
 	percent := strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0
 	if !ascii || m.rare.any(text) {
 		hits = m.inView(hits, fold(text), text, "", first)
@@ -220,7 +223,14 @@ func (m *Matcher) find(text string, first bool) []Hit {
 	if percent {
 		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
 	}
-	hits = m.inBase64(hits, text)
+	plain := m.inBase64(nil, text)
+	hits = append(hits, plain...)
+	if d := joinBase64(text); d.at != nil && len(plain) == 0 { // a line that names her by itself goes first
+		for _, h := range m.inBase64(nil, d.text) {
+			h.Start, h.End = int(d.at[h.Start]), int(d.at[h.End-1])+1
+			hits = append(hits, h)
+		}
+	}
 	return merge(hits)
 }
 

@@ -88,8 +88,11 @@ func (v view) midEnd(hi int) int {
 	return w.end(hi)
 }
 
-// reads reports whether the text behind the span is exactly t.
-func (v view) reads(lo, hi int, t string) bool { return v.mid[v.midOf(lo):v.midEnd(hi)] == t }
+// reads reports whether the text behind the span is t, in whatever normal form.
+func (v view) reads(lo, hi int, t string) bool {
+	got := v.mid[v.midOf(lo):v.midEnd(hi)]
+	return got == t || norm.NFKC.String(got) == norm.NFKC.String(t)
+}
 
 func wordBefore(s string) bool {
 	for len(s) > 0 {

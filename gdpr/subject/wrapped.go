@@ -21,6 +21,17 @@ const minWrapped = 12
 // Unwrap finds the texts that a text holds in base64, at any alignment, and the text
 // itself where it is UTF-16.
 func Unwrap(text string) []Wrapped {
+	if d := joinBase64(text); d.at != nil {
+		out := unwrap(d.text)
+		for i, w := range out {
+			out[i].Start, out[i].End = int(d.at[w.Start]), int(d.at[w.End-1])+1
+		}
+		return append(out, unwrap(text)...) // lines that only look like one run
+	}
+	return unwrap(text)
+}
+
+func unwrap(text string) []Wrapped {
 	var out []Wrapped
 	for lo := 0; lo < len(text); {
 		if !base64Byte(text[lo]) {

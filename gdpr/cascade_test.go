@@ -1,0 +1,45 @@
+package gdpr_test
+
+import (
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// TestACascadeSparesNobodysHold: who forgets a person in one call names no item, so
+// a store in which something is on hold refuses it, and an erasure goes item by item.
+func TestACascadeSparesNobodysHold(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "one", DataSubjectID: ana})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "two", DataSubjectID: ana})
+	for range 20 {
+		w.put("db", model.RetainRequest{Tier: "session", Key: "x" + string(rune('a'+len(w.contents()))), Content: "tides"})
+	}
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(r.ID)
+	id := ""
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if st.Action == gdpr.Forget {
+				id = st.ID
+			}
+		}
+	}
+	if id == "" {
+		t.Fatal("nothing is to be forgotten")
+	}
+	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: id, Ground: "a claim"}); err != nil {
+		t.Fatal(err)
+	}
+	n := len(w.contents())
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: ana}); !model.IsRefusal(err) {
+		t.Errorf("%v; want a refusal", err)
+	}
+	if got := len(w.contents()); got != n {
+		t.Errorf("%d items of %d are left", got, n)
+	}
+}
