@@ -1,11 +1,33 @@
 package gdpr_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"memdesk/gdpr"
 	"memdesk/model"
 )
+
+// TestASweepNeedsAnApprovalThatWasGiven: where the first erasure had none, what comes
+// back is approved like anything else.
+func TestASweepNeedsAnApprovalThatWasGiven(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	w.desk.Policy.RequireApproval = true
+	if err := os.WriteFile(filepath.Join(w.path("agent"), "daily", "2026-02-21.md"), []byte("- "+mail+" wrote\n- quiet\n"), 0o644); err != nil {
+		t.Fatal(err) // a sync peer asks nobody
+	}
+	w.open()
+	if swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil); !model.IsRefusal(err) {
+		t.Errorf("Sweep = %+v, %v; want a refusal", swept, err)
+	}
+	if left := w.traces(w.dir); len(left) == 0 {
+		t.Error("it was erased all the same")
+	}
+}
 
 // TestACascadeSparesNobodysHold: who forgets a person in one call names no item, so
 // a store in which something is on hold refuses it, and an erasure goes item by item.

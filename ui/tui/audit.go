@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -59,14 +60,14 @@ func newAudit(d *desk) *records {
 	return newRecords(d, kind)
 }
 
-func auditTarget(esc safetext.Escaper, e AuditEvent) safetext.Text {
+func auditTarget(e AuditEvent) string {
 	switch {
-	case e.Target != "" && e.Store != "":
-		return esc.LineMax(e.Store+":"+e.Target, maxTitle)
+	case e.Target != "" && e.Store != "": // the log's names are references already
+		return e.Store + ":" + strings.TrimPrefix(e.Target, e.Store+":")
 	case e.Target != "":
-		return esc.LineMax(e.Target, maxTitle)
+		return e.Target
 	}
-	return esc.Line(e.Store)
+	return e.Store
 }
 
 func auditRecord(d *desk, e AuditEvent) record {
@@ -82,7 +83,7 @@ func auditRecord(d *desk, e AuditEvent) record {
 		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, toneInfo, result},
 		cells: []safetext.Text{
 			esc.Const(group(e.Seq)), esc.Const(minute(e.At)), esc.LineMax(e.Actor, maxTitle), esc.Line(e.Action),
-			esc.Line(e.Phase), esc.LineMax(word, maxTitle), auditTarget(esc, e),
+			esc.Line(e.Phase), esc.LineMax(word, maxTitle), nameFirst(esc, auditTarget(e)),
 		},
 	}
 }

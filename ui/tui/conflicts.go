@@ -144,7 +144,7 @@ func conflictRecord(d *desk, c conflict.Copy, again bool) record {
 func (d *desk) noResolve(p *records) string {
 	r, ok := p.list.current()
 	if !ok {
-		return "the list is empty"
+		return p.list.nothing()
 	}
 	c := r.raw.(conflict.Copy)
 	if why := d.locked(c.Store); why != "" {

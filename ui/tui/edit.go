@@ -254,6 +254,9 @@ func (a *App) saveDialog(e *edit, text string) *dialog {
 		if text == e.base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
+		if liveness(e.entry.Live) != LiveClean {
+			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
+		}
 	}
 	d.lines = append(d.lines, headLine{value: title, kind: headTitle}, headLine{value: numbers})
 	if e.store.Environment != "" {

@@ -285,7 +285,7 @@ func (d *desk) noErasure(p *records, more func(r ErasureRequest) string) func() 
 	return func() string {
 		r, ok := currentErasure(p)
 		if !ok {
-			return "the list is empty: a files a request"
+			return p.list.nothing() + "; a files a request"
 		}
 		if why := d.locked(""); why != "" {
 			return why
@@ -382,7 +382,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 	return append([]Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
 		Disabled: func() string {
 			if _, ok := currentErasure(p); !ok {
-				return "the list is empty: a files a request"
+				return p.list.nothing() + "; a files a request"
 			}
 			return ""
 		}, Handler: request(func(r ErasureRequest) tea.Cmd { return d.openErasure(p, r) })}}, out...)

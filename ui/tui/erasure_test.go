@@ -188,3 +188,30 @@ func (o *office) only() string {
 	}
 	return strings.TrimSuffix(filepath.Base(all[0]), ".json")
 }
+
+// What is filed is what the next key is about, and a plan is known as soon as its
+// list is left.
+func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	first := o.file("--subject", "usr_none", "--received", "2026-05-01")
+	r := o.console(80, 24)
+	r.see(first, "1 of 1")
+	r.press("a").answer("File a request to be forgotten", "tab", "usr_maren", "tab", "tab", "tab", "a letter", "tab", "tab").see("[Go on]")
+	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").see("2 of 2", "usr_maren")
+	r.press("p").see("The plan of").press("esc").see("[6 Erasure]", "2 of 2", "planned")
+}
+
+// A query that finds nothing after one that found much empties the list: with real
+// stores, whose answers come one by one.
+func TestRecallWithHitsThenWithout(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	for _, h := range []int{24, 50} {
+		r := o.console(80, h).press("3").press("/").press("rye").see(" hits").press("xq").see("ryexq", " 0 hits").press("enter", "j")
+		r.press(":").press("recall rye").press("enter").see("1 of", " hits").press("j", "j").see("3 of").press(":").press("recall zzzz").press("enter").see("zzzz", " 0 hits").press("j", "q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func sides(p *records) (old, new *model.Version, why string) {
 	here, ok := p.list.current()
 	switch {
 	case !ok:
-		return nil, nil, "the list is empty"
+		return nil, nil, p.list.nothing()
 	case len(picked) > 2:
 		return nil, nil, "more than two versions are marked; u takes the marks away"
 	case len(picked) == 1 && picked[0].key == here.key:

@@ -228,7 +228,7 @@ func (l *linear) tell(b *board, r record) safetext.Text {
 			result = "no result in this record"
 		}
 		return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", group(e.Seq), minute(e.At), e.Action, e.Phase, e.Actor, result,
-			auditTarget(esc, e), esc.LineMax(e.Reason, maxTitle))
+			esc.LineMax(auditTarget(e), maxTitle), esc.LineMax(e.Reason, maxTitle))
 	}
 	return safetext.Text{}
 }

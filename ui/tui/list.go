@@ -434,6 +434,15 @@ func (w *window[T]) problems(esc safetext.Escaper) safetext.Text {
 }
 
 // busy reports whether something is under way that will change what is shown.
+// nothing says why there is no row at the cursor: a list that has not come yet is
+// not empty.
+func (w *window[T]) nothing() string {
+	if !w.loaded && w.err == nil {
+		return "the list is still loading: press it again when it stands there"
+	}
+	return "the list is empty"
+}
+
 func (w *window[T]) busy() bool {
 	return w.loading[arriveReset] || w.loading[arriveRefresh] ||
 		w.loading[arriveNext] && w.sel == len(w.rows)-1 || w.loading[arrivePrev] && w.sel == 0

@@ -87,7 +87,7 @@ func noDiscard(p *records) string {
 	}
 	r, ok := p.list.current()
 	if !ok {
-		return "the list is empty"
+		return p.list.nothing()
 	}
 	return noDiscardOf(p.d, r.raw.(QuarantineEntry))
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +86,7 @@ type records struct {
 	notice said
 	shown  string // key of the record in the detail
 	asked  string // key of the record that was last asked for
+	pick   string // key of the record that the cursor goes to when it is there
 	again  bool   // the detail is asked for anew, and keeps its place
 	full   bool   // the detail fills the pane
 	open   bool
@@ -176,6 +178,10 @@ func (p *records) update(msg any) tea.Cmd {
 		// Whoever looks at the newest row goes on looking at the newest row.
 		follow := p.kind.live != nil && msg.page.how == arriveRefresh && p.list.sel == 0
 		cmd := p.list.arrive(msg.page)
+		if at := slices.IndexFunc(p.list.rows, func(r record) bool { return r.key == p.pick }); at >= 0 && p.pick != "" {
+			p.pick = ""
+			cmd = tea.Batch(cmd, p.list.move(at-p.list.sel))
+		}
 		if follow {
 			p.list.sel, p.list.top = 0, 0
 		}
@@ -464,7 +470,7 @@ func (p *records) bindings() []Binding {
 
 func (p *records) none() string {
 	if _, ok := p.list.current(); !ok {
-		return "the list is empty"
+		return p.list.nothing()
 	}
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 func noRelease(p *records) string {
 	r, ok := p.list.current()
 	if !ok {
-		return "the list is empty"
+		return p.list.nothing()
 	}
 	e := r.raw.(QuarantineEntry)
 	if why := p.d.noEdit(e.Store); why != "" {

@@ -31,15 +31,11 @@ func (a *App) openAbove(title string, kind recordKind) tea.Cmd {
 
 // closeSide goes back to what the list was opened from.
 func (a *App) closeSide() tea.Cmd {
-	done := a.side.bulk != nil
 	if a.side = a.side.under; a.side != nil {
 		w, h := a.room()
 		return tea.Batch(a.side.list.resize(w, h), a.side.list.enter())
 	}
-	if done { // what is under it may be what has changed
-		return a.pane().refresh()
-	}
-	return nil
+	return a.pane().refresh() // what was looked at or done beside it is of what stands there
 }
 
 // sideAt is the list with an address, when it is still open.

@@ -123,7 +123,7 @@ func (a *App) undoKind() recordKind {
 func (a *App) noRestore(p *records) string {
 	r, ok := p.list.current()
 	if !ok {
-		return "the list is empty"
+		return p.list.nothing()
 	}
 	u := r.raw.(UndoRow)
 	switch why := a.d.locked(u.Store); {
