@@ -138,6 +138,12 @@ func Refuse(op, reason string) error {
 	return E(PermissionDenied, op, &Refusal{Reason: reason})
 }
 
+// NoCascade is what a store says that cannot forget a person in one call, in the
+// contract's words (provider-contract.md R32); more says who can.
+func NoCascade(more string) error {
+	return Errorf(Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint%s", more)
+}
+
 // IsRefusal reports whether err is a policy's doing.
 func IsRefusal(err error) bool {
 	var r *Refusal

@@ -330,8 +330,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, model.Refuse("forget", "the store is read-only: its configuration says read_only")
 	}
 	if req.DataSubjectID != "" {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget",
-			"cascade not implemented here, use the GDPR endpoint of whoever runs the gateway: it has no delete, and nothing was removed")
+		return model.ForgetResult{}, model.NoCascade(" of whoever runs the gateway: it has no delete, and nothing was removed")
 	}
 	return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget",
 		"a gateway has no delete: nothing was removed; ask whoever runs it")

@@ -84,7 +84,7 @@ func edgeState(ctx context.Context, tx Ops, id string) (model.Revision, error) {
 // them are no items of the person.
 func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.ForgetResult, error) {
 	if !a.caps.HasSubjects {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+		return model.ForgetResult{}, model.NoCascade("")
 	}
 	var removed int64
 	err := a.Backend.WithTx(ctx, func(tx Ops) error {

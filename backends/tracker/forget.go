@@ -18,7 +18,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 		return model.ForgetResult{}, err
 	}
 	if req.DataSubjectID != "" {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+		return model.ForgetResult{}, model.NoCascade("")
 	}
 	if err := checkID("forget", req.ID); err != nil {
 		return model.ForgetResult{}, err

@@ -57,7 +57,9 @@ func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error)
 		return err
 	}
 	o.Jobs = &consoleJobs{runner, ctx}
-	o.Erasure = &erasureSource{a: a, s: s, desk: s.desk(a), runner: runner}
+	if len(a.flags.stores) == 0 { // an erasure is over all stores
+		o.Erasure = &erasureSource{a: a, s: s, desk: s.desk(a), runner: runner}
+	}
 	o.Drafts = drafts.New(filepath.Join(s.state, "edit"), a.Clock, func() error { return statedir.Ensure(s.state) })
 	kept, serr := o.Drafts.Sweep()
 	for _, path := range kept {

@@ -53,6 +53,9 @@ func (a *app) gdprCommand() *cobra.Command {
 
 // desk is the erasure desk of this session.
 func (a *app) desk() (*gdpr.Desk, error) {
+	if len(a.flags.stores) > 0 { // what is left out would be neither searched nor named
+		return nil, usage("an erasure is over all stores: leave --store out")
+	}
 	s, err := a.base()
 	if err != nil {
 		return nil, err

@@ -98,9 +98,6 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 	if a.flags.config != "" {
 		args = append(args, "--config", backends.ExpandPath(a.flags.config, a.Dir, a.Env))
 	}
-	for _, name := range a.flags.stores {
-		args = append(args, "--store", name)
-	}
 	for _, o := range a.flags.open { // the other process starts at the root
 		kind, location, _ := strings.Cut(o, "=")
 		if k, ok := a.Kinds.Kind(kind); ok && k.NeedsPath {

@@ -36,7 +36,7 @@ func newErasures(d *desk) *erasures {
 		},
 	}
 	if d.erasure == nil {
-		kind.missing = "no erasure desk is attached to this console: memdesk gdpr list shows the requests"
+		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
 		all, err := d.erasure.Requests(ctx)

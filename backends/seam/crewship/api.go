@@ -138,7 +138,7 @@ func rowsDeleted(raw json.RawMessage) int64 {
 // cascade erases through Crewship, where it is configured.
 func (s *store) cascade(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if s.api == nil {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+		return model.ForgetResult{}, model.NoCascade("")
 	}
 	if err := s.checkWritable("forget"); err != nil {
 		return model.ForgetResult{}, err

@@ -287,7 +287,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, model.Refuse("forget", "the store is read-only: "+s.reason)
 	}
 	if req.DataSubjectID != "" {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint; nothing was removed")
+		return model.ForgetResult{}, model.NoCascade("; nothing was removed")
 	}
 	at, ok := parseID(req.ID)
 	switch {

@@ -17,7 +17,7 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, err
 	}
 	if req.DataSubjectID != "" {
-		return model.ForgetResult{}, model.Errorf(model.Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint")
+		return model.ForgetResult{}, model.NoCascade("")
 	}
 	at, err := locate("forget", req.ID)
 	if err != nil {
