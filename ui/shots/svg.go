@@ -33,6 +33,9 @@ var steady = []struct {
 	{regexp.MustCompile(`\b\d+\.\d GB\b`), "71.4 GB"},
 }
 
+// answered is a time at the end of a text, which is as long as the time is.
+var answered = regexp.MustCompile(`(\bhits?,) \d+ ms$`)
+
 func steadied(s string) string {
 	for _, c := range steady {
 		s = c.what.ReplaceAllStringFunc(s, func(old string) string {
@@ -82,6 +85,10 @@ func row(b *strings.Builder, e *vt.Emulator, y int) {
 	}
 	top := 12 + float64(y)*cellH
 	for _, r := range runs {
+		if short := answered.ReplaceAllString(r.text, "$1 1 ms"); short != r.text {
+			r.n += utf8.RuneCountInString(short) - utf8.RuneCountInString(r.text)
+			r.text = short
+		}
 		fg, bg := paint(r.style.Fg, ink), paint(r.style.Bg, "")
 		if r.style.Attrs&uv.AttrReverse != 0 {
 			fg, bg = orElse(bg, paper), fg
