@@ -298,13 +298,15 @@ func outcomeText(esc safetext.Escaper, o outcome) *text {
 }
 
 // each runs one step per item and goes on after a failure; only the end of the
-// context stops it.
+// context stops it, between two of them.
 func (b *bulk) each(ctx context.Context, j Job, n int, key func(int) string, do func(ctx context.Context, i int) outcome) error {
 	for i := range n {
 		ran := false
 		err := j.Step(ctx, key(i), func(ctx context.Context) error {
 			ran = true
-			o := do(ctx, i)
+			// Stopping, or losing the connection, lets the item under way come to its end,
+			// within its store's deadline: cut off, nobody would know what became of it.
+			o := do(context.WithoutCancel(ctx), i)
 			b.add(o)
 			if !o.ok {
 				return errNotDone
