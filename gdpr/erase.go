@@ -61,6 +61,7 @@ type run struct {
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
 	pending  map[string]bool
+	unseen   map[model.Ref]bool // layers that were not in the plan as they are
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was
@@ -115,7 +116,7 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 		return Outcome{}, err
 	}
 	x := &run{d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
-		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
+		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, unseen: map[model.Ref]bool{}}
 	if err := d.prepare(); err != nil {
 		return Outcome{}, err
 	}
@@ -244,7 +245,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.log.flush(); err != nil {
 		return err
 	}
-	return x.scrub(ctx, s, removed, &count)
+	return x.scrub(ctx, s, sp, removed, &count)
 }
 
 // cascade lets the store remove everything in one transaction where that is
@@ -379,15 +380,43 @@ func (x *run) concerns(it model.Item) bool {
 	return len(q.found) > 0
 }
 
+// seen gives the answer to whether a layer may be cleaned: only what stands in the
+// plan, and goes as a whole only as it was seen there. A copy of an item that the
+// plan removes or edits was seen with it.
+func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
+	layers, texts := map[string]model.Revision{}, map[model.Revision]bool{}
+	for _, st := range sp.Steps {
+		switch st.Action {
+		case Scrub:
+			layers[st.ID] = st.Revision
+		case Forget, Redact:
+			texts[st.Revision] = true
+		}
+	}
+	return func(layer string, whole []byte) bool {
+		sum, planned := layers[layer]
+		if planned && (whole == nil || bytesSum(whole) == sum) || whole != nil && texts[model.RevisionOf(model.Document{Body: string(whole)})] {
+			return true
+		}
+		x.unseen[model.Ref{Store: sp.Store, ID: layer}] = true
+		return false
+	}
+}
+
+// touches reports whether the plan does anything in a store.
+func (sp *StorePlan) touches() bool {
+	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
+}
+
 // scrub cleans what Forget leaves in the store's medium.
-func (x *run) scrub(ctx context.Context, s model.Store, removed []string, count *receipt.Store) error {
+func (x *run) scrub(ctx context.Context, s model.Store, sp StorePlan, removed []string, count *receipt.Store) error {
 	if s.Maintainer == nil {
 		return nil
 	}
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
-	res, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{
+	req := model.ScrubRequest{May: x.seen(sp),
 		Removed: removed, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, nil)
@@ -397,7 +426,11 @@ func (x *run) scrub(ctx context.Context, s model.Store, removed []string, count 
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
 		},
-	})
+	}
+	if !sp.touches() { // nothing of it was shown: its medium is cleaned of what went before, no record goes
+		req.Concerns = nil
+	}
+	res, err := s.Maintainer.Scrub(ctx, req)
 	if err != nil {
 		if ctx.Err() != nil {
 			return model.FromContext(ctx, "gdpr-erase")

@@ -33,7 +33,8 @@ type Step struct {
 	Layer  string `json:"layer"`
 	Reason string `json:"reason"`
 	Action Action `json:"action"`
-	// Revision is the one that was seen; the step changes nothing else.
+	// Revision is the one that was seen; the step changes nothing else. Of a layer that
+	// is removed as a whole it is the hash of its bytes.
 	Revision model.Revision `json:"revision,omitempty"`
 	Bytes    int64          `json:"bytes"`
 	// NewBody, NewMeta and NewID are what a redaction leaves.
@@ -306,6 +307,10 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		}
 		return true // the item's own step speaks of it
 	})
+	dry, err := wouldScrub(ctx, m, s, sp)
+	if err != nil {
+		return err
+	}
 	ours := func(l model.Layer) bool { return l.Kind != model.LayerExternal }
 	scans := scanLayers(ctx, m, s, layers, q.friends, ours)
 	if ctx.Err() != nil {
@@ -316,7 +321,8 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: l.Reason})
 			continue
 		}
-		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub}
+		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID], Bytes: l.Bytes}
+		_, cleaned := dry[l.ID]
 		switch rep, err := scans[i].rep, scans[i].err; {
 		case !l.Readable:
 			st.Reason = "it cannot be looked at: " + l.Reason
@@ -326,6 +332,8 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			st.Reason = "its bytes name the subject"
 		case m.Names(l.ID):
 			st.Reason = "its name names the subject"
+		case cleaned:
+			st.Reason = "it keeps something of what goes"
 		default:
 			continue
 		}
@@ -335,6 +343,33 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		}
 	}
 	return nil
+}
+
+// wouldScrub asks the store what its scrub would remove or rewrite: the plan is made
+// by the same code that carries it out. What goes as a whole has the hash of its
+// bytes, which the step binds the scrub to.
+func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *StorePlan) (map[string]model.Revision, error) {
+	out := map[string]model.Revision{}
+	var removed []string
+	for _, st := range sp.Steps {
+		if st.Action == Forget || st.Action == Redact && st.NewID != "" {
+			removed = append(removed, st.ID)
+		}
+	}
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
+		out[layer] = bytesSum(whole)
+		return true
+	}})
+	return out, err
+}
+
+// bytesSum is the hash of what goes as a whole; empty where only records go.
+func bytesSum(whole []byte) model.Revision {
+	if whole == nil {
+		return ""
+	}
+	h := sha256.Sum256(whole)
+	return model.Revision(hex.EncodeToString(h[:]))
 }
 
 // noDelete says why nothing of a store can be erased from here; empty where it can.

@@ -270,7 +270,7 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 			i = -1
 		}
 		switch {
-		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed):
+		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || x.unseen[model.Ref{Store: store, ID: l.Layer}]):
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method

@@ -69,11 +69,30 @@ type ScrubRequest struct {
 	// evidence included: what a deletion has left in free pages and dead words is
 	// worth a rewrite. nil: nobody asks. It is safe for concurrent use.
 	Traces func(ctx context.Context, medium io.Reader) (bool, error)
+	// May is asked before a place is cleaned: with the layer's id, and with its bytes
+	// where it would be removed as a whole, nil where records are taken out of it. What
+	// may not be cleaned stays, with the verdict residue. nil: every place may. Not
+	// asked about is what holds nothing of its own: rows of an index that is built from
+	// the items, lock files, empty directories, and what an interrupted write of this
+	// program left where nothing would be lost by it.
+	May func(layer string, whole []byte) bool
+	// Dry asks May about every place that would be cleaned once Removed are gone, and
+	// does nothing else: no lock is taken, nothing is changed, there are no results.
+	Dry bool
 	// Rows is about how many items were removed; a member may choose a cheaper way
 	// for few.
 	Rows int64
 	// Step hears of progress, in words; nil: nobody listens.
 	Step func(layer, what string)
+}
+
+// Permits asks May about a place. What it refuses has a result of its own, but in a
+// dry run, which permits nothing.
+func (r ScrubRequest) Permits(layer string, whole []byte) (LayerResult, bool) {
+	if r.May == nil || r.May(layer, whole) {
+		return LayerResult{}, !r.Dry
+	}
+	return LayerResult{Layer: layer, Method: "left alone", Verdict: VerdictResidue, Reason: "nobody has seen it as it is now: make a new plan"}, false
 }
 
 // Verdict is what can be said of a layer after an erasure.

@@ -191,6 +191,9 @@ func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadClo
 
 func (m wrappedMaintainer) Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error) {
 	c := &Call{Op: OpScrub}
+	if req.Dry {
+		c.Op = OpLayers // it looks and changes nothing
+	}
 	return do(ctx, m.wrapped, c, func(ctx context.Context) ([]LayerResult, error) {
 		out, err := m.next.Scrub(ctx, req)
 		for _, r := range out {

@@ -307,8 +307,11 @@ func afterFault(t *testing.T, n int, within time.Duration, many int, fault func(
 	want, done := k.end(), k.on("gdpr", "verify", k.receipt(), "--json").want(t, 0).last(t, "verify")
 	points := killPoints(t, list)
 	until := time.Now().Add(within)
-	if os.Getenv("MEMDESK_SOAK") != "" {
+	if soak := os.Getenv("MEMDESK_SOAK"); soak != "" {
 		n, until = many, time.Now().Add(time.Hour)
+		if d, err := time.ParseDuration(soak); err == nil { // as far as a time carries it
+			until = time.Now().Add(d)
+		}
 	}
 	r := rand.New(rand.NewPCG(6, 2026))
 	killed, tried := 0, 0

@@ -19,6 +19,12 @@ var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "cou
 // recipe"). While another program reads an older snapshot the log cannot be
 // emptied: the verdict is pending.
 func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Dry { // the rows lie in one file
+		if len(req.Removed) > 0 {
+			req.Permits(m.s.name, nil)
+		}
+		return nil, nil
+	}
 	step := req.Step
 	if step == nil {
 		step = func(string, string) {}

@@ -18,14 +18,16 @@ import (
 // never written: where its server is configured that erases the person's rows, and
 // the rest is reported as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if err := s.checkWritable("scrub"); err != nil {
-		return nil, err
+	if !req.Dry {
+		if err := s.checkWritable("scrub"); err != nil {
+			return nil, err
+		}
+		defer s.changed()
 	}
 	snap, err := s.survey(ctx, "scrub")
 	if err != nil {
 		return nil, err
 	}
-	defer s.changed()
 	w := scrubbing{store: s, ctx: ctx, req: req}
 	for _, p := range snap.places {
 		if p.missing {
@@ -37,6 +39,9 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	if err := s.eachBlob(ctx, w.file); err != nil {
 		return nil, err
+	}
+	if req.Dry {
+		return nil, nil
 	}
 	for _, l := range s.databaseLayers() {
 		w.eraseRows(l)
@@ -57,6 +62,7 @@ func (w *scrubbing) file(f file) {
 	switch {
 	case f.problem != "":
 		w.add(f, "not looked at", 0, errors.New(f.problem))
+	case w.req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
 	case f.isItem(), f.meta.Kind != rootdir.File:
 	case isIndex(path.Base(f.label)):
 		if path.Base(f.label) == "index.sqlite" {
@@ -84,6 +90,13 @@ func (w *scrubbing) add(f file, method string, rows int64, err error) {
 	w.out = append(w.out, r)
 }
 
+// leave notes what was not to be touched.
+func (w *scrubbing) leave(left model.LayerResult) {
+	if left.Layer != "" {
+		w.out = append(w.out, left)
+	}
+}
+
 func (w *scrubbing) step(f file, what string) {
 	if w.req.Step != nil {
 		w.req.Step(f.id(), what)
@@ -98,6 +111,10 @@ func (w *scrubbing) lock(f file) {
 	}
 	if _, err := f.dir.Stat(strings.TrimSuffix(f.label, ".lock")); !errors.Is(err, model.NotFound) {
 		return // written anew
+	}
+	if f.meta.Size > 0 { // a lock file holds nothing: this is somebody's text
+		w.copy(f)
+		return
 	}
 	held, err := f.dir.Lock(w.ctx, f.label)
 	if err == nil {
@@ -121,7 +138,13 @@ func (w *scrubbing) copy(f file) {
 		return
 	}
 	if !w.req.Concerns(data) && !w.req.Concerns([]byte(f.label)) {
-		w.leftover(f, data)
+		if !w.req.Dry {
+			w.leftover(f, data)
+		}
+		return
+	}
+	if left, ok := w.req.Permits(f.id(), data); !ok {
+		w.leave(left)
 		return
 	}
 	w.step(f, "removed")

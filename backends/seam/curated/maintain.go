@@ -171,7 +171,7 @@ func (s *store) readLayer(l layer) ([]byte, error) {
 // and the proposals that name the person. It holds the locks of both files, in
 // their order, so that no temporary file is a live writer's.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if s.reason != "" {
+	if s.reason != "" && !req.Dry {
 		return nil, model.Refuse("scrub", "the store is read-only: "+s.reason)
 	}
 	layers, err := s.layers(ctx)
@@ -179,7 +179,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	concerned := concernedBy(req)
-	if slices.ContainsFunc(layers, func(l layer) bool {
+	if !req.Dry && slices.ContainsFunc(layers, func(l layer) bool {
 		return l.Kind == model.LayerDerived && !l.pending && (l.Bytes > 0 || cutOff.MatchString(l.name))
 	}) {
 		unlock, err := s.lockBoth(ctx)
@@ -193,7 +193,10 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		if err := model.FromContext(ctx, "scrub"); err != nil {
 			return nil, err
 		}
-		r := s.scrubLayer(l, concerned)
+		r := s.scrubLayer(l, req, concerned)
+		if req.Dry {
+			continue
+		}
 		if req.Step != nil {
 			req.Step(r.Layer, r.Method)
 		}
@@ -242,7 +245,7 @@ func concernedBy(req model.ScrubRequest) func(data []byte) bool {
 	}
 }
 
-func (s *store) scrubLayer(l layer, concerned func([]byte) bool) model.LayerResult {
+func (s *store) scrubLayer(l layer, req model.ScrubRequest, concerned func([]byte) bool) model.LayerResult {
 	r := model.LayerResult{Layer: l.ID, Method: "read", Verdict: model.VerdictClean}
 	fail := func(v model.Verdict, reason string) model.LayerResult {
 		r.Verdict, r.Reason = v, reason
@@ -266,6 +269,13 @@ func (s *store) scrubLayer(l layer, concerned func([]byte) bool) model.LayerResu
 		return fail(model.VerdictResidue, "it names the person, and is not this store's to remove")
 	case l.Kind == model.LayerItem && !l.pending:
 		return fail(model.VerdictResidue, "an entry still names the person: forget or redact it")
+	}
+	if !cutOff.MatchString(l.name) {
+		if left, ok := req.Permits(l.ID, data); !ok {
+			return left
+		}
+	} else if req.Dry {
+		return r
 	}
 	d, err := s.layerDir(l)
 	if err == nil {

@@ -192,11 +192,13 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	case <-ctx.Done():
 		return nil, model.FromContext(ctx, "scrub")
 	}
-	unlock, err := s.lock(ctx, "scrub")
-	if err != nil {
-		return nil, err
+	if !req.Dry {
+		unlock, err := s.lock(ctx, "scrub")
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
 	}
-	defer unlock()
 	layers, err := s.Layers(ctx)
 	if err != nil {
 		return nil, err
@@ -214,7 +216,10 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			out = append(out, s.scrubItems(ctx, l.ID, req, concerns))
 			continue
 		}
-		out = append(out, s.scrub(l, concerns))
+		out = append(out, s.scrub(l, req, concerns))
+	}
+	if req.Dry {
+		return nil, nil
 	}
 	return out, nil
 }
@@ -233,11 +238,12 @@ func concerning(req model.ScrubRequest) func([]byte) bool {
 	}
 }
 
-func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResult {
+func (s *Store) scrub(l model.Layer, req model.ScrubRequest, concerns func([]byte) bool) model.LayerResult {
 	res := model.LayerResult{Layer: l.ID, Verdict: model.VerdictClean}
 	switch kind := sortOf(l.ID); {
 	case !l.Readable:
 		res.Method, res.Verdict, res.Reason = "named only", model.VerdictOutOfScope, l.Reason
+	case req.Dry && kind == fileTemp: // it is this program's own
 	case kind == fileTemp:
 		res.Method = "removed what an interrupted write left"
 		if err := s.fs.Remove(s.path(l.ID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -245,7 +251,14 @@ func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResu
 		}
 	case kind == fileLines:
 		res.Method = "rewrote the file without the lines that concern the request"
-		n, err := s.dropLines(l.ID, concerns)
+		left := model.LayerResult{}
+		n, err := s.dropLines(l.ID, concerns, func() (ok bool) {
+			left, ok = req.Permits(l.ID, nil)
+			return ok
+		})
+		if left.Layer != "" {
+			return left
+		}
 		res.Rows = n
 		if err != nil {
 			res.Verdict, res.Reason = model.VerdictFailed, err.Error()
@@ -258,7 +271,7 @@ func (s *Store) scrub(l model.Layer, concerns func([]byte) bool) model.LayerResu
 
 // dropLines rewrites a file without some of its lines. What another program
 // appends meanwhile is appended again.
-func (s *Store) dropLines(id string, drop func([]byte) bool) (int64, error) {
+func (s *Store) dropLines(id string, drop func([]byte) bool, may func() bool) (int64, error) {
 	for range rewriteAttempts {
 		f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -267,7 +280,7 @@ func (s *Store) dropLines(id string, drop func([]byte) bool) (int64, error) {
 		if err != nil {
 			return 0, fileError("scrub", id, err)
 		}
-		n, again, err := s.dropFrom(f, id, drop)
+		n, again, err := s.dropFrom(f, id, drop, may)
 		_ = f.Close() // opened for reading: closing loses nothing
 		if err != nil || !again {
 			return n, err
@@ -276,7 +289,7 @@ func (s *Store) dropLines(id string, drop func([]byte) bool) (int64, error) {
 	return 0, model.Errorf(model.Conflict, "scrub", "%s is rewritten by another program again and again", id)
 }
 
-func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool) (n int64, again bool, err error) {
+func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool, may func() bool) (n int64, again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, false, fileError("scrub", id, err)
@@ -293,7 +306,7 @@ func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool) (
 			keep = append(keep, line...)
 		}
 	}
-	if n == 0 {
+	if n == 0 || !may() {
 		return 0, false, nil
 	}
 	now, err := s.fs.Lstat(s.path(id))

@@ -26,7 +26,16 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 	if err != nil {
 		return failed(err)
 	}
+	if req.Dry { // the lines of the items themselves go with them
+		if _, n := snap.unnamed(req); n > 0 && !s.export {
+			req.Permits(id, nil)
+		}
+		return res
+	}
 	if _, n := snap.unnamed(req); n > 0 && !s.export {
+		if left, ok := req.Permits(id, nil); !ok {
+			return left
+		}
 		err := s.rewriteLocked(ctx, "scrub", func(now *snapshot) (issues, deps []byte, err error) {
 			issues, res.Rows = now.unnamed(req)
 			return issues, now.deps, nil
@@ -56,6 +65,9 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 // item still has stays: it is that item's.
 func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
 	gone := func(id string) bool {
+		if req.Dry && slices.Contains(req.Removed, id) {
+			return true // as it will be
+		}
 		if i := s.Find(id); id == "" || i >= 0 && s.entries[i].kind == tracker.Issue {
 			return false
 		}

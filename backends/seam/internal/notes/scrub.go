@@ -21,8 +21,10 @@ import (
 // removed slugs in AgentM's books, lines of its logs. What is another program's, and
 // git's history, is named as out of scope.
 func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
-	if err := s.checkWritable("scrub"); err != nil {
-		return nil, err
+	if !req.Dry {
+		if err := s.checkWritable("scrub"); err != nil {
+			return nil, err
+		}
 	}
 	root, err := s.open("scrub")
 	if err != nil || root == nil {
@@ -42,6 +44,9 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	if err := s.eachOutside(ctx, w.outside); err != nil {
 		return w.out, err
+	}
+	if req.Dry {
+		return nil, nil
 	}
 	w.out = append(w.out, openHandles(s.cfg.Path, req.Removed)...)
 	if s.cfg.Index != nil {
@@ -68,6 +73,9 @@ func (w *scrubbing) note(f found) {
 	if f.sort != sortItem {
 		w.todo = append(w.todo, f)
 		return
+	}
+	if w.req.Dry && slices.Contains(w.req.Removed, f.id) {
+		return // as it will be
 	}
 	if w.kept == nil {
 		w.kept = map[string]bool{}
@@ -96,8 +104,16 @@ func (w *scrubbing) add(layer, method string, rows int64, err error) {
 	w.step(layer, method)
 }
 
+// leave notes what was not to be touched.
+func (w *scrubbing) leave(left model.LayerResult) {
+	if left.Layer != "" {
+		w.out = append(w.out, left)
+	}
+}
+
 func (w *scrubbing) file(f found) {
 	switch {
+	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortGit || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
 	case f.problem != "":
 		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
 	case f.sort == sortGit:
@@ -128,7 +144,13 @@ func (w *scrubbing) copy(f found) {
 		return
 	}
 	if !w.ofRemoved(f.id) && !w.concerns([]byte(f.id)) && !w.concerns(data) {
-		w.leftover(f.id, data)
+		if !w.req.Dry {
+			w.leftover(f.id, data)
+		}
+		return
+	}
+	if left, ok := w.req.Permits(f.id, data); !ok {
+		w.leave(left)
 		return
 	}
 	_, err = w.root.Take(f.id, rootdir.Seen{Exists: true, Data: data}, w.store.clock.Now(), nil)
@@ -232,16 +254,32 @@ func (w *scrubbing) books(id string) (int64, error) {
 		return 0, err
 	}
 	n := 0
+	cut := func(old []byte) (out []byte, err error) {
+		if out, n, err = cutMembers(old, func(key string) bool { return slugs[key] }); err != nil {
+			return nil, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
+		}
+		if n == 0 {
+			return nil, nil
+		}
+		if left, ok := w.req.Permits(id, nil); !ok {
+			w.leave(left)
+			n = 0
+		}
+		return out, nil
+	}
+	if w.req.Dry {
+		old, _, err := w.root.Read(id, 0)
+		if err == nil {
+			_, err = cut(old)
+		}
+		return 0, err
+	}
 	_, err = w.store.cfg.Tree.Change(w.ctx, "scrub", at, func(old []byte, exists bool) (seam.Edit, error) {
 		if !exists {
 			return seam.Edit{Keep: true}, nil
 		}
-		var out []byte
-		out, n, err = cutMembers(old, func(key string) bool { return slugs[key] })
-		if err != nil {
-			return seam.Edit{}, model.Errorf(model.Internal, "scrub", "%q is not JSON that can be edited; drop the slugs by hand", id)
-		}
-		return seam.Edit{Data: out, Keep: n == 0}, nil
+		out, err := cut(old)
+		return seam.Edit{Data: out, Keep: n == 0}, err
 	})
 	return int64(n), err
 }
@@ -254,8 +292,9 @@ func (w *scrubbing) outside(p Place, dir *rootdir.Dir, f found) {
 		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
 	case f.meta.Kind != rootdir.File:
 		w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not followed", Verdict: model.VerdictUnaudited, Reason: "a link or a special file"})
+	case w.req.Dry && !p.Lines:
 	case p.Lines:
-		n, err := w.lines(dir, f.id)
+		n, err := w.lines(layer, dir, f.id)
 		w.add(layer, "lines that name the person dropped, whole file rewritten", n, err)
 	default:
 		w.foreign(layer, f.id, dir, p.Reason)
@@ -264,7 +303,7 @@ func (w *scrubbing) outside(p Place, dir *rootdir.Dir, f found) {
 
 // lines rewrites a log of JSON lines without those that concern the person or name
 // a removed note, against what was read: a line that is added meanwhile stays.
-func (w *scrubbing) lines(dir *rootdir.Dir, name string) (int64, error) {
+func (w *scrubbing) lines(layer string, dir *rootdir.Dir, name string) (int64, error) {
 	for range 50 {
 		old, _, err := dir.Read(name, 0)
 		if err != nil {
@@ -280,6 +319,10 @@ func (w *scrubbing) lines(dir *rootdir.Dir, name string) (int64, error) {
 			out = append(out, line...)
 		}
 		if n == 0 {
+			return 0, nil
+		}
+		if left, ok := w.req.Permits(layer, nil); !ok {
+			w.leave(left)
 			return 0, nil
 		}
 		_, err = dir.Swap(name, rootdir.Seen{Exists: true, Data: old}, out, rootdir.New{Mode: 0o600}, w.store.clock.Now(), nil)

@@ -1,0 +1,125 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A file that turned up, or changed, after the plan was shown is nobody's to remove
+// unseen: it stays, is told as residue, and goes with the next plan.
+func TestNothingUnseenIsRemoved(t *testing.T) {
+	t.Parallel()
+	entry := func(text string) string {
+		return `{"id": "x", "subsystem": "memory", "action": "add", "summary": "add", "origin": "review", "created_at": 1, "payload": {"action": "add", "target": "memory", "content": "about ` + text + `"}}`
+	}
+	tests := []struct {
+		name, file, before, after string
+	}{
+		{"crewship snapshot, new", "ship/output/crews/c1/agents/red/.memory/.snapshots/r2/AGENT.md", "", "Ask " + name + "\n"},
+		{"crewship snapshot, changed", "ship/output/crews/c1/agents/red/.memory/.snapshots/r2/AGENT.md", "Ask " + name + "\n", "Ask " + name + "\nand a fact that nobody has seen\n"},
+		{"crewship version, new", "ship/memory/versions/00/" + strings.Repeat("0", 64), "", "was " + name + "\n"},
+		{"crewship temporary file, new", "ship/output/crews/c1/agents/red/.memory/AGENT.md.tmp.0123456789abcdef", "", "Ask " + name + " for a key\n"},
+		{"vault backup, new", "vault/memory/idea/x.md.bak", "", "# X\n\n" + name + "\n"},
+		{"vault backup, changed", "vault/memory/idea/x.md.bak", "# X\n\n" + name + "\n", "# X\n\n" + name + "\nand more\n"},
+		{"vault old version, of a note that goes", "vault/.stversions/memory/idea/hers~20260101-101010.md", "", "# an older text without a name\n"},
+		{"vault trash, new", "vault/.trash/hers.md", "", "# Gone\n\n" + name + "\n"},
+		{"curated backup, new", "desk/memories/MEMORY.md.bak.1", "", "knew " + name + "\n"},
+		{"curated proposal, new", "desk/pending/memory/aa.json", "", entry(name)},
+		{"beads interactions, new", "work/.beads/interactions.jsonl", "", `{"id":"int-1","prompt":"for ` + name + `"}` + "\n"},
+		{"beads backup, new", "work/.beads/issues.jsonl.bak", "", `{"id":"x-9","title":"old, of ` + name + `"}` + "\n"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			files := map[string]string{
+				"ship/output/crews/c1/agents/red/.memory/AGENT.md":            "likes tea\n",
+				"ship/output/crews/c1/agents/red/.memory/daily/2026-02-01.md": "- " + name + " called\n",
+				"ship/memory/versions/00/" + strings.Repeat("1", 64):          "was " + name + " once\n",
+				"vault/memory/idea/hers.md":                                   "# Of " + name + "\n", "vault/memory/idea/x.md": "# X\n\nrain\n",
+				"work/.beads/issues.jsonl": `{"id":"x-1","title":"about ` + name + `","status":"open","priority":2,"issue_type":"task"}` + "\n" +
+					`{"id":"x-2","title":"about bob","status":"open","priority":2,"issue_type":"task"}` + "\n",
+				"desk/memories/MEMORY.md": "knows " + name + "\n§\nknows bob\n",
+			}
+			if tt.before != "" {
+				files[tt.file] = tt.before
+			}
+			plant(t, w.dir, files)
+			w.more = []backends.StoreConfig{
+				{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship")}, {Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")},
+				{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "desk", "memories")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "work")},
+			}
+			w.open()
+			p := w.plan(w.file().ID)
+			plant(t, w.dir, map[string]string{tt.file: tt.after})
+			out, err := w.desk.Erase(t.Context(), order(p), w.fleet, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(filepath.Join(w.dir, tt.file)); err != nil || string(b) != tt.after {
+				t.Fatalf("it is %q, %v: removed unseen", b, err)
+			}
+			told := slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+				return l.Verdict == model.VerdictResidue && (strings.Contains(l.Layer, filepath.Base(tt.file)) || l.Layer == "items")
+			})
+			if out.Status != gdpr.StatePartial || !told {
+				t.Errorf("status %s, told %v", out.Status, told)
+			}
+			if out.Status == gdpr.StateComplete {
+				return
+			}
+			w.complete(w.plan(p.Request))
+			if left := w.traces(w.dir); len(left) > 0 {
+				t.Errorf("after another plan: %q", left)
+			}
+		})
+	}
+}
+
+// Every file that goes stands in the plan that was shown.
+func TestWhatGoesStandsInThePlan(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	plant(t, w.dir, map[string]string{
+		"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/memory/idea/hers.md.bak": "# an older text without a name\n", "vault/memory/idea/x.md": "# X\n\nrain\n",
+		"vault/.stversions/memory/idea/hers~20260101-101010.md": "# an older text\n",
+		"desk/memories/MEMORY.md":                               "knows " + name + "\n§\nknows bob\n", "desk/memories/MEMORY.md.bak.1": "knows " + name + "\n",
+		"desk/pending/memory/aa.json":    `{"id": "x", "subsystem": "memory", "action": "add", "summary": "add", "origin": "review", "created_at": 1, "payload": {"action": "add", "target": "memory", "content": "about ` + name + `"}}`,
+		"work/.beads/issues.jsonl":       `{"id":"x-1","title":"about ` + name + `","status":"open","priority":2,"issue_type":"task"}` + "\n" + `{"id":"x-2","title":"t","status":"open","priority":2,"issue_type":"task","dependencies":[{"issue_id":"x-2","depends_on_id":"x-1","type":"blocks"}]}` + "\n",
+		"work/.beads/interactions.jsonl": `{"id":"int-1","prompt":"for ` + name + `"}` + "\n" + `{"id":"int-2","prompt":"x"}` + "\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")},
+		{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "desk", "memories")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "work")}}
+	w.open()
+	r := w.file()
+	before := tree(t, w.dir)
+	p := w.plan(r.ID)
+	if after := tree(t, w.dir); len(after) != len(before) {
+		t.Errorf("planning left %d files where %d were", len(after), len(before))
+	}
+	roots := map[string]string{"notes": "vault/", "desk": "desk/memories/", "work": "work/.beads/", "agent": "agent/.memory/"}
+	planned := map[string]bool{"desk/pending/memory/aa.json": true} // its item's id is another
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			planned[roots[st.Store]+st.ID] = true
+		}
+	}
+	w.complete(p)
+	after := tree(t, w.dir)
+	for name, body := range before {
+		if strings.HasPrefix(name, "memory.sqlite") || strings.HasSuffix(name, ".lock") {
+			continue
+		}
+		if now, ok := after[name]; (!ok || now != body) && !planned[name] && name != "desk/memories/MEMORY.md" {
+			t.Errorf("%s went or changed, and no step of the plan names it", name)
+		}
+	}
+}
