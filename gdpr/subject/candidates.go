@@ -11,9 +11,9 @@ func Strict(id string) bool { return newTerm(strings.TrimSpace(id)).strict }
 
 // SlugOf is what the slugs of an identifier have in common, and whether it is a
 // name of several words, which may stand in a longer slug; empty where it has none.
-func SlugOf(id string) (slug string, name bool) {
+func SlugOf(id string) (slug string, several bool) {
 	t := newTerm(strings.TrimSpace(id))
-	return t.slug, t.name
+	return t.slug, t.shape == name
 }
 
 // Slugs calls yield for every stretch of text, of one of the given lengths, that
@@ -31,7 +31,7 @@ func Slugs(text string, lengths []int, yield func(slug string, whole bool, exact
 				if hi > len(slug) || hi < len(slug) && (wordByte(slug[hi]) || slug[hi]&0xc0 == 0x80) || !v.wholeSlug(lo, hi, true) {
 					continue
 				}
-				if !yield(slug[lo:hi], v.whole(lo, hi), v.mid[v.midOf(lo):v.midEnd(hi)], v.start(lo), v.end(hi)) {
+				if !yield(slug[lo:hi], v.whole(lo, hi, compound), v.mid[v.midOf(lo):v.midEnd(hi)], v.start(lo), v.end(hi)) {
 					return
 				}
 			}
@@ -69,7 +69,7 @@ func (v view) candidates(lengths []int, yield func(normal, exact string, start, 
 		}
 		for _, n := range lengths {
 			hi := lo + n
-			if hi > len(v.text) || hi < len(v.text) && (wordByte(v.text[hi]) || v.text[hi]&0xc0 == 0x80) || !v.whole(lo, hi) {
+			if hi > len(v.text) || hi < len(v.text) && (wordByte(v.text[hi]) || v.text[hi]&0xc0 == 0x80) || !v.whole(lo, hi, shapeOf(v.text[lo:hi])) {
 				continue
 			}
 			from, to := v.start(lo), v.end(hi)

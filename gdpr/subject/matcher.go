@@ -44,7 +44,7 @@ type term struct {
 	word   string // longest word of folded: what every occurrence holds
 	rare   string // the word of folded that fewest other texts hold
 	slug   string // its words as slugs join them; empty: it has no slug of its own
-	name   bool   // of several words, as people write names
+	shape  shape
 	// strict: only the exact case counts. A short bare word in another case is
 	// somebody else's id as likely as not.
 	strict bool
@@ -96,7 +96,7 @@ func newTerm(t string) term {
 		letters++
 	}
 	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
-	out.name = strings.Contains(out.folded, " ")
+	out.shape = shapeOf(out.folded)
 	out.slug = slugOf(out.folded, out.strict)
 	words := out.slug
 	if local, _, ok := strings.Cut(out.folded, "@"); ok && out.slug != "" {
@@ -252,7 +252,7 @@ func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first
 			}
 			lo, hi := from+n, from+n+len(t.folded)
 			from = lo + 1
-			if !v.whole(lo, hi) {
+			if !v.whole(lo, hi, t.shape) {
 				continue
 			}
 			h := Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: method}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"memdesk/model"
 )
@@ -29,16 +31,41 @@ func (f *Friends) Add(m *Matcher, text string) {
 			return true
 		}
 		end := at + len(p.bytes)
-		if p.method == Exact && boundary(b, at, end) || p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].name) {
+		sh := m.terms[p.term].shape
+		if p.method == Exact && boundary(b, at, end, sh) || p.method == Slug && slugBoundary(b, at, end, sh == name) {
 			return true
 		}
 		if f.words == nil {
 			f.words = map[string]bool{}
 		}
 		lo, hi := wordSpan(b, at, end)
-		f.words[string(b[lo:at])+"\x00"+string(b[at:end])+"\x00"+string(b[end:hi])] = true
+		before, after := string(b[lo:at]), string(b[end:hi])
+		if before == "" && p.method != Prefix {
+			before = joinedBefore(b, at, sh)
+		}
+		if after == "" && p.method != Prefix {
+			after = joinedAfter(b, end, sh)
+		}
+		f.words[before+"\x00"+string(b[at:end])+"\x00"+after] = true
 		return true
 	})
+}
+
+// Joined are the words that hold an identifier joined by a hyphen, a dot or an at
+// sign, as other ids do that may be the same person's (part.go), in order.
+func (f *Friends) Joined() []string {
+	var out []string
+	for w := range f.words {
+		parts := strings.SplitN(w, "\x00", 3)
+		if strings.HasSuffix(strings.TrimRight(parts[0], "-.@"), parts[0]) && !strings.HasPrefix(parts[2], ".") && !strings.HasPrefix(parts[2], "@") && !strings.HasPrefix(parts[2], "-") {
+			continue
+		}
+		if word := parts[0] + parts[1] + parts[2]; !slices.Contains(out, word) {
+			out = append(out, word)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // maxWord bounds a word around a hit.
@@ -176,11 +203,11 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 		return Base64, ok
 	case p.method == Prefix:
 		return Prefix, binary && at > 0 && indexNeighbour(b, at, end) && !friends.explains(b, at, end)
-	case p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].name):
+	case p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].shape == name):
 		return Slug, true
 	case p.wide > 0:
-		return UTF16, wideBoundary(b, at, end, p.wide)
-	case boundary(b, at, end):
+		return UTF16, wideBoundary(b, at, end, p.wide, m.terms[p.term].shape)
+	case boundary(b, at, end, m.terms[p.term].shape):
 		if binary && len(p.bytes) < shortTerm && !inText(b, at, end) {
 			return "", false
 		}
@@ -194,54 +221,46 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 	return "", false
 }
 
-// boundary is the rule of a whole token over bytes.
-func boundary(b []byte, lo, hi int) bool {
-	return boundaryBefore(b, lo) && boundaryAfter(b, hi)
+// boundary is the rule of a whole token (part.go) over bytes.
+func boundary(b []byte, lo, hi int, sh shape) bool {
+	before, after := around(b, lo, hi)
+	return !partBefore(before, sh) && !partAfter(after, sh)
 }
 
-func boundaryBefore(b []byte, lo int) bool {
-	return (lo == 0 || b[lo-1] >= utf8.RuneSelf || !wordByte(b[lo-1])) && !wordRuneBefore(b[:lo])
+// around is what stands beside b[lo:hi], as far as the rule looks.
+func around(b []byte, lo, hi int) (before, after string) {
+	return string(b[max(0, lo-maxJoined):lo]), string(b[hi:min(len(b), hi+maxJoined)])
 }
 
-func boundaryAfter(b []byte, hi int) bool {
-	return (hi == len(b) || b[hi] >= utf8.RuneSelf || !wordByte(b[hi]) && b[hi] != '-') && !wordRuneAfter(b[hi:])
-}
-
-func wordRuneBefore(b []byte) bool {
-	if len(b) == 0 || b[len(b)-1] < utf8.RuneSelf {
-		return false
+// wideBoundary is boundary over UTF-16. Half a unit at the start or the end of b is
+// one without its zero: in the other order, text lies one byte beside.
+func wideBoundary(b []byte, lo, hi, order int, sh shape) bool {
+	first := 0
+	if lo > 1 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff) {
+		first = 2 // a byte order mark is no neighbour
 	}
-	r, _ := utf8.DecodeLastRune(b)
-	return r != utf8.RuneError && wordRune(r)
-}
-
-func wordRuneAfter(b []byte) bool {
-	if len(b) == 0 || b[0] < utf8.RuneSelf {
-		return false
+	from, to := max(first+(lo-first)%2, lo-2*maxJoined), min(len(b), hi+2*maxJoined)
+	before, after := b[from:lo], b[hi:to]
+	if from == first+1 && order == 2 {
+		before = append([]byte{0}, b[first:lo]...)
 	}
-	r, _ := utf8.DecodeRune(b)
-	return r != utf8.RuneError && wordAfter(string(b[:min(len(b), 16)]))
+	if len(after)%2 == 1 && order == 1 {
+		after = append(slices.Clone(after), 0)
+	}
+	return !partBefore(units(before, order), sh) && !partAfter(units(after, order), sh)
 }
 
-func wideBoundary(b []byte, lo, hi, order int) bool {
-	unit := func(i int) byte { // the ASCII character of the unit at i, 0 for another
-		if i == -1 && order == 2 { // half a unit is left at the start
-			return b[0]
-		}
-		if i < 0 || i+1 >= len(b) {
-			return 0
-		}
-		c, zero := b[i], b[i+1]
+// units reads UTF-16.
+func units(b []byte, order int) string {
+	var u []uint16
+	for i := 0; i+1 < len(b); i += 2 {
 		if order == 2 {
-			c, zero = zero, c
+			u = append(u, uint16(b[i])<<8|uint16(b[i+1]))
+		} else {
+			u = append(u, uint16(b[i+1])<<8|uint16(b[i]))
 		}
-		if zero != 0 {
-			return 0
-		}
-		return c
 	}
-	before, after := unit(lo-2), unit(hi)
-	return !wordByte(before) && !wordByte(after) && after != '-'
+	return string(utf16.Decode(u))
 }
 
 // inText reports whether a short hit stands among readable characters.

@@ -10,7 +10,7 @@ import (
 // maren.holt for Maren Holt. It counts by whole words too. A name of several
 // words may stand in a longer slug, as it may in a longer text: maren-holt-notes
 // is about Maren Holt, maren-holtz and holt-maren-street are not. What is one
-// token of its own keeps its own rule: u1-b and subj_ana_2 are other ids.
+// token of its own keeps its own rule (part.go): u1-b and subj_ana_2 are other ids.
 
 // separator tells the characters that stand between the words of a slug.
 func separator(c byte) bool {
@@ -92,7 +92,7 @@ func (m *Matcher) inSlugs(hits []Hit, v view, first bool) []Hit {
 			}
 			lo, hi := from+n, from+n+len(t.slug)
 			from = lo + 1
-			if v.text[lo:hi] == t.folded || mixed(v.text[lo:hi], t.folded) || !v.wholeSlug(lo, hi, t.name) {
+			if v.text[lo:hi] == t.folded || mixed(v.text[lo:hi], t.folded) || !v.wholeSlug(lo, hi, t.shape == name) {
 				continue
 			}
 			hits = append(hits, Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: Slug})
@@ -117,12 +117,12 @@ func mixed(got, own string) bool {
 
 // wholeSlug is whole, except that a name of several words may have a separator
 // on either side.
-func (v view) wholeSlug(lo, hi int, name bool) bool {
-	if !name {
-		return v.whole(lo, hi)
+func (v view) wholeSlug(lo, hi int, loose bool) bool {
+	if !loose {
+		return v.whole(lo, hi, compound)
 	}
-	if v.at != nil && (hi < len(v.at)-1 && v.at[hi] == v.at[hi-1] || lo > 0 && v.at[lo] == v.at[lo-1]) {
-		return false // it begins or ends inside a character
+	if !v.chars(lo, hi) {
+		return false
 	}
 	before, after := v.mid[:v.midOf(lo)], v.mid[v.midEnd(hi):]
 	return (strings.HasSuffix(before, "_") || !wordBefore(before)) &&
@@ -130,9 +130,11 @@ func (v view) wholeSlug(lo, hi int, name bool) bool {
 }
 
 // slugBoundary is wholeSlug over bytes.
-func slugBoundary(b []byte, lo, hi int, name bool) bool {
-	if !name {
-		return boundary(b, lo, hi)
+func slugBoundary(b []byte, lo, hi int, loose bool) bool {
+	if !loose {
+		return boundary(b, lo, hi, compound)
 	}
-	return (lo > 0 && b[lo-1] == '_' || boundaryBefore(b, lo)) && (hi < len(b) && (b[hi] == '-' || b[hi] == '_') || boundaryAfter(b, hi))
+	before, after := around(b, lo, hi)
+	return (strings.HasSuffix(before, "_") || !wordBefore(before)) &&
+		(strings.HasPrefix(after, "-") || strings.HasPrefix(after, "_") || !wordAfter(after))
 }

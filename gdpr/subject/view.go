@@ -69,17 +69,14 @@ func pieceEnd(s string, last, next int) int {
 }
 
 // whole applies the rule of a whole token at both ends, in the text before
-// folding: not preceded by a letter, digit or underscore and not followed by a
-// letter, digit, underscore or hyphen.
-func (v view) whole(lo, hi int) bool {
-	if v.at != nil && hi < len(v.at)-1 && v.at[hi] == v.at[hi-1] {
-		return false // it ends inside a character
-	}
-	if v.at != nil && lo > 0 && v.at[lo] == v.at[lo-1] {
-		return false
-	}
-	first, last := v.midOf(lo), v.midEnd(hi)
-	return !wordBefore(v.mid[:first]) && !wordAfter(v.mid[last:])
+// folding (part.go).
+func (v view) whole(lo, hi int, sh shape) bool {
+	return v.chars(lo, hi) && !partBefore(v.mid[:v.midOf(lo)], sh) && !partAfter(v.mid[v.midEnd(hi):], sh)
+}
+
+// chars reports whether a stretch begins and ends with a character, not inside one.
+func (v view) chars(lo, hi int) bool {
+	return v.at == nil || (hi >= len(v.at)-1 || v.at[hi] != v.at[hi-1]) && (lo == 0 || v.at[lo] != v.at[lo-1])
 }
 
 func (v view) midEnd(hi int) int {
@@ -91,31 +88,27 @@ func (v view) midEnd(hi int) int {
 // reads reports whether the text behind the span is t, in whatever normal form.
 func (v view) reads(lo, hi int, t string) bool {
 	got := v.mid[v.midOf(lo):v.midEnd(hi)]
-	return got == t || norm.NFKC.String(got) == norm.NFKC.String(t)
+	return got == t || shown(got) == shown(t)
+}
+
+// shown is a text in one normal form without what shows nothing.
+func shown(s string) string {
+	return norm.NFKC.String(strings.Map(func(r rune) rune {
+		if ignorable(r) {
+			return -1
+		}
+		return r
+	}, s))
 }
 
 func wordBefore(s string) bool {
-	for len(s) > 0 {
-		r, n := utf8.DecodeLastRuneInString(s)
-		if ignorable(r) {
-			s = s[:len(s)-n]
-			continue
-		}
-		return wordRune(r)
-	}
-	return false
+	_, r := lastRune(s)
+	return wordRune(r)
 }
 
 func wordAfter(s string) bool {
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if ignorable(r) {
-			s = s[n:]
-			continue
-		}
-		return r == '-' || wordRune(r) || unicode.IsMark(r)
-	}
-	return false
+	_, r := firstRune(s)
+	return r == '-' || wordRune(r) || unicode.IsMark(r)
 }
 
 // unspaced are scripts that set no space between words, where a name's

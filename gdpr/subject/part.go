@@ -1,0 +1,220 @@
+package subject
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// An identifier counts as a whole token only: it is never looked for inside another
+// one. What makes a longer token of it differs with its shape.
+//
+// Any identifier is a part of another one
+//
+//   - behind a letter, a digit or an underscore: u1 in xu1, x_u1;
+//   - before one of them, a combining mark or a hyphen: u1 in u10, u1_b, u1-b.
+//
+// One of a single word, and a mail address, is also a part of another one
+//
+//   - behind a hyphen, a dot or an at sign that joins it to a word: x-u1, team.u1,
+//     ana@u1, mary-ana@example.test. A word that only says what the id is of makes
+//     no other id: user-u1, session.u1 (roleWords); nor does a date: 2026-05-01-u1;
+//   - before an at sign or a dot that joins it to a word: u1@host, u1.backup,
+//     ana@example.test.uk. The extension of a file makes no other id: u1.md,
+//     u1.json.gz (extensions).
+//
+// Punctuation that joins nothing says nothing: "asked u1.", "(u1)", "u1's", "- u1",
+// "@u1", "wait...u1", "u1@ noon".
+//
+// One that is made of several words itself is told from others by that: what is
+// built behind it or with a dot upon it speaks of it, n5-subj-ana, ticket-RC-ANA-5512,
+// subj-ana.backup; the rule that checks from outside use says the same.
+//
+// A name with spaces is also a part of another one behind a hyphen that joins it to
+// a word with a capital: Jean-Zoë Ångström is somebody else, ex-Zoë Ångström is not.
+// What joins it otherwise is prose: "Dr.Zoë Ångström", "Zoë Ångström.Then".
+//
+// Nobody can tell all of these from one person under two ids. What holds an
+// identifier as a part is left alone and told (Friends.Joined): who is the same
+// person is for people to say, with an alias.
+
+// shape is what an identifier is made of.
+type shape uint8
+
+const (
+	bare     shape = iota // one word, or a mail address
+	compound              // several words that punctuation joins
+	name                  // several words with spaces
+)
+
+// shapeOf is the shape of a folded identifier.
+func shapeOf(folded string) shape {
+	switch {
+	case strings.Contains(folded, " "):
+		return name
+	case strings.Contains(folded, "@"):
+		return bare
+	case strings.ContainsFunc(folded, func(r rune) bool {
+		return r < utf8.RuneSelf && !(wordByte(byte(r)) && r != '_')
+	}):
+		return compound
+	}
+	return bare
+}
+
+// roleWords say of an id that it is a person's, or what of hers it names.
+var roleWords = []string{
+	"user", "usr", "person", "people", "subject", "subj", "peer", "customer", "client", "contact", "member", "employee", "patient", "account",
+	"session", "chat", "profile", "ticket", "case", "id", "uid", "userid", "user_id", "data_subject_id", "subject_id",
+}
+
+// extensions are how the names of files end that agents, editors and desks write.
+var extensions = []string{
+	"md", "markdown", "mdx", "txt", "text", "rst", "org", "json", "jsonl", "ndjson", "yaml", "yml", "toml", "csv", "tsv", "xml", "html", "htm", "log", "pdf",
+	"doc", "docx", "odt", "rtf", "eml", "vcf", "ics", "png", "jpg", "jpeg", "gif", "webp", "svg", "mp3", "wav", "mp4", "zip", "gz", "tgz", "zst", "bz2", "xz",
+	"tar", "db", "sqlite", "sqlite3", "sql", "bak", "orig", "old", "tmp", "swp", "lock", "part", "rej", "patch", "diff", "bin", "enc", "age", "gpg", "pem",
+}
+
+// maxJoined bounds, in bytes, how far around a place its neighbours are looked at.
+const maxJoined = 64
+
+// partBefore reports whether what ends s makes what follows a part of another
+// identifier.
+func partBefore(s string, sh shape) bool {
+	rest, r := lastRune(s)
+	switch {
+	case wordRune(r):
+		return true
+	case r != '-' && r != '.' && r != '@', sh == compound, sh == name && r != '-':
+		return false
+	}
+	rest, last := lastRune(rest)
+	if !wordRune(last) {
+		return false
+	}
+	word, before := string(last), rune(0)
+	for rest != "" && len(word) < maxJoined {
+		next, p := lastRune(rest)
+		if !wordRune(p) {
+			before = p
+			break
+		}
+		word, rest = string(p)+word, next
+	}
+	if sh == name {
+		first, _ := utf8.DecodeRuneInString(word)
+		return unicode.IsUpper(first)
+	}
+	joined := before == '-' || before == '.' || before == '@'
+	return r == '@' || (joined || !slices.Contains(roleWords, strings.ToLower(word))) && !dated(strings.TrimSuffix(s, string(r)))
+}
+
+// dated reports whether s ends in a date of its own.
+func dated(s string) bool {
+	const form = "2006-01-02"
+	if len(s) < len(form) {
+		return false
+	}
+	rest, date := s[:len(s)-len(form)], s[len(s)-len(form):]
+	for i := range len(form) {
+		if c := date[i]; form[i] == '-' && c != '-' || form[i] != '-' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	_, r := lastRune(rest)
+	return !wordRune(r) && r != '-' && r != '.' && r != '@'
+}
+
+// partAfter reports whether what begins s makes what stands before it a part of
+// another identifier.
+func partAfter(s string, sh shape) bool {
+	rest, r := firstRune(s)
+	switch {
+	case r == '-' || wordRune(r) || unicode.IsMark(r):
+		return true
+	case sh != bare || r != '.' && r != '@':
+		return false
+	}
+	if _, next := firstRune(rest); !wordRune(next) {
+		return false
+	}
+	return r == '@' || !extended(s)
+}
+
+// extended reports whether s begins with the extensions of a file, and no more.
+func extended(s string) bool {
+	for strings.HasPrefix(s, ".") {
+		end := 1
+		for end < len(s) && end < maxJoined && wordByte(s[end]) {
+			end++
+		}
+		if end == 1 {
+			return true // the end of a sentence
+		}
+		if !slices.Contains(extensions, strings.ToLower(s[1:end])) {
+			return false
+		}
+		s = s[end:]
+	}
+	_, r := firstRune(s)
+	return r != '-' && r != '@' && !wordRune(r) && !unicode.IsMark(r)
+}
+
+// lastRune is the last character of s that shows, and what stands before it; 0
+// where there is none.
+func lastRune(s string) (string, rune) {
+	for len(s) > 0 {
+		r, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+		if !ignorable(r) {
+			return s, r
+		}
+	}
+	return "", 0
+}
+
+// firstRune is the first character of s that shows, and what follows it.
+func firstRune(s string) (string, rune) {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		s = s[n:]
+		if !ignorable(r) {
+			return s, r
+		}
+	}
+	return "", 0
+}
+
+// joinedBefore and joinedAfter are what makes a token of b[lo:hi] a longer one, as
+// far as the nearest word goes; empty where nothing does.
+func joinedBefore(b []byte, lo int, sh shape) string {
+	if !partBefore(string(b[max(0, lo-maxJoined):lo]), sh) {
+		return ""
+	}
+	at := lo
+	if at > 0 && (b[at-1] == '-' || b[at-1] == '.' || b[at-1] == '@') {
+		at--
+	}
+	for at > 0 && lo-at < maxWord && tokenByte(b[at-1]) {
+		at--
+	}
+	return string(b[at:lo])
+}
+
+func joinedAfter(b []byte, hi int, sh shape) string {
+	if !partAfter(string(b[hi:min(len(b), hi+maxJoined)]), sh) {
+		return ""
+	}
+	at := hi
+	if at < len(b) && (b[at] == '.' || b[at] == '@') {
+		at++
+	}
+	for at < len(b) && at-hi < maxWord && (tokenByte(b[at]) || b[at] == '-') {
+		at++
+	}
+	return string(b[hi:at])
+}
+
+// tokenByte is a byte of a word in any script.
+func tokenByte(b byte) bool { return wordByte(b) || b >= utf8.RuneSelf }
