@@ -3,6 +3,7 @@ package gdpr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -343,6 +344,19 @@ func others(it model.Item, m *subject.Matcher) []string {
 		}
 	}
 	return out
+}
+
+// joinedNote tells of ids that may be the person's under another id.
+func joinedNote(words []string) []string {
+	const shown = 8
+	if len(words) == 0 {
+		return nil
+	}
+	list := strings.Join(words[:min(len(words), shown)], ", ")
+	if more := len(words) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{"taken for other ids and left alone: " + list + "; one that is the same person's must be given as an alias"}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

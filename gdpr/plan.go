@@ -59,7 +59,9 @@ type StorePlan struct {
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
 	// Problems name what could not be looked at.
 	Problems []string `json:"problems,omitempty"`
-	Steps    []Step   `json:"steps"`
+	// Notes are what was left alone and people should look at; nothing waits for them.
+	Notes []string `json:"notes,omitempty"`
+	Steps []Step   `json:"steps"`
 }
 
 // Plan is exactly what an erasure would do. Hash covers all of it but Made and
@@ -231,6 +233,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	slices.Sort(q.problems)
 	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, q.problems
+	sp.Notes = joinedNote(q.friends.Joined())
 	sp.Steps = d.decide(ctx, r, m, s, q)
 	for _, st := range sp.Steps {
 		if st.Action == Forget || st.Action == Redact {

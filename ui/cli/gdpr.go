@@ -223,7 +223,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 
 func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 	tab := a.table("REF", "LAYER", "ACTION", "REASON")
-	incomplete := false
+	incomplete, notes := false, []string{}
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
 			if a.flags.json {
@@ -255,6 +255,10 @@ func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 			incomplete = true
 			a.sayf("%s: not looked at: %s", s.Store, problem)
 		}
+		for _, note := range s.Notes {
+			notes = append(notes, s.Store+": "+note)
+			a.sayf("%s: %s", s.Store, note)
+		}
 	}
 	tab.flush()
 	items, held := p.Count()
@@ -266,7 +270,7 @@ func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 			names = append(names, s.Store)
 		}
 		if err := a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
-			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": free, "over_share": names, "complete": !incomplete}); err != nil {
+			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": free, "over_share": names, "complete": !incomplete, "notes": notes}); err != nil {
 			return err
 		}
 	} else {

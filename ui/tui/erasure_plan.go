@@ -342,6 +342,9 @@ func (d *desk) storePlanLines(s gdpr.StorePlan) []headLine {
 	for _, p := range s.Problems {
 		head = append(head, headLine{value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, maxReason)), kind: headWarn})
 	}
+	for _, n := range s.Notes {
+		head = append(head, headLine{value: esc.LineMax(n, maxReason), kind: headNote})
+	}
 	return head
 }
 
