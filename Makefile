@@ -54,11 +54,13 @@ screenshots: ## write the pictures of the README anew, from the program on the d
 soak: ## races and kill points in full
 	MEMDESK_SOAK=1 $(GO) test -tags "$(TAGS)" -race -timeout 120m $(PKG)
 
-dist: ## one static Linux binary with man page and completions
+dist: ## one static Linux binary with man page and completions, and the three packed
 	rm -rf dist && mkdir -p dist/completions dist/man
 	CGO_ENABLED=1 $(GO) build -trimpath -tags "$(STATIC)" -ldflags '-s -w -linkmode external -extldflags "-static" $(LDFLAGS)' -o dist/memdesk .
 	./dist/memdesk man > dist/man/memdesk.1
 	for s in bash zsh fish; do ./dist/memdesk completion $$s > dist/completions/memdesk.$$s; done
+	tar -C dist -czf dist/memdesk-$$($(GO) env GOOS)-$$($(GO) env GOARCH).tar.gz memdesk man completions
+	@ls -l dist/memdesk dist/*.tar.gz
 
 clean:
 	rm -rf bin dist
