@@ -75,18 +75,60 @@ func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.S
 	return r.due(now), nil
 }
 
-// mayNotApprove says why a key may not sign; empty when it may. Keys count, not
-// names: one person may have two names, and then has one key.
+// mayNotApprove says why a key may not sign; empty when it may. Keys count before
+// names: one person may have two names, and then has one key. One with two keys has
+// them under one name of the configuration. Where nothing says who filed the request,
+// nothing can say that the key is somebody else's, and it may not.
 func (d *Desk) mayNotApprove(r *Request, fingerprint string) string {
+	person := d.Policy.Names[fingerprint]
 	switch {
-	case r.ByKey != "" && fingerprint == r.ByKey:
+	case r.ByKey == "":
+		return noRequesterKey
+	case fingerprint == r.ByKey:
 		return "the key is the requester's own, whatever the name"
+	case person != "" && (person == d.Policy.Names[r.ByKey] || person == r.ByID || person == r.By):
+		return "the key is another one of the requester's: the configuration has both under one name"
 	case len(d.Policy.Approvers) > 0 && !slices.Contains(d.Policy.Approvers, fingerprint):
 		return "the key is not among those that may approve"
-	case r.ByKey == "" && len(d.Policy.Approvers) == 0:
-		return "the requester has no key, so nobody can say that this one is another's: list the approvers in the configuration"
 	}
 	return ""
+}
+
+// noRequesterKey is why a request that was filed without a key cannot be approved.
+const noRequesterKey = "no key of the requester is on record, so nobody can say that this one is another person's: withdraw the request and file it anew with --key FILE or from an SSH login"
+
+// requester is the fingerprint of who files a request: of the session's key, or of
+// one that signs now. A key that signs may be one that was made for this, so where
+// approvers are listed it must be one that the configuration knows.
+func (d *Desk) requester(signer sshsig.Signer) (string, error) {
+	if signer == nil {
+		return d.Operator.Key, nil
+	}
+	print := sshsig.Fingerprint(signer.PublicKey())
+	if d.Operator.Key != "" && d.Operator.Key != print {
+		return "", model.Errorf(model.InvalidInput, "gdpr", "this session has a key of its own: leave --key out")
+	}
+	if len(d.Policy.Approvers) > 0 && d.Policy.Names[print] == "" && !slices.Contains(d.Policy.Approvers, print) {
+		return "", model.Errorf(model.InvalidInput, "gdpr", "nobody knows this key: list it under [operator] names in the configuration")
+	}
+	text := fmt.Appendf(nil, "memdesk-request-v1\n%s\n", d.Clock.Now().UTC().Format(time.RFC3339Nano))
+	sig, err := sshsig.Sign(signer, "memdesk-request", text)
+	if err != nil {
+		return "", err
+	}
+	if key, err := sshsig.Verify(sig, "memdesk-request", text); err != nil || sshsig.Fingerprint(key) != print {
+		return "", model.Errorf(model.PermissionDenied, "gdpr", "the key does not sign")
+	}
+	return print, nil
+}
+
+// Unattested says why a request that is filed in this session could not be approved
+// by anybody; empty where it could, or need not be.
+func (d *Desk) Unattested() string {
+	if !d.Policy.RequireApproval || d.Operator.Key != "" {
+		return ""
+	}
+	return "this session has no key, so nobody could approve the request: file it with `memdesk gdpr request --key FILE` or from an SSH login"
 }
 
 // approved is the signature over a plan, nil for none.

@@ -30,6 +30,8 @@ type Policy struct {
 	// Approvers are the fingerprints that may sign; empty: any key but the
 	// requester's.
 	Approvers []string
+	// Names are the operators' names by the fingerprints of their keys.
+	Names map[string]string
 	// ApprovalValid is how long a signature counts; 0 means seven days.
 	ApprovalValid time.Duration
 }

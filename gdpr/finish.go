@@ -92,7 +92,7 @@ func (x *run) close(now time.Time) error {
 		x.r.Holds[i].ID = key.Item(h.Store, h.ID)
 		x.r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
 	}
-	x.r.By = x.m.Redact(x.r.By, Erased)
+	x.r.By, x.r.ByID = x.m.Redact(x.r.By, Erased), x.m.Redact(x.r.ByID, Erased)
 	x.r.Finished = now
 	return x.d.save(x.r)
 }

@@ -233,6 +233,32 @@ func TestApprovalRefuses(t *testing.T) {
 			_, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s)
 			return err
 		}},
+		{"nobody knows who filed it", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Operator.Key, w.desk.Policy.Approvers = "", []string{sshsig.Fingerprint(s.PublicKey())}
+			mine, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, s)
+			return err
+		}},
+		{"the requester's other key", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Policy.Names = map[string]string{"SHA256:requester": "ann", sshsig.Fingerprint(s.PublicKey()): "ann"}
+			_, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s)
+			return err
+		}},
+		{"the key of who is said to have filed it", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
+			s, _ := newSigner(t)
+			w.desk.Policy.Names = map[string]string{sshsig.Fingerprint(s.PublicKey()): "ann"}
+			mine, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x", By: "ann"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = w.desk.Approve(t.Context(), mine.ID, w.plan(mine.ID).Hash, s)
+			return err
+		}},
 		{"another plan than was seen", func(t *testing.T, w *world, r gdpr.Due, p gdpr.Plan) error {
 			s, _ := newSigner(t)
 			_, err := w.desk.Approve(t.Context(), r.ID, strings.Repeat("0", 64), s)
@@ -253,6 +279,41 @@ func TestApprovalRefuses(t *testing.T) {
 				t.Error("something was erased")
 			}
 		})
+	}
+}
+
+// TestTheRequesterSigns: who files from a session without a key shows one, which then
+// cannot approve; one that nobody knows says nothing where approvers are listed.
+func TestTheRequesterSigns(t *testing.T) {
+	w, _, _ := approvals(t)
+	w.desk.Operator.Key = ""
+	if w.desk.Unattested() == "" {
+		t.Error("a session without a key is not told that nobody could approve")
+	}
+	ann, _ := newSigner(t)
+	ben, _ := newSigner(t)
+	in := gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x", Signer: ann}
+	w.desk.Policy.Approvers = []string{sshsig.Fingerprint(ben.PublicKey())}
+	if _, err := w.desk.File(t.Context(), in); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a key that nobody knows: %v; want InvalidInput", err)
+	}
+	w.desk.Policy.Names = map[string]string{sshsig.Fingerprint(ann.PublicKey()): "ann"}
+	r, err := w.desk.File(t.Context(), in)
+	if err != nil || r.ByKey != sshsig.Fingerprint(ann.PublicKey()) {
+		t.Fatalf("File = %q, %v", r.ByKey, err)
+	}
+	p := w.plan(r.ID)
+	w.desk.Policy.Approvers = nil
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, ann); !model.IsRefusal(err) {
+		t.Errorf("the key that filed it approves: %v; want a refusal", err)
+	}
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, ben); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	w.desk.Operator.Key = "SHA256:session"
+	if _, err := w.desk.File(t.Context(), in); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("another key than the session's: %v; want InvalidInput", err)
 	}
 }
 

@@ -41,7 +41,7 @@ func (x *run) report() error {
 // Unapproved says why the plan that stands may not be carried out yet; empty when
 // it may.
 func (d *Desk) Unapproved(r *Request) string {
-	if !d.Policy.RequireApproval || r.Of != "" {
+	if !d.Policy.RequireApproval || d.underApproval(r) {
 		return ""
 	}
 	return d.unapproved(r, r.PlanHash)

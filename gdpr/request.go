@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -40,6 +41,7 @@ type Request struct {
 	PausedDays  int    `json:"paused_days,omitempty"`
 
 	By    string `json:"by"`               // who filed it
+	ByID  string `json:"by_id,omitempty"`  // the operator who did, where By is another name
 	ByKey string `json:"by_key,omitempty"` // fingerprint of the key that filed it
 
 	State     State      `json:"state"`
@@ -77,6 +79,8 @@ type Intake struct {
 	Received string
 	Ground   string
 	By       string
+	// Signer is the key of who files it, where the session has none; nil without.
+	Signer sshsig.Signer
 }
 
 // Terms are the identifiers, the id first.
@@ -104,14 +108,18 @@ func (d *Desk) newRequest(in Intake) (Request, error) {
 	if err != nil {
 		return Request{}, err
 	}
-	by := in.By
+	print, err := d.requester(in.Signer)
+	if err != nil {
+		return Request{}, err
+	}
+	by, byID := in.By, d.Operator.ID
 	if by == "" {
-		by = d.Operator.ID
+		by, byID = d.Operator.ID, ""
 	}
 	r := Request{
 		ID:        "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8],
 		Pseudonym: key.Pseudonym(in.Subject), Subject: strings.TrimSpace(in.Subject),
-		Received: received.Format(dateForm), Ground: strings.TrimSpace(in.Ground), By: by, ByKey: d.Operator.Key,
+		Received: received.Format(dateForm), Ground: strings.TrimSpace(in.Ground), By: by, ByID: byID, ByKey: print,
 		State: StateOpen, Created: now, Updated: now,
 	}
 	for _, a := range in.Aliases {

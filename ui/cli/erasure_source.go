@@ -77,6 +77,9 @@ func (e *erasureSource) runs(ctx context.Context) (map[string]*jobs.Status, erro
 
 func ended(st jobs.Status) bool { return st.State.Ended() || st.State == jobs.Interrupted }
 
+// Unattested implements tui.ErasureSource.
+func (e *erasureSource) Unattested() string { return e.desk.Unattested() }
+
 // File implements tui.ErasureSource.
 func (e *erasureSource) File(ctx context.Context, in gdpr.Intake) (gdpr.Due, error) {
 	if err := e.a.mayChange(e.s, "gdpr-request"); err != nil {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/sshsig"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -71,7 +73,7 @@ func (s *session) desk(a *app) *gdpr.Desk {
 		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo,
 		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
 		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
-			Approvers: s.cfg.GDPR.Approvers, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid)},
+			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid)},
 		Ensure: func() error { return statedir.Ensure(s.state) },
 	}
 }
@@ -87,7 +89,7 @@ func (a *app) deskToChange(op string) (*gdpr.Desk, error) {
 
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
-	yes := false
+	yes, keyFile := false, ""
 	c := &cobra.Command{
 		Use: "request --subject ID [--alias A]... --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
@@ -108,9 +110,17 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if in.Received == "" {
 				in.Received = a.Clock.Now().UTC().Format("2006-01-02")
 			}
+			if keyFile != "" {
+				if in.Signer, err = sshsig.File(backends.ExpandPath(keyFile, a.Dir, a.Env)); err != nil {
+					return err
+				}
+			}
 			r, err := d.File(cmd.Context(), in)
 			if err != nil {
 				return err
+			}
+			if why := d.Unattested(); why != "" && r.ByKey == "" {
+				a.sayf("%s", why)
 			}
 			return a.printRequest(r)
 		},
@@ -121,6 +131,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
+	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
 	f.BoolVar(&yes, "yes", false, "do not ask: every alias is confirmed")
 	return c
 }

@@ -114,6 +114,9 @@ func (a *App) fileDialog(in intake) *dialog {
 	if day, err := gdpr.ParseDate(in.received); err == nil {
 		lines = append(lines, headLine{value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format("2006-01-02"))})
 	}
+	if why := a.d.erasure.Unattested(); why != "" {
+		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(why, maxReason)), kind: headWarn})
+	}
 	lines = append(lines, headLine{value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), kind: headNote})
 	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, choices: []choice{
 		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return a.fileRequest(ctx, in) }},

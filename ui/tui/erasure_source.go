@@ -18,6 +18,9 @@ type ErasureSource interface {
 	Requests(ctx context.Context) ([]ErasureRequest, error)
 	// Request is one of them, or NotFound.
 	Request(ctx context.Context, id string) (ErasureRequest, error)
+	// Unattested says why a request that is filed here could not be approved by
+	// anybody; empty where it could, or need not be.
+	Unattested() string
 	// File takes a request in.
 	File(ctx context.Context, in gdpr.Intake) (gdpr.Due, error)
 	// Discover searches every store and writes a new plan; step hears where it is.
