@@ -38,8 +38,8 @@ func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.S
 	if err != nil {
 		return Due{}, err
 	}
-	if r.Done() {
-		return Due{}, model.Errorf(model.Conflict, "gdpr-approve", "request %s is complete", id)
+	if err := r.over("gdpr-approve"); err != nil {
+		return Due{}, err
 	}
 	p, err := d.Plan(id)
 	if err != nil {

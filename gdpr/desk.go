@@ -137,7 +137,8 @@ func (d *Desk) refused(ctx context.Context, r *Request, action, why string) erro
 var requestForm = regexp.MustCompile(`^er-[0-9]{8}-[0-9a-f]{8}$`)
 
 // Get reads a request by its id, or by the subject's id as it was filed: the
-// newest of that person, also when it is complete.
+// newest of that person, also when it is complete; a withdrawn one only where there
+// is no other.
 func (d *Desk) Get(id string) (Due, error) {
 	if requestForm.MatchString(id) {
 		r, err := d.load(id)
@@ -154,7 +155,15 @@ func (d *Desk) Get(id string) (Due, error) {
 	if err == nil {
 		p := key.Pseudonym(id)
 		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
-		slices.SortFunc(all, func(a, b Due) int { return b.Created.Compare(a.Created) })
+		slices.SortFunc(all, func(a, b Due) int {
+			if aw, bw := a.State == StateWithdrawn, b.State == StateWithdrawn; aw != bw {
+				if aw {
+					return 1
+				}
+				return -1
+			}
+			return b.Created.Compare(a.Created)
+		})
 		if len(all) > 0 {
 			return all[0], nil
 		}
@@ -225,8 +234,8 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 	if err != nil {
 		return Due{}, err
 	}
-	if r.Done() {
-		return Due{}, model.Errorf(model.Conflict, action, "request %s is complete", id)
+	if err := r.over(action); err != nil {
+		return Due{}, err
 	}
 	err = d.act(ctx, &r, action, nil, func(context.Context) (map[string]int64, error) {
 		if err := edit(&r); err != nil {

@@ -72,8 +72,8 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	if r.Done() {
-		return Plan{}, model.Errorf(model.Conflict, "gdpr-erase", "request %s is complete", r.ID)
+	if err := r.over("gdpr-erase"); err != nil {
+		return Plan{}, err
 	}
 	if _, ok := d.receipted(&r); ok && o.PlanHash == r.PlanHash {
 		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // nothing is left to do but to close it

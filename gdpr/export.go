@@ -52,8 +52,8 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	if err != nil {
 		return 0, nil, err
 	}
-	if r.Done() {
-		return 0, nil, model.Errorf(model.Conflict, "gdpr-export", "request %s is complete: there is nothing left to export", id)
+	if err := r.over("gdpr-export"); err != nil {
+		return 0, nil, err
 	}
 	if _, err := os.Lstat(out); err == nil {
 		return 0, nil, model.Errorf(model.AlreadyExists, "gdpr-export", "%q is there already; nothing was written", filepath.Base(out))

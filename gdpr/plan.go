@@ -136,8 +136,8 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	if err != nil {
 		return Plan{}, err
 	}
-	if r.Done() {
-		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s is complete; its identifiers are gone", id)
+	if err := r.over("gdpr-plan"); err != nil {
+		return Plan{}, err
 	}
 	if _, ok := d.receipted(&r); ok {
 		return Plan{}, model.Errorf(model.Conflict, "gdpr-plan", "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)

@@ -15,7 +15,7 @@ import (
 // State is where a request is.
 type State string
 
-// The states. Partial and pending have work left; complete is the only end.
+// The states. Partial and pending have work left; complete and withdrawn are the ends.
 const (
 	StateOpen     State = "open"     // nothing planned yet
 	StatePlanned  State = "planned"  // a plan stands
@@ -24,10 +24,12 @@ const (
 	StatePartial  State = "partial"  // a store failed or something is left
 	StatePending  State = "pending"  // held back by a reader or a sync; try again
 	StateComplete State = "complete" // every layer in scope is clean, a receipt exists
+	// StateWithdrawn is a request that is not to be carried out any further.
+	StateWithdrawn State = "withdrawn"
 )
 
 // Request is one person's request. Subject, Aliases and Ground are empty once it
-// is complete: what stays is the pseudonym.
+// is complete or withdrawn: what stays is the pseudonym.
 type Request struct {
 	ID        string   `json:"request"`
 	Pseudonym string   `json:"pseudonym"` // keyed, of the subject id
@@ -87,7 +89,18 @@ type Intake struct {
 func (r *Request) Terms() []string { return append([]string{r.Subject}, r.Aliases...) }
 
 // Done reports whether the identifiers are gone.
-func (r *Request) Done() bool { return r.State == StateComplete }
+func (r *Request) Done() bool { return r.State == StateComplete || r.State == StateWithdrawn }
+
+// over refuses an act on a request that has come to its end.
+func (r *Request) over(op string) error {
+	switch r.State {
+	case StateComplete:
+		return model.Errorf(model.Conflict, op, "request %s is complete; its identifiers are gone", r.ID)
+	case StateWithdrawn:
+		return model.Errorf(model.Conflict, op, "request %s was withdrawn; its identifiers are gone: file a new one", r.ID)
+	}
+	return nil
+}
 
 func (d *Desk) newRequest(in Intake) (Request, error) {
 	if _, err := subject.New(append([]string{in.Subject}, in.Aliases...)...); err != nil {
@@ -148,6 +161,8 @@ func (r Request) due(now time.Time) Due {
 		if !r.Finished.IsZero() && day(r.Finished).After(out.Deadline) {
 			out.Words = fmt.Sprintf("complete, %s late", days(daysBetween(out.Deadline, r.Finished)))
 		}
+	case r.State == StateWithdrawn:
+		out.Words = "withdrawn"
 	case r.PausedSince != "":
 		out.Words = fmt.Sprintf("paused since %s for an identity check, then %s", r.PausedSince, days(left))
 	case left < 0:

@@ -302,14 +302,21 @@ func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fle
 		return Swept{}, err
 	}
 	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); err != nil {
-		return s, err
+		return s, errors.Join(err, d.unfile(ctx, r.ID))
 	}
 	s.Items, _ = s.Plan.Count()
 	if confirm != nil {
 		if err := confirm(s.Plan); err != nil {
-			return s, err
+			return s, errors.Join(err, d.unfile(ctx, r.ID))
 		}
 	}
 	s.Outcome, err = d.Erase(ctx, Order{Request: r.ID, PlanHash: s.Plan.Hash, ConfirmCount: s.Items}, fleet, nil)
 	return s, err
+}
+
+// unfile closes the request of a sweep that was not carried out: it would keep the
+// person's names in clear, and the next sweep finds them again.
+func (d *Desk) unfile(ctx context.Context, id string) error {
+	_, err := d.Withdraw(context.WithoutCancel(ctx), id, "the sweep was not carried out")
+	return err
 }

@@ -334,6 +334,9 @@ func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fle
 	if err != nil {
 		return nil, err
 	}
+	if r.State == StateWithdrawn {
+		return nil, r.over("verify")
+	}
 	terms := r.Terms()
 	if r.Done() {
 		key, err := d.pseudonymKey()

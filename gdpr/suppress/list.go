@@ -96,6 +96,11 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	} else {
 		next.Persons = append(next.Persons, p)
 	}
+	return l.write(next)
+}
+
+// write replaces the file; the caller holds both locks.
+func (l *List) write(next file) error {
 	b, err := json.MarshalIndent(next, "", " ")
 	if err != nil {
 		return model.E(model.Internal, "suppress", err)
@@ -105,6 +110,30 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	}
 	l.seen = nil
 	return nil
+}
+
+// Lift ends the suppression of a person that this request began; of one whom another
+// request began to suppress, or nobody, it changes nothing.
+func (l *List) Lift(pseudonym, request string) error {
+	if _, err := os.Stat(l.path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	unlock, err := l.alone()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l.seen = nil // as in Add
+	if err := l.load(); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(l.file.Persons), func(p Person) bool { return p.Pseudonym == pseudonym && p.Request == request })
+	if len(left) == len(l.file.Persons) {
+		return nil
+	}
+	return l.write(file{V: 1, Persons: left})
 }
 
 // alone keeps other processes from adding at the same time: the list is read,

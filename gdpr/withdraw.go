@@ -1,0 +1,85 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Withdraw closes a request that is not to be carried out any further: the person
+// took it back, it was filed twice, or a sweep was declined. Its identifiers, holds,
+// plan and report go, as at the end of an erasure, and the pseudonym stays. What was
+// erased before stays erased; the person is not kept from coming back on account of
+// this request any more. A withdrawn one is Conflict, and so is one that another
+// process works on.
+func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
+	const op = "gdpr-withdraw"
+	if reason = strings.TrimSpace(reason); reason == "" {
+		return Due{}, model.Errorf(model.InvalidInput, op, "a withdrawal needs its reason: who took the request back, and why")
+	}
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if err := r.over(op); err != nil {
+		return Due{}, err
+	}
+	if _, ok := d.receipted(&r); ok {
+		return Due{}, model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)
+	}
+	if err := d.prepare(); err != nil {
+		return Due{}, err
+	}
+	lock, err := d.openRun(id, r.PlanHash)
+	if err != nil {
+		return Due{}, err
+	}
+	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) { return nil, d.withdraw(ctx, &r, reason) })
+	if err = errors.Join(err, lock.close()); err != nil {
+		return Due{}, err
+	}
+	d.sweepTemps(id)
+	return r.due(d.Clock.Now()), removeIfThere(d.dir("runs", id+".jsonl"))
+}
+
+// withdraw empties the request. The file goes last but for the run's log: what a
+// crash leaves before can be withdrawn again.
+func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
+	m, err := subject.New(r.Terms()...)
+	if err != nil {
+		return err
+	}
+	all, err := d.List()
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(all, func(o Due) bool { return o.ID == r.ID || o.Pseudonym != r.Pseudonym || o.State == StateWithdrawn })
+	if len(others) == 0 { // nobody else erases or has erased the person
+		if err := d.Suppressed().Lift(r.Pseudonym, r.ID); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(others, func(o Due) bool { return !o.Done() }) { // the log is as clear as the request
+		h, err := d.Log.HashSubject(r.Subject)
+		if err == nil {
+			_, err = d.Log.EraseNames(ctx, h)
+		}
+		if err != nil {
+			return model.Refuse("gdpr-withdraw", err.Error())
+		}
+	}
+	for _, path := range []string{d.statusFile(r.ID), d.dir("plans", r.ID+".json")} {
+		if err := removeIfThere(path); err != nil {
+			return err
+		}
+	}
+	r.void()
+	r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
+	r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
+	r.By, r.ByID = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased)
+	return d.save(r)
+}
