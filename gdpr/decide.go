@@ -15,7 +15,7 @@ import (
 
 // The policy, unless a choice overrides it for an item:
 //
-//  1. An item on hold stays as it is.
+//  1. An item on hold, under whatever request, stays as it is.
 //  2. An item that is tagged with another person too, or that only mentions the
 //     subject inside a larger text, is shared: it is redacted. Larger is a record
 //     of three lines or more of which at most half name her, and a file with any
@@ -40,7 +40,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	going := map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
-		going[f.Item.ID] = d.action(r, m, s, f) == Forget
+		going[f.Item.ID] = d.action(r, m, s, q, f) == Forget
 	}
 	// A parent of what stays must stay too, and so on upwards: until nothing changes.
 	for changed := true; changed; {
@@ -60,7 +60,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 	var out []Step
 	for i := range q.found {
 		f := &q.found[i]
-		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, f),
+		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, q, f),
 			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0}
 		if st.Action == Forget && !going[f.Item.ID] {
 			st.Action = Redact
@@ -68,7 +68,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		}
 		switch st.Action {
 		case Held:
-			st.Ground = r.Holds[slices.IndexFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == f.Item.ID })].Ground
+			st.Ground = q.held(f.Item.ID)
 		case Redact:
 			redact(m, s, f.Item, &st)
 			st.NewID = q.free(ctx, st.NewID)
@@ -79,9 +79,9 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 }
 
 // action applies the policy to one item.
-func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, f *Found) Action {
+func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, f *Found) Action {
 	id := f.Item.ID
-	if slices.ContainsFunc(r.Holds, func(h Hold) bool { return h.Store == s.Name && h.ID == id }) {
+	if q.held(id) != "" {
 		return Held
 	}
 	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {

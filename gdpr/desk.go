@@ -285,19 +285,6 @@ func (d *Desk) Resume(ctx context.Context, id string) (Due, error) {
 	})
 }
 
-// Hold keeps an item back from the erasure. A plan made before is void.
-func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
-	if strings.TrimSpace(h.Ground) == "" {
-		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
-	}
-	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {
-		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.Store == h.Store && o.ID == h.ID })
-		r.Holds = append(r.Holds, h)
-		r.void()
-		return nil
-	})
-}
-
 // Choose overrides the policy for an item. A plan made before is void.
 func (d *Desk) Choose(ctx context.Context, id string, c Choice) (Due, error) {
 	if c.Action != Forget && c.Action != Redact {

@@ -220,7 +220,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
 				return err // no record, no act: nothing more is tried
 			case err != nil:
-				x.problem(sp.Store, "an item could not be done: %s", model.KindOf(err))
+				x.problem(sp.Store, "an item could not be done: %s", x.whyNot(s, st, err))
 				continue
 			}
 			if err := x.log.mark(at, i, what); err != nil {
@@ -246,6 +246,15 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		return err
 	}
 	return x.scrub(ctx, s, sp, removed, &count)
+}
+
+// whyNot says why an item could not be done: by whom it is held, else the kind of
+// the error, which names nobody.
+func (x *run) whyNot(s model.Store, st Step, err error) string {
+	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
+		return "it is on hold under request " + held + ": plan again, so that it is left out"
+	}
+	return string(model.KindOf(err))
 }
 
 // cascade lets the store remove everything in one transaction where that is

@@ -44,8 +44,9 @@ type search struct {
 	bytes    int64               // of them
 	children map[string][]string // parent → children, by the store's own parent fields
 	problems []string
-	reasons  map[string][]string // from Subjects
-	seen     map[string]bool     // ids that there are, or are to be, as far as they are known
+	reasons  map[string][]string    // from Subjects
+	held     func(id string) string // the ground of a hold, empty for none; set before it is decided
+	seen     map[string]bool        // ids that there are, or are to be, as far as they are known
 }
 
 // find looks at every item the store can show: hidden, archived, edges,

@@ -29,9 +29,9 @@ func (d *Desk) checkHold(c *model.Call) error {
 	if id == "" && c.Retain != nil && c.Store.Address != nil {
 		id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
 	}
-	held, err := d.held(c.Store.Name, id)
+	held, err := d.held(c.Store, id)
 	if c.Forget != nil && c.Forget.DataSubjectID != "" {
-		held, err = d.heldIn(c.Store.Name)
+		held, err = d.heldIn(c.Store)
 	}
 	if err != nil {
 		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())

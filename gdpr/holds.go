@@ -1,15 +1,163 @@
 package gdpr
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"memdesk/backends"
 	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
+
+// Hold keeps an item back, with the ground that permits it (Art. 17(3)). It is on an
+// item of a store, by whatever name that store is opened.
+type Hold struct {
+	Store string `json:"store"` // as it was called
+	// Where is what store it is; empty only in a hold that was written before stores
+	// were told apart, until the next plan.
+	Where  string `json:"where,omitempty"`
+	ID     string `json:"id"`
+	Ground string `json:"ground"`
+}
+
+// place is the store of a hold: what it is, or what it was called.
+func (h Hold) place() string {
+	if h.Where != "" {
+		return h.Where
+	}
+	return h.Store
+}
+
+// on reports whether the hold is on this item.
+func (h Hold) on(name, where, id string) bool {
+	return h.ID == id && (h.Where == "" && h.Store == name || h.Where != "" && h.Where == where)
+}
+
+// found refuses a plan in which the held item is not: nobody could say any more what
+// the hold keeps. A store that could not be searched is told by the plan itself.
+func (h Hold) found(request string, p *Plan) error {
+	ref := model.Ref{Store: h.Store, ID: h.ID}.String()
+	for _, s := range p.Stores {
+		switch {
+		case s.Error != "" && s.Store == h.Store,
+			slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(s.Store, s.Where, st.ID) }):
+			return nil
+		case s.Where == h.Where || h.Where == "" && s.Store == h.Store:
+			return model.Errorf(model.NotFound, "gdpr-plan",
+				"%s is on hold and is not among what was found: look whether it is the item that is meant, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
+		}
+	}
+	return model.Errorf(model.NotFound, "gdpr-plan",
+		"%s is on hold and its store is not open: open it too, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
+}
+
+// Locate completes a hold with what store its item is in. An item that is not there is
+// NotFound: a hold on it would keep nothing.
+func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
+	s, err := fleet.Store(h.Store)
+	if err != nil {
+		return h, err
+	}
+	h.Where = whereOf(s)
+	if s.Browser == nil {
+		return h, nil // what cannot be looked at can be held all the same
+	}
+	if _, err = s.Browser.Read(ctx, h.ID); err != nil && s.Quarantine != nil {
+		if _, qerr := s.Quarantine.ReadQuarantined(ctx, h.ID); qerr == nil {
+			return h, nil
+		}
+	}
+	if k := model.KindOf(err); err != nil && (k == model.NotFound || k == model.InvalidInput) {
+		return h, model.Errorf(model.NotFound, "gdpr-hold", "there is no item %s: nothing was put on hold", model.Ref{Store: h.Store, ID: h.ID}.String())
+	}
+	return h, nil // an item that cannot be read is there
+}
+
+// Hold keeps an item back from the erasure. A plan made before is void.
+func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
+	if strings.TrimSpace(h.Ground) == "" {
+		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
+	}
+	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {
+		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.ID == h.ID && (o.Store == h.Store || o.on(h.Store, h.Where, h.ID)) })
+		r.Holds = append(r.Holds, h)
+		r.void()
+		return nil
+	})
+}
+
+// Unhold lifts a hold, by the store's name when it was put on hold or by what store it
+// is; NotFound when there is none. A plan made before is void. Of a complete request
+// too: what it kept is found by the next sweep.
+func (d *Desk) Unhold(ctx context.Context, id string, h Hold) (Due, error) {
+	const op = "gdpr-unhold"
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if r.State == StateWithdrawn {
+		return Due{}, r.over(op)
+	}
+	is := func(o Hold) bool { return o.ID == h.ID && (o.Store == h.Store || o.on(h.Store, h.Where, h.ID)) }
+	if r.Done() { // the ids are gone
+		key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
+		if err != nil {
+			return Due{}, model.E(model.Unavailable, op, pathless(err))
+		}
+		is = func(o Hold) bool {
+			return o.ID == key.Item(o.place(), h.ID) && (o.Store == h.Store || o.Where != "" && o.Where == h.Where)
+		}
+	}
+	if !slices.ContainsFunc(r.Holds, is) {
+		return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
+	}
+	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) {
+		r.Holds = slices.DeleteFunc(r.Holds, is)
+		if !r.Done() {
+			r.void()
+		}
+		return nil, d.save(&r)
+	})
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(d.Clock.Now()), nil
+}
+
+// grounds gives the grounds on which items of a store are kept from a request: those
+// of its own holds, and of another's only which request it is. A hold of the request
+// that was written by the store's name learns here what store that is.
+func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error) {
+	where := whereOf(s)
+	for i, h := range r.Holds {
+		if h.Where == "" && h.Store == s.Name {
+			r.Holds[i].Where = where
+		}
+	}
+	if _, err := d.held(&s, "-"); err != nil { // it can be said what is on hold
+		return nil, err
+	}
+	return func(id string) string {
+		if i := slices.IndexFunc(r.Holds, func(h Hold) bool { return h.on(s.Name, where, id) }); i >= 0 {
+			return cmp.Or(r.Holds[i].Ground, "on hold")
+		}
+		other, err := d.held(&s, id)
+		switch {
+		case err != nil:
+			return "nobody can say what is on hold" // and nothing of it goes
+		case other != "" && other != r.ID:
+			return "on hold under request " + other
+		}
+		return ""
+	}, nil
+}
 
 // holdCache remembers what is on hold, so that a copy of a hundred thousand items
 // does not read every request as often. Each save replaces a file in the
@@ -17,12 +165,13 @@ import (
 type holdCache struct {
 	mu    sync.Mutex
 	stamp time.Time // of the directory when it was read; zero: it must be read
-	// items are requests by store and id, or by the hash of both where the request
-	// is done and the id is gone.
+	// items are requests by the place of a store and the id, or by the hash of both
+	// where the request is done and the id is gone.
 	items  map[model.Ref]string
 	hashes map[string]string
 	stores map[string]string // a request that holds something back in the store
 	key    suppress.Key
+	wheres map[string]string // what stores are, by kind and location: to ask the disk is slow
 }
 
 // settled is the age from which a directory's time can be trusted: what is saved
@@ -30,22 +179,52 @@ type holdCache struct {
 const settled = 2 * time.Second
 
 // held is the request that holds an item back; empty for none.
-func (d *Desk) held(store, id string) (string, error) {
+func (d *Desk) held(s *model.Store, id string) (string, error) {
 	if id == "" {
 		return "", nil
 	}
 	return d.onHold(func(c *holdCache) string {
-		if r := c.items[model.Ref{Store: store, ID: id}]; r != "" || len(c.hashes) == 0 {
-			return r
+		if len(c.stores) == 0 {
+			return ""
 		}
-		return c.hashes[c.key.Item(store, id)]
+		for _, place := range []string{c.where(s), s.Name} {
+			if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
+				return r
+			}
+			if len(c.hashes) > 0 {
+				if r := c.hashes[c.key.Item(place, id)]; r != "" {
+					return r
+				}
+			}
+		}
+		return ""
 	})
 }
 
 // heldIn is a request that holds something back in a store; empty for none. A
 // cascade names no item, so nobody could say that it spares that one.
-func (d *Desk) heldIn(store string) (string, error) {
-	return d.onHold(func(c *holdCache) string { return c.stores[store] })
+func (d *Desk) heldIn(s *model.Store) (string, error) {
+	return d.onHold(func(c *holdCache) string {
+		if len(c.stores) == 0 {
+			return ""
+		}
+		if r := c.stores[c.where(s)]; r != "" {
+			return r
+		}
+		return c.stores[s.Name]
+	})
+}
+
+// where is what store it is.
+func (c *holdCache) where(s *model.Store) string {
+	k := s.Kind + "\x00" + s.Location
+	if c.wheres[k] == "" {
+		if c.wheres == nil {
+			c.wheres = map[string]string{}
+		}
+		c.wheres[k] = whereOf(*s)
+	}
+	return c.wheres[k]
 }
 
 // onHold asks what is on hold now.
@@ -80,11 +259,11 @@ func (c *holdCache) read(d *Desk) error {
 	c.items, c.hashes, c.stores = map[model.Ref]string{}, map[string]string{}, map[string]string{}
 	for _, r := range all {
 		for _, h := range r.Holds {
-			c.stores[h.Store] = r.ID
+			c.stores[h.place()] = r.ID
 			if r.Done() {
 				c.hashes[h.ID] = r.ID
 			} else {
-				c.items[model.Ref{Store: h.Store, ID: h.ID}] = r.ID
+				c.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID
 			}
 		}
 	}

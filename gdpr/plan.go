@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -203,10 +204,8 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 		p.Stores = append(p.Stores, sp)
 	}
 	for _, h := range r.Holds {
-		if !slices.ContainsFunc(p.Stores, func(s StorePlan) bool {
-			return s.Store == h.Store && slices.ContainsFunc(s.Steps, func(st Step) bool { return st.ID == h.ID && st.Action == Held })
-		}) {
-			return Plan{}, model.Errorf(model.NotFound, "gdpr-plan", "%s is on hold and is not among what was found", model.Ref{Store: h.Store, ID: h.ID}.String())
+		if err := h.found(r.ID, &p); err != nil {
+			return Plan{}, err
 		}
 	}
 	for _, s := range p.Stores {
@@ -234,13 +233,16 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	slices.Sort(q.problems)
 	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, q.problems
 	sp.Notes = joinedNote(q.friends.Joined())
+	if q.held, err = d.grounds(r, s); err != nil {
+		return err
+	}
 	sp.Steps = d.decide(ctx, r, m, s, q)
 	for _, st := range sp.Steps {
 		if st.Action == Forget || st.Action == Redact {
 			sp.Targets++
 		}
 	}
-	keeps, err := d.heldIn(s.Name)
+	keeps, err := d.heldIn(&s)
 	if err != nil {
 		return err
 	}
@@ -259,9 +261,15 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	return planLayers(ctx, m, s, q, sp)
 }
 
-// whereOf identifies a store beyond its name.
+// whereOf identifies a store beyond its name: a file by what its path leads to.
 func whereOf(s model.Store) string {
-	h := sha256.Sum256([]byte(s.Kind + "\x00" + s.Location))
+	location := s.Location
+	if filepath.IsAbs(location) {
+		if real, err := filepath.EvalSymlinks(location); err == nil {
+			location = real
+		}
+	}
+	h := sha256.Sum256([]byte(s.Kind + "\x00" + location))
 	return hex.EncodeToString(h[:8])
 }
 

@@ -60,13 +60,6 @@ type Request struct {
 	Finished time.Time `json:"finished,omitzero"`
 }
 
-// Hold keeps an item back, with the ground that permits it (Art. 17(3)).
-type Hold struct {
-	Store  string `json:"store"`
-	ID     string `json:"id"`
-	Ground string `json:"ground"`
-}
-
 // Choice overrides what the policy would do with an item: forget or redact.
 type Choice struct {
 	Store  string `json:"store"`

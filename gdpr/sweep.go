@@ -28,8 +28,10 @@ type Swept struct {
 
 // Sweep looks for every suppressed person in every store, by pseudonyms alone,
 // and erases again what a restore or a sync brought back. The identifiers that
-// it needs for that are those that stand in what it finds. confirm sees each plan
-// before anything goes; an error of it ends the sweep.
+// it needs for that are those that stand in what it finds. Items on hold are meant to
+// stay and bring nobody back. A sweep that did not come to its end is gone on with
+// under the request that it filed. confirm sees each plan before anything goes; an
+// error of it ends the sweep.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
 	list := d.Suppressed()
 	persons, err := list.Persons()
@@ -45,7 +47,7 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	for _, m := range fleet.Members() {
 		err := m.Err
 		if err == nil {
-			err = sweepStore(ctx, &back, m.Store)
+			err = sweepStore(ctx, &back, m.Store, d)
 		}
 		if ctx.Err() != nil {
 			return nil, problems, model.FromContext(ctx, "gdpr-sweep")
@@ -94,19 +96,31 @@ func (r *returned) look(texts ...string) {
 	}
 }
 
-// sweepStore collects what names a suppressed person.
-func sweepStore(ctx context.Context, r *returned, s model.Store) error {
+// sweepStore collects what names a suppressed person, but for what is on hold.
+func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error {
 	if s.Browser == nil {
 		return model.Errorf(model.Unsupported, "gdpr-sweep", "the store cannot be browsed")
+	}
+	if _, err := d.held(&s, "-"); err != nil { // it can be said what is on hold
+		return err
+	}
+	held := func(id string) bool {
+		by, err := d.held(&s, id)
+		return err == nil && by != ""
 	}
 	each := sweepItems
 	if s.Texts != nil {
 		each = sweepTexts
 	}
-	if err := each(ctx, s, r.look); err != nil {
+	look := func(id, body string, meta []model.Field) {
+		if !held(id) {
+			r.look(textsOf(id, body, meta)...)
+		}
+	}
+	if err := each(ctx, s, look); err != nil {
 		return err
 	}
-	if err := sweepLayers(ctx, s, r.look); err != nil {
+	if err := sweepLayers(ctx, s, r.look, held); err != nil {
 		return err
 	}
 	if s.Quarantine == nil {
@@ -117,21 +131,24 @@ func sweepStore(ctx context.Context, r *returned, s model.Store) error {
 		return err
 	}
 	for _, e := range entries {
-		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil {
+		if full, err := s.Quarantine.ReadQuarantined(ctx, e.ID); err == nil && !held(e.ID) {
 			r.look(full.Body, full.Source, e.ID)
 		}
 	}
 	return nil
 }
 
+// lookItem is told of every item.
+type lookItem func(id, body string, meta []model.Field)
+
 // sweepTexts looks at every item in one pass; what could not be looked at is told
 // when the rest was.
-func sweepTexts(ctx context.Context, s model.Store, look func(...string)) error {
+func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
 	var mu sync.Mutex
 	var failed error
 	problems, err := s.Texts.EachText(ctx, func(t model.Text, err error) bool {
 		if err == nil {
-			look(textsOf(t.ID, t.Body, t.Meta)...)
+			look(t.ID, t.Body, t.Meta)
 			return true
 		}
 		mu.Lock()
@@ -149,7 +166,7 @@ func sweepTexts(ctx context.Context, s model.Store, look func(...string)) error 
 }
 
 // sweepItems looks at what is listed, item by item, then at what no list shows.
-func sweepItems(ctx context.Context, s model.Store, look func(...string)) error {
+func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 	seen := map[string]bool{}
 	req := model.PageRequest{Limit: model.MaxPage, Hidden: true}
 	for {
@@ -165,7 +182,7 @@ func sweepItems(ctx context.Context, s model.Store, look func(...string)) error 
 				}
 				return err
 			}
-			look(textsOf(it.ID, it.Body, it.Meta)...)
+			look(it.ID, it.Body, it.Meta)
 			seen[h.ID] = true
 		}
 		if page.Next == "" {
@@ -184,7 +201,7 @@ func textsOf(id, body string, meta []model.Field) []string {
 }
 
 // sweepNames looks at what no list shows.
-func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look func(...string)) error {
+func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look lookItem) error {
 	if s.Names == nil {
 		return nil
 	}
@@ -205,7 +222,7 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look f
 		case err != nil:
 			continue // no text that could be read here; its layer is looked at
 		}
-		look(textsOf(it.ID, it.Body, it.Meta)...)
+		look(it.ID, it.Body, it.Meta)
 	}
 	return nil
 }
@@ -213,7 +230,7 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look f
 // sweepLayers looks at copies beside the items: backups, old versions, temporary
 // files, logs. Of a database the rows are items, and its file is left to the byte
 // scan of who knows the identifiers.
-func sweepLayers(ctx context.Context, s model.Store, look func(...string)) error {
+func sweepLayers(ctx context.Context, s model.Store, look func(...string), held func(id string) bool) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -222,7 +239,7 @@ func sweepLayers(ctx context.Context, s model.Store, look func(...string)) error
 		return err
 	}
 	for _, l := range layers {
-		if l.Kind == model.LayerExternal || !l.Readable {
+		if l.Kind == model.LayerExternal || !l.Readable || l.Kind == model.LayerItem && held(l.ItemID) {
 			continue
 		}
 		look(l.ID)
@@ -282,36 +299,66 @@ func sweepText(r io.Reader, look func(...string)) error {
 	}
 }
 
-// again files a request of its own for what came back and carries it out. It
-// stands under the approval of the first erasure.
+// again files a request of its own for what came back, or takes up the one that a
+// sweep before has filed and not finished, and carries it out. It stands under the
+// approval of the first erasure.
 func (d *Desk) again(ctx context.Context, p suppress.Person, terms []string, fleet *backends.Fleet, confirm func(Plan) error) (Swept, error) {
-	now := d.Clock.Now().UTC()
 	slices.SortFunc(terms, func(a, b string) int { return len(b) - len(a) })
-	var clean []string
-	for _, t := range terms {
-		clean = append(clean, strings.Join(strings.Fields(t), " "))
+	for i, t := range terms {
+		terms[i] = strings.Join(strings.Fields(t), " ")
 	}
-	r := Request{
-		ID: "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: clean[0], Aliases: clean[1:],
-		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
-		State: StateOpen, Created: now, Updated: now, Of: p.Request,
-	}
-	s := Swept{Of: p.Request, Request: r.ID}
-	err := d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	r, err := d.refile(p, terms)
 	if err != nil {
 		return Swept{}, err
 	}
+	s := Swept{Of: p.Request, Request: r.ID}
+	err = d.act(ctx, &r, "gdpr-sweep", nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	if err != nil {
+		return Swept{}, err
+	}
+	// What was begun keeps its names: they are needed to go on.
+	drop := func(err error) error {
+		if r.State != StateOpen && r.State != StatePlanned {
+			return err
+		}
+		return errors.Join(err, d.unfile(ctx, r.ID))
+	}
 	if s.Plan, err = d.MakePlan(ctx, r.ID, fleet, nil); err != nil {
-		return s, errors.Join(err, d.unfile(ctx, r.ID))
+		return s, drop(err)
 	}
 	s.Items, _ = s.Plan.Count()
 	if confirm != nil {
 		if err := confirm(s.Plan); err != nil {
-			return s, errors.Join(err, d.unfile(ctx, r.ID))
+			return s, drop(err)
 		}
 	}
 	s.Outcome, err = d.Erase(ctx, Order{Request: r.ID, PlanHash: s.Plan.Hash, ConfirmCount: s.Items}, fleet, nil)
 	return s, err
+}
+
+// refile is the request under which a person who came back is erased again.
+func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
+	all, err := d.List()
+	if err != nil {
+		return Request{}, err
+	}
+	for _, o := range all {
+		if o.Of != p.Request || o.Pseudonym != p.Pseudonym || o.Done() {
+			continue
+		}
+		for _, t := range terms {
+			if !slices.Contains(o.Terms(), t) {
+				o.Aliases = append(o.Aliases, t)
+			}
+		}
+		return o.Request, nil
+	}
+	now := d.Clock.Now().UTC()
+	return Request{
+		ID: "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
+		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
+		State: StateOpen, Created: now, Updated: now, Of: p.Request,
+	}, nil
 }
 
 // unfile closes the request of a sweep that was not carried out: it would keep the

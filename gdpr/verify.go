@@ -58,6 +58,15 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			held[st.ID] = st.Ground
 		}
 	}
+	if x.p.Hash == "" { // without a plan, what is on hold now was
+		for _, f := range q.found {
+			if by, err := x.d.held(&s, f.Item.ID); err != nil {
+				return nil, err
+			} else if by != "" {
+				held[f.Item.ID] = "under request " + by
+			}
+		}
+	}
 	var heldHits int64
 	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
 	for _, f := range q.found {

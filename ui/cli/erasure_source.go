@@ -111,7 +111,24 @@ func (e *erasureSource) change(op string, do func() (gdpr.Due, error)) error {
 
 // Hold implements tui.ErasureSource.
 func (e *erasureSource) Hold(ctx context.Context, id string, h gdpr.Hold) error {
-	return e.change("gdpr-hold", func() (gdpr.Due, error) { return e.desk.Hold(ctx, id, h) })
+	return e.change("gdpr-hold", func() (gdpr.Due, error) {
+		h, err := gdpr.Locate(ctx, e.s.fleet, h)
+		if err != nil {
+			return gdpr.Due{}, err
+		}
+		return e.desk.Hold(ctx, id, h)
+	})
+}
+
+// Unhold implements tui.ErasureSource.
+func (e *erasureSource) Unhold(ctx context.Context, id string, h gdpr.Hold) error {
+	h, _ = gdpr.Locate(ctx, e.s.fleet, h) // what store it is; the item may be gone
+	return e.change("gdpr-unhold", func() (gdpr.Due, error) { return e.desk.Unhold(ctx, id, h) })
+}
+
+// Withdraw implements tui.ErasureSource.
+func (e *erasureSource) Withdraw(ctx context.Context, id, reason string) error {
+	return e.change("gdpr-withdraw", func() (gdpr.Due, error) { return e.desk.Withdraw(ctx, id, reason) })
 }
 
 // Choose implements tui.ErasureSource.

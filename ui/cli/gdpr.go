@@ -22,7 +22,7 @@ func (a *app) gdprCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
-		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprChooseCommand(),
+		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprSweepCommand())
 	for _, m := range []struct {
 		name, short string
@@ -308,12 +308,67 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 				return err
 			}
 			return a.changeRequest("gdpr-hold", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
-				return d.Hold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
+				s, err := a.stores(cmd.Context())
+				if err != nil {
+					return gdpr.Due{}, err
+				}
+				h, err := gdpr.Locate(cmd.Context(), s.fleet, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
+				if err != nil {
+					return gdpr.Due{}, err
+				}
+				return d.Hold(cmd.Context(), id, h)
 			})
 		},
 	}
 	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
 	c.Flags().StringVar(&ground, "ground", "", "the exception that applies")
+	return c
+}
+
+func (a *app) gdprUnholdCommand() *cobra.Command {
+	var item string
+	c := &cobra.Command{
+		Use: "unhold REQUEST --item REF", Short: "Lift a hold: the item goes with the next plan, or the next sweep", Args: cobra.ExactArgs(1),
+		Long: "Lifts a hold. The plan that stands is void then. Of a complete request too: `gdpr sweep` erases what the hold kept.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, err := model.ParseRef(item)
+			if err != nil {
+				return err
+			}
+			return a.changeRequest("gdpr-unhold", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+				h := gdpr.Hold{Store: ref.Store, ID: ref.ID}
+				if s, err := a.stores(cmd.Context()); err == nil { // the store may have another name now, and the item may be gone
+					h, _ = gdpr.Locate(cmd.Context(), s.fleet, h)
+				}
+				r, err := d.Unhold(cmd.Context(), id, h)
+				if err == nil && r.State == gdpr.StateComplete {
+					a.sayf("to erase what it kept: memdesk gdpr sweep")
+				}
+				return r, err
+			})
+		},
+	}
+	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
+	return c
+}
+
+func (a *app) gdprWithdrawCommand() *cobra.Command {
+	reason, yes := "", false
+	c := &cobra.Command{
+		Use: "withdraw REQUEST --reason TEXT", Short: "Close a request that is not to be carried out any further", Args: cobra.ExactArgs(1),
+		Long: "Closes a request: the person took it back, or it was filed twice. Its identifiers, holds and plan go; the record\n" +
+			"that there was one stays. What was erased before stays erased.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeRequest("gdpr-withdraw", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+				if err := a.confirm(cmd.Context(), yes, "withdraw "+id+"? Its identifiers go, and it cannot be taken up again."); err != nil {
+					return gdpr.Due{}, err
+				}
+				return d.Withdraw(cmd.Context(), id, reason)
+			})
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", "", "who took it back, and why")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
 

@@ -147,6 +147,8 @@ func (r ErasureRequest) daysLeft(now time.Time) int {
 func dueWords(r ErasureRequest, now time.Time) string {
 	left := r.daysLeft(now)
 	switch {
+	case r.State == gdpr.StateWithdrawn:
+		return "withdrawn"
 	case r.Done():
 		return "answered"
 	case r.PausedSince != "":
@@ -201,6 +203,8 @@ func erasureNext(r ErasureRequest) string {
 		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
 	case gdpr.StateComplete:
 		return "Every layer in scope is clean. enter reads the receipt, S saves it."
+	case gdpr.StateWithdrawn:
+		return "It was withdrawn, and its names are gone. Nothing more is done; a files a new one."
 	}
 	return ""
 }
@@ -218,7 +222,7 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 		{value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), kind: headTitle},
 		{value: esc.Const(erasureNext(r)), kind: kind},
 	}
-	if r.Reason != "" && !r.Under() {
+	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, maxReason)), kind: headWarn})
 	}
 	head = append(head, d.runLines(ctx, r)...)
@@ -234,6 +238,9 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 	if r.Done() {
 		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, maxTitle))),
 			field("finished", esc.Const(moment(r.Finished))))
+		if r.Reason != "" {
+			head = append(head, field("reason", esc.LineMax(r.Reason, maxReason)))
+		}
 	} else {
 		head = append(head, field("person", esc.LineMax(r.Subject, maxField)))
 		for _, a := range r.Aliases {
@@ -297,6 +304,8 @@ func (d *desk) noErasure(p *records, more func(r ErasureRequest) string) func() 
 // open is what stands in the way of changing a request.
 func stillOpen(r ErasureRequest) string {
 	switch {
+	case r.State == gdpr.StateWithdrawn:
+		return "the request was withdrawn, and its names are gone"
 	case r.Done():
 		return "the request is complete, and its names are gone"
 	case r.Under():
@@ -349,7 +358,10 @@ func (d *desk) erasureKeys(p *records) []Binding {
 			return ""
 		}), Handler: request(a.pauseErasure)},
 		{Keys: []string{"x"}, Description: "export everything about the person, for the person", Disabled: d.noErasure(p, func(r ErasureRequest) string {
-			if r.Done() {
+			switch {
+			case r.State == gdpr.StateWithdrawn:
+				return stillOpen(r)
+			case r.Done():
 				return "the request is complete: there is nothing left to export"
 			}
 			return ""
@@ -357,24 +369,38 @@ func (d *desk) erasureKeys(p *records) []Binding {
 		{Keys: []string{"A"}, Description: "who must approve the plan, and how", Disabled: d.noErasure(p, planned), Handler: request(a.showApproval)},
 		{Keys: []string{"T"}, Description: "the deadline: extend it, or stop the clock while an identity is checked", Disabled: d.noErasure(p, stillOpen), Handler: request(a.clockDialog)},
 		{Keys: []string{"v"}, Hint: "verify", Description: "look again at every store and layer; nothing is changed", Disabled: d.noErasure(p, func(r ErasureRequest) string {
-			if r.Under() {
+			switch {
+			case r.State == gdpr.StateWithdrawn:
+				return stillOpen(r)
+			case r.Under():
 				return "a run is under way, which looks again at its end"
 			}
 			return ""
 		}), Handler: request(a.verifyErasure)},
 		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.openVerdicts), Disabled: func() string {
 			r, ok := currentErasure(p)
-			if !ok || !r.Done() && r.State != gdpr.StatePartial && r.State != gdpr.StatePending {
+			if !ok || r.State != gdpr.StateComplete && r.State != gdpr.StatePartial && r.State != gdpr.StatePending {
 				return "there are verdicts at the end of a run"
 			}
 			return ""
 		}},
 		{Keys: []string{"S"}, Description: "save the receipt to a file", Disabled: d.noErasure(p, func(r ErasureRequest) string {
-			if !r.Done() {
+			if r.State != gdpr.StateComplete {
 				return "only a complete erasure has a receipt"
 			}
 			return ""
 		}), Handler: request(a.saveReceipt)},
+		{Keys: []string{"U"}, Description: "lift a hold, so that the item goes too", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			switch {
+			case r.Under():
+				return stillOpen(r)
+			case len(r.Holds) == 0:
+				return "nothing is on hold under this request"
+			}
+			return ""
+		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.liftDialog(r, "", "")) })},
+		{Keys: []string{"W"}, Description: "withdraw the request: it is closed without an erasure, and its names go", Disabled: d.noErasure(p, stillOpen),
+			Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.withdrawDialog(r, "")) })},
 	}
 	if p.full {
 		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
@@ -391,9 +417,9 @@ func (d *desk) erasureKeys(p *records) []Binding {
 // openErasure shows what a request is about now.
 func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
 	switch {
-	case r.Done():
+	case r.State == gdpr.StateComplete:
 		return d.app.showReceipt(r)
-	case r.Under() || r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped():
+	case r.Under() || r.Done() || r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped():
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":

@@ -105,11 +105,26 @@ func TestErasureFaults(t *testing.T) {
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		r.press("c").see("this row is no item")
+		// Lifted again, from the plan and from the request.
+		r.press("/", "graph hold", "enter").see("/graph hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("0 on hold")
+		r.press("U").see("this row is no item")
+		r.press("/", "graph forget", "enter").see("/graph forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
-		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 0 {
-			t.Fatalf("hold: %s", out)
+		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 4 {
+			t.Fatalf("hold of nothing: exit %d: %s", code, out)
 		}
-		r.press("E").see("the plan is void")
+		if out, code := o.run("gdpr", "choose", id, "--item", "graph:nothing-like-this", "--action", "forget"); code != 0 {
+			t.Fatalf("choose: %s", out)
+		}
+		r.press("E").see("the plan is void").press("esc").see("[6 Erasure]")
+		r.press(">", ">").see("a legal claim").press("U").answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").see("0 on hold").press("esc").see("[6 Erasure]")
+		// Closed without an erasure: with a reason, and then for good.
+		r.press("W").answer("Withdraw "+id, "enter").see("cancelled")
+		r.press("W").answer("Withdraw "+id, "tab", "tab").see("[Withdraw]").press("enter").answer("a withdrawal needs its reason", "tab", "Teo called", "tab").see("[Withdraw]").press("enter").see("withdrawn: " + id)
+		r.see("the names are gone", "Teo called").gone("usr_teo").press("p").see("was withdrawn")
+		if out, code := o.run("gdpr", "status", "usr_teo", "--json"); code != 0 || !strings.Contains(out, `"state":"withdrawn"`) {
+			t.Errorf("status: exit %d: %s", code, out)
+		}
 	})
 	t.Run("read-only", func(t *testing.T) {
 		t.Parallel()

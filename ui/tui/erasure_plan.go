@@ -453,6 +453,17 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 	out := []Binding{
 		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
 		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step())) }},
+		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
+			if why := item(); why != "" {
+				return why
+			}
+			if step().Action != gdpr.Held {
+				return "it is not on hold"
+			}
+			return ""
+		}, Handler: func() tea.Cmd {
+			return a.show(a.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), ""))
+		}},
 		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
 			if why := item(); why != "" {
 				return why

@@ -29,6 +29,10 @@ type ErasureSource interface {
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)
 	// Hold keeps an item back; the plan that stands is void then.
 	Hold(ctx context.Context, id string, h gdpr.Hold) error
+	// Unhold lifts a hold, also of a complete request; the plan that stands is void then.
+	Unhold(ctx context.Context, id string, h gdpr.Hold) error
+	// Withdraw closes a request that is not to be carried out any further.
+	Withdraw(ctx context.Context, id, reason string) error
 	// Choose decides otherwise than the policy; the plan that stands is void then.
 	Choose(ctx context.Context, id string, c gdpr.Choice) error
 	// Extend lengthens the deadline, once.

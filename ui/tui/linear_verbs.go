@@ -52,6 +52,8 @@ func linearVerbs() []linearVerb {
 		{"plan", "[NUMBER]", "search every store and make the plan of a request; nothing is changed", either(map[string]string{boardErasure: "p", "steps": "p"}), []string{"plan 1"}},
 		{"show", "NUMBER", "what a request is about now: its plan, or its receipt", on(boardErasure, "enter"), []string{"show 1"}},
 		{"hold", "NUMBER", "keep an item of a plan back, with the ground that permits it", on("steps", "H"), []string{"hold 4"}},
+		{"unhold", "NUMBER", "lift a hold, of a request or of an item of a plan", either(map[string]string{boardErasure: "U", "steps": "U"}), []string{"unhold 1"}},
+		{"withdraw", "NUMBER", "close a request without an erasure, with a reason", on(boardErasure, "W"), []string{"withdraw 1"}},
 		{"choose", "NUMBER", "forget an item of a plan instead of redacting it, or the other way round", on("steps", "c"), []string{"choose 4"}},
 		{"approval", "[NUMBER]", "who must approve a plan, and how", either(map[string]string{boardErasure: "A", "steps": "A"}), []string{"approval 1"}},
 		{"erase", "[NUMBER]", "carry a plan out, after a question and with the request typed", either(map[string]string{boardErasure: "E", "steps": "E"}), []string{"erase 1"}},

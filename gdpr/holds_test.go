@@ -1,0 +1,218 @@
+package gdpr_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// hold puts an item on hold as the commands do.
+func (w *world) hold(request, store, id string) {
+	w.t.Helper()
+	h, err := gdpr.Locate(w.t.Context(), w.fleet, gdpr.Hold{Store: store, ID: id, Ground: "a claim"})
+	if err == nil {
+		_, err = w.desk.Hold(w.t.Context(), request, h)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// actions are what a plan does with each item.
+func actions(p gdpr.Plan) map[string]gdpr.Step {
+	out := map[string]gdpr.Step{}
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			out[st.Store+":"+st.ID] = st
+		}
+	}
+	return out
+}
+
+// TestAHoldIsOnTheStoreAndNotOnItsName: by whatever name, path or link the same store
+// is opened, what is held in it stays; another store of the same name holds nothing.
+func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
+	t.Parallel()
+	for _, done := range []bool{false, true} {
+		w := newWorld(t)
+		w.fill()
+		link := filepath.Join(memDir(t), "link.sqlite")
+		if err := os.Symlink(w.path("db"), link); err != nil {
+			t.Fatal(err)
+		}
+		r := w.file()
+		w.hold(r.ID, "db", "n2")
+		if done {
+			w.complete(w.plan(r.ID))
+		}
+		w.more = []backends.StoreConfig{{Name: "graph", Kind: "sqlite", Path: w.path("db")}, {Name: "linked", Kind: "sqlite", Path: link}}
+		w.open()
+		for _, name := range []string{"db", "graph", "linked"} {
+			_, err := w.store(name).Provider.Forget(t.Context(), model.ForgetRequest{ID: "n2"})
+			if !model.IsRefusal(err) {
+				t.Errorf("done %v, as %s: %v; want a refusal", done, name, err)
+			}
+			if _, err := w.store(name).Provider.Forget(t.Context(), model.ForgetRequest{DataSubjectID: "nobody"}); !model.IsRefusal(err) {
+				t.Errorf("done %v, the cascade of %s: %v; want a refusal", done, name, err)
+			}
+		}
+		another := model.Store{Name: "db", Kind: "sqlite", Location: filepath.Join(w.dir, "another.sqlite")}
+		passed := false
+		err := w.desk.Gate()(t.Context(), &model.Call{Op: model.OpForget, Store: &another, ID: "n2", Forget: &model.ForgetRequest{ID: "n2"}},
+			func(context.Context) error { passed = true; return nil })
+		if err != nil || !passed {
+			t.Errorf("done %v, another store of that name: %v", done, err)
+		}
+	}
+}
+
+// TestAHoldOnNothing is refused where it is made; one whose item has gone since is told
+// with what lifts it.
+func TestAHoldOnNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	if _, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "nothing-like-this", Ground: "x"}); !errors.Is(err, model.NotFound) {
+		t.Errorf("Locate: %v; want NotFound", err)
+	}
+	for _, h := range []gdpr.Hold{{Store: "db", ID: "x3", Ground: "it names nobody"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
+		if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
+			t.Fatal(err)
+		}
+		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
+		if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.NotFound) || !strings.Contains(err.Error(), "gdpr unhold "+r.ID+" --item "+ref) {
+			t.Errorf("%s: MakePlan = %v; want NotFound and what lifts it", ref, err)
+		}
+		if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: h.Store, ID: h.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: h.Store, ID: h.ID}); !errors.Is(err, model.NotFound) {
+			t.Errorf("lifted twice: %v; want NotFound", err)
+		}
+	}
+	w.hold(r.ID, "db", "n2")
+	before := w.plan(r.ID)
+	got, err := w.desk.Unhold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "n2"})
+	if err != nil || got.PlanHash != "" {
+		t.Fatalf("the plan stands after a hold was lifted: %q, %v", got.PlanHash, err)
+	}
+	if now := w.plan(r.ID); actions(before)["db:n2"].Action != gdpr.Held || actions(now)["db:n2"].Action == gdpr.Held {
+		t.Errorf("before %q, after %q", actions(before)["db:n2"].Action, actions(now)["db:n2"].Action)
+	}
+}
+
+// TestAHoldOfAnotherRequest: what one request keeps back, the plan of another shows as
+// kept, with the request and without that one's ground.
+func TestAHoldOfAnotherRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(bobs.ID, "db", "n4") // names both
+	hers := w.file()
+	p := w.plan(hers.ID)
+	st := actions(p)["db:n4"]
+	if st.Action != gdpr.Held || !strings.Contains(st.Ground, bobs.ID) || strings.Contains(st.Ground, "claim") {
+		t.Fatalf("n4 = %+v; want it held under %s", st, bobs.ID)
+	}
+	if out := w.complete(p); out.Held != 1 {
+		t.Errorf("%d held; want 1", out.Held)
+	}
+	// Put on hold after the plan was made: the run says which request keeps it.
+	w2 := newWorld(t)
+	w2.fill()
+	hers = w2.file()
+	p = w2.plan(hers.ID)
+	if bobs, err = w2.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"}); err != nil {
+		t.Fatal(err)
+	}
+	w2.hold(bobs.ID, "db", "n4")
+	if out, err := w2.erase(p); err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), bobs.ID) {
+		t.Errorf("%s, %q, %v; want partial, naming %s", out.Status, out.Problems, err, bobs.ID)
+	}
+}
+
+// TestWhatIsHeldDoesNotComeBack: after the end a sweep files nothing for what was kept
+// on purpose and a look again finds no residue; lifted, the next sweep erases it.
+func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.hold(r.ID, "db", "n2")
+	w.hold(r.ID, "agent", "AGENT.md")
+	w.complete(w.plan(r.ID))
+	for range 2 {
+		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) > 0 || len(problems) > 0 {
+			t.Fatalf("Sweep = %+v, %q, %v; want nothing", swept, problems, err)
+		}
+	}
+	if all, err := w.desk.List(); err != nil || len(all) != 1 {
+		t.Errorf("%d requests, %v; want the one", len(all), err)
+	}
+	layers, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range layers {
+		if l.Verdict == model.VerdictResidue {
+			t.Errorf("%+v", l)
+		}
+	}
+	for _, h := range []gdpr.Hold{{Store: "db", ID: "n2"}, {Store: "agent", ID: "AGENT.md"}} {
+		if _, err := w.desk.Unhold(t.Context(), r.ID, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 1 || swept[0].Outcome.Status != gdpr.StateComplete {
+		t.Fatalf("Sweep = %+v, %v", swept, err)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+}
+
+// TestASweepGoesOnWithItsOwn: one that could not finish is taken up by the next, and
+// no second request is filed.
+func TestASweepGoesOnWithItsOwn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	plant(t, w.path("agent"), map[string]string{"daily/2026-02-28.md": "- " + name + "\n- quiet\n"})
+	fail := true
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if fail && c.Retain != nil {
+			return model.Errorf(model.Unavailable, "retain", "no answer")
+		}
+		return next(ctx)
+	}}
+	w.open()
+	first, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(first) != 1 || first[0].Outcome.Status != gdpr.StatePartial {
+		t.Fatalf("Sweep = %+v, %v; want partial", first, err)
+	}
+	fail = false
+	plant(t, w.path("agent"), map[string]string{"daily/2026-03-01.md": "- " + mail + "\n- quiet\n"})
+	w.open()
+	second, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(second) != 1 || second[0].Request != first[0].Request || second[0].Outcome.Status != gdpr.StateComplete {
+		t.Fatalf("Sweep = %+v, %v; want the same request, complete", second, err)
+	}
+	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+}

@@ -1,0 +1,71 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// liftDialog asks which hold of a request is to be lifted: the item of item where a
+// list has it, else the one that is typed. Of a complete request the names of what it
+// holds are gone, and only the operator knows them.
+func (a *App) liftDialog(r ErasureRequest, item, wrong string) *dialog {
+	d, esc := a.d, a.d.st.esc
+	lines := []headLine{{value: esc.Const("Lift a hold?"), kind: headTitle}}
+	if wrong != "" {
+		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+	}
+	for _, h := range r.Holds {
+		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
+		if item == "" && !r.Done() {
+			item = ref
+		}
+		lines = append(lines, headLine{value: esc.Sprintf("%s: %s", esc.LineMax(ref, maxTitle), esc.LineMax(h.Ground, maxTitle))})
+	}
+	next := "The plan that stands is void then, approvals too: every store is searched again."
+	if r.Done() {
+		next = "The item's name is gone from the request: type it. `memdesk gdpr sweep` erases what the hold kept."
+	}
+	lines = append(lines, headLine{value: esc.Const(next), kind: headNote})
+	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: lines, fields: []field{{label: esc.Const("item, STORE:ID: ")}}}
+	dlg.fields[0].input.set(item)
+	dlg.choices = []choice{{verb: "Lift", act: func(ctx context.Context, f filled) acted {
+		ref, err := model.ParseRef(strings.TrimSpace(f.fields[0]))
+		if err == nil {
+			err = d.erasure.Unhold(ctx, r.ID, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+		}
+		switch {
+		case err != nil:
+			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+reason(d.esc, err).String())}
+		case r.Done():
+			return acted{ok: true, text: d.esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
+		}
+		return a.replanned(r, nil, "lifted")
+	}}}
+	return dlg
+}
+
+// withdrawDialog asks why a request is closed without an erasure.
+func (a *App) withdrawDialog(r ErasureRequest, wrong string) *dialog {
+	d, esc := a.d, a.d.st.esc
+	lines := []headLine{
+		{value: esc.Sprintf("Withdraw %s?", r.ID), kind: headTitle},
+		{value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
+	}
+	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+		lines = append(lines, headLine{value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), kind: headWarn})
+	}
+	if wrong != "" {
+		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+	}
+	dlg := &dialog{title: esc.Const("Withdraw"), noReason: true, lines: lines, fields: []field{{label: esc.Const("who took it back and why, required: ")}}}
+	dlg.choices = []choice{{verb: "Withdraw", act: func(ctx context.Context, f filled) acted {
+		if err := d.erasure.Withdraw(ctx, r.ID, f.fields[0]); err != nil {
+			return acted{next: a.withdrawDialog(r, "not withdrawn: "+reason(d.esc, err).String())}
+		}
+		return acted{ok: true, text: d.esc.Sprintf("withdrawn: %s", r.ID)}
+	}}}
+	return dlg
+}
