@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
@@ -225,14 +226,14 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printPlan(d, p, text)
+			return a.printPlan(cmd.Context(), d, p, s.fleet, text)
 		},
 	}
-	c.Flags().BoolVar(&text, "text", false, "show the edited text of each redaction")
+	c.Flags().BoolVar(&text, "text", false, "show each redaction, text and metadata, before and after")
 	return c
 }
 
-func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
+func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *backends.Fleet, text bool) error {
 	tab := a.table("REF", "LAYER", "ACTION", "REASON")
 	incomplete, notes := false, []string{}
 	for _, s := range p.Stores {
@@ -241,7 +242,13 @@ func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 				r := row{"store": st.Store, "id": model.EncodeID(st.ID), "layer": st.Layer, "reason": st.Reason, "action": st.Action,
 					"bytes": st.Bytes, "ground": nilIfEmpty(st.Ground), "new_id": nilIfEmpty(model.EncodeID(st.NewID)), "shared": st.Others}
 				if st.Action == gdpr.Redact {
-					r["new_body"] = st.NewBody
+					r["new_body"], r["new_meta"] = st.NewBody, nil
+					if st.NewMeta != nil {
+						r["new_meta"] = fieldMap(st.NewMeta)
+					}
+					if it, err := before(ctx, fleet, st); text && err == nil {
+						r["body"], r["meta"] = it.Body, fieldMap(it.Meta)
+					}
 				}
 				if err := a.emit("item", r); err != nil {
 					return err
@@ -255,7 +262,7 @@ func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 			tab.add(model.Ref{Store: st.Store, ID: st.ID}.String(), st.Layer, string(st.Action), reason)
 			if text && st.Action == gdpr.Redact {
 				tab.flush()
-				a.body(st.NewBody)
+				a.printRedaction(ctx, fleet, st)
 			}
 		}
 		if s.Error != "" {
@@ -296,6 +303,34 @@ func (a *app) printPlan(d *gdpr.Desk, p gdpr.Plan, text bool) error {
 		return &exitError{code: exitPartial}
 	}
 	return nil
+}
+
+// before is an item as it is, which must be as the plan saw it.
+func before(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) (model.Item, error) {
+	s, err := fleet.Store(st.Store)
+	if err != nil {
+		return model.Item{}, err
+	}
+	if s.Browser == nil {
+		return model.Item{}, model.Errorf(model.Unsupported, "plan", "the store cannot show single items")
+	}
+	it, err := s.Browser.Read(ctx, st.ID)
+	if err == nil && st.Revision != "" && it.Revision != st.Revision {
+		err = model.Errorf(model.Conflict, "plan", "it has changed since it was planned")
+	}
+	return it, err
+}
+
+// printRedaction shows what is taken out of an item as lines that go and come.
+func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) {
+	it, err := before(ctx, fleet, st)
+	if err != nil {
+		a.sayf("%s cannot be compared: %s", model.Ref{Store: st.Store, ID: st.ID}.String(), string(model.KindOf(err)))
+		a.body(st.NewBody)
+		return
+	}
+	old, edited := st.Edited(it)
+	a.body(udiff.Unified("as it is", "as it will be", old, edited))
 }
 
 func (a *app) gdprHoldCommand() *cobra.Command {

@@ -368,7 +368,8 @@ func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *te
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return newText(head, "")
 	}
-	body, seen, err := d.stepBody(ctx, st)
+	it, err := d.stepItem(ctx, st)
+	body, seen := it.Body, it.Revision
 	switch {
 	case errors.Is(err, model.NotFound):
 		return newText(append(head, headLine{value: esc.Const("It is gone already."), kind: headNote}), "")
@@ -381,7 +382,8 @@ func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *te
 	head = append(head, headLine{kind: headBlank})
 	if st.Action == gdpr.Redact {
 		var c comparison
-		c.compare(esc, "as it is", "as it will be", body, st.NewBody)
+		old, edited := st.Edited(it)
+		c.compare(esc, "as it is", "as it will be", old, edited)
 		return c.text(head)
 	}
 	t := newText(head, body)
@@ -411,20 +413,19 @@ func stepWords(st gdpr.Step) string {
 	return "out of reach: memdesk cannot change it; the receipt names it"
 }
 
-// stepBody reads what a step is about, as it is now.
-func (d *desk) stepBody(ctx context.Context, st gdpr.Step) (string, model.Revision, error) {
+// stepItem reads what a step is about, as it is now.
+func (d *desk) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
 	s, err := d.fleet.Store(st.Store)
 	switch {
 	case err != nil:
-		return "", "", err
+		return model.Item{}, err
 	case st.Layer == "quarantine" && s.Quarantine != nil:
 		q, err := s.Quarantine.ReadQuarantined(ctx, st.ID)
-		return q.Body, "", err
+		return model.Item{Body: q.Body}, err
 	case s.Browser == nil:
-		return "", "", model.Errorf(model.Unsupported, "read", "this store cannot show single items")
+		return model.Item{}, model.Errorf(model.Unsupported, "read", "this store cannot show single items")
 	}
-	it, err := s.Browser.Read(ctx, st.ID)
-	return it.Body, it.Revision, err
+	return s.Browser.Read(ctx, st.ID)
 }
 
 // planKeys are the keys of a plan beside those of every list.

@@ -3,10 +3,13 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/internal/safetext"
+	"memdesk/model"
 )
 
 // countedPlans gives one plan and counts how often it was read.
@@ -59,5 +62,30 @@ func TestPlanIsReadOnce(t *testing.T) {
 	src.hash, q.Cursor = "two", "one:1000"
 	if _, _, err := shown.rows(t.Context(), src, "er", q); err != nil || src.reads != 2 {
 		t.Errorf("another plan stands: %d readings, %v; want 2", src.reads, err)
+	}
+}
+
+// oneItem is a store that holds one item.
+type oneItem struct {
+	model.Browser
+	item model.Item
+}
+
+func (o oneItem) Read(context.Context, string) (model.Item, error) { return o.item, nil }
+
+// TestARedactionShowsItsMetadata looks at the drill-down of a step that edits
+// metadata and text: both are there, before and after.
+func TestARedactionShowsItsMetadata(t *testing.T) {
+	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
+	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
+	d := &desk{esc: safetext.Escaper{}, fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
+	got := d.stepText(t.Context(), ErasureRequest{}, st).body
+	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "made") {
+		t.Errorf("a field that nobody edits is shown:\n%s", got)
 	}
 }
