@@ -73,7 +73,7 @@ func (f file) layer() model.Layer {
 	case f.problem != "":
 		l.Readable = false
 	case f.meta.Kind == rootdir.Link:
-		l.Readable, l.Reason = false, "a symbolic link, which is not followed"
+		l.Kind, l.ItemID, l.Readable, l.Reason = model.LayerExternal, "", false, model.LinkReason
 	case f.meta.Kind != rootdir.File:
 		l.Readable, l.Reason = false, "a special file, which is not read"
 	case f.meta.Links() > 1:

@@ -71,6 +71,8 @@ func (s *store) layers(ctx context.Context) ([]layer, error) {
 	for _, c := range children {
 		l := layer{Layer: model.Layer{ID: c.Name, Kind: model.LayerExternal, Bytes: c.Size, Readable: c.Kind == rootdir.File, Links: otherNames(c.Meta)}, name: c.Name}
 		switch {
+		case c.Kind == rootdir.Link:
+			l.Reason = model.LinkReason
 		case !l.Readable:
 			l.Reason = "it is no regular file"
 		case slices.Contains(fileNames, c.Name):
@@ -118,6 +120,9 @@ func (s *store) pendingLayers() ([]layer, error) {
 			pending: true, name: c.Name}
 		if !l.Readable {
 			l.Kind, l.Reason = model.LayerExternal, "it is no regular file"
+			if c.Kind == rootdir.Link {
+				l.Reason = model.LinkReason
+			}
 		} else if name, ok := strings.CutSuffix(c.Name, ".json"); ok && name != "" {
 			l.Kind, l.ItemID = model.LayerItem, TierPending+"/"+name
 		}

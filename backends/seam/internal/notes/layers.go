@@ -93,7 +93,7 @@ func (f found) layer() model.Layer {
 	case f.problem != "":
 		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, f.problem
 	case f.meta.Kind == rootdir.Link:
-		l.Kind, l.Readable, l.ItemID, l.Reason = model.LayerExternal, false, "", "a symbolic link, which is not followed"
+		l.Kind, l.Readable, l.ItemID, l.Reason = model.LayerExternal, false, "", model.LinkReason
 	case f.meta.Kind != rootdir.File:
 		l.Kind, l.Readable, l.Reason = model.LayerExternal, false, "a special file, which is not read"
 	case f.meta.Links() > 1:

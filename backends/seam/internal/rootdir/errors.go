@@ -11,7 +11,7 @@ import (
 )
 
 // ErrLink is in the error that refuses a symbolic link.
-var ErrLink = errors.New("it is a symbolic link, which is not followed")
+var ErrLink = model.ErrLink
 
 // ErrNotFile is in the error that refuses a directory or a special file where a
 // regular file is asked for.

@@ -1,0 +1,89 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A symbolic link holds nothing itself. What it leads to inside of the store is
+// looked at under its own name; what lies elsewhere is named as out of reach. Either
+// way the request comes to its end.
+func TestASymbolicLinkIsNamed(t *testing.T) {
+	tests := []struct{ name, kind, path, link, to string }{
+		{"vault note to a note", "vault", "s", "s/memory/idea/also.md", "x.md"},
+		{"vault note to elsewhere", "vault", "s", "s/memory/idea/also.md", "../../../elsewhere.md"},
+		{"vault directory to elsewhere", "vault", "s", "s/memory/other", "../../outside"},
+		{"vault broken", "vault", "s", "s/memory/idea/broken.md", "nothing.md"},
+		{"vault trash to elsewhere", "vault", "s", "s/.trash/t.md", "../../elsewhere.md"},
+		{"device-local to elsewhere", "devicelocal", "s", "s/idea/also.md", "../../elsewhere.md"},
+		{"crewship memory to elsewhere", "crewship", "s/output/crews/c1/agents/red/.memory", "s/output/crews/c1/agents/red/.memory/topics/t.md", "../../../../../../../../elsewhere.md"},
+		{"crewship snapshot to elsewhere", "crewship", "s", "s/output/crews/c1/agents/red/.memory/.snapshots/r1/AGENT.md", "/nowhere/elsewhere.md"},
+		{"curated beside the memories", "curated", "s/memories", "s/memories/old.md", "../../elsewhere.md"},
+		{"curated proposal", "curated", "s/memories", "s/pending/memory/aa.json", "../../../elsewhere.md"},
+		{"beads", "beads", "s", "s/.beads/old.jsonl", "../../elsewhere.md"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			plant(t, w.dir, map[string]string{
+				"elsewhere.md": "of " + name + "\n", "outside/n.md": "of " + name + "\n",
+				"s/memory/idea/hers.md": "# Of " + name + "\n", "s/memory/idea/x.md": "# X\n\nrain\n", "s/idea/hers.md": "# Of " + name + "\n", "s/idea/x.md": "# X\n\nrain\n",
+				"s/output/crews/c1/agents/red/.memory/daily/2026-02-01.md": "- " + name + " called\n", "s/output/crews/c1/agents/red/.memory/AGENT.md": "likes tea\n",
+				"s/memories/MEMORY.md":  "knows " + name + "\n§\nknows bob\n",
+				"s/.beads/issues.jsonl": `{"id":"x-1","title":"about ` + name + `","status":"open","priority":2,"issue_type":"task"}` + "\n" + `{"id":"x-2","title":"about bob","status":"open","priority":2,"issue_type":"task"}` + "\n",
+			})
+			link := filepath.Join(w.dir, tt.link)
+			if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(tt.to, link); err != nil {
+				t.Fatal(err)
+			}
+			w.more = []backends.StoreConfig{{Name: "links", Kind: tt.kind, Path: filepath.Join(w.dir, tt.path)}}
+			w.open()
+			r := w.file()
+			p, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range p.Stores {
+				if s.Error != "" || len(s.Problems) > 0 {
+					t.Errorf("plan: %q %q", s.Error, s.Problems)
+				}
+			}
+			out, err := w.erase(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var row *receipt.Layer
+			for _, l := range out.Layers {
+				if l.Verdict != model.VerdictClean && l.Verdict != model.VerdictOutOfScope {
+					t.Errorf("%+v", l)
+				}
+				if l.Store == "links" && filepath.Base(tt.link) == filepath.Base(l.Layer) && l.Method == "not looked at" {
+					row = &l
+				}
+			}
+			if out.Status != gdpr.StateComplete || len(out.Problems) > 0 {
+				t.Errorf("%s: %s %q", out.Status, out.Reason, out.Problems)
+			}
+			if row == nil || row.Verdict != model.VerdictOutOfScope || !strings.Contains(row.Reason, "link") {
+				t.Errorf("the link's row: %+v", row)
+			}
+			if b, err := os.ReadFile(filepath.Join(w.dir, "elsewhere.md")); err != nil || !strings.Contains(string(b), name) {
+				t.Errorf("what it leads to was touched: %q %v", b, err)
+			}
+			if _, err := os.Lstat(link); err != nil {
+				t.Errorf("the link: %v", err)
+			}
+		})
+	}
+}
