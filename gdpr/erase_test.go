@@ -94,7 +94,7 @@ func TestReceiptIsEvidence(t *testing.T) {
 		for _, bit := range bits {
 			bad := slices.Clone(file)
 			bad[i] ^= bit
-			if _, _, err := w.desk.CheckReceipt(bad); !errors.Is(err, receipt.ErrTampered) {
+			if _, _, err := w.desk.CheckReceipt(bad, ""); !errors.Is(err, receipt.ErrTampered) {
 				t.Fatalf("byte %d flipped: %v", i, err)
 			}
 		}
@@ -107,7 +107,7 @@ func TestReceiptIsEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := w.desk.CheckReceipt(signed); !errors.Is(err, receipt.ErrTampered) {
+	if _, _, err := w.desk.CheckReceipt(signed, ""); !errors.Is(err, receipt.ErrTampered) {
 		t.Errorf("another key: %v", err)
 	}
 	if _, _, err := receipt.Read(signed, ""); err != nil {

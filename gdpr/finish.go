@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"memdesk/gdpr/receipt"
@@ -107,19 +108,42 @@ func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 	if err != nil {
 		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", pathless(err))
 	}
-	rec, key, err := d.CheckReceipt(b)
-	return b, rec, key, err
+	rec, signer, err := d.CheckReceipt(b, "")
+	if err == nil && signer.Known == "" {
+		err = errors.Join(receipt.ErrTampered, errors.New("this desk's key is gone, so nobody can say who signed it"))
+	}
+	return b, rec, signer.KeyID, err
 }
 
-// CheckReceipt verifies a receipt's bytes, offline. Where this desk has a key of
-// its own, only that one counts.
-func (d *Desk) CheckReceipt(file []byte) (receipt.Receipt, string, error) {
-	pinned := ""
-	switch key, err := receipt.ReadKey(d.dir("keys", "receipt")); {
-	case err == nil:
-		pinned = key.Public()
-	case !errors.Is(err, fs.ErrNotExist):
-		return receipt.Receipt{}, "", err
+// CheckReceipt verifies a receipt's bytes, offline. pin is the public key, or the key
+// id, that must have signed it; without one it is this desk's own. Where there is
+// none either nobody vouches for the signer, which the answer says.
+func (d *Desk) CheckReceipt(file []byte, pin string) (receipt.Receipt, receipt.Signer, error) {
+	if pin != "" {
+		pin = strings.ToLower(pin)
+		if err := receipt.CheckPin(pin); err != nil {
+			return receipt.Receipt{}, receipt.Signer{}, err
+		}
+		return receipt.Read(file, pin)
 	}
-	return receipt.Read(file, pinned)
+	key, err := receipt.ReadKey(d.dir("keys", "receipt"))
+	if d.State == "" || errors.Is(err, fs.ErrNotExist) {
+		return receipt.Read(file, "")
+	}
+	if err != nil {
+		return receipt.Receipt{}, receipt.Signer{}, err
+	}
+	rec, signer, err := receipt.Read(file, key.Public())
+	signer.Known = receipt.OwnKey
+	return rec, signer, err
+}
+
+// PublicKey is the public half of the desk's receipt key, in hex; empty before the
+// first receipt.
+func (d *Desk) PublicKey() string {
+	key, err := receipt.ReadKey(d.dir("keys", "receipt"))
+	if err != nil {
+		return ""
+	}
+	return key.Public()
 }

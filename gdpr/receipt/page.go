@@ -72,7 +72,7 @@ func (r Receipt) Markdown(keyID string) string {
 		}
 	}
 	line("")
-	line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline.")
+	line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", cell(keyID))
 	return b.String()
 }
 

@@ -118,8 +118,10 @@ func (k Key) Public() string {
 // keyID names a public key.
 func keyID(public []byte) string {
 	sum := sha256.Sum256(append([]byte("memdesk-receipt-key-id\x00"), public...))
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:keyIDSize])
 }
+
+const keyIDSize = 8
 
 // signed is the file.
 type signed struct {
@@ -161,12 +163,31 @@ var ErrTampered = errors.New("the receipt is not as it was signed")
 // maxFile is the longest receipt that is read.
 const maxFile = 64 << 20
 
+// Signer is the key that signed a receipt. Anybody can make one: only who knows it
+// from elsewhere knows whose receipt it is.
+type Signer struct {
+	KeyID     string
+	PublicKey string // hex
+	// Known says who vouches for the key; empty: nobody, and the receipt proves only
+	// that it is as somebody signed it.
+	Known Vouch
+}
+
+// Vouch is from where a key is known.
+type Vouch string
+
+// The vouches.
+const (
+	OwnKey    Vouch = "own"    // of the desk that looks
+	PinnedKey Vouch = "pinned" // given by who asks
+)
+
 // Read checks a receipt, offline. pinned is the public key that must have signed
-// it, in hex; empty takes the one that stands in the receipt. Every byte of the
-// file counts: the file must be exactly what Sign wrote.
-func Read(file []byte, pinned string) (Receipt, string, error) {
-	tampered := func(why string) (Receipt, string, error) {
-		return Receipt{}, "", errors.Join(ErrTampered, errors.New(why))
+// it, in hex, or its key id; empty takes the one that stands in the receipt. Every
+// byte of the file counts: the file must be exactly what Sign wrote.
+func Read(file []byte, pinned string) (Receipt, Signer, error) {
+	tampered := func(why string) (Receipt, Signer, error) {
+		return Receipt{}, Signer{}, errors.Join(ErrTampered, errors.New(why))
 	}
 	if len(file) > maxFile {
 		return tampered("it is longer than any receipt")
@@ -188,8 +209,8 @@ func Read(file []byte, pinned string) (Receipt, string, error) {
 	if err != nil || len(public) != ed25519.PublicKeySize || keyID(public) != s.KeyID {
 		return tampered("its key is damaged")
 	}
-	if pinned != "" && pinned != s.PublicKey {
-		return tampered("it was signed with another key than this desk's")
+	if pinned != "" && pinned != s.PublicKey && pinned != s.KeyID {
+		return tampered("it was signed with another key than the one that is expected")
 	}
 	payload, err := json.Marshal(s.Receipt)
 	if err != nil {
@@ -202,7 +223,20 @@ func Read(file []byte, pinned string) (Receipt, string, error) {
 	if slices.ContainsFunc(s.Receipt.Layers, func(l Layer) bool { return !Passes(l.Verdict) }) {
 		return tampered("it speaks of a layer that was not clean")
 	}
-	return s.Receipt, s.KeyID, nil
+	signer := Signer{KeyID: s.KeyID, PublicKey: s.PublicKey}
+	if pinned != "" {
+		signer.Known = PinnedKey
+	}
+	return s.Receipt, signer, nil
+}
+
+// CheckPin is InvalidInput for what is neither a public key nor a key id.
+func CheckPin(pin string) error {
+	b, err := hex.DecodeString(pin)
+	if err != nil || len(b) != ed25519.PublicKeySize && len(b) != keyIDSize {
+		return model.Errorf(model.InvalidInput, "receipt", "a receipt key is given as its public key (64 hexadecimal digits) or its key id (16)")
+	}
+	return nil
 }
 
 // Passes reports whether a verdict may stand in a receipt.

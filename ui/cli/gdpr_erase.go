@@ -252,22 +252,30 @@ func (a *app) printLayers(layers []receipt.Layer) error {
 }
 
 func (a *app) gdprVerifyCommand() *cobra.Command {
-	return &cobra.Command{
+	key := ""
+	c := &cobra.Command{
 		Use: "verify REQUEST|FILE", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
-		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed; nothing is opened.\n" +
-			"With a REQUEST looks again at every store and layer. Exit 7 for a changed receipt or residue.",
+		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed, and by whom; nothing\n" +
+			"is opened. The key must be this desk's own, or the one of --key, which `gdpr receipt` names where the receipt\n" +
+			"was made: anybody can sign with a key of their own. Exit 3 where the signature fits and nobody vouches for the key.\n" +
+			"With a REQUEST looks again at every store and layer. Exit 7 for a changed receipt, a wrong key or residue.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := backends.ExpandPath(args[0], a.Dir, a.Env)
 			_, err := os.Stat(path)
 			if strings.Contains(args[0], "/") || err == nil {
-				return a.verifyReceipt(path)
+				return a.verifyReceipt(path, key)
+			}
+			if key != "" {
+				return usage("--key checks a receipt's file")
 			}
 			return a.verifyRequest(cmd.Context(), args[0])
 		},
 	}
+	c.Flags().StringVar(&key, "key", "", "the public key, or key id, that must have signed the receipt, in `HEX`")
+	return c
 }
 
-func (a *app) verifyReceipt(path string) error {
+func (a *app) verifyReceipt(path, pin string) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.NotFound, "verify", "there is no such file")
@@ -279,7 +287,7 @@ func (a *app) verifyReceipt(path string) error {
 	if s, err := a.base(); err == nil && s.state != "" {
 		d.State = s.state
 	}
-	rec, key, err := d.CheckReceipt(b)
+	rec, signer, err := d.CheckReceipt(b, pin)
 	if errors.Is(err, receipt.ErrTampered) {
 		if a.flags.json {
 			if err := a.emit("verify", row{"ok": false, "reason": err.Error()}); err != nil {
@@ -295,11 +303,36 @@ func (a *app) verifyReceipt(path string) error {
 		return err
 	}
 	if a.flags.json {
-		return a.emit("verify", row{"ok": true, "request": rec.Request, "key_id": key, "subject": rec.Subject, "plan_hash": rec.Plan,
-			"finished": rec.Finished, "forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": rec.Held})
+		if err := a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": orUnknown(signer.Known), "request": rec.Request, "key_id": signer.KeyID,
+			"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
+			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": rec.Held}); err != nil {
+			return err
+		}
 	}
-	a.linef("%s: as it was signed, with key %s; finished %s", rec.Request, key, rec.Finished)
+	switch signer.Known {
+	case receipt.OwnKey:
+		a.tellf("%s: as it was signed, with this desk's own key %s; finished %s", rec.Request, signer.KeyID, rec.Finished)
+	case receipt.PinnedKey:
+		a.tellf("%s: as it was signed, with the key that was asked for, %s; finished %s", rec.Request, signer.KeyID, rec.Finished)
+	default:
+		a.tellf("%s: as it was signed, but whose key %s is nobody here can say; finished %s", rec.Request, signer.KeyID, rec.Finished)
+		return &exitError{exitPartial, errors.New("the receipt is not proven: this desk has no key of its own; give the key that must have signed it with --key")}
+	}
 	return nil
+}
+
+// tellf prints a line for people; with --json the rows say it.
+func (a *app) tellf(format string, args ...any) {
+	if !a.flags.json {
+		a.linef(format, args...)
+	}
+}
+
+func orUnknown(v receipt.Vouch) string {
+	if v == "" {
+		return "unknown"
+	}
+	return string(v)
 }
 
 func (a *app) verifyRequest(ctx context.Context, id string) error {
@@ -374,9 +407,10 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
 			}
 			if a.flags.json {
-				return a.emit("receipt", row{"request": r.ID, "key_id": key, "bytes": len(file)})
+				return a.emit("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)})
 			}
 			a.linef("%s: receipt written", r.ID)
+			a.sayf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
 			return nil
 		},
 	}

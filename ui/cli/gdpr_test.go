@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"memdesk/gdpr/receipt"
 )
 
 // last is the last row of a kind.
@@ -72,6 +75,39 @@ func TestErasureFromAScript(t *testing.T) {
 	if err != nil || bytes.Contains(b, []byte("9931")) {
 		t.Fatalf("the receipt names the person, or: %v", err)
 	}
+	// Elsewhere nobody knows the key: the signature fits, and that is all.
+	public, _ := d.run("gdpr", "receipt", id, "--out", "r2.json", "--json").want(t, 0).last(t, "receipt")["public_key"].(string)
+	state := d.env["XDG_STATE_HOME"]
+	d.env["XDG_STATE_HOME"] = filepath.Join(d.dir, "elsewhere")
+	if row := d.bare("gdpr", "verify", file, "--json").want(t, 3).last(t, "verify"); row["ok"] != false || row["signature"] != "valid" || row["key"] != "unknown" || row["public_key"] != public {
+		t.Errorf("nobody vouches: %v", row)
+	}
+	for _, pin := range []string{public, strings.ToUpper(public), fmt.Sprint(d.bare("gdpr", "verify", file, "--json").last(t, "verify")["key_id"])} {
+		if row := d.bare("gdpr", "verify", file, "--key", pin, "--json").want(t, 0).last(t, "verify"); row["ok"] != true || row["key"] != "pinned" {
+			t.Errorf("pinned: %v", row)
+		}
+	}
+	d.bare("gdpr", "verify", file, "--key", strings.Repeat("0", 64)).want(t, 7)
+	d.bare("gdpr", "verify", file, "--key", "00").want(t, 2)
+	d.env["XDG_STATE_HOME"] = state
+	// Somebody signs the same words with a key of their own.
+	forger, err := receipt.LoadKey(filepath.Join(t.TempDir(), "key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, _, err := receipt.Read(b, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := forger.Sign(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(d.dir, "forged.json"), forged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("gdpr", "verify", "./forged.json").want(t, 7)
+	d.bare("gdpr", "verify", "./forged.json", "--key", public).want(t, 7)
 	b[len(b)/2] ^= 1
 	if err := os.WriteFile(file, b, 0o600); err != nil {
 		t.Fatal(err)
