@@ -76,6 +76,7 @@ func (x *run) planned() map[model.Ref]bool {
 // are emptied at the very end.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
+	kept := int64(0)
 	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -96,9 +97,10 @@ func (x *run) verifyOwn(ctx context.Context) error {
 			return err
 		}
 		defer f.Close()
-		rep, err := x.m.Scan(ctx, f, nil)
+		rep, old, err := x.scanOwn(ctx, f)
 		row.BytesScanned += rep.Bytes
 		row.Hits += rep.Hits
+		kept += old
 		return err
 	})
 	switch {
@@ -108,6 +110,9 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
+	case kept > 0:
+		row.Hits, row.Verdict = kept, model.VerdictOutOfScope
+		row.Reason = "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires"
 	}
 	x.row(row)
 	return nil

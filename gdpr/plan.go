@@ -189,6 +189,11 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	begun := d.Clock.Now()
 	p := Plan{Request: r.ID, Pseudonym: r.Pseudonym, Made: begun.UTC()}
 	for _, member := range fleet.Members() {
+		if err := calledLike(m, member.Name); err != nil {
+			return Plan{}, err
+		}
+	}
+	for _, member := range fleet.Members() {
 		sp := StorePlan{Store: member.Name, Kind: member.Kind}
 		if member.Err == nil {
 			err = d.planStore(ctx, r, m, member.Store, &sp, step)

@@ -1,0 +1,49 @@
+package gdpr
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"regexp"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// calledLike refuses a store whose name names the person: it would stand in the plan,
+// the log and the receipt, which must not name her.
+func calledLike(m *subject.Matcher, store string) error {
+	if !m.Names(store) {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, "gdpr-plan",
+		"a store is called like the person, and its name would stand in every record: give store %q another name in the configuration, then plan again", store)
+}
+
+// storeNames are where a record of memdesk's own says which store it is about.
+var storeNames = regexp.MustCompile(`"store":\s*"[a-z0-9-]+"`)
+
+// scanOwn looks for the person in a file of memdesk's own. kept counts what stands
+// there as the name that a store had before this erasure: a log is not rewritten.
+func (x *run) scanOwn(ctx context.Context, f io.ReadSeeker) (rep subject.Report, kept int64, err error) {
+	rep, err = x.m.Scan(ctx, f, nil)
+	if err != nil || rep.Hits == 0 {
+		return rep, 0, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return rep, 0, err
+	}
+	whole, err := io.ReadAll(f)
+	if err != nil {
+		return rep, 0, err
+	}
+	masked := storeNames.ReplaceAllFunc(whole, func(b []byte) []byte {
+		if x.m.Names(string(b)) {
+			return []byte(`"store":""`)
+		}
+		return b
+	})
+	rest, err := x.m.Scan(ctx, bytes.NewReader(masked), nil)
+	kept, rep.Hits = rep.Hits-rest.Hits, rest.Hits
+	return rep, kept, err
+}

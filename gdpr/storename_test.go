@@ -1,0 +1,44 @@
+package gdpr_test
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// A store that is called like the person would stand in every record of her erasure.
+// It is refused before anything is done; under another name the erasure comes to its
+// end, and what the audit log says of the old name is told, not hidden.
+func TestAStoreIsCalledLikeThePerson(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/memory/idea/x.md": "# X\n\nrain\n", "vault/memory/idea/y.md": "# Y\n\nrain\n"})
+	w.more = []backends.StoreConfig{{Name: "ana-zxribeiro", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	w.open()
+	w.put("ana-zxribeiro", model.RetainRequest{Tier: "idea", Key: "z", Content: "# Z\n\nrain\n"}) // the log names the store
+	r := w.file()
+	_, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	if !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "name in the configuration") {
+		t.Fatalf("plan = %v; want a refusal that says what to do", err)
+	}
+	if _, err := w.desk.Plan(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("a plan is kept: %v", err)
+	}
+	w.more[0].Name = "notes"
+	w.open()
+	out, err := w.erase(w.plan(r.ID))
+	if err != nil || out.Status != gdpr.StateComplete {
+		t.Fatalf("%s %s %v", out.Status, out.Reason, err)
+	}
+	told := false
+	for _, l := range out.Layers {
+		told = told || l.Store == "memdesk" && l.Verdict == model.VerdictOutOfScope && l.Hits > 0 && strings.Contains(l.Reason, "store")
+	}
+	if !told {
+		t.Errorf("the log's old name is not told: %+v", out.Layers)
+	}
+}
