@@ -382,11 +382,14 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.dialog != nil {
 		return a.dialogKey(k)
 	}
-	if a.overlay != nil {
-		return a.overlayKey(k)
-	}
 	if a.typing {
 		return a.commandKey(k)
+	}
+	if p := a.searching(); p != nil {
+		return a.searchKey(p, k)
+	}
+	if a.overlay != nil {
+		return a.overlayKey(k)
 	}
 	p := a.pane()
 	in := p.typing()
@@ -408,7 +411,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return a.press(p.bindings(), name)
 	}
-	return a.press(append(p.bindings(), a.global()...), name)
+	return a.press(a.here(), name)
 }
 
 // split takes an alt key for what it most often is: escape and a key that came
@@ -474,14 +477,14 @@ func (a *App) paste(s string) tea.Cmd {
 			a.note(field.paste(a.d.st.esc, s))
 		}
 		return nil
-	case a.overlay != nil:
-		if a.overlay.search.focus {
-			a.note(a.overlay.search.paste(a.d.st.esc, s))
-			return a.overlay.searched()
-		}
-		return nil
 	case a.typing:
 		a.note(a.command.paste(a.d.st.esc, s))
+		return nil
+	case a.searching() != nil:
+		text := a.searching()
+		a.note(text.search.in.paste(a.d.st.esc, s))
+		return text.searched()
+	case a.overlay != nil:
 		return nil
 	case in == nil:
 		a.say(toneInfo, a.d.st.esc.Const("nothing to paste into here; / opens an input"))

@@ -61,11 +61,8 @@ func (a *App) View() (v tea.View) {
 	if cursor != nil {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+3)
 	}
-	if a.typing {
+	if a.typing || a.searching() != nil {
 		v.Cursor = tea.NewCursor(col, a.height-2)
-	}
-	if a.overlay != nil && a.overlay.search.focus && a.dialog == nil {
-		v.Cursor = tea.NewCursor(a.overlay.column, 3)
 	}
 	if v.Cursor != nil {
 		v.Cursor.Blink = false
@@ -297,6 +294,9 @@ func (a *App) status() (line string, cursor int) {
 		col := a.command.render(r, st.esc.Const(":"), st.esc.Const(""))
 		return r.end(), col + 1
 	}
+	if p := a.text(); p != nil && (p.search.in.focus || p.search.needle != nil && a.message.IsEmpty()) {
+		return a.searchLine(p)
+	}
 	if a.message.IsEmpty() && a.overlay == nil && a.dialog == nil {
 		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
 			return r.blank(1).put(st.bad, trouble).end(), 0
@@ -353,14 +353,14 @@ func (a *App) here() []Binding {
 	switch {
 	case a.dialog != nil:
 		return a.dialogBindings()
-	case a.overlay != nil && a.overlay.search.focus:
-		return a.searchBindings()
-	case a.overlay != nil:
-		return a.overlayBindings()
 	case a.typing:
 		return a.commandBindings()
+	case a.searching() != nil:
+		return a.searchLineKeys(a.searching())
+	case a.overlay != nil:
+		return append(a.searchKeys(), a.overlayBindings()...)
 	case a.pane().typing() != nil:
 		return a.pane().bindings()
 	}
-	return append(a.pane().bindings(), a.global()...)
+	return append(append(a.searchKeys(), a.pane().bindings()...), a.global()...)
 }

@@ -25,9 +25,16 @@ func KeyTable() []Section {
 	add("2 Tiers: items", t.bindings())
 	t.level = levelItem
 	add("2 Tiers: one item", t.bindings())
+	a.overlay = a.newOverlay("")
+	a.overlay.pager.search.needle = newNeedle("x")
+	add("A text on the whole screen", a.searchKeys())
+	add("A text: searching", a.searchLineKeys(a.overlay.pager))
+	a.overlay = nil
 	add("3 Recall", r.bindings())
 	r.input.focus = true
 	add("3 Recall: typing", r.bindings())
+	r.input.focus, r.reading = false, true
+	add("3 Recall: the item of a hit", r.bindings())
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
@@ -49,7 +56,7 @@ func KeyTable() []Section {
 	add("A question", a.dialogBindings())
 	a.dialog = nil
 	a.overlay = a.newOverlay("")
-	add("Help and other pages", a.overlayBindings()[:3])
+	add("Help and other pages", a.overlayBindings()[:2])
 	add("Command line", a.commandBindings())
 	var verbs []Binding
 	for _, v := range a.verbs() {

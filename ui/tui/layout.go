@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -28,6 +29,16 @@ type wrapped struct {
 	hits   []safetext.Span // matches of the searched words in text
 	look   look            // of the whole row, in a body
 	runs   []stretch       // parts of text with a look of their own
+
+	head      int       // number of the head line; of no meaning in a body
+	labelRuns []stretch // parts of label with a look of their own
+	here      bool      // the match that was gone to begins here
+}
+
+// found reports whether the row holds something of what is looked for.
+func (w wrapped) found() bool {
+	is := func(r stretch) bool { return r.look == lookFound || r.look == lookHere }
+	return slices.ContainsFunc(w.runs, is) || slices.ContainsFunc(w.labelRuns, is)
 }
 
 // layout wraps what surrounds a place: up to before rows above it and after rows
@@ -37,6 +48,8 @@ type layout struct {
 	width    int
 	terms    []string
 	markdown bool // bodies are rendered
+	needle   *needle
+	here     spot // the match that was gone to; empty: none
 }
 
 // Labels of head lines share one column as wide as the widest, within limits.
@@ -55,7 +68,8 @@ func (l layout) labels(t *text) int {
 func (l layout) headRows(t *text) []wrapped {
 	var out []wrapped
 	label := l.labels(t)
-	for _, h := range t.head {
+	for n, h := range t.head {
+		first := len(out)
 		switch {
 		case h.kind == headBlank:
 			out = append(out, wrapped{kind: headBlank})
@@ -72,14 +86,59 @@ func (l layout) headRows(t *text) []wrapped {
 				out = append(out, w)
 			}
 		}
+		for i := first; i < len(out); i++ {
+			out[i].head = n
+		}
+		l.seek(t, n, out[first:])
 	}
 	for i := range out {
 		out[i].at = place{off: -1, sub: i}
-		if out[i].kind == headField {
+		if out[i].kind == headField && l.needle == nil {
 			out[i].hits = matches(out[i].text, l.terms)
 		}
 	}
 	return out
+}
+
+// seek marks what is looked for in the rows of one head line.
+func (l layout) seek(t *text, n int, rows []wrapped) {
+	if l.needle == nil || len(rows) == 0 {
+		return
+	}
+	h := t.head[n]
+	runs := func(part int, value safetext.Text) (out []stretch) {
+		for _, s := range l.needle.spans(value) {
+			out = append(out, stretch{s.Start, s.End, l.lookAt(spot{n, part, s.Start, s.End})})
+		}
+		return out
+	}
+	rows[0].labelRuns = runs(partName, h.name)
+	rows[0].here = slices.ContainsFunc(rows[0].labelRuns, func(r stretch) bool { return r.look == lookHere })
+	l.cut(h.value, runs(partValue, h.value), rows)
+}
+
+// lookAt is how a match is painted.
+func (l layout) lookAt(at spot) look {
+	if at == l.here {
+		return lookHere
+	}
+	return lookFound
+}
+
+// cut gives each row of a wrapped text its part of the runs.
+func (l layout) cut(whole safetext.Text, runs []stretch, rows []wrapped) {
+	at, begun := 0, slices.ContainsFunc(rows, func(w wrapped) bool { return w.here })
+	for i := range rows {
+		part := rows[i].text
+		if !strings.HasPrefix(whole.String()[at:], part.String()) {
+			at++ // wrapping drops the blank at a break
+		}
+		rows[i].runs = cutRuns(runs, at, at+part.Len())
+		if !begun && slices.ContainsFunc(rows[i].runs, func(r stretch) bool { return r.look == lookHere }) {
+			rows[i].here, begun = true, true
+		}
+		at += part.Len()
+	}
 }
 
 func (l layout) pieceRows(t *text, off, line int) []wrapped {
@@ -92,18 +151,18 @@ func (l layout) pieceRows(t *text, off, line int) []wrapped {
 	raw, whole, parts := l.drawn(t, off, raw, cont)
 	escaped := l.st.esc.EscapeLine([]byte(raw), 8)
 	runs := l.place(raw, escaped, parts)
+	terms := l.terms
+	if l.needle != nil {
+		terms = nil // one thing is looked for at a time
+	}
 	var out []wrapped
-	at := 0
 	for i, part := range l.st.wrap(escaped, max(l.width-gutter(t), 1)) {
-		if !strings.HasPrefix(escaped.String()[at:], part.String()) {
-			at++ // wrapping drops the blank at a break
-		}
 		out = append(out, wrapped{
 			at: place{off, i}, next: next, line: line, cont: cont || i > 0,
-			text: part, hits: matches(part, l.terms), look: whole, runs: cutRuns(runs, at, at+part.Len()),
+			text: part, hits: matches(part, terms), look: whole,
 		})
-		at += part.Len()
 	}
+	l.cut(escaped, runs, out)
 	return out
 }
 
@@ -114,6 +173,7 @@ func (l layout) drawn(t *text, off int, raw string, cont bool) (string, look, []
 	for _, m := range t.marksIn(off, off+len(raw)) {
 		parts = append(parts, stretch{m.start - off, m.end - off, lookMark})
 	}
+	parts = over(parts, l.matchesIn(t, off, off+len(raw)))
 	switch {
 	case t.kind == bodyDiff:
 		return raw, diffLook(raw, cont), parts
@@ -123,8 +183,52 @@ func (l layout) drawn(t *text, off int, raw string, cont bool) (string, look, []
 	return raw, lookPlain, parts
 }
 
+// matchesIn is what is looked for in a part of the body, by its place in that part. A
+// match may begin before the part.
+func (l layout) matchesIn(t *text, off, end int) (out []stretch) {
+	if l.needle == nil {
+		return nil
+	}
+	from := max(off-l.needle.reach(), t.lineStart(off))
+	l.needle.each(t.body, from, end, func(start, stop int) bool {
+		if stop > off {
+			out = append(out, stretch{max(start, off) - off, min(stop, end) - off, l.lookAt(spot{head: len(t.head), start: start, end: stop})})
+		}
+		return true
+	})
+	return out
+}
+
+// over puts runs in front of others, which keep what is left.
+func over(under, top []stretch) []stretch {
+	if len(top) == 0 || len(under) == 0 {
+		return append(under, top...)
+	}
+	var out []stretch
+	for _, u := range under {
+		for _, t := range top {
+			if t.end <= u.start || t.start >= u.end {
+				continue
+			}
+			if u.start < t.start {
+				out = append(out, stretch{u.start, t.start, u.look})
+			}
+			u.start = t.end
+		}
+		if u.start < u.end {
+			out = append(out, u)
+		}
+	}
+	out = append(out, top...)
+	slices.SortFunc(out, func(a, b stretch) int { return a.start - b.start })
+	return out
+}
+
 // place finds the parts of a raw text in its escaped form.
 func (l layout) place(raw string, escaped safetext.Text, parts []stretch) []stretch {
+	if raw == escaped.String() {
+		return parts
+	}
 	var out []stretch
 	at := func(i int) int {
 		n := min(l.st.esc.EscapeLine([]byte(raw[:i]), 8).Len(), escaped.Len())

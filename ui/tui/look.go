@@ -21,6 +21,8 @@ const (
 	lookStrong
 	lookLink
 	lookDim
+	lookFound // what is looked for
+	lookHere  // and where the search stands
 )
 
 // stretch is a part of a text that has a look of its own.
@@ -46,6 +48,10 @@ func (s *styles) paintOf(l look) paint {
 		return s.strong
 	case lookDim:
 		return s.dim
+	case lookFound:
+		return s.match
+	case lookHere:
+		return s.selected
 	}
 	return paint{}
 }

@@ -14,46 +14,31 @@ const overlayPane = -1
 
 // overlay is a text over the pane: help, notices. Only one is open at a time.
 type overlay struct {
-	title  safetext.Text
-	pager  *pager
-	lines  []headLine // all of them, when the page can be searched
-	search input
-	column int // of the cursor in the search
+	title safetext.Text
+	pager *pager
+	words string // the page was left with the lines that have them
 }
 
 func (o *overlay) render(st *styles, width, height int) []string {
 	out := []string{st.rule(safetext.Text{}, width)}
-	switch query := o.search.text(); {
-	case o.search.focus:
-		r := st.row(width).blank(1)
-		o.column = o.search.render(r, st.esc.Const("/"), safetext.Text{}) + 1
-		out[0] = r.end()
-	case query != "":
-		out[0] = st.rule(st.esc.Sprintf("/%s", query), width)
+	if o.words != "" {
+		out[0] = st.rule(st.esc.Sprintf("/%s", o.words), width)
 	}
-	for _, line := range o.pager.render(st, width-2, height-1) {
-		out = append(out, " "+line+" ")
-	}
-	return out
+	return append(out, o.pager.framed(st, width, height-1)...)
 }
 
 func (a *App) openOverlay(title string, head []headLine) tea.Cmd {
 	a.overlay = a.newOverlay(title)
-	a.overlay.lines = head
 	return a.overlay.pager.show(newText(head, ""), 0, nil)
 }
 
 // find leaves the lines that have all of the words, under their headings.
 func (o *overlay) find(words string) tea.Cmd {
-	o.search.set(words)
-	return o.searched()
-}
-
-func (o *overlay) searched() tea.Cmd {
-	terms := strings.Fields(strings.ToLower(o.search.text()))
+	o.words = words
+	terms := strings.Fields(strings.ToLower(words))
 	var out []headLine
 	heading := -1
-	for i, h := range o.lines {
+	for i, h := range o.pager.text.head {
 		text := strings.ToLower(h.name.String() + " " + h.value.String())
 		missing := slices.ContainsFunc(terms, func(w string) bool { return !strings.Contains(text, w) })
 		switch {
@@ -62,7 +47,7 @@ func (o *overlay) searched() tea.Cmd {
 		case missing || h.kind == headBlank && len(terms) > 0:
 		default:
 			if heading >= 0 {
-				out = append(out, o.lines[heading])
+				out = append(out, o.pager.text.head[heading])
 				heading = -1
 			}
 			out = append(out, h)
@@ -71,51 +56,15 @@ func (o *overlay) searched() tea.Cmd {
 	if len(out) == 0 {
 		out = []headLine{{value: o.pager.st.esc.Const("Nothing here has these words."), kind: headNote}}
 	}
-	return o.pager.show(newText(out, ""), 0, searchWords(o.search.text()))
+	return o.pager.show(newText(out, ""), 0, searchWords(words))
 }
 
 // overlayKey routes a keystroke of a page that lies over the pane.
 func (a *App) overlayKey(k tea.KeyPressMsg) tea.Cmd {
-	o := a.overlay
-	if !o.search.focus {
-		if k.Mod.Contains(tea.ModAlt) {
-			return a.split(k)
-		}
-		return a.press(a.overlayBindings(), k.String())
-	}
-	if changed, used := o.search.key(k); used {
-		if changed {
-			return o.searched()
-		}
-		return nil
-	}
 	if k.Mod.Contains(tea.ModAlt) {
 		return a.split(k)
 	}
-	return a.press(a.searchBindings(), k.String())
-}
-
-func (a *App) searchBindings() []Binding {
-	o := a.overlay
-	return []Binding{
-		{Keys: []string{"enter"}, Hint: "to the lines", Description: "leave the search and scroll what it found", Handler: func() tea.Cmd {
-			o.search.focus = false
-			return nil
-		}},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "show all lines again", Handler: func() tea.Cmd {
-			o.search.focus = false
-			return o.find("")
-		}},
-		{Keys: []string{"down"}, Show: "Down", Description: "one line down", Handler: func() tea.Cmd { return o.pager.move(1) }},
-		{Keys: []string{"up"}, Show: "Up", Description: "one line up", Handler: func() tea.Cmd { return o.pager.move(-1) }},
-	}
-}
-
-func (a *App) noSearch() string {
-	if a.overlay.lines == nil {
-		return "this page cannot be searched"
-	}
-	return ""
+	return a.press(a.here(), k.String())
 }
 
 func (a *App) newOverlay(title string) *overlay {
@@ -133,10 +82,6 @@ func (a *App) closeOverlay() tea.Cmd {
 func (a *App) overlayBindings() []Binding {
 	return slices.Concat([]Binding{
 		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: a.closeOverlay},
-		{Keys: []string{"/"}, Hint: "search", Description: "search this page", Disabled: a.noSearch, Handler: func() tea.Cmd {
-			a.overlay.search.focus = true
-			return nil
-		}},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return a.overlay.pager.move(1) }},
 	}, movement(a.overlay.pager, "line"), a.paneBindings())
 }
@@ -176,7 +121,7 @@ func (a *App) openHelp() tea.Cmd {
 // Help gives the key table of the place where the operator is.
 func (a *App) Help() []Section {
 	return []Section{
-		{Title: a.paneName() + ", here", Bindings: a.pane().bindings()},
+		{Title: a.paneName() + ", here", Bindings: append(a.searchKeys(), a.pane().bindings()...)},
 		{Title: "everywhere", Bindings: a.global()},
 	}
 }

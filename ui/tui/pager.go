@@ -17,7 +17,8 @@ type laidOut struct {
 	width int
 	rows  []wrapped
 	top   int
-	keep  bool // the rows are more of the same: stay where the operator is now
+	keep  bool   // the rows are more of the same: stay where the operator is now
+	sight *sight // of what is looked for; nil: nothing was to be found
 }
 
 // pager shows a text of any size: a window of wrapped rows around what is on the
@@ -39,6 +40,7 @@ type pager struct {
 	brief bool  // little room: begin at the body, the metadata is above it
 
 	markdown bool // bodies are rendered
+	search   search
 }
 
 func newPager(st *styles, ask func(func(context.Context) any) tea.Cmd) *pager {
@@ -49,6 +51,7 @@ func newPager(st *styles, ask func(func(context.Context) any) tea.Cmd) *pager {
 // on the screen until the new one is laid out.
 func (p *pager) show(t *text, line int, terms []string) tea.Cmd {
 	p.text, p.terms = t, terms
+	p.search = search{last: p.search.last}
 	at := textStart
 	if line > 0 {
 		at = place{off: t.offsetOf(line)}
@@ -60,6 +63,7 @@ func (p *pager) show(t *text, line int, terms []string) tea.Cmd {
 func (p *pager) clear() {
 	p.gen++
 	p.text, p.shown, p.rows, p.top, p.busy = nil, nil, nil, 0, false
+	p.search = search{last: p.search.last}
 }
 
 // layOut asks for the rows around a place; then the screen is moved by further
@@ -69,11 +73,41 @@ func (p *pager) layOut(at place, further int, keep bool) tea.Cmd {
 	p.busy = true
 	gen, t, width, margin := p.gen, p.text, p.width, 3*p.height+50
 	st := *p.st
-	l := layout{st: &st, width: width, terms: p.terms, markdown: p.markdown}
-	return p.ask(func(context.Context) any {
-		rows, top := l.around(t, at, margin, margin)
-		return laidOut{gen: gen, text: t, width: width, rows: rows, top: top + further, keep: keep}
-	})
+	l := layout{st: &st, width: width, terms: p.terms, markdown: p.markdown, needle: p.search.needle}
+	if p.search.rank > 0 {
+		l.here = p.search.here
+	}
+	lay := func(s *sight) any {
+		l, at, out := l, at, laidOut{gen: gen, text: t, width: width, keep: keep, sight: s}
+		if s == nil || !s.moves() {
+			if s != nil {
+				l.here = s.here
+			}
+			out.rows, out.top = l.around(t, at, margin, margin)
+			out.top += further
+			return out
+		}
+		l.here, at, out.keep = s.here, t.rowOf(s.here), false
+		out.rows, _ = l.around(t, at, margin, margin)
+		out.top = max(slices.IndexFunc(out.rows, func(r wrapped) bool { return r.here }), 0)
+		return out
+	}
+	wish, found, last := p.search.wish, p.search.found, p.search.last
+	if wish == nil {
+		return p.ask(func(context.Context) any { return lay(nil) })
+	}
+	answer := func(find func() *sight) tea.Cmd {
+		return p.ask(func(context.Context) any {
+			s := find()
+			if s == nil {
+				return nil
+			}
+			return lay(s)
+		})
+	}
+	return tea.Batch( // what is near is shown before all of a long text was looked through
+		answer(func() *sight { return wish.nearby(t, l.needle, found) }),
+		answer(func() *sight { return wish.answer(t, l.needle, found, last) }))
 }
 
 func (p *pager) arrive(m laidOut) {
@@ -88,6 +122,9 @@ func (p *pager) arrive(m laidOut) {
 				m.top = i
 			}
 		}
+	}
+	if m.sight != nil {
+		m.top = p.saw(m)
 	}
 	p.rows, p.wide, p.shown, p.top = m.rows, m.width, m.text, m.top
 	p.clamp()
@@ -195,6 +232,25 @@ func (p *pager) render(st *styles, width, height int) []string {
 	return st.fillTo(out, width, height)
 }
 
+// framed draws the visible rows with a column on each side; the one at the left tells,
+// without colour too, which rows hold what is looked for.
+func (p *pager) framed(st *styles, width, height int) []string {
+	out := p.render(st, width-2, height)
+	for i, line := range out {
+		sign := " "
+		if n := p.top + i; p.search.needle != nil && n < len(p.rows) {
+			switch r := p.rows[n]; {
+			case r.here:
+				sign = st.text(st.strong, st.glyphs.point, 1)
+			case r.found():
+				sign = ":"
+			}
+		}
+		out[i] = sign + line + " "
+	}
+	return out
+}
+
 func (p *pager) renderRow(st *styles, w wrapped, width int) string {
 	r := st.row(width)
 	if w.at.off >= 0 {
@@ -209,9 +265,13 @@ func (p *pager) renderRow(st *styles, w wrapped, width int) string {
 		return r.rich(st.paintOf(w.look), w.text, w.hits, w.runs).end()
 	}
 	if !w.label.IsEmpty() {
-		r.cell(st.dim, w.label, w.labels).blank(1)
+		if len(w.labelRuns) > 0 && st.width(w.label) <= w.labels {
+			r.rich(st.dim, w.label, nil, w.labelRuns).blank(w.labels - st.width(w.label) + 1)
+		} else {
+			r.cell(st.dim, w.label, w.labels).blank(1)
+		}
 	}
-	return r.hits(st.headPaint(w.kind), w.text, w.hits).end()
+	return r.rich(st.headPaint(w.kind), w.text, w.hits, w.runs).end()
 }
 
 func (s *styles) headPaint(k headKind) paint {
@@ -236,6 +296,10 @@ func (p *pager) update(t *text, same bool) tea.Cmd {
 	p.text = t
 	if at.off > len(t.body) {
 		at = textStart
+	}
+	if p.search.needle != nil {
+		p.search.found = nil
+		return p.wantAt(at, p.search.here, false, true)
 	}
 	return p.layOut(at, 0, false)
 }

@@ -33,7 +33,9 @@ func (p *pagerOn) settle() {
 	for len(p.open) > 0 {
 		f := p.open[0]
 		p.open = p.open[1:]
-		p.arrive(f(context.Background()).(laidOut))
+		if m, ok := f(context.Background()).(laidOut); ok { // a search that is over gives nothing
+			p.arrive(m)
+		}
 	}
 }
 

@@ -46,6 +46,7 @@ type reader struct {
 	pager *pager
 	want  reading
 	shown model.Ref
+	line  int            // that it was opened at
 	rev   model.Revision // of what is shown
 	gen   int
 	busy  bool
@@ -116,8 +117,8 @@ func (r *reader) done(m readDone) tea.Cmd {
 		}
 		return r.read()
 	}
-	same := r.shown == m.want.ref
-	r.shown, r.rev = m.want.ref, m.revision
+	same := r.shown == m.want.ref && r.line == m.want.line
+	r.shown, r.line, r.rev = m.want.ref, m.want.line, m.revision
 	r.pager.terms = m.want.terms
 	switch {
 	case same:

@@ -236,11 +236,7 @@ func (p *recall) layout() tea.Cmd {
 func (p *recall) render(width, height int) ([]string, *tea.Position) {
 	st := p.d.st
 	if p.reading {
-		lines := p.reader.pager.render(st, width-2, height)
-		for i := range lines {
-			lines[i] = " " + lines[i] + " "
-		}
-		return lines, nil
+		return p.reader.pager.framed(st, width, height), nil
 	}
 	r := st.row(width).blank(1)
 	col := p.input.render(r, st.esc.Const("/ "), st.esc.Const("press / and type what an agent would ask its memory"))
@@ -295,7 +291,14 @@ func (p *recall) outermost() bool { return !p.reading }
 
 func (p *recall) back() tea.Cmd {
 	p.reading = false
-	return p.layout()
+	return tea.Batch(p.reader.pager.endSearch(), p.layout())
+}
+
+func (p *recall) onScreen() *pager {
+	if p.reading {
+		return p.reader.pager
+	}
+	return nil
 }
 
 func (p *recall) refresh() tea.Cmd {
@@ -311,11 +314,7 @@ func (p *recall) unavailable() string    { return "" }
 func (p *recall) bindings() []Binding {
 	switch {
 	case p.reading:
-		return append([]Binding{
-			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Handler: func() tea.Cmd { return p.d.copy(p.reader.want.ref) }},
-			{Keys: []string{"e"}, Hint: "edit", Description: "edit this item in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
-			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the hits", Handler: p.back},
-		}, movement(p.reader.pager, "line")...)
+		return p.page().bindings()
 	case p.typing() != nil:
 		leave := func() tea.Cmd {
 			p.input.focus = false
@@ -344,12 +343,30 @@ func (p *recall) bindings() []Binding {
 	}, aside(p.detail, "hit")...), movement(&p.table, "hit")...)
 }
 
+// page is the item of a hit on the whole screen.
+func (p *recall) page() itemPage {
+	return itemPage{d: p.d, reader: p.reader, of: "hit", place: "hits", step: p.neighbour, back: p.back, row: func() (datum, string) {
+		h, ok := p.current()
+		if !ok || p.refOf(h) != p.reader.want.ref {
+			return datum{}, "this item is among the hits no more"
+		}
+		return hitDatum(h), ""
+	}}
+}
+
+func (p *recall) refOf(h hitRow) model.Ref { return model.Ref{Store: h.store, ID: h.hit.ID} }
+
 func (p *recall) noHit() string {
 	h, ok := p.current()
-	switch {
-	case !ok:
+	if !ok {
 		return "there is no hit here: / asks"
-	case h.withheld:
+	}
+	return p.unreadable(h)
+}
+
+// unreadable says why the item of a hit cannot be shown.
+func (p *recall) unreadable(h hitRow) string {
+	if h.withheld {
 		return "the source is quarantined: 4 Quarantine shows what matched"
 	}
 	s, err := p.d.fleet.Store(h.store)
@@ -360,10 +377,29 @@ func (p *recall) noHit() string {
 }
 
 func (p *recall) readHere() tea.Cmd {
-	h, _ := p.current()
 	p.reading = true
-	w := reading{ref: model.Ref{Store: h.store, ID: h.hit.ID}, line: h.hit.Line, terms: searchWords(p.query)}
-	return tea.Batch(p.layout(), p.reader.open(w, true))
+	return tea.Batch(p.layout(), p.open())
+}
+
+// open shows the item of the hit at the cursor, at its line.
+func (p *recall) open() tea.Cmd {
+	h, _ := p.current()
+	return p.reader.open(reading{ref: p.refOf(h), line: h.hit.Line, terms: searchWords(p.query)}, true)
+}
+
+// neighbour goes to the next hit that can be read.
+func (p *recall) neighbour(by int) tea.Cmd {
+	for i := p.table.sel + by; i >= 0 && i < len(p.rows); i += by {
+		if h := p.rows[i]; !h.heading && p.unreadable(h) == "" {
+			return tea.Batch(p.table.move(i-p.table.sel), p.open())
+		}
+	}
+	word := "this is the last hit that can be read"
+	if by < 0 {
+		word = "this is the first hit"
+	}
+	p.d.say(toneInfo, p.d.esc.Const(word))
+	return nil
 }
 
 func (p *recall) copyRef() tea.Cmd {

@@ -274,11 +274,7 @@ func (p *records) layout() tea.Cmd {
 func (p *records) render(width, height int) ([]string, *tea.Position) {
 	st := p.d.st
 	if p.full {
-		lines := p.detail.render(st, width-2, height)
-		for i := range lines {
-			lines[i] = " " + lines[i] + " "
-		}
-		return lines, nil
+		return p.detail.framed(st, width, height), nil
 	}
 	var out []string
 	for _, n := range p.noticeLines() {
@@ -366,6 +362,13 @@ func (p *records) emptiness(width int) []string {
 	return st.paragraph(pt, text, width)
 }
 
+func (p *records) onScreen() *pager {
+	if p.full {
+		return p.detail
+	}
+	return nil
+}
+
 func (p *records) crumbs() []safetext.Text {
 	var out []safetext.Text
 	if p.query != "" {
@@ -399,7 +402,7 @@ func (p *records) back() tea.Cmd {
 	switch {
 	case p.full:
 		p.full = false
-		return p.layout()
+		return tea.Batch(p.detail.endSearch(), p.layout())
 	case p.query != "":
 		return p.apply("")
 	}

@@ -124,7 +124,7 @@ func TestWalkTheCommands(t *testing.T) {
 		line("tiers").see("[2 Tiers]", "node-7")
 		line("export").see("Export", "[Cancel]", "enter cancel").press("esc").see("cancelled")
 		line("notices").see("Notices").press("esc").gone("Notices")
-		line("help markdown").see("/markdown", "or the text as it is stored").press("/").press("ctrl+u", "leave memdesk").see(":quit").press("enter", "esc").gone("Help:")
+		line("help markdown").see("/markdown", "or the text as it is stored").press("/").press("stored").see("1/1").press("enter").see("end search").press("esc").gone("1/1").press("esc").gone("Help:")
 		r.press(":", "up").see(":help markdown").press("up").see(":notices").press("down").see(":help markdown").press("esc").gone(":help markdown")
 		line("theme pink").see("there are auto, dark, light, high-contrast, colour-blind")
 		for _, theme := range tui.Themes() {

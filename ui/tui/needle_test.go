@@ -1,0 +1,226 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"memdesk/internal/safetext"
+)
+
+func TestNeedle(t *testing.T) {
+	for _, tt := range []struct {
+		text, words string
+		want        []string
+	}{
+		{"Deploy the DEPLOYER", "deploy", []string{"Deploy", "DEPLOY"}},
+		{"ÄRGER und ärger", "Ärger", []string{"ÄRGER", "ärger"}},
+		{"12 \u212Aelvin and kelvin", "KELVIN", []string{"\u212Aelvin", "kelvin"}}, // of another length
+		{"東京チームは東京", "東京", []string{"東京", "東京"}},
+		{"aaaa", "aa", []string{"aa", "aa"}},
+		{"a\x1b[31mb ^[[31m", "^[[31m", []string{"\x1b[31m", "^[[31m"}},
+		{"x\x9by \u069b", `\x9b`, []string{"\x9b"}},
+		{"zero\u200Bwidth", "⟦U+200B⟧", []string{"\u200B"}},
+		{"nothing", "deploy", nil},
+		{"", "x", nil},
+		{"cut at the en", "end", nil},
+	} {
+		var got []string
+		newNeedle(tt.words).each(tt.text, 0, len(tt.text), func(s, e int) bool {
+			got = append(got, tt.text[s:e])
+			return true
+		})
+		if strings.Join(got, "|") != strings.Join(tt.want, "|") {
+			t.Errorf("%q in %q: %q, want %q", tt.words, tt.text, got, tt.want)
+		}
+	}
+	if newNeedle("") != nil {
+		t.Error("nothing is looked for")
+	}
+}
+
+// The counts of blocks agree with going through the whole text, from every place.
+func TestFindingAgainstWholeText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom([]string{"a", "ab", "A", "\n", "é", "東", " ", strings.Repeat("b", blockBytes-3), strings.Repeat("ab ", 3000), "\xff", "\x1b"})
+		s := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces"), "")
+		n := newNeedle(rapid.SampledFrom([]string{"a", "ab", "bb", "É", "東", "^[", "ab a", "b\n"}).Draw(t, "words"))
+		x := newText([]headLine{{name: safetext.Const("ab"), value: safetext.Const("A and aB")}}, s)
+		f := n.in(x, func() bool { return false })
+		var all []spot
+		for part, v := range []safetext.Text{x.head[0].name, x.head[0].value} {
+			for _, sp := range n.spans(v) {
+				all = append(all, spot{0, part, sp.Start, sp.End})
+			}
+		}
+		n.each(s, 0, len(s), func(start, end int) bool {
+			all = append(all, spot{1, 0, start, end})
+			return true
+		})
+		if f.total != len(all) {
+			t.Fatalf("%d matches, want %d", f.total, len(all))
+		}
+		for range 20 {
+			if len(all) == 0 {
+				return
+			}
+			i := rapid.IntRange(0, len(all)-1).Draw(t, "match")
+			if got := f.nth(i); got != all[i] {
+				t.Fatalf("match %d is %+v, want %+v", i, got, all[i])
+			}
+			if got := f.ahead(all[i]); got != i {
+				t.Fatalf("%d before match %d", got, i)
+			}
+		}
+	})
+}
+
+func FuzzNeedle(f *testing.F) {
+	f.Add("a\x1b[31mb", "^[")
+	f.Add("\u212A\xff東", "k")
+	f.Fuzz(func(t *testing.T, text, words string) {
+		n := newNeedle(words)
+		if n == nil {
+			return
+		}
+		last := 0
+		n.each(text, 0, len(text), func(s, e int) bool {
+			if s < last || e <= s || e > len(text) {
+				t.Fatalf("a match at %d-%d after %d", s, e, last)
+			}
+			last = e
+			return true
+		})
+		if i := strings.Index(text, words); i >= 0 && last == 0 {
+			t.Fatalf("%q is not found in %q", words, text)
+		}
+		for _, r := range text { // every case of one character is found
+			if r == unicode.ReplacementChar {
+				return
+			}
+		}
+		if o := strings.ToUpper(words); strings.ToLower(o) == words && strings.Contains(text, o) && last == 0 {
+			t.Fatalf("%q is not found in %q", words, text)
+		}
+	})
+}
+
+// A search in a text of ten megabytes is there at once, also where each byte begins
+// a match and where there is one line.
+func TestSearchOfTenMegabytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long texts")
+	}
+	for name, s := range map[string]string{
+		"lines": strings.Repeat("line of text\n", 800_000) + "the needle", "dense": strings.Repeat("e", 10<<20), "one line": strings.Repeat("0123456789", 1<<20) + "needle",
+	} {
+		x := newText(nil, s)
+		for _, words := range []string{"needle", "e", "k"} {
+			p := newPagerOn(100, 40)
+			p.show(x, 0, nil)
+			p.settle()
+			begin := time.Now()
+			p.startSearch()
+			p.search.in.set(words)
+			p.searched()
+			p.settle()
+			if took := time.Since(begin); took > 2*time.Second {
+				t.Errorf("%s, %q: %s", name, words, took)
+			} else {
+				t.Logf("%s, %q: %s, %s", name, words, took.Round(time.Millisecond), p.search.tally(p.st.esc))
+			}
+			if want := strings.Count(strings.ToLower(s), words); p.search.found.total != want {
+				t.Errorf("%s, %q: %d matches, want %d", name, words, p.search.found.total, want)
+			}
+		}
+	}
+}
+
+// The screen stays where the match is on it already, and else shows the match.
+func TestSearchMovesOnlyWhenItMust(t *testing.T) {
+	var b strings.Builder
+	for i := range 400 {
+		b.WriteString("row ")
+		if i%40 == 7 {
+			b.WriteString("Needle ")
+		}
+		b.WriteString(strings.Repeat("word ", i%5) + "\n")
+	}
+	p := newPagerOn(60, 12)
+	p.show(newText([]headLine{{value: safetext.Const("head")}}, b.String()), 0, nil)
+	p.settle()
+	at := func() int { // of the match on the screen
+		for i, r := range p.screen() {
+			if r.here {
+				return i
+			}
+		}
+		return -1
+	}
+	p.startSearch()
+	p.search.in.set("needle")
+	p.searched()
+	p.settle()
+	if p.top != 0 || at() != 8 || p.search.tally(p.st.esc).String() != "1/10" {
+		t.Fatalf("top %d, match at %d, %s", p.top, at(), p.search.tally(p.st.esc))
+	}
+	for i := 2; i <= 10; i++ {
+		p.hop(false)
+		p.settle()
+		if at() < 0 || p.search.rank != i {
+			t.Fatalf("match %d: row %d, rank %d", i, at(), p.search.rank)
+		}
+	}
+	p.hop(false)
+	p.settle()
+	if got := p.search.tally(p.st.esc).String(); got != "1/10, on from the start" || at() < 0 {
+		t.Fatalf("after the last: %s", got)
+	}
+	p.hop(true)
+	p.settle()
+	if got := p.search.tally(p.st.esc).String(); got != "10/10, on from the end" || at() < 0 {
+		t.Fatalf("before the first: %s", got)
+	}
+	// Scrolled away, it goes on from what is on the screen.
+	p.home()
+	p.settle()
+	p.hop(false)
+	p.settle()
+	if p.search.rank != 1 {
+		t.Errorf("from the top it goes to match %d", p.search.rank)
+	}
+	// A text that changes under the search keeps the place and is counted anew.
+	p.home()
+	p.settle()
+	p.update(newText([]headLine{{value: safetext.Const("head")}}, "needle\n"+b.String()), true)
+	p.settle()
+	if p.search.found.total != 11 || p.top != 0 {
+		t.Errorf("%d matches at row %d", p.search.found.total, p.top)
+	}
+}
+
+// A search that is asked for while another is under way is the one that counts.
+func TestLaterSearchCounts(t *testing.T) {
+	p := newPagerOn(60, 12)
+	p.show(newText(nil, strings.Repeat("ab\n", 100)), 0, nil)
+	p.settle()
+	p.startSearch()
+	for _, s := range []string{"a", "ab", "abx", "ab"} {
+		p.search.in.set(s)
+		p.searched()
+	}
+	p.move(3) // and a scroll meanwhile
+	for len(p.open) > 0 {
+		f := p.open[len(p.open)-1]
+		p.open = p.open[:len(p.open)-1]
+		if m, ok := f(t.Context()).(laidOut); ok {
+			p.arrive(m)
+		}
+	}
+	if p.search.wish != nil || p.search.found == nil || p.search.found.total != 100 {
+		t.Errorf("%+v", p.search.found)
+	}
+}
