@@ -19,7 +19,8 @@ import (
 //  2. An item that is tagged with another person too, or that only mentions the
 //     subject inside a larger text, is shared: it is redacted. Larger is a record
 //     of three lines or more of which at most half name her, and a file with any
-//     line that does not.
+//     line that does not. So is one that names her in its metadata only, in another
+//     role than that of whom it concerns (tag.go).
 //  3. An item under which others hang that stay cannot go: it is redacted.
 //  4. A file of a tier that only its own writer fills is redacted by removing.
 //  5. An item that is called by the subject's identifier and nothing else is about
@@ -99,6 +100,8 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Forget
 	case bears(m, id):
 		return Forget
+	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"):
+		return Redact
 	case mentions(m, f.Item.Body, opaque(s, f.Item.Tier)):
 		return Redact
 	}
@@ -166,6 +169,9 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 			}
 			if v := redactField(m, f); v != f.Value {
 				f.Value, changed = v, true
+			}
+			if m.Names(f.Name) {
+				f.Name, changed = m.Redact(f.Name, "erased"), true
 			}
 			meta = append(meta, f)
 		}

@@ -16,7 +16,7 @@ type Found struct {
 	Store   string
 	Item    model.Item
 	Layer   string   // item, edge, quarantine
-	Tagged  bool     // by a key of the store, or a field that is exactly an identifier
+	Tagged  bool     // by a key of the store, or a field that says whom the item concerns
 	Derived bool     // made from something of the person
 	Named   []string // where: id, body, metadata
 	Alias   bool     // an alias only, not the id
@@ -252,7 +252,7 @@ func (q *search) look(it model.Item) {
 			continue
 		}
 		f.Derived = f.Derived || m.Name == "provenance" || m.Name == "source"
-		f.Tagged = f.Tagged || q.isTag(m.Value)
+		f.Tagged = f.Tagged || tagged(q.m, m, q.store.Work != nil)
 	}
 	if len(own) == 0 && len(f.Named) == 0 {
 		return
@@ -265,17 +265,6 @@ func (q *search) look(it model.Item) {
 // parentField names a field by which one item hangs under another.
 func parentField(name string) bool {
 	return name == "parent" || name == "parent_id" || strings.HasSuffix(name, "_parent")
-}
-
-// isTag reports whether a metadata value, or a string inside a JSON one, is an
-// identifier and nothing else.
-func (q *search) isTag(value string) bool {
-	for _, t := range q.m.Terms() {
-		if value == t || strings.Contains(value, `"`+t+`"`) {
-			return true
-		}
-	}
-	return false
 }
 
 // words says why, without naming the person.
@@ -343,12 +332,7 @@ func (q *search) quarantine(ctx context.Context) error {
 func others(it model.Item, m *subject.Matcher) []string {
 	var out []string
 	for _, f := range it.Meta {
-		if f.Name == "subject" || f.Name == "data_subject_id" {
-			if f.Value != "" && f.Value != Erased && !strings.HasPrefix(f.Value, "{") && !m.Names(f.Value) {
-				out = append(out, f.Value)
-			}
-		}
-		for _, id := range taggedIn(f.Value) {
+		for _, id := range taggedIn(f, subjectKeys) {
 			if id != Erased && !m.Names(id) && !slices.Contains(out, id) {
 				out = append(out, id)
 			}

@@ -2,25 +2,41 @@ package gdpr
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
 )
 
-// tagKeys are the names under which agents note in an item's metadata whom it
-// concerns.
-var tagKeys = []string{"data_subject_id", "data_subject", "subject_id", "subject", "user_id"}
+// An item is tagged with a person by a field, or by a key of a JSON object in one,
+// that says whom it concerns. A person in any other role, the reviewer, one of
+// those who like it, is somebody who is named there: the item is not about her.
 
-// taggedIn reads the persons that a JSON object names under tagKeys.
-func taggedIn(value string) []string {
-	if !strings.HasPrefix(value, "{") {
-		return nil
+// subjectKeys say whom an item concerns: crewship-disk.md (data_subject_id,
+// user_id), crewship-http.md (data_subject), provider-contract.md R33, and what
+// agents write in their place.
+var subjectKeys = []string{"data_subject_id", "data_subject", "subject_id", "subject", "user_id", "target_user_id", "person", "person_id"}
+
+// ownerKeys say whose an item is (gateway-curated.md: user_key). They tag it with
+// the person; another owner does not make it somebody else's. In a tracker an owner
+// is who works on it.
+var ownerKeys = []string{"user", "user_key", "owner", "owner_id"}
+
+// tagged reports whether a field says that the item concerns the person.
+func tagged(m *subject.Matcher, f model.Field, tracker bool) bool {
+	keys := slices.Concat(subjectKeys, ownerKeys)
+	if tracker {
+		keys = subjectKeys
 	}
-	var object map[string]any
-	if json.Unmarshal([]byte(value), &object) != nil {
-		return nil
-	}
+	return slices.ContainsFunc(taggedIn(f, keys), func(v string) bool { return is(m, v) })
+}
+
+// taggedIn reads the persons that a field, or a JSON object in it, names under keys.
+func taggedIn(f model.Field, keys []string) []string {
 	var out []string
-	for _, k := range tagKeys {
-		switch v := object[k].(type) {
+	add := func(v any) {
+		switch v := v.(type) {
 		case string:
 			if v != "" {
 				out = append(out, v)
@@ -33,5 +49,33 @@ func taggedIn(value string) []string {
 			}
 		}
 	}
+	var parsed any
+	if value := strings.TrimSpace(f.Value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
+		_ = json.Unmarshal([]byte(value), &parsed) // what is no JSON is a plain value
+	}
+	own := slices.Contains(keys, strings.ToLower(f.Name))
+	switch v := parsed.(type) {
+	case map[string]any:
+		for _, k := range sortedKeys(v) {
+			if slices.Contains(keys, strings.ToLower(k)) {
+				add(v[k])
+			}
+		}
+	case []any:
+		if own {
+			add(v)
+		}
+	case nil:
+		if own {
+			add(f.Value)
+		}
+	}
 	return out
+}
+
+// is reports whether a value is an identifier of the person and nothing else.
+func is(m *subject.Matcher, value string) bool {
+	value = strings.TrimSpace(value)
+	hits := m.Text(value)
+	return len(hits) == 1 && hits[0].Start == 0 && hits[0].End == len(value)
 }
