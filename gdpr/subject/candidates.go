@@ -9,16 +9,17 @@ func Normal(id string) string { return fold(strings.TrimSpace(id)).text }
 // Strict reports whether an identifier counts in its exact case only.
 func Strict(id string) bool { return newTerm(strings.TrimSpace(id)).strict }
 
-// SlugOf is what the slugs of an identifier have in common, and whether it is a
-// name of several words, which may stand in a longer slug; empty where it has none.
-func SlugOf(id string) (slug string, several bool) {
+// SlugsOf is what the slugs of an identifier have in common, then the same without
+// marks, and whether it is a name of several words, which may stand in a longer slug;
+// none where it has no slug.
+func SlugsOf(id string) (slugs []string, several bool) {
 	t := newTerm(strings.TrimSpace(id))
-	return t.slug, t.shape == name
+	return t.slugs, t.shape == name
 }
 
 // Slugs calls yield for every stretch of text, of one of the given lengths, that
 // could be a slug, in the form of SlugOf. whole says that it may also be one of an
-// identifier that is no name. yield returns false to stop.
+// identifier that is no name. What stands there with spaces is prose. yield returns false to stop.
 func Slugs(text string, lengths []int, yield func(slug string, whole bool, exact string, start, end int) bool) {
 	for _, v := range views(text) {
 		slug := slugText(v.text)
@@ -28,7 +29,8 @@ func Slugs(text string, lengths []int, yield func(slug string, whole bool, exact
 			}
 			for _, n := range lengths {
 				hi := lo + n
-				if hi > len(slug) || hi < len(slug) && (wordByte(slug[hi]) || slug[hi]&0xc0 == 0x80) || !v.wholeSlug(lo, hi, true) {
+				if hi > len(slug) || strings.ContainsAny(v.text[lo:hi], " /") || // prose, and two names of a path
+					hi < len(slug) && (wordByte(slug[hi]) || slug[hi]&0xc0 == 0x80) || !v.wholeSlug(lo, hi, true) {
 					continue
 				}
 				if !yield(slug[lo:hi], v.whole(lo, hi, compound), v.mid[v.midOf(lo):v.midEnd(hi)], v.start(lo), v.end(hi)) {
@@ -47,6 +49,9 @@ func views(text string) []view {
 	}
 	if strings.ContainsAny(text, "%+") {
 		out = append(out, fold2(unescapePercent(text)))
+	}
+	if d := decodeAll(text); d.at != nil {
+		out = append(out, fold2(d))
 	}
 	return out
 }

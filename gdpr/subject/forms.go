@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -65,11 +66,27 @@ func newByteForms(terms []term) *byteForms {
 				}
 			}
 		}
+		for _, v := range bothCases(t) {
+			add(pattern{bytes: []byte(v), fold: true, term: i, method: Exact})
+			for wide, order := range map[int]func([]byte, uint16) []byte{1: little, 2: big} {
+				var b []byte
+				for _, u := range utf16.Encode([]rune(v)) {
+					b = order(b, u)
+				}
+				add(pattern{bytes: b, fold: true, term: i, method: UTF16, wide: wide})
+			}
+		}
 		for _, v := range slugForms(t) {
 			add(pattern{bytes: []byte(v), fold: true, term: i, method: Slug})
 		}
 		for _, w := range indexWindows(t) {
 			add(pattern{bytes: []byte(w), term: i, method: Prefix})
+		}
+	}
+	for i, t := range terms {
+		for _, p := range anchorForms(t) {
+			p.term = i
+			add(p)
 		}
 	}
 	f.all = newSieve(all)
@@ -91,10 +108,41 @@ func variants(t term) []string {
 		return out
 	}
 	add(strings.ToLower(norm.NFC.String(t.text)), strings.ToUpper(norm.NFC.String(t.text)), strings.ToLower(t.text), strings.ToUpper(t.text))
-	for _, v := range out[:len(out):len(out)] { // a name over the end of a line, as it is and in a string of JSON
-		if strings.Contains(v, " ") {
-			add(strings.ReplaceAll(v, " ", "\n"), strings.ReplaceAll(v, " ", "\r\n"), strings.ReplaceAll(v, " ", `\n`))
+	return out
+}
+
+// maxCased is how many letters that are not ASCII are tried in both cases.
+const maxCased = 4
+
+// bothCases are the spellings of a term that differ in the case of single letters that
+// are not ASCII, composed and not.
+func bothCases(t term) []string {
+	composed := norm.NFC.String(t.text)
+	out := []string{""}
+	for _, r := range composed {
+		both := []rune{r}
+		if r >= utf8.RuneSelf {
+			for _, o := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
+				if !slices.Contains(both, o) {
+					both = append(both, o)
+				}
+			}
 		}
+		var next []string
+		for _, s := range out {
+			for _, o := range both {
+				next = append(next, s+string(o))
+			}
+		}
+		if out = next; len(out) > 1<<maxCased {
+			return nil
+		}
+	}
+	if t.strict || t.sought() || len(out) == 1 {
+		return nil
+	}
+	for _, s := range out[:len(out):len(out)] {
+		out = append(out, norm.NFD.String(s))
 	}
 	return out
 }

@@ -51,6 +51,12 @@ func TestNamesThatToolsHaveWritten(t *testing.T) {
 			if !found {
 				t.Errorf("not unwrapped: %q", text)
 			}
+			for _, medium := range []string{text, "SQLite format 3\x00\x01" + text, strings.Repeat("- quiet\n", (1<<20)/8-12) + text + strings.Repeat("\n- quiet", 2000)} {
+				rep, err := m.Scan(t.Context(), strings.NewReader(medium), nil)
+				if err != nil || rep.By[subject.Base64] != 1 {
+					t.Errorf("a scan of %d bytes does not find wrapped base64, %d before: %+v, %v", len(medium), n, rep, err)
+				}
+			}
 		}
 	}
 	for _, medium := range []string{"log: Zoë\nÅngström asked", "log: Zoë\r\nÅngström asked", `log: "Zoë\nÅngström asked"`, norm.NFD.String("log: José asked")} {
@@ -72,4 +78,34 @@ func wrap(s string, width int, eol string) string {
 		out, s = append(out, s[:width]), s[width:]
 	}
 	return strings.Join(append(out, s), eol)
+}
+
+// A short identifier leaves no core in base64: what is base64 is decoded.
+func TestShortIdsInBase64(t *testing.T) {
+	m, err := subject.New("u1", "José")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 12 {
+		for _, tt := range []struct {
+			text string
+			want bool
+		}{
+			{" asked u1 about the delay", true}, {" met José about the delay", true}, {" asked u10 about the delay", false}, {" asked x-u1 about the delay", false}, {" asked U1 about the delay", false},
+		} {
+			enc := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", n) + tt.text))
+			text := "data:" + enc + " end"
+			if m.Names(text) != tt.want {
+				t.Errorf("Names(%q of %q) = %v", text, tt.text, !tt.want)
+			}
+			if got := m.Redact(text, "[x]"); (got == text) == tt.want || tt.want && got != "data:[x] end" {
+				t.Errorf("Redact(%q) = %q", text, got)
+			}
+		}
+	}
+	for _, other := range []string{"memory/preference/some-long-name", "3f2b0a5c-77aa-4c1e-9e5e-0d6c2b1a9f00", "AbcDefGhiJklMnoPqrStuVwxYz0123456789"} {
+		if m.Names(other) {
+			t.Errorf("%q names her", other)
+		}
+	}
 }

@@ -20,10 +20,13 @@ type Method string
 // may belong to a longer word.
 const (
 	Exact    Method = "exact"
-	Folded   Method = "folded"         // other case, width, accents composed otherwise, look-alikes, broken over lines
-	Percent  Method = "percent"        // %XX
-	Escaped  Method = "json-escape"    // \uXXXX
-	Base64   Method = "base64"         // at any of the three alignments
+	Folded   Method = "folded"      // other case, width, accents composed otherwise, look-alikes, broken over lines
+	Percent  Method = "percent"     // %XX, also twice
+	Escaped  Method = "json-escape" // \uXXXX
+	Base64   Method = "base64"      // at any of the three alignments
+	Entity   Method = "html-entity" // &euml; &#235; &#xEB;
+	Quoted   Method = "quoted-printable"
+	Latin1   Method = "latin-1"        // or Windows-1252
 	UTF16    Method = "utf-16"         // either byte order
 	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
@@ -41,10 +44,13 @@ type Hit struct {
 type term struct {
 	text   string
 	folded string
-	word   string // longest word of folded: what every occurrence holds
-	rare   string // the word of folded that fewest other texts hold
-	slug   string // its words as slugs join them; empty: it has no slug of its own
+	word   string   // longest word of folded: what every occurrence holds
+	rare   string   // the word of folded that fewest other texts hold
+	slugs  []string // its words as slugs join them, then without marks; empty: it has no slug of its own
 	shape  shape
+	runs   []string // what stands in it whatever it is written in (anchor.go)
+	gaps   []int
+	anchor int
 	// strict: only the exact case counts. A short bare word in another case is
 	// somebody else's id as likely as not.
 	strict bool
@@ -57,6 +63,11 @@ type Matcher struct {
 	quick *sieve // over the longest words of all terms, to pass over text cheaply
 	rare  *sieve // over their rarest words
 	bytes *byteForms
+
+	short []int // terms that base64 hides (base64.go)
+
+	anchors    *sieve // what stands in every form of an identifier that has several
+	unanchored bool   // there is one of which nothing does
 }
 
 // MaxTerm is the longest identifier, in bytes.
@@ -83,9 +94,31 @@ func New(terms ...string) (*Matcher, error) {
 	for i, t := range m.terms {
 		words = append(words, pattern{bytes: []byte(t.word), fold: true, term: i})
 		rare = append(rare, pattern{bytes: []byte(t.rare), fold: true, term: i})
+		for _, slug := range t.slugs[min(1, len(t.slugs)):] {
+			fields := strings.Fields(slug)
+			words = append(words, pattern{bytes: []byte(longest(fields)), fold: true, term: i})
+			rare = append(rare, pattern{bytes: []byte(rarest(fields)), fold: true, term: i})
+		}
 	}
 	m.quick, m.rare = newSieve(words), newSieve(rare)
+	var anchors []pattern
+	for i, t := range m.terms {
+		if !varies(t.text) {
+			continue
+		}
+		if t.anchor < 0 {
+			m.unanchored = true
+			continue
+		}
+		anchors = append(anchors, pattern{bytes: []byte(t.runs[t.anchor]), fold: true, term: i})
+	}
+	m.anchors = newSieve(anchors)
 	m.bytes = newByteForms(m.terms)
+	for i := range m.terms {
+		if m.terms[i].hidden() {
+			m.short = append(m.short, i)
+		}
+	}
 	return m, nil
 }
 
@@ -97,15 +130,21 @@ func newTerm(t string) term {
 	}
 	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
 	out.shape = shapeOf(out.folded)
-	out.slug = slugOf(out.folded, out.strict)
-	words := out.slug
-	if local, _, ok := strings.Cut(out.folded, "@"); ok && out.slug != "" {
+	out.runs, out.gaps, out.anchor = fragments(t)
+	words := slugOf(out.folded, out.strict)
+	if words != "" {
+		out.slugs = []string{words}
+		if out.shape == name {
+			out.slugs = append(out.slugs, plainSlugs(words)...)
+		}
+	}
+	if local, _, ok := strings.Cut(out.folded, "@"); ok && words != "" {
 		words = slugText(local) // a domain's words stand in many texts
 	}
 	fields := strings.Fields(words)
 	if out.word = longest(fields); len(out.word) < 2 {
 		fields = strings.Fields(out.folded)
-		out.word, out.slug = longest(fields), ""
+		out.word, out.slugs = longest(fields), nil
 	}
 	out.rare = rarest(fields)
 	return out
@@ -207,21 +246,9 @@ func (m *Matcher) Text(text string) []Hit { return m.find(text, false) }
 
 // find looks through the views of a text in which an identifier may stand.
 func (m *Matcher) find(text string, first bool) []Hit {
-	var hits []Hit
-	ascii := isASCII(text)
-	escaped := strings.IndexByte(text, '\\') >= 0
-	percent := strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0
-	if !ascii || m.rare.any(text) {
-		hits = m.inView(hits, fold(text), text, "", first)
-	}
+	hits := m.inForms(nil, text, first)
 	if first && len(hits) > 0 {
 		return hits
-	}
-	if escaped {
-		hits = m.inDecoded(hits, unescapeJSON(text), text, Escaped, first)
-	}
-	if percent {
-		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
 	}
 	plain := m.inBase64(nil, text)
 	hits = append(hits, plain...)
@@ -232,6 +259,35 @@ func (m *Matcher) find(text string, first bool) []Hit {
 		}
 	}
 	return merge(hits)
+}
+
+// inForms is find without base64, and without merging.
+func (m *Matcher) inForms(hits []Hit, text string, first bool) []Hit {
+	if !isASCII(text) || m.rare.any(text) {
+		hits = m.inView(hits, fold(text), text, "", first)
+	}
+	if first && len(hits) > 0 {
+		return hits
+	}
+	if strings.IndexByte(text, '\\') >= 0 {
+		hits = m.inDecoded(hits, unescapeJSON(text), text, Escaped, first)
+	}
+	if strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0 {
+		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
+	}
+	if first && len(hits) > 0 || !m.mayVary(text) {
+		return hits
+	}
+	if d := decodeAll(text); d.at != nil {
+		more := m.inView(nil, fold2(d), text, Folded, first)
+		for i, h := range more {
+			if h.Method == Folded {
+				more[i].Method = methodOf(text[h.Start:h.End])
+			}
+		}
+		hits = append(hits, more...)
+	}
+	return hits
 }
 
 // inDecoded is inView over what was decoded.

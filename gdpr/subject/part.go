@@ -149,15 +149,18 @@ func extended(s string) bool {
 		for end < len(s) && end < maxJoined && wordByte(s[end]) {
 			end++
 		}
-		if end == 1 {
-			return true // the end of a sentence
+		if end == 1 { // the end of a sentence, unless a word of another script follows
+			break
 		}
 		if !slices.Contains(extensions, strings.ToLower(s[1:end])) {
 			return false
 		}
 		s = s[end:]
 	}
-	_, r := firstRune(s)
+	rest, r := firstRune(s)
+	if r == '.' {
+		_, r = firstRune(rest)
+	}
 	return r != '-' && r != '@' && !wordRune(r) && !unicode.IsMark(r)
 }
 

@@ -178,16 +178,35 @@ func (m *Matcher) scanBytes(b []byte) []Hit {
 
 // hitsIn finds what begins in b[from:limit].
 func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friends) []Hit {
-	var out []Hit
-	m.bytes.all.scan(b[:min(len(b), limit+m.bytes.longest)], from, func(p *pattern, at int) bool {
-		if at < limit {
+	var out, more []Hit
+	m.bytes.all.scan(b[:min(len(b), limit+max(m.bytes.longest, maxForm))], from, func(p *pattern, at int) bool {
+		switch {
+		case p.method == anchored:
+			more = m.nearby(more, b, p, at, binary, friends)
+		case at < limit:
 			if method, ok := m.judge(b, p, at, binary, friends); ok {
 				out = append(out, Hit{Term: p.term, Start: at, End: at + len(p.bytes), Method: method})
 			}
 		}
 		return true
 	})
-	return out
+	return apart(out, m.inWrapped(more, b, from, limit), from, limit)
+}
+
+// apart adds the hits of more that begin in [from, limit) and are none of those
+// that are known.
+func apart(known, more []Hit, from, limit int) []Hit {
+	n := len(known)
+	for _, h := range more {
+		over := func(o Hit) bool { return o.Start < h.End && h.Start < o.End }
+		if h.Start >= from && h.Start < limit && !slices.ContainsFunc(known, over) {
+			known = append(known, h)
+		}
+	}
+	if len(known) > n {
+		slices.SortStableFunc(known, func(a, b Hit) int { return a.Start - b.Start })
+	}
+	return known
 }
 
 // shortTerm is the length below which bytes in a binary medium look like an
@@ -199,8 +218,10 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 	end := at + len(p.bytes)
 	switch {
 	case p.method == Base64:
-		_, _, ok := m.base64Run(b, at, end)
+		_, _, ok := m.base64Run(b, at, len(p.bytes))
 		return Base64, ok
+	case p.method == overLines:
+		return Folded, m.inWindow(b, p.term, at, end)
 	case p.method == Prefix:
 		return Prefix, binary && at > 0 && indexNeighbour(b, at, end) && !friends.explains(b, at, end)
 	case p.method == Slug && slugBoundary(b, at, end, m.terms[p.term].shape == name):
@@ -215,10 +236,34 @@ func (m *Matcher) judge(b []byte, p *pattern, at int, binary bool, friends *Frie
 			return Folded, true
 		}
 		return p.method, true
+	case p.wide == 0 && escapedBefore(b[:at]) && m.inWindow(b, p.term, at, end):
+		return p.method, true
 	case binary && len(p.bytes) >= shortTerm:
 		return Embedded, !friends.explains(b, at, end)
 	}
 	return "", false
+}
+
+// escapedBefore reports whether an escape may end where b does: its last byte is no
+// word then.
+func escapedBefore(b []byte) bool {
+	n := len(b)
+	return n >= 2 && b[n-2] == '\\' || n >= 3 && (b[n-3] == '%' || b[n-3] == '=') || n >= 6 && b[n-6] == '\\'
+}
+
+// lineLength is how far back the mark of a line is looked for.
+const lineLength = 1024
+
+// inWindow reports whether the person is named at b[lo:hi] when what stands around
+// is decoded.
+func (m *Matcher) inWindow(b []byte, term, lo, hi int) bool {
+	from := max(0, lo-lineLength)
+	for _, h := range m.inForms(nil, string(b[from:min(len(b), hi+maxJoined)]), false) {
+		if h.Term == term && h.Start+from <= lo && lo < h.End+from {
+			return true
+		}
+	}
+	return false
 }
 
 // boundary is the rule of a whole token (part.go) over bytes.
@@ -232,22 +277,28 @@ func around(b []byte, lo, hi int) (before, after string) {
 	return string(b[max(0, lo-maxJoined):lo]), string(b[hi:min(len(b), hi+maxJoined)])
 }
 
-// wideBoundary is boundary over UTF-16. Half a unit at the start or the end of b is
-// one without its zero: in the other order, text lies one byte beside.
+// wideBoundary is boundary over UTF-16.
 func wideBoundary(b []byte, lo, hi, order int, sh shape) bool {
+	before, after := wideAround(b, lo, hi, order, 2*maxJoined)
+	return !partBefore(before, sh) && !partAfter(after, sh)
+}
+
+// wideAround reads what stands beside b[lo:hi] as UTF-16. Half a unit at the start or
+// the end of b is one without its zero: in the other order, text lies one byte beside.
+func wideAround(b []byte, lo, hi, order, reach int) (before, after string) {
 	first := 0
 	if lo > 1 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff) {
 		first = 2 // a byte order mark is no neighbour
 	}
-	from, to := max(first+(lo-first)%2, lo-2*maxJoined), min(len(b), hi+2*maxJoined)
-	before, after := b[from:lo], b[hi:to]
+	from, to := max(first+(lo-first)%2, lo-reach), min(len(b), hi+reach)
+	left, right := b[from:lo], b[hi:to]
 	if from == first+1 && order == 2 {
-		before = append([]byte{0}, b[first:lo]...)
+		left = append([]byte{0}, b[first:lo]...)
 	}
-	if len(after)%2 == 1 && order == 1 {
-		after = append(slices.Clone(after), 0)
+	if len(right)%2 == 1 && order == 1 {
+		right = append(slices.Clone(right), 0)
 	}
-	return !partBefore(units(before, order), sh) && !partAfter(units(after, order), sh)
+	return units(left, order), units(right, order)
 }
 
 // units reads UTF-16.

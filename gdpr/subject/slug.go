@@ -1,7 +1,9 @@
 package subject
 
 import (
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -45,29 +47,47 @@ func slugOf(folded string, strict bool) string {
 	return s
 }
 
+// plainSlugs are the slugs of a name as programs write it that keep ASCII only:
+// without marks, zoe-angstrom, or with the letters that Germans and Danes put in
+// their place, zoe-aangstroem. A name that is one in ASCII has none.
+func plainSlugs(slug string) []string {
+	var out []string
+	for _, letters := range []*strings.Replacer{stripped, spelled} {
+		s := letters.Replace(slug)
+		s = strings.Map(func(r rune) rune {
+			if unicode.IsMark(r) {
+				return -1
+			}
+			return r
+		}, s)
+		if s != slug && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+var (
+	stripped = strings.NewReplacer("ø", "o", "đ", "d", "ł", "l", "ð", "d", "þ", "th", "æ", "ae", "œ", "oe", "ı", "i", "ħ", "h")
+	spelled  = strings.NewReplacer("a\u0308", "ae", "o\u0308", "oe", "u\u0308", "ue", "a\u030a", "aa", "ø", "oe", "đ", "d", "ł", "l", "ð", "d", "þ", "th", "æ", "ae", "œ", "oe")
+)
+
 // slugForms are the spellings with one separator throughout, and those that keep
 // the dots or the hyphens that the identifier has itself.
 func slugForms(t term) []string {
-	if t.slug == "" {
-		return nil
-	}
 	var out []string
 	add := func(s string) {
-		if s == t.folded {
-			return
+		if s != t.folded && !slices.Contains(out, s) {
+			out = append(out, s)
 		}
-		for _, o := range out {
-			if o == s {
-				return
-			}
-		}
-		out = append(out, s)
 	}
-	for _, sep := range []string{"-", "_", ".", "+"} {
-		add(strings.ReplaceAll(t.slug, " ", sep))
-		for _, own := range []string{"@", " "} {
-			if strings.Contains(t.folded, own) {
-				add(strings.ReplaceAll(t.folded, own, sep))
+	for i, slug := range t.slugs {
+		for _, sep := range []string{"-", "_", ".", "+"} {
+			add(strings.ReplaceAll(slug, " ", sep))
+			for _, own := range []string{"@", " "} {
+				if i == 0 && strings.Contains(t.folded, own) {
+					add(strings.ReplaceAll(t.folded, own, sep))
+				}
 			}
 		}
 	}
@@ -79,25 +99,28 @@ func slugForms(t term) []string {
 func (m *Matcher) inSlugs(hits []Hit, v view, first bool) []Hit {
 	text := ""
 	for i, t := range m.terms {
-		if t.slug == "" {
-			continue
-		}
-		if text == "" {
-			text = slugText(v.text)
-		}
-		for from := 0; from <= len(text)-len(t.slug); {
-			n := strings.Index(text[from:], t.slug)
-			if n < 0 {
-				break
+		for n, slug := range t.slugs {
+			if text == "" {
+				text = slugText(v.text)
 			}
-			lo, hi := from+n, from+n+len(t.slug)
-			from = lo + 1
-			if v.text[lo:hi] == t.folded || mixed(v.text[lo:hi], t.folded) || !v.wholeSlug(lo, hi, t.shape == name) {
-				continue
+			own := t.folded
+			if n > 0 {
+				own = slug // without its marks it is no name in prose
 			}
-			hits = append(hits, Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: Slug})
-			if first {
-				return hits
+			for from := 0; from <= len(text)-len(slug); {
+				n := strings.Index(text[from:], slug)
+				if n < 0 {
+					break
+				}
+				lo, hi := from+n, from+n+len(slug)
+				from = lo + 1
+				if v.text[lo:hi] == own || mixed(v.text[lo:hi], own) || !v.wholeSlug(lo, hi, t.shape == name) {
+					continue
+				}
+				hits = append(hits, Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: Slug})
+				if first {
+					return hits
+				}
 			}
 		}
 	}

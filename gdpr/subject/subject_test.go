@@ -306,7 +306,15 @@ func FuzzMatcher(f *testing.F) {
 }
 
 func BenchmarkScan(b *testing.B) {
-	m := matcher(b, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512")
+	for who, terms := range map[string][]string{
+		"":          {"subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512"},
+		", accents": {"subj-zoe", "Zoë Ångström", "zoe.angstrom@example.test", "RC-ZOE-5512"},
+	} {
+		benchmarkScan(b, who, matcher(b, terms...))
+	}
+}
+
+func benchmarkScan(b *testing.B, who string, m *subject.Matcher) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	data := make([]byte, 64<<20)
 	for i := range data {
@@ -321,7 +329,7 @@ func BenchmarkScan(b *testing.B) {
 				}
 			}
 		}
-		b.Run(kind, func(b *testing.B) {
+		b.Run(kind+who, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
 				if _, err := m.Scan(b.Context(), bytes.NewReader(data), nil); err != nil {

@@ -1,7 +1,6 @@
 package subject
 
 import (
-	"encoding/base64"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -33,43 +32,19 @@ func Unwrap(text string) []Wrapped {
 
 func unwrap(text string) []Wrapped {
 	var out []Wrapped
-	for lo := 0; lo < len(text); {
-		if !base64Byte(text[lo]) {
-			lo++
+	for lo, hi := range runs(text) {
+		if hi-lo < minWrapped {
 			continue
 		}
-		hi := lo
-		for hi < len(text) && base64Byte(text[hi]) {
-			hi++
-		}
-		if hi-lo >= minWrapped {
-			for _, t := range unbase64(text[lo:hi]) {
+		for _, t := range decodings([]byte(text[lo:hi])) {
+			if readable(t) {
 				out = append(out, Wrapped{t, lo, hi})
 			}
 		}
-		lo = hi
 	}
 	if strings.IndexByte(text, 0) >= 0 {
 		for _, t := range narrow(text) {
 			out = append(out, Wrapped{t, 0, len(text)})
-		}
-	}
-	return out
-}
-
-// unbase64 decodes a run at the four places where it may begin, as far as text comes
-// out.
-func unbase64(run string) []string {
-	run = strings.NewReplacer("-", "+", "_", "/").Replace(run)
-	var out []string
-	for skip := range 4 {
-		part := run[min(skip, len(run)):]
-		if len(part)%4 == 1 {
-			part = part[:len(part)-1]
-		}
-		b, err := base64.RawStdEncoding.DecodeString(part)
-		if err == nil && readable(string(b)) {
-			out = append(out, strings.ToValidUTF8(string(b), "\uFFFD"))
 		}
 	}
 	return out

@@ -173,7 +173,8 @@ func hashTerms(k Key, t string) []Term {
 	}
 	n := subject.Normal(t)
 	out := []Term{{Hash: k.sum("term", n).String(), Length: len(n)}}
-	if slug, name := subject.SlugOf(t); slug != "" {
+	slugs, name := subject.SlugsOf(t)
+	for _, slug := range slugs {
 		h := Term{Hash: k.sum("term-slug", slug).String(), Length: len(slug), Slug: slugID}
 		if name {
 			h.Slug = slugName
