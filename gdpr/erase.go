@@ -107,22 +107,32 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 	if err != nil {
 		return Outcome{}, err
 	}
-	r, err := d.load(o.Request)
+	if err := d.prepare(); err != nil {
+		return Outcome{}, err
+	}
+	log, err := d.openRun(o.Request, p.Hash)
 	if err != nil {
 		return Outcome{}, err
+	}
+	out, err := d.erase(ctx, p, log, fleet, watch)
+	return out, errors.Join(err, log.f.Close())
+}
+
+// erase is Erase under the run's lock.
+func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.Fleet, watch func(context.Context, Progress) error) (Outcome, error) {
+	r, err := d.load(p.Request)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if r.Done() || r.PlanHash != p.Hash {
+		return Outcome{}, model.Errorf(model.Conflict, "gdpr-erase", "another plan was made meanwhile: look at `memdesk gdpr plan` again")
 	}
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
 		return Outcome{}, err
 	}
-	x := &run{d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
+	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
 		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, unseen: map[model.Ref]bool{}}
-	if err := d.prepare(); err != nil {
-		return Outcome{}, err
-	}
-	if x.log, err = d.openRun(r.ID, p.Hash); err != nil {
-		return Outcome{}, err
-	}
 	d.sweepTemps(r.ID)
 	rec, receipted := d.receipted(&r)
 	items, held := p.Count()
@@ -134,7 +144,7 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 			err := x.do(ctx)
 			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err
 		})
-	err = errors.Join(err, x.log.close())
+	err = errors.Join(err, x.log.flush())
 	if err == nil && x.out.Status == StateComplete {
 		d.sweepTemps(r.ID) // now that its keys are made
 		err = removeIfThere(d.dir("runs", r.ID+".jsonl"))
@@ -149,6 +159,9 @@ func (x *run) do(ctx context.Context) error {
 	}
 	if err := x.d.Suppressed().Add(key, x.r.Pseudonym, x.r.ID, x.d.Clock.Now(), x.r.Terms()...); err != nil {
 		return err
+	}
+	if x.r.Begun.IsZero() {
+		x.r.Begun = x.begun
 	}
 	x.r.State, x.r.Reason = StateRunning, ""
 	if err := x.d.save(x.r); err != nil {
@@ -165,6 +178,7 @@ func (x *run) do(ctx context.Context) error {
 	if err := x.verify(ctx); err != nil {
 		return err
 	}
+	x.addTally()
 	x.judge()
 	return x.finish(ctx)
 }
@@ -245,7 +259,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.log.flush(); err != nil {
 		return err
 	}
-	return x.scrub(ctx, s, sp, removed, &count)
+	return x.scrub(ctx, s, at, sp, removed, &count)
 }
 
 // whyNot says why an item could not be done: by whom it is held, else the kind of
@@ -418,7 +432,7 @@ func (sp *StorePlan) touches() bool {
 }
 
 // scrub cleans what Forget leaves in the store's medium.
-func (x *run) scrub(ctx context.Context, s model.Store, sp StorePlan, removed []string, count *receipt.Store) error {
+func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, removed []string, count *receipt.Store) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -448,9 +462,11 @@ func (x *run) scrub(ctx context.Context, s model.Store, sp StorePlan, removed []
 		return nil
 	}
 	x.scrubs[s.Name] = res
+	rows := int64(0)
 	for _, l := range res {
-		count.Rows += l.Rows
+		rows += l.Rows
 		x.pending[s.Name] = x.pending[s.Name] || l.Verdict == model.VerdictPending
 	}
-	return nil
+	count.Rows, err = x.log.scrubbed(at, rows)
+	return err
 }

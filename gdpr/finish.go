@@ -30,7 +30,7 @@ func (x *run) finish(context.Context) error {
 	now := x.d.Clock.Now().UTC()
 	rec := receipt.Receipt{
 		Request: x.r.ID, Subject: x.r.Pseudonym, Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
-		Begun: x.begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Operator: x.d.Operator.ID,
+		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Operator: x.d.Operator.ID,
 		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Held: x.out.Held, Stores: x.out.Stores, Layers: x.out.Layers,
 	}
 	if a := x.r.approved(x.p.Hash); a != nil {

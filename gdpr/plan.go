@@ -145,10 +145,19 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 	}
 	var p Plan
 	err = d.act(ctx, &r, "gdpr-plan", nil, func(ctx context.Context) (map[string]int64, error) {
+		if err := d.prepare(); err != nil {
+			return nil, err
+		}
+		old, _ := d.Plan(r.ID) // without one nothing was carried out
+		run, err := d.openRun(r.ID, old.Hash)
+		if err != nil {
+			return nil, err
+		}
+		defer run.f.Close() // nothing is written to it that a loss would harm
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
-		if err := d.prepare(); err != nil {
+		if err := d.carryOver(&r, old, run); err != nil {
 			return nil, err
 		}
 		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {

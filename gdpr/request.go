@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/atomicfile"
@@ -52,6 +53,10 @@ type Request struct {
 	Choices   []Choice   `json:"choices,omitempty"`
 	PlanHash  string     `json:"plan_hash,omitempty"`
 	Approvals []Approval `json:"approvals,omitempty"`
+	// Tally is what was done under plans before the one that stands, by plan and run.
+	Tally map[string][]receipt.Store `json:"tally,omitempty"`
+	// Begun is when the first run began.
+	Begun time.Time `json:"begun,omitzero"`
 	// Of is the request whose erasure a sweep repeats.
 	Of string `json:"of,omitempty"`
 

@@ -21,8 +21,10 @@ type runLog struct {
 	f     *os.File
 	plan  string
 	done  map[[2]int]bool
-	spans []runLine // of several steps each
-	loose int       // lines not flushed yet
+	spans []runLine     // of several steps each
+	rows  map[int]int64 // by store: that its scrubs have removed or rewritten
+	size  int64         // of the journal when it was opened
+	loose int           // lines not flushed yet
 }
 
 type runLine struct {
@@ -30,7 +32,8 @@ type runLine struct {
 	Store int    `json:"store"`
 	Step  int    `json:"step"`
 	To    int    `json:"to,omitempty"` // the last of several that were done at once
-	What  string `json:"what"`         // removed, absent, edited
+	What  string `json:"what"`         // removed, absent, edited; scrubbed
+	Rows  int64  `json:"rows,omitempty"`
 }
 
 // ErrBusy is behind a request that another process works on.
@@ -51,7 +54,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	if err != nil {
 		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), f.Close())
 	}
-	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}}
+	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}, rows: map[int]int64{}, size: int64(len(b))}
 	for line := range bytes.Lines(b) {
 		var r runLine
 		if json.Unmarshal(line, &r) == nil && r.Plan == plan { // a torn line says nothing
@@ -75,6 +78,10 @@ func (l *runLog) has(store, step int) bool {
 }
 
 func (l *runLog) take(r runLine) {
+	if r.Rows > 0 {
+		l.rows[r.Store] += r.Rows
+		return
+	}
 	if r.To > r.Step {
 		l.spans = append(l.spans, r)
 		return
@@ -91,6 +98,17 @@ func (l *runLog) markAll(store, from, to int, what string) error {
 		return err
 	}
 	return l.flush()
+}
+
+// scrubbed adds to what the scrubs of a store have done and gives it all.
+func (l *runLog) scrubbed(store int, rows int64) (int64, error) {
+	var err error
+	if rows > 0 {
+		err = l.line(runLine{Plan: l.plan, Store: store, Step: -1, What: "scrubbed", Rows: rows})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rows[store], err
 }
 
 func (l *runLog) mark(store, step int, what string) error {

@@ -1,0 +1,62 @@
+package gdpr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// carryOver puts what was done under the plan that stood into the request, and
+// empties the run's journal: a plan that is made anew is carried out anew, also where
+// it is the same one because something came back. The run's lock is held. A crash
+// between the two carries the same journal over again, under the same key.
+func (d *Desk) carryOver(r *Request, old Plan, l *runLog) error {
+	var done []receipt.Store
+	for at, sp := range old.Stores {
+		count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Rows: l.rows[at]}
+		for i, st := range sp.Steps {
+			switch {
+			case !l.has(at, i):
+			case st.Action == Forget:
+				count.Forgotten++
+			case st.Action == Redact:
+				count.Redacted++
+			}
+		}
+		if count.Forgotten+count.Redacted+count.Rows > 0 {
+			done = append(done, count)
+		}
+	}
+	if len(done) > 0 {
+		if r.Tally == nil {
+			r.Tally = map[string][]receipt.Store{}
+		}
+		r.Tally[fmt.Sprintf("%.16s-%d", old.Hash, l.size)] = done
+		if err := d.save(r); err != nil {
+			return err
+		}
+	}
+	if err := l.f.Truncate(0); err != nil {
+		return model.E(model.Unavailable, "gdpr-plan", pathless(err))
+	}
+	return nil
+}
+
+// addTally adds what earlier plans did to what this one did.
+func (x *run) addTally() {
+	for _, key := range slices.Sorted(maps.Keys(x.r.Tally)) {
+		for _, was := range x.r.Tally[key] {
+			i := slices.IndexFunc(x.out.Stores, func(s receipt.Store) bool { return s.Store == was.Store })
+			if i < 0 {
+				i = len(x.out.Stores)
+				x.out.Stores = append(x.out.Stores, receipt.Store{Store: was.Store, Kind: was.Kind})
+			}
+			s := &x.out.Stores[i]
+			s.Forgotten, s.Redacted, s.Rows = s.Forgotten+was.Forgotten, s.Redacted+was.Redacted, s.Rows+was.Rows
+			x.out.Forgotten, x.out.Redacted = x.out.Forgotten+was.Forgotten, x.out.Redacted+was.Redacted
+		}
+	}
+}

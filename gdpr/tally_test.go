@@ -1,0 +1,150 @@
+package gdpr_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A receipt speaks of the whole life of a request: what was done under plans before
+// the last one, by runs before the last one, and when the first of them began.
+func TestCountsAddUpOverPlansAndRuns(t *testing.T) {
+	w := newWorld(t)
+	down, steps := false, 0
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op.Mutates() && c.Store.Name == "agent" && down {
+			return model.Errorf(model.Unavailable, "forget", "no route to host")
+		}
+		return next(ctx)
+	}}
+	w.fill()
+	r := w.file()
+	first := w.plan(r.ID)
+	var want struct{ forgotten, redacted int64 }
+	for _, s := range first.Stores {
+		for _, st := range s.Steps {
+			switch st.Action {
+			case gdpr.Forget:
+				want.forgotten++
+			case gdpr.Redact:
+				want.redacted++
+			}
+		}
+	}
+	down = true
+	begun := w.clock.Now()
+	// The first run ends after two steps, the second one with a store that is down, the
+	// third under a new plan, the fourth after it was cut off in the scrub.
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _ = w.desk.Erase(ctx, order(first), w.fleet, func(context.Context, gdpr.Progress) error {
+		if steps++; steps == 2 {
+			cancel()
+		}
+		return ctx.Err()
+	})
+	w.clock.Advance(time.Hour)
+	if out, err := w.erase(first); err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%v %v", out.Status, err)
+	}
+	w.clock.Advance(time.Hour)
+	down = false
+	second := w.plan(r.ID)
+	if second.Hash == first.Hash {
+		t.Fatal("nothing was done")
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	_, err := w.desk.Erase(ctx, order(second), w.fleet, func(_ context.Context, p gdpr.Progress) error {
+		if p.Store == "agent" && p.What == "verify" {
+			cancel()
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		t.Fatal("it was not cut off")
+	}
+	w.clock.Advance(time.Hour)
+	w.complete(second)
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Forgotten != want.forgotten || rec.Redacted != want.redacted || rec.Begun != begun.UTC().Format(time.RFC3339) {
+		t.Errorf("the receipt says %d forgotten, %d redacted, begun %s; want %d, %d, %s", rec.Forgotten, rec.Redacted, rec.Begun, want.forgotten, want.redacted, begun)
+	}
+	var sum receipt.Store
+	for _, s := range rec.Stores {
+		sum.Forgotten, sum.Redacted, sum.Rows = sum.Forgotten+s.Forgotten, sum.Redacted+s.Redacted, sum.Rows+s.Rows
+	}
+	if sum.Forgotten != want.forgotten || sum.Redacted != want.redacted {
+		t.Errorf("the stores add up to %d and %d", sum.Forgotten, sum.Redacted)
+	}
+	if sum.Rows < 2 { // a temporary file and a snapshot, by the run that was cut off
+		t.Errorf("%d rows scrubbed", sum.Rows)
+	}
+	if len(rec.Stores) != 2 {
+		t.Errorf("stores: %+v", rec.Stores)
+	}
+}
+
+// What came back exactly as it was makes the very plan that was carried out: it is
+// carried out again.
+func TestTheSamePlanAgain(t *testing.T) {
+	w := newWorld(t)
+	hers := "- " + name + " called\n"
+	w.agent(map[string]string{"AGENT.md": "likes tea\n", "daily/2026-02-01.md": hers, "daily/2026-02-02.md": "- quiet\n"})
+	r := w.file()
+	p := w.plan(r.ID)
+	back := false
+	out, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(_ context.Context, pr gdpr.Progress) error {
+		if pr.What == "verify" && !back {
+			back = true
+			path := filepath.Join(w.path("agent"), "daily", "2026-02-01.md")
+			if err := os.WriteFile(path, []byte(hers), 0o644); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || out.Status != gdpr.StatePartial {
+		t.Fatalf("%v %v", out.Status, err)
+	}
+	again := w.plan(r.ID)
+	if again.Hash != p.Hash {
+		t.Log("another plan") // the stamps tell them apart: no harm
+	}
+	w.complete(again)
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Forgotten+rec.Redacted != 2 {
+		t.Errorf("it was done twice: %d forgotten, %d redacted, %v", rec.Forgotten, rec.Redacted, err)
+	}
+}
+
+// A plan is not made while a run is at work on the one that stands.
+func TestNoPlanDuringARun(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	p := w.plan(r.ID)
+	tried := false
+	out, err := w.desk.Erase(t.Context(), order(p), w.fleet, func(ctx context.Context, pr gdpr.Progress) error {
+		if tried {
+			return nil
+		}
+		tried = true
+		if _, err := w.desk.MakePlan(ctx, r.ID, w.fleet, nil); model.KindOf(err) != model.Conflict {
+			t.Errorf("a plan during a run: %v", err)
+		}
+		return nil
+	})
+	if err != nil || out.Status != gdpr.StateComplete {
+		t.Errorf("%v %v", out.Status, err)
+	}
+}
