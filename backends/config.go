@@ -59,6 +59,10 @@ type GDPRConfig struct {
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
+	// BackupsKept is how long backups of the stores are kept, BackupsOf that of single
+	// stores by name; 0 is not known.
+	BackupsKept Duration            `toml:"backups_kept"`
+	BackupsOf   map[string]Duration `toml:"backups_of"`
 }
 
 // ConflictConfig says what sync tools cannot tell by a name alone.

@@ -34,6 +34,10 @@ type Policy struct {
 	Names map[string]string
 	// ApprovalValid is how long a signature counts; 0 means seven days.
 	ApprovalValid time.Duration
+	// BackupsKept is how long backups of the stores are kept, BackupsOf that of single
+	// ones; 0 is not known.
+	BackupsKept time.Duration
+	BackupsOf   map[string]time.Duration
 }
 
 // Operator is who works at the desk.

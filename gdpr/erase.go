@@ -197,7 +197,7 @@ func (x *run) problem(store, format string, args ...any) {
 
 // store carries out one store's part. Only what ends the whole run is an error.
 func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
-	count := receipt.Store{Store: sp.Store, Kind: sp.Kind}
+	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Backups: x.d.backups(sp)}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
 	for _, st := range sp.Steps {
 		if st.Action == Held {

@@ -36,11 +36,7 @@ func (x *run) finish(context.Context) error {
 	if a := x.r.approved(x.p.Hash); a != nil {
 		rec.Approver = a.Fingerprint
 	}
-	for _, l := range x.out.Layers {
-		if l.Verdict == model.VerdictOutOfScope {
-			rec.Notes = append(rec.Notes, l.Store+": "+l.Layer+": "+l.Reason)
-		}
-	}
+	rec.Notes = notes(x.out)
 	file, err := key.Sign(rec)
 	if err != nil {
 		return err
@@ -103,7 +99,7 @@ func (x *run) close(now time.Time) error {
 func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 	b, err := os.ReadFile(d.dir("receipts", id+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: only a complete erasure gets one, `memdesk gdpr status %s` says where it stands", id, id)
+		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: only a complete erasure gets one, `memdesk gdpr report %s` says where it stands", id, id)
 	}
 	if err != nil {
 		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", pathless(err))

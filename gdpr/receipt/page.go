@@ -6,74 +6,86 @@ import (
 	"slices"
 	"strings"
 
-	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
 // Markdown is the receipt as a page to read and to print. The signed file is the
 // proof; the page says so.
 func (r Receipt) Markdown(keyID string) string {
-	var b strings.Builder
-	esc := safetext.Escaper{}
-	cell := func(s string) string { return strings.ReplaceAll(esc.Line(s).String(), "|", "\\|") }
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("# Receipt of an erasure")
-	line("")
-	line("| | |")
-	line("|---|---|")
-	for _, row := range [][2]string{
+	p := newPage()
+	p.line("# Receipt of an erasure")
+	p.facts([][2]string{
 		{"request", r.Request}, {"person", r.Subject + " (pseudonym; the id itself is not kept)"}, {"received", r.Received}, {"deadline", r.Deadline},
 		{"begun", r.Begun}, {"finished", r.Finished}, {"operator", r.Operator}, {"approved by", orNone(r.Approver)}, {"plan", r.Plan}, {"signed with key", keyID},
-	} {
-		line("| %s | %s |", row[0], cell(row[1]))
+	})
+	p.line("")
+	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, r.Held)
+	p.stores(r.Stores)
+	p.layers(r.Layers)
+	p.backups(r.Stores)
+	p.line("")
+	p.line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", p.cell(keyID))
+	return p.String()
+}
+
+func (p *page) stores(stores []Store) {
+	p.line("")
+	p.line("## Stores")
+	p.line("")
+	p.line("| store | kind | forgotten | redacted | held | rows scrubbed |")
+	p.line("|---|---|---|---|---|---|")
+	for _, s := range stores {
+		p.line("| %s | %s | %d | %d | %d | %d |", p.cell(s.Store), p.cell(s.Kind), s.Forgotten, s.Redacted, s.Held, s.Rows)
 	}
-	line("")
-	line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, r.Held)
-	line("")
-	line("## Stores")
-	line("")
-	line("| store | kind | forgotten | redacted | held | rows scrubbed |")
-	line("|---|---|---|---|---|---|")
-	for _, s := range r.Stores {
-		line("| %s | %s | %d | %d | %d | %d |", cell(s.Store), cell(s.Kind), s.Forgotten, s.Redacted, s.Held, s.Rows)
-	}
-	line("")
-	line("## Layers")
-	line("")
-	line("Layers of one kind of which the same can be said stand in one line; the signed file names each.")
+}
+
+func (p *page) layers(layers []Layer) {
+	p.line("")
+	p.line("## Layers")
+	p.line("")
+	p.line("Layers of one kind of which the same can be said stand in one line; the file names each.")
 	var methods []string
-	for _, st := range storesOf(r.Layers) {
-		line("")
-		line("### %s", cell(st))
-		line("")
-		line("| layer | verdict | bytes looked at | hits | how | note |")
-		line("|---|---|--:|--:|---|---|")
-		for _, l := range grouped(r.Layers, st) {
+	for _, st := range storesOf(layers) {
+		p.line("")
+		p.line("### %s", p.cell(st))
+		p.line("")
+		p.line("| layer | verdict | bytes looked at | hits | how | note |")
+		p.line("|---|---|--:|--:|---|---|")
+		for _, l := range grouped(layers, st) {
 			how := slices.Index(methods, l.Method) + 1
 			if how == 0 {
 				methods = append(methods, l.Method)
 				how = len(methods)
 			}
-			line("| %s | %s | %d | %d | %d | %s |", cell(l.name()), strings.ReplaceAll(string(l.Verdict), "_", " "), l.BytesScanned, l.Hits, how, cell(l.Reason))
+			p.line("| %s | %s | %d | %d | %d | %s |", p.cell(l.name()), strings.ReplaceAll(string(l.Verdict), "_", " "), l.BytesScanned, l.Hits, how, p.cell(l.Reason))
 		}
 	}
-	line("")
-	line("How it was looked at:")
-	line("")
+	p.line("")
+	p.line("How it was looked at:")
+	p.line("")
 	for i, m := range methods {
-		line("%d. %s", i+1, cell(m))
+		p.line("%d. %s", i+1, p.cell(m))
 	}
-	if notes := reached(r.Layers); len(notes) > 0 {
-		line("")
-		line("## Out of reach")
-		line("")
+	if notes := reached(layers); len(notes) > 0 {
+		p.line("")
+		p.line("## Out of reach")
+		p.line("")
 		for _, n := range notes {
-			line("- %s", cell(n))
+			p.line("- %s", p.cell(n))
 		}
 	}
-	line("")
-	line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", cell(keyID))
-	return b.String()
+}
+
+// backups says until when copies out of reach may hold the person.
+func (p *page) backups(stores []Store) {
+	p.line("")
+	p.line("## Backups")
+	p.line("")
+	for _, s := range stores {
+		if s.Backups != "" {
+			p.line("- %s: %s", p.cell(s.Store), p.cell(s.Backups))
+		}
+	}
 }
 
 func orNone(s string) string {

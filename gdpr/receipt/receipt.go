@@ -49,6 +49,8 @@ type Store struct {
 	Redacted  int64  `json:"redacted"`
 	Held      int64  `json:"held"`
 	Rows      int64  `json:"rows"` // of side tables and copies, by the scrub
+	// Backups says until when copies that nobody reaches from here may hold the person.
+	Backups string `json:"backups,omitempty"`
 }
 
 // Layer is the verdict over one layer.

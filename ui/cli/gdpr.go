@@ -24,7 +24,7 @@ func (a *app) gdprCommand() *cobra.Command {
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprWithdrawCommand(),
-		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprSweepCommand())
+		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
@@ -74,7 +74,8 @@ func (s *session) desk(a *app) *gdpr.Desk {
 		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo,
 		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
 		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
-			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid)},
+			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid),
+			BackupsKept: time.Duration(s.cfg.GDPR.BackupsKept), BackupsOf: backupsOf(s.cfg.GDPR.BackupsOf)},
 		Ensure: func() error { return statedir.Ensure(s.state) },
 	}
 }

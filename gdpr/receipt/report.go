@@ -1,0 +1,121 @@
+package receipt
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// Report says how far an erasure has come that is not complete. It is signed by
+// nobody and proves nothing: partial work has no receipt. It names no person.
+type Report struct {
+	V         int     `json:"v"`
+	Format    string  `json:"format"` // "memdesk-status-report"
+	Request   string  `json:"request"`
+	Subject   string  `json:"subject"` // keyed pseudonym
+	State     string  `json:"state"`
+	Reason    string  `json:"reason,omitempty"`
+	Plan      string  `json:"plan_hash,omitempty"` // of the run that is told of
+	Received  string  `json:"received"`
+	Deadline  string  `json:"deadline"`
+	Due       string  `json:"due"`
+	Begun     string  `json:"begun,omitempty"` // RFC 3339, UTC
+	Made      string  `json:"made"`
+	Forgotten int64   `json:"forgotten"`
+	Redacted  int64   `json:"redacted"`
+	Held      int64   `json:"held"`
+	Stores    []Store `json:"stores"`
+	Layers    []Layer `json:"layers"`
+	// Left is what stands between this and a receipt.
+	Left  []Left   `json:"left"`
+	Notes []string `json:"notes"`
+}
+
+// Left is one thing that is not done, and what there is to do about it.
+type Left struct {
+	Store   string        `json:"store"`
+	Layer   string        `json:"layer,omitempty"` // empty: it is not of one layer
+	Verdict model.Verdict `json:"verdict,omitempty"`
+	Reason  string        `json:"reason"`
+	Do      string        `json:"do"`
+}
+
+// JSON is the report as a file.
+func (r Report) JSON() ([]byte, error) {
+	r.V, r.Format = 1, "memdesk-status-report"
+	r.Stores, r.Layers, r.Left, r.Notes = notNil(r.Stores), notNil(r.Layers), notNil(r.Left), notNil(r.Notes)
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return nil, model.E(model.Internal, "report", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// Markdown is the report as a page to read and to print.
+func (r Report) Markdown() string {
+	p := newPage()
+	p.line("# Where an erasure stands")
+	p.line("")
+	p.line("This is no receipt: the erasure is not complete. Nothing of it is signed.")
+	p.facts([][2]string{{"request", r.Request}, {"person", r.Subject + " (pseudonym)"}, {"state", r.State}, {"received", r.Received},
+		{"deadline", r.Deadline + " (" + r.Due + ")"}, {"begun", orDash(r.Begun)}, {"this page is of", r.Made}, {"plan", orDash(r.Plan)}})
+	if r.Reason != "" {
+		p.line("")
+		p.line("%s", p.cell(r.Reason))
+	}
+	p.line("")
+	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, r.Held)
+	p.line("")
+	p.line("## What is left")
+	p.line("")
+	if len(r.Left) == 0 {
+		p.line("Nothing was tried yet that could be told of.")
+	}
+	for _, l := range r.Left {
+		at := l.Store
+		if l.Layer != "" {
+			at += ": " + l.Layer
+		}
+		if l.Verdict != "" {
+			at += " (" + strings.ReplaceAll(string(l.Verdict), "_", " ") + ")"
+		}
+		p.line("- %s: %s. To do: %s", p.cell(at), p.cell(l.Reason), p.cell(l.Do))
+	}
+	p.stores(r.Stores)
+	p.layers(r.Layers)
+	p.backups(r.Stores)
+	return p.String()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// page is a Markdown text whose every foreign word is escaped.
+type page struct {
+	strings.Builder
+	esc safetext.Escaper
+}
+
+func newPage() *page { return &page{} }
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+func (p *page) cell(s string) string {
+	return strings.ReplaceAll(p.esc.Line(s).String(), "|", "\\|")
+}
+
+func (p *page) facts(rows [][2]string) {
+	p.line("")
+	p.line("| | |")
+	p.line("|---|---|")
+	for _, row := range rows {
+		p.line("| %s | %s |", row[0], p.cell(row[1]))
+	}
+}

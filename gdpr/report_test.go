@@ -1,0 +1,84 @@
+package gdpr_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A request that is not complete has a report in place of a receipt: what was done
+// and not, by store and layer, what there is to do, until when backups may hold her.
+func TestAReportOfPartialWork(t *testing.T) {
+	w := newWorld(t)
+	w.desk.Policy.BackupsKept, w.desk.Policy.BackupsOf = 0, map[string]time.Duration{"db": 30 * 24 * time.Hour}
+	down := true
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if down && c.Op.Mutates() && c.Store.Name == "agent" {
+			return model.Errorf(model.Unavailable, "forget", "no route to host")
+		}
+		return next(ctx)
+	}}
+	down = false
+	w.fill()
+	r := w.file()
+	if rep, err := w.desk.StatusReport(r.ID); err != nil || len(rep.Left) != 1 || rep.Left[0].Do != "memdesk gdpr plan "+r.ID {
+		t.Errorf("before the plan: %+v %v", rep.Left, err)
+	}
+	p := w.plan(r.ID)
+	if rep, err := w.desk.StatusReport(r.ID); err != nil || len(rep.Left) != 1 || !strings.Contains(rep.Left[0].Do, "gdpr erase "+r.ID+" --plan-hash "+p.Hash) {
+		t.Errorf("before the run: %+v %v", rep.Left, err)
+	}
+	down = true
+	if _, err := w.erase(p); err != nil {
+		t.Fatal(err)
+	}
+	rep, err := w.desk.StatusReport(r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := rep.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := rep.Markdown()
+	for _, text := range []string{page, string(file)} {
+		for _, want := range []string{r.ID, r.Pseudonym, p.Hash, "partial", "2026-03-31", "not known to memdesk: ask", "memdesk gdpr plan " + r.ID, "residue", "gdpr sweep"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+		for what, n := range needles() {
+			if strings.Contains(text, string(n)) {
+				t.Errorf("it holds %s", what)
+			}
+		}
+	}
+	left := func(store string, v model.Verdict) bool {
+		return slices.ContainsFunc(rep.Left, func(l receipt.Left) bool { return l.Store == store && l.Verdict == v && l.Do != "" && l.Reason != "" })
+	}
+	if !left("agent", "") || !left("agent", model.VerdictResidue) || left("db", model.VerdictResidue) {
+		t.Errorf("left: %+v", rep.Left)
+	}
+	for _, l := range rep.Layers {
+		if !receipt.Passes(l.Verdict) && !slices.ContainsFunc(rep.Left, func(o receipt.Left) bool { return o.Store == l.Store && o.Layer == l.Layer }) {
+			t.Errorf("%s %s is not among what is left", l.Store, l.Layer)
+		}
+	}
+	down = false
+	w.complete(w.plan(r.ID))
+	if _, err := w.desk.StatusReport(r.ID); model.KindOf(err) != model.NotFound {
+		t.Errorf("a report of what is complete: %v", err)
+	}
+	_, rec, key, err := w.desk.Receipt(r.ID)
+	if err != nil || !strings.Contains(rec.Markdown(key), "may hold the person until 2026-03-31") {
+		t.Errorf("the receipt says nothing of backups: %v\n%s", err, rec.Markdown(key))
+	}
+	if n := len(slices.DeleteFunc(slices.Clone(rec.Notes), func(n string) bool { return !strings.Contains(n, "backups") })); n != 2 {
+		t.Errorf("notes: %q", rec.Notes)
+	}
+}

@@ -1,0 +1,53 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAReportFromAScript has a store that somebody writes to during an erasure: the
+// run is partial, there is no receipt, and the report says what to do.
+func TestAReportFromAScript(t *testing.T) {
+	d := newDesk(t)
+	d.write("daily/2026-07-01.md", "- Ida Quill-9931 called\n- quiet\n")
+	for _, n := range []string{"01", "02", "03", "04", "05", "06"} {
+		d.write("daily/2026-06-"+n+".md", "- quiet\n")
+	}
+	req := d.run("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0)
+	id, _ := req.last(t, "request")["request"].(string)
+	d.run("gdpr", "report", id).want(t, 0, "nothing was carried out yet", "memdesk gdpr plan "+id)
+	hash, _ := d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")["plan_hash"].(string)
+	d.write("daily/2026-07-02.md", "- Ida Quill-9931 is back\n- quiet\n")
+	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 3)
+	d.run("gdpr", "receipt", id, "--out", "r.json").want(t, 4, "gdpr report "+id)
+	d.run("gdpr", "report", id).want(t, 0, "residue", "to do: memdesk gdpr plan "+id, "backups:", "partial")
+	rows := d.run("gdpr", "report", id, "--json").want(t, 0)
+	if left := rows.last(t, "left"); left["do"] == "" || rows.last(t, "layer")["verdict"] == nil || rows.last(t, "store")["backups"] == nil {
+		t.Errorf("rows: %v", rows.rows)
+	}
+	if sum := rows.last(t, "summary"); sum["status"] != "partial" || sum["redacted"] != 1.0 || sum["left"] == 0.0 {
+		t.Errorf("summary: %v", sum)
+	}
+	d.run("gdpr", "report", id, "--out", "r.json").want(t, 0)
+	d.run("gdpr", "report", id, "--out", "r.md").want(t, 0)
+	var file map[string]any
+	b, err := os.ReadFile(filepath.Join(d.dir, "r.json"))
+	if err != nil || json.Unmarshal(b, &file) != nil || file["state"] != "partial" || file["format"] != "memdesk-status-report" {
+		t.Errorf("file: %v %v", file, err)
+	}
+	page, err := os.ReadFile(filepath.Join(d.dir, "r.md"))
+	if err != nil || !strings.Contains(string(page), "## What is left") || strings.Contains(string(page)+string(b), "9931") {
+		t.Errorf("page: %v\n%s", err, page)
+	}
+	if info, err := os.Stat(filepath.Join(d.dir, "r.md")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode: %v", err)
+	}
+	// A status report is no receipt.
+	d.bare("gdpr", "verify", filepath.Join(d.dir, "r.json")).want(t, 7)
+	hash, _ = d.run("gdpr", "plan", id, "--json").want(t, 0).last(t, "summary")["plan_hash"].(string)
+	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 0)
+	d.run("gdpr", "report", id).want(t, 4, "gdpr receipt "+id)
+}
