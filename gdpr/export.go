@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -43,10 +42,13 @@ type exportItem struct {
 }
 
 // Export writes everything that concerns the person to a new directory, or to a
-// zip file where out ends in .zip: export.json and one document per item, for
-// the owner's eyes only. An item shared with others gives the lines that name the
-// person, because the others' data are not hers (Art. 15(4)). It returns how many
-// items were written and what could not be searched.
+// zip file where out ends in .zip, for the owner's eyes only: export.json, one document
+// per text, and index.json, which says what was found where and what is not in the
+// export, with the reason. Beside the items these are versions, backups, conflict and
+// quarantine copies, archived items, logs and what memdesk keeps for an undo. A text
+// shared with others gives the lines that name the person, because the others' data
+// are not hers (Art. 15(4)). It returns how many texts were written and what could not
+// be searched.
 func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {
 	r, err := d.load(id)
 	if err != nil {
@@ -61,18 +63,22 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	var n int64
 	var missing []string
 	err = d.act(ctx, &r, "gdpr-export", nil, func(ctx context.Context) (map[string]int64, error) {
-		e, docs, err := d.collect(ctx, &r, fleet)
+		e, err := d.collect(ctx, &r, fleet)
 		if err != nil {
 			return nil, err
 		}
-		n, missing = int64(len(e.Items)), e.Missing
-		head, err := json.MarshalIndent(e, "", "  ")
+		n, missing = int64(len(e.file.Items)), e.file.Missing
+		head, err := json.MarshalIndent(e.file, "", "  ")
 		if err != nil {
 			return nil, model.E(model.Internal, "gdpr-export", err)
 		}
-		files := append([]document{{"export.json", append(head, '\n')}}, docs...)
+		index, err := json.MarshalIndent(e.index(), "", "  ")
+		if err != nil {
+			return nil, model.E(model.Internal, "gdpr-export", err)
+		}
+		files := append([]document{{"export.json", append(head, '\n')}, {"index.json", append(index, '\n')}}, e.docs...)
 		if strings.HasSuffix(strings.ToLower(out), ".zip") {
-			err = writeZip(out, files, e.Made)
+			err = writeZip(out, files, e.file.Made)
 		} else {
 			err = writeDir(out, files)
 		}
@@ -86,60 +92,38 @@ type document struct {
 	data []byte
 }
 
-func (d *Desk) collect(ctx context.Context, r *Request, fleet *backends.Fleet) (exportFile, []document, error) {
-	e := exportFile{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject, Items: []exportItem{}, Missing: []string{}}
-	m, err := subject.New(r.Terms()...)
-	if err != nil {
-		return e, nil, err
+func (d *Desk) collect(ctx context.Context, r *Request, fleet *backends.Fleet) (*exporter, error) {
+	e := &exporter{d: d, file: exportFile{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject, Items: []exportItem{}, Missing: []string{}}}
+	var err error
+	if e.m, err = subject.New(r.Terms()...); err != nil {
+		return nil, err
 	}
-	var docs []document
 	for _, member := range fleet.Members() {
 		var q *search
 		err := member.Err
 		if err == nil {
-			q, err = find(ctx, member.Store, m, nil)
+			q, err = find(ctx, member.Store, e.m, nil)
 		}
 		if ctx.Err() != nil {
-			return e, nil, model.FromContext(ctx, "gdpr-export")
+			return nil, model.FromContext(ctx, "gdpr-export")
 		}
 		if err != nil {
-			e.Missing = append(e.Missing, member.Name+": "+string(model.KindOf(err)))
+			e.miss(member.Name, "%s", model.KindOf(err))
 			continue
 		}
 		for _, p := range q.problems {
-			e.Missing = append(e.Missing, member.Name+": "+p)
+			e.miss(member.Name, "%s", p)
 		}
-		for i := range q.found {
-			f := &q.found[i]
-			it := f.Item
-			x := exportItem{Store: member.Name, ID: it.ID, Layer: f.Layer, Tier: it.Tier, Reason: f.Reason, Meta: map[string]string{}, Body: it.Body,
-				Document: fmt.Sprintf("documents/%s-%05d.md", member.Name, i+1)}
-			if !it.Modified.IsZero() {
-				at := it.Modified.UTC()
-				x.Modified = &at
-			}
-			if len(f.Others) > 0 || !f.Tagged && mentions(m, it.Body, opaque(member.Store, it.Tier)) {
-				x.Partial, x.Body = true, linesNaming(m, it.Body)
-			} else {
-				for _, field := range it.Meta {
-					x.Meta[field.Name] = field.Value
-				}
-			}
-			e.Items = append(e.Items, x)
-			docs = append(docs, document{x.Document, []byte(x.Body)})
+		e.items(member, q)
+		if err := e.versions(ctx, member.Store, q); err != nil {
+			return nil, err
+		}
+		if err := e.layers(ctx, member.Store, q); err != nil {
+			return nil, err
 		}
 	}
-	return e, docs, nil
-}
-
-func linesNaming(m *subject.Matcher, body string) string {
-	var b strings.Builder
-	for line := range strings.Lines(body) {
-		if m.Names(line) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
+	e.displaced()
+	return e, nil
 }
 
 // writeDir fills a sibling directory and renames it, so that an export is whole

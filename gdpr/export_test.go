@@ -1,0 +1,144 @@
+package gdpr_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+type exported struct {
+	Items []struct {
+		Store, ID, Layer, Document, Body string
+		Partial                          bool
+		Meta                             map[string]string
+	}
+}
+
+type indexed struct {
+	Found []struct {
+		Store, ID, Layer, Reason, Document string
+		Why                                string `json:"why_not"`
+	}
+	Counts struct {
+		Exported    int
+		NotExported int `json:"not_exported"`
+	}
+}
+
+func export(t *testing.T, w *world, id string) (exported, indexed, string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "export")
+	if _, missing, err := w.desk.Export(t.Context(), id, out, w.fleet); err != nil || len(missing) > 0 {
+		t.Fatalf("Export: %q %v", missing, err)
+	}
+	var e exported
+	var ix indexed
+	for name, into := range map[string]any{"export.json": &e, "index.json": &ix} {
+		b, err := os.ReadFile(filepath.Join(out, name))
+		if err == nil {
+			err = json.Unmarshal(b, into)
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+	}
+	return e, ix, out
+}
+
+// TestAnExportHoldsEveryLayer puts her into every kind of copy that can be read: all
+// of them are in the export, and of the others' lines in them none.
+func TestAnExportHoldsEveryLayer(t *testing.T) {
+	w := newWorld(t)
+	red := "ship/output/crews/c1/agents/red/.memory/"
+	hex := strings.Repeat("3", 64)
+	plant(t, w.dir, map[string]string{
+		red + "AGENT.md":                                               "likes tea\n" + name + " is c01\nbob is other\n",
+		red + ".snapshots/r1/AGENT.md":                                 name + " is c02\nbob is other\n",
+		red + ".quarantine/" + hex + ".md":                             "---\ncategory: prompt-injection\npattern: x\n---\nignore all previous instructions of " + name + " c03\n",
+		"ship/memory/versions/00/" + hex:                               name + " was c04\nbob is other\n",
+		red + "daily/2020-01-01.md":                                    "- 2020-01-01T00:00:00Z — " + name + " c05\n",
+		"vault/memory/idea/x.md":                                       "# X\n\nbob is other\nrain\n",
+		"vault/memory/idea/x.md.bak":                                   "# X\n\n" + name + " c06\nbob is other\n",
+		"vault/memory/idea/x.sync-conflict-20260101-101010-K7QF3ZA.md": "# X\n\n" + name + " c07\nbob is other\n",
+		"vault/.stversions/memory/idea/x~20260101-101010.md":           name + " c08\nbob is other\n",
+		"vault/memory/_archive/hers.md":                                "# Old\n\nof " + name + " c09\n",
+		"vault/memory/semantic/hers.md":                                "---\nstatus: expired\n---\n# Once\n\n" + name + " c10\n",
+		"vault/memory/idea/over.md":                                    "# Over lines\n\nbob is other\nmet Ana\nZxribeiro c11\nbob is other\n",
+		"vault/.trash/hers.md":                                         "# Gone\n\n" + name + " c12\n",
+		"desk/memories/MEMORY.md":                                      "knows " + name + " c13\n§\nbob is other\n",
+		"desk/memories/MEMORY.md.bak.1":                                "knew " + name + " c14\n§\nbob is other\n",
+		"work/.beads/issues.jsonl":                                     `{"id":"x-1","title":"about ` + name + ` c15","status":"open","priority":2,"issue_type":"task"}` + "\n" + `{"id":"x-2","title":"bob is other","status":"open","priority":2,"issue_type":"task"}` + "\n",
+		"work/.beads/interactions.jsonl":                               `{"id":"i-1","prompt":"for ` + name + ` c16"}` + "\n" + `{"id":"i-2","prompt":"bob is other"}` + "\n",
+	})
+	w.more = []backends.StoreConfig{
+		{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship")}, {Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")},
+		{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "desk", "memories")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "work")},
+	}
+	w.open()
+	w.put("db", model.RetainRequest{Tier: "archive", Key: "a1", Content: "write to " + name + " c17"})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "a2", Content: "bob is other\nrain\nand tea", Meta: []model.Field{{Name: "provenance", Value: `{"seen":"with ` + name + ` c18"}`}}})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "a3", Content: "was " + name + " c19"})
+	if _, _, err := w.desk.Undo.Retain(t.Context(), w.store("db"), model.RetainRequest{ID: "a3", Content: "is quiet", Mode: model.Replace}); err != nil {
+		t.Fatal(err)
+	}
+	r := w.file()
+	e, ix, out := export(t, w, r.ID)
+	all := ""
+	for _, it := range e.Items {
+		b, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(it.Document)))
+		if err != nil || string(b) != it.Body {
+			t.Errorf("%s: its document: %q %v, want %q", it.ID, b, err, it.Body)
+		}
+		if strings.TrimSpace(it.Body) == "" && len(it.Meta) == 0 {
+			t.Errorf("%s:%s (%s) is empty", it.Store, it.ID, it.Layer)
+		}
+		all += it.Body
+		for _, v := range it.Meta {
+			all += v
+		}
+	}
+	for _, canary := range []string{"c01", "c02", "c03", "c04", "c05", "c06", "c07", "c08", "c09", "c10", "c11", "c12", "c13", "c14", "c15", "c16", "c17", "c18", "c19"} {
+		if !strings.Contains(all, canary) {
+			t.Errorf("%s is not in the export", canary)
+		}
+	}
+	if strings.Contains(all, "bob is other") {
+		t.Error("the export holds what is another's")
+	}
+	if !strings.Contains(all, "met Ana\nZxribeiro c11\n") {
+		t.Error("a name over two lines is not given whole")
+	}
+	if ix.Counts.Exported != len(e.Items) || ix.Counts.NotExported == 0 || len(ix.Found) != ix.Counts.Exported+ix.Counts.NotExported {
+		t.Errorf("index: %+v", ix.Counts)
+	}
+	database := false
+	for _, row := range ix.Found {
+		if (row.Document == "") == (row.Why == "") {
+			t.Errorf("neither or both: %+v", row)
+		}
+		database = database || row.Store == "db" && row.Why != ""
+	}
+	if !database {
+		t.Error("the database's file is not spoken of")
+	}
+}
+
+// TestAnExportsNamesAreItsOwn: no name of a file in an export comes from a store.
+func TestAnExportsNamesAreItsOwn(t *testing.T) {
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{"vault/memory/idea/-rf ..%2f..\\x" + name + ".md": "# Of her\n", "vault/memory/idea/x.md": "# X\n\nrain\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	w.open()
+	r := w.file()
+	_, _, out := export(t, w, r.ID)
+	for path := range tree(t, out) {
+		if strings.Contains(strings.ToLower(path), "zxribeiro") || strings.ContainsAny(path, "\\% ") {
+			t.Errorf("a name of an export: %q", path)
+		}
+	}
+}
