@@ -28,7 +28,7 @@ import (
 //     words, what stays of it gets an id without her.
 //  6. In a store that has no delete every item is redacted.
 //  7. Everything else that concerns the subject is forgotten, quarantine entries
-//     and items that are no text among it.
+//     and items that are no text in any encoding among it.
 
 // Erased stands where an identifier stood.
 const Erased = "[erased]"
@@ -68,6 +68,10 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 			st.Reason += "; other items hang under it, so it stays without the subject"
 		}
 		switch st.Action {
+		case Forget:
+			if raw(f.Item) && !editable(m, f.Item) {
+				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
+			}
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
@@ -92,7 +96,7 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 	switch {
 	case !can["forget"] && can["retain"] && f.Layer == layerItem:
 		return Redact
-	case f.Layer == layerQuarantine, f.Item.Has(model.FlagBinary), f.Item.Has(model.FlagUnreadable):
+	case f.Layer == layerQuarantine, f.Item.Has(model.FlagUnreadable), !editable(m, f.Item):
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
@@ -102,10 +106,28 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Forget
 	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"):
 		return Redact
-	case mentions(m, f.Item.Body, opaque(s, f.Item.Tier)):
+	case mentions(m, plain(f.Item), opaque(s, f.Item.Tier)):
 		return Redact
 	}
 	return Forget
+}
+
+// plain is what an item says, in whatever encoding.
+func plain(it model.Item) string {
+	if text, _, ok := subject.Plain([]byte(it.Body)); ok {
+		return text
+	}
+	return it.Body
+}
+
+// editable reports whether the person can be taken out of an item's body: of bytes
+// that are no text nothing can be.
+func editable(m *subject.Matcher, it model.Item) bool {
+	if !raw(it) {
+		return true
+	}
+	_, ok := m.RedactBytes([]byte(it.Body), Erased)
+	return ok
 }
 
 // bears reports whether an item is called by an identifier and nothing else.
@@ -153,12 +175,12 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 	if declared && !tier.Writable || it.Has(model.FlagReadOnly) {
 		with = "" // its writer's tier takes an edit that only removes
 	}
-	st.NewBody = m.Redact(it.Body, with)
+	st.body(m, it, with)
 	if declared && tier.Cap > 0 && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
-		st.NewBody = m.Redact(it.Body, "")
+		st.body(m, it, "")
 	}
 	if strings.TrimSpace(st.NewBody) == "" {
-		st.NewBody = Erased // an empty text cannot be written
+		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
 	if it.Meta != nil && tier.Document != model.Opaque {
 		changed := false
@@ -181,6 +203,22 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 	}
 	if m.Names(it.ID) {
 		st.NewID = m.Redact(it.ID, "erased")
+	}
+}
+
+// body edits an item's text. One in another encoding stays in it, byte by byte but
+// for the person, and stands in the step as people read it, too.
+func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
+	st.NewBody = m.Redact(it.Body, with)
+	if !raw(it) {
+		return
+	}
+	if b, ok := m.RedactBytes([]byte(it.Body), with); ok {
+		text, enc, _ := subject.Plain([]byte(it.Body))
+		st.Binary, st.NewBytes, st.NewBody = true, b, strings.TrimPrefix(m.Redact(text, with), "\ufeff")
+		if note := fmt.Sprintf("; its text is %s and stays so, or becomes UTF-8 where the store takes nothing else", enc); !strings.Contains(st.Reason, note) {
+			st.Reason += note
+		}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // metadata stands in front of the body where it is edited too.
 func (st Step) Edited(it model.Item) (before, after string) {
 	if st.NewMeta == nil {
-		return it.Body, st.NewBody
+		return plain(it), st.NewBody
 	}
 	old := slices.DeleteFunc(slices.Clone(it.Meta), func(f model.Field) bool { return f.ReadOnly })
-	return model.Document{Meta: old, Body: it.Body}.Encode(model.Structured), model.Document{Meta: st.NewMeta, Body: st.NewBody}.Encode(model.Structured)
+	return model.Document{Meta: old, Body: plain(it)}.Encode(model.Structured), model.Document{Meta: st.NewMeta, Body: st.NewBody}.Encode(model.Structured)
 }

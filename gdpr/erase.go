@@ -356,19 +356,35 @@ func (x *run) forget(ctx context.Context, s model.Store, st Step) (string, error
 }
 
 func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error) {
-	_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: st.ID, Content: st.NewBody, Mode: model.Replace, IfMatch: st.Revision, Meta: st.NewMeta})
+	err := keep(ctx, s, st, model.RetainRequest{ID: st.ID, IfMatch: st.Revision})
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.NotFound) {
 		return x.changed(ctx, s, st, err)
 	}
 	return "edited", err
 }
 
+// keep writes what a redaction leaves, in the item's own encoding where the store
+// takes it.
+func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) error {
+	req.Content, req.Mode, req.Meta = st.NewBody, model.Replace, st.NewMeta
+	if st.Binary {
+		own := req
+		own.Content, own.Binary = string(st.NewBytes), true
+		_, err := s.Provider.Retain(ctx, own)
+		if !errors.Is(err, model.Unsupported) && !errors.Is(err, model.InvalidInput) {
+			return err
+		}
+	}
+	_, err := s.Provider.Retain(ctx, req)
+	return err
+}
+
 // rename keeps what remains under an id that names nobody, then forgets the old.
 func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error) {
-	_, err := s.Provider.Retain(ctx, model.RetainRequest{ID: st.NewID, Content: st.NewBody, Mode: model.Replace, IfMatch: model.Absent, Meta: st.NewMeta})
+	err := keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
 	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
 		it, rerr := s.Browser.Read(ctx, st.NewID)
-		if rerr != nil || it.Body != st.NewBody {
+		if rerr != nil || it.Body != st.NewBody && (!st.Binary || it.Body != string(st.NewBytes)) {
 			return "", err // something else stands there
 		}
 		err = nil // an earlier run got this far
@@ -445,7 +461,12 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 			rep, err := x.m.Scan(ctx, medium, nil)
 			return rep.Hits > 0, err
 		},
-		Redact: func(b []byte) []byte { return []byte(x.m.Redact(string(b), Erased)) },
+		Redact: func(b []byte) []byte {
+			if out, ok := x.m.RedactBytes(b, Erased); ok {
+				return out
+			}
+			return []byte(x.m.Redact(string(b), Erased))
+		},
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
 		},

@@ -226,13 +226,9 @@ func (q *search) look(it model.Item) {
 	own := q.reasons[it.ID]
 	f.Tagged = len(own) > 0
 	hit := func(where, text string) bool {
-		var hits []subject.Hit
-		if it.Has(model.FlagBinary) && where == "body" {
-			if q.m.NamesBytes([]byte(text)) {
-				hits = []subject.Hit{{Method: subject.UTF16}}
-			}
-		} else {
-			hits = q.m.Text(text)
+		hits := q.m.Text(text)
+		if where == "body" && raw(it) {
+			hits = q.m.Bytes([]byte(text))
 		}
 		for _, h := range hits {
 			f.Alias = f.Alias || h.Term > 0
@@ -260,6 +256,11 @@ func (q *search) look(it model.Item) {
 	f.Others = others(it, q.m)
 	f.Reason = f.words(own)
 	q.found = append(q.found, f)
+}
+
+// raw reports whether an item's body is bytes that may be a text in another encoding.
+func raw(it model.Item) bool {
+	return it.Has(model.FlagBinary) || strings.IndexByte(it.Body, 0) >= 0
 }
 
 // parentField names a field by which one item hangs under another.

@@ -42,8 +42,10 @@ type Step struct {
 	NewBody string        `json:"new_body,omitempty"`
 	NewMeta []model.Field `json:"new_meta,omitempty"`
 	NewID   string        `json:"new_id,omitempty"`
-	Binary  bool          `json:"binary,omitempty"`
-	Ground  string        `json:"ground,omitempty"` // of a hold
+	// Binary: NewBytes are NewBody in the item's own encoding.
+	Binary   bool   `json:"binary,omitempty"`
+	NewBytes []byte `json:"new_bytes,omitempty"`
+	Ground   string `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
 	Others bool `json:"others,omitempty"`
 }

@@ -74,7 +74,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	if err == nil {
 		all := join(t.ID, t.Body, t.Meta)
 		near = s.q.m.Near(all)
-		named = s.due[t.ID] || s.q.m.Names(all) || t.Binary && s.q.m.NamesBytes([]byte(t.Body))
+		named = s.due[t.ID] || s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body))
 		if named && t.Whole != nil {
 			it = t.Whole()
 		}

@@ -28,6 +28,7 @@ const (
 	Quoted   Method = "quoted-printable"
 	Latin1   Method = "latin-1"        // or Windows-1252
 	UTF16    Method = "utf-16"         // either byte order
+	Gzip     Method = "gzip"           // inside what is compressed
 	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
@@ -227,18 +228,13 @@ func (m *Matcher) Names(text string) bool { return len(m.find(text, true)) > 0 }
 // is, alone or inside another one. It is a cheap no for most texts.
 func (m *Matcher) Near(text string) bool { return m.quick.any(text) }
 
-// NamesBytes is Names over a record that may be no text: the byte forms count
-// too.
+// NamesBytes is Names over a record that may be no text: other encodings and the
+// byte forms count too, and what is compressed is looked into.
 func (m *Matcher) NamesBytes(record []byte) bool {
 	if m.Names(string(record)) {
 		return true
 	}
-	for _, h := range m.scanBytes(record) {
-		if h.Method != Prefix && h.Method != Embedded {
-			return true
-		}
-	}
-	return false
+	return len(m.Bytes(record)) > 0 || len(m.strong(record)) > 0
 }
 
 // Text finds every occurrence in a text, in order and without overlap.

@@ -119,7 +119,13 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // Scan reads to the end and counts what names the person. It holds about two
 // chunks in memory. Text counts whole tokens; in a binary medium, where fields
 // touch, an identifier counts also without a boundary, unless friends explain it.
+// What gzip has compressed is looked into.
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
+	return m.scanNested(ctx, r, friends, maxNested)
+}
+
+// scanBare is Scan of what is not compressed.
+func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	keep := max(m.bytes.longest, 16) + margin
 	hold := buffers.Get().(*[]byte)
@@ -139,7 +145,7 @@ func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Repo
 		rep.Bytes += int64(n)
 		eof = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !eof {
-			return rep, model.E(model.Internal, "scan", errors.New("the bytes could not be read to the end"))
+			return rep, unread()
 		}
 		if base == 0 && left == 0 && n > 0 {
 			rep.Binary = bytes.IndexByte(buf[:min(len(buf), 8192)], 0) >= 0
@@ -161,6 +167,10 @@ func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Repo
 		}
 	}
 	return rep, nil
+}
+
+func unread() error {
+	return model.E(model.Internal, "scan", errors.New("the bytes could not be read to the end"))
 }
 
 func (r *Report) add(method Method, at int64) {
