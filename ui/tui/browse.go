@@ -28,7 +28,7 @@ func (p *tiers) bindings() []Binding {
 	case p.level == levelItems && p.items.marks.walk != nil:
 		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append(append(append([]Binding{
+		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
 			{Keys: []string{"f"}, Description: "jump to a row by the first letters of its title or id; :go takes a reference", Disabled: p.noItem, Handler: p.items.startJump},
@@ -44,7 +44,7 @@ func (p *tiers) bindings() []Binding {
 			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.reader.toggleMarkdown},
 			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.history(p.items.wanted().ref) }},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
-		}, aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
+		}...), aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
 	}
 	return p.page().bindings()
 }

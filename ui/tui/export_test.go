@@ -9,3 +9,6 @@ import (
 // Patient makes a console never say that something is being loaded: on a busy
 // machine every answer is late.
 func Patient(m tea.Model) { m.(*App).slow.after = time.Hour }
+
+// CrashOf is where a console broke.
+func CrashOf(m any) string { return m.(*App).crash }

@@ -321,7 +321,11 @@ func (a *App) footer() string {
 	}
 	st := a.d.st
 	wide := func(b Binding) int { return st.esc.Const(b.label()).Width() + 1 + st.esc.Const(b.Hint).Width() }
-	hints := slices.DeleteFunc(slices.Clone(a.here()), func(b Binding) bool { return b.Hint == "" || b.reason() != "" })
+	all := a.here()
+	hints := slices.DeleteFunc(slices.Clone(all), func(b Binding) bool {
+		first, _ := find(all, b.Keys[0])
+		return b.Hint == "" || first.Description != b.Description || b.reason() != ""
+	})
 	kept, room := 0, a.width-1
 	for kept < len(hints) && wide(hints[kept]) <= room {
 		room -= wide(hints[kept]) + 2

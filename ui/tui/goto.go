@@ -71,10 +71,13 @@ func (p *tiers) goTo(ref model.Ref, h model.Header) tea.Cmd {
 	spec, _ := s.Tier(h.Tier)
 	hidden := p.overview.hidden || spec.Hidden || h.Has(model.FlagArchived) || h.Has(model.FlagBookkeeping)
 	p.items.open(scopeOf{ref.Store, h.Scope, h.Tier}, hidden) // its answer is not waited for: the list begins where the item is
+	p.items.query, p.items.whole = "", nil
+	p.items.list.fetch = p.items.fetcher()
 	p.items.pinned = true
 	p.level = levelItem
+	list := p.items.list.restart(from{})
 	find := p.items.seek(func(r itemRow) bool { return r.header.ID == h.ID }, p.d.esc.LineMax(h.ID, maxTitle))
-	return tea.Batch(p.items.list.restart(from{}), find, p.layout(), p.reader.open(reading{ref: ref}, false), p.reader.whole())
+	return tea.Batch(list, find, p.layout(), p.reader.open(reading{ref: ref}, false), p.reader.whole())
 }
 
 // references are what a reference can be completed to from what is on the screen.

@@ -36,8 +36,22 @@ type items struct {
 	hidden bool
 	marks  *marks[itemRow, markedItem]
 	jump   jump
-	pinned bool // the reader shows an item that the list has not been led to
+	pinned bool           // the reader shows an item that the list has not been led to
+	whole  *held[itemRow] // the list as it was before it was filtered
+	left   []leftPlace    // lists that were left, the last one last
 }
+
+// leftPlace is a list as it was left: who comes back finds it so.
+type leftPlace struct {
+	at     scopeOf
+	rows   *held[itemRow]
+	query  string
+	order  model.Order
+	hidden bool
+}
+
+// keptPlaces is how many lists are kept so.
+const keptPlaces = 16
 
 // markedItem is what is remembered of an item that is marked.
 type markedItem struct {
@@ -56,25 +70,54 @@ func newItems(d *desk, pane int, r *reader) *items {
 
 // open begins the list of a place.
 func (l *items) open(at scopeOf, hidden bool) tea.Cmd {
+	same := at == l.at && hidden == l.hidden
+	var left leftPlace
 	if at != l.at {
+		left = l.leave(at)
 		fresh := newWindow(l.list.ask, l.list.id)
 		fresh.gen = l.list.gen // answers for the old list stay stale
 		fresh.height, fresh.perPage, fresh.leap = l.list.height, l.list.perPage, l.list.leap
-		l.list = fresh
-		l.query, l.filter, l.order = "", input{}, ""
+		l.list, l.whole = fresh, nil
+		l.query, l.filter, l.order = left.query, input{}, left.order
 		l.marks.clear()
 	}
 	l.at, l.hidden, l.pinned = at, hidden, false
 	l.jump.close()
-	l.jump.gen++ // what is being looked for is of another list
 	s, err := l.d.fleet.Store(at.store)
 	if err == nil {
 		l.orders = s.Orders
 	}
-	return l.restart()
+	switch {
+	case left.rows != nil && left.hidden == hidden:
+		return l.list.take(l.fetcher(), left.rows, "")
+	case same && l.list.hold() != nil:
+		return l.list.take(l.fetcher(), l.list.hold(), "")
+	}
+	return l.restart(nil, false)
 }
 
-func (l *items) restart() tea.Cmd {
+// leave keeps the list that is left, and gives the one that is come back to.
+func (l *items) leave(to scopeOf) (back leftPlace) {
+	l.left = slices.DeleteFunc(l.left, func(p leftPlace) bool {
+		if p.at == to {
+			back = p
+		}
+		return p.at == to || p.at == l.at
+	})
+	if h := l.list.hold(); h != nil {
+		l.left = append(l.left, leftPlace{l.at, h, l.query, l.order, l.hidden})
+		l.left = l.left[max(len(l.left)-keptPlaces, 0):]
+	}
+	return back
+}
+
+// restart asks for the list anew; the cursor goes to the row that is the nearest kin.
+func (l *items) restart(kin map[string]int, once bool) tea.Cmd {
+	return l.list.resetNear(l.fetcher(), kin, once)
+}
+
+// fetcher reads pages of the list as it is filtered and ordered now.
+func (l *items) fetcher() fetcher[itemRow] {
 	d, at := l.d, l.at
 	req := model.PageRequest{Tier: at.tier, Scope: at.scope, Query: l.query, Order: l.order, Hidden: l.hidden}
 	not, inverted := strings.CutPrefix(l.query, "!")
@@ -82,7 +125,7 @@ func (l *items) restart() tea.Cmd {
 	if inverted {
 		req.Query = "" // stores search for what is there; what is not is told here, page by page
 	}
-	return l.list.reset(func(ctx context.Context, f from, limit int) (span[itemRow], error) {
+	return func(ctx context.Context, f from, limit int) (span[itemRow], error) {
 		s, err := d.fleet.Store(at.store)
 		if err != nil {
 			return span[itemRow]{}, err
@@ -103,7 +146,7 @@ func (l *items) restart() tea.Cmd {
 			out.total = model.Count{Unknown: true}
 		}
 		return out, nil
-	})
+	}
 }
 
 // rawID is what the id column shows, before escaping.
@@ -199,13 +242,31 @@ func (l *items) apply(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
 	}
+	was := l.query
 	l.query = query
-	return l.restart()
+	switch kin := l.list.kin(); {
+	case was == "" && query != "": // whoever filters waits for what matches
+		l.whole = l.list.hold()
+		return l.restart(kin, true)
+	case query != "" || l.whole == nil:
+		return l.restart(kin, query != "")
+	default: // the whole list again
+		whole, rows := l.whole, l.whole.rows(l.list.id)
+		l.whole = nil
+		row, ok := l.list.current()
+		if _, there := rows[row.key]; there || !ok {
+			return l.list.take(l.fetcher(), whole, row.key)
+		}
+		for k, n := range rows {
+			rows[k] = 2 * max(n-whole.sel, whole.sel-n)
+		}
+		return l.restart(merged(kin, rows), false)
+	}
 }
 
 func (l *items) showHidden(on bool) tea.Cmd {
-	l.hidden = on
-	return l.restart()
+	l.hidden, l.whole = on, nil
+	return l.restart(l.list.kin(), false)
 }
 
 func (l *items) oneOrder() string {
@@ -219,7 +280,8 @@ func (l *items) nextOrder() tea.Cmd {
 	i := max(slices.Index(l.orders, l.order), 0)
 	l.order = l.orders[(i+1)%len(l.orders)]
 	l.d.say(toneInfo, l.d.st.esc.Sprintf("order: %s", string(l.order)))
-	return l.restart()
+	l.whole = nil
+	return l.restart(l.list.kin(), false)
 }
 
 func (l *items) crumbs() []safetext.Text {
@@ -239,7 +301,7 @@ func (l *items) crumbs() []safetext.Text {
 	case l.query != "":
 		out = append(out, esc.Sprintf("/%s", esc.Line(l.query)))
 	}
-	return append(out, l.marks.crumb(esc)...)
+	return append(append(out, l.marks.crumb(esc)...), l.list.looking(esc)...)
 }
 
 // columns of the list: what the numbers leave is shared by title and id.
@@ -257,7 +319,7 @@ func (l *items) columns(width int) itemColumns {
 		rest -= c.tier
 	}
 	c.title = rest
-	if rest >= 40 {
+	if rest >= 36 {
 		c.title = rest * 11 / 20
 		c.id = rest - c.title
 	}

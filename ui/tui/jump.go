@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"path"
 	"strings"
 
@@ -10,20 +9,14 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// jumpRows bounds how far a jump looks for a row that is not loaded yet; what lies
-// further away is said to be, and a filter finds it.
-const jumpRows = 20_000
-
 // jump is a line for the first letters of a row: the cursor goes along as they are
 // typed, and enter looks through the pages that are not loaded yet.
 type jump struct {
 	in   input
-	gen  int
 	from int // where the cursor was
 }
 
 func (j *jump) open(at int) {
-	j.gen++
 	j.in.set("")
 	j.in.focus = true
 	j.from = at
@@ -62,71 +55,30 @@ func itemNames(r itemRow) []string {
 	return []string{r.header.Title, r.header.ID, path.Base(r.header.ID)}
 }
 
-// sought is where a row that was looked for in all pages stands.
-type sought struct {
-	gen  int
-	list *window[itemRow]
-	at   from   // its page
-	key  string // empty: it was not found
-	seen int    // rows that were looked at
-	more bool   // there are more that were not
-	err  error
-	word safetext.Text // what was looked for, as it is said
-}
-
-// seek looks through a list, page by page, in a command.
+// seek looks through the list, page by page.
 func (l *items) seek(want func(itemRow) bool, word safetext.Text) tea.Cmd {
-	l.jump.gen++
-	out := sought{gen: l.jump.gen, list: l.list, word: word}
-	fetch, limit := l.list.fetch, l.list.perPage
-	return l.list.ask(func(ctx context.Context) any {
-		for at := (from{}); out.seen < jumpRows; {
-			page, err := fetch(ctx, at, limit)
-			if err != nil {
-				out.err = err
-				return out
-			}
-			for _, r := range page.rows {
-				if want(r) {
-					out.at, out.key = at, r.key
-					return out
-				}
-			}
-			out.seen += len(page.rows)
-			if page.next == "" {
-				return out
-			}
-			at = from{cursor: page.next}
-		}
-		out.more = true
-		return out
-	})
+	return l.list.follow(&trail[itemRow]{word: word, kin: func(r itemRow) (int, bool) { return 0, want(r) }})
 }
 
-// sought goes to the row that was looked for, or says why not.
-func (l *items) sought(m sought) tea.Cmd {
-	if m.gen != l.jump.gen || m.list != l.list {
-		return nil
+// trailed takes a page of what is being looked for, and says how it ended.
+func (l *items) trailed(m trailed[itemRow]) tea.Cmd {
+	cmd, over, found := l.list.trailed(m)
+	l.pinned = l.pinned && !found
+	if over {
+		trailOver(l.d, m, found)
 	}
-	esc := l.d.esc
-	switch {
+	return tea.Batch(cmd, l.preview())
+}
+
+// trailOver says that a row was not found, when it was asked for.
+func trailOver[T any](d *desk, m trailed[T], found bool) {
+	switch word := m.trail.word; {
+	case word.IsEmpty() || found:
 	case m.err != nil:
-		l.d.say(toneWarn, esc.Sprintf("not looked for to the end: %s: %s", m.word, reason(esc, m.err)))
-	case m.key == "" && m.more:
-		l.d.say(toneWarn, esc.Sprintf("not among the first %s: %s; / filters all", plural(int64(m.seen), "row"), m.word))
-	case m.key == "":
-		l.d.say(toneWarn, esc.Sprintf("not in this list: %s", m.word))
+		d.say(toneWarn, d.esc.Sprintf("not looked for to the end: %s: %s", word, reason(d.esc, m.err)))
 	default:
-		l.pinned = false
-		for i, r := range l.list.rows {
-			if r.key == m.key && !l.list.loading[arriveReset] {
-				return l.move(i - l.list.sel)
-			}
-		}
-		l.list.seek, l.list.seekFirst = m.key, int64(m.seen)
-		return l.list.restart(m.at)
+		d.say(toneWarn, d.esc.Sprintf("not in this list: %s", word))
 	}
-	return nil
 }
 
 func (l *items) startJump() tea.Cmd {
@@ -136,29 +88,71 @@ func (l *items) startJump() tea.Cmd {
 
 // jumped follows the letters among the rows that are loaded.
 func (l *items) jumped() tea.Cmd {
-	text := l.jump.in.text()
-	at := after(min(l.jump.from, max(len(l.list.rows)-1, 0)), len(l.list.rows), text, func(i int) []string { return itemNames(l.list.rows[i]) })
-	if at < 0 {
-		l.d.say(toneInfo, l.d.esc.Sprintf("nothing that is loaded begins with %q; enter looks through the list", text))
-		return nil
-	}
-	return l.move(at - l.list.sel)
+	rows := l.list.rows
+	return jumpHere(l.d, &l.jump, len(rows), l.list.sel, func(i int) []string { return itemNames(rows[i]) }, l.move)
 }
 
 func (l *items) jumpBindings() []Binding {
+	return jumpKeys(&l.jump, func(text string) tea.Cmd {
+		if row, ok := l.list.current(); ok && begins(text, itemNames(row)) {
+			return nil
+		}
+		return l.seek(func(r itemRow) bool { return begins(text, itemNames(r)) }, l.d.esc.Sprintf("%q", text))
+	}, func() tea.Cmd { return l.move(l.jump.from - l.list.sel) })
+}
+
+// recordNames are what a row is looked for by: its cells, and what it is about.
+func (p *records) recordNames(r record) []string {
+	var out []string
+	for _, c := range r.cells {
+		out = append(out, c.String())
+	}
+	if p.kind.field != nil {
+		name := p.kind.field(r.raw)
+		out = append(out, name, path.Base(name))
+	}
+	return out
+}
+
+// jumped follows the letters among the rows that are loaded.
+func (p *records) jumped() tea.Cmd {
+	rows := p.list.rows
+	return jumpHere(p.d, &p.jump, len(rows), p.list.sel, func(i int) []string { return p.recordNames(rows[i]) }, p.move)
+}
+
+func (p *records) jumpBindings() []Binding {
+	return jumpKeys(&p.jump, func(text string) tea.Cmd {
+		if row, ok := p.list.current(); ok && begins(text, p.recordNames(row)) {
+			return nil
+		}
+		return p.list.follow(&trail[record]{word: p.d.esc.Sprintf("%q", text), kin: func(r record) (int, bool) { return 0, begins(text, p.recordNames(r)) }})
+	}, func() tea.Cmd { return p.move(p.jump.from - p.list.sel) })
+}
+
+// jumpHere follows the letters among n rows that are loaded.
+func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move func(int) tea.Cmd) tea.Cmd {
+	text := j.in.text()
+	at := after(min(j.from, max(n-1, 0)), n, text, names)
+	if at < 0 {
+		d.say(toneInfo, d.esc.Sprintf("nothing that is loaded begins with %q; enter looks through the list", text))
+		return nil
+	}
+	return move(at - sel)
+}
+
+// jumpKeys are the keys of the line where the letters are typed.
+func jumpKeys(j *jump, look func(text string) tea.Cmd, back func() tea.Cmd) []Binding {
 	return []Binding{
 		{Keys: []string{"enter"}, Hint: "go there", Description: "go to the first row that begins so, in the pages that are not loaded too", Handler: func() tea.Cmd {
-			l.jump.close()
-			text := l.jump.in.text()
-			row, ok := l.list.current()
-			if text == "" || ok && begins(text, itemNames(row)) {
+			j.close()
+			if j.in.text() == "" {
 				return nil
 			}
-			return l.seek(func(r itemRow) bool { return begins(text, itemNames(r)) }, l.d.esc.Sprintf("%q", text))
+			return look(j.in.text())
 		}},
 		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
-			l.jump.close()
-			return l.move(l.jump.from - l.list.sel)
+			j.close()
+			return back()
 		}},
 	}
 }

@@ -80,8 +80,10 @@ func TestJumpByFirstLetters(t *testing.T) {
 		d.settle("Fact 9 ")
 		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with").keys("enter").await("▌ Fact 4711 ")
 		d.keys("j").at(t, "Fact 4712 ").keys("k", "k").at(t, "Fact 4710 ")
-		d.keys("f").typed("node-39999").keys("enter").await("not among the first 20,000 rows: \"node-39999\"; / filters all")
-		d.at(t, "Fact 4710 ")
+		d.keys("f").typed("node-39999").keys("enter").await("▌ Fact 39999 ")
+		d.wants(t, "40,000 of 48,210").keys("j").at(t, "Fact 40000 ")
+		d.keys("f").typed("node-x").keys("enter").await("not in this list: \"node-x\"")
+		d.at(t, "Fact 40000 ")
 	})
 }
 
@@ -94,11 +96,9 @@ func TestGoToAReference(t *testing.T) {
 		d.keys("esc").await("▌ Fact 4711 ")
 		d.wants(t, "4,712 of 48,210").keys("enter")
 		d.keys("n").wants(t, "Service 56 was").keys("esc").at(t, "Fact 4712 ")
-		// Without a store it is of the one at the cursor; further away than is looked
-		// the item is shown all the same.
-		d.line("go node-48000").await("not among the first 20,000 rows: node-48000")
-		d.wants(t, "Service 82 was deployed")
-		d.keys("Y").wants(t, "no row in the list").keys("esc").at(t, "Fact 0 ").keys("j").at(t, "Fact 1 ")
+		// Without a store it is of the one at the cursor, however far away.
+		d.line("go node-48000").found().wants(t, "Service 82 was deployed")
+		d.keys("esc").at(t, "Fact 48000 ").keys("j").at(t, "Fact 48001 ")
 		d.line("go crewship:nope.md").await("crewship:nope.md: no such item")
 		d.line("go nowhere:x").wants(t, "nowhere")
 		d.line("go").wants(t, "give a reference, store:id")

@@ -72,7 +72,7 @@ func newItemsBoard(l *linear, at scopeOf, query string, order model.Order, hidde
 	_ = t.items.open(at, hidden) // its question is asked here, page by page
 	t.items.marks.clear()
 	t.items.query, t.items.order = query, order
-	_ = t.items.restart()
+	_ = t.items.restart(nil, false)
 	return &board{name: boardItems, items: t, query: query}
 }
 
@@ -112,7 +112,7 @@ func (b *board) begin() error {
 	}
 	b.p.query = b.query
 	b.p.marks.clear()
-	_ = b.p.restart() // its question is asked here, page by page
+	_ = b.p.restart(nil, false) // its question is asked here, page by page
 	return nil
 }
 

@@ -73,9 +73,10 @@ type window[T any] struct {
 	perPage int   // rows per page
 
 	gen       int
-	early     int    // moves that came before the first rows
-	seek      string // id of the row that the cursor goes to when the list begins anew
-	seekFirst int64  // place of that row's page in the whole list
+	trail     *trail[T] // to a row that is not loaded; nil: none
+	early     int       // moves that came before the first rows
+	seek      string    // id of the row that the cursor goes to when the list begins anew
+	seekFirst int64     // place of that row's page in the whole list
 	loading   [arriveRefresh + 1]bool
 	again     bool  // a refresh was asked for while an answer was under way that may not know of the change
 	err       error // of the last fetch; the rows are then what was known before
@@ -95,6 +96,7 @@ func (w *window[T]) reset(f fetcher[T]) tea.Cmd {
 }
 
 func (w *window[T]) restart(at from) tea.Cmd {
+	w.trail = nil
 	w.gen++
 	w.early, w.again = 0, false
 	w.loading = [arriveRefresh + 1]bool{arriveReset: true}
@@ -130,7 +132,7 @@ func (w *window[T]) refresh() tea.Cmd {
 	switch {
 	case w.fetch == nil:
 		return nil
-	case w.loading[arriveRefresh] || w.loading[arriveReset]:
+	case w.loading[arriveRefresh] || w.loading[arriveReset] || w.trail != nil && w.trail.anew:
 		w.again = true
 		return nil
 	case len(w.pages) == 0:
@@ -365,6 +367,7 @@ func (w *window[T]) resize(height int, beside bool) {
 
 func (w *window[T]) move(by int) tea.Cmd {
 	w.retry = true
+	w.stop()
 	if w.loading[arriveReset] { // keys that come before the rows are obeyed with them
 		w.early += by
 		return nil

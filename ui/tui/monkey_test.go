@@ -61,7 +61,7 @@ func checkFrame(t interface {
 	t.Helper()
 	lines := strings.Split(d.m.View().Content, "\n")
 	if len(lines) != h {
-		t.Fatalf("%d lines on a screen of %d", len(lines), h)
+		t.Fatalf("%d lines on a screen of %d: %s", len(lines), h, tui.CrashOf(d.m))
 	}
 	for i, l := range lines {
 		for _, part := range strings.Split(l, "\x1b") {

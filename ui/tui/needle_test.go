@@ -224,3 +224,22 @@ func TestLaterSearchCounts(t *testing.T) {
 		t.Errorf("%+v", p.search.found)
 	}
 }
+
+// Words that are typed before the text is there are looked for when it comes.
+func TestSearchBeforeTheText(t *testing.T) {
+	p := newPagerOn(60, 12)
+	p.startSearch()
+	p.search.in.set("b")
+	p.searched()
+	p.hop(false)
+	p.settle()
+	p.show(newText(nil, "a\nb\nb\n"), 0, nil)
+	p.settle()
+	if got := p.search.tally(p.st.esc).String(); got != "1/2" || !p.search.in.focus {
+		t.Errorf("%s, the line is open: %v", got, p.search.in.focus)
+	}
+	p.endSearch()
+	p.clear()
+	p.searched()
+	p.endSearch()
+}

@@ -47,8 +47,10 @@ type overview struct {
 	table   table
 	hidden  bool // tiers that lists leave out are shown too
 	filter  input
-	query   string // the filter in force
-	order   int    // of treeOrders
+	query   string  // the filter in force
+	order   int     // of treeOrders
+	wanted  scopeOf // where the cursor goes as soon as there is such a row
+	last    scopeOf // the row where it was
 	jump    jump
 	detail  *pager
 	shown   string
@@ -59,7 +61,10 @@ func newOverview(d *desk, pane int) *overview {
 	o := &overview{d: d, ask: d.asker(pane), tallies: map[string]tallied{}, running: map[string]bool{}}
 	o.detail = newPager(d.st, o.ask)
 	o.rest = newRest(d, pane)
-	o.table.moved = o.rest.moved
+	o.table.moved = func() tea.Cmd {
+		o.wanted = scopeOf{}
+		return o.rest.moved()
+	}
 	o.build()
 	return o
 }
@@ -103,20 +108,78 @@ func (o *overview) tallied(m tallied) tea.Cmd {
 
 // build makes the rows anew and keeps the selection on its row.
 func (o *overview) build() {
-	var at scopeOf
+	old, sel := o.rows, o.table.sel
 	if r, ok := o.current(); ok {
-		at = r.at
+		o.last = r.at
 	}
+	at := o.last
 	o.rows = o.rows[:0:0]
 	for _, m := range o.d.fleet.Members() {
 		o.rows = append(o.rows, o.storeRows(m)...)
 	}
 	o.rows = o.arranged(o.rows)
-	if i := slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }); i >= 0 {
+	row := func(at scopeOf) int { return slices.IndexFunc(o.rows, func(r tierRow) bool { return r.at == at }) }
+	i := row(at)
+	for n := 1; i < 0 && n < len(old); n++ { // the nearest that is still there
+		if sel-n >= 0 && sel-n < len(old) {
+			i = row(old[sel-n].at)
+		}
+		if i < 0 && sel+n < len(old) {
+			i = row(old[sel+n].at)
+		}
+	}
+	if i >= 0 {
 		o.table.top += i - o.table.sel // rows that come above it move nothing on the screen
 		o.table.sel = i
 	}
 	o.table.set(len(o.rows))
+	o.reach()
+}
+
+// goTo puts the cursor on the row of a place: who comes back from a list stands where
+// that list is.
+func (o *overview) goTo(at scopeOf) tea.Cmd {
+	o.wanted = at
+	o.reach()
+	return o.show()
+}
+
+// reach goes as near to the row that is wanted as the counts allow; the row itself
+// ends the wish, and so does a movement.
+func (o *overview) reach() {
+	if o.wanted.store == "" {
+		return
+	}
+	near := func(r tierRow) int {
+		switch at, w := r.at, o.wanted; {
+		case at == w:
+			return 4
+		case at.store != w.store:
+			return 0
+		case at.tier == w.tier && (at.scope == w.scope || w.scope == ""):
+			return 3
+		case at.scope == w.scope && at.tier == "":
+			return 2
+		case at.scope == "" && at.tier == "":
+			return 1
+		}
+		return 0
+	}
+	best, most := -1, 0
+	for i, r := range o.rows {
+		if n := near(r); n > most {
+			best, most = i, n
+		}
+	}
+	if best < 0 {
+		return
+	}
+	o.table.top += best - o.table.sel
+	o.table.sel = best
+	o.table.clamp(1)
+	if most == 4 {
+		o.wanted = scopeOf{}
+	}
 }
 
 func (o *overview) storeRows(m backends.Member) []tierRow {

@@ -51,10 +51,17 @@ func newPager(st *styles, ask func(func(context.Context) any) tea.Cmd) *pager {
 // on the screen until the new one is laid out.
 func (p *pager) show(t *text, line int, terms []string) tea.Cmd {
 	p.text, p.terms = t, terms
-	p.search = search{last: p.search.last}
 	at := textStart
 	if line > 0 {
 		at = place{off: t.offsetOf(line)}
+	}
+	if s := &p.search; s.in.focus { // the operator types already: what is typed is looked for here
+		s.found, s.rank, s.origin = nil, 0, at
+		if s.needle != nil {
+			return p.wantAt(at, p.spotAt(at), false, false)
+		}
+	} else {
+		p.search = search{last: s.last}
 	}
 	return p.layOut(at, 0, false)
 }

@@ -65,6 +65,7 @@ type liveStamp struct{ stamp string }
 // noticed is a page with what its source says about the whole list.
 type noticed struct {
 	page   fetched[record]
+	trail  *trailed[record] // instead of page
 	notice said
 }
 
@@ -80,6 +81,8 @@ type records struct {
 	kind   recordKind
 	ask    func(func(context.Context) any) tea.Cmd
 	list   *window[record]
+	whole  *held[record] // the list as it was before it was filtered
+	jump   jump
 	detail *pager
 	filter input
 	query  string
@@ -116,7 +119,7 @@ func (p *records) enter() tea.Cmd {
 		return tea.Batch(p.list.refresh(), p.tick())
 	}
 	p.open = true
-	return tea.Batch(p.restart(), p.tick())
+	return tea.Batch(p.restart(nil, false), p.tick())
 }
 
 // tick looks at a source that grows, as long as its list is on the screen.
@@ -140,18 +143,28 @@ func (p *records) grown(m liveStamp) tea.Cmd {
 	return p.list.refresh()
 }
 
-func (p *records) restart() tea.Cmd {
+// restart asks for the list anew; the cursor goes to the row that is the nearest kin.
+func (p *records) restart(kin map[string]int, once bool) tea.Cmd {
+	return p.list.resetNear(p.fetcher(), kin, once)
+}
+
+// fetcher reads pages of the list as it is filtered now, and what its source says.
+func (p *records) fetcher() fetcher[record] {
 	filter, not := strings.CutPrefix(p.query, "!")
 	fetch := p.kind.fetch
 	notices := make(chan said, 1)
 	p.list.ask = func(f func(context.Context) any) tea.Cmd {
 		return p.ask(func(ctx context.Context) any {
 			answer := f(ctx)
-			page, ok := answer.(fetched[record])
-			if !ok {
+			var out noticed
+			switch answer := answer.(type) {
+			case fetched[record]:
+				out.page = answer
+			case trailed[record]:
+				out.trail = &answer
+			default:
 				return answer // of a walk that marks
 			}
-			out := noticed{page: page}
 			select {
 			case out.notice = <-notices:
 			default:
@@ -159,19 +172,22 @@ func (p *records) restart() tea.Cmd {
 			return out
 		})
 	}
-	return p.list.reset(func(ctx context.Context, at from, limit int) (span[record], error) {
+	return func(ctx context.Context, at from, limit int) (span[record], error) {
 		s, notice, err := fetch(ctx, PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.cursor, Limit: limit})
 		select {
 		case notices <- notice:
 		default:
 		}
 		return s, err
-	})
+	}
 }
 
 func (p *records) update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case noticed:
+		if msg.trail != nil {
+			return p.trailed(*msg.trail, msg.notice)
+		}
 		if msg.page.gen == p.list.gen {
 			p.notice = msg.notice
 		}
@@ -287,7 +303,10 @@ func (p *records) render(width, height int) ([]string, *tea.Position) {
 	var cursor *tea.Position
 	f := p.d.split(width, height-len(out))
 	h := st.row(f.listWidth).blank(p.indent())
-	if p.filter.focus {
+	if p.jump.in.focus {
+		col := p.jump.in.render(h, st.esc.Const("jump to: "), st.esc.Const("the first letters of a cell"))
+		cursor = &tea.Position{X: col + 1, Y: len(out)}
+	} else if p.filter.focus {
 		col := p.filter.render(h, st.esc.Const("/"), st.esc.Const(p.kind.hint))
 		cursor = &tea.Position{X: col + 1, Y: len(out)}
 	} else {
@@ -377,7 +396,7 @@ func (p *records) crumbs() []safetext.Text {
 	if r, ok := p.list.current(); ok && p.full {
 		out = append(out, r.cells[0])
 	}
-	return append(out, p.marks.crumb(p.d.esc)...)
+	return append(append(out, p.marks.crumb(p.d.esc)...), p.list.looking(p.d.esc)...)
 }
 
 func (p *records) position() (safetext.Text, bool) {
@@ -388,13 +407,23 @@ func (p *records) position() (safetext.Text, bool) {
 }
 
 func (p *records) typing() *input {
-	if p.filter.focus && !p.full {
+	switch {
+	case p.full:
+	case p.jump.in.focus:
+		return &p.jump.in
+	case p.filter.focus:
 		return &p.filter
 	}
 	return nil
 }
 
-func (p *records) typed() tea.Cmd { return nil } // a filter is applied with enter
+// typed: a filter is applied with enter, a jump follows the letters.
+func (p *records) typed() tea.Cmd {
+	if p.jump.in.focus {
+		return p.jumped()
+	}
+	return nil
+}
 
 func (p *records) outermost() bool { return !p.full && p.query == "" }
 
@@ -426,9 +455,36 @@ func (p *records) apply(query string) tea.Cmd {
 	}
 	p.filter.focus = false
 	p.filter.set(query)
+	was := p.query
 	p.query = query
 	p.marks.stop()
-	return p.restart()
+	kin := p.list.kin()
+	switch whole := p.whole; {
+	case query != "":
+		if was == "" {
+			p.whole = p.list.hold()
+		}
+		return p.restart(kin, true)
+	case whole != nil:
+		p.whole = nil
+		row, ok := p.list.current()
+		if _, there := whole.rows(p.list.id)[row.key]; there || !ok {
+			return tea.Batch(p.list.take(p.fetcher(), whole, row.key), p.follow())
+		}
+	}
+	return p.restart(kin, false)
+}
+
+// trailed takes a page of what is being looked for.
+func (p *records) trailed(m trailed[record], notice said) tea.Cmd {
+	if m.trail == p.list.trail && m.trail.anew && m.trail.seen == 0 && m.err == nil {
+		p.notice = notice
+	}
+	cmd, over, found := p.list.trailed(m)
+	if over {
+		trailOver(p.d, m, found)
+	}
+	return tea.Batch(cmd, p.layout(), p.follow())
 }
 
 func (p *records) move(by int) tea.Cmd     { return tea.Batch(p.list.move(by), p.follow()) }
@@ -448,12 +504,12 @@ func (p *records) bindings() []Binding {
 	if p.typing() != nil {
 		return p.common()
 	}
-	var out []Binding
 	if p.marks.walk != nil {
 		return append(p.marks.bindings(p.none, p.move), p.common()...)
 	}
+	out := p.list.stopLooking(p.d, p.follow)
 	if p.kind.keys != nil {
-		out = p.kind.keys(p)
+		out = append(out, p.kind.keys(p)...)
 	}
 	if p.kind.marking && !p.full {
 		out = append(out, p.marks.bindings(p.none, p.move)...)
@@ -513,6 +569,8 @@ func (p *records) common() []Binding {
 			{Keys: []string{"p"}, Hint: "previous", Description: "the " + p.kind.noun + " before", Handler: func() tea.Cmd { return p.move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the list", Handler: p.back},
 		}, movement(p.detail, "line")...)
+	case p.jump.in.focus:
+		return p.jumpBindings()
 	case p.typing() != nil:
 		return []Binding{
 			{Keys: []string{"enter"}, Hint: "filter", Description: "show what matches; ! in front shows what does not", Handler: func() tea.Cmd { return p.apply(strings.TrimSpace(p.filter.text())) }},
@@ -530,6 +588,10 @@ func (p *records) common() []Binding {
 		{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; ! in front inverts", Handler: func() tea.Cmd {
 			p.filter.set(p.query)
 			p.filter.focus = true
+			return nil
+		}},
+		{Keys: []string{"f"}, Description: "jump to a row by the first letters of a cell", Disabled: none, Handler: func() tea.Cmd {
+			p.jump.open(p.list.sel)
 			return nil
 		}},
 	}, aside(p.detail, "detail")...), movement(p, p.kind.noun)...)

@@ -39,7 +39,7 @@ func restingList(t *testing.T) (p *records, asked *[]string, q *questions) {
 	}
 	p.detail = newPager(p.d.st, p.ask)
 	p.resize(200, 40)
-	p.restart()
+	p.restart(nil, false)
 	answerRecords(p, q)
 	if len(*asked) != 1 || p.shown != "0" || p.detail.shown == nil {
 		t.Fatalf("details asked for at the start: %v", *asked)

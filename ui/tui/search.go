@@ -107,6 +107,9 @@ func (p *pager) want(from spot, back, still bool) tea.Cmd {
 
 func (p *pager) wantAt(at place, from spot, back, still bool) tea.Cmd {
 	s := &p.search
+	if p.text == nil {
+		return nil // it is looked for when it is there
+	}
 	if s.last == nil {
 		s.last = new(atomic.Int64)
 	}
@@ -153,7 +156,10 @@ func (p *pager) startSearch() tea.Cmd {
 func (p *pager) searched() tea.Cmd {
 	s := &p.search
 	s.words, s.needle, s.found, s.rank = s.in.text(), newNeedle(s.in.text()), nil, 0
-	if s.needle == nil {
+	switch {
+	case p.text == nil:
+		return nil // it is looked for when it is there
+	case s.needle == nil:
 		s.wish = nil
 		return p.layOut(s.origin, 0, false)
 	}
@@ -175,6 +181,9 @@ func (p *pager) spotAt(at place) spot {
 // away from the last one, it goes on from what is on the screen.
 func (p *pager) hop(back bool) tea.Cmd {
 	s := &p.search
+	if p.text == nil {
+		return nil
+	}
 	from := s.here
 	at := slices.IndexFunc(p.rows, func(r wrapped) bool { return r.here })
 	switch {

@@ -47,8 +47,8 @@ func (p *tiers) update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case tallied:
 		return p.overview.tallied(msg)
-	case sought:
-		return p.items.sought(msg)
+	case trailed[itemRow]:
+		return p.items.trailed(msg)
 	case fetched[itemRow]:
 		return tea.Batch(p.items.list.arrive(msg), p.items.preview())
 	case walked[itemRow]:
@@ -208,7 +208,7 @@ func (p *tiers) back() tea.Cmd {
 		return p.items.apply("")
 	case p.level == levelItems:
 		p.level = levelOverview
-		return p.overview.refresh()
+		return tea.Batch(p.overview.goTo(p.items.at), p.overview.refresh())
 	}
 	return nil
 }

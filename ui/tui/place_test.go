@@ -1,0 +1,112 @@
+package tui_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// On the way back the cursor stands where the operator left.
+func TestPlaceIsKeptOnTheWayBack(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		// From Health into a store and back: the row of that store.
+		d.keys("1", "j", "j", "enter").wants(t, "Tiers › hostile").keys("esc").at(t, "hostile")
+		d.keys("1").at(t, "hostile").keys("2").at(t, "hostile")
+		d.line("store graph").wants(t, "Tiers › graph").keys("esc").at(t, "graph")
+		d.line("store crewship").wants(t, "Tiers › crewship").line("tier pins").wants(t, "› pins").keys("esc").at(t, "pins")
+		// Into a list again: the row that was left, at the place of the screen where it was.
+		d.line("store graph").await("Fact 0 ")
+		d.keys("pgdown", "pgdown", "k", "k")
+		place := func() string { // the line of the screen, and what stands there
+			n, _, _ := strings.Cut(d.screen(), "▌")
+			row, _, _ := strings.Cut(d.underCursor(), "│")
+			return strconv.Itoa(strings.Count(n, "\n")) + row
+		}
+		was := place()
+		d.keys("esc").at(t, "graph").keys("enter").quiet()
+		if got := place(); got != was {
+			t.Errorf("it was %q, now it is %q", was, got)
+		}
+		d.line("store crewship").wants(t, "Thursday").line("store graph").quiet()
+		if got := place(); got != was {
+			t.Errorf("after another list: it was %q, now it is %q", was, got)
+		}
+	})
+}
+
+// A filter, another order and what is hidden move the list under the cursor, and not
+// the cursor to another item.
+func TestCursorStaysWithItsItem(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.line("store crewship").await("Thursday")
+		d.keys("j", "j").at(t, "Thursday")
+		d.keys("/").typed("deploy").keys("enter").at(t, "Thursday").wants(t, "/deploy")
+		d.keys("j").at(t, "lessons").keys("esc").at(t, "lessons").wants(t, "4 of 6")
+		d.keys("o").at(t, "lessons").keys("o").at(t, "lessons").wants(t, "4 of 6")
+		d.keys("a").at(t, "lessons").wants(t, "4 of 7").keys("end").at(t, "index")
+		d.keys("a").at(t, "pins") // index is hidden again: its neighbour
+		d.keys("/").typed("no such words").keys("enter").wants(t, "Nothing matches").keys("esc").at(t, "pins").wants(t, "6 of 6")
+		d.keys("/").typed("no such words").keys("enter").wants(t, "Nothing matches")
+		d.keys("/", "ctrl+u").typed("thursday").keys("enter").at(t, "Thursday").keys("esc").at(t, "Thursday")
+		// A long list: the item is far from what is loaded.
+		d.line("store graph").await("Fact 0 ")
+		d.keys("f").typed("node-30000").keys("enter").await("▌ Fact 30000 ")
+		d.keys("o").found()
+		d.wants(t, "30,001 of 48,210", "order: ").keys("j").at(t, "Fact 30001 ")
+		// Lists of records.
+		d.keys("7").await("1 of 1,204")
+		d.keys("j", "j", "j", "j").wants(t, "5 of 1,204")
+		d.keys("/").typed("phase:outcome").keys("enter").wants(t, "/phase:outcome")
+		d.keys("j").keys("esc").wants(t, "7 of 1,204")
+		d.keys("/").typed("phase:outcome").keys("enter", "end", "end", "end").keys("esc").found()
+		d.lacks(t, " 1 of 1,204")
+		// The tree of stores.
+		d.keys("2", "esc", "home", "j", "j").at(t, "agent")
+		d.keys("o").at(t, "agent").keys("o", "o", "o").at(t, "agent")
+		d.keys("/").typed("nothing of this").keys("enter", "esc").at(t, "agent")
+		d.keys("/").typed("pins").keys("enter", "end").at(t, "pins").keys("esc").at(t, "pins")
+	})
+}
+
+// found waits for the end of a way through a long list.
+func (d *driver) found() *driver {
+	for limit := time.After(patience); strings.Contains(d.screen(), "looking: "); {
+		d.send(d.next("the end of looking", limit))
+	}
+	return d
+}
+
+func TestJumpInRecordsRobot(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk", width: w, height: h})
+		r.see("STORE, SCOPE").press("7").see("1 of 1,204")
+		r.press("f", "intent").see("jump to: intent", "2 of 1,204").press("esc").see("1 of 1,204")
+		r.press("f", "7", "7", ":").see("nothing that is loaded begins with").press("enter").see("not in this list").press("4").see("1 of 3")
+		r.press("f", "2026").see("2 of 3").press("enter").gone("jump to").press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Looking through a long list says how far it is, and can be stopped.
+func TestLookingIsStopped(t *testing.T) {
+	t.Parallel()
+	gate := filepath.Join(t.TempDir(), "gate")
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := startRobot(t, start{scenario: "desk,acts,gate", width: 80, height: 24, env: []string{goneEnv + "=" + gate}})
+	r.see("STORE, SCOPE").press(":", "store graph", "enter").see("1 of 48,210").press("f", "node-40000", "enter").see("looking: 1,000 rows so far", "esc stop looking")
+	r.press("esc").see("stopped after 1,000 rows", "41 of 48,210").gone("looking")
+	// A movement is going on too.
+	r.press("f", "node-40000", "enter").see("looking: 1,000 rows so far").press("j").see("42 of 48,210").gone("looking")
+	remove(t, gate)
+	r.press("f", "node-40000", "enter").see("40,001 of 48,210").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+}
