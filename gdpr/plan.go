@@ -348,7 +348,10 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: l.Reason})
 			continue
 		}
-		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID], Bytes: l.Bytes}
+		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}
+		if st.Revision != "" { // the size of what only loses records is another with every write
+			st.Bytes = l.Bytes
+		}
 		_, cleaned := dry[l.ID]
 		switch rep, err := scans[i].rep, scans[i].err; {
 		case !l.Readable:

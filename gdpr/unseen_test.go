@@ -123,3 +123,19 @@ func TestWhatGoesStandsInThePlan(t *testing.T) {
 		}
 	}
 }
+
+// What a killed run leaves of an item that the plan removes was seen with the item:
+// the next run removes it without another plan.
+func TestACopyOfWhatWasShownGoes(t *testing.T) {
+	w := newWorld(t)
+	hers := "# Of " + name + "\n\nrain\n"
+	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md": hers, "vault/memory/idea/x.md": "# X\n\nrain\n", "vault/memory/idea/y.md": "# Y\n\nrain\n"})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	plant(t, w.dir, map[string]string{"vault/memory/idea/hers.md.tmp.0123456789abcdef": hers})
+	w.complete(p)
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("%q", left)
+	}
+}

@@ -240,7 +240,13 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
 		}
 		head = append(head, headLine{value: esc.Sprintf("%s: %s: %s. %s", esc.Line(l.Store), esc.LineMax(l.Layer, maxTitle), verdictWords(l.Verdict), esc.LineMax(l.Reason, maxReason)), kind: headWarn})
 	}
-	return append(head, headLine{value: esc.Sprintf("%s of %s are clean or out of reach; V lists all.", group(int64(clean)), plural(int64(len(out.Layers)), "layer")), kind: headNote})
+	head = append(head, headLine{value: esc.Sprintf("%s of %s are clean or out of reach; V lists all.", group(int64(clean)), plural(int64(len(out.Layers)), "layer")), kind: headNote})
+	for _, s := range out.Stores {
+		if s.Backups != "" {
+			head = append(head, headLine{name: esc.Line(s.Store), value: esc.LineMax(s.Backups, maxReason)})
+		}
+	}
+	return append(head, headLine{value: esc.Sprintf("As a page to print, with what to do: memdesk gdpr report %s --out FILE.md", r.ID), kind: headNote})
 }
 
 // clockDialog asks what to do about the deadline.
