@@ -67,11 +67,10 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 			}
 		}
 	}
-	var heldHits int64
 	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
 	for _, f := range q.found {
 		if _, ok := held[f.Item.ID]; ok {
-			heldHits += hitsOf(x.m, f.Item)
+			keepItem(q, f.Item)
 			continue
 		}
 		items.Hits++
@@ -112,13 +111,29 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		out = append(out, row)
 	}
 	out = append(out, x.recall(ctx, s, held))
-	layers, err := x.bytesOf(ctx, s, q.friends, heldHits, held)
+	layers, err := x.bytesOf(ctx, s, q.friends, held)
 	return append(out, layers...), err
+}
+
+// keepItem notes where an item that stays names the person, to tell its bytes from
+// others.
+func keepItem(q *search, it model.Item) {
+	q.friends.Keep(q.m, it.Body)
+	q.friends.Keep(q.m, it.ID)
+	for _, f := range it.Meta {
+		q.friends.Keep(q.m, f.Name)
+		q.friends.Keep(q.m, f.Value)
+	}
 }
 
 // hitsOf counts how often an item names the person.
 func hitsOf(m *subject.Matcher, it model.Item) int64 {
-	n := int64(len(m.Text(it.Body)) + len(m.Text(it.ID)))
+	n := int64(len(m.Text(it.ID)))
+	if raw(it) {
+		n += int64(len(m.Bytes([]byte(it.Body))))
+	} else {
+		n += int64(len(m.Text(it.Body)))
+	}
 	for _, f := range it.Meta {
 		n += int64(len(m.Text(f.Value)))
 	}
@@ -154,7 +169,7 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, with what the scrub said of it.
-func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, heldHits int64, held map[string]string) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
@@ -167,12 +182,11 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		return nil, err
 	}
 	var out []receipt.Layer
-	left := heldHits
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
 	for i, l := range layers {
-		row := scanRow(s, l, scans[i], &left)
+		row := scanRow(s, l, scans[i])
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
 			files++
 			own.BytesScanned += row.BytesScanned
@@ -215,23 +229,20 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 	return row
 }
 
-// heldCopies is in how many places of one file a database may keep a value: the row,
-// its keys, the indexes over it and the text index.
-const heldCopies = 8
-
 // scanMethod names the forms that a byte scan looks for.
-const scanMethod = "byte scan: exact, folded, percent, json-escape, base64, utf-16, index windows"
+const scanMethod = "byte scan: exact, folded, slug, percent, json-escape, html-entity, quoted-printable, base64, latin-1, utf-16, inside gzip, index windows"
 
 // scanRow judges what a scan of a layer found.
-func scanRow(s model.Store, l model.Layer, scan layerScan, left *int64) receipt.Layer {
+func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 	row := receipt.Layer{Store: s.Name, Layer: l.ID, Method: scanMethod, Verdict: model.VerdictClean}
 	rep, err := scan.rep, scan.err
 	row.BytesScanned, row.Hits = rep.Bytes, rep.Hits
+	all := rep.Hits + rep.Kept + rep.Alike
 	switch {
 	case errors.Is(err, model.NotFound): // gone since it was listed
 		row.Reason = "gone"
-	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || rep.Hits > 0):
-		row.Verdict, row.Reason = model.VerdictOutOfScope, l.Reason
+	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || all > 0):
+		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, l.Reason, all
 		if !l.Readable {
 			row.Method = "not looked at"
 		}
@@ -241,14 +252,16 @@ func scanRow(s model.Store, l model.Layer, scan layerScan, left *int64) receipt.
 		row.Verdict, row.Reason, row.Method = model.VerdictUnaudited, l.Reason, "not looked at"
 	case err != nil:
 		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
-	case rep.Hits > 0 && rep.Binary && rep.Hits <= *left*heldCopies:
-		*left -= (rep.Hits + heldCopies - 1) / heldCopies
-		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold leaves in rows and indexes; places in one file of a database cannot be told apart"
-	case rep.Hits > 0 && rep.Hits <= *left:
-		*left -= rep.Hits
-		row.Verdict, row.Reason = model.VerdictOutOfScope, "no more than what is on hold"
 	case rep.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "found by "+methods(rep)
+		if all > rep.Hits {
+			row.Reason += fmt.Sprintf("; %d more are what is on hold", all-rep.Hits)
+		}
+	case rep.Alike > 0:
+		row.Verdict, row.Hits = model.VerdictOutOfScope, all
+		row.Reason = fmt.Sprintf("%d are the text of what is on hold; %d stand alone, as its keys and terms of an index do, and cannot be told apart from those", rep.Kept, rep.Alike)
+	case rep.Kept > 0:
+		row.Verdict, row.Hits, row.Reason = model.VerdictOutOfScope, all, "all of it is the text of what is on hold"
 	}
 	return row
 }

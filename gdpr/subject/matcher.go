@@ -1,6 +1,27 @@
 // Package subject finds the identifiers of a person in text and in raw bytes,
-// as whole tokens and in the forms that programs give them. It decides nothing
-// about what becomes of what it finds, and never prints what it looks for.
+// as whole tokens (part.go) and in the forms that programs give them. It decides
+// nothing about what becomes of what it finds, and never prints what it looks for.
+//
+// # Forms
+//
+// Other case, width and composition, look-alike letters, invisible characters, white
+// space and line breaks, also of a quotation or a comment; escapes of JSON, percent
+// encoding, entities of HTML, quoted-printable, three of them inside one another;
+// slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
+// not; gzip, in a medium; an index's terms without their first bytes. Discovery,
+// redaction, suppression and the scan of a medium know the same.
+//
+// # Limits
+//
+// These are not found, and nothing that is said of a medium covers them: a nickname,
+// initials, a name in another order, declined or in another script, which are for an
+// alias; a name with markup or a hyphen inside a word; other compressed files than
+// gzip's (zip, zstd, xz, bzip2, office documents, PDF), pictures and sound; hashes,
+// hex and what is encrypted; other code pages than Windows-1252; base64 of UTF-16 or
+// of Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped
+// at fewer than 40 characters. In the bytes of a medium, where no item is read, also:
+// base64 of an identifier under six characters or wrapped at fewer than 64, and a soft
+// line break of quoted-printable inside a word.
 package subject
 
 import (

@@ -18,6 +18,7 @@ import (
 // another without a boundary, they tell a longer word from a piece of the person.
 type Friends struct {
 	words map[string]bool
+	kept  []keptPlace // what stays names the person here
 }
 
 // Add takes the words of a text in which an identifier stands as a part only.
@@ -105,6 +106,10 @@ type Report struct {
 	First int64
 	// Binary says that records were looked at, not text.
 	Binary bool
+	// Kept are places, not among Hits, that are copies of a text that stays
+	// (Friends.Keep), and Alike those in a binary medium that stand alone, as a key or
+	// a term of an index does, where one that stays leaves the same.
+	Kept, Alike int64
 }
 
 const (
@@ -156,7 +161,14 @@ func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (
 		}
 		if limit > left {
 			for _, h := range m.hitsIn(buf, left, limit, rep.Binary, friends) {
-				rep.add(h.Method, base+int64(h.Start))
+				switch friends.keeps(buf, h, rep.Binary) {
+				case copied:
+					rep.Kept++
+				case alike:
+					rep.Alike++
+				default:
+					rep.add(h.Method, base+int64(h.Start))
+				}
 			}
 			left = limit
 		}
