@@ -63,15 +63,21 @@ func (m maintainer) scrubTables(ctx context.Context, req model.ScrubRequest, ste
 			}
 			step(table, "rows that name the person or what is gone")
 			res := model.LayerResult{Layer: m.s.name + ":" + table, Method: "rows rewritten or removed", Verdict: model.VerdictClean}
-			if numbered, err := hasRowNumbers(q, table); err != nil {
+			key, err := rowKey(q, table)
+			if err != nil {
 				return err
-			} else if !numbered {
-				res.Verdict, res.Reason = model.VerdictUnaudited, "the table has no row numbers to address its rows by"
+			}
+			if len(key) == 0 {
+				res.Verdict, res.Reason = model.VerdictUnaudited, "the table has no row numbers and no key to address its rows by"
 				out = append(out, res)
 				continue
 			}
-			if res.Rows, err = cleanTable(q, table, req); err != nil {
+			kept := 0
+			if res.Rows, kept, err = cleanTable(q, table, key, req); err != nil {
 				return err
+			}
+			if kept > 0 {
+				res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("%d rows cannot be changed, because of the table's own rules: change them with the program whose table it is", kept)
 			}
 			out = append(out, res)
 		}
@@ -100,36 +106,41 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 
 // cleanTable goes through one table row by row: a row tied to a removed item goes,
 // a list of ids loses the removed ones, a text that names the person is redacted.
-// It counts the rows it changed.
-func cleanTable(q *query, table string, req model.ScrubRequest) (int64, error) {
+// It counts the rows it changed, and those that the table's own rules kept.
+func cleanTable(q *query, table string, key []string, req model.ScrubRequest) (done int64, kept int, err error) {
 	gone, err := dropTied(q, table, req.Removed)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	columns, err := textColumns(q, table)
 	if err != nil || len(columns) == 0 {
-		return gone, err
+		return gone, 0, err
 	}
 	var rows []cleanRow
 	removed := make(map[string]bool, len(req.Removed))
 	for _, id := range req.Removed {
 		removed[id] = true
 	}
-	err = eachRow(q, table, columns, func(id int64, cells []any) error {
-		if r := clean(id, cells, req, removed); r != nil {
+	err = eachRow(q, table, key, columns, func(at, cells []any) error {
+		if r := clean(at, cells, req, removed); r != nil {
 			rows = append(rows, *r)
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	for _, r := range rows {
-		if err := r.write(q, table, columns); err != nil {
-			return 0, err
+	for n, r := range rows {
+		switch err := r.writeOnce(q, table, key, columns, n); {
+		case err == nil:
+			gone++
+		case q.broken != nil:
+			return 0, 0, err
+		default:
+			kept++
 		}
 	}
-	return gone + int64(len(rows)), nil
+	return gone, kept, nil
 }
 
 // dropTied removes the rows whose node_id or hyperedge_id is a removed item.
@@ -164,22 +175,48 @@ func hasColumn(q *query, table, column string) (bool, error) {
 	return n > 0, err
 }
 
-// hasRowNumbers is false for a view-like or WITHOUT ROWID table.
-func hasRowNumbers(q *query, table string) (bool, error) {
+// rowKey are the columns by which the rows of a table are addressed: the row's
+// number, under a name that no column has taken, or the key of a table without;
+// none for what is like a view.
+func rowKey(q *query, table string) ([]string, error) {
 	var without int64
 	found, err := q.one(`SELECT wr FROM pragma_table_list WHERE name = ? AND type = 'table'`, []any{table}, &without)
-	return found && without == 0, err
-}
-
-// textColumns are the columns that can hold words; vectors cannot.
-func textColumns(q *query, table string) ([]string, error) {
-	var out []string
-	err := q.each(`SELECT name, upper(type) FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
-		var name, kind string
-		if err := scan(&name, &kind); err != nil {
+	if err != nil || !found {
+		return nil, err
+	}
+	var taken, key []string
+	err = q.each(`SELECT lower(name), name, pk FROM pragma_table_info(?) ORDER BY pk`, []any{table}, func(scan func(...any) error) error {
+		var lower, name string
+		var pk int64
+		if err := scan(&lower, &name, &pk); err != nil {
 			return err
 		}
-		if name != "embedding" && !strings.Contains(kind, "INT") && !strings.Contains(kind, "REAL") {
+		if taken = append(taken, lower); pk > 0 {
+			key = append(key, name)
+		}
+		return nil
+	})
+	if err != nil || without != 0 {
+		return key, err
+	}
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		if !slices.Contains(taken, name) {
+			return []string{name}, nil
+		}
+	}
+	return nil, nil
+}
+
+// textColumns are the columns that can hold words: any may, whatever type it was
+// declared with, and vectors do not.
+func textColumns(q *query, table string) ([]string, error) {
+	var out []string
+	err := q.each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
+		var name string
+		if err := scan(&name); err != nil {
+			return err
+		}
+		if name != "embedding" {
 			out = append(out, name)
 		}
 		return nil
@@ -187,36 +224,36 @@ func textColumns(q *query, table string) ([]string, error) {
 	return out, err
 }
 
-// eachRow hands out the cells of the columns and the row's number.
-func eachRow(q *query, table string, columns []string, fn func(id int64, cells []any) error) error {
-	quoted := make([]string, len(columns))
-	for i, c := range columns {
-		quoted[i] = quote(c)
+// eachRow hands out the key and the cells of the columns. The sign before each says
+// nothing to SQLite, and keeps the driver from reading words as the times that a
+// column was declared for.
+func eachRow(q *query, table string, key, columns []string, fn func(at, cells []any) error) error {
+	var what []string
+	for _, c := range slices.Concat(key, columns) {
+		what = append(what, "+"+quote(c))
 	}
-	cells := make([]any, len(columns))
-	dest := make([]any, len(columns)+1)
-	var id int64
-	dest[0] = &id
-	for i := range cells {
-		dest[i+1] = &cells[i]
+	all := make([]any, len(what))
+	dest := make([]any, len(what))
+	for i := range all {
+		dest[i] = &all[i]
 	}
-	return q.each(`SELECT rowid, `+strings.Join(quoted, `, `)+` FROM `+quote(table), nil, func(scan func(...any) error) error {
+	return q.each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table), nil, func(scan func(...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		return fn(id, cells)
+		return fn(slices.Clone(all[:len(key)]), all[len(key):])
 	})
 }
 
 // cleanRow is what has to be written to one row; cells that stay are nil.
 type cleanRow struct {
-	id    int64
+	at    []any // its key
 	cells map[int]any
 	drop  bool
 }
 
-func clean(id int64, cells []any, req model.ScrubRequest, removed map[string]bool) *cleanRow {
-	r := cleanRow{id: id, cells: map[int]any{}}
+func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cleanRow {
+	r := cleanRow{at: at, cells: map[int]any{}}
 	for i, c := range cells {
 		text, asBytes := "", false
 		switch v := c.(type) {
@@ -271,9 +308,32 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 	return string(out), len(kept) == 0
 }
 
-func (r cleanRow) write(q *query, table string, columns []string) error {
+// writeOnce writes a row, and once more with numbers behind what is new where the
+// table takes a value once only.
+func (r cleanRow) writeOnce(q *query, table string, key, columns []string, n int) error {
+	err := q.atomically(func() error { return r.write(q, table, key, columns) })
+	if err == nil || q.broken != nil || r.drop {
+		return err
+	}
+	for i, v := range r.cells {
+		switch v := v.(type) {
+		case string:
+			r.cells[i] = fmt.Sprintf("%s-%d", v, n+1)
+		case []byte:
+			r.cells[i] = fmt.Appendf(slices.Clone(v), "-%d", n+1)
+		}
+	}
+	return q.atomically(func() error { return r.write(q, table, key, columns) })
+}
+
+func (r cleanRow) write(q *query, table string, key, columns []string) error {
+	var where []string
+	for _, k := range key {
+		where = append(where, quote(k)+` IS ?`)
+	}
+	this := ` WHERE ` + strings.Join(where, ` AND `)
 	if r.drop {
-		_, err := q.exec(`DELETE FROM `+quote(table)+` WHERE rowid = ?`, r.id)
+		_, err := q.exec(`DELETE FROM `+quote(table)+this, r.at...)
 		return err
 	}
 	var set []string
@@ -281,7 +341,7 @@ func (r cleanRow) write(q *query, table string, columns []string) error {
 	for i, v := range r.cells {
 		set, args = append(set, quote(columns[i])+` = ?`), append(args, v)
 	}
-	_, err := q.exec(`UPDATE `+quote(table)+` SET `+strings.Join(set, `, `)+` WHERE rowid = ?`, append(args, r.id)...)
+	_, err := q.exec(`UPDATE `+quote(table)+` SET `+strings.Join(set, `, `)+this, append(args, r.at...)...)
 	return err
 }
 

@@ -1,0 +1,55 @@
+package gdpr_test
+
+import (
+	"database/sql"
+	"testing"
+
+	"memdesk/model"
+)
+
+// TestForeignTables erases a person from tables of other programs beside the
+// store's own, whatever their keys are called, whatever type their columns were
+// declared with, and where a key may stand once only.
+func TestForeignTables(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db,
+		`CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'ask `+name+`'), ('k2', 'ask `+other+`'), ('`+ana+`', 'x'), ('`+mail+`', 'y')`,
+		`CREATE TABLE bare(id2 TEXT PRIMARY KEY, n INT, txt TEXT) WITHOUT ROWID`, `INSERT INTO bare VALUES('k1', 1, 'ask `+name+`'), ('k2', 2, 'ask `+other+`'), ('`+ana+`', 3, 'z'), ('`+mail+`', 4, 'zz')`,
+		`CREATE TABLE shadow(rowid TEXT, oid TEXT, txt TEXT)`, `INSERT INTO shadow VALUES('a', 'b', 'ask `+name+`')`,
+		`CREATE TABLE odd(n NUMERIC, i INT, d DATETIME, b BLOB)`, `INSERT INTO odd VALUES('`+ana+`', '`+mail+`', 'after `+name+`', x'00'), (1, 2, '2026-01-02 03:04:05', 'ask `+other+`')`,
+	)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	if left := w.traces(w.dir); len(left) > 0 {
+		t.Errorf("traces: %q", left)
+	}
+	db, err = sql.Open("sqlite3", "file:"+w.path("db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for query, want := range map[string]string{
+		`SELECT txt FROM notes WHERE xid = 'k2'`:                          "ask " + other,
+		`SELECT txt FROM notes WHERE xid = 'k1'`:                          "ask [erased]",
+		`SELECT group_concat(xid) FROM notes WHERE txt IN ('x', 'y')`:     "[erased],[erased]-3",
+		`SELECT txt FROM bare WHERE id2 = 'k2' AND n = 2`:                 "ask " + other,
+		`SELECT count(*) || '' FROM bare`:                                 "4",
+		`SELECT rowid || oid || txt FROM shadow`:                          "abask [erased]",
+		`SELECT +d || b FROM odd WHERE n = 1`:                             "2026-01-02 03:04:05ask " + other,
+		`SELECT n || i || +d || hex(b) FROM odd WHERE typeof(n) = 'text'`: "[erased][erased]after [erased]00",
+	} {
+		var got string
+		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
+			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
