@@ -71,6 +71,7 @@ type App struct {
 	slow       slow
 	message    safetext.Text
 	tone       tone
+	log        messages
 	members    []backends.Member
 	crash      string // where the program broke; it is about to end
 	quit       func() // ends the program from View, where no command can be returned
@@ -348,6 +349,7 @@ func (a *App) visit(v visit) tea.Cmd {
 
 func (a *App) say(t tone, text safetext.Text) {
 	a.tone, a.message = t, text
+	a.log.add(a.o.Clock.Now(), t, text)
 	if a.d.heard != nil {
 		a.d.heard(t, text)
 	}

@@ -130,15 +130,19 @@ func (p *tiers) forgetMarked() tea.Cmd {
 		p.d.say(toneWarn, p.d.esc.Const(why))
 		return nil
 	}
+	if why := m.uncounted(); why != "" {
+		p.d.say(toneWarn, p.d.esc.Const(why))
+		return nil
+	}
 	items := make([]target, 0, m.n())
 	for _, id := range m.order {
 		it := m.kept[id]
-		items = append(items, target{ref: model.Ref{Store: p.items.at.store, ID: id}, name: id, seen: it.revision, stamp: it.stamp, bytes: it.bytes})
+		items = append(items, target{ref: model.Ref{Store: p.items.at.store, ID: id}, name: id, seen: it.revision, stamp: it.stamp, bytes: it.bytes, hidden: !m.shown(id)})
 	}
 	if len(items) == 1 {
 		return p.d.forget(items[0].ref, items[0].seen)
 	}
-	return p.d.app.forgetMany(p.items.at.store, items, "Forget", "item")
+	return p.d.app.forgetMany(bulkQuestion{items: items, verb: "Forget", what: "item", filter: p.items.query})
 }
 
 func (p *tiers) copyRef() tea.Cmd { return p.d.copy(p.items.wanted().ref) }

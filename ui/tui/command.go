@@ -43,6 +43,8 @@ func (a *App) verbs() []verb {
 		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: Themes},
 		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { a.lock(); return nil }},
 		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return a.openOverlay("Notices", a.noticeLines()) }},
+		{name: "messages", about: "what was said on the status line in this session, whole, with the time", run: func(string) tea.Cmd { return a.openOverlay("Messages", a.messageLines()) }},
+		{name: "kept", about: "your texts that were put aside instead of being saved", run: func(string) tea.Cmd { return a.openKept() }},
 		{name: "help", argument: "[WORDS]", about: "the keys and commands, those with these words", run: a.runHelp},
 		{name: "quit", about: "leave memdesk", run: leave},
 		{name: "q", about: "leave memdesk", run: leave},
@@ -133,6 +135,7 @@ func (a *App) runCommand() tea.Cmd {
 			if obeyed != nil {
 				obeyed(Binding{Keys: []string{":" + v.name}, Description: v.about})
 			}
+			a.leavePage(v.name)
 			return v.run(strings.TrimSpace(argument))
 		}
 	}

@@ -79,7 +79,7 @@ type desk struct {
 	writing    *sync.WaitGroup                                  // files that are being written
 	readOnly   string                                           // why nothing may be changed, empty when it may
 	forget     func(ref model.Ref, seen model.Revision) tea.Cmd // ask whether an item should go
-	discard    func(e QuarantineEntry) tea.Cmd                  // ask whether a quarantine entry should go
+	discard    func(e QuarantineEntry, begun func()) tea.Cmd    // ask whether a quarantine entry should go
 	history    func(ref model.Ref) tea.Cmd                      // list the recorded versions of an item
 	app        *App                                             // what acts: it asks, and it owns dialogs
 	plain      bool

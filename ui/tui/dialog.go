@@ -55,6 +55,8 @@ type dialog struct {
 
 	reason, typed input
 	pager         *pager
+	above         int // rows of the question that are scrolled away
+	rows, room    int // of the question, and what there is for them
 	at            int // in stops
 	gen           int
 	armed         bool                 // keys count
@@ -209,6 +211,21 @@ func (d *dialog) step(by int) tea.Cmd {
 	return nil
 }
 
+// button goes to the next button of the row, or to the one before.
+func (d *dialog) button(by int) tea.Cmd {
+	n := len(d.choices) + 1 // and Cancel
+	i := 0
+	if s := d.here(); s.kind == onChoice {
+		i = s.n + 1
+	}
+	if i = (i + by + n) % n; i == 0 {
+		d.jump(onCancel)
+		return nil
+	}
+	d.at = slices.Index(d.stops(), stop{onChoice, i - 1})
+	return nil
+}
+
 func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	d := a.dialog
 	if d.busy && d.stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
@@ -242,15 +259,16 @@ func (a *App) dialogBindings() []Binding {
 		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Description: "to the field or button before", Handler: prev},
 		{Keys: []string{"esc"}, Hint: "cancel", Description: "close without doing anything", Handler: a.dialogCancel},
 	}
-	if d.pager != nil {
+	if d.scrolls() {
 		out = append(out,
-			Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.pager.page(1) }},
-			Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.pager.page(-1) }})
+			Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.scroll(1) }},
+			Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.scroll(-1) }})
 	}
 	if d.input() == nil {
 		out = append(out,
-			Binding{Keys: []string{"right"}, Description: "to the next field or button", Handler: next},
-			Binding{Keys: []string{"left"}, Description: "to the field or button before", Handler: prev})
+			Binding{Keys: []string{"right"}, Description: "to the next button", Handler: func() tea.Cmd { return d.button(1) }},
+			Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }},
+			Binding{Keys: []string{":"}, Description: commandWords, Disabled: func() string { return "answer the question first: esc cancels it" }, Handler: a.openCommand})
 	}
 	return out
 }
@@ -376,126 +394,4 @@ func (a *App) dialogCrumbs() string {
 		at = a.dialog.pager.position()
 	}
 	return a.crumbLine([]safetext.Text{a.dialog.title}, at, a.dialog.busy)
-}
-
-// render draws the question, the fields and the buttons; when the question has no
-// room it is cut and says so, the fields and buttons never are.
-func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position) {
-	fields := len(d.fields) + 1 // the buttons
-	if !d.noReason {
-		fields++
-	}
-	if d.name != "" {
-		fields++
-	}
-	out := []string{st.rule(safetext.Text{}, width)}
-	room := height - len(out) - fields - 1
-	if d.pager != nil {
-		room = max(room/2, room-d.bodyRows()-1)
-	}
-	out = append(out, d.question(st, width, room)...)
-	if d.pager != nil {
-		out = append(out, st.rule(safetext.Text{}, width))
-		left := max(height-len(out)-fields-1, 1)
-		d.pager.height = left
-		for _, line := range d.pager.render(st, width-2, min(left, max(d.bodyRows(), 1))) {
-			out = append(out, " "+line+" ")
-		}
-	}
-	out = append(out, st.row(width).end())
-	var cursor *tea.Position
-	at := d.here()
-	line := func(s stop, label safetext.Text, in *input) {
-		r := st.row(width).blank(1)
-		in.focus = at == s && d.armed
-		col := in.render(r, label, safetext.Text{})
-		if in.focus {
-			cursor = &tea.Position{X: col + 1, Y: len(out)}
-		}
-		out = append(out, r.end())
-	}
-	for i := range d.fields {
-		line(stop{onField, i}, d.fields[i].label, &d.fields[i].input)
-	}
-	label := st.esc.Const("reason, for the audit log: ")
-	if d.must {
-		label = st.esc.Const("reason, required: ")
-	}
-	if !d.noReason {
-		line(stop{onReason, 0}, label, &d.reason)
-	}
-	if d.name != "" {
-		line(stop{onName, 0}, st.esc.Sprintf("type %s to confirm: ", st.esc.Line(d.name)), &d.typed)
-	}
-	out = append(out, d.buttons(st, width))
-	return st.fillTo(out, width, height), cursor
-}
-
-// bodyRows is how many rows the text has, as far as they are laid out.
-func (d *dialog) bodyRows() int { return max(len(d.pager.rows), 1) }
-
-// question draws the lines in at most room rows. Where there is no room for all,
-// warnings and the first lines are the last to go.
-func (d *dialog) question(st *styles, width, room int) []string {
-	parts := make([][]string, len(d.lines))
-	rows := 0
-	for i, l := range d.lines {
-		pt := st.plain
-		switch l.kind {
-		case headTitle:
-			pt = st.title
-		case headWarn:
-			pt = st.bad
-		case headNote:
-			pt = st.dim
-		}
-		parts[i] = st.paragraph(pt, l.value, width)
-		rows += len(parts[i])
-	}
-	cut := rows > room
-	for _, least := range []bool{true, false} { // notes first, then what else is neither a warning nor at the top
-		for i := len(d.lines) - 1; i > 1 && rows > room-1 && cut; i-- {
-			if k := d.lines[i].kind; k == headWarn || least && k != headNote {
-				continue
-			}
-			rows -= len(parts[i])
-			parts[i] = nil
-		}
-	}
-	out := slices.Concat(parts...)
-	if cut {
-		out = append(out[:min(len(out), max(room-1, 0))], st.text(st.warn, st.esc.Const(" there is more: a taller window shows it"), width))
-	}
-	return out
-}
-
-// buttons stand in brackets where the cursor is, so that it is plain without
-// colour too.
-func (d *dialog) buttons(st *styles, width int) string {
-	r := st.row(width).blank(1)
-	button := func(s stop, word string) {
-		if d.here() == s {
-			r.lit(st.active, "["+word+"]")
-		} else {
-			r.lit(st.plain, " "+word+" ")
-		}
-		r.blank(2)
-	}
-	button(stop{onCancel, 0}, "Cancel")
-	for i, c := range d.choices {
-		button(stop{onChoice, i}, c.verb)
-	}
-	switch {
-	case d.busy && d.stopping:
-		r.lit(st.dim, "stopping")
-	case d.busy && d.progress != nil:
-		r.put(st.dim, st.esc.Sprintf("%s; esc stops it", d.progress()))
-	case d.busy && d.stop != nil:
-		r.lit(st.dim, "under way; esc stops it")
-	case d.busy:
-		r.lit(st.dim, "under way")
-	case !d.armed:
-		r.lit(st.dim, "a moment, then keys count")
-	}
-	return r.end()
 }

@@ -40,9 +40,9 @@ func environmentLine(esc safetext.Escaper, environment, store string) headLine {
 		where = esc.Sprintf(" The store: %s.", esc.Line(store))
 	}
 	if isProduction(environment) {
-		return headLine{value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), kind: headWarn}
+		return headLine{value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), kind: headWarn, pin: true}
 	}
-	return headLine{value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), kind: headNote}
+	return headLine{value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), kind: headNote, pin: true}
 }
 
 // environmentOf is the line of a store that has a word for its environment.

@@ -310,7 +310,12 @@ func (a *App) status() (line string, cursor int) {
 	case toneBad:
 		p = st.bad
 	}
-	return r.blank(1).put(p, a.message).end(), 0
+	if a.message.Width() <= a.width-2 {
+		return r.blank(1).put(p, a.message).end(), 0
+	}
+	whole := st.esc.Const(" :messages") // shows all of it
+	r = st.row(a.width-whole.Width()).blank(1).put(p, a.message)
+	return r.end() + st.row(whole.Width()).put(st.key, whole).end(), 0
 }
 
 // footer shows the keys that work here. Where they do not all fit, the way to the

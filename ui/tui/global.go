@@ -18,6 +18,9 @@ func (a *App) paneBindings() []Binding {
 	return out
 }
 
+// commandWords describe the key of the command line, wherever it stands.
+const commandWords = "a command, with completion and history; the help lists them"
+
 // global are the keys that work everywhere.
 func (a *App) global() []Binding {
 	return append(a.paneBindings(),
@@ -26,7 +29,7 @@ func (a *App) global() []Binding {
 		Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
 		Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.noUndo, Handler: a.undoLast},
 		Binding{Keys: []string{"ctrl+r"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
-		Binding{Keys: []string{":"}, Hint: "command", Description: "a command, with completion and history; the help lists them", Handler: a.openCommand},
+		Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
 		Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
 		Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.leave},
 		Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.interrupt},

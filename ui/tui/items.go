@@ -244,6 +244,13 @@ func (l *items) apply(query string) tea.Cmd {
 	}
 	was := l.query
 	l.query = query
+	l.list.fetch = l.fetcher()
+	count := l.marks.filtered(query)
+	return tea.Batch(l.refilter(was, query), count)
+}
+
+// refilter shows the list under another filter.
+func (l *items) refilter(was, query string) tea.Cmd {
 	switch kin := l.list.kin(); {
 	case was == "" && query != "": // whoever filters waits for what matches
 		l.whole = l.list.hold()

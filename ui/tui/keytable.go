@@ -56,7 +56,7 @@ func KeyTable() []Section {
 	add("A question", a.dialogBindings())
 	a.dialog = nil
 	a.overlay = a.newOverlay("")
-	add("Help and other pages", a.overlayBindings()[:2])
+	add("Help and other pages", a.overlayBindings()[:1])
 	add("Command line", a.commandBindings())
 	var verbs []Binding
 	for _, v := range a.verbs() {

@@ -23,6 +23,72 @@ type marks[T, M any] struct {
 
 	gen  int
 	walk *walk[T] // pages that are being marked; nil: none
+
+	filter  string          // in force; empty: the list is whole, and so are the marks in it
+	inside  map[string]bool // marks that the filter shows, as far as that is known
+	counted bool            // it is known of all
+	look    int             // of the count under way
+}
+
+// peeked is the next page of a filtered list, in which marks are looked for.
+type peeked[T any] struct {
+	look int
+	page span[T]
+	err  error
+}
+
+// filtered tells the marks of another filter. Where there are some, the list is gone
+// through to find out which of them it shows: an act must not reach further than the
+// operator knows.
+func (m *marks[T, M]) filtered(filter string) tea.Cmd {
+	m.look++
+	m.filter, m.inside, m.counted = filter, map[string]bool{}, filter == "" || m.n() == 0
+	if m.counted {
+		return nil
+	}
+	return m.peek(from{})
+}
+
+func (m *marks[T, M]) peek(at from) tea.Cmd {
+	look, fetch := m.look, m.list().fetch
+	return m.list().ask(func(ctx context.Context) any {
+		page, err := fetch(ctx, at, model.MaxPage)
+		return peeked[T]{look, page, err}
+	})
+}
+
+func (m *marks[T, M]) peeked(a peeked[T]) tea.Cmd {
+	if a.look != m.look || m.counted || a.err != nil {
+		return nil
+	}
+	for _, r := range a.page.rows {
+		if id := m.list().id(r); m.has(id) {
+			m.inside[id] = true
+		}
+	}
+	if m.counted = a.page.next == "" || len(m.inside) == m.n(); m.counted {
+		return nil
+	}
+	return m.peek(from{cursor: a.page.next})
+}
+
+// shown reports whether the filter in force shows a marked row.
+func (m *marks[T, M]) shown(id string) bool { return m.filter == "" || m.inside[id] }
+
+// outside is how many marked rows the filter in force does not show.
+func (m *marks[T, M]) outside() int {
+	if m.filter == "" {
+		return 0
+	}
+	return m.n() - len(m.inside)
+}
+
+// uncounted says that it is not known yet what an act on the marks would reach.
+func (m *marks[T, M]) uncounted() string {
+	if m.counted || m.filter == "" || m.n() == 0 {
+		return ""
+	}
+	return "the marks that this filter shows are still being counted; ctrl+r counts again"
 }
 
 // walk goes through the pages of a list, one command each, and marks.
@@ -44,12 +110,14 @@ type walked[T any] struct {
 }
 
 func newMarks[T, M any](list func() *window[T], small func(T) M) *marks[T, M] {
-	return &marks[T, M]{list: list, small: small, kept: map[string]M{}}
+	return &marks[T, M]{list: list, small: small, kept: map[string]M{}, inside: map[string]bool{}, counted: true}
 }
 
 func (m *marks[T, M]) clear() {
 	m.gen++
 	m.kept, m.order, m.walk, m.anchor = map[string]M{}, nil, nil, ""
+	m.inside, m.counted = map[string]bool{}, true
+	m.look++
 }
 
 func (m *marks[T, M]) n() int { return len(m.kept) }
@@ -64,7 +132,7 @@ func (m *marks[T, M]) add(row T) {
 	if !m.has(id) {
 		m.order = append(m.order, id)
 	}
-	m.kept[id] = m.small(row)
+	m.kept[id], m.inside[id] = m.small(row), true
 }
 
 // toggle marks the row at the cursor, or takes its mark away.
@@ -78,6 +146,7 @@ func (m *marks[T, M]) toggle() {
 	m.anchor, m.from = id, m.pageOf(w.sel)
 	if m.has(id) {
 		delete(m.kept, id)
+		delete(m.inside, id)
 		m.order = slices.DeleteFunc(m.order, func(o string) bool { return o == id })
 		return
 	}
@@ -187,6 +256,7 @@ func (m *marks[T, M]) forgetRange(w *walk[T]) {
 	i := slices.Index(m.order, w.start)
 	for _, id := range m.order[i+1:] {
 		delete(m.kept, id)
+		delete(m.inside, id)
 	}
 	m.order = m.order[:i+1]
 }
@@ -202,6 +272,10 @@ func (m *marks[T, M]) crumb(esc safetext.Escaper) []safetext.Text {
 	switch {
 	case m.walk != nil:
 		return []safetext.Text{esc.Sprintf("marking: %s so far", group(int64(m.n())))}
+	case m.n() > 0 && m.uncounted() != "":
+		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", group(int64(m.n())))}
+	case m.outside() > 0:
+		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", group(int64(m.n())), group(int64(m.outside())))}
 	case m.n() > 0:
 		return []safetext.Text{esc.Sprintf("%s marked", group(int64(m.n())))}
 	}

@@ -82,6 +82,7 @@ func (a *App) closeOverlay() tea.Cmd {
 func (a *App) overlayBindings() []Binding {
 	return slices.Concat([]Binding{
 		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: a.closeOverlay},
+		{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return a.overlay.pager.move(1) }},
 	}, movement(a.overlay.pager, "line"), a.paneBindings())
 }

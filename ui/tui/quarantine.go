@@ -104,10 +104,13 @@ func discardHere(p *records) tea.Cmd {
 			d.say(toneWarn, d.esc.Const(why))
 			return nil
 		}
-		p.marks.clear()
-		return d.discard(r.raw.(QuarantineEntry))
+		return d.discard(r.raw.(QuarantineEntry), p.marks.clear)
 	}
 	if why := d.noBulk(); why != "" {
+		d.say(toneWarn, d.esc.Const(why))
+		return nil
+	}
+	if why := p.marks.uncounted(); why != "" {
 		d.say(toneWarn, d.esc.Const(why))
 		return nil
 	}
@@ -119,17 +122,13 @@ func discardHere(p *records) tea.Cmd {
 			left++ // live items, and rows that tell of a store
 			continue
 		}
-		items = append(items, target{ref: model.Ref{Store: e.Store, ID: e.ID}, name: e.Source, bytes: e.Bytes})
+		items = append(items, target{ref: model.Ref{Store: e.Store, ID: e.ID}, name: e.Source, bytes: e.Bytes, hidden: !p.marks.shown(id)})
 	}
 	if len(items) == 0 {
 		d.say(toneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
-	if left > 0 {
-		d.say(toneWarn, d.esc.Sprintf("%s stay: they are no entries of a quarantine", plural(int64(left), "marked row")))
-	}
-	p.marks.clear()
-	return d.app.forgetMany("", items, "Delete", "entry")
+	return d.app.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear})
 }
 
 func noDiscardOf(d *desk, e QuarantineEntry) string {
@@ -146,7 +145,8 @@ func noDiscardOf(d *desk, e QuarantineEntry) string {
 }
 
 // discard asks whether an entry of a quarantine should go.
-func (a *App) discard(e QuarantineEntry) tea.Cmd {
+// begun is called when it goes.
+func (a *App) discard(e QuarantineEntry, begun func()) tea.Cmd {
 	d := a.d
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(e.Store)
@@ -157,11 +157,11 @@ func (a *App) discard(e QuarantineEntry) tea.Cmd {
 		if err != nil {
 			return nil, d.esc.Sprintf("not deleted: %s", reason(d.esc, err))
 		}
-		return d.discardDialog(s, e, warnings), safetext.Text{}
+		return d.discardDialog(s, e, warnings, begun), safetext.Text{}
 	})
 }
 
-func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string) *dialog {
+func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string, begun func()) *dialog {
 	esc := d.esc
 	lines := []headLine{
 		{value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, maxTitle)), kind: headTitle},
@@ -178,7 +178,8 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 	return &dialog{
 		title: esc.Const("Delete"), lines: lines, name: d.typedName(s, e.Source),
 		// An entry has no revision: it never changes.
-		choices: []choice{{verb: "Delete", typed: true, act: func(ctx context.Context, f filled) acted { return d.doForget(ctx, ref, "", f.reason) }}},
+		choices: []choice{{verb: "Delete", typed: true, begin: func() tea.Cmd { begun(); return nil },
+			act: func(ctx context.Context, f filled) acted { return d.doForget(ctx, ref, "", f.reason) }}},
 	}
 }
 

@@ -230,6 +230,8 @@ func (p *records) update(msg any) tea.Cmd {
 		return tea.Batch(p.ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.tick())
 	case liveStamp:
 		return p.grown(msg)
+	case peeked[record]:
+		return p.marks.peeked(msg)
 	case walked[record]:
 		return p.marks.walked(p.d, msg)
 	}
@@ -459,6 +461,13 @@ func (p *records) apply(query string) tea.Cmd {
 	p.query = query
 	p.marks.stop()
 	kin := p.list.kin()
+	p.list.fetch = p.fetcher()
+	count := p.marks.filtered(query)
+	return tea.Batch(p.refilter(was, query, kin), count)
+}
+
+// refilter shows the list under another filter.
+func (p *records) refilter(was, query string, kin map[string]int) tea.Cmd {
 	switch whole := p.whole; {
 	case query != "":
 		if was == "" {

@@ -44,6 +44,7 @@ type headLine struct {
 	name  safetext.Text // empty: value stands alone
 	value safetext.Text
 	kind  headKind
+	pin   bool // of a question: it stays in sight
 }
 
 type headKind int

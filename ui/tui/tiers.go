@@ -51,6 +51,8 @@ func (p *tiers) update(msg any) tea.Cmd {
 		return p.items.trailed(msg)
 	case fetched[itemRow]:
 		return tea.Batch(p.items.list.arrive(msg), p.items.preview())
+	case peeked[itemRow]:
+		return p.items.marks.peeked(msg)
 	case walked[itemRow]:
 		return p.items.marks.walked(p.d, msg)
 	case readDue:
@@ -218,7 +220,7 @@ func (p *tiers) refresh() tea.Cmd {
 	case levelOverview:
 		return p.overview.refresh()
 	case levelItems:
-		return tea.Batch(p.items.list.refresh(), p.reader.open(p.reader.want, true))
+		return tea.Batch(p.items.list.refresh(), p.items.marks.filtered(p.items.query), p.reader.open(p.reader.want, true))
 	}
 	return p.reader.open(p.reader.want, true)
 }

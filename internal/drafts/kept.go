@@ -1,0 +1,49 @@
+package drafts
+
+import (
+	"cmp"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Kept is a text that was put aside.
+type Kept struct {
+	Name  string // of the file: when it was put aside, and what the text was for
+	Path  string
+	At    time.Time // Keep after this it goes
+	Bytes int64
+}
+
+// Kept lists what was put aside and is still there, the last one first. It makes and
+// removes nothing.
+func (f *Folder) Kept() ([]Kept, error) {
+	dir := filepath.Join(f.dir, aside)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, ignoreAbsent(pathless(err))
+	}
+	var out []Kept
+	for _, e := range entries {
+		st, err := e.Info()
+		if err != nil || !st.Mode().IsRegular() {
+			continue // it went meanwhile, or it is none of ours
+		}
+		if f.clock.Now().Sub(st.ModTime()) <= Keep {
+			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size()})
+		}
+	}
+	slices.SortFunc(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
+	return out, nil
+}
+
+// ReadKept is the text of one of them.
+func (f *Folder) ReadKept(name string) (string, error) {
+	if name != filepath.Base(name) {
+		return "", fs.ErrInvalid
+	}
+	b, err := os.ReadFile(filepath.Join(f.dir, aside, name))
+	return string(b), pathless(err)
+}

@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// render draws the question, the fields and the buttons; when the question has no
+// room it is cut and says so, the fields and buttons never are.
+func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position) {
+	fields, gap := len(d.fields)+1, 1 // the buttons, and a line above all of them
+	if height <= 12 {
+		gap = 0
+	}
+	if !d.noReason {
+		fields++
+	}
+	if d.name != "" {
+		fields++
+	}
+	out := []string{st.rule(safetext.Text{}, width)}
+	room := height - len(out) - fields - gap
+	share := func() int {
+		if d.pager == nil {
+			return room
+		}
+		return max(room/2, room-d.bodyRows()-1)
+	}
+	var pinned []string
+	if len(paragraphs(st, d.lines, width)) > share() { // what scrolls leaves where the act takes effect in sight
+		pinned = paragraphs(st, slices.DeleteFunc(slices.Clone(d.lines), func(l headLine) bool { return !l.pin }), width)
+		room -= len(pinned)
+	}
+	out = append(out, d.question(st, width, max(share(), 1))...)
+	if d.pager != nil {
+		out = append(out, st.rule(safetext.Text{}, width))
+		left := max(height-len(out)-len(pinned)-fields-gap, 1)
+		d.pager.height = left
+		for _, line := range d.pager.render(st, width-2, min(left, max(d.bodyRows(), 1))) {
+			out = append(out, " "+line+" ")
+		}
+	}
+	out = append(out, pinned...)
+	for range gap {
+		out = append(out, st.row(width).end())
+	}
+	var cursor *tea.Position
+	at := d.here()
+	line := func(s stop, label safetext.Text, in *input) {
+		r := st.row(width).blank(1)
+		in.focus = at == s && d.armed
+		col := in.render(r, label, safetext.Text{})
+		if in.focus {
+			cursor = &tea.Position{X: col + 1, Y: len(out)}
+		}
+		out = append(out, r.end())
+	}
+	for i := range d.fields {
+		line(stop{onField, i}, d.fields[i].label, &d.fields[i].input)
+	}
+	label := st.esc.Const("reason, for the audit log: ")
+	if d.must {
+		label = st.esc.Const("reason, required: ")
+	}
+	if !d.noReason {
+		line(stop{onReason, 0}, label, &d.reason)
+	}
+	if d.name != "" {
+		line(stop{onName, 0}, st.esc.Sprintf("type %s to confirm: ", st.esc.Line(d.name)), &d.typed)
+	}
+	out = append(out, d.buttons(st, width))
+	return st.fillTo(out, width, height), cursor
+}
+
+// bodyRows is how many rows the text has, as far as they are laid out.
+func (d *dialog) bodyRows() int { return max(len(d.pager.rows), 1) }
+
+// paragraphs are lines as they stand in a question.
+func paragraphs(st *styles, lines []headLine, width int) []string {
+	var out []string
+	for _, l := range lines {
+		pt := st.plain
+		switch l.kind {
+		case headTitle:
+			pt = st.title
+		case headWarn:
+			pt = st.bad
+		case headNote:
+			pt = st.dim
+		}
+		out = append(out, st.paragraph(pt, l.value, width)...)
+	}
+	return out
+}
+
+// question draws the lines in at most room rows. Where there is no room for all of
+// them they scroll, and what they warn of stands behind the first two.
+func (d *dialog) question(st *styles, width, room int) []string {
+	out := paragraphs(st, d.lines, width)
+	d.above, d.rows, d.room = min(d.above, max(len(out)-1, 0)), len(out), room
+	if len(out) <= room {
+		d.above = 0
+		return out
+	}
+	lines := slices.DeleteFunc(slices.Clone(d.lines), func(l headLine) bool { return l.pin })
+	rank := func(l headLine) int {
+		switch l.kind {
+		case headWarn:
+			return 0
+		case headNote:
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
+	out = paragraphs(st, lines, width)
+	if d.rows = len(out); d.rows <= room {
+		d.above = 0
+		return out
+	}
+	d.room = max(room-1, 1) // a sign that there is more takes one
+	d.above = min(d.above, d.rows-d.room)
+	end := min(d.above+room-1, d.rows)
+	sign := st.esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
+	switch {
+	case room < 2:
+		sign = st.esc.Const(" there is more: PgDn, or a taller window")
+	case end == d.rows:
+		sign = st.esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
+	case d.above > 0:
+		sign = st.esc.Sprintf(" there is more, %d to %d of %d: PgDn, PgUp", d.above+1, end, d.rows)
+	}
+	return append(slices.Clone(out[d.above:end]), st.text(st.warn, sign, width))
+}
+
+// scroll moves the question, and the text under it when the question is at its end.
+func (d *dialog) scroll(by int) tea.Cmd {
+	last := max(d.rows-d.room, 0)
+	at := max(min(d.above+by*max(d.room-1, 1), last), 0)
+	switch {
+	case d.pager == nil, by > 0 && at != d.above, by < 0 && d.pager.top == 0 && d.pager.atStart():
+		d.above = at
+		return nil
+	}
+	return d.pager.page(float64(by))
+}
+
+// scrolls reports whether something of the dialog is not on the screen.
+func (d *dialog) scrolls() bool { return d.pager != nil || d.rows > d.room }
+
+// buttons stand in brackets where the cursor is, so that it is plain without
+// colour too.
+func (d *dialog) buttons(st *styles, width int) string {
+	r := st.row(width).blank(1)
+	button := func(s stop, word string) {
+		if d.here() == s {
+			r.lit(st.active, "["+word+"]")
+		} else {
+			r.lit(st.plain, " "+word+" ")
+		}
+		r.blank(2)
+	}
+	button(stop{onCancel, 0}, "Cancel")
+	for i, c := range d.choices {
+		button(stop{onChoice, i}, c.verb)
+	}
+	switch {
+	case d.busy && d.stopping:
+		r.lit(st.dim, "stopping")
+	case d.busy && d.progress != nil:
+		r.put(st.dim, st.esc.Sprintf("%s; esc stops it", d.progress()))
+	case d.busy && d.stop != nil:
+		r.lit(st.dim, "under way; esc stops it")
+	case d.busy:
+		r.lit(st.dim, "under way")
+	case !d.armed:
+		r.lit(st.dim, "a moment, then keys count")
+	}
+	return r.end()
+}

@@ -1,0 +1,250 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// target is an item that long work is for.
+type target struct {
+	ref   model.Ref
+	name  string // as it is shown
+	seen  model.Revision
+	stamp string
+	bytes int64
+	undo  string // the entry that is to be put back
+	// hidden: the filter that is in force does not show it.
+	hidden bool
+}
+
+// forgetEach removes items that are as they were when they were marked.
+func (d *desk) forgetEach(noun string, items []target, why string) *bulk {
+	b := &bulk{kind: "console-forget", title: "forget " + plural(int64(len(items)), noun), noun: noun, total: len(items)}
+	b.run = func(ctx context.Context, j Job, b *bulk) error {
+		return b.each(ctx, j, len(items), func(i int) string { return items[i].ref.String() }, func(ctx context.Context, i int) outcome {
+			return d.forgetOne(ctx, b, items[i], why)
+		})
+	}
+	return b
+}
+
+func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) outcome {
+	o := outcome{store: t.ref.Store, name: t.name, word: "left"}
+	seen := t.seen
+	if t.stamp != "" || seen == "" && b.noun == "item" {
+		_, it, err := d.readable(ctx, t.ref)
+		switch {
+		case errors.Is(err, model.NotFound):
+			o.ok, o.word = true, "gone already"
+			return o
+		case err != nil:
+			o.why = reason(d.esc, err)
+			return o
+		case t.stamp != "" && it.Stamp != "" && it.Stamp != t.stamp:
+			o.why = d.esc.Const("it has changed since it was marked")
+			return o
+		case seen == "":
+			seen = it.Revision
+		}
+	}
+	done, err := d.acts.Forget(ctx, t.ref.Store, t.ref.ID, seen, why)
+	switch {
+	case errors.Is(err, model.Conflict):
+		o.why = d.esc.Const("it has changed since it was marked")
+		return o
+	case err != nil:
+		o.why = reason(d.esc, err)
+		if !model.Unchanged(err) {
+			o.word = "not known"
+		}
+		return o
+	case done.Removed == 0:
+		o.ok, o.word = true, "gone already"
+		return o
+	}
+	o.ok, o.word = true, "forgotten"
+	switch {
+	case done.Obstacle != "":
+		o.why = d.esc.Sprintf("kept as %s, but it cannot be put back: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))
+	case done.Undo != "":
+		b.mu.Lock()
+		b.undo = append(b.undo, done.Undo)
+		b.mu.Unlock()
+	default:
+		o.why = d.esc.Const("nothing was kept for undo")
+	}
+	return o
+}
+
+// manyFrom is the number of items from which an act asks for the name even where
+// the environment is not production.
+const manyFrom = 100
+
+// bulkQuestion is about marked items.
+type bulkQuestion struct {
+	items      []target
+	verb, what string
+	filter     string // that is in force
+	left       int    // marked rows that the act is not for
+	begun      func() // the act begins; may be nil
+}
+
+// forgetMany asks whether marked items should go. Those that the filter in force does
+// not show are named apart, and can be left out.
+func (a *App) forgetMany(q bulkQuestion) tea.Cmd {
+	return a.propose(func(context.Context) (*dialog, safetext.Text) { return a.d.manyDialog(q) })
+}
+
+func (d *desk) manyDialog(q bulkQuestion) (*dialog, safetext.Text) {
+	esc := d.esc
+	var bytes int64
+	var here []target
+	var stores []string
+	for _, t := range q.items {
+		bytes += t.bytes
+		if !t.hidden {
+			here = append(here, t)
+		}
+		if !slices.Contains(stores, t.ref.Store) {
+			stores = append(stores, t.ref.Store)
+		}
+	}
+	n := int64(len(q.items))
+	out := &dialog{title: esc.Const(q.verb)}
+	environment, one := "", ""
+	for _, name := range stores {
+		s, err := d.fleet.Store(name)
+		if err != nil {
+			return nil, reason(esc, err)
+		}
+		if environment == "" || !isProduction(environment) && isProduction(s.Environment) {
+			environment = s.Environment
+		}
+		if typed := d.typedName(s, s.Name); out.name == "" {
+			out.name = typed
+		}
+	}
+	if out.name == "" && len(q.items) >= manyFrom {
+		out.name = strconv.Itoa(len(q.items))
+	}
+	if len(stores) == 1 {
+		one = stores[0]
+	}
+	out.lines = []headLine{
+		{value: esc.Sprintf("%s %s?", q.verb, plural(n, q.what)), kind: headTitle},
+		{value: esc.Sprintf("This removes %s (%s bytes) from %s.", plural(n, q.what), group(bytes), storesWords(esc, stores))},
+	}
+	if hidden := n - int64(len(here)); hidden > 0 {
+		out.lines = append(out.lines, headLine{value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", group(n), group(hidden), q.filter), kind: headWarn})
+	}
+	if q.left > 0 {
+		out.lines = append(out.lines, headLine{value: esc.Sprintf("!! %s left out and marked still: nothing of them can be deleted here.", plural(int64(q.left), "marked row")), kind: headWarn})
+	}
+	for _, t := range q.items[:min(len(q.items), 5)] {
+		out.lines = append(out.lines, headLine{value: esc.Sprintf("- %s", esc.LineMax(t.name, maxTitle))})
+	}
+	if n > 5 {
+		out.lines = append(out.lines, headLine{value: esc.Sprintf("- and %s more", group(n-5))})
+	}
+	if environment != "" {
+		out.lines = append(out.lines, environmentLine(esc, environment, one))
+	}
+	out.lines = append(out.lines, headLine{value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.what), kind: headNote})
+	add := func(verb string, items []target) {
+		out.choices = append(out.choices, choice{verb: verb, typed: true,
+			act: func(_ context.Context, f filled) acted { return acted{began: d.forgetEach(q.what, items, f.reason)} },
+			begin: func() tea.Cmd {
+				if q.begun != nil {
+					q.begun()
+				}
+				return nil
+			}})
+	}
+	switch k := len(here); {
+	case k == len(q.items):
+		add(q.verb, q.items)
+	case k == 0:
+		add(q.verb+" all "+group(n), q.items)
+	default:
+		add(q.verb+" the "+group(int64(k))+" in the filter", here)
+		add(q.verb+" all "+group(n), q.items)
+	}
+	return out, safetext.Text{}
+}
+
+// storesWords names the stores that an act is for.
+func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
+	if len(stores) == 1 {
+		return esc.Sprintf("the store %s", stores[0])
+	}
+	if n := len(stores); n > 5 {
+		return esc.Sprintf("%s", plural(int64(n), "store"))
+	}
+	last := len(stores) - 1
+	return esc.Sprintf("the stores %s and %s", strings.Join(stores[:last], ", "), stores[last])
+}
+
+// undoMany asks whether an act on many items should be taken back.
+func (a *App) undoMany(ids []string) tea.Cmd {
+	d := a.d
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+		esc := d.esc
+		rows, _, err := d.acts.Undos(ctx)
+		if err != nil {
+			return nil, esc.Sprintf("not undone: %s", reason(esc, err))
+		}
+		want := map[string]bool{}
+		for _, id := range ids {
+			want[id] = true
+		}
+		var items []target
+		for _, u := range rows {
+			if want[u.ID] {
+				items = append(items, target{ref: model.Ref{Store: u.Store, ID: u.Item}, name: u.Item, bytes: u.Bytes, undo: u.ID})
+			}
+		}
+		n := int64(len(items))
+		lines := []headLine{
+			{value: esc.Sprintf("Undo the last act on %s?", plural(n, "item")), kind: headTitle},
+			{value: esc.Sprintf("This puts back %s as they were before.", plural(n, "item"))},
+		}
+		if n > 0 {
+			lines = append(lines, d.environmentOf(items[0].ref.Store)...)
+		}
+		lines = append(lines,
+			headLine{value: esc.Const("What has changed since is not overwritten."), kind: headNote})
+		return &dialog{title: esc.Const("Undo"), lines: lines, choices: []choice{{verb: "Undo",
+			act: func(_ context.Context, f filled) acted { return acted{began: d.undoEach(items, f.reason)} }}}}, safetext.Text{}
+	})
+}
+
+func (d *desk) undoEach(items []target, why string) *bulk {
+	b := &bulk{kind: "console-undo", title: "undo of " + plural(int64(len(items)), "item"), noun: "item", total: len(items)}
+	b.run = func(ctx context.Context, j Job, b *bulk) error {
+		return b.each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) outcome {
+			o := outcome{store: items[i].ref.Store, name: items[i].name, word: "left"}
+			done, err := d.acts.Undo(ctx, items[i].undo, why)
+			if err != nil {
+				o.why = reason(d.esc, err)
+				return o
+			}
+			b.mu.Lock()
+			b.undone = append(b.undone, items[i].undo)
+			b.mu.Unlock()
+			o.ok, o.word = true, "put back"
+			for _, w := range done.Warnings {
+				o.why = d.esc.Sprintf("not put back: %s", d.esc.LineMax(w, maxReason))
+			}
+			return o
+		})
+	}
+	return b
+}

@@ -1,0 +1,123 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// What did not fit on the status line is read whole, and a text that no store took is
+// found again.
+func TestMessagesAndKeptTexts(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		r, p := noted(t, "desk,acts", max(size[0], 80), max(size[1], 24))
+		r.resize(size[0], size[1]).see("1 of 2")
+		p.will(`printf 'not lost\n' > "$1"`)
+		r.press("e").see("Save crews", "enter cancel").press("esc").see("not saved; your text is kept for 30 days")
+		if size[0] < 100 {
+			r.see(":messages")
+		}
+		r.press(":", "messages", "enter").see("Messages", "09:30:00Z", "not saved; your text is kept for 30 days")
+		r.press("/", "2026-05-20.md").see("1/").press("esc").press("esc").gone("Messages")
+		r.press(":", "kept", "enter").see("Kept texts", "1 of 1", "file         ~/state/edit/kept/")
+		r.press("enter").see("not lost", "n next").press("y").see("copied", "9 bytes").press("esc").see("1 of 1").press("esc").see("Wednesday").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	}
+}
+
+func TestNoMessageAndNoKeptText(t *testing.T) {
+	t.Parallel()
+	d := atDesk(nil)
+	d.line("messages").wants(t, "Nothing was said yet").keys("esc")
+	d.line("kept").wants(t, "there is no state directory")
+	d.line("nonsense").line("messages").wants(t, `no command "nonsense"`, "there is no state directory")
+	for range 501 {
+		d.keys("F")
+	}
+	d.keys("esc").line("messages").keys("end").wants(t, "older messages are not kept any more")
+}
+
+// The command line opens over every page; a command that goes nowhere leaves the page.
+func TestCommandOverAPage(t *testing.T) {
+	bothSizes(t, func(t *testing.T, d *driver) {
+		d.keys("?", "pgdown").line("theme dark").wants(t, "Help: Tiers").line("xyzzy").wants(t, "Help: Tiers", `no command "xyzzy"`)
+		d.keys(":", "esc").wants(t, "Help: Tiers").line("store graph").await("Fact 0 ")
+		d.lacks(t, "Help: Tiers")
+		// A page that tells why a key does not work.
+		d.line("store crewship").await("Thursday")
+		d.keys("d")
+		d.await("[Cancel]")
+		d.await("enter cancel")
+		d.keys(":").wants(t, "answer the question first: esc cancels it", "[Cancel]").keys("esc")
+	})
+}
+
+// On the smallest screen a question shows where it takes effect and its buttons; the
+// rest scrolls, and says that there is more.
+func TestQuestionOnTheSmallestScreen(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		r, p := noted(t, "desk,acts", max(size[0], 80), max(size[1], 24))
+		r.resize(size[0], size[1]).see("1 of 2")
+		p.will(`seq 60 > "$1"`)
+		r.press("e").see("Save crews", "PRODUCTION", "[Cancel]", "enter cancel", "reason, for the audit log")
+		if size[0] == 60 {
+			r.see("there is more")
+		}
+		for range 90 {
+			s := r.frame()
+			if strings.Contains(s, "+60") {
+				break
+			}
+			r.press("pgdown").until("another part of it", func(now string) bool { return now != s })
+		}
+		r.see("+60", "PRODUCTION", "[Cancel]")
+		for range 90 {
+			s := r.frame()
+			if strings.Contains(s, "Save crews") {
+				break
+			}
+			r.press("pgup").until("another part of it", func(now string) bool { return now != s })
+		}
+		r.see("Save crews", "PRODUCTION").press("right").until("another button", func(s string) bool { return !strings.Contains(s, "[Cancel]") && !strings.Contains(s, "enter next") })
+		r.press("left").see("[Cancel]").press("esc").see("not saved")
+		r.asked("d", "Forget crews").see("PRODUCTION", "[Cancel]").press("right").see("[Forget]").press("right").see("[Cancel]").press("esc").see("cancelled").press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An act on marks says what the filter does not show, and can be for the rest only.
+func TestMarksOutsideOfTheFilter(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk,acts,staging", width: w, height: h})
+		r.see("STORE, SCOPE").press(":", "store crewship", "enter").see("1 of 6").press("*").see("6 marked")
+		r.press("/", "mara", "enter").see("6 marked, 4 of them not in this filter", "of 2")
+		r.asked("d", "Forget 6 items?").see("6 marked, 4 of them not in this filter (mara)", "Forget the 2 in the filter", "Forget all 6").press("esc").see("cancelled")
+		r.press(" ").see("5 marked, 4 of them not").press("up", " ").see("6 marked, 4 of them not")
+		r.asked("d", "Forget 6 items?").press("right").see("[Forget the 2 in the filter]").press("enter").see("ended: 2 of 2 items: 2 done").press("esc").see("Nothing matches").press("esc").see("of 4").press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Rows of the quarantine that cannot be deleted are left out and said to be, in the
+// question; Cancel keeps the marks, and one store is called by its name.
+func TestQuarantineMarksAreKeptByCancel(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,acts,staging", width: 100, height: 30})
+	r.see("STORE, SCOPE").press("4").see("1 of 3").press("*").see("3 marked")
+	r.asked("d", "Delete 2 entries?").see("from the store crewship", "1 marked row left out and marked still").press("esc").see("cancelled", "3 marked")
+	r.press("u").gone("3 marked").press("g", " ").see("1 marked").asked("d", "Delete the quarantine entry").press("esc").see("cancelled", "1 marked")
+	r.asked("d", "Delete the quarantine entry").press("right").see("[Delete]").press("enter").see("forgot q/1").gone("1 marked")
+	r.press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+}
