@@ -367,6 +367,7 @@ func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error
 // takes it.
 func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) error {
 	req.Content, req.Mode, req.Meta = st.NewBody, model.Replace, st.NewMeta
+	ctx = redacting(ctx, st)
 	if st.Binary {
 		own := req
 		own.Content, own.Binary = string(st.NewBytes), true

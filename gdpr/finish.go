@@ -86,7 +86,9 @@ func (x *run) close(now time.Time) error {
 	}
 	x.r.Subject, x.r.Aliases, x.r.Ground, x.r.Choices, x.r.Reason = "", nil, "", nil, ""
 	for i, h := range x.r.Holds {
-		x.r.Holds[i].ID = key.Item(h.place(), h.ID)
+		if !h.hashed() {
+			x.r.Holds[i].ID = key.Item(h.place(), h.ID)
+		}
 		x.r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
 	}
 	x.r.By, x.r.ByID = x.m.Redact(x.r.By, Erased), x.m.Redact(x.r.ByID, Erased)

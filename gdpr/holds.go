@@ -35,19 +35,31 @@ func (h Hold) place() string {
 	return h.Store
 }
 
+// hashed reports whether the item's id is gone from the hold, and only its hash stays.
+func (h Hold) hashed() bool { return strings.HasPrefix(h.ID, suppress.HashPrefix) }
+
 // on reports whether the hold is on this item.
-func (h Hold) on(name, where, id string) bool {
-	return h.ID == id && (h.Where == "" && h.Store == name || h.Where != "" && h.Where == where)
+func (h Hold) on(key suppress.Key, name, where, id string) bool {
+	if h.Where == "" && h.Store != name || h.Where != "" && h.Where != where {
+		return false
+	}
+	return h.ID == id || h.hashed() && h.ID == key.Item(h.place(), id)
+}
+
+// is reports whether another hold is on the same item: in the same store, or in one
+// that was called the same.
+func (h Hold) is(key suppress.Key, o Hold) bool {
+	return h.on(key, o.Store, o.Where, o.ID) || h.Store == o.Store && (h.ID == o.ID || h.ID == key.Item(h.place(), o.ID))
 }
 
 // found refuses a plan in which the held item is not: nobody could say any more what
 // the hold keeps. A store that could not be searched is told by the plan itself.
-func (h Hold) found(request string, p *Plan) error {
+func (h Hold) found(key suppress.Key, request string, p *Plan) error {
 	ref := model.Ref{Store: h.Store, ID: h.ID}.String()
 	for _, s := range p.Stores {
 		switch {
 		case s.Error != "" && s.Store == h.Store,
-			slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(s.Store, s.Where, st.ID) }):
+			slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Action == Held && h.on(key, s.Store, s.Where, st.ID) }):
 			return nil
 		case s.Where == h.Where || h.Where == "" && s.Store == h.Store:
 			return model.Errorf(model.NotFound, "gdpr-plan",
@@ -85,8 +97,12 @@ func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
 	if strings.TrimSpace(h.Ground) == "" {
 		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
 	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return Due{}, err
+	}
 	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {
-		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.ID == h.ID && (o.Store == h.Store || o.on(h.Store, h.Where, h.ID)) })
+		r.Holds = slices.DeleteFunc(r.Holds, func(o Hold) bool { return o.is(key, h) })
 		r.Holds = append(r.Holds, h)
 		r.void()
 		return nil
@@ -105,16 +121,11 @@ func (d *Desk) Unhold(ctx context.Context, id string, h Hold) (Due, error) {
 	if r.State == StateWithdrawn {
 		return Due{}, r.over(op)
 	}
-	is := func(o Hold) bool { return o.ID == h.ID && (o.Store == h.Store || o.on(h.Store, h.Where, h.ID)) }
-	if r.Done() { // the ids are gone
-		key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
-		if err != nil {
-			return Due{}, model.E(model.Unavailable, op, pathless(err))
-		}
-		is = func(o Hold) bool {
-			return o.ID == key.Item(o.place(), h.ID) && (o.Store == h.Store || o.Where != "" && o.Where == h.Where)
-		}
+	key, err := suppress.ReadKey(d.dir("keys", "pseudonym"))
+	if err != nil {
+		return Due{}, model.E(model.Unavailable, op, pathless(err))
 	}
+	is := func(o Hold) bool { return o.is(key, h) }
 	if !slices.ContainsFunc(r.Holds, is) {
 		return Due{}, model.Errorf(model.NotFound, op, "%s is not on hold under request %s", model.Ref{Store: h.Store, ID: h.ID}.String(), id)
 	}
@@ -135,6 +146,10 @@ func (d *Desk) Unhold(ctx context.Context, id string, h Hold) (Due, error) {
 // of its own holds, and of another's only which request it is. A hold of the request
 // that was written by the store's name learns here what store that is.
 func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error) {
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return nil, err
+	}
 	where := whereOf(s)
 	for i, h := range r.Holds {
 		if h.Where == "" && h.Store == s.Name {
@@ -145,7 +160,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 		return nil, err
 	}
 	return func(id string) string {
-		if i := slices.IndexFunc(r.Holds, func(h Hold) bool { return h.on(s.Name, where, id) }); i >= 0 {
+		if i := slices.IndexFunc(r.Holds, func(h Hold) bool { return h.on(key, s.Name, where, id) }); i >= 0 {
 			return cmp.Or(r.Holds[i].Ground, "on hold")
 		}
 		other, err := d.held(&s, id)
@@ -260,7 +275,7 @@ func (c *holdCache) read(d *Desk) error {
 	for _, r := range all {
 		for _, h := range r.Holds {
 			c.stores[h.place()] = r.ID
-			if r.Done() {
+			if h.hashed() {
 				c.hashes[h.ID] = r.ID
 			} else {
 				c.items[model.Ref{Store: h.place(), ID: h.ID}] = r.ID

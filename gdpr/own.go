@@ -40,6 +40,9 @@ func (x *run) ownTraces(ctx context.Context) error {
 			x.problem(ownStore, "undo: %s", model.KindOf(err))
 		}
 	}
+	if err := x.others(ctx); err != nil {
+		return err
+	}
 	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
 		return model.Refuse("gdpr-erase", err.Error())
 	}
@@ -72,8 +75,23 @@ func (x *run) planned() map[model.Ref]bool {
 	return out
 }
 
+// hers reports whether a file is one in which her names still have to stand.
+func (x *run) hers(path string) bool {
+	id, ok := strings.CutSuffix(filepath.Base(path), ".json")
+	switch {
+	case !ok || !requestForm.MatchString(id):
+		return false
+	case id == x.r.ID:
+		return filepath.Dir(path) == x.d.dir("requests") || filepath.Dir(path) == x.d.dir("plans")
+	case filepath.Dir(path) != x.d.dir("requests"):
+		return false
+	}
+	r, err := x.d.load(id)
+	return err == nil && !r.Done() && x.about(&r)
+}
+
 // verifyOwn scans memdesk's own state, but for the request and its plan, which
-// are emptied at the very end.
+// are emptied at the very end, and requests of the same person that have work left.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
@@ -84,9 +102,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		id, isJSON := strings.CutSuffix(filepath.Base(path), ".json")
-		filed := isJSON && requestForm.MatchString(id) && (filepath.Dir(path) == x.d.dir("requests") || filepath.Dir(path) == x.d.dir("plans"))
-		if !e.Type().IsRegular() || filed { // hers are emptied last; another's may be about her too
+		if !e.Type().IsRegular() || x.hers(path) {
 			return nil
 		}
 		f, err := os.Open(path)

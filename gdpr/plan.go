@@ -167,7 +167,9 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		}
 		if r.PlanHash != p.Hash {
 			r.void()
-			r.PlanHash = p.Hash
+			if r.PlanHash = p.Hash; r.State == StateOpen {
+				r.Reason = "" // why the plan before was void
+			}
 		}
 		if r.State == StateOpen {
 			r.State = StatePlanned
@@ -219,8 +221,12 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 		}
 		p.Stores = append(p.Stores, sp)
 	}
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return Plan{}, err
+	}
 	for _, h := range r.Holds {
-		if err := h.found(r.ID, &p); err != nil {
+		if err := h.found(key, r.ID, &p); err != nil {
 			return Plan{}, err
 		}
 	}

@@ -82,7 +82,7 @@ func createOnce(path string, data []byte) error {
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, in whatever case and
 // width it is typed.
 func (k Key) Pseudonym(id string) string {
-	return "hmac:" + k.id + ":" + k.sum("subject", subject.Normal(id)).String()
+	return HashPrefix + k.id + ":" + k.sum("subject", subject.Normal(id)).String()
 }
 
 // hash is 128 bits of HMAC-SHA256.
@@ -128,7 +128,10 @@ func (k Key) sum(label, text string) hash {
 	return hash(outer[:16])
 }
 
+// HashPrefix begins whatever the key hashes.
+const HashPrefix = "hmac:"
+
 // Item is the keyed hash of an item's address.
 func (k Key) Item(store, id string) string {
-	return "hmac:" + k.id + ":" + k.sum("item", store+"\x00"+id).String()
+	return HashPrefix + k.id + ":" + k.sum("item", store+"\x00"+id).String()
 }

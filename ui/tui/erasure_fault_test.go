@@ -101,14 +101,14 @@ func TestErasureFaults(t *testing.T) {
 		// A large part of a store wants the number typed.
 		r.press("E").answer("the number of items:", "tab", "7", "tab", id, "tab").see("[Erase]").press("enter").answer("the number of items was not typed", "esc").see("cancelled")
 		// Holding an item back voids the plan, which is made anew.
-		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget")
+		r.press("enter").see("The plan of").press("/", "graph forget", "enter").see("/graph forget", "x forget")
 		r.press("H").answer("Keep ", "tab", "tab").see("[Hold]").press("enter").see("not changed: a hold needs its ground")
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		r.press("c").see("this row is no item")
 		// Lifted again, from the plan and from the request.
-		r.press("/", "graph hold", "enter").see("/graph hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("0 on hold")
+		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("0 on hold")
 		r.press("U").see("this row is no item")
-		r.press("/", "graph forget", "enter").see("/graph forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
+		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		// Somebody plans otherwise meanwhile: the shown plan is not carried out.
 		if out, code := o.run("gdpr", "hold", id, "--item", "graph:nothing-like-this", "--ground", "x"); code != 4 {
 			t.Fatalf("hold of nothing: exit %d: %s", code, out)

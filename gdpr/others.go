@@ -1,0 +1,162 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+
+	"memdesk/model"
+)
+
+// others takes the person out of what other requests keep: a plan that names her is
+// void and gone, with its approvals, and its request says so; grounds and reasons lose
+// her; a held item whose id names her is known by its hash. The names of a request of
+// her own stay for as long as that has work left. One that another process works on is
+// left, and is a problem.
+func (x *run) others(ctx context.Context) error {
+	all, err := x.d.List()
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if o.ID == x.r.ID {
+			continue
+		}
+		named, err := x.otherNames(ctx, o)
+		if err != nil {
+			return err
+		}
+		if !named {
+			continue
+		}
+		err = x.clearOther(ctx, o.ID)
+		switch {
+		case errors.Is(err, ErrBusy):
+			x.problem(ownStore, "request %s names the person and is being worked on: run this again when that has ended", o.ID)
+		case err != nil:
+			return err
+		}
+	}
+	return nil
+}
+
+// otherNames reports whether another request's files name the person anywhere but in
+// the names of one that is about her.
+func (x *run) otherNames(ctx context.Context, o Due) (bool, error) {
+	for _, path := range []string{x.d.dir("plans", o.ID+".json"), x.d.statusFile(o.ID)} {
+		if named, err := x.fileNames(ctx, path); err != nil || named {
+			return named, err
+		}
+	}
+	r := o.Request
+	return x.redactOther(&r, nil), nil
+}
+
+// fileNames reports whether a file names the person; one that is not there does not.
+func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, model.E(model.Unavailable, "gdpr-erase", pathless(err))
+	}
+	defer f.Close()
+	rep, err := x.m.Scan(ctx, f, nil)
+	return rep.Hits > 0, err
+}
+
+// about reports whether a request is about the person too.
+func (x *run) about(r *Request) bool {
+	return r.Pseudonym == x.r.Pseudonym || !r.Done() && slices.ContainsFunc(r.Terms(), x.m.Names)
+}
+
+// clearOther does it for one request, alone with it.
+func (x *run) clearOther(ctx context.Context, id string) error {
+	lock, err := x.d.openRun(id, "")
+	if err != nil {
+		return err
+	}
+	r, err := x.d.load(id) // as it is now that nobody else is at it
+	if err == nil {
+		err = x.d.act(ctx, &r, "gdpr-void", nil, func(ctx context.Context) (map[string]int64, error) { return nil, x.emptyOther(ctx, &r) })
+	}
+	return errors.Join(err, lock.close())
+}
+
+func (x *run) emptyOther(ctx context.Context, r *Request) error {
+	planned, err := x.fileNames(ctx, x.d.dir("plans", r.ID+".json"))
+	if err != nil {
+		return err
+	}
+	key, err := x.d.pseudonymKey()
+	if err != nil {
+		return err
+	}
+	x.redactOther(r, func(h Hold) string { return key.Item(h.place(), h.ID) })
+	if planned { // first the request: a plan without one is nothing
+		r.void()
+		r.Reason = "its plan named a person who was erased under " + x.r.ID + ": plan again"
+	}
+	if err := x.d.save(r); err != nil {
+		return err
+	}
+	if planned {
+		if err := removeIfThere(x.d.dir("plans", r.ID+".json")); err != nil {
+			return err
+		}
+	}
+	return x.redactReport(ctx, r.ID)
+}
+
+// redactOther takes the person out of a request's texts, and reports whether she was
+// in any; hash names an item without its id, nil leaves it.
+func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
+	named := false
+	edit := func(s *string) {
+		if *s != "" && x.m.Names(*s) {
+			*s, named = x.m.Redact(*s, Erased), true
+		}
+	}
+	if !x.about(r) {
+		edit(&r.Ground)
+		edit(&r.By)
+		edit(&r.ByID)
+	}
+	edit(&r.Reason)
+	was := len(r.Choices)
+	r.Choices = slices.DeleteFunc(slices.Clone(r.Choices), func(c Choice) bool { return x.m.Names(c.ID) }) // what it chose about is gone
+	named = named || len(r.Choices) != was
+	r.Holds = slices.Clone(r.Holds)
+	for i := range r.Holds {
+		edit(&r.Holds[i].Ground)
+		if !r.Holds[i].hashed() && x.m.Names(r.Holds[i].ID) {
+			named = true
+			if hash != nil {
+				r.Holds[i].ID = hash(r.Holds[i])
+			}
+		}
+	}
+	return named
+}
+
+// redactReport takes the person out of the report of another request's last run.
+func (x *run) redactReport(ctx context.Context, id string) error {
+	named, err := x.fileNames(ctx, x.d.statusFile(id))
+	if err != nil || !named {
+		return err
+	}
+	out, plan, err := x.d.Report(id)
+	if err != nil { // damaged: a run writes it anew
+		return removeIfThere(x.d.statusFile(id))
+	}
+	out.Reason = x.m.Redact(out.Reason, Erased)
+	for i := range out.Problems {
+		out.Problems[i] = x.m.Redact(out.Problems[i], Erased)
+	}
+	for i, l := range out.Layers {
+		out.Layers[i].Layer, out.Layers[i].Reason = x.m.Redact(l.Layer, "erased"), x.m.Redact(l.Reason, "erased")
+	}
+	return writeJSON(x.d.statusFile(id), status{plan, out})
+}

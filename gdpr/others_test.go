@@ -1,0 +1,149 @@
+package gdpr_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// leaksBut are the leaks outside files of these requests.
+func (w *world) leaksBut(ids ...string) []string {
+	w.t.Helper()
+	var out []string
+next:
+	for _, l := range w.leaks(true, false) {
+		for _, id := range ids {
+			if strings.HasPrefix(l, "gdpr/requests/"+id) {
+				continue next
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// TestOtherRequestsLoseHerToo: whatever other requests keep of a person goes with her
+// erasure: edited texts in a plan, grounds, a report; their approvals are void with the
+// plan, and their status says why. What has nothing of her stands.
+func TestOtherRequestsLoseHerToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.desk.Policy.RequireApproval = true
+	w.fill()
+	w.put("db", model.RetainRequest{Tier: "longterm", Key: "o1", Content: "Summary:\n- subj-eve-1 likes rain\n- nothing else\n- the printer is broken\n"})
+	sum := sha256.Sum256([]byte(ana))
+	w.put("db", model.RetainRequest{Tier: "longterm", Key: "sum", Content: "Summary:\n- " + other + "\n- " + name + " is " + hex.EncodeToString(sum[:]) + "\n- the printer is broken\n"})
+	file := func(subject, ground string) gdpr.Due {
+		r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: subject, Received: "2026-02-20", Ground: ground})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	bobs, eves, second := file(other, "a letter that "+name+" wrote"), file("subj-eve-1", "a letter"), file(ana, "she asked twice")
+	signer, _ := newSigner(t)
+	for _, id := range []string{bobs.ID, eves.ID, second.ID} {
+		if _, err := w.desk.Approve(t.Context(), id, w.plan(id).Hash, signer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.plan(bobs.ID)
+	if !strings.Contains(actions(p)["db:n4"].NewBody, name) {
+		t.Fatal("bob's plan does not hold her name: this shows nothing")
+	}
+	hers := w.file()
+	mine := w.plan(hers.ID)
+	if _, err := w.desk.Approve(t.Context(), hers.ID, mine.Hash, signer); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(mine)
+	if left := w.leaksBut(second.ID); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+	for id, void := range map[string]bool{bobs.ID: true, eves.ID: false, second.ID: true} {
+		r, err := w.desk.Get(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if void != (r.State == gdpr.StateOpen && len(r.Approvals) == 0 && strings.Contains(r.Reason, hers.ID)) || !void && (r.State != gdpr.StateApproved || r.Reason != "") {
+			t.Errorf("%s: %s, %d approvals, %q; want it void: %v", r.Subject, r.State, len(r.Approvals), r.Reason, void)
+		}
+	}
+	if _, err := w.erase(p); err == nil {
+		t.Error("a plan that is void was carried out")
+	}
+	p = w.plan(bobs.ID)
+	if _, err := w.desk.Approve(t.Context(), bobs.ID, p.Hash, signer); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := w.desk.Get(bobs.ID); r.Reason != "" {
+		t.Errorf("planned again it still says %q", r.Reason)
+	}
+	w.complete(p)
+}
+
+// TestAnotherRequestsHoldKeepsHerIDAsAHash: an item whose id names her is held by
+// another request; it stays held, and its id goes from the state.
+func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	id := w.put("db", model.RetainRequest{Tier: "longterm", Key: "for-" + ana, Content: "about " + other})
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(bobs.ID, "db", id)
+	w.plan(bobs.ID)
+	hers := w.file()
+	w.complete(w.plan(hers.ID))
+	if left := w.leaksBut(); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); !model.IsRefusal(err) {
+		t.Errorf("what is held is forgotten: %v; want a refusal", err)
+	}
+	if st := actions(w.plan(bobs.ID))["db:"+id]; st.Action != gdpr.Held || st.Ground != "a claim" {
+		t.Errorf("bob's plan: %+v", st)
+	}
+	if _, err := w.desk.Unhold(t.Context(), bobs.ID, gdpr.Hold{Store: "db", ID: id}); err != nil {
+		t.Errorf("Unhold: %v", err)
+	}
+}
+
+// TestAnotherRequestIsBeingCarriedOut: its plan cannot be taken from it, so hers is not
+// complete, says so, and is when the other has ended.
+func TestAnotherRequestIsBeingCarriedOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	bobs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, hers := w.plan(bobs.ID), w.file()
+	mine, tried := w.plan(hers.ID), false
+	_, err = w.desk.Erase(t.Context(), order(p), w.fleet, func(context.Context, gdpr.Progress) error {
+		if tried {
+			return nil
+		}
+		tried = true
+		out, err := w.erase(mine)
+		if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), bobs.ID) {
+			t.Errorf("beside it: %s, %q, %v; want partial, naming %s", out.Status, out.Problems, err, bobs.ID)
+		}
+		return nil
+	})
+	if err != nil || !tried {
+		t.Fatalf("tried %v, %v", tried, err)
+	}
+	w.complete(w.plan(hers.ID))
+	if left := w.leaksBut(bobs.ID); len(left) > 0 {
+		t.Errorf("she is found in %q", left)
+	}
+}
