@@ -2,15 +2,20 @@ package suppress
 
 import (
 	"context"
+	"hash/maphash"
+	"unicode/utf8"
 
+	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
 
 // Gate refuses to retain what names a suppressed person: in the content, the
-// metadata, the id or the subject. Undo, copies, conflict resolution and the
-// release of a quarantine all come through Retain. A list that cannot be read
-// refuses everything, because nobody can say who is on it.
+// metadata, the id or the subject, and in what an append makes of the end of the item
+// and the text that is added. Undo, copies, conflict resolution and the release of a
+// quarantine all come through Retain. A list that cannot be read refuses everything,
+// because nobody can say who is on it.
 func Gate(l *List) model.Middleware {
+	turn := newTurns()
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if c.Retain == nil {
 			return next(ctx)
@@ -19,13 +24,92 @@ func Gate(l *List) model.Middleware {
 		for _, f := range c.Retain.Meta {
 			texts = append(texts, f.Value, f.Name)
 		}
-		found, err := l.findIn(false, texts...)
+		ix, err := l.Now()
 		if err != nil {
 			return model.Refuse("retain", err.Error())
 		}
-		if len(found) > 0 {
-			return model.Refuse("retain", "it names a person who was erased under request "+found[0].Person.Request+"; nothing was written")
+		if found := ix.Find(false, texts...); len(found) > 0 {
+			return refuse(found[0])
 		}
-		return next(ctx)
+		id := extended(ix, c)
+		if id == "" {
+			return next(ctx)
+		}
+		done, err := turn.wait(ctx, c.Store.Name+"\x00"+id)
+		if err != nil {
+			return err
+		}
+		defer done()
+		it, err := c.Store.Browser.Read(ctx, id)
+		switch {
+		case err == nil:
+			if found := ix.across(it.Body, c.Retain.Content); len(found) > 0 {
+				return refuse(found[0])
+			}
+		case model.KindOf(err).Retryable():
+			return err // what the text would be cannot be said
+		}
+		return next(ctx) // nothing is there yet, or no text to which one could be added
+	}
+}
+
+func refuse(m Match) error {
+	return model.Refuse("retain", "it names a person who was erased under request "+m.Person.Request+"; nothing was written")
+}
+
+// extended is the item to whose text a call adds, where anybody is suppressed; empty
+// where it adds to none that could be read.
+func extended(ix *Index, c *model.Call) string {
+	if c.Retain.Mode != model.Append || len(ix.lens) == 0 || c.Store == nil || c.Store.Browser == nil {
+		return ""
+	}
+	id := c.Retain.ID
+	if id == "" && c.Store.Address != nil {
+		id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+	}
+	return id
+}
+
+// reach is how much of both sides a name can take up where they meet.
+const reach = 2 * subject.MaxTerm
+
+// across gives the persons whom a text names where another one is added to it: an
+// append has no separator, so half a name in each is a whole one.
+func (x *Index) across(text, added string) []Match {
+	text, added = text[max(0, len(text)-reach):], added[:min(len(added), reach)]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	var out []Match
+	for _, m := range x.Find(true, text+added) {
+		if m.Start < len(text) && m.End > len(text) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// turns lets appends to one item go one after the other, so that none is added
+// between the look at the text and the write.
+type turns struct {
+	seed maphash.Seed
+	busy [64]chan struct{} // by the hash of the item: there are more items than that
+}
+
+func newTurns() *turns {
+	t := &turns{seed: maphash.MakeSeed()}
+	for i := range t.busy {
+		t.busy[i] = make(chan struct{}, 1)
+	}
+	return t
+}
+
+func (t *turns) wait(ctx context.Context, item string) (done func(), err error) {
+	at := t.busy[maphash.String(t.seed, item)%uint64(len(t.busy))]
+	select {
+	case at <- struct{}{}:
+		return func() { <-at }, nil
+	case <-ctx.Done():
+		return nil, model.FromContext(ctx, "retain")
 	}
 }

@@ -228,15 +228,12 @@ type Match struct {
 }
 
 // Find gives the places; all false stops at the first.
-func (l *List) Find(text string, all bool) ([]Match, error) { return l.findIn(all, text) }
-
-// findIn is Find over several texts, with one look at the file.
-func (l *List) findIn(all bool, texts ...string) ([]Match, error) {
+func (l *List) Find(text string, all bool) ([]Match, error) {
 	ix, err := l.Now()
 	if err != nil {
 		return nil, err
 	}
-	return ix.Find(all, texts...), nil
+	return ix.Find(all, text), nil
 }
 
 // Now is what the list knows at this moment, for who looks through many texts.
