@@ -141,6 +141,11 @@ func (r *Request) approved(plan string) *Approval {
 	return nil
 }
 
+// counts reports whether the plan that stands has a signature that has not expired.
+func (r *Request) counts(now time.Time) bool {
+	return slices.ContainsFunc(r.Approvals, func(a Approval) bool { return a.PlanHash == r.PlanHash && now.Before(a.Expires) })
+}
+
 // unapproved says why a plan may not be carried out yet; empty when it may. What
 // stands in the request is not believed: every signature is checked again.
 func (d *Desk) unapproved(r *Request, plan string) string {

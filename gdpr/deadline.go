@@ -21,6 +21,24 @@ func ParseDate(s string) (time.Time, error) {
 	return t, nil
 }
 
+// begins is the day from which the law counts (GDPR Art. 99(2)).
+var begins = time.Date(2018, 5, 25, 0, 0, 0, 0, time.UTC)
+
+// Received reads the day on which a request came in: not in the future, and not before
+// there was a right to it, which is a slip of the pen.
+func Received(s string, now time.Time) (time.Time, error) {
+	t, err := ParseDate(s)
+	switch {
+	case err != nil:
+		return t, err
+	case t.After(now.Add(24 * time.Hour)): // a day ahead somewhere on earth
+		return t, model.Errorf(model.InvalidInput, "gdpr", "a request cannot have been received in the future")
+	case t.Before(begins):
+		return t, model.Errorf(model.InvalidInput, "gdpr", "%s is before %s, when the GDPR began to apply: look at the year", s, begins.Format(dateForm))
+	}
+	return t, nil
+}
+
 // AddMonths adds calendar months, kept inside the month that it reaches.
 func AddMonths(t time.Time, n int) time.Time {
 	y, m, d := t.Date()

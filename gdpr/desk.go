@@ -253,13 +253,35 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 	return r.due(d.Clock.Now()), nil
 }
 
-// Extend lengthens the deadline by two months, once (Art. 12(3)).
-func (d *Desk) Extend(ctx context.Context, id string) (Due, error) {
-	return d.change(ctx, id, "gdpr-extend", func(r *Request) error {
+// Extend lengthens the deadline by two months, once. The person is told of it within
+// the first month (Art. 12(3)): told is the day on which she was, empty for today. A
+// later one is refused, and the refusal audited.
+func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
+	const op = "gdpr-extend"
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	now := d.Clock.Now()
+	if told == "" {
+		told = day(now).Format(dateForm)
+	}
+	on, err := Received(told, now)
+	if err != nil {
+		return Due{}, err
+	}
+	if received, err := ParseDate(r.Received); err == nil && on.Before(received) {
+		return Due{}, model.Errorf(model.InvalidInput, op, "the person cannot have been told on %s: the request came in on %s", told, r.Received)
+	}
+	if end := r.deadline(now); r.over(op) == nil && !r.Extended && on.After(end) {
+		return Due{}, d.refused(ctx, &r, op,
+			"the month ended on "+end.Format(dateForm)+", and the person has to be told within it (Art. 12(3)): give the day on which she was told, if that was before")
+	}
+	return d.change(ctx, id, op, func(r *Request) error {
 		if r.Extended {
-			return model.Errorf(model.Conflict, "gdpr", "the deadline has been extended already; once is all the law gives")
+			return model.Errorf(model.Conflict, op, "the deadline has been extended already; once is all the law gives")
 		}
-		r.Extended = true
+		r.Extended, r.Told = true, told
 		return nil
 	})
 }

@@ -282,6 +282,22 @@ func TestApprovalRefuses(t *testing.T) {
 	}
 }
 
+// TestAnApprovalThatHasExpiredIsNone, in the status too.
+func TestAnApprovalThatHasExpiredIsNone(t *testing.T) {
+	w, r, p := approvals(t)
+	s, _ := newSigner(t)
+	if got, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil || got.State != gdpr.StateApproved {
+		t.Fatalf("%s, %v", got.State, err)
+	}
+	w.clock.Set(w.clock.Now().Add(gdpr.DefaultApprovalValid))
+	if got, err := w.desk.Get(r.ID); err != nil || got.State != gdpr.StatePlanned || !strings.Contains(got.Reason, "expired") {
+		t.Errorf("after it has expired: %s, %q, %v", got.State, got.Reason, err)
+	}
+	if got, err := w.desk.Approve(t.Context(), r.ID, p.Hash, s); err != nil || got.State != gdpr.StateApproved || got.Reason != "" {
+		t.Errorf("approved again: %s, %q, %v", got.State, got.Reason, err)
+	}
+}
+
 // TestTheRequesterSigns: who files from a session without a key shows one, which then
 // cannot approve; one that nobody knows says nothing where approvers are listed.
 func TestTheRequesterSigns(t *testing.T) {

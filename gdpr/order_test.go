@@ -344,6 +344,17 @@ func TestSelectsAStore(t *testing.T) {
 	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("identifiers that match a whole store: %v; want InvalidInput", err)
 	}
+	w.hold(r.ID, "db", "a")
+	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("with one of them on hold: %v; want InvalidInput", err)
+	}
+	small := newWorld(t)
+	for _, key := range []string{"a", "b", "c"} {
+		small.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "a note of " + name})
+	}
+	if p := small.plan(small.file().ID); len(p.Stores[0].Notes) != 1 || len(p.OverShare(0)) != 1 {
+		t.Errorf("a small store that goes as a whole: notes %q, %d over the share; want both told", p.Stores[0].Notes, len(p.OverShare(0)))
+	}
 	if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "nowhere", Ground: "claim"}); err != nil {
 		t.Fatal(err)
 	}

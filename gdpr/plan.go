@@ -128,8 +128,19 @@ func (p *Plan) OverShare(max float64) []StorePlan {
 const DefaultMaxShare = 0.2
 
 // wholeStore is the size from which a selector that matches everything is no
-// selector of a person.
+// selector of a person. A smaller store may be about one person: there the plan says
+// that everything goes, and the number has to be typed as for any large part.
 const wholeStore = 20
+
+// held is how many items were found and are kept back.
+func (s *StorePlan) held() (n int64) {
+	for _, st := range s.Steps {
+		if st.Action == Held {
+			n++
+		}
+	}
+	return n
+}
 
 // MakePlan searches every store and writes down what would be done. It changes
 // no store. A store that cannot be searched is in the plan with its error, so
@@ -230,10 +241,13 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 			return Plan{}, err
 		}
 	}
-	for _, s := range p.Stores {
-		if s.Items >= wholeStore && s.Targets == s.Items {
+	for i, s := range p.Stores {
+		switch whole := s.Targets+s.held() >= s.Items; {
+		case whole && s.Items >= wholeStore:
 			return Plan{}, model.Errorf(model.InvalidInput, "gdpr-plan",
 				"the identifiers match every item of store %s: that selects a store, not a person. Look at the aliases", s.Store)
+		case whole && s.Items > 1:
+			p.Stores[i].Notes = append(s.Notes, fmt.Sprintf("the identifiers match every one of its %d items: look whether they are of this person alone", s.Items))
 		}
 	}
 	d.keepLinks(&p)

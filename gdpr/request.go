@@ -40,6 +40,7 @@ type Request struct {
 
 	Received    string `json:"received"` // YYYY-MM-DD
 	Extended    bool   `json:"extended,omitempty"`
+	Told        string `json:"told,omitempty"` // when the person was told of it
 	PausedSince string `json:"paused_since,omitempty"`
 	PausedDays  int    `json:"paused_days,omitempty"`
 
@@ -104,13 +105,10 @@ func (d *Desk) newRequest(in Intake) (Request, error) {
 	if _, err := subject.New(append([]string{in.Subject}, in.Aliases...)...); err != nil {
 		return Request{}, err
 	}
-	received, err := ParseDate(in.Received)
+	now := d.Clock.Now().UTC()
+	received, err := Received(in.Received, now)
 	if err != nil {
 		return Request{}, err
-	}
-	now := d.Clock.Now().UTC()
-	if received.After(now.Add(24 * time.Hour)) { // a day ahead somewhere on earth
-		return Request{}, model.Errorf(model.InvalidInput, "gdpr", "a request cannot have been received in the future")
 	}
 	if strings.TrimSpace(in.Ground) == "" {
 		return Request{}, model.Errorf(model.InvalidInput, "gdpr", "a request needs its ground: what did the person ask for, and why")
@@ -152,6 +150,9 @@ type Due struct {
 // due judges a request's deadline at a time.
 func (r Request) due(now time.Time) Due {
 	out := Due{Request: r, Deadline: r.deadline(now)}
+	if r.State == StateApproved && !r.counts(now) {
+		out.State, out.Reason = StatePlanned, "the approval has expired: approve the plan again"
+	}
 	left := int(out.Deadline.Sub(day(now)).Hours() / 24)
 	switch {
 	case r.State == StateComplete:
@@ -161,6 +162,8 @@ func (r Request) due(now time.Time) Due {
 		}
 	case r.State == StateWithdrawn:
 		out.Words = "withdrawn"
+	case r.PausedSince != "" && left < 0: // the clock was stopped too late
+		out.Overdue, out.Words = true, fmt.Sprintf("paused since %s for an identity check, overdue by %s before", r.PausedSince, days(-left))
 	case r.PausedSince != "":
 		out.Words = fmt.Sprintf("paused since %s for an identity check, then %s", r.PausedSince, days(left))
 	case left < 0:

@@ -52,17 +52,17 @@ func TestDeadlines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.received, func(t *testing.T) {
-			d := newDesk(t, at("2027-06-01T10:00:00Z"))
+			d := newDesk(t, at(tt.month+"T10:00:00Z"))
 			in := intake("subj-ana")
 			in.Received = tt.received
 			r, err := d.File(t.Context(), in)
 			if err != nil || r.Deadline.Format("2006-01-02") != tt.month {
 				t.Fatalf("deadline = %v, %v; want %s", r.Deadline, err, tt.month)
 			}
-			if r, err = d.Extend(t.Context(), r.ID); err != nil || r.Deadline.Format("2006-01-02") != tt.extended {
+			if r, err = d.Extend(t.Context(), r.ID, ""); err != nil || r.Deadline.Format("2006-01-02") != tt.extended {
 				t.Fatalf("extended = %v, %v; want %s", r.Deadline, err, tt.extended)
 			}
-			if _, err := d.Extend(t.Context(), r.ID); !errors.Is(err, model.Conflict) {
+			if _, err := d.Extend(t.Context(), r.ID, ""); !errors.Is(err, model.Conflict) {
 				t.Errorf("a second extension: %v; want Conflict", err)
 			}
 		})
@@ -93,6 +93,51 @@ func TestPauseStopsTheClock(t *testing.T) {
 	c.Set(c.Now().AddDate(0, 1, 0))
 	if got, _ := d.Get(r.ID); got.Words != "overdue by 5 days" || !got.Overdue {
 		t.Errorf("later: %q; want it overdue in words", got.Words)
+	}
+}
+
+// TestExtendInTime: the person is told within the month, and once it is over the day on
+// which she was has to be given. A refusal is on record.
+func TestExtendInTime(t *testing.T) {
+	c := at("2026-03-10T10:00:00Z")
+	w := &world{t: t, clock: c, desk: newDesk(t, c)}
+	r, err := w.desk.File(t.Context(), intake("subj-ana")) // due on 28 February
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		told   string
+		refuse bool
+	}{{"", true}, {"2026-03-01", true}, {"2026-01-30", false}, {"2026-04-01", false}, {"soon", false}}
+	for _, tt := range tests {
+		_, err := w.desk.Extend(t.Context(), r.ID, tt.told)
+		if model.IsRefusal(err) != tt.refuse || !tt.refuse && !errors.Is(err, model.InvalidInput) {
+			t.Errorf("told %q: %v; want a refusal: %v", tt.told, err, tt.refuse)
+		}
+	}
+	if n := refusals(t, w); n != 2 {
+		t.Errorf("%d refusals on record; want 2", n)
+	}
+	got, err := w.desk.Extend(t.Context(), r.ID, "2026-02-28")
+	if err != nil || got.Deadline.Format("2006-01-02") != "2026-04-30" || got.Told != "2026-02-28" {
+		t.Errorf("Extend = %v, %q, %v", got.Deadline, got.Told, err)
+	}
+}
+
+// TestPausedTooLate: a clock that is stopped after the deadline shows no days left.
+func TestPausedTooLate(t *testing.T) {
+	c := at("2026-03-03T10:00:00Z")
+	d := newDesk(t, c)
+	r, err := d.File(t.Context(), intake("subj-ana"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Pause(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	c.Set(c.Now().AddDate(0, 0, 10))
+	if got, _ := d.Get(r.ID); strings.Contains(got.Words, "-") && strings.Contains(got.Words, "-3") || !got.Overdue || !strings.Contains(got.Words, "overdue by 3 days before") {
+		t.Errorf("paused too late: %q, overdue %v", got.Words, got.Overdue)
 	}
 }
 
@@ -147,6 +192,8 @@ func TestIntakeRefuses(t *testing.T) {
 		{"a wildcard", func(i *gdpr.Intake) { i.Subject = "u*" }},
 		{"an empty alias", func(i *gdpr.Intake) { i.Aliases = []string{" "} }},
 		{"no such day", func(i *gdpr.Intake) { i.Received = "2026-02-30" }},
+		{"before there was a right to it", func(i *gdpr.Intake) { i.Received = "1800-01-01" }},
+		{"the day before there was", func(i *gdpr.Intake) { i.Received = "2018-05-24" }},
 		{"the future", func(i *gdpr.Intake) { i.Received = "2028-01-01" }},
 		{"no ground", func(i *gdpr.Intake) { i.Ground = "" }},
 	}

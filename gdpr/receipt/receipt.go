@@ -11,6 +11,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -189,7 +190,7 @@ const (
 // byte of the file counts: the file must be exactly what Sign wrote.
 func Read(file []byte, pinned string) (Receipt, Signer, error) {
 	tampered := func(why string) (Receipt, Signer, error) {
-		return Receipt{}, Signer{}, errors.Join(ErrTampered, errors.New(why))
+		return Receipt{}, Signer{}, fmt.Errorf("%w: %s", ErrTampered, why)
 	}
 	if len(file) > maxFile {
 		return tampered("it is longer than any receipt")

@@ -137,8 +137,8 @@ func (e *erasureSource) Choose(ctx context.Context, id string, c gdpr.Choice) er
 }
 
 // Extend implements tui.ErasureSource.
-func (e *erasureSource) Extend(ctx context.Context, id string) error {
-	return e.change("gdpr-extend", func() (gdpr.Due, error) { return e.desk.Extend(ctx, id) })
+func (e *erasureSource) Extend(ctx context.Context, id, told string) error {
+	return e.change("gdpr-extend", func() (gdpr.Due, error) { return e.desk.Extend(ctx, id, told) })
 }
 
 // StopClock implements tui.ErasureSource.

@@ -23,13 +23,12 @@ func (a *app) gdprCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
-		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprWithdrawCommand(),
+		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
 	}{
-		{"extend", "Lengthen the deadline by two months, once (Art. 12(3))", (*gdpr.Desk).Extend},
 		{"pause", "Stop the clock while the person's identity is checked", (*gdpr.Desk).Pause},
 		{"resume", "Let the clock run again", (*gdpr.Desk).Resume},
 	} {
@@ -385,6 +384,19 @@ func (a *app) gdprUnholdCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
+	return c
+}
+
+func (a *app) gdprExtendCommand() *cobra.Command {
+	told := ""
+	c := &cobra.Command{
+		Use: "extend REQUEST [--told YYYY-MM-DD]", Short: "Lengthen the deadline by two months, once (Art. 12(3))", Args: cobra.ExactArgs(1),
+		Long: "Lengthens the deadline by two months, once. The person has to be told of it, with the reasons, within one\nmonth of the request: after that it is refused.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeRequest("gdpr-extend", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) { return d.Extend(cmd.Context(), id, told) })
+		},
+	}
+	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the person was told (default today)")
 	return c
 }
 

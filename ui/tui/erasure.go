@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -230,7 +231,7 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
 		field("received", esc.Const(r.Received)))
 	if r.Extended {
-		head = append(head, field("extended", esc.Const("by two months, once (Art. 12(3))")))
+		head = append(head, field("extended", esc.Sprintf("by two months, once (Art. 12(3)); the person was told on %s", esc.Line(cmp.Or(r.Told, "a day that is not on record")))))
 	}
 	if r.PausedSince != "" {
 		head = append(head, field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))

@@ -95,7 +95,7 @@ func TestErasureFaults(t *testing.T) {
 		// A wrong form comes back with what is wrong, and keeps what was typed.
 		r.press("a").answer("File a request", "shift+tab").see("[Go on]").press("enter").answer("The person's id is missing", "esc").see("cancelled")
 		r.press("T").answer("The deadline of", "enter").see("cancelled")
-		r.press("T").answer("The deadline of", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
+		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").answer("is there already", "esc").see("cancelled")
 		// A large part of a store wants the number typed.

@@ -58,7 +58,7 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 func (a *App) checkIntake(in intake) *dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
-	_, dateErr := gdpr.ParseDate(in.received)
+	_, dateErr := gdpr.Received(in.received, a.d.time.clock.Now())
 	words := func(err error) string { return reason(a.d.esc, err).String() }
 	switch {
 	case strings.TrimSpace(in.subject) == "":

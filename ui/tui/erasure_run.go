@@ -250,12 +250,24 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
 }
 
 // clockDialog asks what to do about the deadline.
-func (a *App) clockDialog(r ErasureRequest) tea.Cmd {
+func (a *App) clockDialog(r ErasureRequest) tea.Cmd { return a.show(a.deadlineDialog(r, "")) }
+
+func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 	d, esc := a.d, a.d.st.esc
-	does := func(what string, do func(context.Context, string) error) func(context.Context, filled) acted {
-		return func(ctx context.Context, _ filled) acted {
-			if err := do(ctx, r.ID); err != nil {
-				return acted{text: d.esc.Sprintf("not changed: %s", reason(d.esc, err))}
+	extend := func(ctx context.Context, id string, f filled) error {
+		told := ""
+		if len(f.fields) > 0 {
+			told = strings.TrimSpace(f.fields[0])
+		}
+		return d.erasure.Extend(ctx, id, told)
+	}
+	clock := func(do func(context.Context, string) error) func(context.Context, string, filled) error {
+		return func(ctx context.Context, id string, _ filled) error { return do(ctx, id) }
+	}
+	does := func(what string, do func(context.Context, string, filled) error) func(context.Context, filled) acted {
+		return func(ctx context.Context, f filled) acted {
+			if err := do(ctx, r.ID, f); err != nil {
+				return acted{next: a.deadlineDialog(r, "Not changed: "+reason(d.esc, err).String())}
 			}
 			return acted{ok: true, text: d.esc.Const(what)}
 		}
@@ -265,12 +277,18 @@ func (a *App) clockDialog(r ErasureRequest) tea.Cmd {
 		{value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
 	if !r.Extended {
-		dlg.choices = append(dlg.choices, choice{verb: "Extend by two months", act: does("extended by two months", d.erasure.Extend)})
+		if r.daysLeft(d.time.clock.Now()) < 0 {
+			dlg.fields = []field{{label: esc.Const("the month is over; the person was told of an extension on (YYYY-MM-DD): ")}}
+		}
+		dlg.choices = append(dlg.choices, choice{verb: "Extend by two months", act: does("extended by two months", extend)})
 	}
 	if r.PausedSince == "" {
-		dlg.choices = append(dlg.choices, choice{verb: "Stop the clock", act: does("the clock stands; T lets it run again", d.erasure.StopClock)})
+		dlg.choices = append(dlg.choices, choice{verb: "Stop the clock", act: does("the clock stands; T lets it run again", clock(d.erasure.StopClock))})
 	} else {
-		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", d.erasure.StartClock)})
+		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", clock(d.erasure.StartClock))})
 	}
-	return a.show(dlg)
+	if wrong != "" {
+		dlg.lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, dlg.lines...)
+	}
+	return dlg
 }

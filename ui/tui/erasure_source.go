@@ -35,8 +35,9 @@ type ErasureSource interface {
 	Withdraw(ctx context.Context, id, reason string) error
 	// Choose decides otherwise than the policy; the plan that stands is void then.
 	Choose(ctx context.Context, id string, c gdpr.Choice) error
-	// Extend lengthens the deadline, once.
-	Extend(ctx context.Context, id string) error
+	// Extend lengthens the deadline, once; told is when the person was told, empty for
+	// today.
+	Extend(ctx context.Context, id, told string) error
 	// StopClock and StartClock go around a check of the person's identity.
 	StopClock(ctx context.Context, id string) error
 	StartClock(ctx context.Context, id string) error
