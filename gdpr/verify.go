@@ -349,41 +349,25 @@ func (x *run) judge() {
 	}
 }
 
-// Verify looks again at every store, outside an erasure. A complete request has
-// no identifiers any more: they are then typed, and must be those of the request.
-func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet) ([]receipt.Layer, error) {
-	r, err := d.load(id)
-	if err != nil {
-		return nil, err
-	}
-	if r.State == StateWithdrawn {
-		return nil, r.over("verify")
-	}
-	terms := r.Terms()
-	if r.Done() {
-		key, err := d.pseudonymKey()
-		if err != nil {
-			return nil, err
-		}
-		if typed == "" || key.Pseudonym(typed) != r.Pseudonym {
-			return nil, model.Errorf(model.InvalidInput, "verify",
-				"request %s is complete and its identifiers are gone: type the subject's id instead, or check the receipt's file; `gdpr sweep` looks by pseudonyms", id)
-		}
-		terms = []string{typed}
-	}
+// verifyTerms looks again for these identifiers, and by the hashes of a complete
+// request's.
+func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, fleet *backends.Fleet, k *known) ([]receipt.Layer, error) {
 	m, err := subject.New(terms...)
 	if err != nil {
 		return nil, err
 	}
-	x := &run{d: d, r: &r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
-	if x.p, err = d.Plan(id); err != nil { // without a plan nothing is known to be held
+	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
+	if x.p, err = d.Plan(r.ID); err != nil { // without a plan nothing is known to be held
 		x.p = Plan{}
 		for _, m := range fleet.Members() {
 			x.p.Stores = append(x.p.Stores, StorePlan{Store: m.Name, Kind: m.Kind})
 		}
 	}
-	err = d.act(ctx, &r, "gdpr-verify", nil, func(ctx context.Context) (map[string]int64, error) {
+	err = d.act(ctx, r, "gdpr-verify", nil, func(ctx context.Context) (map[string]int64, error) {
 		err := x.verify(ctx)
+		if err == nil && k != nil {
+			err = x.verifyKnown(ctx, k)
+		}
 		return map[string]int64{"layers": int64(len(x.out.Layers))}, err
 	})
 	return x.out.Layers, err

@@ -184,6 +184,26 @@ func hashTerms(k Key, t string) []Term {
 	return out
 }
 
+// Has reports whether an identifier is one of the person's.
+func (p Person) Has(k Key, id string) bool {
+	for _, h := range hashTerms(k, id) {
+		if h.Slug == "" && slices.Contains(p.Terms, h) {
+			return true
+		}
+	}
+	return false
+}
+
+// Identifiers is how many identifiers the person was known by.
+func (p Person) Identifiers() (n int) {
+	for _, t := range p.Terms {
+		if t.Slug == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Persons are all that are suppressed.
 func (l *List) Persons() ([]Person, error) {
 	l.mu.Lock()

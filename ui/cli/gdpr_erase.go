@@ -252,25 +252,31 @@ func (a *app) printLayers(layers []receipt.Layer) error {
 }
 
 func (a *app) gdprVerifyCommand() *cobra.Command {
-	key := ""
+	key, aliases := "", []string(nil)
 	c := &cobra.Command{
-		Use: "verify REQUEST|FILE", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
+		Use: "verify REQUEST|FILE [--alias A]...", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
 		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed, and by whom; nothing\n" +
 			"is opened. The key must be this desk's own, or the one of --key, which `gdpr receipt` names where the receipt\n" +
 			"was made: anybody can sign with a key of their own. Exit 3 where the signature fits and nobody vouches for the key.\n" +
-			"With a REQUEST looks again at every store and layer. Exit 7 for a changed receipt, a wrong key or residue.",
+			"With a REQUEST looks again at every store and layer. The names of a complete one are gone: give the subject's id\n" +
+			"instead, and --alias for each other name. Items and texts are looked through by keyed hashes for those that are not\n" +
+			"given too; the bytes of databases and their indexes are searched for those that are. Exit 7 for a changed receipt, a wrong key or residue.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path := backends.ExpandPath(args[0], a.Dir, a.Env)
 			_, err := os.Stat(path)
 			if strings.Contains(args[0], "/") || err == nil {
+				if len(aliases) > 0 {
+					return usage("--alias looks at stores, not at a receipt's file")
+				}
 				return a.verifyReceipt(path, key)
 			}
 			if key != "" {
 				return usage("--key checks a receipt's file")
 			}
-			return a.verifyRequest(cmd.Context(), args[0])
+			return a.verifyRequest(cmd.Context(), args[0], aliases)
 		},
 	}
+	c.Flags().StringArrayVar(&aliases, "alias", nil, "another `NAME`, address or number of the person of a complete request (repeatable)")
 	c.Flags().StringVar(&key, "key", "", "the public key, or key id, that must have signed the receipt, in `HEX`")
 	return c
 }
@@ -335,7 +341,7 @@ func orUnknown(v receipt.Vouch) string {
 	return string(v)
 }
 
-func (a *app) verifyRequest(ctx context.Context, id string) error {
+func (a *app) verifyRequest(ctx context.Context, id string, aliases []string) error {
 	d, err := a.desk()
 	if err != nil {
 		return err
@@ -352,7 +358,7 @@ func (a *app) verifyRequest(ctx context.Context, id string) error {
 	if id != r.ID {
 		typed = id
 	}
-	out, err := d.Verify(ctx, r.ID, typed, s.fleet)
+	out, err := d.Verify(ctx, r.ID, typed, s.fleet, aliases...)
 	if err != nil {
 		return err
 	}

@@ -115,6 +115,12 @@ func TestErasureFromAScript(t *testing.T) {
 	d.bare("gdpr", "verify", file).want(t, 7)
 	d.run("gdpr", "status", "usr_ida9931").want(t, 0, "complete")
 	d.run("gdpr", "verify", "usr_ida9931").want(t, 0)
+	if l := d.run("gdpr", "verify", "usr_ida9931", "--json").want(t, 0).last(t, "layer"); !strings.Contains(fmt.Sprint(l["reason"]), "1 of 2 identifiers") {
+		t.Errorf("it does not say what was searched for: %v", l)
+	}
+	d.run("gdpr", "verify", "usr_ida9931", "--alias", "Ida Quill-9931").want(t, 0)
+	d.run("gdpr", "verify", "usr_ida9931", "--alias", "Ida Quill").want(t, 2, "none that was erased")
+	d.run("gdpr", "verify", id, "--alias", "Ida Quill-9931").want(t, 2, "type the subject's id")
 	d.in = "- Ida Quill-9931 again\n"
 	d.run("retain", "crewship:daily/2026-07-02.md", "--mode", "append", "--yes", "-").want(t, 6, "erased")
 	d.write("daily/2026-07-03.md", "- Ida Quill-9931 is back\n- quiet\n")

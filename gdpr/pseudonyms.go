@@ -1,0 +1,113 @@
+package gdpr
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"memdesk/backends"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/suppress"
+	"memdesk/model"
+)
+
+// known is what stays of a complete request's identifiers: keyed hashes, by which a
+// text can be looked through and a typed name recognised, and nothing searched for.
+type known struct {
+	ix     *suppress.Index
+	person suppress.Person
+	typed  []string // the subject's id and the aliases that were typed with it
+}
+
+// recognise checks that what was typed are identifiers of the person of a complete
+// request: somebody else's would be looked for in vain, and the answer would be clean.
+func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, error) {
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return nil, err
+	}
+	if typed == "" || key.Pseudonym(typed) != r.Pseudonym {
+		return nil, model.Errorf(model.InvalidInput, "verify",
+			"request %s is complete and its identifiers are gone: type the subject's id instead, or check the receipt's file; `gdpr sweep` looks by pseudonyms", r.ID)
+	}
+	list := d.Suppressed()
+	persons, err := list.Persons()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(persons, func(p suppress.Person) bool { return p.Pseudonym == r.Pseudonym })
+	if i < 0 {
+		return nil, model.Errorf(model.Internal, "verify", "the person of request %s is not among those who must not come back: restore the list from a backup", r.ID)
+	}
+	k := &known{person: persons[i], typed: []string{typed}}
+	if k.ix, err = list.Now(); err != nil {
+		return nil, err
+	}
+	for _, a := range aliases {
+		if !k.person.Has(key, a) {
+			return nil, model.Errorf(model.InvalidInput, "verify", "an alias that was typed is none that was erased under request %s: write it as it was filed", r.ID)
+		}
+		if !slices.Contains(k.typed, a) {
+			k.typed = append(k.typed, a)
+		}
+	}
+	return k, nil
+}
+
+// verifyKnown looks through every item and text by the keyed hashes of all the
+// person's identifiers, also of those that nobody has typed.
+func (x *run) verifyKnown(ctx context.Context, k *known) error {
+	all := k.person.Identifiers()
+	for _, m := range x.fleet.Members() {
+		row := receipt.Layer{Store: m.Name, Layer: "items and texts, by hash", Verdict: model.VerdictClean,
+			Method: fmt.Sprintf("keyed hashes of all %d identifiers", all)}
+		if n := len(k.typed); n < all {
+			row.Reason = fmt.Sprintf("%d of %d identifiers were typed: recall and the bytes of databases were asked for those alone; --alias gives more", n, all)
+		}
+		back := returned{ix: k.ix, found: map[string][]string{}}
+		err := m.Err
+		if err == nil {
+			err = sweepStore(ctx, &back, m.Store, x.d)
+		}
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "verify")
+		}
+		row.Hits = int64(len(back.found[k.person.Pseudonym]))
+		switch {
+		case row.Hits > 0:
+			row.Verdict, row.Reason = model.VerdictResidue, "an item or a text names the person: `gdpr sweep` erases it again"
+		case err != nil && m.Err == nil && model.KindOf(err) == model.Unsupported && noDelete(m.Store) != "":
+			row.Verdict, row.Reason = model.VerdictOutOfScope, noDelete(m.Store)
+		case err != nil:
+			row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be looked through to the end: "+string(model.KindOf(err))
+		}
+		x.row(row)
+	}
+	return nil
+}
+
+// Verify looks again at every store, outside an erasure. A complete request has
+// no identifiers any more: the subject's id is then typed, with as many of the aliases
+// as shall be searched for in bytes too, and they must be those of the request. Items
+// and texts are looked through for all of them by their hashes.
+func (d *Desk) Verify(ctx context.Context, id, typed string, fleet *backends.Fleet, aliases ...string) ([]receipt.Layer, error) {
+	r, err := d.load(id)
+	if err != nil {
+		return nil, err
+	}
+	if r.State == StateWithdrawn {
+		return nil, r.over("verify")
+	}
+	terms := r.Terms()
+	var k *known
+	switch {
+	case r.Done():
+		if k, err = d.recognise(&r, typed, aliases); err != nil {
+			return nil, err
+		}
+		terms = k.typed
+	case len(aliases) > 0:
+		return nil, model.Errorf(model.InvalidInput, "verify", "request %s has its aliases still: leave --alias out", id)
+	}
+	return d.verifyTerms(ctx, &r, terms, fleet, k)
+}

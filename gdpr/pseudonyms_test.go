@@ -1,0 +1,72 @@
+package gdpr_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// byHash are the rows of what was looked through by hashes, by store.
+func byHash(layers []receipt.Layer) map[string]receipt.Layer {
+	out := map[string]receipt.Layer{}
+	for _, l := range layers {
+		if strings.HasPrefix(l.Layer, "items and texts") {
+			out[l.Store] = l
+		}
+	}
+	return out
+}
+
+// TestVerifyKnowsTheNamesThatNobodyTyped: after the end only the subject's id can be
+// typed without a record of the rest; every item and text is looked through for all of
+// them, and the answer says what was searched for one alone.
+func TestVerifyKnowsTheNamesThatNobodyTyped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	r := w.file()
+	if _, err := w.desk.Verify(t.Context(), r.ID, "", w.fleet, name); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("aliases of a request that has them: %v; want InvalidInput", err)
+	}
+	w.complete(w.plan(r.ID))
+	look := func(aliases ...string) map[string]receipt.Layer {
+		t.Helper()
+		layers, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet, aliases...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range layers {
+			if l.Verdict != model.VerdictClean && l.Verdict != model.VerdictOutOfScope && !strings.HasPrefix(l.Layer, "items and texts") {
+				t.Errorf("%+v", l)
+			}
+		}
+		return byHash(layers)
+	}
+	rows := look()
+	if len(rows) != 2 {
+		t.Fatalf("looked through by hash: %+v; want both stores", rows)
+	}
+	for store, l := range rows {
+		if l.Verdict != model.VerdictClean || !strings.Contains(l.Method, "all 3 identifiers") || !strings.Contains(l.Reason, "1 of 3 identifiers") {
+			t.Errorf("%s: %+v", store, l)
+		}
+	}
+	for store, l := range look(strings.ToUpper(name), mail) {
+		if l.Verdict != model.VerdictClean || l.Reason != "" {
+			t.Errorf("%s with every name typed: %+v", store, l)
+		}
+	}
+	for _, wrong := range []string{other, "Ana", "", name + "x"} {
+		if _, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet, wrong); !errors.Is(err, model.InvalidInput) || strings.Contains(err.Error(), "Ana") {
+			t.Errorf("alias %q: %v; want InvalidInput", wrong, err)
+		}
+	}
+	plant(t, w.path("agent"), map[string]string{"daily/2026-02-28.md": "- " + mail + " again\n- quiet\n"})
+	w.open()
+	if rows := look(); rows["agent"].Verdict != model.VerdictResidue || rows["db"].Verdict != model.VerdictClean {
+		t.Errorf("an alias came back that nobody typed: %+v", rows)
+	}
+}
