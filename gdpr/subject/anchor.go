@@ -201,12 +201,17 @@ func rareForms(t term) []pattern {
 		out = append(out, pattern{bytes: []byte(s), fold: !t.strict, method: method})
 	}
 	for _, v := range variants(t) {
-		encoded := func(r rune) bool { return r >= utf8.RuneSelf || r == '@' || r == ' ' }
+		encoded := func(r rune) bool { return r >= utf8.RuneSelf || r == '@' || r == ' ' || r == '\'' }
 		high := func(r rune) bool { return r >= utf8.RuneSelf }
 		if !strings.ContainsFunc(v, encoded) {
 			continue
 		}
 		add(Percent, percentForm(percentForm(v)))
+		if strings.Contains(v, "'") {
+			for _, form := range []string{`\u0027`, "&#39;", "&#x27;", "&apos;"} {
+				add(Entity, strings.ReplaceAll(v, "'", form))
+			}
+		}
 		add(Percent, strings.ReplaceAll(percentForm(v), "%20", "+"))
 		for _, form := range []string{"&#%d;", "&#x%x;", "&#x%04x;"} {
 			add(Entity, eachRune(v, encoded, func(r rune) string { return fmt.Sprintf(form, r) }))
@@ -261,7 +266,7 @@ func broken(t string) []string {
 
 // entityNames are the entities of HTML for the letters of names, by letter.
 var entityNames = func() map[rune]string {
-	out := map[rune]string{'@': "&commat;", ' ': "&nbsp;"}
+	out := map[rune]string{'@': "&commat;", ' ': "&nbsp;", '\'': "&apos;"}
 	for _, name := range []string{"grave", "acute", "circ", "tilde", "uml", "ring", "cedil", "slash", "lig", "caron"} {
 		for c := 'A'; c <= 'z'; c++ {
 			e := "&" + string(c) + name + ";"

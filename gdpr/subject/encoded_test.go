@@ -46,6 +46,7 @@ var forms = []struct {
 
 	{"a quotation ends between", "> met Zoë\nÅngström is a unit", subject.Folded}, // white space
 	{"another mark", "> met Zoë\n# Ångström", ""},
+	{"another mark, ASCII", "> met Ana\n# Ribeiro", ""},
 	{"without marks in prose", "Zoe Angstrom", ""},
 	{"a longer word", "Zo&euml; &Aring;ngstr&ouml;ms", ""},
 	{"a longer word in quoted-printable", "xAna=20Ribeiro", ""},
@@ -138,6 +139,25 @@ func TestFormsWithoutAnAnchor(t *testing.T) {
 			if want := text != "met Zoë"; err != nil || rep.Hits > 0 != want {
 				t.Errorf("UTF-16 %q: %+v, %v", text, rep, err)
 			}
+		}
+	}
+}
+
+// TestApostrophes: what programs and word processors make of one is the same name.
+func TestApostrophes(t *testing.T) {
+	m := matcher(t, "Sean O'Brien", "Anna-Maria Holt")
+	for _, text := range []string{"met Sean O'Brien.", "met Sean O\u2019Brien.", "met sean o\u2018brien", `{"who":"Sean O\u0027Brien"}`, "Sean O&#39;Brien", "Sean&nbsp;O&apos;Brien", "Sean O=27Brien",
+		"Sean%20O%27Brien", "Anna\u2011Maria Holt", "anna\u2010maria holt"} {
+		if !m.Names(text) || m.Names(m.Redact(text, "[x]")) {
+			t.Errorf("not found in %q, or left in %q", text, m.Redact(text, "[x]"))
+		}
+		if rep, err := m.Scan(t.Context(), strings.NewReader(text), nil); err != nil || rep.Hits == 0 {
+			t.Errorf("Scan(%q) = %+v, %v", text, rep, err)
+		}
+	}
+	for _, text := range []string{"Sean O'Briens", "Sean OBrien", "Anna Maria Holt"} {
+		if m.Names(text) {
+			t.Errorf("found in %q", text)
 		}
 	}
 }

@@ -104,6 +104,13 @@ func variants(t term) []string {
 		}
 	}
 	add(norm.NFC.String(t.text), norm.NFD.String(t.text), norm.NFKC.String(t.text))
+	for mark, others := range map[string][]string{"'": {"\u2019", "\u2018"}, "-": {"\u2010", "\u2011"}} {
+		if strings.Contains(t.text, mark) {
+			for _, o := range others {
+				add(strings.ReplaceAll(t.text, mark, o))
+			}
+		}
+	}
 	if t.strict {
 		return out
 	}

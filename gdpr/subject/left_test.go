@@ -103,7 +103,8 @@ func TestShortIdsInBase64(t *testing.T) {
 			}
 		}
 	}
-	for _, other := range []string{"memory/preference/some-long-name", "3f2b0a5c-77aa-4c1e-9e5e-0d6c2b1a9f00", "AbcDefGhiJklMnoPqrStuVwxYz0123456789"} {
+	noise := base64.StdEncoding.EncodeToString([]byte("\x01\x02\xf0\xe1\x03\x04 u1 \x05\x06\xd2\xc3\x07\x08\x90\x91\x92\x93\x94"))
+	for _, other := range []string{noise, "memory/preference/some-long-name", "3f2b0a5c-77aa-4c1e-9e5e-0d6c2b1a9f00", "AbcDefGhiJklMnoPqrStuVwxYz0123456789"} {
 		if m.Names(other) {
 			t.Errorf("%q names her", other)
 		}

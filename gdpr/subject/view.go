@@ -152,6 +152,10 @@ var lookAlikes = func() map[rune]rune {
 	for i := 0; i+1 < len(runes); i += 2 {
 		m[runes[i]] = runes[i+1]
 	}
+	for _, r := range "\u2018\u2019\u02bc\u2032" { // what word processors make of O'Brien
+		m[r] = '\''
+	}
+	m['\u2010'], m['\u2011'] = '-', '-' // of Anna-Maria
 	return m
 }()
 
