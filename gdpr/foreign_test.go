@@ -2,8 +2,10 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"strings"
 	"testing"
 
+	"memdesk/gdpr"
 	"memdesk/model"
 )
 
@@ -50,6 +52,56 @@ func TestForeignTables(t *testing.T) {
 		var got string
 		if err := db.QueryRow(query).Scan(&got); err != nil || got != want {
 			t.Errorf("%s = %q, %v; want %q", query, got, err, want)
+		}
+	}
+}
+
+// TestHoldHidesNothing keeps an item on hold in a database in which a table that
+// nothing can change names the person too: the place is residue, however few there are.
+func TestHoldHidesNothing(t *testing.T) {
+	for _, stuck := range []bool{false, true} {
+		w := newWorld(t)
+		w.put("db", model.RetainRequest{Tier: "longterm", Key: "kept", Content: "the lawyer asked " + name + " for the contract"})
+		w.put("db", model.RetainRequest{Tier: "longterm", Key: "n1", Content: "met " + name})
+		if stuck {
+			db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			execAll(t, db, `CREATE TABLE stuck(rowid TEXT, oid TEXT, _rowid_ TEXT)`, `INSERT INTO stuck VALUES('a', 'b', 'we met `+name+` there')`)
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			w.open()
+		}
+		r := w.file()
+		p := w.plan(r.ID)
+		for _, st := range p.Stores[0].Steps {
+			if strings.HasSuffix(st.ID, "kept") {
+				if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: st.ID, Ground: "a claim"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		out, err := w.erase(w.plan(r.ID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := model.VerdictOutOfScope
+		if stuck {
+			want = model.VerdictResidue
+		}
+		told := false
+		for _, l := range out.Layers {
+			if l.Layer == "memory.sqlite" {
+				told = true
+				if l.Verdict != want {
+					t.Errorf("stuck %v: %+v; want %s", stuck, l, want)
+				}
+			}
+		}
+		if !told || stuck == (out.Status == gdpr.StateComplete) {
+			t.Errorf("stuck %v: %s, %+v", stuck, out.Status, out.Layers)
 		}
 	}
 }
