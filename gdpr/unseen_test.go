@@ -102,8 +102,14 @@ func TestWhatGoesStandsInThePlan(t *testing.T) {
 	r := w.file()
 	before := tree(t, w.dir)
 	p := w.plan(r.ID)
-	if after := tree(t, w.dir); len(after) != len(before) {
-		t.Errorf("planning left %d files where %d were", len(after), len(before))
+	planning := tree(t, w.dir)
+	for name, body := range planning {
+		if was, there := before[name]; !strings.HasPrefix(name, "memory.sqlite") && (!there || was != body) {
+			t.Errorf("planning made or changed %s", name)
+		}
+	}
+	if len(planning) != len(before) {
+		t.Errorf("planning left %d files where %d were", len(planning), len(before))
 	}
 	roots := map[string]string{"notes": "vault/", "desk": "desk/memories/", "work": "work/.beads/", "agent": "agent/.memory/"}
 	planned := map[string]bool{"desk/pending/memory/aa.json": true} // its item's id is another
@@ -137,5 +143,31 @@ func TestACopyOfWhatWasShownGoes(t *testing.T) {
 	w.complete(p)
 	if left := w.traces(w.dir); len(left) > 0 {
 		t.Errorf("%q", left)
+	}
+}
+
+// A plan says what a scrub would do also where this session may not do it.
+func TestAPlanOverReadOnlyStores(t *testing.T) {
+	w := newWorld(t)
+	w.fill()
+	plant(t, w.dir, map[string]string{
+		"vault/memory/idea/hers.md": "# Of " + name + "\n", "vault/.trash/hers.md": "# Gone, of " + name + "\n", "vault/memory/idea/x.md": "# X\n\nrain\n",
+		"desk/memories/MEMORY.md": "knows bob\n", "desk/memories/MEMORY.md.bak.1": "knows " + name + "\n",
+		"work/.beads/issues.jsonl": `{"id":"x-2","title":"t","status":"open","priority":2,"issue_type":"task"}` + "\n", "work/.beads/interactions.jsonl": `{"id":"int-1","prompt":"for ` + name + `"}` + "\n",
+		"ship/.memory/AGENT.md": "likes tea\n", "ship/.memory/.snapshots/r1/AGENT.md": "Ask " + mail + "\n",
+	})
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault"), ReadOnly: true}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "work"), ReadOnly: true},
+		{Name: "desk", Kind: "curated", Path: filepath.Join(w.dir, "desk", "memories"), ReadOnly: true}, {Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "ship", ".memory"), ReadOnly: true}}
+	w.open()
+	want := map[string]bool{"notes:.trash/hers.md": true, "desk:MEMORY.md.bak.1": true, "work:interactions.jsonl": true, "ship:.snapshots/r1/AGENT.md": true}
+	for _, s := range w.plan(w.file().ID).Stores {
+		for _, st := range s.Steps {
+			if st.Action == gdpr.Scrub {
+				delete(want, st.Store+":"+st.ID)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not planned: %v", want)
 	}
 }
