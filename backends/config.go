@@ -248,7 +248,15 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if slices.ContainsFunc(cfg.Conflict.Hosts, func(h string) bool { return len(h) < 2 || strings.ContainsAny(h, "/\x00") }) {
 		return fail(at.find(toml.Key{"conflict", "hosts"}), "a host of conflict.hosts has two characters or more and no slash")
 	}
-	return cfg, cfg.checkStores(reg, at, file, raw.Stores)
+	if err := cfg.checkStores(reg, at, file, raw.Stores); err != nil {
+		return cfg, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.GDPR.BackupsOf)) {
+		if len(cfg.Stores) > 0 && !slices.ContainsFunc(cfg.Stores, func(s StoreConfig) bool { return s.Name == name }) {
+			return fail(at.find(toml.Key{"gdpr", "backups_of"}), "gdpr.backups_of names a store %q that no block configures", name)
+		}
+	}
+	return cfg, nil
 }
 
 // Themes are what [ui] theme takes; the console paints them.

@@ -39,6 +39,8 @@ func TestParseConfigErrors(t *testing.T) {
 		{"wrong bool", "[[store]]\nkind=\"tree\"\nread_only=\"no\"", "c.toml:3:1: read_only wants true or false"},
 		{"bad duration", "[[store]]\nkind=\"tree\"\npath=\"p\"\ntimeout=\"soon\"", `"soon" is no duration`},
 		{"a key of another kind, inline", "store = [{kind=\"tree\", path=\"p\", agent=\"a\"}]", `takes no key "agent"`},
+		{"backups of no store", "[gdpr]\nbackups_of = { other = \"9d\" }\n[[store]]\nkind=\"tree\"\npath=\"p\"", `c.toml:2:1: gdpr.backups_of names a store "other"`},
+		{"a backup without an end", "[gdpr]\nbackups_kept = \"ever\"", `"ever" is no duration`},
 		{"too small a segment", "[audit]\nsegment_bytes = -5", "c.toml:2:1: audit.segment_bytes must be"},
 		{"too long", "[undo]\nkeep = \"9999999d\"", "no duration"},
 		{"not UTF-8", "\xff\xfe[\x00u\x00", "UTF-8"},

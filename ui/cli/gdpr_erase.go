@@ -225,7 +225,9 @@ func (a *app) printOutcome(id string, out gdpr.Outcome) error {
 		if out.Reason != "" {
 			a.sayf("%s", out.Reason)
 		}
-		if out.Status == gdpr.StateComplete {
+		if out.Status != gdpr.StateComplete {
+			a.sayf("what is left and what to do: memdesk gdpr report %s", id)
+		} else {
 			a.sayf("the receipt: memdesk gdpr receipt %s --out FILE", id)
 		}
 	}
