@@ -163,16 +163,41 @@ func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, o gdpr.Ord
 		}
 		stop := context.AfterFunc(ctx, func() { _ = r.Cancel(context.WithoutCancel(ctx), id) }) // its end is read below
 		defer stop()
-		last := ""
-		for p := range rows {
-			last = a.printProgress(p, last)
-		}
-		return a.jobEnd(r, id)
+		return a.printRun(rows, func() error { return a.jobEnd(r, id) })
 	})
 	if err != nil {
 		return err
 	}
 	return a.printOutcome(o.Request, out)
+}
+
+// printRun prints what a run tells until the job has ended. A job that could not begin,
+// because its journal cannot be written, tells nothing and closes nothing.
+func (a *app) printRun(rows <-chan gdpr.Progress, ended func() error) error {
+	end := make(chan error, 1)
+	go func() { end <- ended() }()
+	last := ""
+	for {
+		select {
+		case p, open := <-rows:
+			if !open {
+				return <-end
+			}
+			last = a.printProgress(p, last)
+		case err := <-end:
+			for { // what it told before its end
+				select {
+				case p, open := <-rows:
+					if open {
+						last = a.printProgress(p, last)
+						continue
+					}
+				default:
+				}
+				return err
+			}
+		}
+	}
 }
 
 // jobEnd waits for the job's last status and gives its error.

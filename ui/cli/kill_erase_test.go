@@ -287,6 +287,26 @@ func TestAFullDiskStopsAnErasure(t *testing.T) {
 	})
 }
 
+// TestAFullDiskFromTheStart has the disk full from one of the first writes of a thread
+// on, before the run's own journal stands: the program ends and says so.
+func TestAFullDiskFromTheStart(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("no strace on this machine; to run this test: apt-get install -y strace")
+	}
+	if out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "true").CombinedOutput(); err != nil {
+		t.Skipf("strace may not trace here: %s", out)
+	}
+	k := newKillDesk(t)
+	for n := 1; n <= 8; n++ {
+		k.restore()
+		cmd := k.process([]string{"timeout", "-k", "5", "60", strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=write", "-e", fmt.Sprintf("inject=write:error=ENOSPC:when=%d+", n)}, k.erase())
+		if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() == 124 {
+			t.Fatalf("from write %d on: the run does not end: %s", n, out)
+		}
+	}
+}
+
 // faults says which faults are tried: n of them, or many in a soak.
 type faults struct {
 	n, many int
@@ -354,9 +374,12 @@ func (f faults) run(t *testing.T, strace string, r *rand.Rand) {
 func (f faults) once(t *testing.T, k *killDesk, strace, call string, nth int, want map[string]string, done map[string]any) bool {
 	t.Helper()
 	k.restore()
-	cmd := k.process([]string{strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", f.at(call, nth)}, k.erase())
+	cmd := k.process([]string{"timeout", "-k", "5", "120", strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=" + call, "-e", f.at(call, nth)}, k.erase())
 	out, err := cmd.CombinedOutput()
 	at := fmt.Sprintf("fault at %s %d", call, nth)
+	if cmd.ProcessState.ExitCode() == 124 {
+		t.Fatalf("%s: the run does not end", at)
+	}
 	if err == nil && f.kills {
 		return false
 	}
