@@ -7,7 +7,7 @@
 //
 // Under <state>/gdpr (0700, every file 0600):
 //
-//	requests/<id>.json   a request; identifiers stand in it until the last store is done
+//	requests/<id>.json   a request; identifiers stand in it until the last store is done, or it is withdrawn
 //	plans/<id>.json      the newest plan: clear names and edited texts, gone at the end
 //	runs/<id>.jsonl      which steps of which plan are done: numbers, no names
 //	receipts/<id>.json   signed, the person as a pseudonym only

@@ -3,7 +3,6 @@ package gdpr
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"memdesk/gdpr/subject"
@@ -38,7 +37,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err != nil {
 		return Due{}, err
 	}
-	err = d.act(ctx, &r, op, nil, func(ctx context.Context) (map[string]int64, error) { return nil, d.withdraw(ctx, &r, reason) })
+	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, d.withdraw(&r, reason) })
 	if err = errors.Join(err, lock.close()); err != nil {
 		return Due{}, err
 	}
@@ -48,7 +47,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 
 // withdraw empties the request. The file goes last but for the run's log: what a
 // crash leaves before can be withdrawn again.
-func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
+func (d *Desk) withdraw(r *Request, reason string) error {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
 		return err
@@ -57,19 +56,19 @@ func (d *Desk) withdraw(ctx context.Context, r *Request, reason string) error {
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(all, func(o Due) bool { return o.ID == r.ID || o.Pseudonym != r.Pseudonym || o.State == StateWithdrawn })
-	if len(others) == 0 { // nobody else erases or has erased the person
-		if err := d.Suppressed().Lift(r.Pseudonym, r.ID); err != nil {
-			return err
+	by, wanted := []string{r.ID}, false // who began to suppress the person, and whether another still wants it
+	for _, o := range all {
+		switch {
+		case o.ID == r.ID || o.Pseudonym != r.Pseudonym:
+		case o.State == StateWithdrawn:
+			by = append(by, o.ID)
+		case o.State == StateRunning || o.State == StatePartial || o.State == StatePending || o.State == StateComplete:
+			wanted = true
 		}
 	}
-	if !slices.ContainsFunc(others, func(o Due) bool { return !o.Done() }) { // the log is as clear as the request
-		h, err := d.Log.HashSubject(r.Subject)
-		if err == nil {
-			_, err = d.Log.EraseNames(ctx, h)
-		}
-		if err != nil {
-			return model.Refuse("gdpr-withdraw", err.Error())
+	if !wanted {
+		if err := d.Suppressed().Lift(r.Pseudonym, by...); err != nil {
+			return err
 		}
 	}
 	for _, path := range []string{d.statusFile(r.ID), d.dir("plans", r.ID+".json")} {

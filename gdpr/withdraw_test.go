@@ -126,6 +126,34 @@ func TestWithdrawKeepsWhatAnotherNeeds(t *testing.T) {
 	}
 }
 
+// TestWithdrawOneAfterTheOther: who began to suppress her is withdrawn first, while
+// another erasure of her is under way; with that one she is free again.
+func TestWithdrawOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	begin := func() gdpr.Due {
+		t.Helper()
+		r := w.file()
+		stop := errors.New("stop")
+		if _, err := w.desk.Erase(t.Context(), order(w.plan(r.ID)), w.fleet, func(context.Context, gdpr.Progress) error { return stop }); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first, second := begin(), begin()
+	third := w.file() // not begun: it suppresses nobody
+	for i, id := range []string{first.ID, second.ID} {
+		if _, err := w.desk.Withdraw(t.Context(), id, "taken back"); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "back", Content: "of " + name, Mode: model.Replace})
+		if model.IsRefusal(err) != (i == 0) {
+			t.Errorf("after withdrawal %d, with %s open: %v", i+1, third.ID, err)
+		}
+	}
+}
+
 // TestWithdrawWhileItRuns is refused: the other process has the request.
 func TestWithdrawWhileItRuns(t *testing.T) {
 	t.Parallel()

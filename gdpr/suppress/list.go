@@ -112,9 +112,9 @@ func (l *List) write(next file) error {
 	return nil
 }
 
-// Lift ends the suppression of a person that this request began; of one whom another
-// request began to suppress, or nobody, it changes nothing.
-func (l *List) Lift(pseudonym, request string) error {
+// Lift ends the suppression of a person that one of these requests began; of one whom
+// another request began to suppress, or nobody, it changes nothing.
+func (l *List) Lift(pseudonym string, requests ...string) error {
 	if _, err := os.Stat(l.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -129,7 +129,7 @@ func (l *List) Lift(pseudonym, request string) error {
 	if err := l.load(); err != nil {
 		return err
 	}
-	left := slices.DeleteFunc(slices.Clone(l.file.Persons), func(p Person) bool { return p.Pseudonym == pseudonym && p.Request == request })
+	left := slices.DeleteFunc(slices.Clone(l.file.Persons), func(p Person) bool { return p.Pseudonym == pseudonym && slices.Contains(requests, p.Request) })
 	if len(left) == len(l.file.Persons) {
 		return nil
 	}
