@@ -23,8 +23,8 @@ func (e Escaper) Sprintf(format string, args ...any) Text {
 			safe[i] = operand{e, a}
 		}
 	}
-	// Const escapes what the format or a %c brought in, and quotes nothing twice.
-	return e.Const(fmt.Sprintf(format, safe...))
+	// What the format or a %c brought in is escaped, and nothing is quoted twice.
+	return e.own(fmt.Sprintf(e.words(format), safe...))
 }
 
 // operand escapes one argument at the moment it is formatted.

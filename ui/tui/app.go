@@ -81,6 +81,7 @@ type App struct {
 type looks struct {
 	colour, ascii, bare bool
 	theme               string
+	spoken              bool // lines are said instead of drawn
 }
 
 // New builds the console. It asks no store anything before Init.
@@ -148,6 +149,7 @@ func looksOf(o Options) looks {
 		ascii:  o.Plain || o.ASCII || dumb || foreign,
 		bare:   o.Plain,
 		theme:  theme,
+		spoken: o.Linear,
 	}
 }
 

@@ -34,6 +34,11 @@ func (c *checks) add(r backends.HealthReport) {
 // words say what the checks were like; the line of signs before them shows their
 // course, a failure as x.
 func (c *checks) words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("%s %s", spark(esc, c.took), c.counted(esc))
+}
+
+// counted is words without signs, to be heard.
+func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 	var good []time.Duration
 	for _, t := range c.took {
 		if t >= 0 {
@@ -42,11 +47,11 @@ func (c *checks) words(esc safetext.Escaper) safetext.Text {
 	}
 	failed := len(c.took) - len(good)
 	if len(good) == 0 {
-		return esc.Sprintf("%s %s, none answered", spark(esc, c.took), plural(int64(len(c.took)), "check"))
+		return esc.Sprintf("%s, none answered", plural(int64(len(c.took)), "check"))
 	}
 	slices.Sort(good)
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
-	return esc.Sprintf("%s %s: median %s, slowest %s, %s without an answer", spark(esc, c.took), plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), group(int64(failed)))
+	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), group(int64(failed)))
 }
 
 // spark draws the newest checks, one sign each, relative to the slowest.

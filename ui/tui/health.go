@@ -154,7 +154,11 @@ func (p *health) describe(m backends.Member) []headLine {
 		head = append(head, headLine{name: esc.Const("health"), value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, maxReason)), kind: headWarn})
 	}
 	if past := p.past[m.Name]; past != nil {
-		head = append(head, field("checks", past.words(esc)))
+		course := past.words
+		if p.d.spoken {
+			course = past.counted
+		}
+		head = append(head, field("checks", course(esc)))
 		last := esc.Const("not since this console was opened")
 		if !past.lastOK.IsZero() {
 			last = esc.Const(moment(past.lastOK))

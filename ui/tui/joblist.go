@@ -145,7 +145,7 @@ func (d *desk) jobText(row jobRow) *text {
 	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
 	head := []headLine{
 		{value: esc.LineMax(row.Title, maxField), kind: headTitle},
-		field("state", esc.Sprintf("%s: %s", string(row.State), jobState(row))),
+		field("state", esc.Sprintf("%s: %s", string(row.State), esc.Const(jobState(row)))),
 		field("progress", jobProgress(esc, row.Status)),
 	}
 	if underWay(row.Status) {
@@ -250,7 +250,7 @@ func (a *App) cancelJob(row jobRow) tea.Cmd {
 		{value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", jobProgress(esc, row.Status))},
 	}
 	if then := strings.TrimPrefix(takeUp(row.Kind), "; "); then != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("Later: %s.", then), kind: headNote})
+		lines = append(lines, headLine{value: esc.Sprintf("Later: %s.", esc.Const(then)), kind: headNote})
 	}
 	if !row.tied {
 		lines = append(lines, headLine{value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), kind: headWarn})

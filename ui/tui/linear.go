@@ -28,6 +28,7 @@ type linear struct {
 	seen  map[model.Ref]model.Revision
 	more  func() // the rest of a long text; nil: there is none
 
+	width     func() int         // columns of the terminal; 0: not known, and no line is broken
 	due       []later            // messages that wait for their time
 	prefix    string             // of the next message: how an act ended
 	stop      context.CancelFunc // ends the act under way; nil: it cannot be stopped
@@ -80,6 +81,7 @@ func runLinear(ctx context.Context, o Options) error {
 func newLinear(ctx context.Context, o Options, in io.Reader, out io.Writer) *linear {
 	l := &linear{a: newApp(ctx, o), out: bufio.NewWriter(out), seen: map[model.Ref]model.Revision{}}
 	l.in, l.out, l.ear = newEar(in, out, l.out)
+	l.width = columns(ctx, out, o.Sizes, l.ear.resize)
 	d := l.a.d
 	d.spoken, d.heard, d.postpone = true, l.hear, l.postpone
 	return l
@@ -96,8 +98,13 @@ func (a *App) idle() bool {
 
 // ask gives a line of the operator.
 func (l *linear) ask(prompt string) (string, error) {
+	parts := l.broken(safetext.Const(prompt))
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		l.print(part)
+	}
 	_ = l.out.Flush()
-	line, err := l.ear.ask(l.a.d.ctx, prompt)
+	line, err := l.ear.ask(l.a.d.ctx, parts[last].String())
 	if err != nil {
 		l.leaving = true
 	}
@@ -112,7 +119,19 @@ func (l *linear) farewell(err error) error {
 	return err
 }
 
-func (l *linear) print(t safetext.Text) { _, _ = l.out.WriteString(t.String() + "\n") }
+// print writes a line, broken at blanks where the terminal would break it anywhere.
+func (l *linear) print(t safetext.Text) {
+	for _, part := range l.broken(t) {
+		_, _ = l.out.WriteString(part.String() + "\n")
+	}
+}
+
+func (l *linear) broken(t safetext.Text) []safetext.Text {
+	if w := l.width() - 1; w > 0 && t.Width() > w { // a full last column makes an empty line on some terminals
+		return l.a.d.esc.Wrap(t, w)
+	}
+	return []safetext.Text{t}
+}
 
 // say writes one line; arguments are escaped.
 func (l *linear) say(format string, args ...any) { l.print(l.a.d.esc.Sprintf(format, args...)) }
@@ -135,7 +154,23 @@ func (l *linear) hear(_ tone, t safetext.Text) {
 	l.prefix = ""
 }
 
-func (l *linear) failed(err error) { l.say("Failed: %s.", reason(l.a.d.esc, err)) }
+// failed says why something could not be done. A reason is the program's own, and
+// names keys as the console does.
+func (l *linear) failed(err error) {
+	var e *model.Error
+	if errors.As(err, &e) && e.Err != nil {
+		err = e.Err
+	}
+	l.say("Failed: %s.", l.a.d.esc.LineMax(spokenWords(err.Error()), maxReason))
+}
+
+// refused says why an act is not possible, when it is not.
+func (l *linear) refused(why string) bool {
+	if why != "" {
+		l.say("Not here: %s.", spokenWords(why))
+	}
+	return why != ""
+}
 
 func (l *linear) greet() {
 	esc := l.a.d.esc
@@ -190,10 +225,12 @@ func (l *linear) obey(ctx context.Context, line string) {
 	if l.letter(ctx, word, argument) {
 		return
 	}
-	switch found := linearNamed(strings.ToLower(word)); len(found) {
-	case 0:
+	switch found := linearNamed(strings.ToLower(word)); {
+	case len(found) == 0:
 		l.say("No command %q. help lists what there is.", word)
-	case 1:
+	case len(found) == 1 && found[0].argument == "" && argument != "":
+		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].name, found[0].name)
+	case len(found) == 1:
 		found[0].run(l, ctx, argument)
 	default:
 		var names []string

@@ -50,8 +50,7 @@ func (l *linear) press(ctx context.Context, key, argument string) {
 		l.say("%s is no act on %s.", key, b.called())
 		return
 	}
-	if why := k.reason(); why != "" {
-		l.say("Not here: %s.", why)
+	if l.refused(k.reason()) {
 		return
 	}
 	l.do(ctx, k.Handler())
@@ -237,7 +236,7 @@ func (l *linear) again(ctx context.Context, _ string) {
 func (l *linear) next(ctx context.Context, _ string) {
 	switch b := l.board; {
 	case b == nil:
-		l.say("List something first: list STORE.")
+		l.say("There is no list yet: list, with the name of a store, reads one.")
 	case b.next == "":
 		l.say("That was the end of the list.")
 	default:
@@ -248,12 +247,14 @@ func (l *linear) next(ctx context.Context, _ string) {
 // undos lists what can be put back.
 func (l *linear) undos(ctx context.Context, _ string) { l.do(ctx, l.a.openUndos()) }
 
+// jobs lists long work.
+func (l *linear) jobs(ctx context.Context, _ string) { l.do(ctx, l.a.runJobs("")) }
+
 // undo takes back the entry that is named, or the last act of this session.
 func (l *linear) undo(ctx context.Context, id string) {
 	a, d := l.a, l.a.d
 	if id == "" {
-		if why := a.noUndo(); why != "" {
-			l.say("Not here: %s.", why)
+		if l.refused(a.noUndo()) {
 			return
 		}
 		l.do(ctx, a.undoLast())
@@ -263,8 +264,7 @@ func (l *linear) undo(ctx context.Context, id string) {
 		l.press(ctx, "u", id)
 		return
 	}
-	if why := d.locked(""); why != "" {
-		l.say("Not here: %s.", why)
+	if l.refused(d.locked("")) {
 		return
 	}
 	page, _, err := d.fetchUndos(ctx, PageQuery{})
@@ -278,8 +278,7 @@ func (l *linear) undo(ctx context.Context, id string) {
 		return
 	}
 	b := newPaneless(l, page.rows[i:i+1])
-	if why := a.noRestore(b); why != "" {
-		l.say("Not here: %s.", why)
+	if l.refused(a.noRestore(b)) {
 		return
 	}
 	k, _ := find(a.undoKind().keys(b), "u")

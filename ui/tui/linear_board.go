@@ -193,7 +193,7 @@ func (l *linear) page(ctx context.Context) bool {
 	case b.next != "":
 		l.say("next goes on.")
 	case first && len(lines) == 0 && b.p != nil && b.query == "":
-		l.sentence(safetext.Const(b.p.kind.empty))
+		l.sentence(l.a.d.esc.Const(b.p.kind.empty))
 	default:
 		l.say("End of the list.")
 	}

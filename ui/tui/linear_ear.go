@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 
+	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
 	"memdesk/internal/safetext"
@@ -24,7 +26,8 @@ type heardLine struct {
 // that is under way when nobody waits any more is the answer to the next question.
 type ear struct {
 	read   func() (string, error)
-	prompt func(prompt string) // shows what is asked; only whoever asks calls it
+	resize func(width, height int) // tells the line mode how wide the terminal is; nil: it knows
+	prompt func(prompt string)     // shows what is asked; only whoever asks calls it
 	lines  chan heardLine
 	busy   bool        // a read is under way
 	ahead  []heardLine // typed while something else was going on
@@ -63,6 +66,7 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 			_, _ = t.Write(nil) // draws the line that is being typed anew
 		}
 	}
+	e.resize = func(width, height int) { _ = t.SetSize(width, height) }
 	e.read = func() (string, error) {
 		line, err := t.ReadLine()
 		if errors.Is(err, term.ErrPasteIndicator) {
@@ -71,6 +75,31 @@ func newEar(in io.Reader, out io.Writer, w *bufio.Writer) (tty *os.File, over *b
 		return line, err
 	}
 	return nil, bufio.NewWriter(t), e
+}
+
+// columns tells how wide the terminal is: of a file, what its terminal says, else the
+// last of sizes. It tells resize too, and ends with ctx.
+func columns(ctx context.Context, out io.Writer, sizes <-chan Size, resize func(width, height int)) func() int {
+	if f, file := out.(*os.File); file && sizes == nil {
+		return func() int {
+			w, _, err := term.GetSize(int(f.Fd()))
+			if err != nil {
+				return 0
+			}
+			return w
+		}
+	}
+	var width atomic.Int64
+	if sizes != nil {
+		go forwardSizes(ctx, sizes, func(m tea.Msg) {
+			s := m.(tea.WindowSizeMsg)
+			width.Store(int64(s.Width))
+			if resize != nil {
+				resize(s.Width, s.Height)
+			}
+		})
+	}
+	return func() int { return int(width.Load()) }
 }
 
 // ask waits for a line, at most until the session is over.

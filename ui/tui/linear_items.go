@@ -33,14 +33,6 @@ func (l *linear) open(ctx context.Context, argument string) {
 	l.read(itemText(l.a.d, s, it))
 }
 
-// refused says why an act is not possible, when it is not.
-func (l *linear) refused(why string) bool {
-	if why != "" {
-		l.say("Not here: %s.", why)
-	}
-	return why != ""
-}
-
 // edit opens an item, or what the list in hand holds, to be written.
 func (l *linear) edit(ctx context.Context, argument string) {
 	if l.board != nil && !strings.Contains(argument, ":") {
@@ -69,7 +61,7 @@ func (l *linear) create(ctx context.Context, argument string) {
 		at = b.items.items.at
 	}
 	var ok bool
-	if at.store, ok = l.known(ctx, at.store); ok && !l.refused(l.a.d.noCreateIn(at.store)) {
+	if at.store, ok = l.known(ctx, "create", at.store); ok && !l.refused(l.a.d.noCreateIn(at.store)) {
 		l.do(ctx, l.a.createIn(at))
 	}
 }

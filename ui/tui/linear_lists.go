@@ -8,17 +8,20 @@ import (
 	"memdesk/model"
 )
 
-// known is the store of that name, or the only one there is.
-func (l *linear) known(ctx context.Context, name string) (string, bool) {
+// known is the store of that name, or the only one there is; verb is what it is for.
+func (l *linear) known(ctx context.Context, verb, name string) (string, bool) {
 	members := l.a.d.fleet.Members()
 	if name == "" && len(members) == 1 {
 		name = members[0].Name
 	}
-	if name == "" {
-		l.say("Say which store.")
-		l.stores(ctx, "")
+	switch {
+	case name != "":
+		return name, true
+	case len(members) > 0:
+		l.say("Say which store after the word, as in %s %s. These are the stores:", verb, members[0].Name)
 	}
-	return name, name != ""
+	l.stores(ctx, "")
+	return "", false
 }
 
 // browsable is a store that lists its items.
@@ -34,7 +37,7 @@ func (l *linear) browsable(name string) (model.Store, bool) {
 }
 
 func (l *linear) tiers(ctx context.Context, argument string) {
-	name, ok := l.known(ctx, argument)
+	name, ok := l.known(ctx, "tiers", argument)
 	if !ok {
 		return
 	}
@@ -65,7 +68,7 @@ func (l *linear) tiers(ctx context.Context, argument string) {
 // listItems begins the list of a store, a tier, a scope of it.
 func (l *linear) listItems(ctx context.Context, argument string) {
 	words := append(strings.Fields(argument), "", "", "")
-	name, ok := l.known(ctx, words[0])
+	name, ok := l.known(ctx, "list", words[0])
 	if !ok {
 		return
 	}
@@ -90,7 +93,7 @@ func (l *linear) filter(ctx context.Context, words string) {
 	b := l.board
 	switch {
 	case b == nil || b.refs != nil:
-		l.say("List something first: list STORE.")
+		l.say("There is no list of items yet: list, with the name of a store, reads one.")
 	case b.items != nil:
 		it := b.items.items
 		l.place(ctx, it.at, words, it.order, it.hidden)
@@ -105,7 +108,7 @@ func (l *linear) filter(ctx context.Context, words string) {
 func (l *linear) order(ctx context.Context, name string) {
 	b := l.board
 	if b == nil || b.items == nil {
-		l.say("List something first: list STORE.")
+		l.say("There is no list of items yet: list, with the name of a store, reads one.")
 		return
 	}
 	it := b.items.items
@@ -123,7 +126,7 @@ func (l *linear) order(ctx context.Context, name string) {
 func (l *linear) hidden(ctx context.Context, _ string) {
 	b := l.board
 	if b == nil || b.items == nil {
-		l.say("List something first: list STORE.")
+		l.say("There is no list of items yet: list, with the name of a store, reads one.")
 		return
 	}
 	it := b.items.items
@@ -274,5 +277,6 @@ func (l *linear) health(_ context.Context, name string) {
 			return
 		}
 	}
-	l.say("There is no store %q.", name)
+	_, err := l.a.d.fleet.Store(name)
+	l.failed(err)
 }

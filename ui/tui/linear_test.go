@@ -49,6 +49,9 @@ func TestLinear(t *testing.T) {
 		{"greeting", nil, []string{"linear mode", "Operator: ann, unauthenticated.", "done to PRODUCTION", "Store vault, vault: NOT OPEN: the directory does not exist^[[31m", "Store graph, sqlite: open, read-only", "left memdesk"}, ""},
 		{"help", []string{"help"}, []string{"recall WORDS: search every store", "quit: leave memdesk"}, ""},
 		{"unknown", []string{"dance", "1", "op", "o", "q"}, []string{`No command "dance"`, "There is no item 1", "Say which:", `"o" could be order, open`, `"q" could be quarantine, quit`}, ""},
+		{"store", []string{"store crewship", "go crewship:crews/eng/shared/pins.md", "stores graph", "store none"}, []string{"End of the list.", "reference: crewship:crews/eng/shared/pins.md", "stores takes nothing after it", `no store is named "none"; there are crewship, graph`}, ""},
+		{"which store", []string{"tiers", "list", "create"}, []string{"as in tiers crewship. These are the stores:", "as in list crewship. These are the stores:", "as in create crewship. These are the stores:"}, ""},
+		{"jobs", []string{"stop 1", "jobs"}, []string{"These words bring one: jobs.", "there are no jobs"}, ""},
 		{"tiers", []string{"tiers crewship"}, []string{"Tier daily of crews/eng/agents/bo: 2 items", "Tier pins"}, ""},
 		{"list and open", []string{"list crewship daily", "2", "open 9"}, []string{"2 items.", "1. Wednesday, id crews/eng/agents/bo/daily/2026-05-20.md, tier daily", "End of the list.", "tier: daily", "deploy window moved to 16:00", "There is no item 9"}, ""},
 		{"pages", []string{"list graph", "next", "20"}, []string{"48,210 items.", "20. Fact 19 ", "next goes on.", "20. Fact 39 ", "Service 39 was deployed"}, ""},
@@ -112,5 +115,49 @@ func TestLinearWithoutATerminal(t *testing.T) {
 		}
 	case <-time.After(patience):
 		t.Fatal("it did not end")
+	}
+}
+
+// Lines are broken at blanks, to the width that the terminal has; a word that is
+// longer is not torn where nobody knows a width.
+func TestLinearBreaksLines(t *testing.T) {
+	for _, width := range []int{0, 40, 200} {
+		o, _ := lightDesk()
+		in, keys := io.Pipe()
+		out := newSink()
+		o.Linear, o.Input, o.Output = true, in, out
+		if width > 0 {
+			sizes := make(chan tui.Size)
+			o.Sizes = sizes
+			defer close(sizes)
+			go func() { sizes <- tui.Size{Width: width, Height: 24}; sizes <- tui.Size{Width: width, Height: 24} }()
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- tui.Run(t.Context(), o) }()
+		out.until("memdesk> ")
+		from := out.more(-1)
+		go func() { _, _ = io.WriteString(keys, "help audit\rquit\r") }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Fatal("it did not end")
+		}
+		out.mu.Lock()
+		said := out.buf.String()[from:]
+		out.mu.Unlock()
+		const whole = "For example audit outcome:refused since:2026-05-01 until:2026-05-20"
+		longest := 0
+		for _, l := range strings.Split(strings.ReplaceAll(said, "\r", ""), "\n") {
+			longest = max(longest, len(l))
+		}
+		switch {
+		case width == 40 && (longest >= width || !strings.Contains(said, "outcome:refused \r\n")):
+			t.Errorf("a line takes %d of %d columns:\n%s", longest, width, said)
+		case width != 40 && !strings.Contains(said, whole):
+			t.Errorf("broken at a width of %d:\n%s", width, said)
+		}
 	}
 }

@@ -16,6 +16,7 @@ type linearVerb struct {
 func linearVerbs() []linearVerb {
 	return []linearVerb{
 		{"stores", "", "the stores, and which did not open", (*linear).stores, []string{"stores"}},
+		{"store", "NAME", "the items of a store: the same as list", (*linear).listItems, []string{"store graph"}},
 		{"health", "[STORE]", "ask every store how it is, or tell all that is known of one", (*linear).health, []string{"health", "health graph; latency, last success, fill against caps, what it can and cannot do"}},
 		{"tiers", "[STORE]", "the scopes and tiers of a store, with counts", (*linear).tiers, []string{"tiers graph"}},
 		{"list", "[STORE [TIER [SCOPE]]]", "the items of a store or a tier, twenty at a time", (*linear).listItems, []string{"list graph; all tiers", "list graph longterm; one tier"}},
@@ -26,6 +27,7 @@ func linearVerbs() []linearVerb {
 		{"again", "", "the list from its start, as it is now", (*linear).again, []string{"again"}},
 		{"back", "", "the numbers of the list before", (*linear).back, []string{"back"}},
 		{"open", "NUMBER or REF", "read a row of the last list, or an item", (*linear).open, []string{"open 3", "3; a number alone opens too", "open graph:node-17"}},
+		{"go", "REF", "read the item with this reference: the same as open", (*linear).open, []string{"go graph:node-17"}},
 		{"more", "", "go on with a long text", (*linear).goOn, []string{"more"}},
 		{"recall", "WORDS", "search every store as an agent would", (*linear).recall, []string{"recall deploy window"}},
 		{"edit", "NUMBER or REF", "write an item anew, after its difference was read; of a quarantine list the source, of a conflict the result", (*linear).edit, []string{"edit 3", "edit vault:notes/plan.md"}},
@@ -65,6 +67,8 @@ func linearVerbs() []linearVerb {
 		{"receipt", "NUMBER", "save the receipt of a complete erasure to a file", on(boardErasure, "S"), []string{"show 1; reads it", "receipt 1; saves it"}},
 		{"audit", "[FILTER]", "the operator log, newest first", brings(boardAudit, paneAudit), []string{"audit", "audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}},
 		{"intents", "", "acts that began and have no outcome", (*linear).intents, []string{"intents"}},
+		{"jobs", "", "long work of this console and of others, with what became of it", (*linear).jobs, []string{"jobs", "1; then: what is known of the first"}},
+		{"stop", "NUMBER", "stop a job at its next step, after a question; alone, while work is under way, it stops that", on("jobs", "C"), []string{"stop 1"}},
 		{"readonly", "[on or off]", "make this session read-only; lifting that asks first", (*linear).readonly, []string{"readonly on"}},
 		{"lock", "", "obey nothing until unlock is typed", (*linear).lock, []string{"lock"}},
 		{"notices", "", "the notices of the start", (*linear).notices, []string{"notices"}},
@@ -92,7 +96,7 @@ func (l *linear) help(_ context.Context, word string) {
 			l.say("%s: %s.", strings.TrimSpace(v.name+" "+v.argument), v.about)
 		}
 		l.say("A unique beginning of a command is enough; a number alone opens that row. help, with a command, gives examples.")
-		l.say("A letter that a message names works here too, with the number of a row where it is for one: E 1.")
+		l.say("The letters that the console uses for its keys work here too, with the number of a row where they are for one: d 3 forgets the third.")
 		return
 	}
 	found := linearNamed(strings.ToLower(word))
@@ -103,7 +107,7 @@ func (l *linear) help(_ context.Context, word string) {
 		l.say("%s: %s.", strings.TrimSpace(v.name+" "+v.argument), v.about)
 		for _, e := range v.examples {
 			if line, what, ok := strings.Cut(e, "; "); ok {
-				l.say("For example %s: %s.", line, strings.TrimPrefix(what, "then: "))
+				l.say("For example %s (%s).", line, strings.TrimPrefix(what, "then: "))
 			} else {
 				l.say("For example %s", e)
 			}

@@ -20,9 +20,6 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 	if o.Linear {
 		o.Plain = true
-		if o.Sizes != nil {
-			go forwardSizes(ctx, o.Sizes, func(tea.Msg) {}) // lines have no size
-		}
 		return runLinear(ctx, o)
 	}
 	a := newApp(ctx, o)

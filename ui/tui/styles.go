@@ -52,6 +52,9 @@ type styles struct {
 // reverse are used, with bare (--plain) nothing at all.
 func newStyles(l looks, dark bool) *styles {
 	s := &styles{esc: safetext.Escaper{ASCII: l.ascii}, glyphs: newGlyphs(l.ascii)}
+	if l.spoken {
+		s.esc.Words = spokenWords
+	}
 	n := lipgloss.NewStyle
 	switch {
 	case l.bare:
