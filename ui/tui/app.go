@@ -51,6 +51,7 @@ type App struct {
 	overlay    *overlay
 	dialog     *dialog                                 // over everything else
 	dialogs    int                                     // how many there were
+	undid      bool                                    // something of them was taken back
 	undos      [][]string                              // what z takes back: entries of this session, the last act last
 	bulks      []*bulk                                 // long work under way
 	ended      []*bulk                                 // long work of this session that is over, the last first
@@ -65,6 +66,9 @@ type App struct {
 	typing     bool     // the command line has the focus
 	past       history  // of the command line
 	candidates []string // for the word on it, after tab
+	stem       string   // the line that the candidates were for
+	offered    string   // the line as tab has left it
+	turn       int      // the candidate that stands on it; -1: none
 	locked     bool     // the curtain is down
 	lastKey    time.Time
 	early      ahead

@@ -15,7 +15,7 @@ func newAudit(d *desk) *records {
 		pane: paneAudit, noun: "event",
 		empty: "The log has no events yet.",
 		columns: []column{
-			{"SEQ", 8, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 11, false}, {"ACTION", 11, false}, {"PHASE", 8, false}, {"RESULT", 9, false}, {"TARGET", 0, false},
+			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 9, false}, {"TARGET", 0, false},
 		},
 	}
 	if d.audit == nil {
@@ -72,20 +72,35 @@ func auditTarget(e AuditEvent) string {
 
 func auditRecord(d *desk, e AuditEvent) record {
 	esc := d.esc
-	result, word := toneInfo, e.Result
-	if e.Open {
+	result, word := toneInfo, e.Phase
+	switch {
+	case e.Open:
 		result, word = toneWarn, "open"
+	case e.Phase == "outcome" && e.Result != "":
+		word = e.Result
 	}
 	if e.Result != "" && e.Result != "ok" && e.Result != "done" {
 		result = toneWarn
 	}
 	return record{
-		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, toneInfo, result},
+		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, result},
 		cells: []safetext.Text{
-			esc.Const(group(e.Seq)), esc.Const(minute(e.At)), esc.LineMax(e.Actor, maxTitle), esc.Line(e.Action),
-			esc.Line(e.Phase), esc.LineMax(word, maxTitle), nameFirst(esc, auditTarget(e)),
+			esc.Const(group(e.Seq)), esc.Const(minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
+			esc.LineMax(word, maxTitle), nameFirst(esc, auditTarget(e)),
 		},
 	}
+}
+
+// claimed stands before an operator whose key nobody has checked.
+const claimed = "unauthenticated "
+
+// actorCell is an operator in a narrow column: the name first, and a question mark
+// where it is only claimed; the event itself says that in words.
+func actorCell(esc safetext.Escaper, actor string) safetext.Text {
+	if name, ok := strings.CutPrefix(actor, claimed); ok {
+		return esc.Sprintf("? %s", esc.LineMax(name, maxTitle))
+	}
+	return esc.LineMax(actor, maxTitle)
 }
 
 func auditText(d *desk, e AuditEvent) *text {

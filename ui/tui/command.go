@@ -16,6 +16,7 @@ type verb struct {
 	name, argument, about string
 	run                   func(argument string) tea.Cmd
 	choices               func() []string // what the argument can be completed to; nil: nothing
+	words                 func() []string // what the last word of the argument can be completed to; nil: nothing
 	// more asks a store for further choices; nil: there are none.
 	more func(line, word string) tea.Cmd
 }
@@ -29,8 +30,8 @@ func (a *App) verbs() []verb {
 		{name: "store", argument: "NAME", about: "the items of a store", run: a.runStore, choices: a.storeNames},
 		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: a.runTier, choices: a.tierNames},
 		{name: "go", argument: "REF", about: "the item with this reference, store:id", run: a.runGo, choices: a.references, more: a.moreReferences},
-		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall},
-		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit)},
+		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall, words: a.queryWords},
+		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit), words: a.auditWords},
 		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
 		{name: "conflicts", argument: "[WORDS]", about: "second copies of items, filtered by these words", run: a.runRecords(paneConflicts)},
 		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: a.runRecords(paneErasure)},
@@ -132,11 +133,16 @@ func (a *App) runCommand() tea.Cmd {
 	a.past.add(line)
 	for _, v := range a.verbs() {
 		if v.name == name {
+			argument = strings.TrimSpace(argument)
+			if v.argument == "" && argument != "" {
+				a.say(toneWarn, a.d.st.esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
+				return nil
+			}
 			if obeyed != nil {
 				obeyed(Binding{Keys: []string{":" + v.name}, Description: v.about})
 			}
 			a.leavePage(v.name)
-			return v.run(strings.TrimSpace(argument))
+			return v.run(argument)
 		}
 	}
 	if near := a.nearest(name); near != "" {
@@ -189,18 +195,31 @@ func slips(a, b string) int {
 // maxVerb is longer than every command.
 const maxVerb = 20
 
-// possible is what the text could become.
+// possible is what the text could become. Blanks before the argument do not count.
 func (a *App) possible(text string) []string {
 	name, argument, inArgument := strings.Cut(text, " ")
+	argument = strings.TrimLeft(argument, " ")
 	var out []string
+	add := func(line string) {
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
 	for _, v := range a.verbs() {
 		switch {
 		case !inArgument && strings.HasPrefix(v.name, name):
-			out = append(out, v.name)
+			add(v.name)
 		case inArgument && v.name == name && v.choices != nil:
 			for _, c := range v.choices() {
 				if strings.HasPrefix(c, argument) {
-					out = append(out, v.name+" "+c)
+					add(v.name + " " + c)
+				}
+			}
+		case inArgument && v.name == name && v.words != nil:
+			at := strings.LastIndexByte(argument, ' ') + 1
+			for _, w := range v.words() {
+				if strings.HasPrefix(w, argument[at:]) && w != argument[at:] {
+					add(v.name + " " + argument[:at] + w)
 				}
 			}
 		}
@@ -208,10 +227,47 @@ func (a *App) possible(text string) []string {
 	return out
 }
 
+// queryWords are words of queries that were made in this session.
+func (a *App) queryWords() []string {
+	var out []string
+	for i := len(a.past.lines) - 1; i >= 0; i-- {
+		if query, ok := strings.CutPrefix(a.past.lines[i], "recall "); ok {
+			out = append(out, strings.Fields(query)...)
+		}
+	}
+	if p, ok := a.panes[paneRecall].(*recall); ok {
+		out = append(out, strings.Fields(p.input.text())...)
+	}
+	return out
+}
+
+// auditWords are the fields that a filter of the log can name, with the values that
+// are known.
+func (a *App) auditWords() []string {
+	var out []string
+	for _, f := range auditFields {
+		values := map[string][]string{"store": a.storeNames(), "action": {"retain", "forget", "recall"}, "outcome": {"ok", "refused", "failed", "open"}, "phase": {"intent", "outcome"}}[f]
+		if len(values) == 0 {
+			values = []string{""}
+		}
+		for _, v := range values {
+			out = append(out, f+":"+v)
+		}
+	}
+	return out
+}
+
 // complete extends the word before the cursor as far as all choices agree, and
-// shows them when there are several.
+// shows them when there are several; pressed again it goes through them.
 func (a *App) complete() tea.Cmd {
 	line := a.command.text()
+	if len(a.candidates) > 1 && line == a.offered {
+		a.turn = (a.turn + 1) % len(a.candidates)
+		a.offered = a.candidates[a.turn]
+		a.command.set(a.offered)
+		return nil
+	}
+	a.turn = -1
 	a.offer(a.possible(line))
 	name, word, inArgument := strings.Cut(line, " ")
 	for _, v := range a.verbs() {
@@ -240,48 +296,56 @@ func (a *App) offer(choices []string) {
 	} else if !strings.Contains(common, " ") {
 		common += " "
 	}
-	if len(common) > len(a.command.text()) {
+	if typed := a.command.text(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
 		a.command.set(common)
 	}
+	a.offered = a.command.text()
+	a.stem = a.offered
 }
 
 // completed takes what a store knows, as long as the line is the one it was for.
 func (a *App) completed(m completions) {
-	if a.typing && strings.HasPrefix(a.command.text(), m.line) {
+	if a.typing && a.turn < 0 && strings.HasPrefix(a.command.text(), m.line) {
 		line := a.command.text()
 		a.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
 	}
 }
 
-// candidateWords are the choices as they are shown: without what stands on the line
-// already, and up to the next part of a path.
-func (a *App) candidateWords() []string {
-	typed := a.command.text()
-	said := strings.LastIndexAny(typed, " /:") + 1
-	var out []string
-	for _, c := range a.candidates {
+// candidateWords are the choices as they are shown: without what stood on the line
+// already, and up to the next part of a path. at is the one that stands there now.
+func (a *App) candidateWords() (out []string, at int) {
+	said := strings.LastIndexAny(a.stem, " /:") + 1
+	at = -1
+	for i, c := range a.candidates {
 		word := c
-		if strings.HasPrefix(c, typed[:said]) {
+		if strings.HasPrefix(c, a.stem[:said]) {
 			word = c[said:]
 		}
-		if i := strings.IndexByte(word, '/'); i >= 0 {
+		if i := strings.IndexByte(word, '/'); i >= 0 && a.turn < 0 {
 			word = word[:i+1]
 		}
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}
+		if i == a.turn {
+			at = len(out) - 1
+		}
 	}
-	return out
+	return out, at
 }
 
 // candidateLine stands in place of the keys while there is a choice.
 func (a *App) candidateLine() string {
 	st := a.d.st
 	r := st.row(a.width).blank(1)
-	words := a.candidateWords()
-	for i, word := range words {
-		t := st.esc.Line(word)
-		if rest := len(words) - i; t.Width()+12 > r.left {
+	words, at := a.candidateWords()
+	from := max(at, 0) // what stands on the line is in sight, however many there are
+	for i := from; i < len(words); i++ {
+		t := st.esc.Line(words[i])
+		if i == at {
+			t = st.esc.Sprintf("[%s]", words[i])
+		}
+		if rest := len(words) - i; t.Width()+12 > r.left && i > from {
 			r.put(st.dim, st.esc.Sprintf("and %d more", rest))
 			break
 		}
@@ -320,6 +384,10 @@ func (a *App) goTo(n int) tea.Cmd {
 }
 
 func (a *App) runStore(name string) tea.Cmd {
+	if name == "" && len(a.members) > 0 {
+		a.say(toneWarn, a.d.st.esc.Sprintf("say which store; there are %s", strings.Join(a.storeNames(), ", ")))
+		return nil
+	}
 	if _, err := a.d.fleet.Store(name); err != nil {
 		a.say(toneWarn, reason(a.d.st.esc, err))
 		return nil
@@ -333,6 +401,10 @@ func (a *App) runTier(tier string) tea.Cmd {
 	s, err := a.d.fleet.Store(store)
 	if err != nil {
 		a.say(toneWarn, reason(a.d.st.esc, err))
+		return nil
+	}
+	if tier == "" {
+		a.say(toneWarn, a.d.st.esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(a.tierNames(), ", ")))
 		return nil
 	}
 	if _, ok := s.Tier(tier); !ok {
@@ -383,7 +455,10 @@ func (a *App) runHelp(words string) tea.Cmd {
 func (a *App) runTheme(name string) tea.Cmd {
 	theme, ok := themeNamed(name)
 	switch {
-	case !ok || name == "":
+	case !ok:
+		a.say(toneWarn, a.d.st.esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(Themes(), ", ")))
+		return nil
+	case name == "":
 		a.say(toneWarn, a.d.st.esc.Sprintf("the theme is %s; there are %s", a.looks.theme, strings.Join(Themes(), ", ")))
 		return nil
 	case !a.looks.colour:

@@ -67,7 +67,7 @@ func TestCommandLine(t *testing.T) {
 	d := atDesk(nil)
 	d.keys(":", "t", "tab").wants(t, ":t", "tier", "tiers", "theme")
 	d.keys("i", "tab").wants(t, ":tier")
-	d.keys("tab").wants(t, "tier  tiers")
+	d.keys("tab").wants(t, ":tier", "[tier]  tiers")
 	d.keys("esc", ":")
 	for _, c := range "store gr" {
 		d.keys(string(c))
@@ -188,4 +188,31 @@ func TestPlaceIsKept(t *testing.T) {
 	if got := d.screen(); got != at {
 		t.Errorf("after another pane the list is another:\n%s\nit was\n%s", got, at)
 	}
+}
+
+// Tab goes through what there is to choose from, takes blanks for what they are, and
+// completes words of a filter and of earlier queries.
+func TestCompletionGoesRound(t *testing.T) {
+	t.Parallel()
+	d := atDesk(nil)
+	d.keys(":").typed("theme ").keys("tab").wants(t, "auto  dark  light")
+	d.keys("tab").wants(t, ":theme auto", "[auto]").keys("tab").wants(t, ":theme dark", "[dark]").keys("tab", "tab", "tab", "tab").wants(t, ":theme auto", "[auto]").keys("esc")
+	d.keys(":").typed("store  gr").keys("tab").wants(t, ":store graph").keys("esc")
+	d.keys(":").typed("go graph:node-1").keys("tab").settle("node-1")
+	d.keys("tab", "tab").lacks(t, ":go graph:node-1 ").keys("esc")
+	d.line("recall deploy window")
+	d.keys(":").typed("recall win").keys("tab").wants(t, ":recall window").keys("esc")
+	d.keys(":").typed("audit actor:ann st").keys("tab").wants(t, ":audit actor:ann store:", "crewship  graph").keys("tab").wants(t, ":audit actor:ann store:crewship", "[crewship]").keys("esc")
+}
+
+// What a command cannot take it says, and what it could.
+func TestCommandsRefuse(t *testing.T) {
+	t.Parallel()
+	d := atDesk(nil)
+	d.line("theme nope").wants(t, `there is no theme "nope"; there are auto, dark, light`)
+	d.line("theme").wants(t, "the theme is auto; there are")
+	d.line("store").wants(t, "say which store; there are crewship, graph")
+	d.line("store nope").wants(t, `no store is named "nope"`)
+	d.line("tier").wants(t, "say which tier of crewship; there are agent")
+	d.line("health junk").wants(t, ":health takes nothing after it", "[2 Tiers]")
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -122,7 +123,7 @@ func conflictRecord(d *desk, c conflict.Copy, again bool) record {
 	base := esc.LineMax(path.Base(c.Target), maxTitle)
 	switch {
 	case again: // one more copy of the base above
-		base = esc.Sprintf("+ %s", base)
+		base = esc.Sprintf("also %s", base)
 	case c.Target == "":
 		base = esc.Const("-")
 	}
@@ -215,6 +216,11 @@ func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
 			*aside = !*aside
 			p.kind.detail = d.conflictDetail(*aside, p.detail.width)
 			p.asked = ""
+			word := "both sides one below the other; s sets them beside each other"
+			if *aside {
+				word = "both sides beside each other, then what is known of them; s sets them one below the other"
+			}
+			d.say(toneInfo, d.st.esc.Const(word))
 			return p.show()
 		}},
 		{Keys: []string{"D"}, Description: "remove every redundant copy of all stores, after a question that counts them",
@@ -248,11 +254,12 @@ func (d *desk) conflictDetail(aside bool, width int) func(context.Context, any) 
 		case cmp.Redundant:
 			return newText(append(head, headLine{value: d.esc.Const("Both are the same, byte for byte:"), kind: headNote}), cmp.BaseText)
 		case aside:
-			return newText(append(head, d.sides(cmp, width)...), "")
+			// The comparison comes first: where there is little room, it is what was asked for.
+			return newText(slices.Concat(head[:1], d.sides(cmp, width), []headLine{{kind: headBlank}}, head[1:len(head)-1]), "")
 		}
 		var diff comparison
 		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
-		return diff.text(head)
+		return diff.text(append(head[:len(head)-1], headLine{value: diff.copyWords(d.esc), kind: headNote}, headLine{kind: headBlank}))
 	}
 }
 

@@ -176,6 +176,9 @@ func (a *App) show(d *dialog) tea.Cmd {
 	d.gen = a.dialogs
 	a.dialog = d
 	a.message = safetext.Text{}
+	if questioned != nil {
+		questioned(d, false)
+	}
 	cmd := a.d.later(overlayPane)(inFlight, armed{a.dialogs})
 	if d.body == nil {
 		return cmd
@@ -286,6 +289,9 @@ func (d *dialog) enterHint() string {
 func (a *App) dialogCancel() tea.Cmd {
 	d := a.dialog
 	a.dialog = nil
+	if questioned != nil {
+		questioned(d, true)
+	}
 	if d.canceled != nil {
 		return d.canceled()
 	}

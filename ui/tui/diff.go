@@ -103,6 +103,11 @@ func (c *comparison) line(sign byte, content string, marks []mark) {
 	}
 }
 
+// copyWords are how a copy differs from its base, in signs and in words.
+func (c change) copyWords(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", group(int64(c.added)), group(int64(c.removed)), plural(int64(c.added), "line"), plural(int64(c.removed), "line"))
+}
+
 // text is the comparison under a head.
 func (c *comparison) text(head []headLine) *text {
 	t := newText(head, c.body.String())

@@ -82,7 +82,7 @@ func (p *health) check(name string) tea.Cmd {
 		for r := range fleet.Health(ctx, name) {
 			return checked{r}
 		}
-		return checked{backends.HealthReport{Store: name, Status: model.HealthStatus{Message: "the check was cancelled"}}}
+		return checked{backends.HealthReport{Store: name, Status: model.HealthStatus{Message: "the check was stopped"}}}
 	})
 }
 

@@ -55,7 +55,7 @@ func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []strin
 	out := answered{gen: gen, answer: a, failed: a.Err != nil, status: answerStatus(esc, a)}
 	name := esc.Line(a.Store)
 	for i, h := range a.Result.Hits {
-		snippet := esc.Line(fromMatch(h.Snippet, words))
+		snippet := fromMatch(esc, h.Snippet, words)
 		row := hitRow{
 			store: a.Store, rank: i + 1, hit: h, name: name,
 			snippet: snippet, matches: matches(snippet, words),
@@ -71,10 +71,10 @@ func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []strin
 }
 
 // fromMatch cuts a snippet to begin a little before its first match.
-func fromMatch(s string, words []string) string {
+func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 	low := strings.ToLower(s)
 	if len(low) != len(s) {
-		return s
+		return esc.Line(s)
 	}
 	first := -1
 	for _, w := range words {
@@ -83,13 +83,13 @@ func fromMatch(s string, words []string) string {
 		}
 	}
 	if first <= 2*snippetLead {
-		return s
+		return esc.Line(s)
 	}
 	at := first - snippetLead
 	for at > 0 && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	return "..." + s[at:]
+	return esc.Sprintf("%s%s", leftOut(esc), s[at:])
 }
 
 // answerStatus says in one line what a store answered, or that it did not.

@@ -85,7 +85,7 @@ func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record], said, 
 	i := start
 	for ; i < len(all) && len(out.rows) < q.Limit; i++ {
 		row := jobRow{all[i], d.jobs.Tied(all[i].ID)}
-		if containsAll(q, string(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
+		if containsAll(q, string(row.State), jobWord(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
 			out.rows = append(out.rows, d.jobRecord(row))
 		}
 	}
@@ -116,7 +116,7 @@ func (d *desk) jobRecord(row jobRow) record {
 		t = toneWarn
 	}
 	return record{key: string(row.ID), raw: row, tones: []tone{t}, cells: []safetext.Text{
-		esc.Line(string(row.State)), esc.LineMax(jobKind(row.Kind), maxTitle), jobProgress(esc, row.Status), esc.Const(d.time.age(row.Started)), esc.LineMax(row.Title, maxTitle),
+		esc.Line(jobWord(row.State)), esc.LineMax(jobKind(row.Kind), maxTitle), jobProgress(esc, row.Status), esc.Const(d.time.age(row.Started)), esc.LineMax(row.Title, maxTitle),
 	}}
 }
 
@@ -145,7 +145,7 @@ func (d *desk) jobText(row jobRow) *text {
 	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
 	head := []headLine{
 		{value: esc.LineMax(row.Title, maxField), kind: headTitle},
-		field("state", esc.Sprintf("%s: %s", string(row.State), esc.Const(jobState(row)))),
+		field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
 		field("progress", jobProgress(esc, row.Status)),
 	}
 	if underWay(row.Status) {
@@ -172,6 +172,19 @@ func (d *desk) jobText(row jobRow) *text {
 	head = append(head, field("steps", esc.Sprintf("%s in its journal", plural(int64(row.Steps), "complete step"))),
 		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, maxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
 	return newText(head, "")
+}
+
+// jobWord is a state as the program calls it everywhere: what an operator ends is
+// stopped, what ends by itself before its end is broken off. Only a question is
+// cancelled.
+func jobWord(s jobs.State) string {
+	switch s {
+	case jobs.Cancelled:
+		return "stopped"
+	case jobs.Interrupted:
+		return "broken off"
+	}
+	return string(s)
 }
 
 // jobState says what a state means and what can be done about it.

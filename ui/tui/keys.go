@@ -60,6 +60,10 @@ func find(bindings []Binding, key string) (Binding, bool) {
 // ask which ones no robot has pressed.
 var obeyed func(b Binding)
 
+// questioned is told of each question that is asked, and of each that is cancelled.
+// Only tests set it, for the same end.
+var questioned func(d *dialog, cancelled bool)
+
 // Section is a heading of the help with its keys.
 type Section struct {
 	Title    string

@@ -49,7 +49,8 @@ type layout struct {
 	terms    []string
 	markdown bool // bodies are rendered
 	needle   *needle
-	here     spot // the match that was gone to; empty: none
+	here     spot  // the match that was gone to; empty: none
+	grid     *grid // the table that was drawn last, of one call of around
 }
 
 // Labels of head lines share one column as wide as the widest, within limits.
@@ -177,8 +178,16 @@ func (l layout) drawn(t *text, off int, raw string, cont bool) (string, look, []
 	switch {
 	case t.kind == bodyDiff:
 		return raw, diffLook(raw, cont), parts
+	case l.markdown && off < t.front:
+		return raw, lookDim, parts
 	case l.markdown && !cont && len(parts) == 0 && len(raw) < pieceBytes:
-		return markdownLine(raw, t.fenced(off), l.st.esc.ASCII)
+		code := t.fenced(off)
+		if !code && tableLine(raw) {
+			if g := l.gridAt(t, off); g.widths != nil {
+				return l.tableRow(raw, g)
+			}
+		}
+		return markdownLine(raw, code, l.st.esc.ASCII)
 	}
 	return raw, lookPlain, parts
 }
@@ -258,6 +267,7 @@ func cutRuns(runs []stretch, start, end int) []stretch {
 
 // around lays out the rows above and from a place on.
 func (l layout) around(t *text, at place, before, after int) (rows []wrapped, index int) {
+	l.grid = new(grid)
 	var head, body []wrapped
 	off := max(at.off, 0)
 	line := t.lineAt(off)

@@ -40,6 +40,7 @@ var spokenFor = map[string]string{
 	"b, c and B resolve it as bytes": "keep base, keep copy and keep both resolve it as bytes",
 
 	"a files one":                         "request files one",
+	"a files a new one":                   "request files a new one",
 	"a files a request":                   "request files one",
 	"p searches every store":              "plan searches every store",
 	"p makes one":                         "plan makes one",

@@ -158,6 +158,9 @@ func markdownLine(raw string, inCode, ascii bool) (string, look, []stretch) {
 		return "    " + raw, lookCode, nil
 	case strings.HasPrefix(body, "#"):
 		if title := strings.TrimLeft(body, "#"); len(body)-len(title) <= 6 && strings.HasPrefix(title, " ") {
+			if !ascii { // there the look alone would tell a heading, and it may have none
+				body = strings.TrimLeft(title, " ")
+			}
 			text, runs := inline(indent + body)
 			return text, lookHeading, runs
 		}

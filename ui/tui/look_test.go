@@ -13,7 +13,7 @@ import (
 
 func TestMarkdownLine(t *testing.T) {
 	for raw, want := range map[string]string{
-		"# Title": "# Title", "- item": "• item", "  * deep **strong** x": "  • deep strong x", "- [x] done": "[x] done",
+		"# Title": "Title", "###### Sixth *deep*": "Sixth deep", "#hashtag": "#hashtag", "- item": "• item", "  * deep **strong** x": "  • deep strong x", "- [x] done": "[x] done",
 		"a `code` b": "a code b", "[text](https://x.y/z) end": "text (https://x.y/z) end", "snake_case_name": "snake_case_name",
 		"2 * 3 * 4": "2 * 3 * 4", "**open": "**open", "> quoted *em*": "> quoted em", "---": strings.Repeat("-", 40), "*": "*", "": "",
 		"[x]": "[x]", "[]()": "[]()", `\*no\*`: `\*no\*`,
@@ -21,6 +21,9 @@ func TestMarkdownLine(t *testing.T) {
 		if got, _, _ := markdownLine(raw, false, false); got != want {
 			t.Errorf("%q is drawn %q, want %q", raw, got, want)
 		}
+	}
+	if got, l, _ := markdownLine("# Title", false, true); got != "# Title" || l != lookHeading {
+		t.Errorf("in ASCII, where no look may be, a heading is drawn %q", got)
 	}
 	if got, l, _ := markdownLine("# not a title", true, false); got != "    # not a title" || l != lookCode {
 		t.Errorf("code is drawn %q", got)
@@ -32,7 +35,7 @@ func TestMarkdownLine(t *testing.T) {
 func TestMarkdownAnyText(t *testing.T) {
 	st := newTestStyles()
 	rapid.Check(t, func(t *rapid.T) {
-		body := rapid.StringOfN(rapid.SampledFrom([]rune("ab #*_`[]()-\\\n>!é東\x1b\u202e")), 0, 200, -1).Draw(t, "body")
+		body := rapid.StringOfN(rapid.SampledFrom([]rune("ab |#*_`[]()-\\\n>!é東\x1b\u202e")), 0, 200, -1).Draw(t, "body")
 		drawn, _, runs := markdownLine(strings.ReplaceAll(body, "\n", ""), false, false)
 		last := 0
 		for _, r := range runs {
@@ -124,3 +127,79 @@ func TestMultiplexers(t *testing.T) {
 }
 
 func newTestStyles() *styles { return testDesk().st }
+
+// rendered is a text as markdown, a string per row.
+func rendered(body string, width int, ascii bool) (rows []string, all []look) {
+	st := newStyles(looks{ascii: ascii}, true)
+	l := layout{st: st, width: width, markdown: true}
+	drawn, _ := l.around(newText(nil, body), textStart, 500, 500)
+	for _, r := range drawn {
+		rows, all = append(rows, r.text.String()), append(all, r.look)
+	}
+	return rows, all
+}
+
+func looks_(ascii bool) looks { return looks{ascii: ascii} }
+
+// The columns of a table stand in line, whatever is in its cells; a table that has no
+// room is shown as it is stored.
+func TestMarkdownTable(t *testing.T) {
+	const body = "before\n| name | what it is |\n|:--|--:|\n| 東京 | a `b|c` d |\n| x\x1b | **strong** \\| end |\n|short|\nafter | bar |\n| alone |\n"
+	rows, _ := rendered(body, 60, false)
+	want := []string{
+		"before", "name │ what it is", "─────┼──────────────", "東京 │ a b|c d", "x^[  │ strong \\| end", "short │", "after | bar |", "| alone |",
+	}
+	want[1], want[2], want[3], want[4] = "name  │ what it is", "──────┼──────────────", "東京  │ a b|c d", "x^[   │ strong \\| end"
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Error(diff)
+	}
+	ascii, _ := rendered("| a | b |\n|---|---|\n| 1 | 22 |\n", 60, true)
+	if diff := cmp.Diff([]string{"a | b", "--+---", "1 | 22"}, ascii); diff != "" {
+		t.Error(diff)
+	}
+	narrow, _ := rendered("| aaaaaaaaaa | bbbbbbbbbb |\n|---|---|\n", 16, false)
+	if !strings.HasPrefix(narrow[0], "| aaaa") {
+		t.Errorf("without room it is drawn %q", narrow)
+	}
+	code, _ := rendered("```\n| a | b |\n|---|---|\n```\n", 60, false)
+	if code[1] != "    | a | b |" {
+		t.Errorf("code is drawn as a table: %q", code)
+	}
+}
+
+// A table of megabytes is drawn the same wherever the window stands, and a window of
+// it costs no more than a block of the text.
+func TestMarkdownLongTable(t *testing.T) {
+	body := "| n | what |\n|---|---|\n" + strings.Repeat("| 1 | some words here |\n", 200_000)
+	txt := newText(nil, body)
+	l := layout{st: newTestStyles(), width: 60, markdown: true}
+	at := txt.lineStart(len(body) / 2)
+	from := func(at place) string {
+		rows, i := l.around(txt, at, 40, 40)
+		return rows[i].text.String()
+	}
+	if a, b := from(place{off: at}), "1 │ some words here"; a != b {
+		t.Errorf("in the middle it is drawn %q, want %q", a, b)
+	}
+	_, next := txt.pieceEnd(at)
+	rows, _ := l.around(txt, place{off: next}, 40, 40)
+	for _, r := range rows {
+		if r.at.off == at && r.text.String() != "1 │ some words here" {
+			t.Errorf("from another place it is drawn %q", r.text)
+		}
+	}
+}
+
+// The metadata in front of a document is quiet, and no rule is drawn for its marks.
+func TestMarkdownFront(t *testing.T) {
+	for body, quiet := range map[string]int{
+		"---\nslug: a\n# b: c\n---\n# T\n": 4, "---\r\nslug: a\r\n---\r\nx\r\n": 3, "---\nno end\n": 0, "x\n---\n": 0, "": 0, "---\n": 0, "---\n---": 2, "---": 0,
+	} {
+		rows, looks := rendered(body, 60, false)
+		for i := range rows {
+			if is := looks[i] == lookDim && rows[i] == strings.Split(strings.ReplaceAll(body, "\r", ""), "\n")[i]; is != (i < quiet) {
+				t.Errorf("%q: row %d is %q, quiet %v", body, i, rows[i], is)
+			}
+		}
+	}
+}

@@ -127,7 +127,7 @@ func TestSearchOfTenMegabytes(t *testing.T) {
 			p.search.in.set(words)
 			p.searched()
 			p.settle()
-			if took := time.Since(begin); took > 2*time.Second {
+			if took := time.Since(begin); took > 15*time.Second { // what is not linear takes minutes; other programs take their share
 				t.Errorf("%s, %q: %s", name, words, took)
 			} else {
 				t.Logf("%s, %q: %s, %s", name, words, took.Round(time.Millisecond), p.search.tally(p.st.esc))

@@ -1,5 +1,61 @@
 package tui
 
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // OnObeyed has f called for each key and command that is carried out, on the update
 // loop.
 func OnObeyed(f func(Binding)) { obeyed = f }
+
+// OnQuestion has f called for each question that is asked and for each that is
+// cancelled, on the update loop. sort tells questions apart by their title, their
+// buttons and how they begin, whatever they are about.
+func OnQuestion(f func(sort string, cancelled bool)) {
+	questioned = func(d *dialog, cancelled bool) { f(questionSort(d), cancelled) }
+}
+
+func questionSort(d *dialog) string {
+	out := d.title.String()
+	for _, c := range d.choices {
+		out += "/" + c.verb
+	}
+	i := slices.IndexFunc(d.lines, func(l headLine) bool { return l.kind == headTitle }) // a warning stands over a question that is asked again
+	if i < 0 {
+		return out
+	}
+	words := strings.Fields(d.lines[i].value.String())
+	for i, w := range words[:min(len(words), 2)] {
+		switch {
+		case w[0] >= '0' && w[0] <= '9':
+			w = "#"
+		case i > 0 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "":
+			w = "*"
+		}
+		out += " " + w
+	}
+	return out
+}
+
+var titleOf = regexp.MustCompile(`(?:dialog\{\s*title: |title: )(?:a\.d\.)?esc\.Const\("([A-Z][^"]*)"\)`)
+
+// Questions are the titles of the questions that the program asks, from its source.
+func Questions() []string {
+	var out []string
+	files, _ := os.ReadDir(".")
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		src, _ := os.ReadFile(f.Name())
+		for _, m := range titleOf.FindAllStringSubmatch(string(src), -1) {
+			if !slices.Contains(out, m[1]) {
+				out = append(out, m[1])
+			}
+		}
+	}
+	return out
+}

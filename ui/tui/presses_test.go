@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +27,7 @@ func notePresses(file string) {
 		return
 	}
 	known := map[string]bool{}
-	tui.OnObeyed(func(b tui.Binding) {
-		id := pressOf(b)
+	note := func(id string) {
 		if known[id] {
 			return
 		}
@@ -38,12 +38,65 @@ func notePresses(file string) {
 		}
 		_, _ = f.WriteString(id + "\n") // one write: lines of several programs do not mix
 		_ = f.Close()
+	}
+	tui.OnObeyed(func(b tui.Binding) { note(pressOf(b)) })
+	tui.OnQuestion(func(sort string, cancelled bool) {
+		if cancelled {
+			note(cancelledSign + sort)
+		} else {
+			note(askedSign + sort)
+		}
 	})
 }
 
+// What stands before a question in the file: no key is called so.
+const (
+	askedSign     = "asked\t\t"
+	cancelledSign = "cancelled\t\t"
+)
+
+// neverCancelled lists the questions that robots were asked and have not cancelled
+// even once, and those of the program that no robot was asked.
+func neverCancelled(file string) (missing []string) {
+	asked, cancelled := map[string]bool{}, map[string]bool{}
+	for id := range notesIn(file) {
+		if sort, ok := strings.CutPrefix(id, askedSign); ok {
+			asked[sort] = true
+		}
+		if sort, ok := strings.CutPrefix(id, cancelledSign); ok {
+			cancelled[sort] = true
+		}
+	}
+	for sort := range asked {
+		if !cancelled[sort] {
+			missing = append(missing, "cancelled the question "+sort)
+		}
+	}
+	for _, title := range tui.Questions() {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(asked)), func(sort string) bool {
+			return strings.HasPrefix(sort, title+"/") || sort == title || strings.HasPrefix(sort, title+" ")
+		}) {
+			missing = append(missing, "been asked the question "+title)
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+func notesIn(file string) map[string]bool {
+	out := map[string]bool{}
+	if f, err := os.Open(file); err == nil {
+		defer f.Close()
+		for s := bufio.NewScanner(f); s.Scan(); {
+			out[s.Text()] = true
+		}
+	}
+	return out
+}
+
 // watchPresses runs the tests and, when all of them ran, fails unless robots have
-// pressed every key of the key table and given every command. A key that was only
-// refused does not count.
+// pressed every key of the key table, given every command and cancelled every sort of
+// question. A key that was only refused does not count.
 func watchPresses(run func() int) int {
 	dir, err := os.MkdirTemp("", "presses")
 	if err != nil {
@@ -65,8 +118,12 @@ func watchPresses(run func() int) int {
 		return code
 	}
 	missing := neverPressed(file)
+	for i, m := range missing {
+		missing[i] = "pressed " + m
+	}
+	missing = append(missing, neverCancelled(file)...)
 	for _, m := range missing {
-		fmt.Fprintf(os.Stderr, "no robot has pressed %s\n", m)
+		fmt.Fprintf(os.Stderr, "no robot has %s\n", m)
 	}
 	if len(missing) > 0 {
 		return 1
@@ -90,13 +147,7 @@ func moved(pressed map[string]bool, b tui.Binding) bool {
 
 // neverPressed lists what nobody has pressed, as the key table has it.
 func neverPressed(file string) (missing []string) {
-	pressed := map[string]bool{}
-	if f, err := os.Open(file); err == nil {
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			pressed[s.Text()] = true
-		}
-	}
+	pressed := notesIn(file)
 	for _, s := range tui.KeyTable() {
 		for _, b := range s.Bindings {
 			if s.Title == "Commands" {

@@ -251,14 +251,22 @@ func (s *styles) text(p paint, t safetext.Text, width int) string {
 	return s.row(width).put(p, t).end()
 }
 
+// leftOut stands for what is left out at the beginning of a text.
+func leftOut(esc safetext.Escaper) safetext.Text {
+	if esc.ASCII {
+		return esc.Const("...")
+	}
+	return esc.Const("…")
+}
+
 // tail fits a name into width columns and leaves out its beginning when it is too
 // long: of a path, the end tells most. whole is raw and suffix, escaped.
 func (s *styles) tail(whole safetext.Text, raw, suffix string, width int) safetext.Text {
-	const lead = "..."
-	if raw == "" || s.width(whole) <= width || width < 2*len(lead) {
+	lead := leftOut(s.esc)
+	if raw == "" || s.width(whole) <= width || width < 6 {
 		return whole
 	}
-	room := width - len(lead) - len(suffix)
+	room := width - s.width(lead) - len(suffix)
 	at := len(raw)
 	for at > 0 {
 		_, n := utf8.DecodeLastRuneInString(raw[:at])

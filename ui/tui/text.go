@@ -26,8 +26,31 @@ type text struct {
 
 	kind  bodyKind
 	marks []mark // parts of the body that are painted apart, in order
+	front int    // where the front matter ends; 0: there is none
 	// fences tells for each block whether it begins inside of fenced code.
 	fences []bool
+}
+
+// maxFront bounds how far the end of a front matter is looked for.
+const maxFront = 64 << 10
+
+// frontEnd is where the lines of metadata end that a document may begin with.
+func frontEnd(body string) int {
+	body = strings.ReplaceAll(body[:min(len(body), maxFront)], "\r\n", " \n") // as long as it was
+	if !strings.HasPrefix(strings.Replace(body, " \n", "\n", 1), "---\n") {
+		return 0
+	}
+	for at := strings.IndexByte(body, '\n') + 1; at < len(body); {
+		end := strings.IndexByte(body[at:], '\n')
+		if end < 0 {
+			end = len(body) - at - 1
+		}
+		if line := strings.TrimRight(body[at:at+end+1], " \n"); line == "---" || line == "..." {
+			return at + end + 1
+		}
+		at += end + 1
+	}
+	return 0
 }
 
 // bodyKind says how the lines of a body are drawn.
@@ -70,6 +93,7 @@ func newText(head []headLine, body string) *text {
 		t.total++
 	}
 	t.indexFences()
+	t.front = frontEnd(body)
 	return t
 }
 

@@ -15,7 +15,11 @@ func (a *App) noUndo() string {
 	if why := a.d.locked(""); why != "" {
 		return why
 	}
-	if len(a.undos) == 0 {
+	switch {
+	case len(a.undos) > 0:
+	case a.undid:
+		return "what could be undone of this session is undone; :undo lists earlier changes"
+	default:
 		return "nothing was done here yet; :undo lists earlier changes"
 	}
 	return ""
@@ -24,6 +28,7 @@ func (a *App) noUndo() string {
 // takeUndo removes an entry from what z takes back.
 func (a *App) takeUndo(id string) {
 	for i := range a.undos {
+		a.undid = a.undid || slices.Contains(a.undos[i], id)
 		a.undos[i] = slices.DeleteFunc(slices.Clone(a.undos[i]), func(u string) bool { return u == id })
 	}
 	a.undos = slices.DeleteFunc(a.undos, func(u []string) bool { return len(u) == 0 })

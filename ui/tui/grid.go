@@ -1,0 +1,153 @@
+package tui
+
+import (
+	"strings"
+)
+
+// grid is a table of a markdown text that is drawn with its columns in line: the
+// part of it that stands in one block of the index, so that what is drawn does not
+// depend on where the window begins, and costs no more in a long text.
+type grid struct {
+	from, to int   // in the body
+	widths   []int // of the columns; nil: it has no room and is shown as it is stored
+}
+
+// tableLine reports whether a line can be a row of a table.
+func tableLine(raw string) bool {
+	body := strings.TrimSpace(raw)
+	return len(body) > 2 && body[0] == '|' && body[len(body)-1] == '|'
+}
+
+// tableRule tells the line under the head of a table: dashes and colons only.
+func tableRule(raw string) bool {
+	return tableLine(raw) && strings.Contains(raw, "-") && strings.Trim(raw, "|-: \t") == ""
+}
+
+// tableCells splits a row; a bar behind a backslash or inside of code is text.
+func tableCells(raw string) []string {
+	body := strings.TrimSpace(raw)
+	body = body[1 : len(body)-1]
+	var out []string
+	start, code := 0, false
+	for i := 0; i < len(body); i++ {
+		switch {
+		case body[i] == '\\':
+			i++
+		case body[i] == '`':
+			code = !code
+		case body[i] == '|' && !code:
+			out = append(out, strings.TrimSpace(body[start:i]))
+			start = i + 1
+		}
+	}
+	return append(out, strings.TrimSpace(body[start:]))
+}
+
+// gridAt is the table that the line at off stands in.
+func (l layout) gridAt(t *text, off int) grid {
+	if l.grid != nil && off >= l.grid.from && off < l.grid.to {
+		return *l.grid
+	}
+	low := off / blockBytes * blockBytes
+	high := min(low+blockBytes, len(t.body))
+	g := grid{from: off, to: off}
+	line := func(at int) (raw string, next int) {
+		end := strings.IndexByte(t.body[at:high], '\n')
+		if end < 0 {
+			return t.body[at:high], high
+		}
+		return t.body[at : at+end], at + end + 1
+	}
+	goesOn := g.from == low && low > 0 // the table begins in the block before, or may
+	for g.from > low {
+		prev := strings.LastIndexByte(t.body[low:g.from-1], '\n') + 1 + low
+		if prev == low && low > 0 { // perhaps not the beginning of its line
+			goesOn = true
+			break
+		}
+		if raw, _ := line(prev); !tableLine(raw) {
+			break
+		}
+		g.from = prev
+	}
+	ruled := goesOn
+	for at := g.from; at < high; {
+		raw, next := line(at)
+		if !tableLine(raw) {
+			break
+		}
+		g.to = next
+		at = next
+		if tableRule(raw) {
+			ruled = true
+			continue
+		}
+		for i, c := range tableCells(raw) {
+			if i == len(g.widths) {
+				g.widths = append(g.widths, 1)
+			}
+			g.widths[i] = max(g.widths[i], l.cellWidth(c))
+		}
+	}
+	room := l.width - gutter(t)
+	for _, w := range g.widths {
+		room -= w + len(barSign)
+	}
+	if room < -len(barSign) || !ruled { // a row alone, or one that would be torn: as it is stored
+		g.widths = nil
+	}
+	if l.grid != nil {
+		*l.grid = g
+	}
+	return g
+}
+
+// cellWidth is the columns that a cell takes when it is drawn, escapes included.
+func (l layout) cellWidth(c string) int {
+	text, _ := inline(c)
+	return l.st.width(l.st.esc.EscapeLine([]byte(text), 8))
+}
+
+// barSign stands between two columns of a table.
+const barSign = " | "
+
+// tableRow draws one row of a table with its columns in line.
+func (l layout) tableRow(raw string, g grid) (string, look, []stretch) {
+	var b strings.Builder
+	var runs []stretch
+	bar := barSign
+	if !l.st.esc.ASCII {
+		bar = " │ "
+	}
+	if tableRule(raw) {
+		line, cross := "─", "─┼─"
+		if l.st.esc.ASCII {
+			line, cross = "-", "-+-"
+		}
+		for i, w := range g.widths {
+			if i > 0 {
+				b.WriteString(cross)
+			}
+			b.WriteString(strings.Repeat(line, w))
+		}
+		return b.String(), lookDim, nil
+	}
+	cells := tableCells(raw)
+	for i, w := range g.widths {
+		if i > 0 {
+			runs = append(runs, stretch{b.Len(), b.Len() + len(bar), lookDim})
+			b.WriteString(bar)
+		}
+		if i >= len(cells) {
+			b.WriteString(strings.Repeat(" ", w))
+			continue
+		}
+		text, parts := inline(cells[i])
+		for _, p := range parts {
+			runs = append(runs, stretch{b.Len() + p.start, b.Len() + p.end, p.look})
+		}
+		b.WriteString(text)
+		b.WriteString(strings.Repeat(" ", max(w-l.cellWidth(cells[i]), 0)))
+	}
+	return strings.TrimRight(b.String(), " "), lookPlain, runs
+}
