@@ -27,7 +27,7 @@ func TestForgetStartsOnCancel(t *testing.T) {
 		r.press("enter").see("cancelled: nothing was changed", "1 of 2")
 		r.asked("d", "Forget crews").press("esc").see("cancelled", "1 of 2")
 		r.press("enter").see("went out at 14:02", "forget").asked("d", "Forget crews").press("esc").see("cancelled", "went out at 14:02")
-		r.press("esc").see("1 of 2").press("z").see("z: nothing was done here yet")
+		r.press("esc").see("1 of 2").press("z").see("z: what could be undone of this session is undone")
 	})
 }
 
@@ -42,7 +42,7 @@ func TestForgetAndUndo(t *testing.T) {
 		r.press("z").see("Undo the forget of", "[Cancel]", "enter cancel").press("enter").see("cancelled", "1 of 1")
 		r.asked("z", "Undo the forget of").press("up").see("[Undo]").press("enter")
 		r.see("put back: crews/eng/agents/bo/daily/2026-05-20.md", "Wednesday")
-		r.press("z").see("z: nothing was done here yet").press("q")
+		r.press("z").see("z: what could be undone of this session is undone").press("q")
 		raw, err := r.left()
 		if err != nil {
 			t.Fatal(err)

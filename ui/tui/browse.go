@@ -23,7 +23,7 @@ func (p *tiers) bindings() []Binding {
 			{Keys: []string{"o"}, Description: "the next order: as the stores have it, most items, most bytes, by name", Handler: p.overview.nextOrder},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
-			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: unless(p.noList, p.d.noExport), Handler: p.overview.exportTree},
+			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: unless(p.noList, p.d.noTable), Handler: p.overview.exportTree},
 		}, aside(p.overview.detail, "description")...), movement(&p.overview.table, "row")...)
 	case p.level == levelItems && p.items.marks.walk != nil:
 		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)

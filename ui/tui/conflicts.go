@@ -218,7 +218,7 @@ func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
 			p.asked = ""
 			word := "both sides one below the other; s sets them beside each other"
 			if *aside {
-				word = "both sides beside each other, then what is known of them; s sets them one below the other"
+				word = "both sides beside each other; s sets them one below the other"
 			}
 			d.say(toneInfo, d.st.esc.Const(word))
 			return p.show()

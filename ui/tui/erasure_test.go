@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,12 +119,15 @@ func (r *robot) answer(question string, keys ...string) *robot {
 
 func TestErasureFromIntakeToReceipt(t *testing.T) {
 	t.Parallel()
-	for _, size := range []struct{ w, h int }{{80, 24}, {200, 50}} {
-		t.Run(fmt.Sprintf("%dx%d", size.w, size.h), func(t *testing.T) {
+	for _, size := range []struct {
+		w, h int
+		args []string
+	}{{80, 24, nil}, {200, 50, nil}, {80, 24, []string{"--no-color"}}, {200, 50, []string{"--no-color"}}} {
+		t.Run(fmt.Sprintf("%dx%d%s", size.w, size.h, strings.Join(size.args, "")), func(t *testing.T) {
 			t.Parallel()
-			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) }
+			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) } // the same without colours
 			o := newOffice(t, "")
-			r := o.console(size.w, size.h)
+			r := o.console(size.w, size.h, size.args...)
 			r.see("No request was filed").golden(frame("empty"))
 
 			// Every Cancel leaves everything as it is.
@@ -156,11 +160,17 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("V").see("+ clean").press("esc").see("answered")
 
 			// The receipt on disk is the one that was shown, and checks offline.
+			r.press("S").answer("Save the receipt", "enter").see("cancelled")
+			r.press("v").answer("Type the person's id", "enter").see("cancelled")
 			r.press("S").answer("Save the receipt", "tab", "ctrl+u", filepath.Join(o.dir, "r.json"), "tab").see("[Save]").press("enter").see("saved,")
 			r.press("q")
 			raw, err := r.left()
 			if err != nil {
 				t.Fatal(err)
+			}
+			coloured := slices.ContainsFunc(checkOutput(t, raw), colours)
+			if coloured != (size.args == nil) {
+				t.Errorf("colours: %v", coloured)
 			}
 			clips := osc52.FindAllSubmatch(raw, -1)
 			if len(clips) != 2 {

@@ -70,6 +70,14 @@ func (d *desk) noExport() string {
 	return ""
 }
 
+// noTable is noExport where nothing can be copied either.
+func (d *desk) noTable() string {
+	if d.remote {
+		return "over this connection no file of the server is written: in a list of items Y copies a row"
+	}
+	return ""
+}
+
 // writeFile makes a new private file that is whole or not there: it is filled
 // under another name beside its place. It runs in a command, as a job where there
 // is a journal.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -306,7 +307,35 @@ func (p *health) bindings() []Binding {
 	return append(append([]Binding{
 		{Keys: []string{"r"}, Hint: "ask again", Description: "check this store now; one that is not open is tried again", Disabled: none, Handler: again},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store", Disabled: p.noItems, Handler: p.items},
+		{Keys: []string{"x"}, Description: "export how every store is to a file, CSV or JSON lines", Disabled: unless(none, p.d.noTable), Handler: p.export},
 	}, aside(p.detail, "detail")...), movement(&p.table, "store")...)
+}
+
+// export writes what the last checks have found, a row for each store. What was not
+// checked yet is unknown, not unwell.
+func (p *health) export() tea.Cmd {
+	members, reports := p.d.fleet.Members(), maps.Clone(p.reports)
+	return p.d.app.exportTable("health", func(_ context.Context, write func(datum) error) error {
+		for _, m := range members {
+			var r datum
+			r.add("store", m.Name)
+			r.add("kind", m.Kind)
+			r.add("location", m.Location)
+			var ok, took any
+			h, known := reports[m.Name]
+			if known {
+				ok, took = h.Status.OK, h.Latency.Milliseconds()
+			}
+			r.add("ok", ok)
+			r.add("message", h.Status.Message)
+			r.add("latency_ms", took)
+			r.add("checked_at", stampOf(h.Status.CheckedAt))
+			if err := write(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 func (p *health) noItems() string {

@@ -64,7 +64,13 @@ func gated(t *testing.T, w, h int) (*robot, *pen, string) {
 	r.press(":").press("store crewship").press("enter").see("of 6")
 	r.press(" ", " ").see("2 marked").asked("d", "Forget 2 items?").press("shift+tab").see("[Forget]").press("enter")
 	r.see("Job", "Nothing is done yet", "C stop")
-	return r, p, gate
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(gate + reached); err == nil {
+			return r, p, gate
+		} else if time.Now().After(end) {
+			t.Fatal("no item is under way")
+		}
+	}
 }
 
 func write(t *testing.T, path, text string) {
@@ -91,7 +97,7 @@ func TestJobs(t *testing.T) {
 		r.asked("C", "Stop the job").see("[Cancel]", "What is done stays done").press("enter").see("cancelled: nothing was changed", "running")
 		r.asked("C", "Stop the job").press("shift+tab").see("[Stop it]").press("enter").see("it stops at its next step")
 		remove(t, gate)
-		r.see("cancelled", "0 jobs under way").press("C").see("C: it has ended")
+		r.see("stopped", "0 jobs under way").press("C").see("C: it has ended")
 		r.press("enter").see("stopped: 1 of 2 items", "forgotten").press("esc").press("esc").see("[2 Tiers]", "of 5")
 	})
 }
@@ -121,7 +127,7 @@ func TestJobOfAnotherProcess(t *testing.T) {
 		r.press(":").press("jobs").press("enter").see("copy", "3 of 12 items, 25%", "harbor to graph", "does not stop it")
 		r.press("enter").see("last sign", "n next").press("esc").see("enter outcomes")
 		r.asked("C", "Stop the job").see("It is not of this session", "the same memdesk copy goes on").press("shift+tab").press("enter").see("it stops at its next step")
-		r.see("cancelled", "0 jobs under way")
+		r.see("stopped", "0 jobs under way")
 	})
 }
 

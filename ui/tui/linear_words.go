@@ -29,6 +29,7 @@ var spokenFor = map[string]string{
 
 	"x writes it to a file":                           "export writes it to a file",
 	"x exports it":                                    "export writes it to a file",
+	"in a list of items Y copies a row":               "open reads an item out",
 	"y copies, Y copies the row":                      "open reads an item out",
 	"as lists show it and y copies it; tab completes": "as lists say it",
 	"u takes the marks away":                          "unmark takes the marks away",

@@ -24,6 +24,7 @@ import (
 const (
 	playEnv = "MEMDESK_TUI_PLAY"
 	goneEnv = "MEMDESK_TUI_GONE" // names the file of the scenario vanish
+	reached = ".reached"         // after its name: of the file that tells that an act waits for it
 )
 
 func TestMain(m *testing.M) {
@@ -114,7 +115,10 @@ func play(scenario string) error {
 			}
 			o.Jobs = runnerJobs{r}
 		case "gate": // every act waits as long as a file exists
-			o.Acts.(*actsFake).meddle = func(string, string) { waitGone(os.Getenv(goneEnv)) }
+			o.Acts.(*actsFake).meddle = func(string, string) {
+				_ = os.WriteFile(os.Getenv(goneEnv)+reached, nil, 0o600)
+				waitGone(os.Getenv(goneEnv))
+			}
 			fakes["graph"].reading = func() { waitGone(os.Getenv(goneEnv)) }
 		case "idle":
 			o.Clock, o.IdleLock = clock.System{}, 300*time.Millisecond
