@@ -2,15 +2,24 @@ package cli_test
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"memdesk/model"
 )
 
 // A connection that drops in the middle of long work: the item under way comes to
@@ -112,6 +121,76 @@ func TestForcedCommandDropsInALongJob(t *testing.T) {
 	back := newGuestAs(t, s.user, s.addr, ana, 160, 40)
 	back.see("console-forget", fmt.Sprintf("%.0f of %d", done, n))
 	back.press("\x1b").press("q")
+}
+
+// A connection that drops while a file is written: nothing of it is left, the journal
+// says that the work broke off, and the next session writes the file whole.
+func TestForcedCommandDropsInAnExport(t *testing.T) {
+	d := newDesk(t)
+	ana := signer(t)
+	const notes = 2 * model.MaxPage
+	dir := filepath.Join(d.mem, "daily")
+	for i := range notes {
+		name := time.Date(2015, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("2006-01-02") + ".md"
+		if err := os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, "# day %d\n", i), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const secret = "0123456789abcdefghij-of-a-test"
+	tokens := filepath.Join(d.dir, "tokens")
+	if err := os.WriteFile(tokens, []byte("ana "+secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := url.Parse(d.provider("--tokens", tokens))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Between the store and the console, what is asked for while the gate is shut waits.
+	var gate sync.Mutex
+	through := httputil.NewSingleHostReverseProxy(to)
+	through.ErrorLog = log.New(io.Discard, "", 0)
+	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		gate.Lock()
+		gate.Unlock() //nolint:staticcheck // it is only passed
+		through.ServeHTTP(w, r)
+	}))
+	defer between.Close()
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"TOKEN=" + secret}, "--open", "remote=TOKEN@"+between.URL)
+	folder := t.TempDir()
+	file := filepath.Join(folder, "rows.csv")
+	export := func(told ...string) *guest {
+		g := newGuestAs(t, s.user, s.addr, ana, 120, 30)
+		if len(told) > 0 {
+			g.see(told...).press("\x1b")
+		}
+		g.see("[2 Tiers]", "daily").press("G").see("items").press("\r").see("1 of ").press("x").see("Export the table?", "enter cancel")
+		return g.press("\t\x15" + file + "\t").see("[Write]")
+	}
+	g := export()
+	gate.Lock()
+	g.press("\r").see("so far; esc stops it")
+	await := func(what string, ok func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("never: %s; the journal says %v, and there are %v", what, d.bare("--json", "jobs").rows, filesUnder(t, folder))
+			}
+		}
+	}
+	await("the file is begun", func() bool { return len(filesUnder(t, folder)) == 1 })
+	_ = g.client.Close()
+	await("what was written is removed", func() bool { return len(filesUnder(t, folder)) == 0 })
+	gate.Unlock()
+	await("the journal tells the end", func() bool {
+		rows := d.bare("--json", "jobs").rows
+		return len(rows) == 1 && (rows[0]["state"] == "interrupted" || rows[0]["state"] == "cancelled")
+	})
+	g = export("Notices", "console-export")
+	g.press("\r").see("wrote ").press("q")
+	b, err := os.ReadFile(file)
+	if n := strings.Count(string(b), "\n"); err != nil || n <= notes {
+		t.Errorf("the file has %d lines: %v", n, err)
+	}
 }
 
 // filesUnder are the files under a directory.

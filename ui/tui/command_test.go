@@ -165,9 +165,12 @@ func TestIdleLock(t *testing.T) {
 	if got := d.screen(); got != before {
 		t.Errorf("it comes back as\n%s", got)
 	}
-	other := atDesk(nil)
-	other.line("lock").wants(t, "memdesk is locked")
-	other.keys("U").wants(t, "48,210")
+	for _, key := range []tea.KeyPressMsg{keyNamed("U"), keyNamed("alt+U"), {Code: 'u', Mod: tea.ModAlt | tea.ModShift}} {
+		other := atDesk(nil)
+		other.line("lock").wants(t, "memdesk is locked").keys("alt+u", "alt+x").wants(t, "memdesk is locked")
+		other.send(key)
+		other.wants(t, "48,210")
+	}
 }
 
 // The way back keeps the place: the row, the filter and the scroll position.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -45,7 +46,9 @@ func (a *App) lockDue() tea.Cmd {
 
 // lockKey takes the key that lifts the curtain, and no other.
 func (a *App) lockKey(name string) tea.Cmd {
-	if name != unlockKey {
+	switch strings.TrimPrefix(name, "alt+") { // escape and the key in one piece, as over a slow line
+	case unlockKey, "shift+" + strings.ToLower(unlockKey):
+	default:
 		return nil
 	}
 	a.locked = false

@@ -1,7 +1,9 @@
 package tui_test
 
 import (
+	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -59,5 +61,47 @@ func TestRealStoresDieAndComeBack(t *testing.T) {
 		srv = serveAt(t, addr, s)
 		defer srv.Close()
 		r.press("r").see("2 of 2 answer").gone("what to do").press("enter").see("1 of 6", "Thursday")
+	})
+}
+
+// A gateway that is restarted comes back on the screen by itself: in Health, and where
+// it is searched.
+func TestGatewayRestarts(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		dir := t.TempDir()
+		addr := "127.0.0.1:0"
+		serve := func() *httptest.Server {
+			l, err := net.Listen("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = io.WriteString(w, `{"results":[{"id":"m1","text":"harbour lights at six","score":0.9}]}`)
+			}))
+			_ = srv.Listener.Close()
+			srv.Listener = l
+			srv.Start()
+			addr = l.Addr().String()
+			return srv
+		}
+		srv := serve()
+		config := filepath.Join(dir, "gw.toml")
+		write(t, config, "[[store]]\nname = \"gw\"\nkind = \"gateway\"\nbase_url = \"http://"+addr+"\"\nuser_id = \"u\"\nuser_key_env = \"GW_KEY\"\n")
+		r := startRobot(t, start{scenario: programScenario, width: w, height: h, env: []string{
+			argsEnv + "=" + strings.Join([]string{"--config", config}, "\n"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "GW_KEY=uk_1",
+		}})
+		r.see("[2 Tiers]", "gw").press("1").see("1 of 1 answer").press("enter").see("3 Recall searches it")
+		r.press("3", "/", "harbour").see("1 hit").press("enter").see("harbour lights").press("1")
+		srv.CloseClientConnections()
+		srv.Close()
+		r.press("r").see("0 of 1 answer", "no connection to the gateway", "what to do")
+		r.press("3").press(":", "recall lights", "enter").see("!! no answer").press("1")
+		srv = serve()
+		defer srv.Close()
+		r.see("1 of 1 answer").gone("what to do") // nobody has pressed a key
+		r.press("3").press(":", "recall harbour", "enter").see("1 hit", "harbour lights").press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
 	})
 }
