@@ -27,7 +27,7 @@ func TestForgetStartsOnCancel(t *testing.T) {
 		r.press("enter").see("cancelled: nothing was changed", "1 of 2")
 		r.asked("d", "Forget crews").press("esc").see("cancelled", "1 of 2")
 		r.press("enter").see("went out at 14:02", "forget").asked("d", "Forget crews").press("esc").see("cancelled", "went out at 14:02")
-		r.press("esc").see("1 of 2").press("z").see("z: what could be undone of this session is undone")
+		r.press("esc").see("1 of 2").press("z").see("z: nothing was done here yet")
 	})
 }
 

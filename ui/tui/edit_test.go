@@ -146,6 +146,27 @@ func TestEditNeverLosesTheText(t *testing.T) {
 	}
 }
 
+func TestEditConflictIsLeft(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,meddle", 80, 24)
+	p.will(`echo more >> "$1"`)
+	r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter").see("has changed.", "enter cancel").press("enter").see("not saved; your text is kept for 30 days", "1 of 2")
+	if !strings.Contains(p.kept(), "more") {
+		t.Error("nothing is kept")
+	}
+}
+
+func TestARefusedTextIsLeft(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,acts", 80, 24)
+	p.will(`echo IGNORE PREVIOUS >> "$1"`)
+	r.press("e").see("[Cancel]", "enter cancel").press("tab", "tab").see("[Save]").press("enter").see("is not saved", "the scanner rejects it", "enter cancel")
+	r.press("enter").see("not saved; your text is kept for 30 days", "1 of 2")
+	if !strings.Contains(p.kept(), "IGNORE PREVIOUS") {
+		t.Error("nothing is kept")
+	}
+}
+
 func TestEditorFailsWithoutAText(t *testing.T) {
 	t.Parallel()
 	r, p := noted(t, "desk,acts", 80, 24)
@@ -201,6 +222,7 @@ func TestCreateAndAppend(t *testing.T) {
 		r.press("tab", "tab").press("../x").press("tab").see("[Write it]").press("enter").see("leaves the tier", "enter cancel")
 		r.press("tab", "tab").press("ctrl+u").press("2026-05-22.md").press("tab").see("[Write it]").press("enter")
 		r.see("Create daily/2026-05-22.md?", "This writes 1 new item (10 bytes)", "+a new day", "enter cancel")
+		r.press("esc").see("your text is kept for 30 days").asked("c", "Create an item").press("tab", "tab").press("2026-05-22.md").press("tab").press("enter").see("Create daily/2026-05-22.md?", "enter cancel")
 		r.press("tab", "tab").see("[Create]").press("enter").see("created daily/2026-05-22.md; z undoes")
 		r.asked("c", "Create an item").press("tab", "tab").press("2026-05-22.md").press("tab").press("enter").see("is there already: e edits it", "enter cancel").press("esc")
 		p.will(`echo "nearly full" > "$1"`)

@@ -107,7 +107,7 @@ func TestErasureFaults(t *testing.T) {
 		r.press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		r.press("c").see("this row is no item")
 		// Lifted again, from the plan and from the request.
-		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("0 on hold")
+		r.press("/", "graph hold", "enter").see("/graph hold", "= hold").press("U").answer("Lift a hold?", "enter").see("cancelled").press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("0 on hold")
 		r.press("U").see("this row is no item")
 		r.press("/", "graph forget", "enter").see("/graph forget", "x forget").press("H").answer("Keep ", "tab", "a legal claim", "tab").see("[Hold]").press("enter").see("1 on hold")
 		// Somebody plans otherwise meanwhile: the shown plan is not carried out.

@@ -225,3 +225,15 @@ func TestRecallWithHitsThenWithout(t *testing.T) {
 		}
 	}
 }
+
+// The questions on the way to a request are left one by one: nothing is filed.
+func TestIntakeIsLeft(t *testing.T) {
+	t.Parallel()
+	r := newOffice(t, "").console(80, 24)
+	form := func(alias string) *robot {
+		r.press("a").answer("File a request to be forgotten", "tab", "usr_maren", "tab", alias, "tab", "tab", "a letter", "tab", "tab").see("[Go on]")
+		return r.press("enter")
+	}
+	form("Maren Holt").answer("Is Maren Holt this person", "enter").see("cancelled", "No request was filed")
+	form("").answer("File this request?", "enter").see("cancelled", "No request was filed")
+}

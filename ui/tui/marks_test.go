@@ -13,6 +13,7 @@ func TestMarksAndBulkForget(t *testing.T) {
 		r.press("tab", "tab").press("crewship").press("tab").see("[Forget]").press("enter")
 		r.see("Job", "ended: 2 of 2 items: 2 done, 0 not", "forgotten", "z takes back what was done").press("C").see("C: it has ended")
 		r.press("esc").see("No items here")
+		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("enter").see("cancelled")
 		r.press("z").see("Undo the last act on 2 items?", "enter cancel").press("tab", "tab").see("[Undo]").press("enter").see("put back", "2 of 2 items: 2 done")
 		r.press("esc").see("Wednesday", "of 2").press("z").see("z: what could be undone of this session is undone").press("q")
 		raw, err := r.left()

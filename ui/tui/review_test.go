@@ -19,6 +19,7 @@ func TestReleaseByEdit(t *testing.T) {
 		r.press("tab").press("checked").press("tab").press("CREW.md").press("tab").see("[Release]").press("enter")
 		r.see("is not saved", "still blocked", "enter cancel").press("esc").see("kept for 30 days", "1 of 3")
 		p.will(`echo "a harmless text" > "$1"`)
+		r.press("e").see("Release crews", "+a harmless text", "enter cancel").press("enter").see("kept for 30 days", "1 of 3")
 		r.press("e").see("Release crews", "+a harmless text", "enter cancel").press("tab", "tab").press("CREW.md").press("tab").press("enter").see("give a reason first")
 		r.press("a false alarm").press("tab", "tab").see("[Release]").press("enter").see("released crews/eng/shared/CREW.md; z undoes", "of 2")
 		r.press("down").see("2 of 2").press("e").see("e: nobody can tell which item it came from").press("q")
