@@ -30,6 +30,7 @@ var spokenFor = map[string]string{
 	"x writes it to a file":                           "export writes it to a file",
 	"x exports it":                                    "export writes it to a file",
 	"in a list of items Y copies a row":               "open reads an item out",
+	"y copies the text;":                              "open reads it out;",
 	"y copies, Y copies the row":                      "open reads an item out",
 	"as lists show it and y copies it; tab completes": "as lists say it",
 	"u takes the marks away":                          "unmark takes the marks away",
@@ -97,8 +98,11 @@ var spokenPattern = sync.OnceValue(func() *regexp.Regexp {
 		if phrase[0] != ';' && phrase[0] != ':' { // not the end of another word
 			all[i] = `\b` + all[i]
 		}
+		if phrase[len(phrase)-1] != ';' { // nor the beginning of one
+			all[i] += `\b`
+		}
 	}
-	return regexp.MustCompile(`(?:` + strings.Join(all, "|") + `)\b`)
+	return regexp.MustCompile(`(?:` + strings.Join(all, "|") + `)`)
 })
 
 // spokenWords says in the words of a conversation what names keys.
