@@ -333,6 +333,29 @@ func TestTheRequesterSigns(t *testing.T) {
 	}
 }
 
+// TestASignatureThatNobodyAskedFor: where no second operator is required, a signature
+// over a request without a requester's key is taken; it opens nothing once one is.
+func TestASignatureThatNobodyAskedFor(t *testing.T) {
+	w, _, _ := approvals(t)
+	w.desk.Operator.Key, w.desk.Policy.RequireApproval = "", false
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Received: "2026-02-20", Ground: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := w.plan(r.ID)
+	ben, _ := newSigner(t)
+	if got, err := w.desk.Approve(t.Context(), r.ID, p.Hash, ben); err != nil || got.State != gdpr.StateApproved {
+		t.Fatalf("approved: %s, %v", got.State, err)
+	}
+	w.desk.Policy.RequireApproval = true
+	if _, err := w.desk.Erase(t.Context(), order(p), w.fleet, nil); !model.IsRefusal(err) {
+		t.Errorf("erased under it: %v; want a refusal", err)
+	}
+	if _, err := w.desk.Approve(t.Context(), r.ID, p.Hash, ben); !model.IsRefusal(err) {
+		t.Errorf("approved where it counts: %v; want a refusal", err)
+	}
+}
+
 func editRequest(t *testing.T, w *world, id string, edit func(map[string]any)) map[string]any {
 	t.Helper()
 	path := filepath.Join(w.desk.State, "gdpr", "requests", id+".json")
