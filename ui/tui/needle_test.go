@@ -243,3 +243,34 @@ func TestSearchBeforeTheText(t *testing.T) {
 	p.searched()
 	p.endSearch()
 }
+
+// BenchmarkSearch looks through ten megabytes, to the count and to the screen of the
+// match, against strings.Count over a lower-case copy, which finds no place and no
+// escaped form.
+func BenchmarkSearch(b *testing.B) {
+	s := strings.Repeat("line of text\n", 800_000) + "the needle"
+	x := newText(nil, s)
+	for _, words := range []string{"needle", "e"} {
+		b.Run(words, func(b *testing.B) {
+			for b.Loop() {
+				begin := time.Now()
+				want := strings.Count(strings.ToLower(s), words)
+				peer := time.Since(begin)
+				p := newPagerOn(200, 45)
+				p.show(x, 0, nil)
+				p.settle()
+				begin = time.Now()
+				p.startSearch()
+				p.search.in.set(words)
+				p.searched()
+				p.settle()
+				took := time.Since(begin)
+				if p.search.found.total != want {
+					b.Fatalf("%d matches, want %d", p.search.found.total, want)
+				}
+				b.ReportMetric(float64(took)/float64(peer), "x-peer")
+				b.ReportMetric(float64(took.Microseconds())/1e3, "ms")
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package tui
+
+import (
+	"context"
+
+	"memdesk/internal/safetext"
+)
+
+// column is one column of a list of records; the last one takes what is left.
+type column struct {
+	title string
+	width int
+	right bool
+}
+
+// record is one row, escaped when its page arrived.
+type record struct {
+	key   string
+	cells []safetext.Text
+	tones []tone // of the cells; shorter is padded with toneInfo
+	raw   any
+}
+
+// recordKind is what a list of records shows and where it comes from.
+type recordKind struct {
+	pane    int
+	missing string // why there is no source, when there is none; empty: there is one
+	noun    string
+	empty   string // what an empty list means
+	columns []column
+	fetch   func(ctx context.Context, q PageQuery) (span[record], said, error)
+	detail  func(ctx context.Context, raw any) *text // runs in a command
+	keys    func(p *records) []Binding               // of this kind only; nil: none
+	datum   func(raw any) datum                      // the row as data; nil: it is neither copied nor exported
+	field   func(raw any) string                     // what y copies; nil: nothing
+	name    string                                   // of an export
+	marking bool                                     // rows can be marked
+	hint    string                                   // what a filter takes, shown where it is typed
+	check   func(query string) error                 // why a filter cannot be taken; nil: all can
+	// live tells the state of the source, cheaply: when it changes the list is asked
+	// for again while it is on the screen. nil: the list does not grow by itself.
+	live func(ctx context.Context) string
+}
+
+// said is what a source says about the whole list; calm: there is no trouble.
+type said struct {
+	text safetext.Text
+	calm bool
+}
