@@ -78,6 +78,18 @@ func TestFindingAgainstWholeText(t *testing.T) {
 	})
 }
 
+// A match that reaches into the next block is one match.
+func TestFindingAcrossBlocks(t *testing.T) {
+	x := newText(nil, "a"+strings.Repeat("b", 3*blockBytes))
+	f := newNeedle("bb").in(x, func() bool { return false })
+	if want := 3 * blockBytes / 2; f.total != want {
+		t.Errorf("%d matches, want %d", f.total, want)
+	}
+	if got := f.nth(blockBytes / 2); got.start != 1+blockBytes {
+		t.Errorf("the first match of the second block begins at %d", got.start)
+	}
+}
+
 func FuzzNeedle(f *testing.F) {
 	f.Add("a\x1b[31mb", "^[")
 	f.Add("\u212A\xff東", "k")
@@ -108,8 +120,9 @@ func FuzzNeedle(f *testing.F) {
 	})
 }
 
-// A search in a text of ten megabytes is there at once, also where each byte begins
-// a match and where there is one line.
+// Ten megabytes are counted to the end, also where each byte begins a match and where
+// there is one line; a match that is near is shown before that. What it costs is
+// measured by BenchmarkSearch: a busy machine tells nothing.
 func TestSearchOfTenMegabytes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long texts")
@@ -122,16 +135,13 @@ func TestSearchOfTenMegabytes(t *testing.T) {
 			p := newPagerOn(100, 40)
 			p.show(x, 0, nil)
 			p.settle()
-			begin := time.Now()
 			p.startSearch()
 			p.search.in.set(words)
 			p.searched()
-			p.settle()
-			if took := time.Since(begin); took > 15*time.Second { // what is not linear takes minutes; other programs take their share
-				t.Errorf("%s, %q: %s", name, words, took)
-			} else {
-				t.Logf("%s, %q: %s, %s", name, words, took.Round(time.Millisecond), p.search.tally(p.st.esc))
+			if first, _ := p.open[0](t.Context()).(laidOut); words == "e" && name != "one line" && (first.sight == nil || !first.sight.first || first.sight.here.end == 0) {
+				t.Errorf("%s, %q: no match is shown before all are counted", name, words)
 			}
+			p.settle()
 			if want := strings.Count(strings.ToLower(s), words); p.search.found.total != want {
 				t.Errorf("%s, %q: %d matches, want %d", name, words, p.search.found.total, want)
 			}
@@ -187,10 +197,10 @@ func TestSearchMovesOnlyWhenItMust(t *testing.T) {
 	// Scrolled away, it goes on from what is on the screen.
 	p.home()
 	p.settle()
-	p.hop(false)
+	p.hop(true)
 	p.settle()
-	if p.search.rank != 1 {
-		t.Errorf("from the top it goes to match %d", p.search.rank)
+	if got := p.search.tally(p.st.esc).String(); got != "10/10, on from the end" {
+		t.Errorf("back from the top it goes to %s", got)
 	}
 	// A text that changes under the search keeps the place and is counted anew.
 	p.home()
