@@ -51,6 +51,15 @@ func (d *driver) await(text string) {
 	}
 }
 
+// seen awaits each of the texts.
+func (d *driver) seen(t *testing.T, texts ...string) *driver {
+	t.Helper()
+	for _, w := range texts {
+		d.await(w)
+	}
+	return d
+}
+
 func atDesk(change func(*tui.Options)) *driver {
 	o, fakes := lightDesk()
 	o.Acts = &actsFake{fakes: fakes}
@@ -123,18 +132,18 @@ func TestReadOnlyAtRunTime(t *testing.T) {
 func TestHelpIsSearched(t *testing.T) {
 	t.Parallel()
 	d := atDesk(nil)
-	d.keys("?").wants(t, "Help: Tiers", "Tiers, here")
-	d.keys("G").wants(t, ":quit ", "leave memdesk")
-	d.keys("/").typed("and archived").wants(t, "/and archived", "1/1", "show or leave out hidden tiers and archived items")
-	d.keys("ctrl+u").typed("LEAVE MEMDESK").wants(t, "/4", "leave memdesk").keys("home", "enter", "n").wants(t, "/4").keys("esc").lacks(t, "/4").wants(t, "Help: Tiers")
-	d.keys("/").typed("xyzzy").wants(t, "not found").keys("enter").wants(t, "not found: xyzzy", "Help: Tiers").keys("esc")
-	d.line("help curtain").wants(t, "/curtain", "Nothing here has these words").keys("esc")
-	d.line("help hidden arch").wants(t, "/hidden arch", "show or leave out hidden tiers and archived items", "Tiers, here").lacks(t, "leave memdesk")
+	d.keys("?").seen(t, "Help: Tiers", "Tiers, here")
+	d.keys("G").seen(t, ":quit ", "leave memdesk")
+	d.keys("/").typed("and archived").seen(t, "/and archived", "1/1", "show or leave out hidden tiers and archived items")
+	d.keys("ctrl+u").typed("LEAVE MEMDESK").seen(t, "/4", "leave memdesk").keys("home", "enter", "n").seen(t, "/4").keys("esc").lacks(t, "/4").seen(t, "Help: Tiers")
+	d.keys("/").typed("xyzzy").seen(t, "not found").keys("enter").seen(t, "not found: xyzzy", "Help: Tiers").keys("esc")
+	d.line("help curtain").seen(t, "/curtain", "Nothing here has these words").keys("esc")
+	d.line("help hidden arch").seen(t, "/hidden arch", "show or leave out hidden tiers and archived items", "Tiers, here").lacks(t, "leave memdesk")
 	d.keys("/")
 	d.send(tea.PasteMsg{Content: "hidden\x1b[31m"})
 	d.quiet()
-	d.wants(t, "inserted as text").keys("ctrl+u").typed("hidden").wants(t, "1/1")
-	d.keys("esc", "esc").wants(t, "STORE, SCOPE, TIER")
+	d.seen(t, "inserted as text").keys("ctrl+u").typed("hidden").seen(t, "1/1")
+	d.keys("esc", "esc").seen(t, "STORE, SCOPE, TIER")
 }
 
 // Nothing of a store is on the screen of a console that nobody has touched, keys

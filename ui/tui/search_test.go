@@ -54,16 +54,16 @@ func TestSearchKeepsThePlace(t *testing.T) {
 		d.line("go hostile:many-lines").await("line of text")
 		d.keys("pgdown", "pgdown", "pgdown")
 		was := d.screen()
-		d.keys("/").typed("line of text").wants(t, "/2,000").keys("esc")
+		d.keys("/").typed("line of text").seen(t, "/2,000").keys("esc")
 		if got := d.screen(); got != was {
 			t.Fatalf("another place after the search:\n%s\nit was\n%s", got, was)
 		}
-		d.keys("/").typed("reference").wants(t, "1/1").keys("enter").keys("esc")
+		d.keys("/").typed("reference").seen(t, "1/1").keys("enter").keys("esc")
 		d.keys("/").typed("f text").keys("enter")
 		for range 60 {
 			d.keys("n")
 		}
-		d.wants(t, "/2,000").keys("esc").lacks(t, "/2,000")
+		d.seen(t, "/2,000").keys("esc").lacks(t, "/2,000")
 		at := d.screen()
 		d.keys("n") // the next item again
 		if d.screen() == at {
@@ -71,8 +71,8 @@ func TestSearchKeepsThePlace(t *testing.T) {
 		}
 		// A line of ten thousand characters and more: the match is on the screen.
 		d.line("go hostile:long-line").await("0123456789")
-		d.keys("/").typed("789012").wants(t, "1/")
-		d.keys("enter", "N").wants(t, "on from the end", "▌")
+		d.keys("/").typed("789012").seen(t, "1/")
+		d.keys("enter", "N").seen(t, "on from the end", "▌")
 		d.keys("esc", "home")
 	})
 }
