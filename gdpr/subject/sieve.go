@@ -23,14 +23,18 @@ type sieve struct {
 type group struct {
 	width    int // bytes of each pattern that the shifts cover
 	patterns []pattern
-	shift    [hashSize]uint8
-	last     [hashSize][]uint16 // patterns whose covered part ends in this block
+	shift    [1 << 16]uint8     // by block
+	last     [hashSize][]uint16 // patterns whose covered part ends in a block, by its hash
 }
 
 const (
 	hashSize = 1 << 12
 	maxWidth = 12
 )
+
+// block is what the shifts are looked up by: they are one for each block, so that
+// blocks of other data do not share those of the patterns.
+func block(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
 
 func blockHash(a, b byte) uint32 { return (uint32(a)<<5 ^ uint32(b)) & (hashSize - 1) }
 
@@ -62,8 +66,9 @@ func newGroup(patterns []pattern) group {
 		for i := 1; i < g.width; i++ {
 			for _, a := range cased(p.bytes[i-1], p.fold) {
 				for _, b := range cased(p.bytes[i], p.fold) {
+					s := &g.shift[block(a, b)]
+					*s = min(*s, uint8(g.width-1-i))
 					h := blockHash(a, b)
-					g.shift[h] = min(g.shift[h], uint8(g.width-1-i))
 					if i == g.width-1 && (len(g.last[h]) == 0 || g.last[h][len(g.last[h])-1] != uint16(n)) {
 						g.last[h] = append(g.last[h], uint16(n))
 					}
@@ -94,22 +99,77 @@ func (s *sieve) scan(b []byte, from int, yield func(p *pattern, at int) bool) bo
 	return true
 }
 
+// lanes is the length from which on a text is searched in two halves at once: each
+// step waits for the one before it, and the two halves do not wait for each other.
+const lanes = 1 << 12
+
+// found is an occurrence that waits for those before it.
+type found struct {
+	p  *pattern
+	at int
+}
+
 func (g *group) scan(b []byte, from int, yield func(p *pattern, at int) bool) bool {
-	w := g.width
-	for i := from + w - 1; i < len(b); {
-		h := blockHash(b[i-1], b[i])
-		if step := g.shift[h]; step > 0 {
+	i := from + g.width - 1
+	if len(b)-i < lanes {
+		return g.lane(b, i, len(b), yield)
+	}
+	mid := i + (len(b)-i)/2
+	j := mid
+	var late []found
+	wait := func(p *pattern, at int) bool {
+		late = append(late, found{p, at})
+		return true
+	}
+	shift := &g.shift
+	for i < mid && j < len(b) {
+		near, far := shift[block(b[i-1], b[i])], shift[block(b[j-1], b[j])]
+		if near == 0 {
+			if !g.at(b, i, yield) {
+				return false
+			}
+			near = 1
+		}
+		if far == 0 {
+			g.at(b, j, wait)
+			far = 1
+		}
+		i, j = i+int(near), j+int(far)
+	}
+	if !g.lane(b, i, mid, yield) {
+		return false
+	}
+	for _, o := range late {
+		if !yield(o.p, o.at) {
+			return false
+		}
+	}
+	return g.lane(b, j, len(b), yield)
+}
+
+// lane searches for what the shifts cover up to a byte of b[i:end].
+func (g *group) lane(b []byte, i, end int, yield func(p *pattern, at int) bool) bool {
+	for i < end {
+		if step := g.shift[block(b[i-1], b[i])]; step > 0 {
 			i += int(step)
 			continue
 		}
-		at := i - w + 1
-		for _, n := range g.last[h] {
-			p := &g.patterns[n]
-			if len(b)-at >= len(p.bytes) && p.is(b[at:at+len(p.bytes)]) && !yield(p, at) {
-				return false
-			}
+		if !g.at(b, i, yield) {
+			return false
 		}
 		i++
+	}
+	return true
+}
+
+// at yields the patterns whose covered part ends at b[i].
+func (g *group) at(b []byte, i int, yield func(p *pattern, at int) bool) bool {
+	at := i - g.width + 1
+	for _, n := range g.last[blockHash(b[i-1], b[i])] {
+		p := &g.patterns[n]
+		if len(b)-at >= len(p.bytes) && p.is(b[at:at+len(p.bytes)]) && !yield(p, at) {
+			return false
+		}
 	}
 	return true
 }
