@@ -146,12 +146,12 @@ func TestForcedCommandDropsInAnExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Between the store and the console, what is asked for while the gate is shut waits.
-	var gate sync.Mutex
+	var gate sync.RWMutex
 	through := httputil.NewSingleHostReverseProxy(to)
 	through.ErrorLog = log.New(io.Discard, "", 0)
 	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		gate.Lock()
-		gate.Unlock() //nolint:staticcheck // it is only passed
+		gate.RLock()
+		defer gate.RUnlock()
 		through.ServeHTTP(w, r)
 	}))
 	defer between.Close()

@@ -139,8 +139,6 @@ func rendered(body string, width int, ascii bool) (rows []string, all []look) {
 	return rows, all
 }
 
-func looks_(ascii bool) looks { return looks{ascii: ascii} }
-
 // The columns of a table stand in line, whatever is in its cells; a table that has no
 // room is shown as it is stored.
 func TestMarkdownTable(t *testing.T) {
