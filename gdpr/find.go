@@ -96,15 +96,15 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 		return nil, err
 	}
 	slices.SortFunc(q.found, func(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) })
-	q.problems = slices.DeleteFunc(q.problems, q.linked)
+	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
 }
 
-// linked reports whether a problem is that of a symbolic link. It holds no text: what
-// it leads to in the store is looked at under its own name, and that it leads to
-// somewhere else is said by the layer of its name.
-func (q *search) linked(problem string) bool {
-	return q.store.Maintainer != nil && strings.HasSuffix(problem, model.ErrLink.Error()[len("it is "):])
+// linked reports whether a store's problem is that of a symbolic link. It holds no
+// text: what it leads to in the store is looked at under its own name, and that it
+// leads to somewhere else is said by the layer of its name.
+func linked(s model.Store, problem string) bool {
+	return s.Maintainer != nil && strings.HasSuffix(problem, model.ErrLink.Error()[len("it is "):])
 }
 
 func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int64)) error {
@@ -191,7 +191,7 @@ func (q *search) unread(ctx context.Context, err error) error {
 		return model.FromContext(ctx, "discover")
 	case model.KindOf(err).Retryable():
 		return err // the store went away
-	case q.linked(err.Error()):
+	case linked(q.store, err.Error()):
 		return nil
 	}
 	q.problems = append(q.problems, "an item cannot be read: "+string(model.KindOf(err)))

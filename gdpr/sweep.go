@@ -151,11 +151,15 @@ func sweepTexts(ctx context.Context, s model.Store, look lookItem) error {
 			look(t.ID, t.Body, t.Meta)
 			return true
 		}
+		if linked(s, err.Error()) {
+			return true
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		failed = err
 		return true
 	})
+	problems = slices.DeleteFunc(problems, func(p string) bool { return linked(s, p) })
 	switch {
 	case err != nil:
 		return err
@@ -177,7 +181,7 @@ func sweepItems(ctx context.Context, s model.Store, look lookItem) error {
 		for _, h := range page.Items {
 			it, err := s.Browser.Read(ctx, h.ID)
 			if err != nil {
-				if model.KindOf(err) == model.NotFound {
+				if model.KindOf(err) == model.NotFound || linked(s, err.Error()) {
 					continue
 				}
 				return err

@@ -14,7 +14,7 @@ import (
 
 // A symbolic link holds nothing itself. What it leads to inside of the store is
 // looked at under its own name; what lies elsewhere is named as out of reach. Either
-// way the request comes to its end.
+// way the request comes to its end, and a look at it afterwards says the same.
 func TestASymbolicLinkIsNamed(t *testing.T) {
 	tests := []struct{ name, kind, path, link, to string }{
 		{"vault note to a note", "vault", "s", "s/memory/idea/also.md", "x.md"},
@@ -77,6 +77,23 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 			}
 			if row == nil || row.Verdict != model.VerdictOutOfScope || !strings.Contains(row.Reason, "link") {
 				t.Errorf("the link's row: %+v", row)
+			}
+			again, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := false
+			for _, l := range again {
+				if l.Verdict != model.VerdictClean && l.Verdict != model.VerdictOutOfScope {
+					t.Errorf("verified: %+v", l)
+				}
+				named = named || row != nil && l.Layer == row.Layer && l.Verdict == row.Verdict && l.Reason == row.Reason
+			}
+			if !named {
+				t.Errorf("a later verification does not name the link: %+v", again)
+			}
+			if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept)+len(problems) > 0 {
+				t.Errorf("Sweep = %+v, %q, %v", swept, problems, err)
 			}
 			if b, err := os.ReadFile(filepath.Join(w.dir, "elsewhere.md")); err != nil || !strings.Contains(string(b), name) {
 				t.Errorf("what it leads to was touched: %q %v", b, err)
