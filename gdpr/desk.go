@@ -113,7 +113,11 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	if err != nil {
 		return Due{}, err
 	}
-	return r.due(d.Clock.Now()), nil
+	out := r.due(d.Clock.Now())
+	if out.Note, err = d.sharing(&r); err != nil { // it is filed all the same
+		out.Note = "whether another request is about the person is not known: " + err.Error()
+	}
+	return out, nil
 }
 
 // act runs an act on a request between intent and outcome.

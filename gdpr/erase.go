@@ -139,7 +139,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	err = d.act(audit.WithReason(ctx, "erasure "+r.ID), &r, "gdpr-erase", map[string]int64{"items": items, "held": held},
 		func(ctx context.Context) (map[string]int64, error) {
 			if receipted {
-				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.goOn(rec)
+				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.goOn(ctx, rec)
 			}
 			err := x.do(ctx)
 			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err

@@ -15,7 +15,7 @@ import (
 
 // finish writes down what was reached. Only a complete erasure gets a receipt,
 // and only then the identifiers go from the request.
-func (x *run) finish(context.Context) error {
+func (x *run) finish(ctx context.Context) error {
 	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
 	if err := x.report(); err != nil {
 		return err
@@ -44,11 +44,15 @@ func (x *run) finish(context.Context) error {
 	if err := atomicfile.Write(x.d.dir("receipts", x.r.ID+".json"), file, 0o600); err != nil {
 		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
 	}
-	return x.settle(now)
+	return x.settle(ctx, now)
 }
 
-// settle ends what a receipt says is complete: the plan and the identifiers go.
-func (x *run) settle(now time.Time) error {
+// settle ends what a receipt says is complete: other requests of the person that ask
+// for no more, the plan and the identifiers go.
+func (x *run) settle(ctx context.Context, now time.Time) error {
+	if err := x.closeSame(ctx); err != nil {
+		return err
+	}
 	for _, path := range []string{x.d.statusFile(x.r.ID), x.d.dir("plans", x.r.ID+".json")} {
 		if err := removeIfThere(path); err != nil {
 			return err
@@ -68,14 +72,14 @@ func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 }
 
 // goOn closes such a request.
-func (x *run) goOn(rec receipt.Receipt) error {
+func (x *run) goOn(ctx context.Context, rec receipt.Receipt) error {
 	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: rec.Held, Stores: rec.Stores, Layers: rec.Layers}
 	x.r.State = StateComplete
 	finished, err := time.Parse(time.RFC3339, rec.Finished)
 	if err != nil {
 		return model.E(model.Internal, "gdpr-erase", err)
 	}
-	return x.settle(finished)
+	return x.settle(ctx, finished)
 }
 
 // close empties the request of everything that names the person.

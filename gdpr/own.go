@@ -91,11 +91,16 @@ func (x *run) hers(path string) bool {
 }
 
 // verifyOwn scans memdesk's own state, but for the request and its plan, which
-// are emptied at the very end, and requests of the same person that have work left.
+// are emptied at the very end, and requests of the same person that have work left:
+// those are named.
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
-	err := filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
+	ending, staying, err := x.openToo()
+	if err != nil {
+		return err
+	}
+	err = filepath.WalkDir(x.d.State, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -126,9 +131,14 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		row.Verdict, row.Reason = model.VerdictUnaudited, "a file of the state directory cannot be read"
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
-	case kept > 0:
-		row.Hits, row.Verdict = kept, model.VerdictOutOfScope
-		row.Reason = "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires"
+	case kept > 0 || len(staying) > 0:
+		row.Hits, row.Verdict = kept+int64(len(staying)), model.VerdictOutOfScope
+		if kept > 0 {
+			staying = append(staying, "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires")
+		}
+		row.Reason = strings.Join(staying, "; ")
+	case len(ending) > 0:
+		row.Reason = "of the same person too, and closed with this one: " + strings.Join(ending, ", ")
 	}
 	x.row(row)
 	return nil

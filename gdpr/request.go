@@ -145,6 +145,7 @@ type Due struct {
 	Deadline time.Time
 	Overdue  bool
 	Words    string // "overdue by 3 days", "due in 12 days", "paused"
+	Note     string // of one just filed: which other open requests are about the person
 }
 
 // due judges a request's deadline at a time.

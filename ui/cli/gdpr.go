@@ -123,6 +123,9 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if why := d.Unattested(); why != "" && r.ByKey == "" {
 				a.sayf("%s", why)
 			}
+			if r.Note != "" {
+				a.sayf("%s", r.Note)
+			}
 			return a.printRequest(r)
 		},
 	}
@@ -156,7 +159,11 @@ func nilIfEmpty(s string) any {
 
 func (a *app) printRequest(r gdpr.Due) error {
 	if a.flags.json {
-		return a.emit("request", requestRow(r))
+		out := requestRow(r)
+		if r.Note != "" {
+			out["note"] = r.Note
+		}
+		return a.emit("request", out)
 	}
 	a.linef("%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
 	if r.Reason != "" {

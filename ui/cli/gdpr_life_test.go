@@ -128,3 +128,24 @@ func TestHoldsFromAScript(t *testing.T) {
 	d.run("gdpr", "unhold", ida, "--item", ref).want(t, 0)
 	d.run("gdpr", "plan", ida).want(t, 0)
 }
+
+// TestASecondRequestNamesTheFirst: it is filed, and both ways of output say that the
+// person has another one open.
+func TestASecondRequestNamesTheFirst(t *testing.T) {
+	d := newDesk(t)
+	d.quiet()
+	file := func(more ...string) result {
+		return d.run(append([]string{"gdpr", "request", "--subject", "usr_ida9931", "--ground", "asked", "--yes"}, more...)...).want(t, 0)
+	}
+	one := file("--json")
+	first, _ := one.last(t, "request")["request"].(string)
+	if note, ok := one.last(t, "request")["note"]; ok || strings.Contains(one.err, "open") {
+		t.Errorf("the first says %v, %q", note, one.err)
+	}
+	if note, _ := file("--json").last(t, "request")["note"].(string); !strings.Contains(note, first) {
+		t.Errorf("note %q does not name %s", note, first)
+	}
+	if third := file(); !strings.Contains(third.err, first) {
+		t.Errorf("stderr %q does not name %s", third.err, first)
+	}
+}

@@ -131,7 +131,11 @@ func (a *App) fileRequest(ctx context.Context, in intake) acted {
 		in.confirmed, in.left = nil, nil
 		return acted{next: a.intakeDialog(in, "Not filed: "+reason(a.d.esc, err).String())}
 	}
-	return acted{ok: true, text: a.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID), then: func() tea.Cmd {
+	filed := a.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)
+	if r.Note != "" {
+		filed = a.d.esc.Sprintf("filed %s; !! %s", r.ID, r.Note)
+	}
+	return acted{ok: true, text: filed, then: func() tea.Cmd {
 		p := a.panes[paneErasure].(*erasures)
 		p.pick = r.ID // what is done next is meant for the person of this one
 		return p.refresh()

@@ -1,0 +1,108 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"memdesk/audit"
+	"memdesk/gdpr/subject"
+)
+
+// sharing tells of the open requests that are about the person of this one, by the
+// pseudonym or by an identifier; empty without one. Two are accepted: who asks twice
+// has two deadlines. They are named, so that neither is forgotten.
+func (d *Desk) sharing(r *Request) (string, error) {
+	all, err := d.List()
+	if err != nil {
+		return "", err
+	}
+	var same, alike []string
+	for _, o := range all {
+		switch {
+		case o.ID == r.ID || o.Done():
+		case o.Pseudonym == r.Pseudonym:
+			same = append(same, o.ID)
+		case slices.ContainsFunc(o.Terms(), r.has):
+			alike = append(alike, o.ID)
+		}
+	}
+	var out []string
+	if len(same) > 0 {
+		out = append(out, "the same person has a request that is open: "+strings.Join(same, ", "))
+	}
+	if len(alike) > 0 {
+		out = append(out, "another request that is open has an identifier of this one: "+strings.Join(alike, ", "))
+	}
+	return strings.Join(out, "; "), nil
+}
+
+// has reports whether an identifier is one of the request's.
+func (r *Request) has(term string) bool {
+	n := subject.Normal(term)
+	return slices.ContainsFunc(r.Terms(), func(t string) bool { return subject.Normal(t) == n })
+}
+
+// closes reports whether the end of this erasure is the end of another request of the
+// person too: it asks for nothing that was not looked for, was never begun, and keeps
+// nothing on hold, which a withdrawal would release.
+func (x *run) closes(o *Request) bool {
+	began := !o.Begun.IsZero() || o.State != StateOpen && o.State != StatePlanned && o.State != StateApproved
+	return x.log != nil && !began && len(o.Holds) == 0 && !slices.ContainsFunc(o.Terms(), func(t string) bool { return !x.r.has(t) })
+}
+
+// openToo are the other requests of the person that have work left: those that end
+// with this one, and the words about those that stay and keep their identifiers.
+func (x *run) openToo() (ending []string, staying []string, err error) {
+	all, err := x.d.List()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, o := range all {
+		switch {
+		case o.ID == x.r.ID || o.Done() || !x.about(&o.Request):
+		case x.closes(&o.Request):
+			ending = append(ending, o.ID)
+		case o.Pseudonym == x.r.Pseudonym:
+			staying = append(staying, fmt.Sprintf("request %s of the same person is still open and keeps its identifiers", o.ID))
+		default:
+			staying = append(staying, fmt.Sprintf("request %s, which is still open, keeps an identifier of the person", o.ID))
+		}
+	}
+	return ending, staying, nil
+}
+
+// closeSame withdraws the requests that end with this one. One that another process
+// works on is an error: going on with this erasure closes it.
+func (x *run) closeSame(ctx context.Context) error {
+	ending, _, err := x.openToo()
+	if err != nil {
+		return err
+	}
+	for _, id := range ending {
+		if err := x.closeOther(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *run) closeOther(ctx context.Context, id string) error {
+	const op = "gdpr-withdraw"
+	lock, err := x.d.openRun(id, "")
+	if err != nil {
+		return fmt.Errorf("request %s of the same person is not closed: %w; run this again when that has ended", id, err)
+	}
+	r, err := x.d.load(id) // as it is now that nobody else is at it
+	if err == nil && !r.Done() && x.closes(&r) {
+		reason := "completed by " + x.r.ID
+		err = x.d.act(audit.WithReason(ctx, reason), &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, x.d.withdraw(&r, reason) })
+	}
+	if err = errors.Join(err, lock.close()); err != nil {
+		return err
+	}
+	x.d.sweepTemps(id)
+	return removeIfThere(x.d.dir("runs", id+".jsonl"))
+}
