@@ -65,8 +65,8 @@ type run struct {
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was
-// shown, a large share was confirmed, and somebody else has signed where that is
-// demanded. Refusals are audited. It changes nothing else.
+// shown, nobody doubts who asks, a large share was confirmed, and somebody else has
+// signed where that is demanded. Refusals are audited. It changes nothing else.
 func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	r, err := d.load(o.Request)
 	if err != nil {
@@ -74,6 +74,10 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	}
 	if err := r.over("gdpr-erase"); err != nil {
 		return Plan{}, err
+	}
+	if r.PausedSince != "" {
+		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
+			fmt.Sprintf("the request is paused since %s for an identity check: `memdesk gdpr resume %s` when it is known who asks", r.PausedSince, r.ID))
 	}
 	if _, ok := d.receipted(&r); ok && o.PlanHash == r.PlanHash {
 		return Plan{Request: r.ID, Pseudonym: r.Pseudonym, Hash: r.PlanHash}, nil // nothing is left to do but to close it
@@ -234,7 +238,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
 				return err // no record, no act: nothing more is tried
 			case err != nil:
-				x.problem(sp.Store, "an item could not be done: %s", x.whyNot(s, st, err))
+				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.whyNot(s, st, err))
 				continue
 			}
 			if err := x.log.mark(at, i, what); err != nil {
@@ -262,13 +266,13 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	return x.scrub(ctx, s, at, sp, removed, &count)
 }
 
-// whyNot says why an item could not be done: by whom it is held, else the kind of
-// the error, which names nobody.
+// whyNot says why an item could not be done: by whom it is held, else the error,
+// without what names the person.
 func (x *run) whyNot(s model.Store, st Step, err error) string {
 	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
 		return "it is on hold under request " + held + ": plan again, so that it is left out"
 	}
-	return string(model.KindOf(err))
+	return x.m.Redact(err.Error(), Erased)
 }
 
 // cascade lets the store remove everything in one transaction where that is

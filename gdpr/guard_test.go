@@ -19,6 +19,8 @@ import (
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memdesk/audit"
 	"memdesk/gdpr"
 	"memdesk/gdpr/sshsig"
@@ -570,4 +572,25 @@ func TestListCannotBeReadNothingIsRetained(t *testing.T) {
 	if !model.IsRefusal(err) {
 		t.Errorf("retain with a damaged list = %v; want a refusal", err)
 	}
+}
+
+// TestNothingGoesWhileItIsNotKnownWhoAsks: a request that is paused for an identity
+// check is not carried out, and the refusal says how to go on.
+func TestNothingGoesWhileItIsNotKnownWhoAsks(t *testing.T) {
+	w, r, p := approvals(t)
+	w.desk.Policy.RequireApproval = false
+	if _, err := w.desk.Pause(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := w.contents()
+	if _, err := w.desk.Erase(t.Context(), order(p), w.fleet, nil); !model.IsRefusal(err) || !strings.Contains(err.Error(), "gdpr resume") {
+		t.Errorf("erased while paused: %v; want a refusal", err)
+	}
+	if diff := cmp.Diff(before, w.contents()); diff != "" {
+		t.Errorf("something went (-before +after)\n%s", diff)
+	}
+	if _, err := w.desk.Resume(t.Context(), r.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
 }

@@ -341,12 +341,33 @@ func (x *run) judge() {
 	switch {
 	case len(x.out.Problems) > 0 || bad > 0:
 		x.out.Status = StatePartial
-		x.out.Reason = fmt.Sprintf("%d layers are not clean, %d things were not done; run it again, or plan again", bad, len(x.out.Problems))
+		x.out.Reason = leftOver(bad, waiting, len(x.out.Problems)) + "; run it again, or plan again"
 	case waiting > 0:
 		x.out.Status, x.out.Reason = StatePending, "a reader or a sync holds a layer back; run it again when it has gone"
 	default:
 		x.out.Status = StateComplete
 	}
+}
+
+// leftOver says in numbers what a run did not reach.
+func leftOver(bad, waiting, undone int) string {
+	var out []string
+	for _, n := range []struct {
+		count     int
+		one, many string
+	}{
+		{bad, "layer is not clean", "layers are not clean"},
+		{waiting, "layer is held back by a reader or a sync", "layers are held back by a reader or a sync"},
+		{undone, "thing was not done", "things were not done"},
+	} {
+		switch {
+		case n.count == 1:
+			out = append(out, "1 "+n.one)
+		case n.count > 1:
+			out = append(out, fmt.Sprintf("%d %s", n.count, n.many))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // verifyTerms looks again for these identifiers, and by the hashes of a complete

@@ -54,6 +54,9 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 		return usage("--plan-hash is missing: `memdesk gdpr plan %s` prints it", r.ID)
 	}
 	f.Request = r.ID
+	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // whoever asks again did not hear the end
+		return a.printOutcome(r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"})
+	}
 	p, err := d.Authorise(ctx, f.Order)
 	if err != nil {
 		return err

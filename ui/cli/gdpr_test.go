@@ -67,6 +67,11 @@ func TestErasureFromAScript(t *testing.T) {
 	if got := d.read("daily/2026-07-01.md"); got != "- [erased] called\n- quiet\n" {
 		t.Errorf("after: %q", got)
 	}
+	// Who did not hear the end asks again.
+	if s := d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json").want(t, 0).last(t, "summary"); s["status"] != "complete" || s["redacted"] != 0.0 {
+		t.Errorf("erased again: %v", s)
+	}
+	d.run("gdpr", "erase", id, "--plan-hash", "0000", "--yes").want(t, 5)
 	d.run("gdpr", "receipt", id, "--out", "r.json").want(t, 0)
 	d.run("gdpr", "receipt", id, "--out", "r.md").want(t, 0)
 	file := filepath.Join(d.dir, "r.json")

@@ -359,8 +359,19 @@ func (o *overview) resize(width, height int) tea.Cmd {
 	return o.detail.resize(f.detailWidth, f.detailHeight)
 }
 
-// nameColumn is the width of the tree of names.
-func nameColumn(width int) int { return min(max(width*3/10, 26), 40) }
+// figures is the width of the columns of numbers, and leastNote that of a note that
+// says something.
+const figures, leastNote = 3 * 9, 14
+
+// nameColumn is the width of the tree of names, and whether notes stand behind the
+// numbers: where they would be cut to nothing, the names have their room.
+func nameColumn(width int) (name int, noted bool) {
+	name = min(max((width-14)*2/5, 26), 48)
+	if rest := width - 3 - figures; rest-name < leastNote {
+		return max(name, rest), false
+	}
+	return name, true
+}
 
 func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	f := o.d.split(width, height)
@@ -373,9 +384,13 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	case o.filter.focus:
 		cursor = &tea.Position{X: o.filter.render(h, st.esc.Const("/"), safetext.Text{}) + 1}
 	default:
-		h.cell(st.heading, safetext.Const("STORE, SCOPE, TIER"), nameColumn(f.listWidth)).
+		name, noted := nameColumn(f.listWidth)
+		h.cell(st.heading, safetext.Const("STORE, SCOPE, TIER"), name).
 			number(st.heading, safetext.Const("ITEMS"), 9).number(st.heading, safetext.Const("SIZE"), 9).
-			number(st.heading, safetext.Const("CAP"), 9).blank(2).lit(st.heading, "WHAT")
+			number(st.heading, safetext.Const("CAP"), 9)
+		if noted {
+			h.blank(2).lit(st.heading, "WHAT")
+		}
 	}
 	list = append(list, h.end())
 	for i := o.table.top; i < min(len(o.rows), o.table.top+o.table.height); i++ {
@@ -400,7 +415,8 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	case t.hidden:
 		name = st.dim
 	}
-	room := nameColumn(width) - 2*t.depth
+	column, noted := nameColumn(width)
+	room := column - 2*t.depth
 	shown := t.name
 	if !t.isTier && t.depth == 1 { // the end of a scope tells the agent
 		shown = st.tail(t.name, t.at.scope, "", room-1)
@@ -408,7 +424,10 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 	r.cell(name, shown, room)
 	_, counted := o.tallies[t.at.store]
 	if t.items > 0 || !t.failed && counted {
-		r.number(st.plain, safetext.Const(group(t.items)), 9).number(st.plain, safetext.Const(size(t.bytes)), 9)
+		r.number(st.plain, safetext.Const(group(t.items)), 9)
+		if !t.failed || noted { // a failure has the room of the size where there is no other
+			r.number(st.plain, safetext.Const(size(t.bytes)), 9)
+		}
 		if !t.failed {
 			cap := ""
 			if t.isTier && t.spec.Cap > 0 {
@@ -418,11 +437,13 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		}
 		r.blank(2)
 	}
-	note := st.dim
-	if t.failed {
-		note = st.bad
+	switch {
+	case t.failed:
+		r.put(st.bad, t.note)
+	case noted:
+		r.put(st.dim, t.note)
 	}
-	return r.put(note, t.note).end()
+	return r.end()
 }
 
 func (o *overview) position() (safetext.Text, bool) {
