@@ -179,9 +179,7 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 	if declared && tier.Cap > 0 && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
 		st.body(m, it, "")
 	}
-	if strings.TrimSpace(st.NewBody) == "" {
-		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
-	}
+	work := s.Work != nil // the store holds work items: one may be a title and nothing else
 	if it.Meta != nil && tier.Document != model.Opaque {
 		changed := false
 		meta := []model.Field{}
@@ -189,7 +187,11 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 			if f.ReadOnly {
 				continue
 			}
-			if v := redactField(m, f); v != f.Value {
+			v := redactField(m, f)
+			if work {
+				v = redactWork(m, f)
+			}
+			if v != f.Value {
 				f.Value, changed = v, true
 			}
 			if m.Names(f.Name) {
@@ -197,9 +199,12 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 			}
 			meta = append(meta, f)
 		}
-		if changed || m.Names(it.ID) {
+		if changed || m.Names(it.ID) || work && it.Body == "" {
 			st.NewMeta = meta
 		}
+	}
+	if strings.TrimSpace(st.NewBody) == "" && (!work || it.Body != "" || len(st.NewMeta) == 0) {
+		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
 	if m.Names(it.ID) {
 		st.NewID = m.Redact(it.ID, "erased")
@@ -256,6 +261,30 @@ func redactField(m *subject.Matcher, f model.Field) string {
 		}
 	}
 	return m.Redact(f.Value, Erased)
+}
+
+// redactWork edits a field of a work item so that its store takes it: a title, a
+// status and a type are never empty, a status is a word, labels that begin with a
+// bracket are a JSON array, and a dependency is on an item that there is.
+func redactWork(m *subject.Matcher, f model.Field) string {
+	if !m.Names(f.Value) {
+		return redactField(m, f)
+	}
+	switch f.Name {
+	case "title", "type":
+		return m.Redact(f.Value, Erased)
+	case "status":
+		return m.Redact(f.Value, "erased")
+	case "labels":
+		if strings.HasPrefix(strings.TrimSpace(f.Value), "[") {
+			return m.Redact(f.Value, Erased)
+		}
+		return m.Redact(f.Value, "erased")
+	case "depends":
+		ids := strings.Split(f.Value, ", ")
+		return strings.Join(slices.DeleteFunc(ids, m.Names), ", ")
+	}
+	return redactField(m, f)
 }
 
 // childrenFirst orders the steps so that no item goes before those under it.

@@ -1,0 +1,72 @@
+package gdpr_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+)
+
+// TestErasesWorkItems takes a person out of every field of a tracker's lines, and
+// out of nothing else.
+func TestErasesWorkItems(t *testing.T) {
+	t.Parallel()
+	const also = `{"id":"h-9","title":"tea", "created_by":"bob", "n":1.50e3}` + "\n"
+	tests := []struct {
+		name, line, want string // want up to the time of the change
+		deps, wantDeps   string
+	}{
+		{name: "a title", line: `{"id":"h-1","title":"` + name + `","priority":2}`, want: `{"id":"h-1","title":"[erased]","priority":2`},
+		{name: "a title and labels", line: `{"id":"h-1","title":"` + name + `","description":"d","labels":["tea","` + name + `"],"priority":2}`,
+			want: `{"id":"h-1","title":"[erased]","description":"d","labels":["tea","erased"],"priority":2`},
+		{name: "a label that comes first", line: `{"id":"h-1","title":"t","labels":["` + name + `","tea"]}`, want: `{"id":"h-1","title":"t","labels":["erased","tea"]`},
+		{name: "a status", line: `{"id":"h-1","title":"t","status":"` + ana + `"}`, want: `{"id":"h-1","title":"t","status":"erased"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			files := map[string]string{"w/.beads/issues.jsonl": tt.line + "\n" + also}
+			if tt.deps != "" {
+				files["w/.beads/deps.jsonl"] = tt.deps
+			}
+			plant(t, w.dir, files)
+			w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "w")}}
+			w.open()
+			out := w.complete(w.plan(w.file().ID))
+			if out.Redacted == 0 && tt.wantDeps == tt.deps {
+				t.Errorf("nothing was redacted: %+v", out)
+			}
+			got := text(t, filepath.Join(w.dir, "w/.beads/issues.jsonl"))
+			if lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n"); len(lines) != 2 || lines[1]+"\n" != also || !isEdited(lines[0], tt.want) {
+				t.Errorf("the lines are\n%s want\n%s\n%s", got, tt.want, also)
+			}
+			if got := text(t, filepath.Join(w.dir, "w/.beads/deps.jsonl")); got != tt.wantDeps {
+				t.Errorf("the pairs are\n%s want\n%s", got, tt.wantDeps)
+			}
+		})
+	}
+}
+
+var updated = regexp.MustCompile(`^,"updated_at":"[^"]*"}$`)
+
+// isEdited reports whether a line is the one wanted, but for a time of change.
+func isEdited(line, want string) bool {
+	if line == want {
+		return true
+	}
+	return len(line) > len(want) && line[:len(want)] == want && updated.MatchString(line[len(want):])
+}
+
+// text is what a file holds; an absent one is empty.
+func text(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(b)
+}
