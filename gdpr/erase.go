@@ -225,7 +225,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
-	var removed []string
+	var removed, edited []string
 	for i, st := range sp.Steps {
 		if st.Action != Forget && st.Action != Redact {
 			continue
@@ -254,6 +254,8 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			x.out.Redacted++
 			if st.NewID != "" {
 				removed = append(removed, st.ID)
+			} else {
+				edited = append(edited, st.ID)
 			}
 		}
 		if err := x.tell(ctx, Progress{Store: sp.Store, What: string(st.Action), Done: int64(i + 1), Total: int64(len(sp.Steps))}); err != nil {
@@ -263,7 +265,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	if err := x.log.flush(); err != nil {
 		return err
 	}
-	return x.scrub(ctx, s, at, sp, removed, &count)
+	return x.scrub(ctx, s, at, sp, removed, edited, &count)
 }
 
 // whyNot says why an item could not be done: by whom it is held, else the error,
@@ -452,8 +454,18 @@ func (sp *StorePlan) touches() bool {
 	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
 }
 
+// redactor edits a record of a store's medium.
+func redactor(m *subject.Matcher) func([]byte) []byte {
+	return func(b []byte) []byte {
+		if out, ok := m.RedactBytes(b, Erased); ok {
+			return out
+		}
+		return []byte(m.Redact(string(b), Erased))
+	}
+}
+
 // scrub cleans what Forget leaves in the store's medium.
-func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, removed []string, count *receipt.Store) error {
+func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, removed, edited []string, count *receipt.Store) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -461,17 +473,12 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return err
 	}
 	req := model.ScrubRequest{May: x.seen(sp),
-		Removed: removed, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Removed: removed, Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, nil)
 			return rep.Hits > 0, err
 		},
-		Redact: func(b []byte) []byte {
-			if out, ok := x.m.RedactBytes(b, Erased); ok {
-				return out
-			}
-			return []byte(x.m.Redact(string(b), Erased))
-		},
+		Redact: redactor(x.m),
 		Step: func(layer, what string) {
 			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
 		},

@@ -400,13 +400,16 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 // bytes, which the step binds the scrub to.
 func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *StorePlan) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
-	var removed []string
+	var removed, edited []string
 	for _, st := range sp.Steps {
-		if st.Action == Forget || st.Action == Redact && st.NewID != "" {
+		switch {
+		case st.Action == Forget, st.Action == Redact && st.NewID != "":
 			removed = append(removed, st.ID)
+		case st.Action == Redact:
+			edited = append(edited, st.ID)
 		}
 	}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Edited: edited, Redact: redactor(m), Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}})

@@ -24,6 +24,17 @@ func TestErasesWorkItems(t *testing.T) {
 			want: `{"id":"h-1","title":"[erased]","description":"d","labels":["tea","erased"],"priority":2`},
 		{name: "a label that comes first", line: `{"id":"h-1","title":"t","labels":["` + name + `","tea"]}`, want: `{"id":"h-1","title":"t","labels":["erased","tea"]`},
 		{name: "a status", line: `{"id":"h-1","title":"t","status":"` + ana + `"}`, want: `{"id":"h-1","title":"t","status":"erased"`},
+		{name: "who made it", line: `{"id":"h-1", "title":"t", "created_by":"` + ana + `", "n":1.50e3}`, want: `{"id":"h-1", "title":"t", "created_by":"[erased]", "n":1.50e3}`},
+		{name: "comments", line: `{"id":"h-1","title":"t","comments":[{"id":7,"author":"` + name + `","text":"a\u00e9 \n` + name + ` b"}, {"author":"bob","text":"\u00e9"}]}`,
+			want: `{"id":"h-1","title":"t","comments":[{"id":7,"author":"[erased]","text":"a\u00e9 \n[erased] b"}, {"author":"bob","text":"\u00e9"}]}`},
+		{name: "a dependency's maker", line: `{"id":"h-1","title":"t","dependencies":[{"issue_id":"h-1","depends_on_id":"h-9","created_by":"` + ana + `"}]}`,
+			want: `{"id":"h-1","title":"t","dependencies":[{"issue_id":"h-1","depends_on_id":"h-9","created_by":"[erased]"}]}`},
+		{name: "fields of one's own", line: `{"id":"h-1","title":"t","x":{"` + ana + `":[1,"` + mail + `"],"` + name + `":{"k":["` + name + `"]}},"created_by":"` + ana + `","created_by":"` + ana + `"}`,
+			want: `{"id":"h-1","title":"t","x":{"[erased]":[1,"[erased]"],"[erased]-2":{"k":["[erased]"]}},"created_by":"[erased]","created_by":"[erased]"}`},
+		{name: "a title and who made it", line: `{"id":"h-1","title":"ask ` + name + `","created_by":"` + ana + `"}`, want: `{"id":"h-1","title":"ask [erased]","created_by":"[erased]"`},
+		{name: "a pair's maker", line: `{"id":"h-1","title":"t"}`, want: `{"id":"h-1","title":"t"}`,
+			deps:     `{"blockerId":"h-1","blockedId":"h-9","created_by":"` + ana + `" }` + "\n" + `{"blockerId":"h-9","blockedId":"h-1","created_by":"bob"}` + "\n",
+			wantDeps: `{"blockerId":"h-1","blockedId":"h-9","created_by":"[erased]" }` + "\n" + `{"blockerId":"h-9","blockedId":"h-1","created_by":"bob"}` + "\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -55,6 +55,10 @@ type ScrubRequest struct {
 	// Removed are the ids that Forget has removed: their versions, vectors, log lines
 	// and quarantine entries go with them.
 	Removed []string
+	// Edited are the ids of items that Retain has edited and that stay. What their
+	// records say beside the fields that Retain writes, who made them, who commented,
+	// fields that the store does not know, goes through Redact.
+	Edited []string
 	// Subjects are the person's ids, for a medium with an erasure of its own.
 	Subjects []string
 	// Concerns reports whether a record (a log line, a version, a row of a side

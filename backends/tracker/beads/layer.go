@@ -218,7 +218,13 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			out = append(out, s.scrubItems(ctx, l.ID, req, concerns))
 			continue
 		}
-		out = append(out, s.scrub(l, req, concerns))
+		edit := dropping(concerns)
+		if l.ID == depsName {
+			if edit, err = s.scrubPairs(ctx, req, concerns); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, s.scrub(l, req, edit))
 	}
 	if req.Dry {
 		return nil, nil
@@ -240,7 +246,20 @@ func concerning(req model.ScrubRequest) func([]byte) bool {
 	}
 }
 
-func (s *Store) scrub(l model.Layer, req model.ScrubRequest, concerns func([]byte) bool) model.LayerResult {
+// lineEdit gives what stays of a line, nil for nothing, and whether that is
+// anything else than it was.
+type lineEdit func(line []byte) (left []byte, changed bool)
+
+func dropping(concerns func([]byte) bool) lineEdit {
+	return func(line []byte) ([]byte, bool) {
+		if concerns(line) {
+			return nil, true
+		}
+		return line, false
+	}
+}
+
+func (s *Store) scrub(l model.Layer, req model.ScrubRequest, edit lineEdit) model.LayerResult {
 	res := model.LayerResult{Layer: l.ID, Verdict: model.VerdictClean}
 	switch kind := sortOf(l.ID); {
 	case !l.Readable:
@@ -253,8 +272,11 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, concerns func([]byt
 		}
 	case kind == fileLines:
 		res.Method = "rewrote the file without the lines that concern the request"
+		if l.ID == depsName {
+			res.Method = "rewrote the file without the pairs of removed items, and without the person in other pairs"
+		}
 		left := model.LayerResult{}
-		n, err := s.dropLines(l.ID, concerns, func() (ok bool) {
+		n, err := s.editLines(l.ID, edit, func() (ok bool) {
 			left, ok = req.Permits(l.ID, nil)
 			return ok
 		})
@@ -271,9 +293,9 @@ func (s *Store) scrub(l model.Layer, req model.ScrubRequest, concerns func([]byt
 	return res
 }
 
-// dropLines rewrites a file without some of its lines. What another program
+// editLines rewrites a file with some of its lines edited or left out. What another program
 // appends meanwhile is appended again.
-func (s *Store) dropLines(id string, drop func([]byte) bool, may func() bool) (int64, error) {
+func (s *Store) editLines(id string, edit lineEdit, may func() bool) (int64, error) {
 	for range rewriteAttempts {
 		f, err := s.fs.OpenFile(s.path(id), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -282,7 +304,7 @@ func (s *Store) dropLines(id string, drop func([]byte) bool, may func() bool) (i
 		if err != nil {
 			return 0, fileError("scrub", id, err)
 		}
-		n, again, err := s.dropFrom(f, id, drop, may)
+		n, again, err := s.editFrom(f, id, edit, may)
 		_ = f.Close() // opened for reading: closing loses nothing
 		if err != nil || !again {
 			return n, err
@@ -291,7 +313,7 @@ func (s *Store) dropLines(id string, drop func([]byte) bool, may func() bool) (i
 	return 0, model.Errorf(model.Conflict, "scrub", "%s is rewritten by another program again and again", id)
 }
 
-func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool, may func() bool) (n int64, again bool, err error) {
+func (s *Store) editFrom(f atomicfile.File, id string, edit lineEdit, may func() bool) (n int64, again bool, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, false, fileError("scrub", id, err)
@@ -302,11 +324,11 @@ func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool, m
 	}
 	keep := make([]byte, 0, len(data))
 	for line := range bytes.Lines(data) {
-		if drop(line) {
+		left, changed := edit(line)
+		if changed {
 			n++
-		} else {
-			keep = append(keep, line...)
 		}
+		keep = append(keep, left...)
 	}
 	if n == 0 || !may() {
 		return 0, false, nil
@@ -329,9 +351,11 @@ func (s *Store) dropFrom(f atomicfile.File, id string, drop func([]byte) bool, m
 		return n, false, fileError("scrub", id, err)
 	}
 	for line := range bytes.Lines(late) {
-		if drop(line) {
+		left, changed := edit(line)
+		if changed {
 			n++
-		} else if _, werr := out.Write(line); werr != nil {
+		}
+		if _, werr := out.Write(left); werr != nil {
 			err = werr
 		}
 	}

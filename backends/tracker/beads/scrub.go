@@ -11,10 +11,11 @@ import (
 )
 
 // scrubItems takes out of the items' file what other items say of one that is
-// gone. Every other byte of a line stays. The items themselves are forgotten one
+// gone, and the person out of what Retain does not write in the lines of edited
+// items. Every other byte of a line stays. The items themselves are forgotten one
 // by one.
 func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubRequest, concerns func([]byte) bool) model.LayerResult {
-	res := model.LayerResult{Layer: id, Verdict: model.VerdictClean, Method: "took dependencies on removed items, and removed parents, out of other items' lines; items are forgotten one by one"}
+	res := model.LayerResult{Layer: id, Verdict: model.VerdictClean, Method: "took dependencies on removed items, and removed parents, out of other items' lines, and the person out of what edited items' lines say beside their own fields; items are forgotten one by one"}
 	if s.export {
 		res.Method = "only looked at: it is bd's export, and bd alone writes it"
 	}
@@ -64,22 +65,23 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 // removed, or whose id names the person, and how many those are. An id that an
 // item still has stays: it is that item's.
 func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
-	gone := func(id string) bool {
-		if req.Dry && slices.Contains(req.Removed, id) {
-			return true // as it will be
-		}
-		if i := s.Find(id); id == "" || i >= 0 && s.entries[i].kind == tracker.Issue {
-			return false
-		}
-		return slices.Contains(req.Removed, id) || req.Concerns != nil && req.Concerns(quote(id))
+	gone := s.gone(req)
+	edited := map[string]bool{}
+	for _, id := range req.Edited {
+		edited[id] = true
 	}
 	at := 0
 	for i := range s.entries {
 		e := &s.entries[i]
-		if e.kind != tracker.Issue {
-			continue
+		line, n := s.line(i), int64(0)
+		if e.kind == tracker.Issue {
+			line, n = unnamedLine(line, gone)
 		}
-		line, n := unnamedLine(s.line(i), gone)
+		if edited[e.id] {
+			if without, changed := s.redacted(line, req); changed {
+				line, n = without, n+1
+			}
+		}
 		if n == 0 {
 			continue
 		}
@@ -88,6 +90,26 @@ func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
 		at = e.end
 	}
 	return append(issues, s.issues[at:]...), rows
+}
+
+// gone tells which ids are no item's any more, because it was removed or because
+// they name the person.
+func (s *snapshot) gone(req model.ScrubRequest) func(id string) bool {
+	return func(id string) bool {
+		if req.Dry && slices.Contains(req.Removed, id) {
+			return true // as it will be
+		}
+		if id == "" || s.has(id) {
+			return false
+		}
+		return slices.Contains(req.Removed, id) || req.Concerns != nil && req.Concerns(quote(id))
+	}
+}
+
+// has reports whether an id is a work item's.
+func (s *snapshot) has(id string) bool {
+	i := s.Find(id)
+	return i >= 0 && s.entries[i].kind == tracker.Issue
 }
 
 func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {

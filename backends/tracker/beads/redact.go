@@ -1,0 +1,136 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"memdesk/model"
+)
+
+// redacted takes the person out of every name and value of a line, at whatever
+// depth. What does not name her keeps its bytes. The id of an item that there is
+// stays: it is that item's.
+func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, changed bool) {
+	if req.Concerns == nil || !req.Concerns(line) {
+		return line, false
+	}
+	r := redaction{req: req, has: s.has}
+	out = r.value(line)
+	return out, !bytes.Equal(out, line)
+}
+
+// redaction is the edit of one line.
+type redaction struct {
+	req model.ScrubRequest
+	has func(id string) bool
+}
+
+// value edits a raw JSON value; what is none stays.
+func (r *redaction) value(raw []byte) []byte {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return raw
+	}
+	switch c := bytes.TrimLeft(raw, " \t\r\n"); c[0] {
+	case '{':
+		return r.object(raw)
+	case '[':
+		var spans []span
+		if err := elements(raw, func(v span) { spans = append(spans, v) }); err != nil {
+			return raw
+		}
+		return replaced(raw, spans, func(_ int, v []byte) []byte { return r.value(v) })
+	case '"':
+		return r.text(raw)
+	default:
+		if r.req.Concerns(raw) { // a number that is hers
+			return []byte("null")
+		}
+		return raw
+	}
+}
+
+// object edits names and values. Two names that become the same one are told apart,
+// so that no reader passes over the first.
+func (r *redaction) object(raw []byte) []byte {
+	var spans []span
+	names := map[string]bool{}
+	err := members(raw, func(key, value span) {
+		spans = append(spans, span{key.start - 1, key.end + 1}, value)
+		names[unquote(key.in(raw))] = true
+	})
+	if err != nil {
+		return raw
+	}
+	return replaced(raw, spans, func(i int, v []byte) []byte {
+		if i%2 == 1 {
+			return r.value(v)
+		}
+		edited := r.text(v)
+		if bytes.Equal(edited, v) {
+			return v
+		}
+		name := unquote(edited[1 : len(edited)-1])
+		next := name
+		for n := 2; names[next]; n++ {
+			next = name + "-" + strconv.Itoa(n)
+		}
+		names[next] = true
+		return quote(next)
+	})
+}
+
+// text edits a string between its quotes, in its own escapes where that says the
+// same.
+func (r *redaction) text(raw []byte) []byte {
+	s := unquote(raw[1 : len(raw)-1])
+	if !r.req.Concerns([]byte(s)) && !r.req.Concerns(raw) || r.has(s) {
+		return raw
+	}
+	if r.req.Redact == nil {
+		return []byte(`""`)
+	}
+	want := string(r.req.Redact([]byte(s)))
+	if own := slices.Concat([]byte(`"`), r.req.Redact(raw[1:len(raw)-1]), []byte(`"`)); json.Valid(own) && unquote(own[1:len(own)-1]) == want {
+		return own
+	}
+	return quote(want)
+}
+
+// replaced puts what edit gives in the place of each stretch.
+func replaced(raw []byte, spans []span, edit func(i int, v []byte) []byte) []byte {
+	var out []byte
+	at := int32(0)
+	for i, v := range spans {
+		out = append(append(out, raw[at:v.start]...), edit(i, v.in(raw))...)
+		at = v.end
+	}
+	return append(out, raw[at:]...)
+}
+
+// scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of
+// two others stays, without the person who made it.
+func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns func([]byte) bool) (lineEdit, error) {
+	snap, _, err := s.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	gone := snap.gone(req)
+	return func(line []byte) ([]byte, bool) {
+		o, err := parseObject(line)
+		if err != nil {
+			return dropping(concerns)(line)
+		}
+		blocker, ok1 := o.text("blockerId")
+		blocked, ok2 := o.text("blockedId")
+		switch {
+		case !ok1 || !ok2 || blocker == "" || blocked == "": // no pair
+			return dropping(concerns)(line)
+		case gone(blocker), gone(blocked):
+			return nil, true
+		}
+		return snap.redacted(line, req)
+	}, nil
+}
