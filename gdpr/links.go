@@ -2,8 +2,10 @@ package gdpr
 
 import (
 	"fmt"
+	"path"
 	"slices"
 
+	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
 
@@ -37,4 +39,16 @@ func (d *Desk) keepLinks(p *Plan) {
 			}
 		}
 	}
+}
+
+// whyLeft is a layer's reason, and of a symbolic link under a name of the person also
+// what to do: the link holds no text, and its name does.
+func whyLeft(m *subject.Matcher, l model.Layer) string {
+	switch {
+	case l.Kind != model.LayerExternal || l.Reason != model.LinkReason || !m.Names(l.ID):
+		return l.Reason
+	case m.Names(path.Base(l.ID)):
+		return "its own name names the person: remove the link by hand; it is " + l.Reason
+	}
+	return "a directory above it names the person: remove the link by hand, and the directory when it is empty; it is " + l.Reason
 }

@@ -156,7 +156,7 @@ func (x *run) redactReport(ctx context.Context, id string) error {
 		out.Problems[i] = x.m.Redact(out.Problems[i], Erased)
 	}
 	for i, l := range out.Layers {
-		out.Layers[i].Layer, out.Layers[i].Reason = x.m.Redact(l.Layer, "erased"), x.m.Redact(l.Reason, "erased")
+		out.Layers[i].Layer, out.Layers[i].Reason = x.m.Redact(l.Layer, Erased), x.m.Redact(l.Reason, Erased)
 	}
 	return writeJSON(x.d.statusFile(id), status{plan, out})
 }

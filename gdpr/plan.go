@@ -365,7 +365,7 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 	}
 	for i, l := range layers {
 		if !ours(l) {
-			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: l.Reason})
+			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)})
 			continue
 		}
 		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}

@@ -104,3 +104,63 @@ func TestASymbolicLinkIsNamed(t *testing.T) {
 		})
 	}
 }
+
+// A link under a name of the person holds no text, and its name does: the reason says
+// so and what to do. What was removed is shown under a mark, never under the name of a
+// directory that is there.
+func TestALinkUnderHerName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	plant(t, w.dir, map[string]string{
+		"s/memory/idea/x.md": "# X\n\nrain\n", "s/memory/erased/x.md": "# Y\n\nrain\n",
+		"s/memory/" + ana + "/hers.md": "# Of " + name + "\n", "s/memory/" + mail + "/hers.md": "# Of " + name + "\n",
+	})
+	links := map[string]string{"s/memory/idea/ana-zxribeiro.md": "x.md", "s/memory/" + mail + "/also.md": "../idea/x.md", "s/memory/idea/other.md": "x.md"}
+	for link, to := range links {
+		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.more = []backends.StoreConfig{{Name: "links", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	out := w.complete(p)
+	again, err := w.desk.Verify(t.Context(), r.ID, ana, w.fleet, mail, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const own, above = "its own name names the person: remove the link by hand", "a directory above it names the person: remove the link by hand"
+	for what, layers := range map[string][]receipt.Layer{"erased": out.Layers, "verified": again} {
+		said := map[string]string{}
+		for _, l := range layers {
+			if l.Store == "links" && l.Method == "not looked at" {
+				said[l.Layer] = l.Reason
+				if l.Verdict != model.VerdictOutOfScope {
+					t.Errorf("%s: %+v", what, l)
+				}
+			}
+		}
+		for layer, want := range map[string]string{"memory/idea/[erased].md": own, "memory/[erased]/also.md": above, "memory/idea/other.md": model.LinkReason} {
+			if !strings.HasPrefix(said[layer], want) || !strings.Contains(said[layer], model.LinkReason) {
+				t.Errorf("%s: of %s it says %q; want %q; all: %q", what, layer, said[layer], want, said)
+			}
+		}
+	}
+	if st := actions(p)["links:memory/idea/ana-zxribeiro.md"]; st.Action != gdpr.OutOfScope || !strings.HasPrefix(st.Reason, own) {
+		t.Errorf("plan: %+v", st)
+	}
+	gone := false
+	for _, l := range out.Layers {
+		if l.Store != "links" || !strings.HasPrefix(l.Method, "empty directory removed") {
+			continue
+		}
+		gone = gone || l.Layer == "memory/[erased]/"
+		if _, err := os.Stat(filepath.Join(w.dir, "s", l.Layer)); err == nil {
+			t.Errorf("%s is said to be removed, and is there", l.Layer)
+		}
+	}
+	if !gone {
+		t.Error("no row says that her directory was removed")
+	}
+}

@@ -41,8 +41,8 @@ func (x *run) verify(ctx context.Context) error {
 }
 
 func (x *run) row(l receipt.Layer) {
-	l.Layer = x.m.Redact(l.Layer, "erased") // a file's name may be hers
-	l.Reason = x.m.Redact(l.Reason, "erased")
+	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may be hers; another may be called "erased"
+	l.Reason = x.m.Redact(l.Reason, Erased)
 	x.out.Layers = append(x.out.Layers, l)
 }
 
@@ -186,6 +186,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
 	for i, l := range layers {
+		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
 			files++
