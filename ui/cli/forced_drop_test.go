@@ -47,7 +47,7 @@ func TestForcedCommandDropsInALongJob(t *testing.T) {
 	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, nil, "--open", "crewship="+d.mem)
 	g := newGuestAs(t, s.user, s.addr, ana, 120, 30)
 	total := fmt.Sprintf("1,%03d", n-1000)
-	g.see("[2 Tiers]", "daily", "journal o").press("G").see(total + " items").press("\r").see("1 of " + total).press("*").see(total + " rows marked")
+	g.see("[2 Tiers]", "daily", "30.0 KB").press("G").see(total + " items").press("\r").see("1 of " + total).press("*").see(total + " rows marked")
 	g.press("d").see("Forget "+total+" items?", "enter cancel").press(fmt.Sprintf("\t\t%d\t", n)).see("[Forget]").press("\r")
 	under := regexp.MustCompile(`\b[1-9][0-9]* of ` + total + ` items`)
 	g.until("the work under way", under.MatchString)
