@@ -428,9 +428,7 @@ func (a *App) paste(s string) tea.Cmd {
 	case a.tooSmall() || a.editing != nil || a.locked:
 		return nil
 	case a.dialog != nil:
-		if field := a.dialog.input(); field != nil && a.dialog.armed && !a.dialog.busy {
-			a.note(field.paste(a.d.st.esc, s))
-		}
+		a.dialogPaste(s)
 		return nil
 	case a.typing:
 		a.note(a.command.paste(a.d.st.esc, s))

@@ -197,6 +197,7 @@ func (a *App) bulkEnded(b *bulk) tea.Cmd {
 	}
 	if len(b.undo) > 0 {
 		a.undos = append(a.undos, b.undo)
+		a.d.stuck.set("") // what can be put back of it is
 	}
 	tone := toneInfo
 	if b.failed > 0 || b.err != nil {

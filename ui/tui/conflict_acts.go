@@ -73,6 +73,7 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 	case err != nil:
 		return acted{text: esc.Sprintf("not resolved: %s", reason(esc, err))}
 	}
+	d.stuck.took(esc, done)
 	out := acted{ok: true, text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), maxTitle))}
 	switch {
 	case done.Undo == "":

@@ -65,6 +65,7 @@ type desk struct {
 	st         *styles          // of the update loop, which may change them
 	esc        safetext.Escaper // the same escaping, for commands: it never changes
 	time       clockwork
+	stuck      stuck
 	audit      AuditSource
 	quarantine QuarantineSource
 	conflicts  ConflictSource

@@ -60,6 +60,8 @@ type dialog struct {
 	at            int // in stops
 	gen           int
 	armed         bool                 // keys count
+	early         bool                 // some came before that: the first Enter is not taken for an answer
+	aimed         bool                 // the text was moved to its first change, where it has little room
 	busy          bool                 // the act is under way
 	stop          context.CancelFunc   // of the act under way, when it can be stopped
 	stopping      bool                 // and that was asked for
@@ -236,6 +238,12 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		d.stopping = true
 	}
 	if !d.armed || d.busy {
+		d.early = d.early || !d.armed
+		return nil
+	}
+	if d.early && k.Code == tea.KeyEnter {
+		d.early = false
+		a.say(toneWarn, a.d.st.esc.Const("keys came too early: look, then answer"))
 		return nil
 	}
 	if in := d.input(); in != nil {
@@ -246,7 +254,43 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
 		return a.split(k)
 	}
-	return a.press(a.dialogBindings(), k.String())
+	bindings, name := a.dialogBindings(), k.String()
+	if _, ok := find(bindings, name); !ok && d.input() == nil {
+		a.astray(a.d.st.esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
+		return nil
+	}
+	return a.press(bindings, name)
+}
+
+// astray answers a key that means nothing to a question: whoever pressed it looks
+// elsewhere, so an Enter that follows must not be an act.
+func (a *App) astray(why safetext.Text) {
+	if a.dialog.at != 0 {
+		a.dialog.jump(onCancel)
+		why = a.d.st.esc.Sprintf("%s; now on Cancel", why)
+	}
+	a.say(toneWarn, why)
+}
+
+// dialogPaste is for the field at the cursor.
+func (a *App) dialogPaste(s string) {
+	switch d := a.dialog; {
+	case d.busy:
+	case !d.armed:
+		d.early = true
+	case d.input() == nil:
+		a.astray(a.d.st.esc.Const("nothing to paste into here"))
+	default:
+		a.note(d.input().paste(a.d.st.esc, s))
+	}
+}
+
+// keyWords are the keys of a question at a button.
+func (d *dialog) keyWords() string {
+	if d.scrolls() {
+		return "tab, enter, esc, PgDn"
+	}
+	return "tab, enter, esc"
 }
 
 func (a *App) dialogBindings() []Binding {
@@ -270,8 +314,7 @@ func (a *App) dialogBindings() []Binding {
 	if d.input() == nil {
 		out = append(out,
 			Binding{Keys: []string{"right"}, Description: "to the next button", Handler: func() tea.Cmd { return d.button(1) }},
-			Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }},
-			Binding{Keys: []string{":"}, Description: commandWords, Disabled: func() string { return "answer the question first: esc cancels it" }, Handler: a.openCommand})
+			Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }})
 	}
 	return out
 }

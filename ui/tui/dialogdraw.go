@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -36,9 +37,10 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 	}
 	out = append(out, d.question(st, width, max(share(), 1))...)
 	if d.pager != nil {
-		out = append(out, st.rule(safetext.Text{}, width))
-		left := max(height-len(out)-len(pinned)-fields-gap, 1)
+		left := max(height-len(out)-1-len(pinned)-fields-gap, 1)
 		d.pager.height = left
+		d.aim(left)
+		out = append(out, st.rule(d.bodySign(st), width))
 		for _, line := range d.pager.render(st, width-2, min(left, max(d.bodyRows(), 1))) {
 			out = append(out, " "+line+" ")
 		}
@@ -73,6 +75,68 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 	}
 	out = append(out, d.buttons(st, width))
 	return st.fillTo(out, width, height), cursor
+}
+
+// fewRows is how many rows of a text are too few to begin with its file heads.
+const fewRows = 8
+
+// aim begins a difference that has few rows at its first change; what stands above
+// that is a PgUp away.
+func (d *dialog) aim(room int) {
+	p := d.pager
+	if d.aimed || p.shown != p.text || len(p.rows) == 0 {
+		return
+	}
+	d.aimed = true
+	if room >= fewRows || len(p.rows) <= room || p.text.kind != bodyDiff || p.top > 0 {
+		return
+	}
+	at := firstChange(p.text.body)
+	if i := slices.IndexFunc(p.rows, func(r wrapped) bool { return at >= 0 && r.at.off >= at }); i > 0 {
+		p.top = i
+		p.clamp()
+	}
+}
+
+// firstChange is where the first added or removed line of a difference begins; -1:
+// there is none.
+func firstChange(body string) int {
+	at, hunk := 0, false
+	for line := range strings.Lines(body) {
+		switch {
+		case strings.HasPrefix(line, "@@ "):
+			hunk = true
+		case hunk && (line[0] == '-' || line[0] == '+'):
+			return at
+		}
+		at += len(line)
+	}
+	return -1
+}
+
+// bodySign says how much of the text is not on the screen; nothing when all is.
+func (d *dialog) bodySign(st *styles) safetext.Text {
+	p := d.pager
+	whole := p.atStart() && p.atEnd()
+	if p.shown != p.text || len(p.rows) == 0 || whole && len(p.rows) <= p.height {
+		return safetext.Text{}
+	}
+	where, end := p.position(), min(p.top+p.height, len(p.rows))
+	if whole {
+		where = st.esc.Sprintf("%d to %d of %d", p.top+1, end, len(p.rows))
+	}
+	switch {
+	case d.bodyEnds():
+		return st.esc.Sprintf("%s, the end: PgUp", where)
+	case p.top == 0 && p.atStart():
+		return st.esc.Sprintf("there is more, %s: PgDn", where)
+	}
+	return st.esc.Sprintf("there is more, %s: PgDn, PgUp", where)
+}
+
+// bodyEnds reports whether the end of the text is on the screen.
+func (d *dialog) bodyEnds() bool {
+	return d.pager == nil || d.pager.atEnd() && d.pager.top+d.pager.height >= len(d.pager.rows)
 }
 
 // bodyRows is how many rows the text has, as far as they are laid out.
@@ -128,6 +192,8 @@ func (d *dialog) question(st *styles, width, room int) []string {
 	switch {
 	case room < 2:
 		sign = st.esc.Const(" there is more: PgDn, or a taller window")
+	case end == d.rows && d.pager != nil: // the text under it goes on, and has a sign of its own
+		sign = st.esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
 	case end == d.rows:
 		sign = st.esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
 	case d.above > 0:

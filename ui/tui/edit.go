@@ -83,6 +83,26 @@ func (d *desk) program() (command, why string) {
 	return "", "no editor is known: set VISUAL or EDITOR"
 }
 
+// notFound is how a shell ends that does not know a command.
+const notFound = 127
+
+// lacking says that the operator's editor is not there, when that is why it has ended.
+func (d *desk) lacking(err error) string {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
+		return ""
+	}
+	name := "EDITOR"
+	if strings.TrimSpace(d.env["VISUAL"]) != "" {
+		name = "VISUAL" // which goes first
+	}
+	command, _, _ := strings.Cut(strings.TrimSpace(d.env[name]), " ")
+	if _, err := exec.LookPath(command); command == "" || err == nil {
+		return ""
+	}
+	return d.esc.Sprintf("the editor %s was not found, nothing was changed: set $%s", d.esc.LineMax(path.Base(command), 24), name).String()
+}
+
 // noEdit says why nothing can be edited in a store.
 func (d *desk) noEdit(store string) string {
 	if why := d.locked(store); why != "" {
@@ -195,6 +215,8 @@ func (a *App) wrote(m wrote) tea.Cmd {
 	case m.err != nil:
 		a.say(toneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), a.where(e.draft.Path())))
 		return nil
+	case m.editor != nil && same && a.d.lacking(m.editor) != "":
+		return a.throwAway(e, a.d.lacking(m.editor))
 	case m.editor != nil && same:
 		return a.throwAway(e, "the editor ended with an error and nothing was written: nothing was changed")
 	case same && e.original == e.base && e.what != releaseItem:
@@ -296,6 +318,7 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 		}
 		return acted{next: a.troubleDialog(e, line, text)}
 	}
+	d.stuck.took(esc, done)
 	_ = e.draft.Discard() // what is stored needs no draft; the sweep takes what is left
 	out := acted{ok: true, text: esc.Sprintf("%s %s; z undoes", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))}
 	switch {

@@ -20,12 +20,20 @@ import (
 type erasures struct {
 	*records
 	ticking bool
+	begun   begun
 }
 
 // erasureEvery is the pause between two looks at a run that is under way.
 const erasureEvery = 400 * time.Millisecond
 
 type erasureTick struct{}
+
+// begun is a run that was begun here and has not been seen to end.
+type begun struct {
+	request string
+	before  jobs.ID       // the run of the request before it
+	said    safetext.Text // what the status line said of it
+}
 
 func newErasures(d *desk) *erasures {
 	p := &erasures{}
@@ -56,6 +64,7 @@ func newErasures(d *desk) *erasures {
 	}
 	kind.detail = func(ctx context.Context, raw any) *text { return erasureText(ctx, d, raw.(ErasureRequest)) }
 	kind.keys = func(r *records) []Binding { return d.erasureKeys(r) }
+	kind.crumb = func(raw any) safetext.Text { return d.esc.Line(raw.(ErasureRequest).ID) }
 	kind.field, kind.datum = func(raw any) string { return raw.(ErasureRequest).ID }, erasureDatum
 	p.records = newRecords(d, kind)
 	return p
@@ -89,7 +98,34 @@ func (p *erasures) update(msg any) tea.Cmd {
 		}
 		return tea.Batch(p.records.refresh(), p.tick())
 	}
-	return tea.Batch(p.records.update(msg), p.tick())
+	cmd := p.records.update(msg)
+	p.ended()
+	return tea.Batch(cmd, p.tick())
+}
+
+// began keeps in mind which run was begun here.
+func (p *erasures) began(request string, said safetext.Text) {
+	p.begun = begun{request: request, said: said}
+	for _, r := range p.list.rows {
+		if q := r.raw.(ErasureRequest); q.ID == request && q.Run != nil {
+			p.begun.before = q.Run.ID
+		}
+	}
+}
+
+// ended replaces the word that a run has begun, where that still stands there when it
+// is over.
+func (p *erasures) ended() {
+	for _, row := range p.list.rows {
+		r := row.raw.(ErasureRequest)
+		if p.begun.request == "" || r.ID != p.begun.request || r.Run == nil || r.Run.ID == p.begun.before || r.Under() {
+			continue
+		}
+		if a := p.d.app; a.message.String() == p.begun.said.String() {
+			a.say(toneInfo, p.d.esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
+		}
+		p.begun = begun{}
+	}
 }
 
 // tick looks again soon while a run is under way; otherwise nothing moves.
@@ -341,7 +377,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 					return why
 				}
 				return d.noBulk()
-			}), Handler: request(a.discover)},
+			}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.discover(r, nil) })},
 		{Keys: []string{"E"}, Hint: "erase", Description: "carry the plan out, after a question", Disabled: d.noErasure(p, planned), Handler: request(a.erase)},
 		{Keys: []string{"r"}, Hint: "retry", Description: "go on with what is left, after a question", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			if why := planned(r); why != "" {
@@ -399,7 +435,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.liftDialog(r, "", "")) })},
+		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.liftDialog(r, "", "", nil)) })},
 		{Keys: []string{"W"}, Description: "withdraw the request: it is closed without an erasure, and its names go", Disabled: d.noErasure(p, stillOpen),
 			Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.withdrawDialog(r, "")) })},
 	}
@@ -424,7 +460,7 @@ func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":
-		return d.app.openPlan(r)
+		return d.app.openPlan(r, nil)
 	case d.locked("") != "":
 		p.full = true
 		return p.layout()
@@ -433,5 +469,5 @@ func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
 		d.say(toneWarn, d.st.esc.Const(why))
 		return nil
 	}
-	return d.app.discover(r)
+	return d.app.discover(r, nil)
 }

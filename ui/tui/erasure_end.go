@@ -11,7 +11,7 @@ import (
 // liftDialog asks which hold of a request is to be lifted: the item of item where a
 // list has it, else the one that is typed. Of a complete request the names of what it
 // holds are gone, and only the operator knows them.
-func (a *App) liftDialog(r ErasureRequest, item, wrong string) *dialog {
+func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *dialog {
 	d, esc := a.d, a.d.st.esc
 	lines := []headLine{{value: esc.Const("Lift a hold?"), kind: headTitle}}
 	if wrong != "" {
@@ -38,11 +38,11 @@ func (a *App) liftDialog(r ErasureRequest, item, wrong string) *dialog {
 		}
 		switch {
 		case err != nil:
-			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+reason(d.esc, err).String())}
+			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+reason(d.esc, err).String(), at)}
 		case r.Done():
 			return acted{ok: true, text: d.esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
 		}
-		return a.replanned(r, nil, "lifted")
+		return a.replanned(r, nil, "lifted", at)
 	}}}
 	return dlg
 }

@@ -18,8 +18,39 @@ import (
 	"memdesk/model"
 )
 
-// discover searches every store for a request and shows the plan that comes of it.
-func (a *App) discover(r ErasureRequest) tea.Cmd {
+// planPlace is the item of a plan where the operator was, and its line of the screen.
+type planPlace struct {
+	store, layer, id string
+	line             int
+}
+
+// placeIn is where the cursor of a plan stands; nil on a heading.
+func placeIn(p *records) *planPlace {
+	r, ok := p.list.current()
+	if !ok || r.raw.(planRow).step == nil {
+		return nil
+	}
+	st := r.raw.(planRow).step
+	return &planPlace{st.Store, st.Layer, st.ID, p.list.sel - p.list.top}
+}
+
+// near tells how far a row of another plan is from the place: the item, in its layer or
+// in another one, then its store.
+func (at *planPlace) near(r record) (distance int, ok bool) {
+	switch row := r.raw.(planRow); {
+	case row.store == nil || row.store.Store != at.store:
+		return 0, false
+	case row.step == nil || row.step.ID != at.id:
+		return 2, true
+	case row.step.Layer != at.layer:
+		return 1, true
+	}
+	return 0, true
+}
+
+// discover searches every store for a request and shows the plan that comes of it,
+// with the cursor at a place of the one before; nil: at its start.
+func (a *App) discover(r ErasureRequest, at *planPlace) tea.Cmd {
 	d := a.d
 	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", total: len(d.fleet.Members())}
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
@@ -44,7 +75,7 @@ func (a *App) discover(r ErasureRequest) tea.Cmd {
 		if b.err != nil {
 			return nil
 		}
-		return a.openPlan(r)
+		return a.openPlan(r, at)
 	}
 	return a.watch(b)
 }
@@ -140,11 +171,12 @@ type planRow struct {
 	step  *gdpr.Step
 }
 
-// openPlan lists the plan that stands.
-func (a *App) openPlan(r ErasureRequest) tea.Cmd {
+// openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
+// start.
+func (a *App) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 	d := a.d
 	var shown planPages
-	return a.openSide("Plan of "+r.ID, recordKind{
+	kind := recordKind{
 		noun: "step", empty: "Nothing in any store names the person.",
 		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
@@ -168,7 +200,11 @@ func (a *App) openPlan(r ErasureRequest) tea.Cmd {
 			}
 			return raw.(planRow).plan.Hash
 		},
-	})
+	}
+	if at != nil {
+		kind.near, kind.line = at.near, at.line
+	}
+	return a.openSide("Plan of "+r.ID, kind)
 }
 
 // planPages keeps the plan that a list shows, in the list's order: to read and check
@@ -453,7 +489,7 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 	free := func() string { return d.locked("") }
 	out := []Binding{
 		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
-		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step())) }},
+		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step(), placeIn(p))) }},
 		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
 			if why := item(); why != "" {
 				return why
@@ -463,7 +499,7 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 			}
 			return ""
 		}, Handler: func() tea.Cmd {
-			return a.show(a.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), ""))
+			return a.show(a.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
 		}},
 		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
 			if why := item(); why != "" {
@@ -473,13 +509,13 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 				return "it is on hold"
 			}
 			return ""
-		}, Handler: func() tea.Cmd { return a.show(a.chooseDialog(r, *step())) }},
+		}, Handler: func() tea.Cmd { return a.show(a.chooseDialog(r, *step(), placeIn(p))) }},
 		{Keys: []string{"p"}, Description: "search every store again and make the plan anew", Disabled: func() string {
 			if why := d.locked(""); why != "" {
 				return why
 			}
 			return d.noBulk()
-		}, Handler: func() tea.Cmd { return a.discover(r) }},
+		}, Handler: func() tea.Cmd { return a.discover(r, placeIn(p)) }},
 		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.showApproval(r) }},
 	}
 	if p.full {
@@ -489,7 +525,7 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 }
 
 // holdDialog asks for the ground of a hold.
-func (a *App) holdDialog(r ErasureRequest, st gdpr.Step) *dialog {
+func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
 	d, esc := a.d, a.d.st.esc
 	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
@@ -498,13 +534,13 @@ func (a *App) holdDialog(r ErasureRequest, st gdpr.Step) *dialog {
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
 		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
-		return a.replanned(r, err, "on hold")
+		return a.replanned(r, err, "on hold", at)
 	}}}
 	return dlg
 }
 
 // chooseDialog asks whether an item is to be treated otherwise.
-func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step) *dialog {
+func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
 	d, esc := a.d, a.d.st.esc
 	other, verb := gdpr.Forget, "Forget it"
 	if st.Action == gdpr.Forget {
@@ -515,7 +551,7 @@ func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step) *dialog {
 		{value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, maxReason))},
 		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
 	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
-		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted")
+		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
 	}}}}
 }
 
@@ -527,13 +563,13 @@ func passive(act gdpr.Action) string {
 }
 
 // replanned goes on with a new plan after a decision on an item.
-func (a *App) replanned(r ErasureRequest, err error, what string) acted {
+func (a *App) replanned(r ErasureRequest, err error, what string, at *planPlace) acted {
 	if err != nil {
 		return acted{text: a.d.esc.Sprintf("not changed: %s", reason(a.d.esc, err))}
 	}
 	out := acted{ok: true, text: a.d.esc.Sprintf("%s: the plan is made anew", what)}
 	if a.d.noBulk() == "" {
-		out.then = func() tea.Cmd { return a.discover(r) }
+		out.then = func() tea.Cmd { return a.discover(r, at) }
 	}
 	return out
 }

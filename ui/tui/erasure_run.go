@@ -61,18 +61,8 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 		t := countSteps(s.Steps)
 		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
 	}
-	left := esc.Const("")
-	if held > 0 {
-		left = esc.Sprintf("On hold, and kept: %s. ", plural(held, "item"))
-	}
-	if all.outside > 0 {
-		left = esc.Sprintf("%sOut of reach: %s; the receipt names it all. ", left, plural(int64(all.outside), "layer"))
-	}
 	lines = append(lines, headLine{value: title, kind: headTitle},
-		headLine{value: esc.Sprintf("%sIt cannot be undone: nothing is kept for z.", left)})
-	if verb == "Go on" {
-		lines = append(lines, headLine{value: esc.Const("What is done already is not done again."), kind: headNote})
-	}
+		headLine{value: esc.Const("!! It cannot be undone: nothing is kept for z."), kind: headWarn, pin: true})
 	var production []string
 	for _, m := range d.fleet.Members() {
 		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
@@ -80,7 +70,20 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 		}
 	}
 	if len(production) > 0 {
-		lines = append(lines, headLine{value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), maxTitle)), kind: headWarn})
+		lines = append(lines, headLine{value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), maxTitle)), kind: headWarn, pin: true})
+	}
+	var left []string
+	if held > 0 {
+		left = append(left, "On hold, and kept: "+plural(held, "item")+".")
+	}
+	if all.outside > 0 {
+		left = append(left, "Out of reach: "+plural(int64(all.outside), "layer")+"; the receipt names it all.")
+	}
+	if len(left) > 0 {
+		lines = append(lines, headLine{value: esc.Const(strings.Join(left, " "))})
+	}
+	if verb == "Go on" {
+		lines = append(lines, headLine{value: esc.Const("What is done already is not done again."), kind: headNote})
 	}
 	if tied := d.erasure.Tied(); tied != "" {
 		lines = append(lines, headLine{value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, maxReason)), kind: headNote})
@@ -124,11 +127,14 @@ func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
 	if err := a.d.erasure.Erase(ctx, o); err != nil {
 		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", reason(esc, err))}
 	}
-	return acted{ok: true, text: esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request), then: func() tea.Cmd {
+	a.d.stuck.set("an erasure is for good")
+	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
+	return acted{ok: true, text: said, then: func() tea.Cmd {
 		a.tied = a.tied || a.d.erasure.Tied() != ""
 		cmds := []tea.Cmd{a.enter(paneErasure)}
 		if p, ok := a.panes[paneErasure].(*erasures); ok {
 			p.full = true
+			p.began(o.Request, said)
 			cmds = append(cmds, p.layout(), p.refresh())
 		}
 		return tea.Batch(cmds...)

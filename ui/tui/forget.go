@@ -121,6 +121,9 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	esc := d.esc
 	id := esc.LineMax(ref.ID, maxTitle)
 	done, err := d.acts.Forget(ctx, ref.Store, ref.ID, seen, why)
+	if err == nil && done.Removed > 0 {
+		d.stuck.took(esc, done)
+	}
 	switch {
 	case errors.Is(err, model.Conflict):
 		return acted{text: esc.Const("it has changed meanwhile: nothing was forgotten"), title: "Conflict", page: d.conflictText(ctx, ref)}

@@ -71,6 +71,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 		return o
 	}
 	o.ok, o.word = true, "forgotten"
+	d.stuck.took(d.esc, done)
 	switch {
 	case done.Obstacle != "":
 		o.why = d.esc.Sprintf("kept as %s, but it cannot be put back: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))

@@ -47,10 +47,11 @@ type overview struct {
 	table   table
 	hidden  bool // tiers that lists leave out are shown too
 	filter  input
-	query   string  // the filter in force
-	order   int     // of treeOrders
-	wanted  scopeOf // where the cursor goes as soon as there is such a row
-	last    scopeOf // the row where it was
+	query   string     // the filter in force
+	order   int        // of treeOrders
+	wanted  scopeOf    // where the cursor goes as soon as there is such a row
+	last    scopeOf    // the row where it was
+	before  *treePlace // where it was before the filter; nil once the operator has moved
 	jump    jump
 	detail  *pager
 	shown   string
@@ -62,7 +63,7 @@ func newOverview(d *desk, pane int) *overview {
 	o.detail = newPager(d.st, o.ask)
 	o.rest = newRest(d, pane)
 	o.table.moved = func() tea.Cmd {
-		o.wanted = scopeOf{}
+		o.wanted, o.before = scopeOf{}, nil
 		return o.rest.moved()
 	}
 	o.build()
@@ -139,7 +140,7 @@ func (o *overview) build() {
 // goTo puts the cursor on the row of a place: who comes back from a list stands where
 // that list is.
 func (o *overview) goTo(at scopeOf) tea.Cmd {
-	o.wanted = at
+	o.wanted, o.before = at, nil
 	o.reach()
 	return o.show()
 }

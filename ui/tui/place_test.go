@@ -68,6 +68,7 @@ func TestCursorStaysWithItsItem(t *testing.T) {
 		d.keys("o").at(t, "agent").keys("o", "o", "o").at(t, "agent")
 		d.keys("/").typed("nothing of this").keys("enter", "esc").at(t, "agent")
 		d.keys("/").typed("pins").keys("enter", "end").at(t, "pins").keys("esc").at(t, "pins")
+		d.keys("home", "j", "j").at(t, "agent").keys("/").typed("graph").keys("enter").at(t, "graph").keys("esc").at(t, "agent")
 	})
 }
 

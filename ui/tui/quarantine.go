@@ -179,7 +179,32 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 		title: esc.Const("Delete"), lines: lines, name: d.typedName(s, e.Source),
 		// An entry has no revision: it never changes.
 		choices: []choice{{verb: "Delete", typed: true, begin: func() tea.Cmd { begun(); return nil },
-			act: func(ctx context.Context, f filled) acted { return d.doForget(ctx, ref, "", f.reason) }}},
+			act: func(ctx context.Context, f filled) acted { return d.doDiscard(ctx, e, ref, f.reason) }}},
+	}
+}
+
+// doDiscard runs in a command. A source that is still poisoned is listed by itself when
+// its entry has gone: without a word that would look as if nothing had happened.
+func (d *desk) doDiscard(ctx context.Context, e QuarantineEntry, ref model.Ref, why string) acted {
+	out := d.doForget(ctx, ref, "", why)
+	if !out.ok || d.quarantine == nil {
+		return out
+	}
+	for q := (PageQuery{Limit: model.MaxPage}); ; {
+		page, err := d.quarantine.Entries(ctx, q)
+		if err != nil {
+			return out
+		}
+		for _, r := range page.Entries {
+			same := r.Source == e.Source || e.SourceID != "" && (r.SourceID == e.SourceID || r.ID == e.SourceID)
+			if same && r.Store == e.Store && r.Live == LivePoisoned {
+				out.text = d.esc.Const("entry deleted; its source is still poisoned and stays listed")
+				return out
+			}
+		}
+		if q.Cursor = page.Next; page.Next == "" {
+			return out
+		}
 	}
 }
 

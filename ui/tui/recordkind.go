@@ -35,6 +35,9 @@ type recordKind struct {
 	field   func(raw any) string                     // what y copies; nil: nothing
 	name    string                                   // of an export
 	marking bool                                     // rows can be marked
+	crumb   func(raw any) safetext.Text              // names the row that fills the pane; nil: its first cell
+	near    func(r record) (distance int, ok bool)   // the row where the cursor begins, 0 away; nil: the first
+	line    int                                      // of the screen where that row goes
 	hint    string                                   // what a filter takes, shown where it is typed
 	check   func(query string) error                 // why a filter cannot be taken; nil: all can
 	// live tells the state of the source, cheaply: when it changes the list is asked

@@ -77,6 +77,12 @@ func (p *records) enter() tea.Cmd {
 		return tea.Batch(p.list.refresh(), p.tick())
 	}
 	p.open = true
+	if p.kind.near != nil {
+		p.list.fetch = p.fetcher()
+		cmd := p.list.follow(&trail[record]{anew: true, kin: p.kind.near})
+		p.list.trail.line = p.kind.line
+		return tea.Batch(cmd, p.tick())
+	}
 	return tea.Batch(p.restart(nil, false), p.tick())
 }
 
@@ -251,7 +257,11 @@ func (p *records) crumbs() []safetext.Text {
 	if p.query != "" {
 		out = append(out, p.d.st.esc.Sprintf("/%s", p.query))
 	}
-	if r, ok := p.list.current(); ok && p.full {
+	switch r, ok := p.list.current(); {
+	case !ok || !p.full:
+	case p.kind.crumb != nil:
+		out = append(out, p.kind.crumb(r.raw))
+	default:
 		out = append(out, r.cells[0])
 	}
 	return append(append(out, p.marks.crumb(p.d.esc)...), p.list.looking(p.d.esc)...)

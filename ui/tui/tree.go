@@ -92,14 +92,30 @@ func (o *overview) startFilter() tea.Cmd {
 	return nil
 }
 
-// apply puts a filter of the tree in force; an empty one shows everything.
+// treePlace is a row of the tree, and its line of the screen.
+type treePlace struct {
+	at   scopeOf
+	line int
+}
+
+// apply puts a filter of the tree in force; an empty one shows everything, with the
+// cursor where it was before unless the operator has moved it.
 func (o *overview) apply(query string) tea.Cmd {
 	o.filter.focus = false
 	if strings.Trim(query, "! ") == "" {
 		query = ""
 	}
+	if r, ok := o.current(); ok && o.query == "" && query != "" {
+		o.before = &treePlace{r.at, o.table.sel - o.table.top}
+	}
 	o.query = query
 	o.build()
+	if was := o.before; was != nil && query == "" {
+		o.before, o.wanted = nil, was.at
+		o.reach()
+		o.table.top = o.table.sel - was.line
+		o.table.clamp(1)
+	}
 	return o.show()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,12 +12,43 @@ import (
 	"memdesk/model"
 )
 
+// stuck is why the last act of this session cannot be put back. Acts run in commands
+// of their own.
+type stuck struct {
+	mu  sync.Mutex
+	why string
+}
+
+// took notes what became of an act: one that z takes back ends what was said before.
+func (s *stuck) took(esc safetext.Escaper, done Done) {
+	if done.Undo == "" {
+		s.set("nothing was kept for undo")
+		return
+	}
+	s.set(esc.LineMax(done.Obstacle, maxReason).String())
+}
+
+func (s *stuck) set(why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.why = why
+}
+
+func (s *stuck) get() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.why
+}
+
+// noUndo says why z takes nothing back; what the last act left is said first.
 func (a *App) noUndo() string {
 	if why := a.d.locked(""); why != "" {
 		return why
 	}
 	switch {
 	case len(a.undos) > 0:
+	case a.d.stuck.get() != "":
+		return "the last act cannot be put back: " + a.d.stuck.get()
 	case a.undid:
 		return "what could be undone of this session is undone; :undo lists earlier changes"
 	default:
@@ -34,8 +66,13 @@ func (a *App) takeUndo(id string) {
 	a.undos = slices.DeleteFunc(a.undos, func(u []string) bool { return len(u) == 0 })
 }
 
-// undoLast asks whether the last act of this session should be taken back.
+// undoLast asks whether the last act of this session should be taken back. Where that
+// one cannot be, it says so first: the act before it is another one.
 func (a *App) undoLast() tea.Cmd {
+	if why := a.d.stuck.get(); why != "" {
+		a.d.stuck.set("")
+		return a.refuse(Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+	}
 	d, last := a.d, a.undos[len(a.undos)-1]
 	if len(last) > 1 {
 		return a.undoMany(last)

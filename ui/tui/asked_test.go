@@ -1,0 +1,83 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// Letters that mean nothing to a question, and the Enter behind them, are no answer.
+func TestStrayKeysAreNoAnswer(t *testing.T) {
+	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
+		r := daily(t, "desk,acts,staging", max(size[0], 80), max(size[1], 24))
+		r.resize(size[0], size[1]).see("1 of 2")
+		r.asked("d", "Forget crews").press("right").see("[Forget]").press(":").see(": does nothing here: tab, enter, esc", "now on Cancel", "[Cancel]")
+		r.press("right").see("[Forget]").press("?").see("? does nothing here: tab, enter, esc", "now on Cancel", "[Cancel]")
+		r.press("right").see("[Forget]").press(":", "messages", "enter").see("cancelled: nothing was changed", "Wednesday").press("q")
+		if _, err := r.left(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What was typed before a question could be read is not half of an answer.
+func TestKeysBeforeAQuestionIsRead(t *testing.T) {
+	d := atDesk(nil)
+	d.line("store crewship").await("Thursday")
+	d.quiet()
+	d.send(keyNamed("d"))
+	d.await("a moment, then keys count")
+	d.send(keyNamed("tab"))
+	d.await("enter cancel")
+	d.keys("enter").wants(t, "keys came too early: look, then answer", "[Cancel]").keys("enter").wants(t, "cancelled: nothing was changed")
+	d.send(keyNamed("d"))
+	d.await("a moment, then keys count")
+	d.await("enter cancel")
+	d.keys("enter").wants(t, "cancelled: nothing was changed")
+}
+
+// through turns a question's pages until a text is there, and returns all that was seen.
+func (r *robot) through(last string) string {
+	r.t.Helper()
+	seen := r.frame()
+	for range 90 {
+		s := r.frame()
+		if strings.Contains(s, last) {
+			return seen
+		}
+		r.press("pgdown").until("another part of it", func(now string) bool { return now != s })
+		seen += r.frame()
+	}
+	r.t.Fatalf("%q is on no page:\n%s", last, seen)
+	return ""
+}
+
+// The smallest screen hides nothing of an erasure without saying so, and never that
+// it is for good.
+func TestErasureQuestionOnTheSmallestScreen(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
+	r := o.console(80, 24).see("planned").resize(60, 15)
+	r.asked("E", "for good?").see("It cannot be undone", "there is more, 1 to ", " of 10: PgDn")
+	seen := r.through("to 10 of 10, the end: PgUp")
+	for _, part := range []string{"Out of reach: ", "It runs on its own", "harbor ", "graph ", "notes ", "device ", "desk ", "work ", "scratch "} {
+		if !strings.Contains(seen, part) {
+			t.Errorf("no page shows %q:\n%s", part, seen)
+		}
+	}
+	r.see("It cannot be undone", "[Cancel]").press("esc").see("cancelled")
+}
+
+// Where a change has few rows they are of the change and not of its heads, which a
+// PgUp shows.
+func TestChangeOnTheSmallestScreen(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,acts", 80, 24)
+	r.resize(60, 15).see("1 of 2")
+	p.will(`printf 'other\nthings\n' > "$1"`)
+	r.press("e").see("Save crews", "-# Wednesday", "there is more, ", "PRODUCTION", "[Cancel]", "enter cancel").gone("+++ as you wrote it")
+	r.press("pgup").see("@@").press("pgup").see("+++ as").press("pgup").see("--- as it is stored").press("esc").see("not saved")
+
+	c := conflicts(t, "desk,acts,conflicts", 80, 24)
+	c.press("j", "j", "j").see("4 of 5").resize(60, 15).asked("m", "Difference 1 of 3 in plan.md").see("-status: ", "+status: done").press("esc").see("cancelled")
+}

@@ -1,0 +1,41 @@
+package tui_test
+
+import "testing"
+
+// What cannot be put back is said to be so, and the act before it is another one.
+func TestUndoSaysWhyTheLastActStays(t *testing.T) {
+	t.Parallel()
+	r := daily(t, "desk,acts", 140, 30)
+	r.asked("d", "Forget crews").press("tab", "tab").press("2026-05-20.md").press("enter").press("enter").see("z undoes")
+	r.press("4").see("1 of 3").asked("d", "Delete the quarantine").press("tab", "tab").press("CREW.md").press("enter").press("enter").see("forgot q/1")
+	r.press("z").see("the last act cannot be put back: only the store's own scanner files entries", "z once more")
+	r.asked("z", "Undo the forget of").press("esc").see("cancelled")
+}
+
+// The source of an entry that is deleted can be poisoned still: its row comes back.
+func TestAPoisonedSourceStaysListed(t *testing.T) {
+	t.Parallel()
+	r := newOffice(t, "").console(80, 24).press("4").see("[4 Quarantine]", "1 of ")
+	r.asked("d", "Delete the quarantine entry").press("tab", "tab").see("[Delete]").press("enter")
+	r.see("entry deleted; its source is still poisoned and stays listed").press("z").see("the last act cannot be put back")
+}
+
+func TestAMissingEditorIsNamed(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,acts", 80, 24, "VISUAL=", "EDITOR=/nowhere/noeditor --wait")
+	r.press("e").see("the editor noeditor was not found, nothing was changed: set $EDITOR", "1 of 2")
+	if d := p.drafts(); len(d) > 0 {
+		t.Errorf("drafts %q", d)
+	}
+}
+
+// A decision about an item makes the plan anew, and the cursor stays with the item.
+func TestPlaceInAPlanIsKept(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	o.file("--subject", "usr_maren")
+	r := o.console(100, 30).press("p").see("The plan of").press("j", "j", "j", "j").see("5 of ")
+	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "5 of ", "held for").gone("[Hold]")
+	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "5 of ").gone("held for")
+	r.press("c").answer("Shall it", "tab").press("enter").see("Plan of", "5 of ").gone("Shall it")
+}
