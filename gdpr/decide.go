@@ -27,7 +27,11 @@ import (
 //     her, whatever it says: it is forgotten. Where the id names her among other
 //     words, what stays of it gets an id without her.
 //  6. In a store that has no delete every item is redacted.
-//  7. Everything else that concerns the subject is forgotten, quarantine entries
+//  7. What the store removes together with an item that is forgotten is forgotten
+//     with it, before it, by a step of its own: an edge left with fewer than two
+//     members, whatever was chosen for it. Where such an edge is on hold its members
+//     are redacted and stay under their ids.
+//  8. Everything else that concerns the subject is forgotten, quarantine entries
 //     and items that are no text in any encoding among it.
 
 // Erased stands where an identifier stood.
@@ -37,33 +41,50 @@ const Erased = "[erased]"
 // half name the person.
 const sharedLines = 3
 
-func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) []Step {
+func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
 	going := map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
 		going[f.Item.ID] = d.action(r, m, s, q, f) == Forget
 	}
 	// A parent of what stays must stay too, and so on upwards: until nothing changes.
-	for changed := true; changed; {
-		changed = false
-		for id, goes := range going {
-			if !goes {
-				continue
-			}
-			for _, c := range q.children[id] {
-				if !going[c] {
-					going[id], changed = false, true
-					break
+	settle := func() {
+		for changed := true; changed; {
+			changed = false
+			for id, goes := range going {
+				if !goes {
+					continue
+				}
+				for _, c := range q.children[id] {
+					if !going[c] {
+						going[id], changed = false, true
+						break
+					}
 				}
 			}
 		}
+	}
+	settle()
+	if err := q.fall(ctx, m, going, settle); err != nil {
+		return nil, err
 	}
 	var out []Step
 	for i := range q.found {
 		f := &q.found[i]
 		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, q, f),
 			Revision: f.Item.Revision, Bytes: f.Item.Bytes, Others: len(f.Others) > 0}
-		if st.Action == Forget && !going[f.Item.ID] {
+		fall, falls := q.falls[f.Item.ID]
+		switch {
+		case falls:
+			st.Action, st.Fallen = Forget, f.bystander()
+			if why := fellWith(fall); st.Reason != why {
+				st.Reason += "; " + why
+			}
+		case st.Action == Held || going[f.Item.ID]:
+		case q.stays[f.Item.ID]:
+			st.Action = Redact
+			st.Reason += "; an item on hold would go with it, so it stays without the subject"
+		case st.Action == Forget:
 			st.Action = Redact
 			st.Reason += "; other items hang under it, so it stays without the subject"
 		}
@@ -76,11 +97,14 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
 			redact(m, s, f.Item, &st)
+			if q.stays[f.Item.ID] {
+				st.NewID = "" // under another id it would lose what ties it
+			}
 			st.NewID = q.free(ctx, st.NewID)
 		}
 		out = append(out, st)
 	}
-	return childrenFirst(out, q.children)
+	return edgesFirst(childrenFirst(out, q.children)), nil
 }
 
 // action applies the policy to one item.

@@ -335,7 +335,12 @@ func (x *run) removedAll(at int, sp StorePlan) error {
 
 // step does one step, once or again: what it wants to reach may be there already.
 func (x *run) step(ctx context.Context, s model.Store, st Step) (string, error) {
+	err := takesMore(ctx, s, st)
 	switch {
+	case errors.Is(err, model.Conflict):
+		return x.changed(ctx, s, st, err)
+	case err != nil:
+		return "", err
 	case st.Action == Forget:
 		return x.forget(ctx, s, st)
 	case st.NewID != "":
@@ -414,7 +419,7 @@ func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (s
 		return "absent", nil
 	case rerr != nil:
 		return "", rerr
-	case x.concerns(it):
+	case st.Fallen, x.concerns(it):
 		return "", err
 	}
 	return "clean", nil

@@ -46,6 +46,8 @@ type search struct {
 	problems []string
 	reasons  map[string][]string    // from Subjects
 	held     func(id string) string // the ground of a hold, empty for none; set before it is decided
+	stays    map[string]bool        // ids of items that stay for the sake of one on hold
+	falls    map[string]model.Fall  // by id: what goes because others do
 	seen     map[string]bool        // ids that there are, or are to be, as far as they are known
 }
 
@@ -95,7 +97,7 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 	if err := q.quarantine(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(q.found, func(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) })
+	slices.SortFunc(q.found, byID)
 	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
 }
@@ -354,6 +356,8 @@ func joinedNote(words []string) []string {
 	}
 	return []string{"taken for other ids and left alone: " + list + "; one that is the same person's must be given as an alias"}
 }
+
+func byID(a, b Found) int { return strings.Compare(a.Item.ID, b.Item.ID) }
 
 func sortedKeys[V any](m map[string]V) []string {
 	out := make([]string, 0, len(m))

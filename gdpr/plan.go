@@ -48,6 +48,8 @@ type Step struct {
 	Ground   string `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
 	Others bool `json:"others,omitempty"`
+	// Fallen says that it goes only because others do: it does not concern the person.
+	Fallen bool `json:"fallen,omitempty"`
 }
 
 // StorePlan is what happens in one store.
@@ -242,7 +244,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 		}
 	}
 	for i, s := range p.Stores {
-		switch whole := s.Targets+s.held() >= s.Items; {
+		switch whole := s.Targets-s.fallen()+s.held() >= s.Items; {
 		case whole && s.Items >= wholeStore:
 			return Plan{}, model.Errorf(model.InvalidInput, "gdpr-plan",
 				"the identifiers match every item of store %s: that selects a store, not a person. Look at the aliases", s.Store)
@@ -272,7 +274,9 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
 	}
-	sp.Steps = d.decide(ctx, r, m, s, q)
+	if sp.Steps, err = d.decide(ctx, r, m, s, q); err != nil {
+		return err
+	}
 	for _, st := range sp.Steps {
 		if st.Action == Forget || st.Action == Redact {
 			sp.Targets++

@@ -69,6 +69,14 @@ type SubjectHit struct {
 	Reason  string // in words: "tagged", "derived from n12"
 }
 
+// Fall is an item that goes because others do: a hyperedge that is left with fewer
+// than two members.
+type Fall struct {
+	ID   string
+	With []string // the members that go
+	Left int      // members that stay
+}
+
 // Graph walks the relations of items.
 type Graph interface {
 	// Neighbours walks breadth first from an item, which is left out. NotFound for an

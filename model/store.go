@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Store is one opened store: the Provider that agents use and, as fields, the
 // read facets its backend has; nil means it has not. It is a value: Wrap returns
@@ -47,6 +50,10 @@ type Store struct {
 	// tier and key rules alone: no I/O, so the item need not exist. Empty means that
 	// the store would make a new id. nil where the store cannot tell.
 	Address func(RetainRequest) (string, error)
+
+	// Falls gives what Forget of all these items together would take with them beside
+	// them; it changes nothing. nil where Forget removes what it is told and no more.
+	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
 	// Closer releases what the store holds; nil when there is nothing.
 	Closer func() error

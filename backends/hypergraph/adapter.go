@@ -96,6 +96,7 @@ func Adapt(c Config) model.Store {
 		Watcher:    c.Watcher,
 		Maintainer: c.Maintainer,
 		Address:    a.address,
+		Falls:      a.falls,
 		Closer:     c.Backend.Close,
 	}
 	if caps.HasSubjects {

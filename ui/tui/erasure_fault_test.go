@@ -126,6 +126,7 @@ func TestErasureFaults(t *testing.T) {
 			if strings.Contains(r.frame(), "Lift a hold?") {
 				break
 			}
+			r.press("g").gone("nothing is on hold")
 		}
 		r.answer("Lift a hold?", "tab", "x", "tab").see("[Lift]").press("enter").answer("not lifted", "tab", "backspace", "tab").see("[Lift]").press("enter").see("0 on hold").press("esc").see("[6 Erasure]")
 		// Closed without an erasure: with a reason, and then for good.

@@ -144,8 +144,8 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			// The plan, from stores to an item and to the text that a redaction leaves.
 			r.press("p").see("The plan of").golden(frame("plan"))
 			r.press("/", "harbor redact", "enter").see("/harbor redact").press("enter").see("+++ as it will be").golden(frame("redaction"))
-			r.press("esc").press("esc").see(" of 61").press("home").see("all stores")
-			r.press("/", "graph forget", "enter").see("/graph forget").press("enter").see("forget: the item goes").press("esc").press("esc").see(" of 61").press("home").see("all stores")
+			r.press("esc").press("esc").see(" of 62").press("home").see("all stores")
+			r.press("/", "graph forget", "enter").see("/graph forget").press("enter").see("forget: the item goes").press("esc").press("esc").see(" of 62").press("home").see("all stores")
 
 			// Erase: Cancel first, then the id is typed.
 			r.press("E").answer("for good?").golden(frame("erase"))

@@ -32,7 +32,7 @@ func questionSort(d *dialog) string {
 		switch {
 		case w[0] >= '0' && w[0] <= '9':
 			w = "#"
-		case i > 0 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "":
+		case i > 0 && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "", strings.ContainsAny(w, "/._:"): // what it is about
 			w = "*"
 		}
 		out += " " + w

@@ -208,7 +208,7 @@ func TestWalkTheErasure(t *testing.T) {
 	r.press("enter").see("The plan of").press("A").see("The plan is approved, or needs no approval").press("esc").gone("needs no approval")
 	r.press("p").see("ended: 7 of 7 stores", "The plan of").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
 	r.asked("c", "Shall it be redacted instead?").press("enter").see("cancelled").asked("H", "Keep ").press("enter").see("cancelled")
-	r.press("esc").see(" of 61").press("esc").gone("The plan of").see("planned")
+	r.press("esc").see(" of 62").press("esc").gone("The plan of").see("planned")
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
 		r.asked(key, question).press("enter").see("cancelled")
 	}

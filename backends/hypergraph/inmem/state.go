@@ -274,7 +274,7 @@ func (s *state) DeleteNode(ctx context.Context, id string) error {
 	}
 	for e := range s.memberOf[id] {
 		s.dropMember(s.edges[e], id)
-		if len(s.edges[e].Members) < 2 {
+		if lonely(s.edges[e].Members) {
 			s.dropEdge(s.edges[e])
 		}
 	}
@@ -284,6 +284,11 @@ func (s *state) DeleteNode(ctx context.Context, id string) error {
 	s.all.remove(x)
 	s.leave(x)
 	return nil
+}
+
+// lonely reports fewer than two members; a node in two roles is one.
+func lonely(ms []hypergraph.Membership) bool {
+	return !slices.ContainsFunc(ms, func(m hypergraph.Membership) bool { return m.NodeID != ms[0].NodeID })
 }
 
 // DeleteNodes implements hypergraph.Ops. What was removed before a failure stays

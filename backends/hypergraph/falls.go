@@ -1,0 +1,76 @@
+package hypergraph
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"memdesk/model"
+)
+
+// falls gives the edges that go with items: those of which fewer than two members
+// are left (recurse.md, Deletion). It is DeleteNode's rule, asked beforehand.
+func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
+	const op = "falls"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	going := map[itemID]bool{}
+	var nodes []string
+	for _, id := range ids {
+		t, err := parseItemID(op, id)
+		if err != nil {
+			return nil, err
+		}
+		if !t.edge && !going[t] {
+			nodes = append(nodes, t.id)
+		}
+		going[t] = true
+	}
+	var out []model.Fall
+	for part := range slices.Chunk(nodes, concerningBatch) {
+		edges, err := a.Backend.EdgesOfAll(ctx, part)
+		if err != nil {
+			return nil, wrap(op, err)
+		}
+		for _, node := range part {
+			for _, id := range edges[node] {
+				edge := itemID{edge: true, id: id}
+				if going[edge] {
+					continue
+				}
+				going[edge] = true // it is looked at once
+				f, err := a.fall(ctx, edge, going)
+				switch {
+				case errors.Is(err, model.NotFound): // removed beside us
+				case err != nil:
+					return nil, wrap(op, err)
+				case f.Left < 2:
+					out = append(out, f)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// fall counts what is left of an edge. A node in two roles is one member.
+func (a *adapter) fall(ctx context.Context, edge itemID, going map[itemID]bool) (model.Fall, error) {
+	f := model.Fall{ID: edge.String()}
+	e, err := a.Backend.GetEdge(ctx, edge.id)
+	if err != nil {
+		return f, err
+	}
+	seen := map[string]bool{}
+	for _, m := range e.Members {
+		switch n := (itemID{id: m.NodeID}); {
+		case seen[m.NodeID]:
+		case going[n]:
+			f.With = append(f.With, n.String())
+		default:
+			f.Left++
+		}
+		seen[m.NodeID] = true
+	}
+	return f, nil
+}

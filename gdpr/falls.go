@@ -1,0 +1,147 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// fall adds to what is found the items that the store removes together with those
+// that go: they concern nobody, and go all the same, so they are in the plan. One
+// that is on hold keeps what it would go with: q.stays. settle draws what
+// follows from a change of going.
+func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
+	if q.store.Falls == nil {
+		return nil
+	}
+	q.stays, q.falls = map[string]bool{}, map[string]model.Fall{}
+	for {
+		falls, err := q.store.Falls(ctx, q.removed(m, going))
+		if err != nil {
+			return err
+		}
+		var keeps []model.Fall
+		for _, f := range falls {
+			if q.held(f.ID) != "" && len(f.With) > 0 {
+				keeps = append(keeps, f)
+			}
+		}
+		for _, f := range keeps {
+			for _, id := range f.With {
+				q.stays[id], going[id] = true, false
+			}
+			if err := q.add(ctx, f, "would fall, and is on hold"); err != nil {
+				return err
+			}
+		}
+		if len(keeps) > 0 {
+			settle()
+			continue // fewer go now, so fewer fall
+		}
+		for _, f := range falls {
+			if err := q.add(ctx, f, fellWith(f)); err != nil {
+				return err
+			}
+			q.falls[f.ID], going[f.ID] = f, true
+		}
+		slices.SortFunc(q.found, byID)
+		return nil
+	}
+}
+
+// removed are the ids under which nothing stands afterwards: what is forgotten, and
+// what is kept under another id.
+func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
+	var out []string
+	for _, f := range q.found {
+		id := f.Item.ID
+		if f.Layer == layerQuarantine || q.held(id) != "" || q.stays[id] {
+			continue
+		}
+		if going[id] || m.Names(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// add makes an item that falls one that was found.
+func (q *search) add(ctx context.Context, f model.Fall, why string) error {
+	if slices.ContainsFunc(q.found, func(o Found) bool { return o.Item.ID == f.ID }) {
+		return nil
+	}
+	it, err := q.store.Browser.Read(ctx, f.ID)
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	layer := layerItem
+	if it.Has(model.FlagEdge) {
+		layer = layerEdge
+	}
+	q.found = append(q.found, Found{Store: q.store.Name, Item: it, Layer: layer, Reason: why})
+	return nil
+}
+
+// fellWith says with what an item goes.
+func fellWith(f model.Fall) string {
+	left := "no member"
+	if f.Left == 1 {
+		left = "one member"
+	}
+	switch len(f.With) {
+	case 0:
+		return "left with " + left
+	case 1:
+		return fmt.Sprintf("left with %s when %s goes", left, f.With[0])
+	}
+	return fmt.Sprintf("left with %s when %s and %d more go", left, f.With[0], len(f.With)-1)
+}
+
+// bystander reports whether nothing in an item concerns the person.
+func (f *Found) bystander() bool { return !f.Tagged && len(f.Named) == 0 }
+
+// fallen is how many items go only because others do: no identifier matches them.
+func (s *StorePlan) fallen() (n int64) {
+	for _, st := range s.Steps {
+		if st.Fallen {
+			n++
+		}
+	}
+	return n
+}
+
+// edgesFirst puts the edges before the items that they tie, so that each goes, or is
+// edited, as it was seen and by a step of its own.
+func edgesFirst(steps []Step) []Step {
+	rank := func(st Step) int {
+		if st.Layer == layerEdge {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int { return rank(a) - rank(b) })
+	return steps
+}
+
+// takesMore refuses to remove an item with which something goes that is there still:
+// the plan's own steps for such things come first, so it is not as it was planned.
+func takesMore(ctx context.Context, s model.Store, st Step) error {
+	if s.Falls == nil || st.Layer != layerItem || st.Action != Forget && st.NewID == "" {
+		return nil
+	}
+	falls, err := s.Falls(ctx, []string{st.ID})
+	if err != nil {
+		return err
+	}
+	if len(falls) > 0 {
+		return model.Errorf(model.Conflict, "gdpr-erase", "an item that is not in the plan as it is would go with it: plan again")
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+package gdpr_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+// tie writes an edge over nodes.
+func (w *world) tie(store, id, label string, nodes ...string) {
+	w.t.Helper()
+	var members []string
+	for _, n := range nodes {
+		members = append(members, fmt.Sprintf(`{"node":%q,"role":"participant"}`, n))
+	}
+	w.put(store, model.RetainRequest{Tier: "edges", Key: id, Content: label, Meta: []model.Field{{Name: "members", Value: "[" + strings.Join(members, ",") + "]"}}})
+}
+
+// ties fills a store with edges of which some fall with what is hers.
+func (w *world) ties(store string) {
+	w.put(store, model.RetainRequest{Tier: "longterm", Key: "h1", Content: name + " asked for a copy"})
+	w.put(store, model.RetainRequest{Tier: "longterm", Key: "h2", Content: "write to " + mail})
+	w.put(store, model.RetainRequest{Tier: "longterm", Key: "h3-" + ana, Content: "the id names her\nand tides\nand piers\nand boats"})
+	for i := range 30 {
+		w.put(store, model.RetainRequest{Tier: "longterm", Key: fmt.Sprintf("y%d", i), Content: fmt.Sprintf("note %d about tides", i)})
+	}
+	w.tie(store, "one", "asks", "h1", "y1")
+	w.tie(store, "none", "met", "h1", "h2")
+	w.tie(store, "second", "met there", "h1", "h2", "y2")
+	w.tie(store, "renamed", "of", "h3-"+ana, "y3")
+	w.tie(store, "named", "seen by\n"+name+"\nat the pier\nat noon", "h2", "y4")
+	w.tie(store, "stays", "by the pier", "h1", "y5", "y6")
+	w.tie(store, "far", "by the sea", "y5", "y6")
+}
+
+// wantExactly checks that what an erasure removes is what its plan says.
+func (w *world) wantExactly(p gdpr.Plan) gdpr.Outcome {
+	w.t.Helper()
+	before := w.contents()
+	var want, gone []string
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if st.Action == gdpr.Forget || st.Action == gdpr.Redact && st.NewID != "" {
+				want = append(want, st.Store+":"+st.ID)
+			}
+		}
+	}
+	out := w.complete(p)
+	after := w.contents()
+	for ref := range before {
+		if _, there := after[ref]; !there {
+			gone = append(gone, ref)
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(gone)
+	if d := cmp.Diff(want, gone); d != "" {
+		w.t.Errorf("planned, and gone:\n%s", d)
+	}
+	return out
+}
+
+// TestThePlanHasWhatFalls: an edge that is left with fewer than two members goes with
+// its node, and is in the plan.
+func TestThePlanHasWhatFalls(t *testing.T) {
+	for _, store := range []string{"db", "pg"} {
+		t.Run(store, func(t *testing.T) {
+			w := newWorld(t)
+			if store == "pg" {
+				t.Setenv("MEMDESK_GDPR_DSN", testpg.DSN(t))
+				server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+				kind, _ := backends.Builtin().Kind("postgres")
+				if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+					t.Fatal(err)
+				}
+				w.more = []backends.StoreConfig{server}
+				w.open()
+			}
+			w.ties(store)
+			p := w.plan(w.file().ID)
+			reasons := map[string]string{}
+			for _, s := range p.Stores {
+				for _, st := range s.Steps {
+					if st.Action == gdpr.Forget && st.Layer == "edge" {
+						reasons[st.ID] = st.Reason
+					}
+				}
+			}
+			want := map[string]string{
+				"edge/one":    "left with one member when h1 goes",
+				"edge/none":   "left with no member when h1 and 1 more go",
+				"edge/second": "left with one member when h1 and 1 more go",
+				"edge/named":  "alias in body; left with one member when h2 goes",
+				// what keeps its text under another id leaves its edges
+				"edge/renamed": "names the subject in members; left with one member when h3-" + ana + " goes",
+			}
+			if d := cmp.Diff(want, reasons); d != "" {
+				t.Error(d)
+			}
+			out := w.wantExactly(p)
+			if items, _ := p.Count(); out.Forgotten+out.Redacted != items {
+				t.Errorf("%d forgotten and %d redacted of %d", out.Forgotten, out.Redacted, items)
+			}
+		})
+	}
+}
+
+// TestAnEdgeOnHoldKeepsItsMembers: what is on hold goes with nothing.
+func TestAnEdgeOnHoldKeepsItsMembers(t *testing.T) {
+	w := newWorld(t)
+	w.ties("db")
+	r := w.file()
+	for _, id := range []string{"edge/one", "edge/renamed"} {
+		if _, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: id, Ground: "a claim"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := w.contents()
+	p := w.plan(r.ID)
+	if _, err := w.erase(p); err != nil {
+		t.Fatal(err)
+	}
+	after := w.contents()
+	for _, id := range []string{"db:edge/one", "db:edge/renamed"} {
+		if after[id] != before[id] {
+			t.Errorf("%s was %q, is %q", id, before[id], after[id])
+		}
+	}
+	if got := after["db:h1"]; got == "" || strings.Contains(got, name) {
+		t.Errorf("h1: %q", got)
+	}
+	if _, there := after["db:h3-"+ana]; !there {
+		t.Error("a member of an edge on hold has another id")
+	}
+	if _, there := after["db:h2"]; there {
+		t.Error("h2 is left, which nothing held needs")
+	}
+}
+
+// TestANewEdgeIsNotTakenAlong: an edge that came after the plan, and one that is
+// another than was seen, stay, and so does what they would fall with.
+func TestANewEdgeIsNotTakenAlong(t *testing.T) {
+	w := newWorld(t)
+	w.ties("db")
+	p := w.plan(w.file().ID)
+	w.tie("db", "late", "said at the pier", "h1", "y7")
+	it, err := w.store("db").Browser.Read(t.Context(), "edge/none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put("db", model.RetainRequest{ID: it.ID, Content: "met again", IfMatch: it.Revision})
+	out, err := w.erase(p)
+	if err != nil || out.Status == gdpr.StateComplete || len(out.Problems) == 0 {
+		t.Errorf("%s, %q, %v; want problems", out.Status, out.Problems, err)
+	}
+	after := w.contents()
+	for _, id := range []string{"db:edge/late", "db:edge/none", "db:h1", "db:h2"} {
+		if _, there := after[id]; !there {
+			t.Errorf("%s is gone", id)
+		}
+	}
+	w.wantExactly(w.plan(p.Request))
+}
+
+// TestARecurseErasureTakesWhatItSays erases a person from a database that its own
+// program wrote.
+func TestARecurseErasureTakesWhatItSays(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.dir, "rlm.db")
+	b, err := os.ReadFile(filepath.Join(fixtures(t, "recurse", new(any)), "rlm.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{{Name: "rlm", Kind: "sqlite", Path: path}}
+	w.open()
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: "subj-ana", Aliases: []string{"Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512"}, Received: "2026-02-20", Ground: "asked"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wantExactly(w.plan(r.ID))
+}
