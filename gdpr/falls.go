@@ -19,6 +19,10 @@ func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]
 		return nil
 	}
 	q.stays, q.falls = map[string]bool{}, map[string]model.Fall{}
+	known := map[string]bool{}
+	for _, f := range q.found {
+		known[f.Item.ID] = true
+	}
 	for {
 		falls, err := q.store.Falls(ctx, q.removed(m, going))
 		if err != nil {
@@ -34,7 +38,7 @@ func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]
 			for _, id := range f.With {
 				q.stays[id], going[id] = true, false
 			}
-			if err := q.add(ctx, f, "would fall, and is on hold"); err != nil {
+			if err := q.add(ctx, f, known, "would fall, and is on hold"); err != nil {
 				return err
 			}
 		}
@@ -43,7 +47,7 @@ func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]
 			continue // fewer go now, so fewer fall
 		}
 		for _, f := range falls {
-			if err := q.add(ctx, f, fellWith(f)); err != nil {
+			if err := q.add(ctx, f, known, fellWith(f)); err != nil {
 				return err
 			}
 			q.falls[f.ID], going[f.ID] = f, true
@@ -69,11 +73,12 @@ func (q *search) removed(m *subject.Matcher, going map[string]bool) []string {
 	return out
 }
 
-// add makes an item that falls one that was found.
-func (q *search) add(ctx context.Context, f model.Fall, why string) error {
-	if slices.ContainsFunc(q.found, func(o Found) bool { return o.Item.ID == f.ID }) {
+// add makes an item that falls one that was found, unless it is known as one.
+func (q *search) add(ctx context.Context, f model.Fall, known map[string]bool, why string) error {
+	if known[f.ID] {
 		return nil
 	}
+	known[f.ID] = true
 	it, err := q.store.Browser.Read(ctx, f.ID)
 	if errors.Is(err, model.NotFound) {
 		return nil

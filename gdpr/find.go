@@ -106,7 +106,7 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 // text: what it leads to in the store is looked at under its own name, and that it
 // leads to somewhere else is said by the layer of its name.
 func linked(s model.Store, problem string) bool {
-	return s.Maintainer != nil && strings.HasSuffix(problem, model.ErrLink.Error()[len("it is "):])
+	return s.Maintainer != nil && strings.HasSuffix(problem, model.LinkProblem)
 }
 
 func (q *search) browse(ctx context.Context, seen map[string]bool, step func(int64)) error {
@@ -193,7 +193,7 @@ func (q *search) unread(ctx context.Context, err error) error {
 		return model.FromContext(ctx, "discover")
 	case model.KindOf(err).Retryable():
 		return err // the store went away
-	case linked(q.store, err.Error()):
+	case errors.Is(err, model.ErrLink):
 		return nil
 	}
 	q.problems = append(q.problems, "an item cannot be read: "+string(model.KindOf(err)))

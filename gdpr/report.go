@@ -12,7 +12,7 @@ import (
 
 // status is the last run of a request that did not become complete, for who comes
 // later or from elsewhere. It names no person: layers are redacted as they are
-// judged, problems are kinds.
+// judged, problems as they are told.
 type status struct {
 	Plan    string  `json:"plan"`
 	Outcome Outcome `json:"outcome"`

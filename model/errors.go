@@ -170,7 +170,10 @@ func IsPartial(err error) bool {
 }
 
 // ErrLink is in the error that refuses a symbolic link.
-var ErrLink = errors.New("it is a symbolic link, which is not followed")
+var ErrLink = errors.New("it " + LinkProblem)
+
+// LinkProblem ends a list's problem (Page.Problems) that is a symbolic link.
+const LinkProblem = "is a symbolic link, which is not followed"
 
 // LinkReason says of a layer that it is a symbolic link.
 const LinkReason = "a symbolic link, which is not followed: what it leads to in this store is looked at under its own name; where it leads elsewhere, look there"

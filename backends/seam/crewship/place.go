@@ -98,7 +98,7 @@ func (e *enumeration) directories(root *rootdir.Dir, dir string) []string {
 		case c.Kind == rootdir.Directory:
 			out = append(out, c.Name)
 		case c.Kind == rootdir.Link:
-			e.problems = append(e.problems, dir+"/"+c.Name+" is a symbolic link, which is not followed")
+			e.problems = append(e.problems, dir+"/"+c.Name+" "+model.LinkProblem)
 		}
 	}
 	return out
@@ -114,7 +114,7 @@ func (e *enumeration) add(p place) {
 	case err != nil:
 		e.problems = append(e.problems, err.Error())
 	case m.Kind == rootdir.Link:
-		e.problems = append(e.problems, p.dir+" is a symbolic link, which is not followed")
+		e.problems = append(e.problems, p.dir+" "+model.LinkProblem)
 	case m.Kind == rootdir.Directory:
 		e.out = append(e.out, &p)
 	}
