@@ -63,6 +63,32 @@ func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPat
 // Add suppresses a person, durably, before it returns. One who is there already
 // gains the terms that are new.
 func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...string) error {
+	return l.change(func(persons []Person) ([]Person, bool) {
+		p := Person{Pseudonym: pseudonym, Request: request, Since: since.UTC()}
+		at := slices.IndexFunc(persons, func(o Person) bool { return o.Pseudonym == p.Pseudonym })
+		if at >= 0 {
+			p = persons[at]
+		}
+		changed := at < 0
+		for _, t := range terms {
+			for _, h := range hashTerms(k, t) {
+				if !slices.Contains(p.Terms, h) {
+					p.Terms, changed = append(p.Terms, h), true
+				}
+			}
+		}
+		if at >= 0 {
+			persons[at] = p
+		} else {
+			persons = append(persons, p)
+		}
+		return persons, changed
+	})
+}
+
+// change has do edit a copy of the persons, alone with the list, and writes them where
+// it says that they have changed.
+func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	unlock, err := l.alone()
@@ -74,29 +100,11 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 	if err := l.load(); err != nil {
 		return err
 	}
-	p := Person{Pseudonym: pseudonym, Request: request, Since: since.UTC()}
-	at := slices.IndexFunc(l.file.Persons, func(o Person) bool { return o.Pseudonym == p.Pseudonym })
-	if at >= 0 {
-		p = l.file.Persons[at]
-	}
-	changed := at < 0
-	for _, t := range terms {
-		for _, h := range hashTerms(k, t) {
-			if !slices.Contains(p.Terms, h) {
-				p.Terms, changed = append(p.Terms, h), true
-			}
-		}
-	}
+	persons, changed := do(slices.Clone(l.file.Persons))
 	if !changed {
 		return nil
 	}
-	next := file{V: 1, Persons: slices.Clone(l.file.Persons)}
-	if at >= 0 {
-		next.Persons[at] = p
-	} else {
-		next.Persons = append(next.Persons, p)
-	}
-	return l.write(next)
+	return l.write(file{V: 1, Persons: persons})
 }
 
 // write replaces the file; the caller holds both locks.
@@ -118,22 +126,10 @@ func (l *List) Lift(pseudonym string, requests ...string) error {
 	if _, err := os.Stat(l.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	unlock, err := l.alone()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	l.seen = nil // as in Add
-	if err := l.load(); err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(l.file.Persons), func(p Person) bool { return p.Pseudonym == pseudonym && slices.Contains(requests, p.Request) })
-	if len(left) == len(l.file.Persons) {
-		return nil
-	}
-	return l.write(file{V: 1, Persons: left})
+	return l.change(func(persons []Person) ([]Person, bool) {
+		left := slices.DeleteFunc(persons, func(p Person) bool { return p.Pseudonym == pseudonym && slices.Contains(requests, p.Request) })
+		return left, len(left) < len(persons)
+	})
 }
 
 // alone keeps other processes from adding at the same time: the list is read,

@@ -1,0 +1,89 @@
+package gdpr
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// seen gives the answer to whether a layer may be cleaned: only what stands in the
+// plan, and goes as a whole only as it was seen there. A copy of an item that the
+// plan removes or edits was seen with it.
+func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
+	layers, texts := map[string]model.Revision{}, map[model.Revision]bool{}
+	for _, st := range sp.Steps {
+		switch st.Action {
+		case Scrub:
+			layers[st.ID] = st.Revision
+		case Forget, Redact:
+			texts[st.Revision] = true
+		}
+	}
+	return func(layer string, whole []byte) bool {
+		sum, planned := layers[layer]
+		if planned && (whole == nil || bytesSum(whole) == sum) || whole != nil && texts[model.RevisionOf(model.Document{Body: string(whole)})] {
+			return true
+		}
+		x.unseen[model.Ref{Store: sp.Store, ID: layer}] = true
+		return false
+	}
+}
+
+// touches reports whether the plan does anything in a store.
+func (sp *StorePlan) touches() bool {
+	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
+}
+
+// redactor edits a record of a store's medium.
+func redactor(m *subject.Matcher) func([]byte) []byte {
+	return func(b []byte) []byte {
+		if out, ok := m.RedactBytes(b, Erased); ok {
+			return out
+		}
+		return []byte(m.Redact(string(b), Erased))
+	}
+}
+
+// scrub cleans what Forget leaves in the store's medium.
+func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, removed, edited []string, count *receipt.Store) error {
+	if s.Maintainer == nil {
+		return nil
+	}
+	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
+		return err
+	}
+	req := model.ScrubRequest{May: x.seen(sp),
+		Removed: removed, Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
+			rep, err := x.m.Scan(ctx, medium, nil)
+			return rep.Hits > 0, err
+		},
+		Redact: redactor(x.m),
+		Step: func(layer, what string) {
+			_ = x.tell(ctx, Progress{Store: s.Name, What: string(Scrub), Note: what}) // a scrub is not stopped half way
+		},
+	}
+	if !sp.touches() { // nothing of it was shown: its medium is cleaned of what went before, no record goes
+		req.Concerns = nil
+	}
+	res, err := s.Maintainer.Scrub(ctx, req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "gdpr-erase")
+		}
+		x.problem(s.Name, "it could not be scrubbed: %s", model.KindOf(err))
+		return nil
+	}
+	x.scrubs[s.Name] = res
+	rows := int64(0)
+	for _, l := range res {
+		rows += l.Rows
+		x.pending[s.Name] = x.pending[s.Name] || l.Verdict == model.VerdictPending
+	}
+	count.Rows, err = x.log.scrubbed(at, rows)
+	return err
+}

@@ -1,0 +1,107 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// step does one step, once or again: what it wants to reach may be there already.
+func (x *run) step(ctx context.Context, s model.Store, st Step) (string, error) {
+	err := takesMore(ctx, s, st)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return x.changed(ctx, s, st, err)
+	case err != nil:
+		return "", err
+	case st.Action == Forget:
+		return x.forget(ctx, s, st)
+	case st.NewID != "":
+		return x.rename(ctx, s, st)
+	}
+	return x.redact(ctx, s, st)
+}
+
+func (x *run) forget(ctx context.Context, s model.Store, st Step) (string, error) {
+	req := model.ForgetRequest{ID: st.ID}
+	if st.Layer != layerQuarantine { // an entry there is named by the hash of its content
+		req.IfMatch = st.Revision
+	}
+	res, err := s.Provider.Forget(ctx, req)
+	switch {
+	case errors.Is(err, model.Conflict):
+		return x.changed(ctx, s, st, err)
+	case errors.Is(err, model.NotFound), err == nil && res.Removed == 0:
+		return "absent", nil
+	case err != nil:
+		return "", err
+	}
+	return "removed", nil
+}
+
+func (x *run) redact(ctx context.Context, s model.Store, st Step) (string, error) {
+	err := keep(ctx, s, st, model.RetainRequest{ID: st.ID, IfMatch: st.Revision})
+	if errors.Is(err, model.Conflict) || errors.Is(err, model.NotFound) {
+		return x.changed(ctx, s, st, err)
+	}
+	return "edited", err
+}
+
+// keep writes what a redaction leaves, in the item's own encoding where the store
+// takes it.
+func keep(ctx context.Context, s model.Store, st Step, req model.RetainRequest) error {
+	req.Content, req.Mode, req.Meta = st.NewBody, model.Replace, st.NewMeta
+	ctx = redacting(ctx, st)
+	if st.Binary {
+		own := req
+		own.Content, own.Binary = string(st.NewBytes), true
+		_, err := s.Provider.Retain(ctx, own)
+		if !errors.Is(err, model.Unsupported) && !errors.Is(err, model.InvalidInput) {
+			return err
+		}
+	}
+	_, err := s.Provider.Retain(ctx, req)
+	return err
+}
+
+// rename keeps what remains under an id that names nobody, then forgets the old.
+func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error) {
+	err := keep(ctx, s, st, model.RetainRequest{ID: st.NewID, IfMatch: model.Absent})
+	if errors.Is(err, model.Conflict) || errors.Is(err, model.AlreadyExists) {
+		it, rerr := s.Browser.Read(ctx, st.NewID)
+		if rerr != nil || it.Body != st.NewBody && (!st.Binary || it.Body != string(st.NewBytes)) {
+			return "", err // something else stands there
+		}
+		err = nil // an earlier run got this far
+	}
+	if err != nil {
+		return "", err
+	}
+	return x.forget(ctx, s, st)
+}
+
+// changed looks at an item that is not as the plan saw it. Gone or clean is what
+// was wanted; otherwise it is left alone, and the plan has to be made again.
+func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (string, error) {
+	if s.Browser == nil {
+		return "", err
+	}
+	it, rerr := s.Browser.Read(ctx, st.ID)
+	switch {
+	case errors.Is(rerr, model.NotFound):
+		return "absent", nil
+	case rerr != nil:
+		return "", rerr
+	case st.Fallen, x.concerns(it):
+		return "", err
+	}
+	return "clean", nil
+}
+
+func (x *run) concerns(it model.Item) bool {
+	q := &search{m: x.m, friends: &subject.Friends{}, children: map[string][]string{}}
+	q.look(it)
+	return len(q.found) > 0
+}

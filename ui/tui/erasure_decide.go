@@ -1,0 +1,122 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// planKeys are the keys of a plan beside those of every list.
+func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
+	a := d.app
+	step := func() *gdpr.Step {
+		if row, ok := p.list.current(); ok {
+			return row.raw.(planRow).step
+		}
+		return nil
+	}
+	item := func() string {
+		if why := d.locked(""); why != "" {
+			return why
+		}
+		st := step()
+		switch {
+		case st == nil:
+			return "this row is no item"
+		case st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope:
+			return "this row is a layer and no item"
+		}
+		return ""
+	}
+	free := func() string { return d.locked("") }
+	out := []Binding{
+		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
+		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step(), placeIn(p))) }},
+		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
+			if why := item(); why != "" {
+				return why
+			}
+			if step().Action != gdpr.Held {
+				return "it is not on hold"
+			}
+			return ""
+		}, Handler: func() tea.Cmd {
+			return a.show(a.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
+		}},
+		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
+			if why := item(); why != "" {
+				return why
+			}
+			if step().Action == gdpr.Held {
+				return "it is on hold"
+			}
+			return ""
+		}, Handler: func() tea.Cmd { return a.show(a.chooseDialog(r, *step(), placeIn(p))) }},
+		{Keys: []string{"p"}, Description: "search every store again and make the plan anew", Disabled: func() string {
+			if why := d.locked(""); why != "" {
+				return why
+			}
+			return d.noBulk()
+		}, Handler: func() tea.Cmd { return a.discover(r, placeIn(p)) }},
+		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.showApproval(r) }},
+	}
+	if p.full {
+		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the step before
+	}
+	return out
+}
+
+// holdDialog asks for the ground of a hold.
+func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
+	d, esc := a.d, a.d.st.esc
+	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
+		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
+		{value: esc.Const("It stays as it is, and the receipt says so. The ground is the exception of Art. 17(3) that applies, such as a legal claim.")},
+		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+	}, fields: []field{{label: esc.Const("ground, required: ")}}}
+	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
+		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
+		return a.replanned(r, err, "on hold", at)
+	}}}
+	return dlg
+}
+
+// chooseDialog asks whether an item is to be treated otherwise.
+func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
+	d, esc := a.d, a.d.st.esc
+	other, verb := gdpr.Forget, "Forget it"
+	if st.Action == gdpr.Forget {
+		other, verb = gdpr.Redact, "Redact it"
+	}
+	return &dialog{title: esc.Const("Choose"), noReason: true, lines: []headLine{
+		{value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, maxTitle), passive(st.Action), passive(other)), kind: headTitle},
+		{value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, maxReason))},
+		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
+		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
+	}}}}
+}
+
+func passive(act gdpr.Action) string {
+	if act == gdpr.Forget {
+		return "be forgotten"
+	}
+	return "be redacted"
+}
+
+// replanned goes on with a new plan after a decision on an item.
+func (a *App) replanned(r ErasureRequest, err error, what string, at *planPlace) acted {
+	if err != nil {
+		return acted{text: a.d.esc.Sprintf("not changed: %s", reason(a.d.esc, err))}
+	}
+	out := acted{ok: true, text: a.d.esc.Sprintf("%s: the plan is made anew", what)}
+	if a.d.noBulk() == "" {
+		out.then = func() tea.Cmd { return a.discover(r, at) }
+	}
+	return out
+}
