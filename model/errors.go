@@ -177,3 +177,18 @@ const LinkProblem = "is a symbolic link, which is not followed"
 
 // LinkReason says of a layer that it is a symbolic link.
 const LinkReason = "a symbolic link, which is not followed: what it leads to in this store is looked at under its own name; where it leads elsewhere, look there"
+
+// Wrap gives err the operation and keeps its kind; nil stays nil, and what names
+// the operation already is left as it is.
+func Wrap(op string, err error) error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e) && e.Op == op:
+		return err
+	case errors.As(err, &e):
+		return &Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: err}
+	}
+	return E(KindOf(err), op, err)
+}

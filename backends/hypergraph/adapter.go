@@ -2,7 +2,6 @@ package hypergraph
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"memdesk/backends/internal/verdicts"
@@ -22,9 +21,7 @@ type Config struct {
 
 	// The scope that the store is bound to. A request that names another one is
 	// refused (provider-contract.md R17); an empty field binds nothing.
-	Workspace string
-	AgentID   string
-	CrewID    string
+	model.Bound
 
 	ReadOnly       bool
 	ReadOnlyReason string // in words; empty takes a default
@@ -163,20 +160,6 @@ func (a *adapter) checkTier(op, name string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s and %s", name, strings.Join(a.Vocabulary.Tiers, ", "), EdgeTier)
 }
 
-// checkScope applies R17 to the fields that the store is bound by.
-func (a *adapter) checkScope(op, workspace, agent, crew string) error {
-	for _, f := range []struct{ what, bound, asked string }{
-		{"workspace", a.Workspace, workspace},
-		{"agent", a.AgentID, agent},
-		{"crew", a.CrewID, crew},
-	} {
-		if f.bound != "" && f.asked != "" && f.bound != f.asked {
-			return model.Errorf(model.InvalidInput, op, "%s %q is not the one this store is bound to", f.what, f.asked)
-		}
-	}
-	return nil
-}
-
 // begin is what every operation checks first.
 func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 	if err := model.FromContext(ctx, op); err != nil {
@@ -186,18 +169,4 @@ func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 		return model.Refuse(op, a.ReadOnlyReason)
 	}
 	return nil
-}
-
-// wrap gives a backend's error the operation and keeps its kind.
-func wrap(op string, err error) error {
-	var e *model.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e) && e.Op == op:
-		return err
-	case errors.As(err, &e):
-		return &model.Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: err}
-	}
-	return model.E(model.KindOf(err), op, err)
 }

@@ -29,7 +29,7 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 		read = a.readEdge
 	}
 	it, err := read(ctx, t.id)
-	return it, wrap("read", err)
+	return it, model.Wrap("read", err)
 }
 
 func (a *adapter) readNode(ctx context.Context, id string) (model.Item, error) {
@@ -92,7 +92,7 @@ func (a *adapter) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	}
 	counted, err := a.Backend.Counts(ctx)
 	if err != nil {
-		return nil, wrap("tiers", err)
+		return nil, model.Wrap("tiers", err)
 	}
 	var out []model.TierCount
 	for _, name := range append(slices.Clone(a.Vocabulary.Tiers), EdgeTier) {

@@ -31,7 +31,7 @@ func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error)
 	for part := range slices.Chunk(nodes, concerningBatch) {
 		edges, err := a.Backend.EdgesOfAll(ctx, part)
 		if err != nil {
-			return nil, wrap(op, err)
+			return nil, model.Wrap(op, err)
 		}
 		for _, node := range part {
 			for _, id := range edges[node] {
@@ -44,7 +44,7 @@ func (a *adapter) falls(ctx context.Context, ids []string) ([]model.Fall, error)
 				switch {
 				case errors.Is(err, model.NotFound): // removed beside us
 				case err != nil:
-					return nil, wrap(op, err)
+					return nil, model.Wrap(op, err)
 				case f.Left < 2:
 					out = append(out, f)
 				}

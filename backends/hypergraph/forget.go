@@ -16,7 +16,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 	if err := req.CheckSelectors(); err != nil {
 		return model.ForgetResult{}, err
 	}
-	if err := a.checkScope("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if req.DataSubjectID != "" {
@@ -33,7 +33,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 		return err
 	})
 	if err != nil {
-		return model.ForgetResult{}, wrap("forget", err)
+		return model.ForgetResult{}, model.Wrap("forget", err)
 	}
 	return res, nil
 }
@@ -104,7 +104,7 @@ func (a *adapter) forgetSubject(ctx context.Context, subject string) (model.Forg
 		return err
 	})
 	if err != nil {
-		return model.ForgetResult{}, wrap("forget", err)
+		return model.ForgetResult{}, model.Wrap("forget", err)
 	}
 	return model.ForgetResult{Removed: removed}, nil
 }

@@ -47,7 +47,7 @@ func (g graph) Neighbours(ctx context.Context, id string, req model.GraphRequest
 	}
 	nodes, err := g.Backend.GetConnected(ctx, t.id, o)
 	if err != nil {
-		return nil, wrap("neighbours", err)
+		return nil, model.Wrap("neighbours", err)
 	}
 	return g.headers(nodes), nil
 }
@@ -55,7 +55,7 @@ func (g graph) Neighbours(ctx context.Context, id string, req model.GraphRequest
 func (g graph) members(ctx context.Context, edge string, limit int) ([]model.Header, error) {
 	e, err := g.Backend.GetEdge(ctx, edge)
 	if err != nil {
-		return nil, wrap("neighbours", err)
+		return nil, model.Wrap("neighbours", err)
 	}
 	var out []model.Header
 	seen := map[string]bool{}
@@ -69,7 +69,7 @@ func (g graph) members(ctx context.Context, edge string, limit int) ([]model.Hea
 			continue
 		}
 		if err != nil {
-			return nil, wrap("neighbours", err)
+			return nil, model.Wrap("neighbours", err)
 		}
 		out = append(out, g.nodeHeader(n))
 	}
@@ -107,7 +107,7 @@ func (g graph) Subgraph(ctx context.Context, ids []string, depth int) ([]model.H
 			continue
 		}
 		if err != nil {
-			return nil, nil, wrap("subgraph", err)
+			return nil, nil, model.Wrap("subgraph", err)
 		}
 		for _, m := range e.Members {
 			from = append(from, m.NodeID)
@@ -115,7 +115,7 @@ func (g graph) Subgraph(ctx context.Context, ids []string, depth int) ([]model.H
 	}
 	nodes, edges, err := g.Backend.GetSubgraph(ctx, from, depth)
 	if err != nil {
-		return nil, nil, wrap("subgraph", err)
+		return nil, nil, model.Wrap("subgraph", err)
 	}
 	links := make([]model.Link, len(edges))
 	for i, e := range edges {
@@ -148,7 +148,7 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 	}
 	vector, err := vectors.Embedding(ctx, t.id)
 	if err != nil {
-		return model.RecallResult{}, wrap(op, err)
+		return model.RecallResult{}, model.Wrap(op, err)
 	}
 	if limit <= 0 || limit > model.MaxPage {
 		limit = model.RecallLimit
@@ -157,7 +157,7 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 	o.Limit = limit + 1 // itself is mostly the nearest
 	found, err := g.Backend.SearchByEmbedding(ctx, vector, o)
 	if err != nil {
-		return model.RecallResult{}, wrap(op, err)
+		return model.RecallResult{}, model.Wrap(op, err)
 	}
 	r := recall{a: g.adapter, limit: limit, res: model.RecallResult{Hits: []model.RecallSnippet{}}}
 	itself := false

@@ -26,7 +26,7 @@ func (a *adapter) List(ctx context.Context, req model.PageRequest) (model.Page, 
 		return model.Page{}, err
 	}
 	page, err := l.page(ctx, at)
-	return page, wrap("list", err)
+	return page, model.Wrap("list", err)
 }
 
 // lister is one list under one request's filters.

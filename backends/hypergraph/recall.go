@@ -21,7 +21,7 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
 	}
-	if err := a.checkScope("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return model.RecallResult{}, err
 	}
 	if strings.TrimSpace(req.Query) == "" {
@@ -35,12 +35,12 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	r := recall{a: a, query: req.Query, limit: model.ClampLimit(req.Limit), res: model.RecallResult{Hits: []model.RecallSnippet{}}}
 	if req.Tier != EdgeTier {
 		if err := r.nodes(ctx, a.searchOptions(req.Tier)); err != nil {
-			return model.RecallResult{}, wrap("recall", err)
+			return model.RecallResult{}, model.Wrap("recall", err)
 		}
 	}
 	if req.Tier == EdgeTier || req.Tier == "" {
 		if err := r.edges(ctx); err != nil {
-			return model.RecallResult{}, wrap("recall", err)
+			return model.RecallResult{}, model.Wrap("recall", err)
 		}
 	}
 	return r.res, nil

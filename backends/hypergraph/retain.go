@@ -42,7 +42,7 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		case errors.Is(err, model.AlreadyExists) && attempt < createAttempts && ctx.Err() == nil:
 			continue // created beside us: nothing was written, so look again
 		}
-		return model.RetainResult{}, wrap("retain", err)
+		return model.RetainResult{}, model.Wrap("retain", err)
 	}
 }
 
@@ -52,7 +52,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 	if err := req.Mode.Check(); err != nil {
 		return itemID{}, err
 	}
-	if err := a.checkScope("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return itemID{}, err
 	}
 	target, err := a.target(req)

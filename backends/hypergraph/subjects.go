@@ -29,17 +29,17 @@ func (s subjects) Concerning(ctx context.Context, keys []string, yield func(mode
 		}
 		for id, err := range s.Backend.NodeIDs(ctx, NodeFilter{SubjectID: key}) {
 			if err != nil {
-				return wrap(op, err)
+				return model.Wrap(op, err)
 			}
 			if ids = append(ids, id); len(ids) < concerningBatch {
 				continue
 			}
 			if more, err := tell(); err != nil || !more {
-				return wrap(op, err)
+				return model.Wrap(op, err)
 			}
 		}
 		if more, err := tell(); err != nil || !more {
-			return wrap(op, err)
+			return model.Wrap(op, err)
 		}
 	}
 	return nil

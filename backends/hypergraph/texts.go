@@ -37,7 +37,7 @@ func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bo
 				Whole: func() model.Item { return a.edgeItem(e) }})
 		})
 	}
-	return nil, wrap(op, err)
+	return nil, model.Wrap(op, err)
 }
 
 func (a *adapter) eachNode(ctx context.Context, stopped *atomic.Bool, give func(Node)) error {

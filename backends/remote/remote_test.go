@@ -51,7 +51,7 @@ func serve(t testing.TB, s model.Store) model.Store {
 
 func graph(b hypergraph.Backend, readOnly bool) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{Name: "near", Kind: "inmem", Backend: b, ReadOnly: readOnly,
-		Workspace: "ws", AgentID: "agent", CrewID: "crew"})
+		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"}})
 }
 
 // TestProvider runs the whole conformance suite through the wire.

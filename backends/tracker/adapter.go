@@ -2,7 +2,6 @@ package tracker
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -33,9 +32,7 @@ type Config struct {
 	DefaultStatus string
 
 	// The scope that the store is bound to (provider-contract.md R17).
-	Workspace string
-	AgentID   string
-	CrewID    string
+	model.Bound
 
 	ReadOnly       bool
 	ReadOnlyReason string
@@ -157,20 +154,6 @@ func (a *adapter) hidden(tier string) bool {
 	return tier == TierTombstone || tier == TierLine
 }
 
-// checkScope applies R17 to the fields that the store is bound by.
-func (a *adapter) checkScope(op, workspace, agent, crew string) error {
-	for _, f := range []struct{ what, bound, asked string }{
-		{"workspace", a.Workspace, workspace},
-		{"agent", a.AgentID, agent},
-		{"crew", a.CrewID, crew},
-	} {
-		if f.bound != "" && f.asked != "" && f.bound != f.asked {
-			return model.Errorf(model.InvalidInput, op, "%s %q is not the one this store is bound to", f.what, f.asked)
-		}
-	}
-	return nil
-}
-
 // begin is what every operation checks first.
 func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 	if err := model.FromContext(ctx, op); err != nil {
@@ -184,19 +167,5 @@ func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 
 func (a *adapter) view(ctx context.Context, op string) (View, error) {
 	v, err := a.Backend.View(ctx)
-	return v, wrap(op, err)
-}
-
-// wrap gives a backend's error the operation and keeps its kind.
-func wrap(op string, err error) error {
-	var e *model.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &e) && e.Op == op:
-		return err
-	case errors.As(err, &e):
-		return &model.Error{Op: op, Kind: e.Kind, Retryable: e.Retryable, Err: err}
-	}
-	return model.E(model.KindOf(err), op, err)
+	return v, model.Wrap(op, err)
 }

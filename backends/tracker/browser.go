@@ -26,7 +26,7 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 	it.Revision = r.Revision()
 	pairs, err := PairsOf(ctx, v, r.ID)
 	if err != nil {
-		return model.Item{}, wrap("read", err)
+		return model.Item{}, model.Wrap("read", err)
 	}
 	for _, d := range pairs {
 		other, role := d.Blocker, "blocked by"

@@ -14,7 +14,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 	if err := req.CheckSelectors(); err != nil {
 		return model.ForgetResult{}, err
 	}
-	if err := a.checkScope("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("forget", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if req.DataSubjectID != "" {
@@ -33,7 +33,7 @@ func (a *adapter) Forget(ctx context.Context, req model.ForgetRequest) (model.Fo
 		return model.CheckMatch("forget", req.IfMatch, true, r.Revision())
 	})
 	if err != nil {
-		return model.ForgetResult{}, wrap("forget", err)
+		return model.ForgetResult{}, model.Wrap("forget", err)
 	}
 	if removed {
 		return model.ForgetResult{Removed: 1}, nil

@@ -86,7 +86,7 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 	for n := limit + 1; ; n *= 2 { // entries that are hidden do not fill a page
 		v, whole, err := b.Beginning(ctx, n)
 		if err != nil || whole {
-			return model.Page{}, false, wrap(op, err)
+			return model.Page{}, false, model.Wrap(op, err)
 		}
 		var sel []int32
 		for i := range v.Len() {

@@ -17,7 +17,7 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
 	}
-	if err := a.checkScope("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("recall", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return model.RecallResult{}, err
 	}
 	query := snippet.Fold(strings.TrimSpace(req.Query))

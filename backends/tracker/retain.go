@@ -45,7 +45,7 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 		return want, a.admit(have, want, exists && cleans(req))
 	})
 	if err != nil {
-		return model.RetainResult{}, wrap("retain", err)
+		return model.RetainResult{}, model.Wrap("retain", err)
 	}
 	return model.RetainResult{ID: got.ID, Bytes: int64(len(got.Body)), Revision: got.Revision()}, nil
 }
@@ -77,7 +77,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
 	if err := req.Mode.Check(); err != nil {
 		return "", err
 	}
-	if err := a.checkScope("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
+	if err := a.CheckBound("retain", req.WorkspaceID, req.AgentID, req.CrewID); err != nil {
 		return "", err
 	}
 	id, err := a.target(req)

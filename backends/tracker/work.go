@@ -26,7 +26,7 @@ func (a *adapter) Ready(ctx context.Context, req model.PageRequest) (model.Page,
 		a.mu.Lock()
 		a.last = selected{} // what could not be asked is not remembered as blocked
 		a.mu.Unlock()
-		return model.Page{}, wrap("ready", failed)
+		return model.Page{}, model.Wrap("ready", failed)
 	}
 	return page, err
 }
@@ -89,5 +89,5 @@ func (a *adapter) Dependencies(ctx context.Context, id string) ([]model.Dependen
 		return nil, absent("dependencies", id)
 	}
 	out, err := PairsOf(ctx, v, id)
-	return out, wrap("dependencies", err)
+	return out, model.Wrap("dependencies", err)
 }

@@ -13,7 +13,7 @@ import (
 func store(b hypergraph.Backend, readOnly bool) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: "mem", Kind: "inmem", Backend: b, ReadOnly: readOnly,
-		Workspace: "ws", AgentID: "agent", CrewID: "crew",
+		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})
 }
 

@@ -14,7 +14,7 @@ func adapt(s *postgres.Store) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: "db", Kind: "postgres", Location: s.Location(), Backend: s, Notes: s.Notes(),
 		ReadOnly: s.ReadOnlyReason() != "", ReadOnlyReason: s.ReadOnlyReason(),
-		Workspace: "ws", AgentID: "agent", CrewID: "crew",
+		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})
 }
 

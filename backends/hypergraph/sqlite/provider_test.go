@@ -45,7 +45,7 @@ func openStore(t *testing.T, path string, readOnly bool) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: "db", Kind: "sqlite", Backend: db, Vocabulary: db.Vocabulary(), Notes: db.Notes(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(),
-		Workspace: "ws", AgentID: "agent", CrewID: "crew",
+		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})
 }
 

@@ -70,7 +70,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: s, Capabilities: tracker.PresetJSONL, Statuses: statuses,
 		Memories: true, Lines: true, NewID: s.NewID,
-		Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
+		Bound:    model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: s.clock, Notes: withWhy(why, s.notes()),
 	})
 	store.Conflicts, store.Maintainer, store.Watcher = s, s, s
@@ -118,7 +118,7 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 	files.export = true
 	store := tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(snap),
-		Memories: true, Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID,
+		Memories: true, Bound: model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
 		Deviations: []model.Deviation{{Rule: "D07", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},
 	})
