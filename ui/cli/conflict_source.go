@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"memdesk/audit"
 	"memdesk/backends"
@@ -18,74 +16,31 @@ import (
 	"memdesk/undo"
 )
 
-// conflictSource lists the conflicts of every store as far as somebody has asked:
-// a first page begins a look, the pages after it go on with it.
+// conflictSource lists the conflicts of every store.
 type conflictSource struct {
 	fleet *backends.Fleet
 	undo  *undo.Keeper
 	opt   conflict.Options
 	ctx   context.Context // of the console: watching ends with it
+	list  walked[conflict.Copy]
 
 	mu    sync.Mutex
-	look  *looking
-	looks int
+	notes []string                    // of the last walk: what was not looked at, in words
 	seen  map[string]*conflict.Memory // by store; nil for one that tells of no changes
 }
 
-// looking is one walk over all stores.
-type looking struct {
-	id    string
-	found []conflict.Copy
-	notes []string
-	next  func() (conflict.Copy, bool)
-	stop  func()
-	done  bool
-}
-
-// Conflicts implements tui.ConflictSource. Until the walk is through, the total is
-// a lower bound and a page may be short.
+// Conflicts implements tui.ConflictSource.
 func (s *conflictSource) Conflicts(ctx context.Context, q tui.PageQuery) (tui.ConflictPage, error) {
+	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
+		return matches(q, c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), conflictState(c), c.Reason, c.Problem)
+	}, s.walk)
+	if err != nil {
+		return tui.ConflictPage{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := 0
-	if q.Cursor == "" {
-		s.begin(ctx)
-	} else {
-		id, n, ok := strings.Cut(q.Cursor, ":")
-		var err error
-		if at, err = strconv.Atoi(n); !ok || err != nil || at < 0 || s.look == nil || id != s.look.id {
-			return tui.ConflictPage{}, model.Errorf(model.InvalidInput, "conflicts", "this cursor is of another list")
-		}
-	}
-	page := tui.ConflictPage{}
-	until := time.Now().Add(pageWait)
-	for i := at; ; i++ {
-		if i == len(s.look.found) && !s.look.more() {
-			break
-		}
-		if err := model.FromContext(ctx, "conflicts"); err != nil {
-			return tui.ConflictPage{}, err
-		}
-		if c := s.look.found[i]; conflictMatches(q, c) {
-			page.Copies = append(page.Copies, c)
-		}
-		if len(page.Copies) == q.Limit || len(page.Copies) > 0 && time.Now().After(until) {
-			page.Next = s.look.id + ":" + strconv.Itoa(i+1)
-			break
-		}
-	}
-	for _, c := range s.look.found {
-		if conflictMatches(q, c) {
-			page.Total.N++
-		}
-	}
-	page.Total.AtLeast = !s.look.done
-	page.Notice = strings.Join(append(s.interrupted(), s.look.notes...), "; ")
-	return page, nil
-}
-
-func conflictMatches(q tui.PageQuery, c conflict.Copy) bool {
-	return matches(q, c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), conflictState(c), c.Reason, c.Problem)
+	notice := strings.Join(append(s.interrupted(), s.notes...), "; ")
+	return tui.ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Notice: notice}, nil
 }
 
 // interrupted names resolutions that were stopped halfway.
@@ -106,33 +61,12 @@ func (s *conflictSource) interrupted() []string {
 	return out
 }
 
-func (s *conflictSource) begin(ctx context.Context) {
-	if s.look != nil {
-		s.look.stop()
-	}
-	s.looks++
-	l := &looking{id: strconv.Itoa(s.looks)}
-	l.next, l.stop = iter.Pull(s.walk(context.WithoutCancel(ctx), l))
-	s.look = l
-}
-
-func (l *looking) more() bool {
-	if l.done {
-		return false
-	}
-	c, ok := l.next()
-	if !ok {
-		l.done = true
-		l.stop()
-		return false
-	}
-	l.found = append(l.found, c)
-	return true
-}
-
 // walk goes through the stores in the fleet's order. A store that cannot be
 // looked at, or not to its end, has a row that says so.
-func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict.Copy] {
+func (s *conflictSource) walk(ctx context.Context) iter.Seq[conflict.Copy] {
+	s.mu.Lock()
+	s.notes = nil
+	s.mu.Unlock()
 	return func(yield func(conflict.Copy) bool) {
 		for _, m := range s.fleet.Members() {
 			if m.Err != nil {
@@ -145,11 +79,11 @@ func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict
 			if s.undo != nil {
 				var err error
 				if opt.Removed, err = s.undo.Removed(m.Store); err != nil {
-					l.notes = append(l.notes, m.Name+": whether a copy has come back is not known: "+err.Error())
+					s.note(m.Name + ": whether a copy has come back is not known: " + err.Error())
 				}
 			}
 			opt.Memory = s.memory(m.Store)
-			opt.Note = func(n string) { l.notes = append(l.notes, m.Name+": "+n) }
+			opt.Note = func(n string) { s.note(m.Name + ": " + n) }
 			for c, err := range conflict.List(ctx, m.Store, opt) {
 				if err != nil {
 					c = conflict.Copy{Store: m.Name, Problem: "the look stopped: " + err.Error()}
@@ -162,12 +96,20 @@ func (s *conflictSource) walk(ctx context.Context, l *looking) iter.Seq[conflict
 	}
 }
 
-// memory is what is known of a store from earlier looks, if it tells what changes
-// meanwhile. The caller holds mu.
+func (s *conflictSource) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, text)
+}
+
+// memory is what is known of a store from earlier walks, if it tells what changes
+// meanwhile.
 func (s *conflictSource) memory(st model.Store) *conflict.Memory {
 	if s.ctx == nil || st.Watcher == nil {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if m, ok := s.seen[st.Name]; ok {
 		return m
 	}

@@ -194,93 +194,18 @@ func matches(q tui.PageQuery, columns ...string) bool {
 	return hit != q.Not
 }
 
-// quarantineSource gathers the review list of every store, as far as somebody
-// has asked for it: a first page begins a scan, the pages after it go on with it.
+// quarantineSource lists the quarantine of every store.
 type quarantineSource struct {
 	fleet *backends.Fleet
-
-	mu    sync.Mutex
-	scan  *scan
-	scans int
+	list  walked[tui.QuarantineEntry]
 }
 
-// scan is one walk over all stores.
-type scan struct {
-	id    string
-	found []tui.QuarantineEntry
-	next  func() (tui.QuarantineEntry, bool)
-	stop  func()
-	done  bool
-}
-
-// pageWait is how long a page looks for more before it shows what there is.
-const pageWait = time.Second
-
-// Entries implements tui.QuarantineSource. Until the walk is through, the total
-// is a lower bound and a page may be short.
+// Entries implements tui.QuarantineSource.
 func (s *quarantineSource) Entries(ctx context.Context, q tui.PageQuery) (tui.QuarantinePage, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := 0
-	if q.Cursor == "" {
-		s.begin(ctx)
-	} else {
-		id, n, ok := strings.Cut(q.Cursor, ":")
-		var err error
-		if at, err = strconv.Atoi(n); !ok || err != nil || at < 0 || s.scan == nil || id != s.scan.id {
-			return tui.QuarantinePage{}, model.Errorf(model.InvalidInput, "quarantine", "this cursor is of another list")
-		}
-	}
-	page := tui.QuarantinePage{}
-	until := time.Now().Add(pageWait)
-	for i := at; ; i++ {
-		if i == len(s.scan.found) && !s.scan.more() {
-			break
-		}
-		if err := model.FromContext(ctx, "quarantine"); err != nil {
-			return tui.QuarantinePage{}, err
-		}
-		if e := s.scan.found[i]; matches(q, e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem) {
-			page.Entries = append(page.Entries, e)
-		}
-		if len(page.Entries) == q.Limit || len(page.Entries) > 0 && time.Now().After(until) {
-			page.Next = s.scan.id + ":" + strconv.Itoa(i+1)
-			break
-		}
-	}
-	for _, e := range s.scan.found {
-		if matches(q, e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem) {
-			page.Total.N++
-		}
-	}
-	page.Total.AtLeast = !s.scan.done
-	return page, nil
-}
-
-// begin starts a new walk. It outlives the page that began it; every read in it
-// has its store's deadline.
-func (s *quarantineSource) begin(ctx context.Context) {
-	if s.scan != nil {
-		s.scan.stop()
-	}
-	s.scans++
-	next, stop := iter.Pull(s.walk(context.WithoutCancel(ctx)))
-	s.scan = &scan{id: strconv.Itoa(s.scans), next: next, stop: stop}
-}
-
-// more finds one entry more, or ends the walk.
-func (s *scan) more() bool {
-	if s.done {
-		return false
-	}
-	e, ok := s.next()
-	if !ok {
-		s.done = true
-		s.stop()
-		return false
-	}
-	s.found = append(s.found, e)
-	return true
+	page, err := s.list.page(ctx, "quarantine", q, func(e tui.QuarantineEntry) bool {
+		return matches(q, e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
+	}, s.walk)
+	return tui.QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be
