@@ -5,15 +5,12 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/backends/internal/verdicts"
 	"memdesk/model"
 )
-
-// titleRunes caps a title in a list.
-const titleRunes = 120
 
 // Read returns a node with its edges as links, or an edge with its members.
 func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
@@ -114,7 +111,7 @@ func (a *adapter) nodeHeader(n Node) model.Header {
 	h := model.Header{
 		ID:       NodeItemID(n.ID),
 		Tier:     n.Tier,
-		Title:    title(n.Content),
+		Title:    title.Line(n.Content),
 		Bytes:    int64(len(n.Content)),
 		Modified: n.UpdatedAt,
 		Stamp:    stamp(a.nodeDocument(n), n.RowVersion),
@@ -132,7 +129,7 @@ func (a *adapter) edgeHeader(e Edge) model.Header {
 	h := model.Header{
 		ID:       EdgeItemID(e.ID),
 		Tier:     EdgeTier,
-		Title:    title(e.Label),
+		Title:    title.Line(e.Label),
 		Bytes:    int64(len(e.Label)),
 		Modified: e.CreatedAt,
 		Stamp:    stamp(edgeDocument(e), 0),
@@ -152,25 +149,6 @@ func flagText(h model.Header, text string, s *verdicts.Cache) model.Header {
 		h.Flags = append(h.Flags, model.FlagBlocked)
 	}
 	return h
-}
-
-// title is the first line that is not blank, capped.
-func title(text string) string {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		n := 0
-		for i := range line {
-			if n == titleRunes {
-				return line[:i] + "…"
-			}
-			n++
-		}
-		return line
-	}
-	return ""
 }
 
 // stamp covers what the whole row holds, because the schema's own times are

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/snippet"
+	"memdesk/backends/internal/title"
 	"memdesk/model"
 )
 
@@ -163,8 +164,8 @@ func found(v View, i int, folded string) bool {
 	if strings.Contains(snippet.Fold(v.ID(i)), folded) {
 		return true
 	}
-	title, body := v.Texts(i)
-	return strings.Contains(snippet.Fold(title), folded) || strings.Contains(snippet.Fold(body), folded)
+	name, body := v.Texts(i)
+	return strings.Contains(snippet.Fold(name), folded) || strings.Contains(snippet.Fold(body), folded)
 }
 
 // sortPlaces makes the order total: what is equal stands by its place.
@@ -302,17 +303,14 @@ func whereabouts(v View, sel []int32, p place) int {
 	return at
 }
 
-// titleRunes caps a title in a list.
-const titleRunes = 120
-
 func (a *adapter) header(v View, i int) model.Header {
 	h := v.Head(i)
-	title, body := v.Texts(i)
-	return a.headerOf(h, title, body)
+	name, body := v.Texts(i)
+	return a.headerOf(h, name, body)
 }
 
-func (a *adapter) headerOf(h Head, title, body string) model.Header {
-	out := model.Header{ID: h.ID, Tier: h.Tier, Title: cutTitle(h.Title), Bytes: h.Bytes, Modified: h.Modified, Stamp: h.Stamp}
+func (a *adapter) headerOf(h Head, name, body string) model.Header {
+	out := model.Header{ID: h.ID, Tier: h.Tier, Title: title.Line(h.Title), Bytes: h.Bytes, Modified: h.Modified, Stamp: h.Stamp}
 	if h.Archived {
 		out.Flags = append(out.Flags, model.FlagArchived)
 	}
@@ -322,35 +320,16 @@ func (a *adapter) headerOf(h Head, title, body string) model.Header {
 	case h.Kind == Line:
 		out.Flags = append(out.Flags, model.FlagUnreadable)
 	}
-	if !utf8.ValidString(title) || !utf8.ValidString(body) {
+	if !utf8.ValidString(name) || !utf8.ValidString(body) {
 		out.Flags = append(out.Flags, model.FlagBinary)
 	}
-	if a.rejects(title, body) {
+	if a.rejects(name, body) {
 		out.Flags = append(out.Flags, model.FlagBlocked)
 	}
 	return out
 }
 
 // rejects reports whether agents must not see the entry.
-func (a *adapter) rejects(title, body string) bool {
-	return a.scanner.Rejects(body) || title != "" && a.scanner.Rejects(title)
-}
-
-// cutTitle is the first line that is not blank, capped.
-func cutTitle(text string) string {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		n := 0
-		for i := range line {
-			if n == titleRunes {
-				return line[:i] + "…"
-			}
-			n++
-		}
-		return line
-	}
-	return ""
+func (a *adapter) rejects(name, body string) bool {
+	return a.scanner.Rejects(body) || name != "" && a.scanner.Rejects(name)
 }

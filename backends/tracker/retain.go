@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/model"
 )
 
@@ -253,11 +254,8 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 		return Record{}, model.Errorf(model.InvalidInput, "retain", "tier %q is asked for, but the field status says %q", req.Tier, s)
 	}
 	if want.Field(FieldTitle) == "" {
-		title := req.Key // not the text: a title would outlive a text that is replaced
-		if title == "" {
-			title = cmp.Or(cutTitle(want.Body), key)
-		}
-		want.set(FieldTitle, title)
+		// Not the text where there is a key: a title would outlive a text that is replaced.
+		want.set(FieldTitle, cmp.Or(req.Key, title.Line(want.Body), key))
 	}
 	if want.Field(FieldType) == "" {
 		want.set(FieldType, DefaultType)

@@ -11,7 +11,7 @@ import (
 // directory is who there is, from the database: names for people and the
 // workspace of each crew. Its text is as hostile as any in a store.
 type directory struct {
-	workspaces map[string]title
+	workspaces map[string]label
 	crews      map[string]crew
 	agents     []agent
 	byPlace    map[string]agent // "crew id/slug", or "/workspace id/slug" without a crew
@@ -20,15 +20,15 @@ type directory struct {
 	problem string // why it is empty or incomplete, in words
 }
 
-type title struct{ name, slug string }
+type label struct{ name, slug string }
 
 type crew struct {
-	title
+	label
 	workspace string
 }
 
 type agent struct {
-	title
+	label
 	id, workspace, crew string
 }
 
@@ -49,7 +49,7 @@ func (s *store) loadNames(ctx context.Context) *directory {
 	if cached.value != nil && cached.stamp == stamp && cached.value.problem == "" {
 		return cached.value
 	}
-	d := &directory{workspaces: map[string]title{}, crews: map[string]crew{}, byPlace: map[string]agent{}, decided: map[string]bool{}}
+	d := &directory{workspaces: map[string]label{}, crews: map[string]crew{}, byPlace: map[string]agent{}, decided: map[string]bool{}}
 	if err := db.read(ctx, func(q *sql.DB) error { return d.load(ctx, q) }); err != nil {
 		d.problem = "it could not be read: " + err.Error()
 		if s.at.db == "" {
@@ -64,16 +64,16 @@ func (s *store) loadNames(ctx context.Context) *directory {
 
 func (d *directory) load(ctx context.Context, q *sql.DB) error {
 	err := each(ctx, q, "SELECT id, name, slug FROM workspaces", func(v []string) {
-		d.workspaces[v[0]] = title{v[1], v[2]}
+		d.workspaces[v[0]] = label{v[1], v[2]}
 	}, 3)
 	if err == nil {
 		err = each(ctx, q, "SELECT id, name, slug, workspace_id FROM crews", func(v []string) {
-			d.crews[v[0]] = crew{title{v[1], v[2]}, v[3]}
+			d.crews[v[0]] = crew{label{v[1], v[2]}, v[3]}
 		}, 4)
 	}
 	if err == nil {
 		err = each(ctx, q, "SELECT id, name, slug, workspace_id, coalesce(crew_id, '') FROM agents ORDER BY id", func(v []string) {
-			a := agent{title{v[1], v[2]}, v[0], v[3], v[4]}
+			a := agent{label{v[1], v[2]}, v[0], v[3], v[4]}
 			d.agents = append(d.agents, a)
 			key := a.crew
 			if key == "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -30,8 +31,7 @@ const (
 	// be listed and removed only, and the error says so.
 	wholeLimit = 256 << 20
 	// factsKept bounds the cache.
-	factsKept  = 200_000
-	titleRunes = 120
+	factsKept = 200_000
 )
 
 // content reads a file and tells its facts. The text is empty for a file that is
@@ -58,7 +58,7 @@ func (s *store) content(dir *rootdir.Dir, e *entry) (string, facts, rootdir.Meta
 func examine(text string, m rootdir.Meta) facts {
 	f := facts{stamp: m.Stamp(), binary: !utf8.ValidString(text)}
 	if !f.binary {
-		f.title = titleOf(text)
+		f.title = title.Heading(text)
 		f.verdict, _ = quarantine.Scan(text)
 	}
 	return f
@@ -78,42 +78,6 @@ func (s *store) keepFacts(id string, f facts) {
 		clear(s.facts)
 	}
 	s.facts[id] = f
-}
-
-// titleOf is the first heading, else the first line that says anything.
-func titleOf(text string) string {
-	first := ""
-	for line := range strings.Lines(text[:runeCut(text, 4096)]) {
-		line = strings.TrimSpace(line)
-		if h := strings.TrimSpace(strings.TrimLeft(line, "#")); strings.HasPrefix(line, "#") && h != "" {
-			return cutRunes(h, titleRunes)
-		}
-		if first == "" && line != "---" {
-			first = line
-		}
-	}
-	return cutRunes(first, titleRunes)
-}
-
-// runeCut is the largest offset not above n that does not divide a rune.
-func runeCut(s string, n int) int {
-	if n >= len(s) {
-		return len(s)
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
-}
-
-func cutRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 // header is what a list shows, from the entry and, when it was read, the facts.

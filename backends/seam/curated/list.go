@@ -10,24 +10,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/model"
 )
-
-// titleRunes is the longest title.
-const titleRunes = 80
-
-func titleOf(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	if r := []rune(line); len(r) > titleRunes {
-		return string(r[:titleRunes-1]) + "…"
-	}
-	return line
-}
 
 // entryItem is one entry as an item.
 func (s *store) entryItem(f file, e entry) model.Item {
 	it := model.Item{Body: e.text}
-	it.ID, it.Tier, it.Title, it.Bytes = f.name+"/"+e.hash, tierOf(f.name), titleOf(e.text), int64(len(e.text))
+	it.ID, it.Tier, it.Title, it.Bytes = f.name+"/"+e.hash, tierOf(f.name), title.Line(e.text), int64(len(e.text))
 	it.Stamp, it.Revision = e.hash, revisionOf(e.text)
 	spec := model.TierSpec{Cap: int64(s.limit(f.name))}
 	if flag := spec.CapFlag(f.size()); flag != "" { // the cap is the file's

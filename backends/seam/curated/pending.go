@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -112,7 +113,7 @@ func (p proposal) title() string {
 	if p.bad != "" {
 		return "cannot be understood: " + p.bad
 	}
-	return titleOf(p.Summary)
+	return title.Line(p.Summary)
 }
 
 func parseProposal(name string, data []byte) proposal {

@@ -2,8 +2,8 @@ package notes
 
 import (
 	"strings"
-	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/model"
 )
 
@@ -20,9 +20,6 @@ type head struct {
 // headBytes is how much of a file is read for its front matter, in bytes. A front
 // matter that does not end there is none.
 const headBytes = 8 << 10
-
-// titleRunes is the longest title.
-const titleRunes = 120
 
 // parseHead reads front matter as AgentM's own parsers do, line by line as
 // `key: value` (agentm.md, Frontmatter); it never fails. CRLF and a byte order mark
@@ -47,7 +44,7 @@ func parseHead(text string) head {
 		case "status":
 			h.status = strings.ToLower(value)
 		case "title":
-			h.title = cutRunes(value, titleRunes)
+			h.title = title.Cut(value)
 		}
 	}
 	if kind == "None" { // so written when a `type:` note is superseded
@@ -59,7 +56,7 @@ func parseHead(text string) head {
 		}
 	}
 	if h.title == "" {
-		h.title = titleOf(body)
+		h.title = title.Heading(body)
 	}
 	return h
 }
@@ -87,42 +84,6 @@ func splitFront(text string) (front, body string) {
 		at += len(line)
 	}
 	return "", text
-}
-
-// titleOf is the first heading, else the first line that says anything.
-func titleOf(text string) string {
-	first := ""
-	for line := range strings.Lines(text[:runeCut(text, 4096)]) {
-		line = strings.TrimSpace(line)
-		if h := strings.TrimSpace(strings.TrimLeft(line, "#")); strings.HasPrefix(line, "#") && h != "" {
-			return cutRunes(h, titleRunes)
-		}
-		if first == "" && line != "---" {
-			first = line
-		}
-	}
-	return cutRunes(first, titleRunes)
-}
-
-// runeCut is the largest offset not above n that does not divide a rune.
-func runeCut(s string, n int) int {
-	if n >= len(s) {
-		return len(s)
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return n
-}
-
-func cutRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }
 
 // archived: the agent's own search passes it over.

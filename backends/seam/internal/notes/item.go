@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/title"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
@@ -77,7 +78,7 @@ func examine(id, text string) facts {
 		f.head = parseHead(text)
 		f.head.fields = nil
 	} else {
-		f.head.title = titleOf(text)
+		f.head.title = title.Heading(text)
 	}
 	f.verdict, _ = scan(text)
 	return f

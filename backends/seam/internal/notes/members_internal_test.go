@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"memdesk/backends/internal/title"
 )
 
 func TestCutMembers(t *testing.T) {
@@ -116,7 +118,7 @@ func FuzzParseHead(f *testing.F) {
 		if !strings.Contains(text, front) || !strings.HasSuffix(text, body) {
 			t.Errorf("%q falls into %q and %q", text, front, body)
 		}
-		if h := parseHead(text); len([]rune(h.title)) > titleRunes || h.kind != "" && !kindName.MatchString(h.kind) {
+		if h := parseHead(text); len([]rune(h.title)) > title.Runes || h.kind != "" && !kindName.MatchString(h.kind) {
 			t.Errorf("%+v", h)
 		}
 	})
