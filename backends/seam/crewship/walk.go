@@ -23,8 +23,8 @@ type entry struct {
 	decided bool
 }
 
-// snapshot is what one walk over the store saw. It is immutable but for the
-// cache of lists, which the store's lock guards.
+// snapshot is what one walk over the store saw. It is immutable but for
+// the lists made of it.
 type snapshot struct {
 	places   []*place
 	entries  []entry // sorted by id
@@ -35,7 +35,7 @@ type snapshot struct {
 	at       time.Time
 	took     time.Duration
 	changes  int64 // of our own, before the walk
-	lists    map[paging.Key][]int32
+	lists    paging.Lists
 }
 
 // seenDir is a directory of the walk and when it last changed.
@@ -137,7 +137,6 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap.lists = map[paging.Key][]int32{}
 	if !s.at.single {
 		snap.sawAbove(s.at.base, "crews", "solo", "workspace/shared")
 		if s.at.memory != "" {

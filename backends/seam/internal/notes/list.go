@@ -3,7 +3,6 @@ package notes
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -12,86 +11,63 @@ import (
 	"memdesk/model"
 )
 
-// listsKept bounds the lists that one snapshot keeps.
-const listsKept = 8
-
 // List returns one page. Sizes and times of the page are read anew.
 func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
 	snap, err := s.look(ctx)
 	if err != nil {
 		return model.Page{}, err
 	}
-	key, err := paging.KeyOf(req)
-	if err != nil {
-		return model.Page{}, err
-	}
-	if err := s.checkList(key); err != nil {
-		return model.Page{}, err
-	}
-	rows, bounded, err := s.rows(ctx, snap, key)
-	if err != nil {
-		return model.Page{}, err
-	}
-	list := snap.list(rows, key)
-	from, to, err := list.Window(req)
-	if err != nil {
-		return model.Page{}, err
-	}
-	page := model.Page{Total: model.Count{N: int64(len(rows)), AtLeast: bounded || len(snap.problems) > 0}, Problems: slices.Clone(snap.problems)}
-	if page.Items, err = s.headers(ctx, snap, rows[from:to]); err != nil {
-		return model.Page{}, err
-	}
-	page.Prev, page.Next = list.Cursors(from, to)
-	return page, nil
+	return snap.lists.Page(ctx, listing{s, snap}, req)
 }
 
-func (s *store) checkList(key paging.Key) error {
+// listing is a snapshot as lists are made of it.
+type listing struct {
+	s *store
+	*snapshot
+}
+
+// Check implements paging.Source.
+func (l listing) Check(key paging.Key) error {
 	if key.Tier != "" {
-		if _, ok := s.tier(key.Tier); !ok {
+		if _, ok := l.s.tier(key.Tier); !ok {
 			return model.Errorf(model.InvalidInput, "list", "unknown tier %q", key.Tier)
 		}
 	}
-	if key.Scope != "" && (s.cfg.Memory == "" || key.Scope != scopeMemory && key.Scope != scopeOperator) {
+	if key.Scope != "" && (l.s.cfg.Memory == "" || key.Scope != scopeMemory && key.Scope != scopeOperator) {
 		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
 	}
 	return nil
 }
 
-// rows are the positions of the list's entries in its order; bounded tells that
-// a file was too large to be searched.
-func (s *store) rows(ctx context.Context, snap *snapshot, key paging.Key) (rows []int32, bounded bool, err error) {
-	s.mu.Lock()
-	rows, ok := snap.lists[key]
-	s.mu.Unlock()
-	if ok {
-		return rows, false, nil
-	}
+// Select implements paging.Source.
+func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {
 	rows = []int32{}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && s.scopeOf(e.id) != key.Scope ||
+	for i := range l.entries {
+		e := &l.entries[i]
+		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && l.s.scopeOf(e.id) != key.Scope ||
 			e.hidden() && !key.Hidden {
 			continue
 		}
 		rows = append(rows, int32(i))
 	}
-	if key.Query != "" {
-		if rows, bounded, err = s.filter(ctx, snap, rows, key.Query); err != nil {
-			return nil, false, err
-		}
+	if key.Query == "" {
+		return rows, false, nil
 	}
-	if key.Order != model.OrderID {
-		slices.SortFunc(rows, func(a, b int32) int { return key.Compare(snap.entries[a].row(), snap.entries[b].row()) })
-	}
-	if !bounded { // else the next page must say so again
-		s.mu.Lock()
-		if len(snap.lists) >= listsKept {
-			clear(snap.lists)
-		}
-		snap.lists[key] = rows
-		s.mu.Unlock()
-	}
-	return rows, bounded, nil
+	return l.s.filter(ctx, l.snapshot, rows, key.Query)
+}
+
+// Row implements paging.Source.
+func (l listing) Row(i int32) paging.Row {
+	e := &l.entries[i]
+	return paging.Row{ID: e.id, Modified: e.meta.Modified, Size: e.meta.Size}
+}
+
+// Problems implements paging.Source.
+func (l listing) Problems() []string { return l.problems }
+
+// Headers implements paging.Source.
+func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, error) {
+	return l.s.headers(ctx, l.snapshot, rows)
 }
 
 // filter keeps the entries whose id or text holds the query in any letter case.
@@ -133,14 +109,6 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 		}
 	}
 	return out, skipped.Load(), err
-}
-
-func (e *entry) row() paging.Row {
-	return paging.Row{ID: e.id, Modified: e.meta.Modified, Size: e.meta.Size}
-}
-
-func (snap *snapshot) list(rows []int32, key paging.Key) paging.List {
-	return paging.List{Key: key, Len: len(rows), At: func(i int) paging.Row { return snap.entries[rows[i]].row() }}
 }
 
 // headers reads the page's files for titles, flags and current sizes. A file that

@@ -24,8 +24,8 @@ type entry struct {
 // hidden entries are left out of plain lists.
 func (e *entry) hidden() bool { return hidden(e.id) || e.head.archived() }
 
-// snapshot is what one walk over the store saw. It is immutable but for the cache
-// of lists, which the store's lock guards.
+// snapshot is what one walk over the store saw. It is immutable but for
+// the lists made of it.
 type snapshot struct {
 	entries  []entry // sorted by id
 	problems []string
@@ -34,7 +34,7 @@ type snapshot struct {
 	at       time.Time
 	took     time.Duration
 	changes  int64 // of our own, before the walk
-	lists    map[paging.Key][]int32
+	lists    paging.Lists
 }
 
 // seenDir is a directory of the walk and when it last changed.
@@ -118,7 +118,7 @@ func (s *store) current(snap *snapshot) bool {
 
 // walk looks at every file and reads the beginning of those that have changed.
 func (s *store) walk(ctx context.Context) (*snapshot, error) {
-	snap := &snapshot{at: time.Now(), lists: map[paging.Key][]int32{}}
+	snap := &snapshot{at: time.Now()}
 	root, err := s.open("list")
 	if err != nil || root == nil {
 		return snap, err

@@ -1,0 +1,88 @@
+package paging
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"memdesk/model"
+)
+
+// Source is what one walk over files has found, in the order of ids.
+type Source interface {
+	// Check refuses a tier or a scope that there is not, as InvalidInput.
+	Check(key Key) error
+	// Select gives the positions of the entries that belong to a list, in the
+	// order of ids. It is bounded when a file could not be searched.
+	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
+	// Row is what the entry at a position is ordered by.
+	Row(i int32) Row
+	// Headers reads the entries at these positions anew, one header for each.
+	Headers(ctx context.Context, rows []int32) ([]model.Header, error)
+	// Problems are the places that could not be walked, in words.
+	Problems() []string
+}
+
+// listsKept bounds the lists that are kept of one source.
+const listsKept = 8
+
+// Lists are the lists of one source, kept while it lives. The zero value is empty.
+// It is safe for concurrent use.
+type Lists struct {
+	mu   sync.Mutex
+	kept map[Key][]int32
+}
+
+// Page is the page that req asks for. Its total is a lower bound where a place or a
+// file could not be read.
+func (l *Lists) Page(ctx context.Context, src Source, req model.PageRequest) (model.Page, error) {
+	key, err := KeyOf(req)
+	if err != nil {
+		return model.Page{}, err
+	}
+	if err := src.Check(key); err != nil {
+		return model.Page{}, err
+	}
+	rows, bounded, err := l.rows(ctx, src, key)
+	if err != nil {
+		return model.Page{}, err
+	}
+	list := List{Key: key, Len: len(rows), At: func(i int) Row { return src.Row(rows[i]) }}
+	from, to, err := list.Window(req)
+	if err != nil {
+		return model.Page{}, err
+	}
+	problems := slices.Clone(src.Problems())
+	page := model.Page{Total: model.Count{N: int64(len(rows)), AtLeast: bounded || len(problems) > 0}, Problems: problems}
+	if page.Items, err = src.Headers(ctx, rows[from:to]); err != nil {
+		return model.Page{}, err
+	}
+	page.Prev, page.Next = list.Cursors(from, to)
+	return page, nil
+}
+
+// rows are the positions of a list's entries in its order.
+func (l *Lists) rows(ctx context.Context, src Source, key Key) (rows []int32, bounded bool, err error) {
+	l.mu.Lock()
+	rows, ok := l.kept[key]
+	l.mu.Unlock()
+	if ok {
+		return rows, false, nil
+	}
+	if rows, bounded, err = src.Select(ctx, key); err != nil {
+		return nil, false, err
+	}
+	if key.Order != model.OrderID {
+		slices.SortFunc(rows, func(a, b int32) int { return key.Compare(src.Row(a), src.Row(b)) })
+	}
+	if bounded { // the next page must say so again
+		return rows, true, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept == nil || len(l.kept) >= listsKept {
+		l.kept = map[Key][]int32{}
+	}
+	l.kept[key] = rows
+	return rows, false, nil
+}
