@@ -4,8 +4,6 @@ import (
 	"context"
 	"iter"
 
-	"github.com/jackc/pgx/v5"
-
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
@@ -50,7 +48,7 @@ func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 	now := s.clock.Now()
 	columns := []string{"workspace", "id", "type", "subtype", "tier", "confidence", "subject_id", "created_at", "updated_at",
 		"provenance", "metadata", "content", "words", "words_whole"}
-	_, err := q.pgtx.CopyFrom(q.ctx, pgx.Identifier{schemaName, "nodes"}, columns, pgx.CopyFromSlice(len(nodes), func(i int) ([]any, error) {
+	_, err := q.tx.copyFrom(q.ctx, copyInto("nodes", columns), &copySource{rows: len(nodes), width: len(columns), add: func(b copyRow, i int) copyRow {
 		n := nodes[i]
 		if n.CreatedAt.IsZero() {
 			n.CreatedAt = now
@@ -59,9 +57,10 @@ func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 			n.UpdatedAt = n.CreatedAt
 		}
 		words, whole := lexemes(n.Content, n.Metadata)
-		return []any{s.workspace, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
-			n.Provenance, n.Metadata, n.Content, words, whole}, nil
-	}))
+		b = b.text(s.workspace).text(n.ID).text(n.Type).text(n.Subtype).text(n.Tier).float8(n.Confidence).text(n.SubjectID)
+		b = b.int8(n.CreatedAt.UnixNano()).int8(n.UpdatedAt.UnixNano())
+		return b.text(n.Provenance).text(n.Metadata).text(n.Content).tsvector(words).bool(whole)
+	}})
 	if err != nil {
 		return q.failed(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/puddle/v2"
 
@@ -33,9 +32,9 @@ func worded(op string, err error) error {
 		return model.Errorf(model.Timeout, op, "cancelled")
 	case errors.Is(err, context.DeadlineExceeded):
 		return model.Errorf(model.Timeout, op, "deadline exceeded")
-	case errors.Is(err, pgx.ErrTxCommitRollback):
+	case errors.Is(err, errRolledBack):
 		return model.Errorf(model.Internal, op, "the server rolled the transaction back instead of committing it: nothing was changed")
-	case errors.Is(err, puddle.ErrClosedPool), errors.Is(err, pgx.ErrTxClosed):
+	case errors.Is(err, puddle.ErrClosedPool):
 		return model.Errorf(model.Unavailable, op, "the store is closed")
 	case unreachable(err):
 		return model.Errorf(model.Unavailable, op, "%s", unreachableWords(err))

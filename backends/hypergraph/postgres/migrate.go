@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"memdesk/model"
 )
 
@@ -91,7 +89,7 @@ func (s *Store) migration(ctx context.Context, op string, fn func(*query) error)
 		s.outdated = why
 		s.mu.Unlock()
 	}()
-	return s.transactionAt(ctx, op, pgx.ReadCommitted, fn)
+	return s.transactionAt(ctx, op, readCommitted, fn)
 }
 
 // migrateStep takes one step towards a version and reports whether none is left.

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -8,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -84,7 +83,7 @@ func Create(ctx context.Context, cfg Config) (*Store, error) {
 // connect makes the pool and its first connection.
 func connect(ctx context.Context, cfg Config) (*Store, error) {
 	const op = "open"
-	pc, err := poolConfig(cfg)
+	d, most, err := dialConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -97,57 +96,52 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err := plainText(op, "the workspace", cfg.Workspace); err != nil {
 		return nil, err
 	}
-	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), pc)
+	pool, err := newPool(d, cfg.MinConns, most, func(ctx context.Context, c *conn) error {
+		_, err := c.exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'`)
+		return err
+	})
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(pc.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(d.Config, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
 	s.ops = ops{s: s}
-	if err := s.direct(ctx, op, func(*pgxpool.Conn) error { return nil }); err != nil {
-		pool.Close()
-		return nil, err
+	if err := pool.use(ctx, func(*conn) error { return nil }); err != nil {
+		pool.close()
+		return nil, worded(op, err)
 	}
 	return s, nil
 }
 
-func poolConfig(cfg Config) (*pgxpool.Config, error) {
+// dialConfig reads how to connect, and the most connections at once.
+func dialConfig(cfg Config) (d dialing, most int, err error) {
 	const op = "open"
 	if strings.TrimSpace(cfg.DSN.Reveal()) == "" {
-		return nil, model.Errorf(model.InvalidInput, op, "the connection string is empty: give postgres://user@host/database, or keywords such as host=… dbname=…")
+		return d, 0, model.Errorf(model.InvalidInput, op, "the connection string is empty: give postgres://user@host/database, or keywords such as host=… dbname=…")
 	}
-	pc, err := pgxpool.ParseConfig(cfg.DSN.Reveal())
+	d, err = parseDSN(cfg.DSN.Reveal())
 	if err != nil { // the text of the error repeats the string, and may name a password
-		return nil, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")
+		return d, 0, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")
 	}
-	pc.MaxConns, pc.MinConns = DefaultMaxConns, int32(cfg.MinConns)
-	if cfg.MaxConns > 0 {
-		pc.MaxConns = int32(cfg.MaxConns)
+	most = cmp.Or(cfg.MaxConns, DefaultMaxConns)
+	if most < 0 || most > MaxConns || cfg.MinConns < 0 || cfg.MinConns > most {
+		return d, 0, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", MaxConns)
 	}
-	if cfg.MaxConns < 0 || cfg.MaxConns > MaxConns || cfg.MinConns < 0 || cfg.MinConns > int(pc.MaxConns) {
-		return nil, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", MaxConns)
+	if d.ConnectTimeout == 0 {
+		d.ConnectTimeout = connectTimeout
 	}
-	pc.MaxConnIdleTime, pc.MaxConnLifetime = idleTime, lifeTime
-	pc.MaxConnLifetimeJitter = lifeTime / 10
-	if pc.ConnConfig.ConnectTimeout == 0 {
-		pc.ConnConfig.ConnectTimeout = connectTimeout
-	}
-	if pc.ConnConfig.RuntimeParams["application_name"] == "" {
-		pc.ConnConfig.RuntimeParams["application_name"] = "memdesk"
+	if d.RuntimeParams["application_name"] == "" {
+		d.RuntimeParams["application_name"] = "memdesk"
 	}
 	// A caller that leaves ends the statement on the server too, and keeps the
 	// connection.
-	pc.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
+	d.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
 	}
-	pc.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.PgConn().Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'`).ReadAll()
-		return err
-	}
-	return pc, nil
+	return d, most, nil
 }
 
 // location is the address for people.
-func location(c *pgx.ConnConfig, workspace string) string {
+func location(c *pgconn.Config, workspace string) string {
 	where := c.Host
 	if !strings.HasPrefix(c.Host, "/") {
 		where = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))

@@ -6,18 +6,15 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
 
 // runner is a pool, a connection or a transaction.
 type runner interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	// use gives fn a connection to itself until it returns. The error is fn's, or says
+	// why there is no connection.
+	use(ctx context.Context, fn func(*conn) error) error
 }
 
 // query runs statements, on their own or inside one transaction.
@@ -33,7 +30,7 @@ type query struct {
 	broken error
 	// held are the nodes that this transaction has locked and not changed since.
 	held map[string]hypergraph.Node
-	pgtx pgx.Tx
+	tx   *tx
 	// after runs when the transaction is committed.
 	after []func()
 }
@@ -43,8 +40,12 @@ func (q *query) exec(text string, args ...any) (int64, error) {
 	if q.broken != nil {
 		return 0, q.broken
 	}
-	tag, err := q.on.Exec(q.ctx, text, args...)
-	return tag.RowsAffected(), q.failed(err)
+	var n int64
+	err := q.on.use(q.ctx, func(c *conn) (err error) {
+		n, err = c.exec(q.ctx, text, args...)
+		return err
+	})
+	return n, q.failed(err)
 }
 
 // each hands every row to fn.
@@ -52,17 +53,17 @@ func (q *query) each(text string, args []any, fn func(scan func(...any) error) e
 	if q.broken != nil {
 		return q.broken
 	}
-	rows, err := q.on.Query(q.ctx, text, args...)
-	if err != nil {
-		return q.failed(err)
+	var own error // of fn, which breaks no transaction
+	err := q.on.use(q.ctx, func(c *conn) error {
+		return c.each(q.ctx, text, args, func(scan func(...any) error) error {
+			own = fn(scan)
+			return own
+		})
+	})
+	if own != nil {
+		return worded(q.op, own)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return worded(q.op, err)
-		}
-	}
-	return q.failed(rows.Err())
+	return q.failed(err)
 }
 
 // one scans the first row into dest and reports whether there was one.
@@ -88,7 +89,7 @@ func (q *query) failed(err error) error {
 	if again(err) {
 		out = model.Errorf(model.Locked, q.op, "%w; try again", errAgain)
 	}
-	if q.pgtx != nil {
+	if q.tx != nil {
 		q.broken = out
 	}
 	return out
@@ -121,12 +122,12 @@ func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 		return err
 	}
 	return o.s.revived(func() error {
-		tx, err := o.s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+		tx, err := o.s.pool.begin(ctx, repeatableRead+` READ ONLY`)
 		if err != nil {
 			return errLost{worded(op, err), lost(err)}
 		}
-		defer o.s.release(tx)
-		return fn(&query{ctx: ctx, on: tx, op: op, pgtx: tx})
+		defer tx.end()
+		return fn(&query{ctx: ctx, on: tx, op: op, tx: tx})
 	})
 }
 
@@ -154,16 +155,6 @@ func (s *Store) revived(fn func() error) error {
 	}
 	return err
 }
-
-// release ends a transaction that was not committed, and lets its connection go.
-func (s *Store) release(tx pgx.Tx) {
-	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
-	defer cancel()
-	_ = tx.Rollback(ctx)
-}
-
-// endPatience bounds a commit or rollback that has begun.
-const endPatience = 30 * time.Second
 
 // change runs fn in a short transaction of its own, or inside the surrounding
 // one.
@@ -198,10 +189,10 @@ const (
 // snapshot, and what it reads by id is locked: a write of what another transaction has
 // changed since makes the server undo this one, and fn runs again.
 func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
-	return s.transactionAt(ctx, op, pgx.RepeatableRead, fn)
+	return s.transactionAt(ctx, op, repeatableRead, fn)
 }
 
-func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
+func (s *Store) transactionAt(ctx context.Context, op string, level string, fn func(*query) error) error {
 	pause := txPause
 	for attempt := 1; ; attempt++ {
 		err := s.attempt(ctx, op, level, fn)
@@ -225,24 +216,19 @@ func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLev
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
+func (s *Store) attempt(ctx context.Context, op string, level string, fn func(*query) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
 	if why := s.refusal(); why != "" {
 		return model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
-	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: level})
+	tx, err := s.pool.begin(ctx, level)
 	if err != nil {
 		return errLost{worded(op, err), lost(err)}
 	}
-	committed := false
-	defer func() { // a panic in fn passes here too
-		if !committed {
-			s.release(tx)
-		}
-	}()
-	q := &query{ctx: ctx, on: tx, op: op, changing: true, held: map[string]hypergraph.Node{}, pgtx: tx}
+	defer tx.end() // a panic in fn passes here too
+	q := &query{ctx: ctx, on: tx, op: op, changing: true, held: map[string]hypergraph.Node{}, tx: tx}
 	if err := fn(q); err != nil {
 		if q.broken != nil && errors.Is(q.broken, errAgain) { // whatever fn made of it
 			return q.broken
@@ -255,27 +241,13 @@ func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	// A commit that has begun is not interrupted: its outcome would be unknown.
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
-	defer cancel()
-	if err := tx.Commit(end); err != nil {
+	if err := tx.commit(ctx); err != nil {
 		return q.failed(err)
 	}
-	committed = true
 	for _, fn := range q.after {
 		fn()
 	}
 	return nil
-}
-
-// direct runs fn on a connection of its own, without a transaction.
-func (s *Store) direct(ctx context.Context, op string, fn func(*pgxpool.Conn) error) error {
-	conn, err := s.pool.Acquire(ctx)
-	if err != nil {
-		return worded(op, err)
-	}
-	defer conn.Release()
-	return worded(op, fn(conn))
 }
 
 var _ hypergraph.Ops = ops{}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"memdesk/model"
@@ -67,7 +66,7 @@ func ctxErr(ctx context.Context) error { return model.FromContext(ctx, "scrub") 
 // scrubber is a connection of its own: VACUUM runs in no transaction, and tells
 // what it could not remove by a notice.
 type scrubber struct {
-	conn *pgx.Conn
+	conn *conn
 	kept int64 // dead rows that the last rewrite kept
 }
 
@@ -76,20 +75,21 @@ func (m maintainer) dial(ctx context.Context) (*scrubber, error) {
 	if why := m.s.refusal(); why != "" {
 		return nil, model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
-	cfg := m.s.pool.Config().ConnConfig
+	d := m.s.pool.dialing
+	d.Config = d.Copy()
 	c := &scrubber{}
-	cfg.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+	d.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if found := deadRows.FindStringSubmatch(n.Detail); found != nil {
 			dead, _ := strconv.ParseInt(found[1], 10, 64) // digits
 			c.kept += dead
 		}
 	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
+	conn, err := dial(ctx, d)
 	if err != nil {
 		return nil, worded(op, err)
 	}
 	c.conn = conn
-	if _, err := conn.Exec(ctx, scrubLockTimeout); err != nil {
+	if _, err := conn.exec(ctx, scrubLockTimeout); err != nil {
 		c.close()
 		return nil, worded(op, err)
 	}
@@ -103,7 +103,7 @@ var deadRows = regexp.MustCompile(`^\D*(\d+)`)
 func (c *scrubber) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = c.conn.Close(ctx)
+	c.conn.close(ctx)
 }
 
 // rewriteTables gives a result for every layer of every table.
@@ -155,7 +155,7 @@ func (c *scrubber) rewriteTable(q *query, f relation) model.LayerResult {
 // vacuum runs one statement without a transaction and counts what it had to keep.
 func (c *scrubber) vacuum(q *query, text string) error {
 	c.kept = 0
-	_, err := c.conn.PgConn().Exec(q.ctx, text).ReadAll()
+	_, err := c.conn.exec(q.ctx, text)
 	return worded(q.op, err)
 }
 

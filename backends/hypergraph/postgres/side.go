@@ -7,17 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"memdesk/model"
 )
 
 // itemTables hold items, or none of a person's: Retain and Forget change them, Scrub
 // rewrites their files only.
 var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "node_embeddings", "node_vectors", "schema_migrations"}
-
-// quote makes an identifier of a name that came from the server.
-func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // scrubSideTables cleans tables that somebody else has put into the schema, a
 // history written by a trigger for instance, in one transaction.

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"memdesk/backends/hypergraph"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -25,7 +23,7 @@ type Store struct {
 
 	workspace string
 	clock     clock.Clock
-	pool      *pgxpool.Pool
+	pool      *pool
 	location  string
 	asked     bool // for reading only
 
@@ -78,7 +76,7 @@ func (s *Store) Capabilities() hypergraph.Capabilities {
 		ConcurrentWrites:    true,
 		ChangeNotifications: true,
 		HasSubjects:         true,
-		MaxConnections:      int(s.pool.Config().MaxConns),
+		MaxConnections:      s.pool.max,
 		MaxVectorDimensions: maxVectorDimensions,
 	}
 }
@@ -94,7 +92,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close ends the connections. Idempotent.
 func (s *Store) Close() error {
-	s.closing.Do(s.pool.Close)
+	s.closing.Do(s.pool.close)
 	return nil
 }
 

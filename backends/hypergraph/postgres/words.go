@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgtype"
-
 	"memdesk/backends/hypergraph/internal/words"
 )
 
@@ -21,12 +19,12 @@ const (
 // lexemes are the words of a node's own text with their places, and whether all
 // fitted. Places beyond the last that the type counts are that one: a phrase far
 // inside a very long text is then not found as a phrase.
-func lexemes(content, metadata string) (pgtype.TSVector, bool) {
-	places := map[string][]pgtype.TSVectorPosition{}
+func lexemes(content, metadata string) (tsvector, bool) {
+	places := map[string][]uint16{}
 	whole, size, place := true, 0, 0
 	for _, w := range append(words.Tokens(content), words.Tokens(metadata)...) {
 		place++
-		at := pgtype.TSVectorPosition{Position: uint16(min(place, lastPlace))}
+		at := uint16(min(place, lastPlace))
 		have, known := places[w]
 		more := 2
 		if !known {
@@ -35,17 +33,17 @@ func lexemes(content, metadata string) (pgtype.TSVector, bool) {
 		switch {
 		case len(w) > lexemeBytes || size+more > tsvectorBytes-tsvectorMargin:
 			whole = false
-		case len(have) == lexemePlaces || len(have) > 0 && have[len(have)-1].Position == at.Position:
+		case len(have) == lexemePlaces || len(have) > 0 && have[len(have)-1] == at:
 		default:
 			places[w] = append(have, at)
 			size += more
 		}
 	}
-	v := pgtype.TSVector{Valid: true, Lexemes: make([]pgtype.TSVectorLexeme, 0, len(places))}
+	v := make(tsvector, 0, len(places))
 	for w, at := range places {
-		v.Lexemes = append(v.Lexemes, pgtype.TSVectorLexeme{Word: w, Positions: at})
+		v = append(v, lexeme{w, at})
 	}
-	slices.SortFunc(v.Lexemes, func(a, b pgtype.TSVectorLexeme) int { return strings.Compare(a.Word, b.Word) })
+	slices.SortFunc(v, func(a, b lexeme) int { return strings.Compare(a.word, b.word) })
 	return v, whole
 }
 
