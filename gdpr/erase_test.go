@@ -123,7 +123,7 @@ func TestReceiptIsEvidence(t *testing.T) {
 	if _, _, err := receipt.Read([]byte(string(file[:from])+rest), ""); !errors.Is(err, receipt.ErrTampered) {
 		t.Errorf("a layer dropped: %v", err)
 	}
-	if page := rec.Markdown(key); !strings.Contains(page, r.ID) || strings.Contains(page, ana) {
+	if page := rec.Markdown(key, true); !strings.Contains(page, r.ID) || strings.Contains(page, ana) {
 		t.Errorf("page: %s", page)
 	}
 }

@@ -45,7 +45,7 @@ func TestAReportOfPartialWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := rep.Markdown()
+	page := rep.Markdown(false)
 	for _, text := range []string{page, string(file)} {
 		for _, want := range []string{r.ID, r.Pseudonym, p.Hash, "partial", "2026-03-31", "not known to memdesk: ask", "memdesk gdpr plan " + r.ID, "residue", "gdpr sweep"} {
 			if !strings.Contains(text, want) {
@@ -75,8 +75,8 @@ func TestAReportOfPartialWork(t *testing.T) {
 		t.Errorf("a report of what is complete: %v", err)
 	}
 	_, rec, key, err := w.desk.Receipt(r.ID)
-	if err != nil || !strings.Contains(rec.Markdown(key), "may hold the person until 2026-03-31") {
-		t.Errorf("the receipt says nothing of backups: %v\n%s", err, rec.Markdown(key))
+	if err != nil || !strings.Contains(rec.Markdown(key, false), "may hold the person until 2026-03-31") {
+		t.Errorf("the receipt says nothing of backups: %v\n%s", err, rec.Markdown(key, false))
 	}
 	if n := len(slices.DeleteFunc(slices.Clone(rec.Notes), func(n string) bool { return !strings.Contains(n, "backups") })); n != 2 {
 		t.Errorf("notes: %q", rec.Notes)

@@ -200,7 +200,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	}
 	out = append(out, x.names(s.Name, layers, held))
 	if files > 0 {
-		own.Reason = fmt.Sprintf("%d files", files)
+		own.Reason = receipt.Files(files)
 		out = slices.Insert(out, 0, own)
 	}
 	return together(x.withScrub(s.Name, out)), nil

@@ -1,17 +1,19 @@
 package receipt
 
 import (
+	"cmp"
 	"fmt"
-	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memdesk/model"
 )
 
-// Markdown is the receipt as a page to read and to print. The signed file is the
-// proof; the page says so.
-func (r Receipt) Markdown(keyID string) string {
+// Markdown is the receipt as a page to read and to print: what is not clean by layer,
+// the rest in numbers, or with all every kind in a row. The signed file is the proof;
+// the page says so.
+func (r Receipt) Markdown(keyID string, all bool) string {
 	p := newPage()
 	p.line("# Receipt of an erasure")
 	p.facts([][2]string{
@@ -21,7 +23,7 @@ func (r Receipt) Markdown(keyID string) string {
 	p.line("")
 	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, r.Held)
 	p.stores(r.Stores)
-	p.layers(r.Layers)
+	p.layers(r.Layers, all)
 	p.backups(r.Stores)
 	p.line("")
 	p.line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", p.cell(keyID))
@@ -39,31 +41,34 @@ func (p *page) stores(stores []Store) {
 	}
 }
 
-func (p *page) layers(layers []Layer) {
+// layers are what is not clean, a row each, then what is.
+func (p *page) layers(layers []Layer, all bool) {
+	standing, clean := Split(layers)
+	how := methods{}
 	p.line("")
 	p.line("## Layers")
 	p.line("")
-	p.line("Layers of one kind of which the same can be said stand in one line; the file names each.")
-	var methods []string
-	for _, st := range storesOf(layers) {
+	switch {
+	case len(layers) == 0:
+		p.line("None was looked at yet.")
+		return
+	case len(standing) == 0:
+		p.line("All are clean: looked at, and nothing names the person.")
+	default:
+		p.line("What is not clean. Layers of one kind of which the same can be said stand in one line; the file names each.")
+		p.tables("###", standing, &how)
+	}
+	if clean.Layers > 0 {
 		p.line("")
-		p.line("### %s", p.cell(st))
+		p.line("### Clean")
 		p.line("")
-		p.line("| layer | verdict | bytes looked at | hits | how | note |")
-		p.line("|---|---|--:|--:|---|---|")
-		for _, l := range grouped(layers, st) {
-			how := slices.Index(methods, l.Method) + 1
-			if how == 0 {
-				methods = append(methods, l.Method)
-				how = len(methods)
-			}
-			p.line("| %s | %s | %d | %d | %d | %s |", p.cell(l.name()), strings.ReplaceAll(string(l.Verdict), "_", " "), l.BytesScanned, l.Hits, how, p.cell(l.Reason))
-		}
+		p.line("%s. The file names each.", p.cell(clean.String()))
+		p.clean(clean, all, &how)
 	}
 	p.line("")
 	p.line("How it was looked at:")
 	p.line("")
-	for i, m := range methods {
+	for i, m := range how {
 		p.line("%d. %s", i+1, p.cell(m))
 	}
 	if notes := reached(layers); len(notes) > 0 {
@@ -74,6 +79,60 @@ func (p *page) layers(layers []Layer) {
 			p.line("- %s", p.cell(n))
 		}
 	}
+}
+
+// clean are the clean layers of each store in a line, or as tables.
+func (p *page) clean(f Fold, all bool, how *methods) {
+	if all {
+		p.tables("####", f.Rows, how)
+		return
+	}
+	p.line("")
+	p.line("| store | layers | bytes looked at | which, and how |")
+	p.line("|---|--:|--:|---|")
+	for _, st := range storesOf(f.Rows) {
+		_, own := Split(slices.DeleteFunc(slices.Clone(f.Rows), func(l Layer) bool { return l.Store != st }))
+		var kinds []string
+		for _, k := range own.Kinds {
+			var by []string
+			for _, m := range k.Methods {
+				by = append(by, strconv.Itoa(how.number(m)))
+			}
+			kinds = append(kinds, k.String()+" ("+strings.Join(by, ", ")+")")
+		}
+		p.line("| %s | %d | %d | %s |", p.cell(st), own.Layers, own.Bytes, p.cell(strings.Join(kinds, ", ")))
+	}
+	for i, n := range f.Notes {
+		if i == 0 {
+			p.line("")
+		}
+		p.line("- %s: %s: %s", p.cell(n.Store), p.cell(n.Layer), p.cell(n.Reason))
+	}
+}
+
+// tables are layers by store, under a heading each.
+func (p *page) tables(heading string, layers []Layer, how *methods) {
+	for _, st := range storesOf(layers) {
+		p.line("")
+		p.line("%s %s", heading, p.cell(st))
+		p.line("")
+		p.line("| layer | verdict | bytes looked at | hits | how | note |")
+		p.line("|---|---|--:|--:|---|---|")
+		for _, l := range grouped(layers, st) {
+			p.line("| %s | %s | %d | %d | %d | %s |", p.cell(l.name()), strings.ReplaceAll(string(l.Verdict), "_", " "), l.BytesScanned, l.Hits, how.number(l.Method), p.cell(l.Reason))
+		}
+	}
+}
+
+// methods are numbered as they are named.
+type methods []string
+
+func (m *methods) number(method string) int {
+	if i := slices.Index(*m, method); i >= 0 {
+		return i + 1
+	}
+	*m = append(*m, method)
+	return len(*m)
 }
 
 // backups says until when copies out of reach may hold the person.
@@ -128,7 +187,8 @@ func grouped(layers []Layer, store string) []group {
 		if l.Store != store {
 			continue
 		}
-		g := group{Layer: l, kind: kindOf(l.Layer), count: 1}
+		k := kindOf(l)
+		g := group{Layer: l, kind: cmp.Or(k.many, k.one), count: 1}
 		alone := l.Hits > 0 || l.Verdict != model.VerdictClean && l.Verdict != model.VerdictOutOfScope
 		key := [4]string{g.kind, string(l.Verdict), l.Method, l.Reason}
 		i, known := at[key]
@@ -143,24 +203,6 @@ func grouped(layers []Layer, store string) []group {
 		out[i].BytesScanned += l.BytesScanned
 	}
 	return out
-}
-
-// kindOf tells layers that are alike by what their names end in.
-func kindOf(layer string) string {
-	base := path.Base(layer)
-	switch ext := path.Ext(base); {
-	case strings.HasSuffix(layer, "/"):
-		return "empty directories"
-	case ext == ".lock":
-		return "lock files"
-	case strings.Contains(base, ".tmp"):
-		return "temporary files"
-	case ext != "" && ext != base:
-		return "files *" + ext
-	case strings.Contains(layer, "/"):
-		return "files"
-	}
-	return layer // a word of its own: items, recall, names
 }
 
 // reached are the reasons of what was out of reach, each once.

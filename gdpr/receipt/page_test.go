@@ -25,7 +25,7 @@ func TestPageIsShort(t *testing.T) {
 	}
 	add("daily/held.md.lock", model.VerdictOutOfScope, 3, "no more than what is on hold")
 	add("notes/odd|name.md", model.VerdictClean, 0, "")
-	page := r.Markdown("k1")
+	page := r.Markdown("k1", true)
 	if n := strings.Count(page, "\n"); n > 60 {
 		t.Errorf("%d lines", n)
 	}

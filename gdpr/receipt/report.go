@@ -54,8 +54,8 @@ func (r Report) JSON() ([]byte, error) {
 	return append(b, '\n'), nil
 }
 
-// Markdown is the report as a page to read and to print.
-func (r Report) Markdown() string {
+// Markdown is the report as a page to read and to print; all as of a receipt.
+func (r Report) Markdown(all bool) string {
 	p := newPage()
 	p.line("# Where an erasure stands")
 	p.line("")
@@ -85,7 +85,7 @@ func (r Report) Markdown() string {
 		p.line("- %s: %s. To do: %s", p.cell(at), p.cell(l.Reason), p.cell(l.Do))
 	}
 	p.stores(r.Stores)
-	p.layers(r.Layers)
+	p.layers(r.Layers, all)
 	p.backups(r.Stores)
 	return p.String()
 }

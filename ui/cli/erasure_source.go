@@ -279,7 +279,7 @@ func (e *erasureSource) SaveReceipt(_ context.Context, id, path string) (int64, 
 		return 0, err
 	}
 	if strings.HasSuffix(strings.ToLower(target), ".md") {
-		file = []byte(rec.Markdown(key))
+		file = []byte(rec.Markdown(key, false))
 	}
 	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {

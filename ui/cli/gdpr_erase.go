@@ -21,7 +21,7 @@ import (
 
 type eraseFlags struct {
 	gdpr.Order
-	yes, detach bool
+	yes, detach, all bool
 }
 
 func (a *app) gdprEraseCommand() *cobra.Command {
@@ -37,6 +37,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed")
 	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
 	fl.BoolVar(&f.yes, "yes", false, "do not ask")
+	fl.BoolVar(&f.all, "all", false, allLayers)
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background; `memdesk jobs` shows it")
 	return c
 }
@@ -55,7 +56,7 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 	}
 	f.Request = r.ID
 	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // whoever asks again did not hear the end
-		return a.printOutcome(r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"})
+		return a.printOutcome(r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"}, f.all)
 	}
 	p, err := d.Authorise(ctx, f.Order)
 	if err != nil {
@@ -72,7 +73,7 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.runErase(ctx, s, d, f.Order)
+	return a.runErase(ctx, s, d, f)
 }
 
 // detachErase goes on in another process.
@@ -155,11 +156,11 @@ func eraseJob(d *gdpr.Desk, fleet *backends.Fleet, o gdpr.Order, out *gdpr.Outco
 }
 
 // runErase runs the erasure as a job of this process and prints its progress.
-func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, o gdpr.Order) error {
+func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, f eraseFlags) error {
 	var out gdpr.Outcome
 	err := a.withJobs(ctx, func(r *jobs.Runner) error {
 		rows := make(chan gdpr.Progress, 16)
-		spec := eraseJob(d, s.fleet, o, &out, rows)
+		spec := eraseJob(d, s.fleet, f.Order, &out, rows)
 		id, err := r.Start(ctx, spec)
 		if err != nil {
 			return err
@@ -171,7 +172,7 @@ func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, o gdpr.Ord
 	if err != nil {
 		return err
 	}
-	return a.printOutcome(o.Request, out)
+	return a.printOutcome(f.Request, out, f.all)
 }
 
 // printRun prints what a run tells until the job has ended. A job that could not begin,
@@ -235,8 +236,8 @@ func (a *app) printProgress(p gdpr.Progress, last string) string {
 	return last
 }
 
-func (a *app) printOutcome(id string, out gdpr.Outcome) error {
-	if err := a.printLayers(out.Layers); err != nil {
+func (a *app) printOutcome(id string, out gdpr.Outcome, all bool) error {
+	if err := a.printLayers(out.Layers, all); err != nil {
 		return err
 	}
 	for _, p := range out.Problems {
@@ -265,24 +266,43 @@ func (a *app) printOutcome(id string, out gdpr.Outcome) error {
 	return nil
 }
 
-func (a *app) printLayers(layers []receipt.Layer) error {
-	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
-	for _, l := range layers {
-		if a.flags.json {
+// allLayers is the help of the flag that opens what printLayers folds.
+const allLayers = "list every clean layer too, a row each"
+
+// printLayers tells the verdicts, what is not clean first and what is clean in one line
+// unless all is asked for. A script gets every layer, in the order in which they were
+// looked at.
+func (a *app) printLayers(layers []receipt.Layer, all bool) error {
+	if a.flags.json {
+		for _, l := range layers {
 			if err := a.emit("layer", row{"store": l.Store, "layer": l.Layer, "verdict": l.Verdict, "method": l.Method,
 				"bytes_scanned": l.BytesScanned, "hits": l.Hits, "reason": nilIfEmpty(l.Reason)}); err != nil {
 				return err
 			}
-			continue
 		}
+		return nil
+	}
+	standing, clean := receipt.Split(layers)
+	if all {
+		standing = append(standing, clean.Rows...)
+	}
+	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
+	for _, l := range standing {
 		tab.add(l.Store, l.Layer, string(l.Verdict), l.Hits, l.BytesScanned, l.Method, orDash(l.Reason))
 	}
 	tab.flush()
+	if clean.Layers == 0 || all {
+		return nil
+	}
+	a.linef("%s, %d bytes looked at; --all lists each", clean.String(), clean.Bytes)
+	for _, n := range clean.Notes {
+		a.linef("  %s: %s: %s", n.Store, n.Layer, n.Reason)
+	}
 	return nil
 }
 
 func (a *app) gdprVerifyCommand() *cobra.Command {
-	key, aliases := "", []string(nil)
+	key, aliases, all := "", []string(nil), false
 	c := &cobra.Command{
 		Use: "verify REQUEST|FILE [--alias A]...", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
 		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed, and by whom; nothing\n" +
@@ -298,20 +318,21 @@ func (a *app) gdprVerifyCommand() *cobra.Command {
 				if len(aliases) > 0 {
 					return usage("--alias looks at stores, not at a receipt's file")
 				}
-				return a.verifyReceipt(path, key)
+				return a.verifyReceipt(path, key, all)
 			}
 			if key != "" {
 				return usage("--key checks a receipt's file")
 			}
-			return a.verifyRequest(cmd.Context(), args[0], aliases)
+			return a.verifyRequest(cmd.Context(), args[0], aliases, all)
 		},
 	}
 	c.Flags().StringArrayVar(&aliases, "alias", nil, "another `NAME`, address or number of the person of a complete request (repeatable)")
+	c.Flags().BoolVar(&all, "all", false, allLayers)
 	c.Flags().StringVar(&key, "key", "", "the public key, or key id, that must have signed the receipt, in `HEX`")
 	return c
 }
 
-func (a *app) verifyReceipt(path, pin string) error {
+func (a *app) verifyReceipt(path, pin string, all bool) error {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.NotFound, "verify", "there is no such file")
@@ -335,7 +356,7 @@ func (a *app) verifyReceipt(path, pin string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.printLayers(rec.Layers); err != nil {
+	if err := a.printLayers(rec.Layers, all); err != nil {
 		return err
 	}
 	if a.flags.json {
@@ -371,7 +392,7 @@ func orUnknown(v receipt.Vouch) string {
 	return string(v)
 }
 
-func (a *app) verifyRequest(ctx context.Context, id string, aliases []string) error {
+func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, all bool) error {
 	d, err := a.desk()
 	if err != nil {
 		return err
@@ -392,7 +413,7 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string) er
 	if err != nil {
 		return err
 	}
-	if err := a.printLayers(out); err != nil {
+	if err := a.printLayers(out, all); err != nil {
 		return err
 	}
 	code := exitDone
@@ -414,7 +435,7 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string) er
 }
 
 func (a *app) gdprReceiptCommand() *cobra.Command {
-	out := ""
+	out, all := "", false
 	c := &cobra.Command{
 		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of a complete erasure; as a page when FILE ends in .md", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -437,7 +458,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 				return err
 			}
 			if strings.HasSuffix(strings.ToLower(out), ".md") {
-				file = []byte(rec.Markdown(key))
+				file = []byte(rec.Markdown(key, all))
 			}
 			if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
@@ -451,5 +472,6 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
+	c.Flags().BoolVar(&all, "all", false, "on a page: "+allLayers)
 	return c
 }

@@ -22,7 +22,7 @@ func backupsOf(in map[string]backends.Duration) map[string]time.Duration {
 }
 
 func (a *app) gdprReportCommand() *cobra.Command {
-	out := ""
+	out, all := "", false
 	c := &cobra.Command{
 		Use: "report REQUEST [--out FILE]", Short: "How far a request has come: what is done, what is left and what to do", Args: cobra.ExactArgs(1),
 		Long: "Of what is not complete there is no receipt, but this report: the last run's verdict of every store and layer,\n" +
@@ -42,19 +42,20 @@ func (a *app) gdprReportCommand() *cobra.Command {
 				return err
 			}
 			if out != "" {
-				return a.saveReport(rep, out)
+				return a.saveReport(rep, out, all)
 			}
-			return a.printReport(rep)
+			return a.printReport(rep, all)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
+	c.Flags().BoolVar(&all, "all", false, allLayers)
 	return c
 }
 
-func (a *app) saveReport(rep receipt.Report, out string) error {
+func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 	file, err := rep.JSON()
 	if strings.HasSuffix(strings.ToLower(out), ".md") {
-		file, err = []byte(rep.Markdown()), nil
+		file, err = []byte(rep.Markdown(all)), nil
 	}
 	if err != nil {
 		return err
@@ -69,8 +70,8 @@ func (a *app) saveReport(rep receipt.Report, out string) error {
 	return nil
 }
 
-func (a *app) printReport(rep receipt.Report) error {
-	if err := a.printLayers(rep.Layers); err != nil {
+func (a *app) printReport(rep receipt.Report, all bool) error {
+	if err := a.printLayers(rep.Layers, all); err != nil {
 		return err
 	}
 	for _, s := range rep.Stores {

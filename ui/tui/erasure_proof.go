@@ -68,6 +68,8 @@ func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
 	})
 }
 
+// layersSide lists what is not clean, the worst first, and after it what is clean in
+// one row; that row in full names each. A filter looks through all.
 func (a *App) layersSide(title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := a.d
 	return a.openSide(title, recordKind{
@@ -84,21 +86,70 @@ func (a *App) layersSide(title string, get func(ctx context.Context) ([]receipt.
 					return span[record]{}, said{}, model.Errorf(model.InvalidInput, "layers", "this cursor is of another list")
 				}
 			}
-			out := span[record]{total: model.Count{N: int64(len(layers)), Unknown: q.Filter != ""}}
+			rows, clean := receipt.Split(layers)
+			if q.Filter != "" {
+				rows = append(rows, clean.Rows...)
+			}
+			out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 			i := start
-			for ; i < len(layers) && len(out.rows) < q.Limit; i++ {
-				l := layers[i]
+			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
+				l := rows[i]
 				if containsAll(q, l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
 					out.rows = append(out.rows, layerRecord(d.esc, i, l))
 				}
 			}
-			if i < len(layers) {
+			switch {
+			case i < len(rows):
 				out.next = strconv.Itoa(i)
+			case q.Filter == "" && clean.Layers > 0:
+				out.rows, out.total.N = append(out.rows, foldRecord(d.esc, clean)), out.total.N+1
 			}
 			return out, said{text: layersNotice(d.esc, layers)}, nil
 		},
-		detail: func(_ context.Context, raw any) *text { return layerText(d.esc, raw.(receipt.Layer)) },
+		detail: func(_ context.Context, raw any) *text {
+			if f, folded := raw.(receipt.Fold); folded {
+				return foldText(d.esc, f)
+			}
+			return layerText(d.esc, raw.(receipt.Layer))
+		},
+		crumb: func(raw any) safetext.Text {
+			if f, folded := raw.(receipt.Fold); folded {
+				return d.esc.Const(plural(f.Layers, "clean layer"))
+			}
+			return d.esc.Line(raw.(receipt.Layer).Store)
+		},
 	})
+}
+
+// foldRecord is the row that stands for what is clean.
+func foldRecord(esc safetext.Escaper, f receipt.Fold) record {
+	return record{key: "clean", raw: f, cells: []safetext.Text{
+		esc.Const(plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(size(f.Bytes)), esc.LineMax(f.Words(), maxField),
+	}}
+}
+
+// foldText names each clean layer, store by store.
+func foldText(esc safetext.Escaper, f receipt.Fold) *text {
+	head := []headLine{
+		{value: esc.Sprintf("%s clean", plural(f.Layers, "layer")), kind: headTitle},
+		{value: esc.Const(verdictAdvice(model.VerdictClean))},
+		{name: esc.Const("kinds"), value: esc.LineMax(f.Words(), maxField)},
+		{name: esc.Const("looked at"), value: esc.Sprintf("%s (%s bytes)", size(f.Bytes), group(f.Bytes))},
+		{kind: headBlank},
+	}
+	for _, l := range f.Rows {
+		head = append(head, layerLine(esc, l))
+	}
+	return newText(head, "")
+}
+
+// layerLine is a layer in a line of a page.
+func layerLine(esc safetext.Escaper, l receipt.Layer) headLine {
+	line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, maxTitle), size(l.BytesScanned))
+	if l.Reason != "" {
+		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, maxTitle))
+	}
+	return headLine{name: esc.Line(l.Store), value: line}
 }
 
 // layersNotice says how many layers do not pass; nothing when all do.
@@ -287,12 +338,15 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headL
 			group(s.Forgotten), group(s.Redacted), group(s.Held), plural(s.Rows, "row"))})
 	}
 	head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Layers"), kind: headTitle})
-	for _, l := range rec.Layers {
-		line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, maxTitle), size(l.BytesScanned))
-		if l.Reason != "" {
-			line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, maxTitle))
+	standing, clean := receipt.Split(rec.Layers)
+	for _, l := range standing {
+		head = append(head, layerLine(esc, l))
+	}
+	if clean.Layers > 0 {
+		head = append(head, headLine{value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), maxField))})
+		for _, n := range clean.Notes {
+			head = append(head, headLine{name: esc.Line(n.Store), value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, maxTitle), esc.LineMax(n.Reason, maxTitle))})
 		}
-		head = append(head, headLine{name: esc.Line(l.Store), value: line})
 	}
 	if len(rec.Notes) > 0 {
 		head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Out of reach"), kind: headTitle})

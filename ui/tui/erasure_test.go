@@ -157,7 +157,9 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.see("Every layer in scope is clean", "has ended: complete", "Erasure › er-").gone("has begun").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
 			r.press("enter").see("+ verified").press("esc").gone("+ verified")
-			r.press("V").see("+ clean").press("esc").see("answered")
+			// What is clean stands in one row after what is not, and that row names each.
+			r.press("V").see("(running sessions)", "+ clean", " lock files", "1 of 2").press("end").see("2 of 2").press("enter")
+			r.see("nothing names the person", "+ clean: items").press("esc").see("2 of 2").press("/", "recall", "enter").see("+ clean", "recall").gone("lock files").press("esc").press("esc").see("answered")
 
 			// The receipt on disk is the one that was shown, and checks offline.
 			r.press("S").answer("Save the receipt", "enter").see("cancelled")
