@@ -45,7 +45,9 @@ type Step struct {
 	// Binary: NewBytes are NewBody in the item's own encoding.
 	Binary   bool   `json:"binary,omitempty"`
 	NewBytes []byte `json:"new_bytes,omitempty"`
-	Ground   string `json:"ground,omitempty"` // of a hold
+	// Beside is what the scrub edits in the item's record, fields apart.
+	Beside []Beside `json:"beside,omitempty"`
+	Ground string   `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
 	Others bool `json:"others,omitempty"`
 	// Fallen says that it goes only because others do: it does not concern the person.
@@ -401,7 +403,8 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 
 // wouldScrub asks the store what its scrub would remove or rewrite: the plan is made
 // by the same code that carries it out. What goes as a whole has the hash of its
-// bytes, which the step binds the scrub to.
+// bytes, which the step binds the scrub to; so do the values that it edits in the records
+// of edited items.
 func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *StorePlan) (map[string]model.Revision, error) {
 	out := map[string]model.Revision{}
 	var removed, edited []string
@@ -413,10 +416,19 @@ func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *Stor
 			edited = append(edited, st.ID)
 		}
 	}
+	beside := map[string][]Beside{}
 	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Edited: edited, Redact: redactor(m), Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
+	}, MayEdit: func(e model.RecordEdit) bool {
+		beside[e.ID] = append(beside[e.ID], Beside{Path: e.Path, Before: e.Before, After: e.After})
+		return true
 	}})
+	for i, st := range sp.Steps {
+		if st.Action == Redact && st.NewID == "" && st.Layer == layerItem {
+			sp.Steps[i].Beside = beside[st.ID]
+		}
+	}
 	return out, err
 }
 

@@ -56,7 +56,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
-	req := model.ScrubRequest{May: x.seen(sp),
+	req := model.ScrubRequest{May: x.seen(sp), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
 		Removed: removed, Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, nil)

@@ -80,7 +80,11 @@ type ScrubRequest struct {
 	// the items, lock files, empty directories, and what an interrupted write of this
 	// program left where nothing would be lost by it.
 	May func(layer string, whole []byte) bool
-	// Dry asks May about every place that would be cleaned once Removed are gone, and
+	// MayEdit is asked about each value that Redact would change in the record of an
+	// edited item beside the fields that Retain writes; what may not be edited stays,
+	// and its layer has the verdict residue. nil: every value may.
+	MayEdit func(RecordEdit) bool
+	// Dry asks May and MayEdit about every place that would be cleaned once Removed are gone, and
 	// does nothing else: no lock is taken, nothing is changed, there are no results.
 	Dry bool
 	// Rows is about how many items were removed; a member may choose a cheaper way
@@ -97,6 +101,14 @@ func (r ScrubRequest) Permits(layer string, whole []byte) (LayerResult, bool) {
 		return LayerResult{}, !r.Dry
 	}
 	return LayerResult{Layer: layer, Method: "left alone", Verdict: VerdictResidue, Reason: "nobody has seen it as it is now: make a new plan"}, false
+}
+
+// RecordEdit is one value of an item's record, or the name of one, before and after
+// Redact.
+type RecordEdit struct {
+	Layer, ID     string // of the medium, and of the item whose record it is
+	Path          string // of the value in the record: "comments[0].author"
+	Before, After string // as they stand in the record, quotes and escapes included
 }
 
 // Verdict is what can be said of a layer after an erasure.

@@ -236,7 +236,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			return a.printPlan(cmd.Context(), d, p, s.fleet, text)
 		},
 	}
-	c.Flags().BoolVar(&text, "text", false, "show each redaction, text and metadata, before and after")
+	c.Flags().BoolVar(&text, "text", false, "show each redaction, text, metadata and what else its record says, before and after")
 	return c
 }
 
@@ -249,7 +249,7 @@ func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *b
 				r := row{"store": st.Store, "id": model.EncodeID(st.ID), "layer": st.Layer, "reason": st.Reason, "action": st.Action,
 					"bytes": st.Bytes, "ground": nilIfEmpty(st.Ground), "new_id": nilIfEmpty(model.EncodeID(st.NewID)), "shared": st.Others}
 				if st.Action == gdpr.Redact {
-					r["new_body"], r["new_meta"] = st.NewBody, nil
+					r["new_body"], r["new_meta"], r["beside"] = st.NewBody, nil, append([]gdpr.Beside{}, st.Beside...)
 					if st.NewMeta != nil {
 						r["new_meta"] = fieldMap(st.NewMeta)
 					}
@@ -265,6 +265,9 @@ func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *b
 			reason := st.Reason
 			if st.Ground != "" {
 				reason += "; on hold: " + st.Ground
+			}
+			if n := int64(len(st.Beside)); n > 0 {
+				reason += "; beside its fields " + plural(n, "value") + " of its line too"
 			}
 			tab.add(model.Ref{Store: st.Store, ID: st.ID}.String(), st.Layer, string(st.Action), reason)
 			if text && st.Action == gdpr.Redact {

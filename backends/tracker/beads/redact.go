@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"memdesk/model"
 )
@@ -18,35 +19,87 @@ func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, ch
 		return line, false
 	}
 	r := redaction{req: req, has: s.has}
-	out = r.value(line)
+	out = r.value(line, "")
 	return out, !bytes.Equal(out, line)
+}
+
+// beside is redacted for the line of an edited item: what Retain writes in it is the
+// item's own edit, and nobody is asked about that again. refused is how many values may
+// not be edited and stay.
+func (s *snapshot) beside(line []byte, layer, id string, req model.ScrubRequest) (out []byte, changed bool, refused int) {
+	if req.Concerns == nil || !req.Concerns(line) {
+		return line, false, 0
+	}
+	r := redaction{req: req, has: s.has, own: ownMembers(line)}
+	r.may = func(path string, before, after []byte) bool {
+		if req.MayEdit == nil || req.MayEdit(model.RecordEdit{Layer: layer, ID: id, Path: path, Before: string(before), After: string(after)}) {
+			return true
+		}
+		refused++
+		return false
+	}
+	out = r.value(line, "")
+	return out, !bytes.Equal(out, line), refused
+}
+
+// ownMembers are where the values of a line begin that Retain writes.
+func ownMembers(line []byte) map[int32]bool {
+	own := map[int32]bool{}
+	o, err := parseObject(line)
+	if err != nil {
+		return own
+	}
+	names := [][]string{{"description"}}
+	if kind, _ := o.text("_type"); kind == "memory" {
+		names = [][]string{{"value"}}
+	} else {
+		for _, c := range writable {
+			names = append(names, c.keys)
+		}
+	}
+	for _, n := range names {
+		if i := o.find(n...); i >= 0 {
+			own[o.members[i].value.start] = true
+		}
+	}
+	return own
 }
 
 // redaction is the edit of one line.
 type redaction struct {
 	req model.ScrubRequest
 	has func(id string) bool
+	own map[int32]bool // where values begin that nobody is asked about
+	may func(path string, before, after []byte) bool
+}
+
+// ask gives the edit of a value where it may be made.
+func (r *redaction) ask(path string, before, after []byte) []byte {
+	if r.may == nil || bytes.Equal(before, after) || r.may(path, before, after) {
+		return after
+	}
+	return before
 }
 
 // value edits a raw JSON value; what is none stays.
-func (r *redaction) value(raw []byte) []byte {
+func (r *redaction) value(raw []byte, path string) []byte {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return raw
 	}
 	switch c := bytes.TrimLeft(raw, " \t\r\n"); c[0] {
 	case '{':
-		return r.object(raw)
+		return r.object(raw, path)
 	case '[':
 		var spans []span
 		if err := elements(raw, func(v span) { spans = append(spans, v) }); err != nil {
 			return raw
 		}
-		return replaced(raw, spans, func(_ int, v []byte) []byte { return r.value(v) })
+		return replaced(raw, spans, func(i int, v []byte) []byte { return r.value(v, path+"["+strconv.Itoa(i)+"]") })
 	case '"':
-		return r.text(raw)
+		return r.ask(path, raw, r.text(raw))
 	default:
 		if r.req.Concerns(raw) { // a number that is hers
-			return []byte("null")
+			return r.ask(path, raw, []byte("null"))
 		}
 		return raw
 	}
@@ -54,19 +107,26 @@ func (r *redaction) value(raw []byte) []byte {
 
 // object edits names and values. Two names that become the same one are told apart,
 // so that no reader passes over the first.
-func (r *redaction) object(raw []byte) []byte {
+func (r *redaction) object(raw []byte, path string) []byte {
 	var spans []span
+	var at []string
 	names := map[string]bool{}
 	err := members(raw, func(key, value span) {
-		spans = append(spans, span{key.start - 1, key.end + 1}, value)
-		names[unquote(key.in(raw))] = true
+		name := unquote(key.in(raw))
+		spans, at = append(spans, span{key.start - 1, key.end + 1}, value), append(at, strings.TrimPrefix(path+"."+name, "."))
+		names[name] = true
 	})
 	if err != nil {
 		return raw
 	}
 	return replaced(raw, spans, func(i int, v []byte) []byte {
-		if i%2 == 1 {
-			return r.value(v)
+		switch {
+		case i%2 == 1 && path == "" && r.own[spans[i].start]:
+			silent := *r
+			silent.may = nil
+			return silent.value(v, at[i/2])
+		case i%2 == 1:
+			return r.value(v, at[i/2])
 		}
 		edited := r.text(v)
 		if bytes.Equal(edited, v) {
@@ -76,6 +136,9 @@ func (r *redaction) object(raw []byte) []byte {
 		next := name
 		for n := 2; names[next]; n++ {
 			next = name + "-" + strconv.Itoa(n)
+		}
+		if !bytes.Equal(r.ask(at[i/2]+" (the name)", v, quote(next)), quote(next)) {
+			return v
 		}
 		names[next] = true
 		return quote(next)

@@ -28,17 +28,23 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 		return failed(err)
 	}
 	if req.Dry { // the lines of the items themselves go with them
-		if _, n := snap.unnamed(req); n > 0 && !s.export {
-			req.Permits(id, nil)
+		if !s.export {
+			if _, n, _ := snap.unnamed(id, req); n > 0 {
+				req.Permits(id, nil)
+			}
 		}
 		return res
 	}
-	if _, n := snap.unnamed(req); n > 0 && !s.export {
+	n, refused := int64(0), 0
+	if !s.export { // nothing of it is edited
+		_, n, refused = snap.unnamed(id, req)
+	}
+	if n > 0 {
 		if left, ok := req.Permits(id, nil); !ok {
 			return left
 		}
 		err := s.rewriteLocked(ctx, "scrub", func(now *snapshot) (issues, deps []byte, err error) {
-			issues, res.Rows = now.unnamed(req)
+			issues, res.Rows, refused = now.unnamed(id, req)
 			return issues, now.deps, nil
 		})
 		if err != nil {
@@ -49,22 +55,25 @@ func (s *Store) scrubItems(ctx context.Context, id string, req model.ScrubReques
 			return failed(err)
 		}
 	}
-	n := 0
+	n = 0
 	for line := range bytes.Lines(snap.issues) {
 		if concerns(line) {
 			n++
 		}
 	}
-	if n > 0 {
+	switch {
+	case refused > 0:
+		res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("%d values beside an item's own fields are not as the plan has them: make a new plan", refused)
+	case n > 0:
 		res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("%d lines still name the person or a removed item", n)
 	}
 	return res
 }
 
 // unnamed is the file without the dependencies and parents that are gone and were
-// removed, or whose id names the person, and how many those are. An id that an
-// item still has stays: it is that item's.
-func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
+// removed, or whose id names the person, and how many those are; refused are the values
+// that may not be edited. An id that an item still has stays: it is that item's.
+func (s *snapshot) unnamed(layer string, req model.ScrubRequest) (issues []byte, rows int64, refused int) {
 	gone := s.gone(req)
 	edited := map[string]bool{}
 	for _, id := range req.Edited {
@@ -78,7 +87,8 @@ func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
 			line, n = unnamedLine(line, gone)
 		}
 		if edited[e.id] {
-			if without, changed := s.redacted(line, req); changed {
+			without, changed, no := s.beside(line, layer, e.id, req)
+			if refused += no; changed {
 				line, n = without, n+1
 			}
 		}
@@ -89,7 +99,7 @@ func (s *snapshot) unnamed(req model.ScrubRequest) (issues []byte, rows int64) {
 		issues = append(append(issues, s.issues[at:e.start]...), line...)
 		at = e.end
 	}
-	return append(issues, s.issues[at:]...), rows
+	return append(issues, s.issues[at:]...), rows, refused
 }
 
 // gone tells which ids are no item's any more, because it was removed or because
