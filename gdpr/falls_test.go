@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,6 +113,61 @@ func TestThePlanHasWhatFalls(t *testing.T) {
 				t.Errorf("%d forgotten and %d redacted of %d", out.Forgotten, out.Redacted, items)
 			}
 		})
+	}
+}
+
+// alone is a fleet of one store.
+func alone(s model.Store) *backends.Fleet {
+	return backends.NewFleet([]backends.Member{{Name: s.Name, Kind: s.Kind, Store: s}}, nil)
+}
+
+// TestThePlanOverHTTPIsTheSame: the same graph here and behind the Provider contract over
+// HTTP gives the same steps, those of the edges that fall among them.
+func TestThePlanOverHTTPIsTheSame(t *testing.T) {
+	w := newWorld(t)
+	open := func(c backends.StoreConfig) model.Store {
+		t.Helper()
+		kind, _ := backends.Builtin().Kind(c.Kind)
+		c.Name = "near"
+		s, err := kind.Open(t.Context(), c, backends.Env{Clock: w.clock})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	near := open(backends.StoreConfig{Kind: "inmem"})
+	srv := httptest.NewServer(backends.Serve([]backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, func(backends.Caller) model.Store { return near }))
+	t.Cleanup(srv.Close)
+	t.Setenv("MEMDESK_GDPR_TOKEN", "tok-2f8e1c55")
+	far := open(backends.StoreConfig{Kind: "remote", BaseURL: srv.URL, TokenEnv: "MEMDESK_GDPR_TOKEN"})
+	if far.Falls == nil {
+		t.Fatal("the far store cannot say what falls")
+	}
+	steps := func(s model.Store) []gdpr.Step {
+		w.fleet = alone(s)
+		id := w.file().ID
+		var out []gdpr.Step
+		for _, sp := range w.plan(id).Stores {
+			for _, st := range sp.Steps {
+				if st.Layer == "item" || st.Layer == "edge" {
+					out = append(out, st)
+				}
+			}
+		}
+		return out
+	}
+	w.fleet = alone(near)
+	w.ties("near")
+	here := steps(near)
+	if n := len(here); n < 7 {
+		t.Fatalf("%d steps", n)
+	}
+	if d := cmp.Diff(here, steps(far)); d != "" {
+		t.Errorf("-near +far:\n%s", d)
+	}
+	out := w.complete(w.plan(w.file().ID))
+	if out.Forgotten+out.Redacted != int64(len(here)) {
+		t.Errorf("%d forgotten, %d redacted of %d", out.Forgotten, out.Redacted, len(here))
 	}
 }
 

@@ -146,6 +146,9 @@ func (r *client) declared(c Config, info storeInfo) model.Store {
 	if has("names") {
 		s.Names = r
 	}
+	if has("falls") {
+		s.Falls = r.falls
+	}
 	return s
 }
 
@@ -426,6 +429,17 @@ func (r *client) Concerning(ctx context.Context, subjects []string, yield func(m
 
 func (r *client) Names(ctx context.Context, yield func(string) bool) ([]string, error) {
 	return r.stream(ctx, "names", http.MethodGet, nil, func(l line) bool { return yield(string(l.ID)) })
+}
+
+// falls asks in one call: what falls with all is more than what falls with each.
+func (r *client) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
+	res, err := call[fallsResult](ctx, r, http.MethodPost, "/v1/falls", fallsRequest{mapped(ids, func(i string) id { return id(i) })})
+	if err != nil {
+		return nil, err
+	}
+	return mapped(res.Falls, func(f fall) model.Fall {
+		return model.Fall{ID: string(f.ID), With: mapped(f.With, func(m id) string { return string(m) }), Left: f.Left}
+	}), nil
 }
 
 // stream hands out the lines of an answer. One that ends without its last line

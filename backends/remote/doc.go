@@ -283,6 +283,20 @@ type subjectsRequest struct {
 	Subjects []string `json:"subjects"`
 }
 
+type fallsRequest struct {
+	IDs []id `json:"ids"`
+}
+
+type fallsResult struct {
+	Falls []fall `json:"falls"`
+}
+
+type fall struct {
+	ID   id   `json:"id"`
+	With []id `json:"with"` // the members that go
+	Left int  `json:"left"` // members that stay
+}
+
 // line is one line of a stream. The last one has Done: a stream that ends
 // without it was cut.
 type line struct {

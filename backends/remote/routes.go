@@ -59,6 +59,7 @@ var facets = []struct {
 	{"conflicts", func(s model.Store) bool { return s.Conflicts != nil }},
 	{"subjects", func(s model.Store) bool { return s.Subjects != nil }},
 	{"names", func(s model.Store) bool { return s.Names != nil }},
+	{"falls", func(s model.Store) bool { return s.Falls != nil }},
 }
 
 // has reports whether a store answers the call.
@@ -93,6 +94,7 @@ var routes = []route{
 		request: subjectsRequest{}, response: line{}, stream: concerning},
 	{Method: http.MethodGet, Path: "/v1/names", Facet: "names", What: "The ids of all items, one a line.",
 		response: line{}, stream: names},
+	post("/v1/falls", "falls", "What forgetting all these items together would take with them: edges left with fewer than two members.", fallsResult{}, falls),
 }
 
 func retain(ctx context.Context, s model.Store, r retainRequest) (any, error) {
@@ -196,4 +198,11 @@ func concerning(ctx context.Context, s model.Store, body []byte, yield func(line
 
 func names(ctx context.Context, s model.Store, _ []byte, yield func(line) bool) ([]string, error) {
 	return s.Names.Names(ctx, func(name string) bool { return yield(line{ID: id(name)}) })
+}
+
+func falls(ctx context.Context, s model.Store, r fallsRequest) (any, error) {
+	all, err := s.Falls(ctx, mapped(r.IDs, func(i id) string { return string(i) }))
+	return fallsResult{mapped(all, func(f model.Fall) fall {
+		return fall{id(f.ID), mapped(f.With, func(m string) id { return id(m) }), f.Left}
+	})}, err
 }
