@@ -19,7 +19,9 @@ func TestAPlanShowsWhatIsEditedBesideTheFields(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(line), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	on := func(args ...string) result { return d.bare(append([]string{"--open", "beads=" + filepath.Dir(dir)}, args...)...) }
+	on := func(args ...string) result {
+		return d.bare(append([]string{"--open", "beads=" + filepath.Dir(dir)}, args...)...)
+	}
 	req := on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0)
 	id, _ := req.last(t, "request")["request"].(string)
 	on("gdpr", "choose", id, "--item", "beads:h-1", "--action", "redact").want(t, 0)
