@@ -3,6 +3,8 @@ package undo
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"memdesk/model"
@@ -18,11 +20,8 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 	case err == nil:
 		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, obstacle(s, it)
 		if op == model.OpForget {
-			if e.Parts, err = parts(ctx, s, it); err != nil {
+			if err := e.relations(ctx, s, it); err != nil {
 				return Entry{}, "", err
-			}
-			if e.PartsTotal = int64(len(e.Parts)); e.PartsTotal > 0 { // and those beyond the ones shown
-				e.PartsTotal += max(it.LinksTotal-int64(len(it.Links)), 0)
 			}
 		}
 		return e, it.Body, nil
@@ -42,23 +41,47 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 	return Entry{}, "", err
 }
 
-// parts reads the relations that may fall with an item.
-func parts(ctx context.Context, s model.Store, it model.Item) ([]Part, error) {
-	var out []Part
+// maxFalls is how many relations that fall with an item are kept with it. Of more the
+// preview says so.
+const maxFalls = 10_000
+
+// relations reads what may fall with an item: where the store says what does, all of
+// that, and of the others those that the item shows.
+func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) error {
+	var ids []string
+	shown := map[string]bool{}
 	for _, l := range it.Links {
-		if l.ID == "" { // a member of an edge: it stays when the edge goes
-			continue
+		if l.ID != "" && !shown[l.ID] { // empty: a member of an edge, which stays when the edge goes
+			shown[l.ID], ids = true, append(ids, l.ID)
 		}
-		rel, err := s.Browser.Read(ctx, l.ID)
+	}
+	more := max(it.LinksTotal-int64(len(it.Links)), 0) // that are not shown
+	if s.Falls != nil {
+		falls, err := s.Falls(ctx, []string{it.ID})
+		if err != nil {
+			return err
+		}
+		e.Counted = true
+		for i, f := range falls {
+			if e.Falls = append(e.Falls, f.ID); i < maxFalls && !shown[f.ID] {
+				ids, more = append(ids, f.ID), more-1
+			}
+		}
+	}
+	for _, id := range ids {
+		rel, err := s.Browser.Read(ctx, id)
 		if errors.Is(err, model.NotFound) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body})
+		e.Parts = append(e.Parts, Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body})
 	}
-	return out, nil
+	if len(e.Parts) > 0 {
+		e.PartsTotal = int64(len(e.Parts)) + max(more, 0)
+	}
+	return nil
 }
 
 // obstacle says why an item, once forgotten, could not be retained again.
@@ -100,8 +123,52 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 	if e.Obstacle != "" {
 		warnings = append(warnings, "undo cannot put it back: "+e.Obstacle)
 	}
-	if e.PartsTotal > 0 {
+	switch n := len(e.Falls); {
+	case e.PartsTotal == 0:
+	case !e.Counted:
 		warnings = append(warnings, "its relations lose a member, and those left with fewer than two members go with it")
+	default:
+		if n > 0 {
+			warnings = append(warnings, FallWords(e.Falls)+"; undo puts them back with it")
+		}
+		if n > maxFalls {
+			warnings = append(warnings, fmt.Sprintf("of those undo keeps %d", maxFalls))
+		}
+		if left := e.PartsTotal - int64(n); left > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d %s it as a member and stay; undo cannot add it to them again", left, verb(left, "relation loses", "relations lose")))
+		}
 	}
 	return warnings, nil
+}
+
+// FallWords says which items go because others do: how many, and the first of them.
+func FallWords(ids []string) string {
+	const named = 3
+	out := fmt.Sprintf("%d %s with it, left with fewer than two members: ", len(ids), verb(int64(len(ids)), "relation goes", "relations go"))
+	out += strings.Join(ids[:min(len(ids), named)], ", ")
+	if more := len(ids) - named; more > 0 {
+		out += fmt.Sprintf(" and %d more", more)
+	}
+	return out
+}
+
+func verb(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// fallen counts what of an entry's relations went with the item: those that were to go
+// and are gone.
+func fallen(ctx context.Context, s model.Store, e Entry) (n int64, err error) {
+	for _, id := range e.Falls {
+		switch _, err := s.Browser.Read(ctx, id); {
+		case errors.Is(err, model.NotFound):
+			n++
+		case err != nil:
+			return n, err
+		}
+	}
+	return n, nil
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -42,6 +43,9 @@ type Entry struct {
 	Parts []Part `json:"parts,omitempty"`
 	// PartsTotal counts all of them, those beyond Parts included.
 	PartsTotal int64 `json:"parts_total,omitempty"`
+	// Counted: the store said which of them fall, Falls, and Parts has those.
+	Counted bool     `json:"counted,omitempty"`
+	Falls   []string `json:"falls,omitempty"`
 	// Sides are the items of a change of several; the body then holds theirs, one
 	// after the other.
 	Sides []Side `json:"sides,omitempty"`
@@ -241,6 +245,15 @@ func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string
 	return res, e, k.confirm(&e, body, model.Absent)
 }
 
+// Fell counts the relations that went with what Forget removed, by looking: one that
+// another writer has given a member meanwhile stands.
+func (e Entry) Fell(ctx context.Context, s model.Store) (int64, error) {
+	if e.After != model.Absent || len(e.Falls) == 0 {
+		return 0, nil
+	}
+	return fallen(ctx, s, e)
+}
+
 // settle decides what becomes of an entry whose change failed: it goes when the
 // error proves that nothing was changed, else it stays, unconfirmed.
 func (k *Keeper) settle(e Entry, err error) (Entry, error) {
@@ -296,7 +309,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if err != nil {
 		return out, err
 	}
-	out.Warnings = restoreParts(ctx, s, e)
+	out.Relations, out.Warnings = restoreParts(ctx, s, e)
 	if e.Existed {
 		out.Notes = renewed(ctx, s, e)
 	}
@@ -332,32 +345,42 @@ type Restored struct {
 	Removed     bool // the change had created the item: it is gone again
 	Result      model.RetainResult
 	Again       Entry    // undoes the restore
+	Relations   int64    // that fell with it and stand again
 	Warnings    []string // relations that could not be put back, in words
 	Notes       []string // what the store keeps by itself and began anew
 }
 
 // restoreParts makes the relations that fell; one that still stands is left as
 // it is.
-func restoreParts(ctx context.Context, s model.Store, e Entry) []string {
+func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warnings []string) {
 	if e.Op != model.OpForget {
-		return nil
+		return 0, nil
 	}
-	var out []string
 	for _, p := range e.Parts {
 		_, err := s.Browser.Read(ctx, p.Item)
 		if errors.Is(err, model.NotFound) {
 			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta})
+			if err == nil {
+				back++
+			}
 		} else if err == nil {
 			err = errors.New("it still stands, without this member, which only its own system can add again")
 		}
 		if err != nil {
-			out = append(out, "relation "+p.Item+": "+err.Error())
+			warnings = append(warnings, "relation "+p.Item+": "+err.Error())
 		}
 	}
-	if more := e.PartsTotal - int64(len(e.Parts)); more > 0 {
-		out = append(out, "there were more relations than an entry keeps; some were not put back")
+	more := e.PartsTotal - int64(len(e.Parts))
+	lost := max(int64(len(e.Falls))-maxFalls, 0)
+	switch {
+	case lost > 0:
+		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", lost))
+	case more > 0 && e.Counted:
+		warnings = append(warnings, fmt.Sprintf("%d more relations stand without this member, which only their own system can add again", more))
+	case more > 0:
+		warnings = append(warnings, "there were more relations than an entry keeps; some were not put back")
 	}
-	return out
+	return back, warnings
 }
 
 // writable leaves out what the store keeps by itself.

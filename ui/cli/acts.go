@@ -36,7 +36,14 @@ func (c *consoleActs) Forget(ctx context.Context, store, id string, seen model.R
 		return tui.Done{}, err
 	}
 	res, e, err := c.undo.Forget(audit.WithReason(ctx, reason), s, model.ForgetRequest{ID: id, IfMatch: seen})
-	return tui.Done{Store: store, Item: id, Removed: res.Removed, Undo: e.ID, Obstacle: e.Obstacle}, err
+	done := tui.Done{Store: store, Item: id, Removed: res.Removed, Undo: e.ID, Obstacle: e.Obstacle}
+	if err == nil {
+		var ferr error
+		if done.Relations, ferr = e.Fell(ctx, s); ferr != nil {
+			done.Warnings = append(done.Warnings, "which relations went with it cannot be seen: "+ferr.Error())
+		}
+	}
+	return done, err
 }
 
 // Retain implements tui.Acts.
@@ -131,5 +138,5 @@ func (c *consoleActs) Undo(ctx context.Context, id, reason string) (tui.Done, er
 		reason = "undo of " + id
 	}
 	res, err := c.undo.Restore(audit.WithReason(ctx, reason), c.fleet.Store, id)
-	return tui.Done{Store: res.Store, Item: res.Item, Undo: res.Again.ID, Obstacle: res.Again.Obstacle, Warnings: res.Warnings}, err
+	return tui.Done{Store: res.Store, Item: res.Item, Relations: res.Relations, Undo: res.Again.ID, Obstacle: res.Again.Obstacle, Warnings: res.Warnings}, err
 }

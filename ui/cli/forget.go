@@ -8,6 +8,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/model"
+	"memdesk/undo"
 )
 
 func (a *app) forgetCommand() *cobra.Command {
@@ -47,7 +48,14 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 		}
 		a.need(ref.Store)
 	}
+	falls, err := a.sayFalls(ctx, refs)
+	if err != nil && !yes { // else each item says for itself why it did not go
+		return "", err
+	}
 	question := "forget " + strings.Join(refs, ", ")
+	if falls > 0 {
+		question += " and " + plural(falls, "relation") + " with it"
+	}
 	if yes {
 		return question, nil
 	}
@@ -65,6 +73,41 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 		}
 	}
 	return question + "?", nil
+}
+
+// sayFalls names what goes because the items of refs do, all of them together: an edge
+// that two of them tie falls with neither of them alone.
+func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, err error) {
+	byStore := map[string][]string{}
+	var order []model.Store
+	for _, text := range refs {
+		_, store, ref, err := a.at(ctx, text)
+		if err != nil {
+			return 0, err
+		}
+		if byStore[store.Name] == nil {
+			order = append(order, store)
+		}
+		byStore[store.Name] = append(byStore[store.Name], ref.ID)
+	}
+	for _, store := range order {
+		if store.Falls == nil {
+			continue
+		}
+		falls, err := store.Falls(ctx, byStore[store.Name])
+		if err != nil {
+			return n, err
+		}
+		var ids []string
+		for _, f := range falls {
+			ids = append(ids, f.ID)
+		}
+		if len(ids) > 0 {
+			a.sayf("%s: %s", store.Name, undo.FallWords(ids))
+		}
+		n += int64(len(ids))
+	}
+	return n, nil
 }
 
 // forgetAll removes what it can. A single failure is returned as it is; among
@@ -93,10 +136,18 @@ func (a *app) forgetOne(ctx context.Context, text string, match model.Revision) 
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
-		return a.emit("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": res.Removed, "undo": undoID(e)})
+	fell, err := e.Fell(ctx, store)
+	if err != nil { // the item is gone all the same
+		a.sayf("%s: which relations went with it cannot be seen: %v", text, err)
 	}
-	a.linef("%s  removed %d", ref.String(), res.Removed)
+	if a.flags.json {
+		return a.emit("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": res.Removed, "relations": fell, "undo": undoID(e)})
+	}
+	with := ""
+	if fell > 0 {
+		with = ", and " + plural(fell, "relation") + " with it"
+	}
+	a.linef("%s  removed %d%s", ref.String(), res.Removed, with)
 	a.sayUndo(e)
 	return nil
 }

@@ -111,7 +111,7 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 	}
 	if a.flags.json {
 		err = a.emit("restored", row{"store": res.Store, "id": model.EncodeID(res.Item), "removed": res.Removed, "bytes": res.Result.Bytes,
-			"revision": res.Result.Revision, "undo": undoID(res.Again), "warnings": append([]string{}, res.Warnings...), "notes": append([]string{}, res.Notes...)})
+			"revision": res.Result.Revision, "relations": res.Relations, "undo": undoID(res.Again), "warnings": append([]string{}, res.Warnings...), "notes": append([]string{}, res.Notes...)})
 		if err != nil {
 			return err
 		}
@@ -119,6 +119,9 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 		word := "put back"
 		if res.Removed {
 			word = "removed again: the change had created it"
+		}
+		if res.Relations > 0 {
+			word += ", and " + plural(res.Relations, "relation") + " with it"
 		}
 		a.linef("%s  %s", model.Ref{Store: res.Store, ID: res.Item}.String(), word)
 		a.sayUndo(res.Again)

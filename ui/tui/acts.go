@@ -35,6 +35,7 @@ type Acts interface {
 type Done struct {
 	Store, Item string
 	Removed     int64    // items that are gone now
+	Relations   int64    // that went with them, or with Undo came back with them
 	Undo        string   // takes the act back; empty: nothing was kept
 	Obstacle    string   // why Undo cannot put it back, empty when it can
 	Warnings    []string // what did not go as asked, in words

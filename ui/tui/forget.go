@@ -121,6 +121,9 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	esc := d.esc
 	id := esc.LineMax(ref.ID, maxTitle)
 	done, err := d.acts.Forget(ctx, ref.Store, ref.ID, seen, why)
+	if done.Relations > 0 {
+		id = esc.Sprintf("%s and %s with it", id, plural(done.Relations, "relation"))
+	}
 	if err == nil && done.Removed > 0 {
 		d.stuck.took(esc, done)
 	}
@@ -161,4 +164,48 @@ func (d *desk) conflictText(ctx context.Context, ref model.Ref) *text {
 	t := itemText(d, s, it)
 	t.head = append(note, t.head...)
 	return t
+}
+
+// fallsWith says what goes because these items do, all together, store by store: an
+// edge that two of them tie may fall with neither of them alone.
+func (d *desk) fallsWith(ctx context.Context, items []target) ([]headLine, error) {
+	byStore := map[string][]string{}
+	var order []string
+	for _, t := range items {
+		if byStore[t.ref.Store] == nil {
+			order = append(order, t.ref.Store)
+		}
+		byStore[t.ref.Store] = append(byStore[t.ref.Store], t.ref.ID)
+	}
+	var out []headLine
+	for _, name := range order {
+		s, err := d.fleet.Store(name)
+		if err != nil {
+			return nil, err
+		}
+		if s.Falls == nil {
+			continue
+		}
+		falls, err := s.Falls(ctx, byStore[name])
+		if err != nil {
+			return nil, err
+		}
+		if n := int64(len(falls)); n > 0 {
+			out = append(out, headLine{value: d.esc.Sprintf("!! With them %s of %s, left with fewer than two members: %s.", plural(n, "relation"), name, fallNames(d.esc, falls)), kind: headWarn})
+		}
+	}
+	return out, nil
+}
+
+// fallNames are the first of what falls.
+func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
+	const named = 3
+	out := esc.LineMax(falls[0].ID, maxTitle)
+	for _, f := range falls[1:min(len(falls), named)] {
+		out = esc.Sprintf("%s, %s", out, esc.LineMax(f.ID, maxTitle))
+	}
+	if more := int64(len(falls)) - named; more > 0 {
+		out = esc.Sprintf("%s and %s more", out, group(more))
+	}
+	return out
 }

@@ -82,6 +82,13 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 	default:
 		o.why = d.esc.Const("nothing was kept for undo")
 	}
+	if done.Relations > 0 {
+		with := d.esc.Sprintf("%s went with it", plural(done.Relations, "relation"))
+		if o.why.String() != "" {
+			with = d.esc.Sprintf("%s; %s", with, o.why)
+		}
+		o.why = with
+	}
 	return o
 }
 
@@ -101,10 +108,10 @@ type bulkQuestion struct {
 // forgetMany asks whether marked items should go. Those that the filter in force does
 // not show are named apart, and can be left out.
 func (a *App) forgetMany(q bulkQuestion) tea.Cmd {
-	return a.propose(func(context.Context) (*dialog, safetext.Text) { return a.d.manyDialog(q) })
+	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) { return a.d.manyDialog(ctx, q) })
 }
 
-func (d *desk) manyDialog(q bulkQuestion) (*dialog, safetext.Text) {
+func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetext.Text) {
 	esc := d.esc
 	var bytes int64
 	var here []target
@@ -154,6 +161,13 @@ func (d *desk) manyDialog(q bulkQuestion) (*dialog, safetext.Text) {
 	}
 	if n > 5 {
 		out.lines = append(out.lines, headLine{value: esc.Sprintf("- and %s more", group(n-5))})
+	}
+	if q.what == "item" {
+		falls, err := d.fallsWith(ctx, q.items)
+		if err != nil {
+			return nil, esc.Sprintf("not forgotten, what would go with them is not known: %s", reason(esc, err))
+		}
+		out.lines = append(out.lines, falls...)
 	}
 	if environment != "" {
 		out.lines = append(out.lines, environmentLine(esc, environment, one))

@@ -124,6 +124,9 @@ func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 	if !u.Existed {
 		word = "removed again"
 	}
+	if done.Relations > 0 {
+		word += " with " + plural(done.Relations, "relation")
+	}
 	out := acted{ok: true, undone: []string{u.ID}, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, maxTitle))}
 	if len(done.Warnings) > 0 {
 		head := []headLine{{value: out.text, kind: headTitle}, {kind: headBlank}}

@@ -1,0 +1,61 @@
+package cli_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestForgetNamesWhatFalls: the edges that go with a node are named before, counted in
+// the result and back after an undo; one that stays without the node is told.
+func TestForgetNamesWhatFalls(t *testing.T) {
+	d := newDesk(t)
+	schema, err := os.ReadFile(filepath.Join("..", "..", "backends", "hypergraph", "sqlite", "testdata", "recurse.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(d.dir, "rlm.db")
+	db, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(schema), `
+INSERT INTO nodes (id, type, content) VALUES ('a', 'fact', 'tea'), ('b', 'fact', 'rain'), ('c', 'fact', 'boats');
+INSERT INTO hyperedges (id, type, label) VALUES ('one', 'relation', 'ab'), ('two', 'relation', 'ac'), ('three', 'relation', 'abc'), ('other', 'relation', 'bc');
+INSERT INTO membership (hyperedge_id, node_id, role) VALUES ('one','a','subject'), ('one','b','object'), ('two','a','subject'), ('two','c','object'),
+ ('three','a','subject'), ('three','b','object'), ('three','c','object'), ('other','b','subject'), ('other','c','object')`} {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "sqlite=" + path}, args...)...) }
+
+	d.in, d.tty = "n\n", true
+	asked := on("forget", "sqlite:a")
+	for _, want := range []string{"2 relations go with it, left with fewer than two members: edge/", "forget sqlite:a and 2 relations with it?", "1 relation loses it as a member", "undo puts them back"} {
+		if !strings.Contains(asked.out+asked.err, want) {
+			t.Errorf("before the act nobody says %q:\n%s%s", want, asked.out, asked.err)
+		}
+	}
+	d.tty = false
+	r := on("forget", "sqlite:a", "--yes", "--json").want(t, 0, "2 relations go with it")
+	row := r.row(t, "forgotten")
+	if row["relations"] != 2.0 || row["removed"] != 1.0 {
+		t.Errorf("result: %v", row)
+	}
+	on("show", "sqlite:edge/one").want(t, 4)
+	undo, _ := row["undo"].(string)
+	back := on("undo", "restore", undo, "--yes", "--json").want(t, 3, "which only its own system can add again")
+	if back.row(t, "restored")["relations"] != 2.0 {
+		t.Errorf("restored: %v", back.rows)
+	}
+	on("show", "sqlite:edge/one").want(t, 0, "ab")
+
+	// Two together take one that neither takes alone.
+	on("forget", "sqlite:b", "sqlite:c", "--yes").want(t, 0, "4 relations go with it", "removed 1, and 3 relations with it", "removed 1, and 1 relation with it")
+}
