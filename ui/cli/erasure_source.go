@@ -14,6 +14,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/sshsig"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/ui/tui"
@@ -81,9 +82,19 @@ func ended(st jobs.Status) bool { return st.State.Ended() || st.State == jobs.In
 func (e *erasureSource) Unattested() string { return e.desk.Unattested() }
 
 // File implements tui.ErasureSource.
-func (e *erasureSource) File(ctx context.Context, in gdpr.Intake) (gdpr.Due, error) {
+func (e *erasureSource) File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error) {
 	if err := e.a.mayChange(e.s, "gdpr-request"); err != nil {
 		return gdpr.Due{}, err
+	}
+	switch {
+	case keyFile == "":
+	case e.a.visitor != nil:
+		return gdpr.Due{}, model.Errorf(model.PermissionDenied, "key", "over SSH no file of the server is read: your login's own key counts")
+	default:
+		var err error
+		if in.Signer, err = sshsig.File(backends.ExpandPath(keyFile, e.a.Dir, e.a.Env)); err != nil {
+			return gdpr.Due{}, err
+		}
 	}
 	return e.desk.File(ctx, in)
 }
@@ -255,11 +266,11 @@ func (e *erasureSource) Report(_ context.Context, id string) (gdpr.Outcome, stri
 }
 
 // Verify implements tui.ErasureSource.
-func (e *erasureSource) Verify(ctx context.Context, id, typed string) ([]receipt.Layer, error) {
+func (e *erasureSource) Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error) {
 	if err := e.a.mayChange(e.s, "gdpr-verify"); err != nil { // it is recorded
 		return nil, err
 	}
-	return e.desk.Verify(ctx, id, typed, e.s.fleet)
+	return e.desk.Verify(ctx, id, typed, e.s.fleet, aliases...)
 }
 
 // Receipt implements tui.ErasureSource.
@@ -270,16 +281,13 @@ func (e *erasureSource) Receipt(_ context.Context, id string) ([]byte, receipt.R
 // SaveReceipt implements tui.ErasureSource. A visitor's file would be one of this
 // machine, so a visitor has none.
 func (e *erasureSource) SaveReceipt(_ context.Context, id, path string) (int64, error) {
-	file, rec, key, err := e.desk.Receipt(id)
-	if err != nil {
-		return 0, err
-	}
 	target, err := e.target(path)
 	if err != nil {
 		return 0, err
 	}
-	if strings.HasSuffix(strings.ToLower(target), ".md") {
-		file = []byte(rec.Markdown(key, false))
+	file, err := e.paper(id, strings.HasSuffix(strings.ToLower(target), ".md"))
+	if err != nil {
+		return 0, err
 	}
 	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
@@ -293,6 +301,30 @@ func (e *erasureSource) SaveReceipt(_ context.Context, id, path string) (int64, 
 		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written to its end", filepath.Base(target))
 	}
 	return int64(len(file)), nil
+}
+
+// paper is a request's receipt, or as long as it has none its status report; as a file
+// for programs or as a page for people.
+func (e *erasureSource) paper(id string, page bool) ([]byte, error) {
+	r, err := e.desk.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	if r.State != gdpr.StateComplete {
+		rep, err := e.desk.StatusReport(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if page {
+			return []byte(rep.Markdown(false)), nil
+		}
+		return rep.JSON()
+	}
+	file, rec, key, err := e.desk.Receipt(r.ID)
+	if err == nil && page {
+		file = []byte(rec.Markdown(key, false))
+	}
+	return file, err
 }
 
 // Export implements tui.ErasureSource.

@@ -421,9 +421,9 @@ func (d *desk) erasureKeys(p *records) []Binding {
 			}
 			return ""
 		}},
-		{Keys: []string{"S"}, Description: "save the receipt to a file", Disabled: d.noErasure(p, func(r ErasureRequest) string {
-			if r.State != gdpr.StateComplete {
-				return "only a complete erasure has a receipt"
+		{Keys: []string{"S"}, Description: "save the receipt to a file, or of what is not complete the status report", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+			if r.State == gdpr.StateWithdrawn {
+				return stillOpen(r)
 			}
 			return ""
 		}), Handler: request(a.saveReceipt)},

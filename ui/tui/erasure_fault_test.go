@@ -1,14 +1,19 @@
 package tui_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"database/sql"
+	"encoding/pem"
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
+	"golang.org/x/crypto/ssh"
 )
 
 // planned files and plans a request from the command line.
@@ -85,7 +90,13 @@ func TestErasureFaults(t *testing.T) {
 		r.press("E").answer("Not yet: nobody else has approved this plan").see("memdesk gdpr approve "+id, "Any other operator").press("enter").see("cancelled")
 		r.press("A").see("Not yet: nobody else").press("esc").gone("Not yet")
 		r.press("r").see("no run has begun")
-		r.press("S").see("only a complete erasure")
+		r.press("S").answer("Save the status report of "+id, "enter").see("cancelled")
+		page := filepath.Join(o.dir, "report.md")
+		r.press("S").answer("Save the status report of "+id, "tab", "ctrl+u", page, "tab").see("[Save]").press("enter").see("saved,")
+		if b, err := os.ReadFile(page); err != nil || !strings.Contains(string(b), "# Where an erasure stands") || !strings.Contains(string(b), "memdesk gdpr approve "+id) || strings.Contains(string(b), "usr_teo") {
+			t.Errorf("the page: %v\n%s", err, b)
+		}
+		r.press("S").answer("Save the status report of "+id, "tab", "ctrl+u", page, "tab").see("[Save]").press("enter").answer("is there already", "esc").see("cancelled")
 		r.press("P").see("no run is under way")
 	})
 	t.Run("decisions", func(t *testing.T) {
@@ -149,14 +160,55 @@ func TestErasureFaults(t *testing.T) {
 	})
 }
 
+// Where approvals are demanded and the session has no key, the form takes the key's
+// file: the request is filed with its fingerprint, and another key can approve it.
+func TestTheRequesterNamesAKey(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "[gdpr]\nrequire_approval = true\n")
+	mine, theirs := filepath.Join(o.dir, "mine"), filepath.Join(o.dir, "theirs")
+	for _, file := range []string{mine, theirs} {
+		_, private, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := ssh.MarshalPrivateKey(private, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := o.console(80, 24).resize(60, 15).see("[6 Erase]")
+	r.press("a").answer("File a request", "tab", "usr_teo", "tab", "tab", "tab", "a letter", "tab", "tab").see("your private key FILE:").press(filepath.Join(o.dir, "none"), "tab").see("[Go on]")
+	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").answer("the key file cannot be read")
+	r.press("tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u").press(mine, "tab").see("[Go on]").press("enter").answer("File this request?", "tab").see("[File it]").press("enter").see("filed er-")
+	id := o.only()
+	out, _ := o.run("gdpr", "plan", id, "--json")
+	hash := regexp.MustCompile(`"plan_hash":"([0-9a-f]{64})"`).FindStringSubmatch(out)
+	if hash == nil {
+		t.Fatal(out)
+	}
+	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", mine); code != 6 || !strings.Contains(out, "the requester's own") {
+		t.Errorf("approved by the requester: exit %d: %s", code, out)
+	}
+	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", theirs); code != 0 {
+		t.Errorf("not approved by another: exit %d: %s", code, out)
+	}
+}
+
 func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
-	id := o.planned("--subject", "usr_teo")
+	id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez")
 	r := o.console(200, 50).see("usr_teo")
 	r.press("E").begin(id, "Erase").see("Every layer in scope is clean").press("esc").see("answered")
 	r.gone("usr_teo").press("enter").see("+ verified").gone("usr_teo").press("esc").gone("+ verified")
-	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
+	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
+	// The other names are asked for too: one that was not erased is refused, and where
+	// none is given the layers say so.
+	r.press("esc").press("v").answer("Type the person's id", "tab", "usr_teo", "tab", "Nobody Such", "tab").see("[Look again]").press("enter").see("none that was erased")
+	r.press("esc").press("v").answer("Type the person's id", "tab", "usr_teo", "tab", "Teo Alvarez", "tab").see("[Look again]").press("enter").see("Layers of "+id, "looked at now").press("esc")
 	r.press("esc").press("q")
 	if _, err := r.left(); err != nil {
 		t.Fatal(err)

@@ -12,15 +12,18 @@ import (
 
 // intake is a request that is being filled in.
 type intake struct {
-	subject, aliases, received, ground, by string
-	confirmed, left                        []string // aliases that the operator has answered for
+	subject, aliases, received, ground, by, key string
+	confirmed, left                             []string // aliases that the operator has answered for
 }
 
 // given are the aliases as they were typed.
-func (in intake) given() []string {
+func (in intake) given() []string { return namesIn(in.aliases, in.subject) }
+
+// namesIn takes apart what was typed with ; between the names. The id is none.
+func namesIn(typed, id string) []string {
 	var out []string
-	for _, a := range strings.Split(in.aliases, ";") {
-		if a = strings.TrimSpace(a); a != "" && a != strings.TrimSpace(in.subject) {
+	for _, a := range strings.Split(typed, ";") {
+		if a = strings.TrimSpace(a); a != "" && a != strings.TrimSpace(id) {
 			out = append(out, a)
 		}
 	}
@@ -44,11 +47,18 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 		{label: esc.Const("person's id: ")}, {label: esc.Const("aliases: ")}, {label: esc.Const("received (YYYY-MM-DD): ")},
 		{label: esc.Const("ground, what was asked and why: ")}, {label: esc.Const("filed by (empty: you): ")},
 	}}
-	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by} {
+	if a.d.erasure.Unattested() != "" { // nobody could approve it without
+		d.fields = append(d.fields, field{label: esc.Const("your private key FILE: ")})
+		d.lines = append(d.lines, headLine{value: esc.Const("Somebody else has to approve, with another key than yours: name your SSH key's file. It signs nothing, and its fingerprint is kept."), kind: headNote})
+	}
+	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by, in.key}[:len(d.fields)] {
 		d.fields[i].input.set(v)
 	}
 	d.choices = []choice{{verb: "Go on", act: func(_ context.Context, f filled) acted {
 		in := intake{subject: f.fields[0], aliases: f.fields[1], received: f.fields[2], ground: f.fields[3], by: f.fields[4]}
+		if len(f.fields) > 5 {
+			in.key = strings.TrimSpace(f.fields[5])
+		}
 		return acted{next: a.checkIntake(in)}
 	}}}
 	return d
@@ -114,7 +124,9 @@ func (a *App) fileDialog(in intake) *dialog {
 	if day, err := gdpr.ParseDate(in.received); err == nil {
 		lines = append(lines, headLine{value: esc.Sprintf("received %s: an answer is due by %s, one calendar month later", in.received, gdpr.AddMonths(day, 1).Format("2006-01-02"))})
 	}
-	if why := a.d.erasure.Unattested(); why != "" {
+	if in.key != "" {
+		lines = append(lines, field("your key", in.key))
+	} else if why := a.d.erasure.Unattested(); why != "" {
 		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(why, maxReason)), kind: headWarn})
 	}
 	lines = append(lines, headLine{value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), kind: headNote})
@@ -126,7 +138,7 @@ func (a *App) fileDialog(in intake) *dialog {
 
 // fileRequest runs in a command.
 func (a *App) fileRequest(ctx context.Context, in intake) acted {
-	r, err := a.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)})
+	r, err := a.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
 	if err != nil {
 		in.confirmed, in.left = nil, nil
 		return acted{next: a.intakeDialog(in, "Not filed: "+reason(a.d.esc, err).String())}

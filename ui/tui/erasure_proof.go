@@ -203,15 +203,17 @@ func (a *App) verifyErasure(r ErasureRequest) tea.Cmd {
 	dlg := &dialog{title: esc.Const("Verify"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), kind: headTitle},
 		{value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
-	}, fields: []field{{label: esc.Const("person's id: ")}}}
+		{value: esc.Const("Each other name that you give, ; between them, is looked for in recall and in the bytes of databases too."), kind: headNote},
+	}, fields: []field{{label: esc.Const("person's id: ")}, {label: esc.Const("other names: ")}}}
 	dlg.choices = []choice{{verb: "Look again", act: func(_ context.Context, f filled) acted {
-		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.verifyNow(r, strings.TrimSpace(f.fields[0])) }}
+		id := strings.TrimSpace(f.fields[0])
+		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.verifyNow(r, id, namesIn(f.fields[1], id)...) }}
 	}}}
 	return a.show(dlg)
 }
 
 // verifyNow runs as long work, then lists the layers.
-func (a *App) verifyNow(r ErasureRequest, typed string) tea.Cmd {
+func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := a.d
 	if why := d.noBulk(); why != "" {
 		d.say(toneWarn, d.st.esc.Const(why))
@@ -222,7 +224,7 @@ func (a *App) verifyNow(r ErasureRequest, typed string) tea.Cmd {
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		b.note(d.esc.Const("every store and layer is looked at again"))
 		var err error
-		if layers, err = d.erasure.Verify(ctx, r.ID, typed); err != nil {
+		if layers, err = d.erasure.Verify(ctx, r.ID, typed, aliases...); err != nil {
 			if ctx.Err() != nil {
 				b.stop()
 			}
@@ -357,21 +359,33 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headL
 	return append(head, headLine{kind: headBlank}, headLine{value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), kind: headNote})
 }
 
-// saveReceipt asks for a file to write the receipt to.
+// saveReceipt asks for a file to write the receipt to, or as long as there is none the
+// status report.
 func (a *App) saveReceipt(r ErasureRequest) tea.Cmd {
-	return a.show(a.saveDialogOf(r, "~/"+r.ID+".json", ""))
+	name := r.ID + ".json"
+	if r.State != gdpr.StateComplete {
+		name = r.ID + "-report.md"
+	}
+	return a.show(a.saveDialogOf(r, "~/"+name, ""))
 }
 
 func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
 	d, esc := a.d, a.d.st.esc
-	lines := []headLine{
+	dlg := &dialog{title: esc.Const("Receipt"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("Save the receipt of %s?", r.ID), kind: headTitle},
 		{value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), kind: headNote},
+	}}
+	if r.State != gdpr.StateComplete {
+		dlg.title = esc.Const("Report")
+		dlg.lines = []headLine{
+			{value: esc.Sprintf("Save the status report of %s?", r.ID), kind: headTitle},
+			{value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), kind: headNote},
+		}
 	}
 	if wrong != "" {
-		lines = append([]headLine{{value: esc.Sprintf("!! %s", wrong), kind: headWarn}}, lines...)
+		dlg.lines = append([]headLine{{value: esc.Sprintf("!! %s", wrong), kind: headWarn}}, dlg.lines...)
 	}
-	dlg := &dialog{title: esc.Const("Receipt"), noReason: true, lines: lines, fields: []field{{label: esc.Const("file: ")}}}
+	dlg.fields = []field{{label: esc.Const("file: ")}}
 	dlg.fields[0].input.set(path)
 	dlg.choices = []choice{{verb: "Save", act: func(ctx context.Context, f filled) acted {
 		n, err := d.erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.fields[0]))

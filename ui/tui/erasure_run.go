@@ -252,7 +252,7 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
 			head = append(head, headLine{name: esc.Line(s.Store), value: esc.LineMax(s.Backups, maxReason)})
 		}
 	}
-	return append(head, headLine{value: esc.Sprintf("As a page to print, with what to do: memdesk gdpr report %s --out FILE.md", r.ID), kind: headNote})
+	return append(head, headLine{value: esc.Const("S saves it as a page to print, with what to do."), kind: headNote})
 }
 
 // clockDialog asks what to do about the deadline.

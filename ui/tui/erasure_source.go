@@ -21,8 +21,9 @@ type ErasureSource interface {
 	// Unattested says why a request that is filed here could not be approved by
 	// anybody; empty where it could, or need not be.
 	Unattested() string
-	// File takes a request in.
-	File(ctx context.Context, in gdpr.Intake) (gdpr.Due, error)
+	// File takes a request in. keyFile is the private key of who files it, where the
+	// session has none and approvals are demanded; empty without.
+	File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error)
 	// Discover searches every store and writes a new plan; step hears where it is.
 	Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error)
 	// Plan is the plan that stands, or NotFound.
@@ -56,13 +57,14 @@ type ErasureSource interface {
 	// Report is the last run that did not become complete and its plan, or NotFound.
 	Report(ctx context.Context, id string) (gdpr.Outcome, string, error)
 	// Verify looks again at every store and layer. typed is the subject's id where
-	// the request has none any more.
-	Verify(ctx context.Context, id, typed string) ([]receipt.Layer, error)
+	// the request has none any more, aliases as many of the other names as are known.
+	Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error)
 	// Receipt is the signed file of a complete request, checked, with what it says and
 	// the id of its key; NotFound as long as there is none.
 	Receipt(ctx context.Context, id string) ([]byte, receipt.Receipt, string, error)
-	// SaveReceipt writes the receipt to a file that is not there yet, as a page where
-	// it ends in .md. It gives the bytes that were written.
+	// SaveReceipt writes the receipt, or of what is not complete the status report, to a
+	// file that is not there yet, as a page where it ends in .md. It gives the bytes that
+	// were written.
 	SaveReceipt(ctx context.Context, id, path string) (int64, error)
 	// Export writes all that is kept about the person to a new directory, or to a zip
 	// file where path ends in .zip. It gives the number of items and what could not be

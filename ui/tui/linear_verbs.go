@@ -64,7 +64,7 @@ func linearVerbs() []linearVerb {
 		{"deadline", "NUMBER", "extend a deadline, or stop its clock", on(boardErasure, "T"), []string{"deadline 1"}},
 		{"verify", "NUMBER", "look again at every store and layer; nothing is changed", on(boardErasure, "v"), []string{"verify 1"}},
 		{"layers", "NUMBER", "the layers of a request with their verdicts", on(boardErasure, "V"), []string{"layers 1"}},
-		{"receipt", "NUMBER", "save the receipt of a complete erasure to a file", on(boardErasure, "S"), []string{"show 1; reads it", "receipt 1; saves it"}},
+		{"receipt", "NUMBER", "save the receipt of a complete erasure to a file; of another one the status report", on(boardErasure, "S"), []string{"show 1; reads it", "receipt 1; saves it"}},
 		{"audit", "[FILTER]", "the operator log, newest first", brings(boardAudit, paneAudit), []string{"audit", "audit actor:ann action:forget store:graph", "audit outcome:refused since:2026-05-01 until:2026-05-20", "audit !actor:ann; of everybody else"}},
 		{"intents", "", "acts that began and have no outcome", (*linear).intents, []string{"intents"}},
 		{"jobs", "", "long work of this console and of others, with what became of it", (*linear).jobs, []string{"jobs", "1; then: what is known of the first"}},

@@ -63,6 +63,7 @@ var spokenFor = map[string]string{
 	"enter reads the receipt, S saves it": "show reads the receipt, receipt saves it",
 	"S saves the signed file":             "receipt saves the signed file",
 	"V lists all":                         "layers lists all",
+	"S saves it as a page":                "receipt saves it as a page",
 	"P lets it go on":                     "pause lets it go on",
 	"E carries the plan out":              "erase carries the plan out",
 	"T lets it run again":                 "deadline lets it run again",
