@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/model"
 )
@@ -90,6 +91,82 @@ func TestHalvesOfANameDoNotComeBack(t *testing.T) {
 	if !errors.Is(err, model.Unavailable) {
 		t.Errorf("a store that does not answer: %v; want Unavailable", err)
 	}
+}
+
+// TestHalvesFromTwoProcesses: what another process adds between the look at the text and
+// the write is looked at too, and an append that names nobody is not lost by it.
+func TestHalvesFromTwoProcesses(t *testing.T) {
+	t.Parallel()
+	const zoe = "Zoë Ångström"
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "of " + zoe})
+	w.agent(map[string]string{"AGENT.md": "The agent.\nquiet\n"})
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: "subj-zoe-77", Aliases: []string{zoe}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	for _, store := range []string{"db", "agent"} {
+		for _, tt := range []struct {
+			name, theirs, ours, want string
+			refused                  bool
+		}{
+			{"half a name", "Zoë Ång", "ström", "quiet\nZoë Ång", true},
+			{"nobody", "of tea ", "and rain", "quiet\nof tea and rain", false},
+		} {
+			t.Run(store+", "+tt.name, func(t *testing.T) {
+				id := "AGENT.md"
+				if store == "agent" {
+					w.put(store, model.RetainRequest{ID: id, Content: "quiet\n"})
+				} else {
+					id = w.put(store, model.RetainRequest{Tier: "session", Key: strings.ReplaceAll(tt.name, " ", "-"), Content: "quiet\n"})
+				}
+				there := w.raw(store)
+				s := w.store(store)
+				times := 0
+				req := model.RetainRequest{ID: id, Content: tt.ours, Mode: model.Append}
+				err := w.desk.Gate()(t.Context(), &model.Call{Op: model.OpRetain, Store: &s, ID: id, Retain: &req}, func(ctx context.Context) error {
+					if times++; times == 1 {
+						if _, err := there.Provider.Retain(ctx, model.RetainRequest{ID: id, Content: tt.theirs, Mode: model.Append}); err != nil {
+							t.Fatal(err)
+						}
+					}
+					_, err := there.Provider.Retain(ctx, req)
+					return err
+				})
+				it, rerr := s.Browser.Read(t.Context(), id)
+				if rerr != nil || model.IsRefusal(err) != tt.refused || !tt.refused && err != nil || it.Body != tt.want || req.IfMatch != "" {
+					t.Errorf("%v, %v, %q; want %q, refused %v", err, rerr, it.Body, tt.want, tt.refused)
+				}
+			})
+		}
+	}
+	// A caller who expects a revision hears of the change.
+	id := w.put("db", model.RetainRequest{Tier: "session", Key: "mine", Content: "a"})
+	it, err := w.store("db").Browser.Read(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put("db", model.RetainRequest{ID: id, Content: "b"})
+	if _, err := w.store("db").Provider.Retain(t.Context(), model.RetainRequest{ID: id, Content: "x", Mode: model.Append, IfMatch: it.Revision}); !errors.Is(err, model.Conflict) {
+		t.Errorf("an expectation of its own: %v; want a conflict", err)
+	}
+}
+
+// raw is a store as another process has it, without this one's gate.
+func (w *world) raw(name string) model.Store {
+	w.t.Helper()
+	c := backends.StoreConfig{Name: "db", Kind: "sqlite", Path: w.path("db")}
+	if name == "agent" {
+		c = backends.StoreConfig{Name: "agent", Kind: "crewship", Path: w.path("agent")}
+	}
+	kind, _ := backends.Builtin().Kind(c.Kind)
+	s, err := kind.Open(w.t.Context(), c, backends.Env{Clock: w.clock})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = s.Close() })
+	return s
 }
 
 // deaf is a browser whose items cannot be read now.

@@ -40,17 +40,48 @@ func Gate(l *List) model.Middleware {
 			return err
 		}
 		defer done()
-		it, err := c.Store.Browser.Read(ctx, id)
-		switch {
+		return judged(ctx, ix, c, id, next)
+	}
+}
+
+// appendTries bounds how often an append is judged anew because another process was
+// faster.
+const appendTries = 64
+
+// judged lets an append through to exactly the text that it was judged with: the turns
+// are of this process, and half a name may come from another one in between. A caller
+// with an expectation of its own hears of the change; for one without the text is
+// judged again. Where a store tells no revisions, the look before it is all there is.
+func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(context.Context) error) error {
+	own := c.Retain.IfMatch
+	defer func() { c.Retain.IfMatch = own }()
+	var tried model.Revision
+	var conflict error
+	for range appendTries {
+		now := model.Absent
+		switch it, err := c.Store.Browser.Read(ctx, id); {
 		case err == nil:
 			if found := ix.across(it.Body, c.Retain.Content); len(found) > 0 {
 				return refuse(found[0])
 			}
+			now = it.Revision
 		case model.KindOf(err).Retryable():
 			return err // what the text would be cannot be said
+		case model.KindOf(err) != model.NotFound: // no text to which one could be added: the store says so
+			return next(ctx)
 		}
-		return next(ctx) // nothing is there yet, or no text to which one could be added
+		switch {
+		case own != "" || now == "":
+			return next(ctx)
+		case conflict != nil && now == tried: // something else than another writer forbids it
+			return conflict
+		}
+		c.Retain.IfMatch, tried = now, now
+		if conflict = next(ctx); model.KindOf(conflict) != model.Conflict {
+			return conflict
+		}
 	}
+	return model.Errorf(model.Locked, "retain", "others keep writing to it, and nobody could say what the text would be: try again; nothing was written")
 }
 
 func refuse(m Match) error {
