@@ -73,6 +73,49 @@ func (e Escaper) Trunc(t Text, width int) Text {
 	return Text{t.s[:n] + e.ellipsis()}
 }
 
+// TruncMiddle shortens t to width columns by leaving out its middle: what follows
+// the last slash stays whole where it has room, as the name at the end of a path,
+// else one third of what is left is of the beginning. It never breaks an escape or
+// a character.
+func (e Escaper) TruncMiddle(t Text, width int) Text {
+	if width <= 0 {
+		return Text{}
+	}
+	type part struct{ at, width int }
+	var parts []part
+	total, name := 0, -1 // the unit that the name begins with
+	for i := 0; i < len(t.s); {
+		n, w := unit(t.s, i)
+		if t.s[i] == '/' {
+			name = len(parts)
+		}
+		parts = append(parts, part{i, w})
+		total, i = total+w, i+n
+	}
+	if total <= width {
+		return t
+	}
+	tail := func(from int) (columns int) {
+		for _, p := range parts[from:] {
+			columns += p.width
+		}
+		return columns
+	}
+	from := name
+	if from < 0 || tail(from) > width-1 {
+		from = len(parts)
+		for end := 0; end+parts[from-1].width <= width-1-(width-1)/3; from-- {
+			end += parts[from-1].width
+		}
+	}
+	end, rest := "", 0
+	if from < len(parts) {
+		end, rest = t.s[parts[from].at:], tail(from)
+	}
+	n, _ := fit(t.s, width-1-rest)
+	return Text{t.s[:n] + e.ellipsis() + end}
+}
+
 // ellipsis is one column wide.
 func (e Escaper) ellipsis() string {
 	if e.ASCII {

@@ -41,6 +41,34 @@ func TestTrunc(t *testing.T) {
 	}
 }
 
+func TestTruncMiddle(t *testing.T) {
+	tests := []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"crews/eng/ada/AGENT.md", 40, "crews/eng/ada/AGENT.md"},
+		{"crews/eng/ada/AGENT.md", 16, "crews/…/AGENT.md"},
+		{"crews/eng/ada/AGENT.md", 10, "…/AGENT.md"},
+		{"crews/eng/ada/AGENT.md", 9, "cr…ENT.md"},
+		{"abcdefghij", 7, "ab…ghij"},
+		{"abcdefghij", 1, "…"},
+		{"abcdefghij", 0, ""},
+		{"crews/漢字", 8, "cr…/漢字"},
+		{"crews/a\u202eb", 15, "cre…/a⟦U+202E⟧b"},
+		{"漢字漢字", 4, "…字"},
+	}
+	for _, tt := range tests {
+		got := safetext.Escaper{}.TruncMiddle(safetext.Line(tt.in), tt.width)
+		if got.String() != tt.want || got.Width() > max(tt.width, 0) {
+			t.Errorf("TruncMiddle(%q, %d) = %q (%d columns), want %q", tt.in, tt.width, got, got.Width(), tt.want)
+		}
+	}
+	if got := (safetext.Escaper{ASCII: true}).TruncMiddle(safetext.Const("crews/AGENT.md"), 12).String(); got != "cr~/AGENT.md" {
+		t.Errorf("in ASCII it is %q", got)
+	}
+}
+
 func TestPad(t *testing.T) {
 	text := safetext.Line("漢\x1b")
 	if got := safetext.Pad(text, 6).String(); got != "漢^[  " {
@@ -120,6 +148,9 @@ func checkLayout(t testing.TB, in string, columns int) {
 	text := safetext.Line(in)
 	if got := safetext.Trunc(text, columns); got.Width() > max(columns, 0) {
 		t.Fatalf("Trunc(%q, %d) = %q: %d columns", text, columns, got, got.Width())
+	}
+	if got := (safetext.Escaper{}).TruncMiddle(text, columns); got.Width() > max(columns, 0) {
+		t.Fatalf("TruncMiddle(%q, %d) = %q: %d columns", text, columns, got, got.Width())
 	}
 	rest := text.String()
 	for _, row := range safetext.Wrap(text, columns) {

@@ -388,7 +388,7 @@ func (a *App) press(bindings []Binding, name string) tea.Cmd {
 	b, ok := find(bindings, name)
 	if !ok {
 		if a.pane().typing() == nil && !a.typing {
-			a.say(toneInfo, a.d.st.esc.Sprintf("%s does nothing here; ? lists the keys", name))
+			a.say(toneInfo, a.strayWords(name))
 		}
 		return nil
 	}
@@ -399,6 +399,24 @@ func (a *App) press(bindings []Binding, name string) tea.Cmd {
 		obeyed(b)
 	}
 	return b.Handler()
+}
+
+// stacked is a pane that may show one row of its list on the whole screen.
+type stacked interface {
+	// beneath are the keys of the list under the page; nil where no page covers it.
+	beneath() []Binding
+}
+
+// strayWords answers a key that means nothing here. One that the list below the page
+// knows is told so: whoever presses it thinks of that list.
+func (a *App) strayWords(name string) safetext.Text {
+	esc := a.d.st.esc
+	if p, ok := a.pane().(stacked); ok && a.overlay == nil {
+		if _, known := find(p.beneath(), name); known {
+			return esc.Sprintf("%s is a key of the list: left goes back there", name)
+		}
+	}
+	return esc.Sprintf("%s does nothing here; ? lists the keys", name)
 }
 
 // refuse says why a key does not work: on the status line, or on a page of its

@@ -17,6 +17,7 @@ func newAudit(d *desk) *records {
 		columns: []column{
 			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 9, false}, {"TARGET", 0, false},
 		},
+		least: []int{0, 17, 10, 9, 9, 14},
 	}
 	if d.audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"

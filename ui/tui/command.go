@@ -340,12 +340,18 @@ func (a *App) candidateLine() string {
 	r := st.row(a.width).blank(1)
 	words, at := a.candidateWords()
 	from := max(at, 0) // what stands on the line is in sight, however many there are
+	shown, all := make([]safetext.Text, len(words)), 0
 	for i := from; i < len(words); i++ {
-		t := st.esc.Line(words[i])
+		shown[i] = st.esc.Line(words[i])
 		if i == at {
-			t = st.esc.Sprintf("[%s]", words[i])
+			shown[i] = st.esc.Sprintf("[%s]", words[i])
 		}
-		if rest := len(words) - i; t.Width()+12 > r.left && i > from {
+		all += shown[i].Width() + 2
+	}
+	whole := all-2 <= r.left
+	for i := from; i < len(words); i++ {
+		t := shown[i]
+		if rest := len(words) - i; !whole && t.Width()+12 > r.left && i > from {
 			r.put(st.dim, st.esc.Sprintf("and %d more", rest))
 			break
 		}

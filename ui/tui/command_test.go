@@ -44,11 +44,12 @@ func (d *driver) wants(t *testing.T, texts ...string) *driver {
 }
 
 // await delivers answers, timers included, until the screen has the text.
-func (d *driver) await(text string) {
+func (d *driver) await(text string) *driver {
 	limit := time.After(patience)
 	for !strings.Contains(d.screen(), text) {
 		d.send(d.next(text, limit))
 	}
+	return d
 }
 
 // seen awaits each of the texts.

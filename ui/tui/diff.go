@@ -108,6 +108,34 @@ func (c change) copyWords(esc safetext.Escaper) safetext.Text {
 	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", group(int64(c.added)), group(int64(c.removed)), plural(int64(c.added), "line"), plural(int64(c.removed), "line"))
 }
 
+// words are a change in signs and in words.
+func (c change) words(esc safetext.Escaper) safetext.Text {
+	return esc.Sprintf("+%s -%s: %s added, %s removed", group(int64(c.added)), group(int64(c.removed)), plural(int64(c.added), "line"), plural(int64(c.removed), "line"))
+}
+
+// signs are a change in short.
+func (c change) signs() string {
+	return "+" + group(int64(c.added)) + " -" + group(int64(c.removed))
+}
+
+// section appends one comparison of several, under a heading with its numbers.
+func (c *comparison) section(esc safetext.Escaper, heading, oldName, newName, old, new string) change {
+	var part comparison
+	part.compare(esc, oldName, newName, old, new)
+	c.body.WriteString("# " + heading)
+	if part.added+part.removed > 0 {
+		c.body.WriteString(": " + plural(int64(part.added), "line") + " added, " + group(int64(part.removed)) + " removed")
+	}
+	c.body.WriteByte('\n')
+	at := c.body.Len()
+	c.body.WriteString(part.body.String())
+	for _, m := range part.marks {
+		c.marks = append(c.marks, mark{at + m.start, at + m.end})
+	}
+	c.added, c.removed = c.added+part.added, c.removed+part.removed
+	return part.change
+}
+
 // text is the comparison under a head.
 func (c *comparison) text(head []headLine) *text {
 	t := newText(head, c.body.String())

@@ -448,10 +448,11 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog 
 		{value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), kind: headNote},
 	}
 	var c comparison
-	c.body.WriteString("# what they have changed\n")
-	c.compare(esc, "as you opened it", "as it is now", base, now)
-	c.body.WriteString("# yours against theirs\n")
-	c.compare(esc, "as it is now", "as you wrote it", now, text)
+	theirs := c.section(esc, "what they have changed", "as you opened it", "as it is now", base, now)
+	yours := c.section(esc, "yours against theirs", "as it is now", "as you wrote it", now, text)
+	if theirs != (change{}) || yours != (change{}) {
+		d.lines = append(d.lines, headLine{value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.signs(), yours.signs())})
+	}
 	d.body = c.text(nil)
 	d.choices = []choice{
 		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, text) }},

@@ -184,7 +184,7 @@ func TestEditConflict(t *testing.T) {
 		r, p := noted(t, "desk,meddle", w, h)
 		p.will(`sed -i s/14:02/15:30/ "$1"`)
 		r.press("e").see("Save crews", "enter cancel").press("tab", "tab").press("enter")
-		r.see("has changed.", "Neither side is lost", "-# Wednesday", "[Cancel]", "enter cancel")
+		r.see("has changed.", "Neither side is lost", "Lines: theirs +", "what they have changed: 1 line added, ", "-# Wednesday", "[Cancel]", "enter cancel")
 		r.press("pgdown").see("written by somebody else").press("pgdown").see("15:30")
 		p.will(`cp "$1" ` + p.dir + `/seen; echo mine > "$1"`)
 		r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "-written by somebody else", "+mine", "enter cancel")

@@ -420,6 +420,9 @@ func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *te
 		var c comparison
 		old, edited := st.Edited(it)
 		c.compare(esc, "as it is", "as it will be", old, edited)
+		if c.added+c.removed > 0 {
+			head = append(head[:len(head)-1], field("change", c.words(esc)), headLine{kind: headBlank})
+		}
 		return c.text(head)
 	}
 	t := newText(head, body)

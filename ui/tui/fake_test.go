@@ -30,6 +30,8 @@ type fake struct {
 	crash bool        // reading panics, as a backend with a bug would
 	// reading is called before a page after the first; nil: nothing is.
 	reading func()
+	// archived are items that lists leave out, of a store that is too long to be gone through.
+	archived int
 
 	mu      sync.Mutex
 	away    map[string]bool   // items that were forgotten
@@ -142,7 +144,7 @@ func (f *fake) Tiers(context.Context) ([]model.TierCount, error) {
 		return nil, err
 	}
 	if f.n > 5000 {
-		return []model.TierCount{{Tier: f.item(0).Tier, Items: int64(f.n), Bytes: int64(f.n) * 120}}, nil
+		return []model.TierCount{{Tier: f.item(0).Tier, Items: int64(f.n + f.archived), Bytes: int64(f.n) * 120}}, nil
 	}
 	var out []model.TierCount
 	for i := range f.n {

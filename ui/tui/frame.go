@@ -136,8 +136,15 @@ func (a *App) identity() string {
 	default:
 		r.lit(st.warn, " (unauthenticated)")
 	}
-	if why := a.readOnly(); !why.IsEmpty() {
-		r.put(st.dim, st.glyphs.dot).put(st.warn, why)
+	if why, short := a.readOnly(); !why.IsEmpty() {
+		r.put(st.dim, st.glyphs.dot)
+		if st.width(why) > r.left {
+			why = short
+		}
+		if word, _, some := strings.Cut(short.String(), ","); some && st.width(why) > r.left {
+			why = st.esc.Const(word)
+		}
+		r.put(st.warn, why)
 	}
 	end := st.row(right).blank(right - stores.width)
 	return r.end() + end.put(st.plain, stores.all).put(st.bad, stores.failed).end()
@@ -195,11 +202,12 @@ func (a *App) environment() (words safetext.Text, production bool) {
 	return a.d.st.esc.Join(parts, "+"), production
 }
 
-// readOnly says that nothing, or which stores, can be changed.
-func (a *App) readOnly() safetext.Text {
+// readOnly says that nothing, or which stores, can be changed, and the same in a few
+// words: where the reason has no room the help begins with it.
+func (a *App) readOnly() (why, short safetext.Text) {
 	esc := a.d.st.esc
 	if a.d.readOnly != "" {
-		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly())
+		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly()), esc.Const("READ-ONLY, ? says why")
 	}
 	var names []safetext.Text
 	for _, m := range a.members {
@@ -209,11 +217,30 @@ func (a *App) readOnly() safetext.Text {
 	}
 	switch {
 	case len(names) == 0:
-		return safetext.Text{}
+		return safetext.Text{}, safetext.Text{}
 	case len(names) == len(a.members):
-		return esc.Const("READ-ONLY: every store")
+		return esc.Const("READ-ONLY: every store"), esc.Const("READ-ONLY")
 	}
-	return esc.Sprintf("read-only: %s", esc.Join(names, " "))
+	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", plural(int64(len(names)), "store"))
+}
+
+// readOnlyLines are the whole reasons, for the help.
+func (a *App) readOnlyLines() []headLine {
+	esc := a.d.st.esc
+	why, _ := a.readOnly()
+	if why.IsEmpty() {
+		return nil
+	}
+	lines := []headLine{{value: esc.Const("what cannot be changed now"), kind: headTitle}}
+	if a.d.readOnly != "" {
+		return append(lines, headLine{value: why, kind: headWarn}, headLine{kind: headBlank})
+	}
+	for _, m := range a.members {
+		if m.Err == nil && m.Store.ReadOnly {
+			lines = append(lines, headLine{name: esc.Line(m.Name), value: orElse(esc.LineMax(m.Store.ReadOnlyReason, maxReason), esc.Const("read-only"))})
+		}
+	}
+	return append(lines, headLine{kind: headBlank})
 }
 
 func (a *App) breadcrumbs() string {
@@ -237,7 +264,7 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 	st := a.d.st
 	loading := st.esc.Const("loading")
 	right := min(max(at.Width(), loading.Width())+2, a.width/2)
-	shown := st.elide(crumbs, a.width-right-1)
+	shown := st.elide(crumbs, a.width-right-2)
 	if busy {
 		both := st.esc.Sprintf("%s  %s", loading, at)
 		if wide := both.Width() + 2; !at.IsEmpty() && 1+st.crumbsWidth(shown)+wide <= a.width {
@@ -252,7 +279,7 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 		if i > 0 {
 			head.put(st.dim, st.glyphs.crumb)
 		}
-		if c == crumbs[len(crumbs)-1] {
+		if i == len(shown)-1 {
 			head.put(st.title, c)
 		} else {
 			head.put(st.dim, c)
@@ -264,24 +291,34 @@ func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) str
 func (s *styles) crumbsWidth(crumbs []safetext.Text) int {
 	n := (len(crumbs) - 1) * s.glyphs.crumb.Width()
 	for _, c := range crumbs {
-		n += c.Width()
+		n += s.width(c)
 	}
 	return n
 }
 
 // elide leaves out breadcrumbs in the middle until the rest fits: the pane and
-// the place where the operator is say most.
+// the place where the operator is say most. A place that is too long by itself is
+// cut in its middle, so that its name stays whole.
 func (s *styles) elide(crumbs []safetext.Text, width int) []safetext.Text {
-	if s.crumbsWidth(crumbs) <= width || len(crumbs) < 3 {
+	last := len(crumbs) - 1
+	if s.crumbsWidth(crumbs) <= width || last < 1 {
 		return crumbs
 	}
-	for drop := 1; drop < len(crumbs)-2; drop++ {
-		short := append([]safetext.Text{crumbs[0], safetext.Const("..")}, crumbs[1+drop:]...)
-		if s.crumbsWidth(short) <= width {
-			return short
-		}
+	short := crumbs
+	for drop := 1; drop < last && s.crumbsWidth(short) > width; drop++ {
+		short = append([]safetext.Text{crumbs[0], leftOut(s.esc)}, crumbs[1+drop:]...)
 	}
-	return []safetext.Text{crumbs[0], safetext.Const(".."), crumbs[len(crumbs)-1]}
+	if over := s.crumbsWidth(short) - width; over > 0 {
+		short = slices.Clone(short)
+		end := &short[len(short)-1]
+		room := max(s.width(*end)-over, 1)
+		cut := s.esc.TruncMiddle(*end, room)
+		for n := room - 1; n > 0 && s.width(cut) > room; n-- {
+			cut = s.esc.TruncMiddle(*end, n)
+		}
+		*end = cut
+	}
+	return short
 }
 
 // status is the line above the keys: the command line, a message, or what the

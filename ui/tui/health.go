@@ -253,7 +253,7 @@ func (p *health) render(width, height int) ([]string, *tea.Position) {
 	if len(members) == 0 {
 		list = append(list, st.paragraph(st.dim, st.esc.Const(noStores), f.listWidth)...)
 	}
-	return p.d.join(f, list, p.detail.render(st, f.detailWidth, f.detailHeight), safetext.Const("store")), nil
+	return p.d.join(f, list, p.detail, safetext.Const("store")), nil
 }
 
 // noStores says what to do when there is nothing to look at.

@@ -19,6 +19,7 @@ func (a *App) openHistory(ref model.Ref) tea.Cmd {
 		columns: []column{
 			{"WHEN", 21, false}, {"SIZE", 10, true}, {"BYTES", 9, false}, {"BY", 16, false}, {"VERSION", 0, false},
 		},
+		least: []int{21, 10, 9, 8, 10}, about: d.esc.LineMax(ref.ID, maxTitle),
 		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
 			return d.fetchVersions(ctx, ref, q)
 		},

@@ -357,7 +357,7 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 		list = append(list, l.row(rows[i], i == l.list.sel, f.listWidth, c))
 	}
 	list = append(list, l.emptiness(f.listWidth)...)
-	return l.d.join(f, list, l.reader.pager.render(st, f.detailWidth, f.detailHeight), safetext.Const("preview")), cursor
+	return l.d.join(f, list, l.reader.pager, safetext.Const("preview")), cursor
 }
 
 func (l *items) heading(h *row, c itemColumns) {

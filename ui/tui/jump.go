@@ -93,10 +93,11 @@ func (l *items) jumped() tea.Cmd {
 }
 
 func (l *items) jumpBindings() []Binding {
-	return jumpKeys(&l.jump, func(text string) tea.Cmd {
-		if row, ok := l.list.current(); ok && begins(text, itemNames(row)) {
-			return nil
-		}
+	here := func(text string) bool {
+		row, ok := l.list.current()
+		return ok && begins(text, itemNames(row))
+	}
+	return jumpKeys(&l.jump, here, func(text string) tea.Cmd {
 		return l.seek(func(r itemRow) bool { return begins(text, itemNames(r)) }, l.d.esc.Sprintf("%q", text))
 	}, func() tea.Cmd { return l.move(l.jump.from - l.list.sel) })
 }
@@ -121,10 +122,11 @@ func (p *records) jumped() tea.Cmd {
 }
 
 func (p *records) jumpBindings() []Binding {
-	return jumpKeys(&p.jump, func(text string) tea.Cmd {
-		if row, ok := p.list.current(); ok && begins(text, p.recordNames(row)) {
-			return nil
-		}
+	here := func(text string) bool {
+		row, ok := p.list.current()
+		return ok && begins(text, p.recordNames(row))
+	}
+	return jumpKeys(&p.jump, here, func(text string) tea.Cmd {
 		return p.list.follow(&trail[record]{word: p.d.esc.Sprintf("%q", text), kin: func(r record) (int, bool) { return 0, begins(text, p.recordNames(r)) }})
 	}, func() tea.Cmd { return p.move(p.jump.from - p.list.sel) })
 }
@@ -134,22 +136,28 @@ func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move fun
 	text := j.in.text()
 	at := after(min(j.from, max(n-1, 0)), n, text, names)
 	if at < 0 {
-		d.say(toneInfo, d.esc.Sprintf("nothing that is loaded begins with %q; enter looks through the list", text))
+		d.say(toneInfo, d.esc.Sprintf("nothing that is loaded begins with %q; enter looks on through the list", text))
 		return nil
 	}
 	return move(at - sel)
 }
 
-// jumpKeys are the keys of the line where the letters are typed.
-func jumpKeys(j *jump, look func(text string) tea.Cmd, back func() tea.Cmd) []Binding {
-	return []Binding{
-		{Keys: []string{"enter"}, Hint: "go there", Description: "go to the first row that begins so, in the pages that are not loaded too", Handler: func() tea.Cmd {
+// jumpKeys are the keys of the line where the letters are typed. here tells whether the
+// row at the cursor begins so already: then enter only closes the line; else look goes
+// on in the pages that are not loaded.
+func jumpKeys(j *jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []Binding {
+	enter := Binding{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at this row, which begins so", Handler: func() tea.Cmd {
+		j.close()
+		return nil
+	}}
+	if text := j.in.text(); text != "" && !here(text) {
+		enter.Hint, enter.Description = "look on", "look for a row that begins so in the pages that are not loaded"
+		enter.Handler = func() tea.Cmd {
 			j.close()
-			if j.in.text() == "" {
-				return nil
-			}
-			return look(j.in.text())
-		}},
+			return look(text)
+		}
+	}
+	return []Binding{enter,
 		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
 			j.close()
 			return back()

@@ -72,13 +72,13 @@ func TestJumpByFirstLetters(t *testing.T) {
 		// In a list: title, id and the id's last part.
 		d.line("store crewship")
 		d.settle("Thursday")
-		d.keys("f").typed("PIN").at(t, "pins").keys("enter").at(t, "pins")
+		d.keys("f").typed("PIN").at(t, "pins").wants(t, "enter stay here").keys("enter").at(t, "pins")
 		d.keys("f").typed("2026-05-21").at(t, "Thursday").keys("esc").at(t, "pins")
 		d.keys("f").typed("crews/eng/agents/bo/l").at(t, "lessons").keys("enter", "q")
 		// Far away: enter goes through the pages, and the cursor stands on the row.
 		d.line("store graph")
 		d.settle("Fact 9 ")
-		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with").keys("enter").await("▌ Fact 4711 ")
+		d.keys("f").typed("node-4711").wants(t, "nothing that is loaded begins with", "enter look on").keys("enter").await("▌ Fact 4711 ")
 		d.keys("j").at(t, "Fact 4712 ").keys("k", "k").at(t, "Fact 4710 ")
 		d.keys("f").typed("node-39999").keys("enter").await("▌ Fact 39999 ")
 		d.wants(t, "40,000 of 48,210").keys("j").at(t, "Fact 40000 ")

@@ -186,7 +186,7 @@ func (l *linear) greet() {
 	} else {
 		l.say("Environment: %s.", env)
 	}
-	if why := l.a.readOnly(); !why.IsEmpty() {
+	if why, _ := l.a.readOnly(); !why.IsEmpty() {
 		l.say("%s.", why)
 	}
 	if len(l.a.o.Notices) > 0 {

@@ -139,7 +139,7 @@ func (a *App) commandLines() []headLine {
 
 func (a *App) helpLines() []headLine {
 	esc := a.d.st.esc
-	var lines []headLine
+	lines := a.readOnlyLines()
 	for _, s := range a.Help() {
 		lines = append(lines, headLine{value: esc.Const(s.Title), kind: headTitle})
 		for _, b := range s.Bindings {
@@ -156,6 +156,7 @@ func (a *App) helpLines() []headLine {
 	return append(append(lines, a.commandLines()...),
 		headLine{value: esc.Const("signs"), kind: headTitle},
 		headLine{name: esc.Const("^[ \\x9b"), value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
+		headLine{name: esc.Concat(a.d.st.glyphs.up, esc.Const(" "), a.d.st.glyphs.down), value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
 		headLine{name: esc.Const("at least"), value: esc.Const("counting stopped there; there may be more")},
 	)
 }

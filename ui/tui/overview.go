@@ -70,6 +70,24 @@ func newOverview(d *desk, pane int) *overview {
 	return o
 }
 
+// counted is what the tree counts at a place; ok: it is known.
+func (o *overview) counted(at scopeOf) (n int64, ok bool) {
+	t, known := o.tallies[at.store]
+	s, err := o.d.fleet.Store(at.store)
+	if !known || t.err != nil || err != nil {
+		return 0, false
+	}
+	for _, c := range t.counts {
+		spec, _ := s.Tier(c.Tier)
+		switch {
+		case at.scope != "" && c.Scope != at.scope, at.tier != "" && c.Tier != at.tier, at.tier == "" && spec.Hidden:
+		default:
+			n += c.Items
+		}
+	}
+	return n, true
+}
+
 // refresh counts all stores again, each by itself; old counts stay until then.
 func (o *overview) refresh() tea.Cmd {
 	var cmds []tea.Cmd
@@ -77,6 +95,16 @@ func (o *overview) refresh() tea.Cmd {
 		cmds = append(cmds, o.count(m))
 	}
 	return tea.Batch(cmds...)
+}
+
+// countStore counts one store again.
+func (o *overview) countStore(name string) tea.Cmd {
+	for _, m := range o.d.fleet.Members() {
+		if m.Name == name {
+			return o.count(m)
+		}
+	}
+	return nil
 }
 
 func (o *overview) count(m backends.Member) tea.Cmd {
@@ -403,7 +431,7 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	case len(o.rows) == 0:
 		list = append(list, st.paragraph(st.dim, st.esc.Const(noStores), f.listWidth)...)
 	}
-	return o.d.join(f, list, o.detail.render(st, f.detailWidth, f.detailHeight), safetext.Const("what this is")), cursor
+	return o.d.join(f, list, o.detail, safetext.Const("what this is")), cursor
 }
 
 func (o *overview) row(t tierRow, at bool, width int) string {

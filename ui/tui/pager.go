@@ -180,6 +180,14 @@ func (p *pager) atEnd() bool {
 	return last.next >= len(p.text.body)
 }
 
+// beyond reports whether there is more of the text than is on the screen.
+func (p *pager) beyond() (above, below bool) {
+	if p.shown == nil || p.shown != p.text || len(p.rows) == 0 {
+		return false, false
+	}
+	return p.top > 0 || !p.atStart(), p.top+p.height < len(p.rows) || !p.atEnd()
+}
+
 func (p *pager) move(by int) tea.Cmd {
 	if p.text == nil || p.shown != p.text {
 		return nil
@@ -199,7 +207,7 @@ func (p *pager) home() tea.Cmd {
 	if p.text == nil {
 		return nil
 	}
-	if p.atStart() {
+	if p.atStart() && !p.busy { // what is being laid out would bring the old place back
 		return p.move(-p.top)
 	}
 	return p.layOut(textStart, 0, false)
@@ -209,7 +217,7 @@ func (p *pager) end() tea.Cmd {
 	if p.text == nil {
 		return nil
 	}
-	if p.atEnd() {
+	if p.atEnd() && !p.busy {
 		return p.move(len(p.rows))
 	}
 	return p.layOut(place{off: p.text.pieceBefore(len(p.text.body))}, len(p.text.body), false)
@@ -221,6 +229,9 @@ func (p *pager) position() safetext.Text {
 		return safetext.Text{}
 	}
 	if p.shown.total == 0 {
+		if above, below := p.beyond(); above || below { // a head alone is laid out whole
+			return safetext.Sprintf("%d to %d of %d", p.top+1, min(p.top+p.height, len(p.rows)), len(p.rows))
+		}
 		return safetext.Text{}
 	}
 	if p.atStart() && p.atEnd() && len(p.rows) <= p.height {

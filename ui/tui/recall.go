@@ -244,8 +244,7 @@ func (p *recall) render(width, height int) ([]string, *tea.Position) {
 	status := p.renderStatus(width)
 	out = append(out, status...)
 	f := p.d.split(width, height-len(out))
-	detail := p.detail.render(st, f.detailWidth, f.detailHeight)
-	out = append(out, p.d.join(f, p.renderList(f.listWidth), detail, safetext.Const("hit"))...)
+	out = append(out, p.d.join(f, p.renderList(f.listWidth), p.detail, safetext.Const("hit"))...)
 	if p.input.focus {
 		return out, &tea.Position{X: col + 1}
 	}

@@ -34,6 +34,15 @@ func (p *records) bindings() []Binding {
 	return out
 }
 
+func (p *records) beneath() []Binding {
+	if !p.full {
+		return nil
+	}
+	p.full = false
+	defer func() { p.full = true }()
+	return p.bindings()
+}
+
 func (p *records) none() string {
 	if _, ok := p.list.current(); !ok {
 		return p.list.nothing()

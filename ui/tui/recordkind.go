@@ -28,6 +28,9 @@ type recordKind struct {
 	noun    string
 	empty   string // what an empty list means
 	columns []column
+	// least is what each column keeps where there is no room for all of them: 0 goes
+	// first, and the last is what the last column needs. nil: all stay as they are.
+	least   []int
 	fetch   func(ctx context.Context, q PageQuery) (span[record], said, error)
 	detail  func(ctx context.Context, raw any) *text // runs in a command
 	keys    func(p *records) []Binding               // of this kind only; nil: none
@@ -35,6 +38,7 @@ type recordKind struct {
 	field   func(raw any) string                     // what y copies; nil: nothing
 	name    string                                   // of an export
 	marking bool                                     // rows can be marked
+	about   safetext.Text                            // what all rows are of, a breadcrumb; empty: of no one thing
 	crumb   func(raw any) safetext.Text              // names the row that fills the pane; nil: its first cell
 	near    func(r record) (distance int, ok bool)   // the row where the cursor begins, 0 away; nil: the first
 	line    int                                      // of the screen where that row goes

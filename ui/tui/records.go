@@ -254,6 +254,9 @@ func (p *records) onScreen() *pager {
 
 func (p *records) crumbs() []safetext.Text {
 	var out []safetext.Text
+	if !p.kind.about.IsEmpty() {
+		out = append(out, p.kind.about)
+	}
 	if p.query != "" {
 		out = append(out, p.d.st.esc.Sprintf("/%s", p.query))
 	}

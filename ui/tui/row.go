@@ -334,12 +334,20 @@ func (s *styles) fillTo(lines []string, width, height int) []string {
 	return lines
 }
 
-// beside puts two blocks of the same height next to each other.
-func (s *styles) beside(left, right []string) []string {
+// beside puts two blocks of the same height next to each other. The line between them
+// ends in a sign where the right one goes on.
+func (s *styles) beside(left, right []string, above, below bool) []string {
 	bar := s.row(1).put(s.dim, s.glyphs.vertical).end()
 	out := make([]string, len(left))
 	for i := range left {
-		out[i] = left[i] + bar + right[i]
+		sign := bar
+		switch {
+		case i == 0 && above:
+			sign = s.row(1).put(s.key, s.glyphs.up).end()
+		case i == len(left)-1 && below:
+			sign = s.row(1).put(s.key, s.glyphs.down).end()
+		}
+		out[i] = left[i] + sign + right[i]
 	}
 	return out
 }

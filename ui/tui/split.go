@@ -20,11 +20,22 @@ func (d *desk) split(width, height int) split {
 	return split{false, width, height - below - 1, width - 2, below}
 }
 
-// join composes the two halves.
-func (d *desk) join(f split, list, detail []string, name safetext.Text) []string {
+// join composes the two halves. What the detail has beyond its room is told by a sign
+// between them, so that nobody takes a part for all.
+func (d *desk) join(f split, list []string, text *pager, name safetext.Text) []string {
 	st := d.st
 	list = st.fillTo(list, f.listWidth, f.listHeight)
+	detail := text.render(st, f.detailWidth, f.detailHeight)
+	above, below := text.beyond()
 	if !f.beside {
+		switch {
+		case above && below:
+			name = st.esc.Sprintf("%s, more: J K", name)
+		case below:
+			name = st.esc.Sprintf("%s, more: J", name)
+		case above:
+			name = st.esc.Sprintf("%s, more: K", name)
+		}
 		out := append(list, st.rule(name, f.listWidth))
 		for _, line := range st.fillTo(detail, f.detailWidth, f.detailHeight) {
 			out = append(out, " "+line+" ")
@@ -35,5 +46,5 @@ func (d *desk) join(f split, list, detail []string, name safetext.Text) []string
 	for i, line := range detail {
 		detail[i] = " " + line + " "
 	}
-	return st.beside(list, detail)
+	return st.beside(list, detail, above, below)
 }

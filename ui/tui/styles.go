@@ -29,6 +29,7 @@ type glyphs struct {
 	crumb, dot, point    safetext.Text
 	continued            safetext.Text // before a row that goes on from the row above
 	section              safetext.Text
+	up, down             safetext.Text // there is more, above and below
 }
 
 // styles is the one palette. Meaning is never by colour alone: every state that
@@ -91,8 +92,8 @@ func newStyles(l looks, dark bool) *styles {
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- ")}
+		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v")}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── ")}
+	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓")}
 }

@@ -151,9 +151,24 @@ func (p *tiers) position() (safetext.Text, bool) {
 	case levelOverview:
 		return p.overview.position()
 	case levelItems:
-		return p.items.list.position(), p.items.list.busy()
+		return p.listPosition(), p.items.list.busy()
 	}
 	return p.reader.pager.position(), p.reader.loading()
+}
+
+// listPosition is the place in the list, and what the list leaves out of what the tree
+// has counted: archived and bookkeeping items.
+func (p *tiers) listPosition() safetext.Text {
+	l := p.items.list
+	at := l.position()
+	total := l.total()
+	if p.items.hidden || p.items.query != "" || !l.loaded || l.err != nil || total.Unknown || total.AtLeast {
+		return at
+	}
+	if n, ok := p.overview.counted(p.items.at); ok && n > total.N {
+		return p.d.st.esc.Sprintf("%s, a shows %s more", at, group(n-total.N))
+	}
+	return at
 }
 
 func (p *tiers) typing() *input {
@@ -220,7 +235,7 @@ func (p *tiers) refresh() tea.Cmd {
 	case levelOverview:
 		return p.overview.refresh()
 	case levelItems:
-		return tea.Batch(p.items.list.refresh(), p.items.marks.filtered(p.items.query), p.reader.open(p.reader.want, true))
+		return tea.Batch(p.overview.countStore(p.items.at.store), p.items.list.refresh(), p.items.marks.filtered(p.items.query), p.reader.open(p.reader.want, true))
 	}
 	return p.reader.open(p.reader.want, true)
 }
@@ -234,6 +249,15 @@ func (p *tiers) trouble() safetext.Text {
 
 // awaiting: the items of another place, filter or order are being loaded.
 func (p *tiers) awaiting() bool { return p.level == levelItems && p.items.list.loading[arriveReset] }
+
+func (p *tiers) beneath() []Binding {
+	if p.level != levelItem {
+		return nil
+	}
+	p.level = levelItems
+	defer func() { p.level = levelItem }()
+	return p.bindings()
+}
 
 func (p *tiers) unavailable() string { return "" }
 
@@ -268,11 +292,12 @@ func (p *tiers) changed() tea.Cmd {
 		return p.overview.refresh()
 	}
 	p.items.marks.clear()
+	count := p.overview.countStore(p.items.at.store)
 	if p.level == levelItem {
-		return tea.Batch(p.reader.open(p.reader.want, true), p.items.list.refresh())
+		return tea.Batch(count, p.reader.open(p.reader.want, true), p.items.list.refresh())
 	}
 	p.reader.clear()
-	return tea.Batch(p.layout(), p.items.list.refresh())
+	return tea.Batch(count, p.layout(), p.items.list.refresh())
 }
 
 func (p *tiers) openHere() tea.Cmd {

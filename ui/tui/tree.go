@@ -159,13 +159,8 @@ func (o *overview) jumped() tea.Cmd {
 }
 
 func (o *overview) jumpBindings() []Binding {
-	return []Binding{
-		{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at the row that was found", Handler: func() tea.Cmd { o.jump.close(); return nil }},
-		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
-			o.jump.close()
-			return o.table.move(o.jump.from - o.table.sel)
-		}},
-	}
+	all := func(string) bool { return true } // the tree has no pages that are not loaded
+	return jumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.move(o.jump.from - o.table.sel) })
 }
 
 // crumbs say which filter and order are in force.

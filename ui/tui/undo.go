@@ -100,9 +100,13 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 	lines := []headLine{
 		{value: esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, maxTitle)), kind: headTitle},
 		{value: what},
-		{value: esc.Sprintf("The store: %s. The change: %s.", esc.Line(u.Store), changed(d, u.At))},
+		{value: esc.Sprintf("The change: %s.", changed(d, u.At))},
 	}
-	lines = append(lines, d.environmentOf(u.Store)...)
+	where := d.environmentOf(u.Store)
+	if len(where) == 0 {
+		where = []headLine{{value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), kind: headNote, pin: true}}
+	}
+	lines = append(lines, where...)
 	lines = append(lines, headLine{value: esc.Const("If the item has changed since, nothing is overwritten."), kind: headNote})
 	return &dialog{
 		title: esc.Const("Undo"), lines: lines,
@@ -147,6 +151,7 @@ func (a *App) undoKind() recordKind {
 		columns: []column{
 			{"WHEN", 21, false}, {"CHANGE", 8, false}, {"STORE", 12, false}, {"SIZE", 10, true}, {"ITEM", 0, false},
 		},
+		least: []int{21, 8, 8, 0, 18},
 		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
 			return d.fetchUndos(ctx, q)
 		},

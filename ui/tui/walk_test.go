@@ -130,9 +130,9 @@ func TestWalkTheCommands(t *testing.T) {
 		for _, theme := range tui.Themes() {
 			line("theme " + theme).see("theme: " + theme + ", for this session")
 		}
-		line("readonly").see("this session is read-only now", "READ-ONLY: by")
+		line("readonly").see("this session is read-only now", "READ-ONLY")
 		r.press("d").see("you made this session read-only").press("2") // which closes the page that a long reason stands on
-		line("readonly off").see("Make this session writable again?", "[Cancel]", "enter cancel").press("enter").see("cancelled", "READ-ONLY: by")
+		line("readonly off").see("Make this session writable again?", "[Cancel]", "enter cancel").press("enter").see("cancelled", "READ-ONLY")
 		line("readonly off").see("Make this session writable again?", "enter cancel").press("left").see("[Make writable]").press("enter").see("this session is writable").gone("READ-ONLY: by")
 		line("lock").see("memdesk is locked").press("q", "U").see("[2 Tiers]", "node-7")
 		line("q")

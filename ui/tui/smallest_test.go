@@ -1,0 +1,86 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// smallest is the desk on the smallest screen.
+func smallest(t *testing.T) *driver {
+	t.Helper()
+	o, fakes := lightDesk()
+	o.Acts = &actsFake{fakes: fakes}
+	d := newDriver(o, 60, 15)
+	d.settle("2.8 KB")
+	d.quiet()
+	return d
+}
+
+// lineOf is the line of the screen that has a text.
+func (d *driver) lineOf(text string) string {
+	for _, l := range strings.Split(d.screen(), "\n") {
+		if strings.Contains(l, text) {
+			return l
+		}
+	}
+	return ""
+}
+
+// An item opens with its title, also from a preview that had no room for it.
+func TestSmallestItemOpensAtItsTitle(t *testing.T) {
+	d := smallest(t)
+	d.keys("down", "down", "down", "enter").await("1 of 2").await("more: K").keys("enter").await("reference ").wants(t, "tier ", "line 1 of")
+	// A place that is too long keeps its last name whole.
+	if line := d.lineOf("Tiers › …"); !strings.Contains(line, "…/2026-05-20.md") {
+		t.Errorf("the breadcrumbs are %q", line)
+	}
+	// Keys of the list say that they are.
+	d.keys("*").await("* is a key of the list: left goes back there")
+	d.keys("X").await("X does nothing here; ? lists the keys")
+}
+
+// The columns that tell most have room.
+func TestSmallestColumns(t *testing.T) {
+	d := smallest(t)
+	d.keys("7").await("event 1,204").wants(t, "WHEN, UTC", "ACTOR", "ACTION", "OUTCOME", "TARGET", "pins.md")
+	if strings.Contains(d.screen(), "SEQ") {
+		t.Errorf("the number of the event has room, which the detail tells:\n%s", d.screen())
+	}
+	d = sized(t, 80, 24)
+	d.keys("7").await("event 1,204").wants(t, "SEQ", "TARGET", "pins.md")
+}
+
+// A choice that has room is shown whole.
+func TestSmallestCandidates(t *testing.T) {
+	d := smallest(t)
+	d.keys(":").typed("theme ").keys("tab").wants(t, "auto  dark  light  high-contrast  colour-blind").lacks(t, "and 2 more")
+	d.keys("esc").keys(":", "tab").wants(t, " more")
+}
+
+// A reason that has no room in the frame stands at the head of the help.
+func TestSmallestReadOnlyReason(t *testing.T) {
+	o, fakes := lightDesk()
+	o.Acts, o.ReadOnlyReason = &actsFake{fakes: fakes}, "the audit log cannot be written: no space left on the device"
+	d := newDriver(o, 66, 15)
+	d.settle("2.8 KB")
+	d.wants(t, "READ-ONLY  ").lacks(t, "audit log")
+	d.send(tea.WindowSizeMsg{Width: 75, Height: 15})
+	d.wants(t, "READ-ONLY, ? says why")
+	d.send(tea.WindowSizeMsg{Width: 60, Height: 15})
+	d.wants(t, "READ-ONLY  ").lacks(t, "READ-ONLY…")
+	d.keys("?").await("what cannot be changed now").wants(t, "READ-ONLY: the audit log cannot be written: no space left", "on the device", "1 to 9 of")
+	wide := newDriver(o, 200, 50)
+	wide.settle("48,210")
+	wide.wants(t, "READ-ONLY: the audit log cannot be written: no space left on the device")
+}
+
+// What a list leaves out of what the tree counts is said.
+func TestListSaysWhatItLeavesOut(t *testing.T) {
+	o, fakes := lightDesk()
+	fakes["graph"].archived = 3
+	d := newDriver(o, 80, 24)
+	d.settle("48,213")
+	d.keys(":").typed("store graph").keys("enter").await("1 of 48,210, a shows 3 more")
+}
