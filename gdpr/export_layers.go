@@ -177,6 +177,8 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		case errors.Is(scan.err, model.NotFound):
 		case scan.err != nil:
 			e.miss(s.Name, "%s cannot be read: %s", l.ID, model.KindOf(scan.err))
+		case scan.rep.Hits == 0 && len(scan.rep.Closed) > 0:
+			e.leaveOut(s.Name, l.ID, name, "it may hold the person", withWords("", scan.rep.Closed))
 		case scan.rep.Hits == 0 && !e.m.Names(l.ID):
 		case scan.rep.Binary && scan.rep.Hits > 0:
 			e.leaveOut(s.Name, l.ID, name, "its bytes name the person", "they are no text; the rows of a database are among the items")

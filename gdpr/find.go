@@ -22,6 +22,7 @@ type Found struct {
 	Alias   bool     // an alias only, not the id
 	Methods []subject.Method
 	Others  []string // other persons it is tagged with
+	Members []string // of an archive, in which she stands
 	Reason  string
 }
 
@@ -39,16 +40,18 @@ type search struct {
 	m       *subject.Matcher
 	friends *subject.Friends
 
-	found    []Found
-	items    int64               // looked at
-	bytes    int64               // of them
-	children map[string][]string // parent → children, by the store's own parent fields
-	problems []string
-	reasons  map[string][]string    // from Subjects
-	held     func(id string) string // the ground of a hold, empty for none; set before it is decided
-	stays    map[string]bool        // ids of items that stay for the sake of one on hold
-	falls    map[string]model.Fall  // by id: what goes because others do
-	seen     map[string]bool        // ids that there are, or are to be, as far as they are known
+	found     []Found
+	items     int64               // looked at
+	bytes     int64               // of them
+	children  map[string][]string // parent → children, by the store's own parent fields
+	problems  []string
+	closed    []string // items that hold what could not be opened, and what
+	shutItems int
+	reasons   map[string][]string    // from Subjects
+	held      func(id string) string // the ground of a hold, empty for none; set before it is decided
+	stays     map[string]bool        // ids of items that stay for the sake of one on hold
+	falls     map[string]model.Fall  // by id: what goes because others do
+	seen      map[string]bool        // ids that there are, or are to be, as far as they are known
 }
 
 // find looks at every item the store can show: hidden, archived, edges,
@@ -244,6 +247,9 @@ func (q *search) look(it model.Item) {
 		return len(hits) > 0
 	}
 	hit("body", it.Body)
+	var closed []string
+	f.Members, closed = q.m.Inside([]byte(it.Body))
+	q.shut(it.ID, closed)
 	hit("id", it.ID)
 	for _, m := range it.Meta {
 		if !hit(m.Name, m.Name+"\n"+m.Value) {
@@ -256,8 +262,26 @@ func (q *search) look(it model.Item) {
 		return
 	}
 	f.Others = others(it, q.m)
-	f.Reason = f.words(own)
+	f.Reason = f.words(own) + q.m.Redact(inMembers(f.Members), Erased)
 	q.found = append(q.found, f)
+}
+
+// shut notes what of an item could not be opened. The layers of the items' bytes name
+// all of them again when it is verified.
+func (q *search) shut(id string, closed []string) {
+	const told = 50
+	for _, why := range closed {
+		switch more := q.shutItems - told; {
+		case more < 0:
+			q.closed = append(q.closed, q.m.Redact("item "+id+": "+why, Erased))
+		case more == 0:
+			q.closed = append(q.closed, "")
+			fallthrough
+		default:
+			q.closed[told] = fmt.Sprintf("%d more in items that could not be opened", more+1)
+		}
+		q.shutItems++
+	}
 }
 
 // raw reports whether an item's body is bytes that may be a text in another encoding.

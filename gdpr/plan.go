@@ -270,8 +270,8 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if err != nil {
 		return err
 	}
-	slices.Sort(q.problems)
-	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, q.problems
+	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, append(q.problems, q.closed...)
+	slices.Sort(sp.Problems)
 	sp.Notes = joinedNote(q.friends.Joined())
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
@@ -370,6 +370,9 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		return model.FromContext(ctx, "gdpr-plan")
 	}
 	for i, l := range layers {
+		for _, why := range scans[i].rep.Closed { // what is found in the rest of it goes
+			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
+		}
 		if !ours(l) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)})
 			continue
@@ -385,7 +388,7 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		case err != nil:
 			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
 		case rep.Hits > 0:
-			st.Reason = "its bytes name the subject"
+			st.Reason = "its bytes name the subject" + m.Redact(inMembers(scans[i].rep.Members), Erased)
 		case m.Names(l.ID):
 			st.Reason = "its name names the subject"
 		case cleaned:

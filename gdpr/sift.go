@@ -79,6 +79,10 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 			it = t.Whole()
 		}
 	}
+	var closed []string
+	if err == nil && !named { // what names her is looked at again
+		_, closed = s.q.m.Inside([]byte(t.Body))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := s.q
@@ -89,6 +93,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 		return s.failed == nil
 	}
 	q.bytes += int64(len(t.Body))
+	q.shut(t.ID, closed)
 	q.note(t.ID, t.Body, t.Meta, near)
 	if named {
 		s.found = append(s.found, it)

@@ -80,8 +80,8 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
 	case items.Hits > 0:
 		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
-	case len(q.problems) > 0:
-		items.Verdict, items.Reason = model.VerdictUnaudited, strings.Join(q.problems, "; ")
+	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have a row of their own
+		items.Verdict, items.Reason = model.VerdictUnaudited, withWords(strings.Join(q.problems, "; "), q.closed)
 	}
 	out := []receipt.Layer{items}
 	if len(held) > 0 {
@@ -231,7 +231,7 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 }
 
 // scanMethod names the forms that a byte scan looks for.
-const scanMethod = "byte scan: exact, folded, slug, percent, json-escape, html-entity, quoted-printable, base64, latin-1, utf-16, inside gzip, index windows"
+const scanMethod = "byte scan: exact, folded, slug, percent, json-escape, html-entity, quoted-printable, base64, latin-1, utf-16, inside archives and what is compressed, index windows"
 
 // scanRow judges what a scan of a layer found.
 func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
@@ -242,8 +242,8 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 	switch {
 	case errors.Is(err, model.NotFound): // gone since it was listed
 		row.Reason = "gone"
-	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || all > 0):
-		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, l.Reason, all
+	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || all > 0 || len(rep.Closed) > 0):
+		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, withWords(l.Reason, rep.Closed), all
 		if !l.Readable {
 			row.Method = "not looked at"
 		}
@@ -253,8 +253,10 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 		row.Verdict, row.Reason, row.Method = model.VerdictUnaudited, l.Reason, "not looked at"
 	case err != nil:
 		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
+	case rep.Hits == 0 && len(rep.Closed) > 0:
+		row.Verdict, row.Reason, row.Hits = model.VerdictUnaudited, withWords("", rep.Closed), all
 	case rep.Hits > 0:
-		row.Verdict, row.Reason = model.VerdictResidue, "found by "+methods(rep)
+		row.Verdict, row.Reason = model.VerdictResidue, withWords("found by "+methods(rep)+inMembers(rep.Members), rep.Closed)
 		if all > rep.Hits {
 			row.Reason += fmt.Sprintf("; %d more are what is on hold", all-rep.Hits)
 		}
@@ -265,6 +267,22 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 		row.Verdict, row.Hits, row.Reason = model.VerdictOutOfScope, all, "all of it is the text of what is on hold"
 	}
 	return row
+}
+
+// withWords joins a reason and what could not be opened.
+func withWords(reason string, closed []string) string {
+	if reason != "" {
+		closed = append([]string{reason}, closed...)
+	}
+	return strings.Join(closed, "; ")
+}
+
+// inMembers says in which members of an archive something stands.
+func inMembers(members []string) string {
+	if len(members) == 0 {
+		return ""
+	}
+	return " in " + strings.Join(members, ", ")
 }
 
 func methods(rep subject.Report) string {

@@ -102,7 +102,7 @@ func encode(text string, enc Encoding) []byte {
 // stays. false where they hold none, or where the person could not be taken out.
 func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
 	text, enc, ok := Plain(b)
-	if !ok {
+	if !ok || IsContainer(b) {
 		return nil, false
 	}
 	out := encode(m.Redact(text, with), enc)
@@ -113,6 +113,13 @@ func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
 // one, and looked into where they are compressed. The places are those in the text
 // then.
 func (m *Matcher) Bytes(b []byte) []Hit {
+	if IsContainer(b) {
+		// Nothing of it can be waited for: its own bytes are read, no others.
+		if rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil); err == nil && rep.Hits > 0 {
+			return []Hit{{End: len(b), Method: Archive}}
+		}
+		return nil
+	}
 	if text, enc, ok := Plain(b); ok {
 		hits := m.Text(text)
 		for i := range hits {
@@ -128,12 +135,27 @@ func (m *Matcher) Bytes(b []byte) []Hit {
 	if hits := m.Text(string(b)); len(hits) > 0 {
 		return hits
 	}
-	if compressed(b) {
-		if rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil); err == nil && rep.Hits > 0 {
-			return []Hit{{End: len(b), Method: Gzip}}
-		}
-	}
 	return m.strong(b)
+}
+
+// IsContainer reports whether bytes hold others in another form that can be looked
+// into, as an archive does: nothing in them can be edited where it stands.
+func IsContainer(b []byte) bool {
+	k, _ := recognise(b[:min(len(b), headSize)])
+	return k != plainly && k != closedFile
+}
+
+// Inside are the members of a container in which the person stands, by name, and in
+// words what could not be opened of it. Both are empty for what is none.
+func (m *Matcher) Inside(b []byte) (members, closed []string) {
+	if k, _ := recognise(b[:min(len(b), headSize)]); k == plainly {
+		return nil, nil
+	}
+	rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil)
+	if err != nil {
+		return nil, []string{"it could not be read to the end"}
+	}
+	return rep.Members, rep.Closed
 }
 
 // strong is what a scan of bytes finds but for the weaker evidence.

@@ -78,7 +78,7 @@ func TestScanLooksIntoGzip(t *testing.T) {
 		name string
 		data []byte
 		hits int64
-		fail bool
+		shut bool // not all of it was looked at
 	}{
 		{"hers", zipped(t, "a.md", hers), 1, false},
 		{"another's", zipped(t, "a.md", []byte("asked zx9canary77q2")), 0, false},
@@ -93,10 +93,10 @@ func TestScanLooksIntoGzip(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			rep, err := m.Scan(t.Context(), bytes.NewReader(tt.data), nil)
-			if (err != nil) != tt.fail || rep.Hits != tt.hits {
+			if err != nil || len(rep.Closed) > 0 != tt.shut || rep.Hits != tt.hits {
 				t.Errorf("Scan = %+v, %v", rep, err)
 			}
-			if !tt.fail && m.NamesBytes(tt.data) != (tt.hits > 0) {
+			if !tt.shut && m.NamesBytes(tt.data) != (tt.hits > 0) {
 				t.Error("NamesBytes disagrees")
 			}
 		})

@@ -59,7 +59,7 @@ func (f *Friends) keeps(b []byte, h Hit, binary bool) sameness {
 	out := unlike
 	for _, p := range f.kept {
 		switch {
-		case p.term != h.Term && h.Method != Gzip:
+		case p.term != h.Term && h.Method != Archive:
 		case p.before+p.after != "" && strings.HasSuffix(before, p.before) && strings.HasPrefix(after, p.after):
 			return copied
 		case field && p.before+p.after == "", alone, binary && (h.Method == Prefix || h.Method == Embedded && alone):

@@ -8,16 +8,18 @@
 // space and line breaks, also of a quotation or a comment; escapes of JSON, percent
 // encoding, entities of HTML, quoted-printable, three of them inside one another;
 // slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
-// not; gzip, in a medium; an index's terms without their first bytes. Discovery,
-// redaction, suppression and the scan of a medium know the same.
+// not; an index's terms without their first bytes. Discovery, redaction, suppression
+// and the scan of a medium know the same. What gzip, bzip2 and zlib have compressed, the
+// members of zip and tar (office documents are zip) and the streams of a PDF are looked
+// into, some deep; what cannot be opened is told and is never clean (container.go).
 //
 // # Limits
 //
 // These are not found, and nothing that is said of a medium covers them: a nickname,
 // initials, a name in another order, declined or in another script, which are for an
-// alias; a name with markup or a hyphen inside a word; other compressed files than
-// gzip's (zip, zstd, xz, bzip2, office documents, PDF), pictures and sound; hashes,
-// hex and what is encrypted; other code pages than Windows-1252; base64 of UTF-16 or
+// alias; a name with markup or a hyphen inside a word; pictures and sound; what lies
+// compressed in a row of a database or encrypted in fewer than 1024 bytes; hashes and
+// hex; other code pages than Windows-1252; base64 of UTF-16 or
 // of Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped
 // at fewer than 40 characters. In the bytes of a medium, where no item is read, also:
 // base64 of an identifier under six characters or wrapped at fewer than 64, and a soft
@@ -49,7 +51,7 @@ const (
 	Quoted   Method = "quoted-printable"
 	Latin1   Method = "latin-1"        // or Windows-1252
 	UTF16    Method = "utf-16"         // either byte order
-	Gzip     Method = "gzip"           // inside what is compressed
+	Archive  Method = "archive"        // inside what is compressed, an archive or a document, or as a name in it
 	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away

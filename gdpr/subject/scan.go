@@ -2,6 +2,7 @@ package subject
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -110,6 +111,10 @@ type Report struct {
 	// (Friends.Keep), and Alike those in a binary medium that stand alone, as a key or
 	// a term of an index does, where one that stays leaves the same.
 	Kept, Alike int64
+	// Members are the members of an archive in which hits stand, by name, maxTold at
+	// most: they may name the person. Closed says in words what could not be opened:
+	// the medium is not clean then, whatever was found.
+	Members, Closed []string
 }
 
 const (
@@ -124,13 +129,79 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // Scan reads to the end and counts what names the person. It holds about two
 // chunks in memory. Text counts whole tokens; in a binary medium, where fields
 // touch, an identifier counts also without a boundary, unless friends explain it.
-// What gzip has compressed is looked into.
+// What is compressed and what lies in an archive is looked into (open.go), and in the
+// members of an archive that hold a text the forms that an item is searched for count.
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
-	return m.scanNested(ctx, r, friends, maxNested)
+	return m.scanWithin(ctx, r, friends, usual)
 }
 
-// scanBare is Scan of what is not compressed.
-func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
+func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, friends *Friends, b bounds) (Report, error) {
+	rep := Report{First: -1, By: map[Method]int64{}}
+	names := int64(0)
+	closed, err := each(ctx, r, func(member string, r io.Reader) error {
+		between := member == Between || strings.HasSuffix(member, " "+Between)
+		one, err := m.scanLeaf(ctx, member, r, friends, between)
+		if between && rep.Hits+names > 0 {
+			one.Hits, one.By = 0, nil // most of it are the names that were counted
+		}
+		if one.Hits > 0 && member != "" && len(rep.Members) < maxTold && !slices.Contains(rep.Members, member) {
+			rep.Members = append(rep.Members, member)
+		}
+		rep.join(one)
+		return err
+	}, func(name string) {
+		if m.Names(name) {
+			names++
+		}
+	}, b)
+	if names > 0 {
+		rep.Hits += names
+		rep.By[Archive] += names
+		rep.First = max(rep.First, 0)
+	}
+	rep.Closed = closed
+	return rep, err
+}
+
+// join adds what was found in a member.
+func (r *Report) join(o Report) {
+	if r.First < 0 {
+		r.First = o.First
+	}
+	r.Binary = r.Binary || o.Binary
+	r.Bytes, r.Hits, r.Kept, r.Alike = r.Bytes+o.Bytes, r.Hits+o.Hits, r.Kept+o.Kept, r.Alike+o.Alike
+	for method, n := range o.By {
+		r.By[method] += n
+	}
+}
+
+// maxMember is the size, in bytes, up to which a text in an archive is read whole.
+const maxMember = 4 << 20
+
+// scanLeaf scans what is no container. A text in an archive is searched as an item is:
+// nothing else of it is ever listed.
+func (m *Matcher) scanLeaf(ctx context.Context, member string, r io.Reader, friends *Friends, asText bool) (Report, error) {
+	if member == "" {
+		return m.scanBare(ctx, r, friends, asText)
+	}
+	head, err := io.ReadAll(io.LimitReader(r, maxMember+1))
+	if err != nil && ctx.Err() == nil {
+		err = unread()
+	}
+	if text, _, ok := Plain(head); ok && len(head) <= maxMember && err == nil && !asText {
+		rep := Report{First: -1, By: map[Method]int64{}, Bytes: int64(len(head))}
+		for _, h := range m.Text(text) {
+			rep.count([]byte(text), h, false, friends, 0)
+		}
+		return rep, nil
+	}
+	rep, serr := m.scanBare(ctx, io.MultiReader(bytes.NewReader(head), r), friends, asText)
+	return rep, cmp.Or(err, serr)
+}
+
+// scanBare is Scan of what is not compressed; asText says that it is scanned as a text
+// whatever it is.
+func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends, asText bool) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	keep := max(m.bytes.longest, 16) + margin
 	hold := buffers.Get().(*[]byte)
@@ -152,7 +223,7 @@ func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (
 		if err != nil && !eof {
 			return rep, unread()
 		}
-		if base == 0 && left == 0 && n > 0 {
+		if base == 0 && left == 0 && n > 0 && !asText {
 			rep.Binary = bytes.IndexByte(buf[:min(len(buf), 8192)], 0) >= 0
 		}
 		limit := len(buf) - keep // hits from here on wait for more context
@@ -161,14 +232,7 @@ func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (
 		}
 		if limit > left {
 			for _, h := range m.hitsIn(buf, left, limit, rep.Binary, friends) {
-				switch friends.keeps(buf, h, rep.Binary) {
-				case copied:
-					rep.Kept++
-				case alike:
-					rep.Alike++
-				default:
-					rep.add(h.Method, base+int64(h.Start))
-				}
+				rep.count(buf, h, rep.Binary, friends, base)
 			}
 			left = limit
 		}
@@ -179,6 +243,18 @@ func (m *Matcher) scanBare(ctx context.Context, r io.Reader, friends *Friends) (
 		}
 	}
 	return rep, nil
+}
+
+// count adds a hit in b, which begins at base.
+func (r *Report) count(b []byte, h Hit, binary bool, friends *Friends, base int64) {
+	switch friends.keeps(b, h, binary) {
+	case copied:
+		r.Kept++
+	case alike:
+		r.Alike++
+	default:
+		r.add(h.Method, base+int64(h.Start))
+	}
 }
 
 func unread() error {

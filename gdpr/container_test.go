@@ -1,0 +1,194 @@
+package gdpr_test
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+func zipOf(t testing.TB, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range sorted(files) {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = f.Write([]byte(files[name]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func tarOf(t testing.TB, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, name := range sorted(files) {
+		err := w.WriteHeader(&tar.Header{Name: name, Size: int64(len(files[name])), Mode: 0o600})
+		if err == nil {
+			_, err = w.Write([]byte(files[name]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func sorted(m map[string]string) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pdfOf is a document of one page whose text is written in characters.
+func pdfOf(t testing.TB, text string) string {
+	t.Helper()
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	if _, err := w.Write([]byte("BT /F1 12 Tf 72 720 Td [(" + strings.Join(strings.Split(text, ""), ")-12(") + ")] TJ ET")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return "%PDF-1.4\n1 0 obj\n<< /Length 9 /Filter /FlateDecode >>\nstream\n" + z.String() + "\nendstream\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
+}
+
+func document(t testing.TB, text string) string {
+	return zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document><w:p><w:r><w:t>" + text + "</w:t></w:r></w:p></w:document>"})
+}
+
+// containers are what lies around in directories, around a text.
+func containers(t testing.TB, text string) map[string]string {
+	t.Helper()
+	body := "asked " + text + " for keys\n"
+	return map[string]string{
+		"a.zip":    zipOf(t, map[string]string{"notes/a.md": body, "b.md": "quiet\n"}),
+		"b.tar":    tarOf(t, map[string]string{"notes/a.md": body}),
+		"c.tar.gz": gzipped(t, tarOf(t, map[string]string{"notes/a.md": body})),
+		"d.zip":    zipOf(t, map[string]string{"old/a.md.gz": gzipped(t, body)}),
+		"e.docx":   document(t, body),
+		"f.pdf":    pdfOf(t, body),
+		"g.zip":    zipOf(t, map[string]string{text + ".md": "quiet\n"}),
+	}
+}
+
+// TestArchives erases a person from archives and documents, among the items and beside
+// them: what holds her goes as a whole, what holds a bystander stays as it is.
+func TestArchives(t *testing.T) {
+	w := newWorld(t)
+	vault := filepath.Join(w.dir, "vault")
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: vault}}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	files := map[string]string{"memory/idea/plan.md": "# Plan\n"}
+	gone, stays := []string{}, []string{}
+	for _, of := range []struct {
+		prefix, text string
+		list         *[]string
+	}{{"hers", name, &gone}, {"his", other, &stays}} {
+		for n, body := range containers(t, of.text) {
+			for _, at := range []string{"memory/idea/" + of.prefix + "-" + n, "memory/idea/." + of.prefix + ".md.bak." + n} {
+				files[at] = body
+				*of.list = append(*of.list, at)
+			}
+		}
+	}
+	plant(t, vault, files)
+	w.agent(map[string]string{"AGENT.md": "The agent.\n"})
+	snapshots := filepath.Join(w.path("agent"), ".snapshots", "r1")
+	plant(t, snapshots, map[string]string{"AGENT.md.zip": zipOf(t, map[string]string{"AGENT.md": "Ask " + mail + "\n"}), "other.zip": zipOf(t, map[string]string{"AGENT.md": "Ask " + other + "\n"})})
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	told := false
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			told = told || strings.HasSuffix(st.ID, "hers-d.zip") && strings.Contains(st.Reason, "in old/a.md.gz")
+			if strings.Contains(st.Reason, name) {
+				t.Errorf("a reason names her: %q", st.Reason)
+			}
+		}
+	}
+	if !told {
+		t.Error("the plan does not name the member that holds her")
+	}
+	w.complete(p)
+	after := tree(t, vault)
+	for _, f := range gone {
+		if _, there := after[f]; there {
+			t.Errorf("%s still holds her", f)
+		}
+	}
+	for _, f := range stays {
+		if after[f] != files[f] {
+			t.Errorf("%s was changed", f)
+		}
+	}
+	left := tree(t, snapshots)
+	if _, there := left["AGENT.md.zip"]; there || left["other.zip"] == "" {
+		t.Errorf("the snapshots are %v", sorted(left))
+	}
+}
+
+// TestUnopenedIsNotClean: what cannot be looked into is never clean, is named in the
+// plan, and keeps the receipt back.
+func TestUnopenedIsNotClean(t *testing.T) {
+	for name, data := range map[string]string{
+		"a.xz": "\xfd7zXZ\x00\x00\x04\xe6\xd6\xb4\x46", "note.md": "\x28\xb5\x2f\xfd\x04\x00\x01\x00\x00", "b.7z": "7z\xbc\xaf\x27\x1c\x00\x04\x00", "c.md": "-----BEGIN PGP MESSAGE-----\n\nhQEM\n",
+	} {
+		for _, at := range []string{"memory/idea/" + name, "memory/idea/.x.md.bak." + name} {
+			t.Run(at, func(t *testing.T) {
+				w := newWorld(t)
+				vault := filepath.Join(w.dir, "vault")
+				w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: vault}}
+				w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+				plant(t, vault, map[string]string{"memory/idea/plan.md": "# Plan\n", at: data})
+				w.open()
+				p, err := w.desk.MakePlan(t.Context(), w.file().ID, w.fleet, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				i := slices.IndexFunc(p.Stores, func(s gdpr.StorePlan) bool { return s.Store == "notes" })
+				if got := p.Stores[i].Problems; len(got) != 1 || !strings.Contains(got[0], at) || !strings.Contains(got[0], "look inside by hand") {
+					t.Errorf("the plan says %q", got)
+				}
+				out, err := w.erase(p)
+				if err != nil || out.Status != gdpr.StatePartial {
+					t.Fatalf("erase = %s, %v; want partial", out.Status, err)
+				}
+				if !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
+					return l.Layer == at && l.Verdict == model.VerdictUnaudited && strings.Contains(l.Reason, "not opened")
+				}) {
+					t.Errorf("no layer says that it was not opened: %+v", out.Layers)
+				}
+				if b, err := os.ReadFile(filepath.Join(vault, at)); err != nil || string(b) != data {
+					t.Errorf("it is %q, %v", b, err)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package subject
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+	"unicode/utf8"
+)
+
+// kind is what holds a medium's text in another form than its bytes. It is told by
+// the first bytes, never by a name.
+type kind uint8
+
+const (
+	plainly kind = iota // its bytes are what they are
+	gzipFile
+	bzip2File
+	zlibFile
+	zipFile // office documents and packed programs too
+	tarFile
+	pdfFile
+	closedFile // it cannot be opened here
+)
+
+// headSize is how many first bytes tell a kind: a tar says what it is at 257, and
+// what is encrypted only by all of them.
+const headSize = 4096
+
+// encryptedFile may be written in letters.
+const encryptedFile = "encrypted file"
+
+// closedKinds are the beginnings of what this program cannot open, with what it is.
+// What is nowhere here and looks like nothing at all is told by scattered.
+var closedKinds = []struct{ magic, what string }{
+	{"\xfd7zXZ\x00", "xz archive"},
+	{"\x28\xb5\x2f\xfd", "zstd archive"},
+	{"7z\xbc\xaf\x27\x1c", "7z archive"},
+	{"Rar!\x1a\x07", "rar archive"},
+	{"LZIP\x01", "lzip archive"},
+	{"\x5d\x00\x00", "lzma archive"},
+	{"\x04\x22\x4d\x18", "lz4 archive"},
+	{"\x02\x21\x4c\x18", "lz4 archive"},
+	{"\x1f\x9d", "compress archive"},
+	{"\x1f\xa0", "compress archive"},
+	{"\xff\x06\x00\x00sNaPpY", "snappy archive"},
+	{"MSCF\x00\x00\x00\x00", "cabinet archive"},
+	{"\x60\xea", "arj archive"},
+	{"hsqs", "squashfs image"},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old or encrypted office document"},
+	{"PAR1", "parquet file"},
+	{"ORC\x0a", "orc file"},
+	{"Obj\x01", "avro file"},
+	{"PACK\x00\x00\x00", "pack of git"},
+	{"# v2 git bundle", "bundle of git"},
+	{"# v3 git bundle", "bundle of git"},
+	{"Salted__", encryptedFile},
+	{"age-encryption.org/", encryptedFile},
+	{"-----BEGIN AGE ENCRYPTED FILE", encryptedFile},
+	{"-----BEGIN PGP MESSAGE", encryptedFile},
+	{"$ANSIBLE_VAULT;", encryptedFile},
+	{"LUKS\xba\xbe", encryptedFile},
+}
+
+// mediaKinds are the beginnings of pictures, sound and fonts, which are random to
+// look at and hold no text but what stands in their bytes.
+var mediaKinds = []string{
+	"\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF", "OggS", "fLaC", "ID3", "\xff\xfb", "\xff\xf3", "\xff\xf1", "\xff\xf9", "\x1a\x45\xdf\xa3",
+	"II*\x00", "MM\x00*", "wOFF", "wOF2", "8BPS", "\xff\x0a", "BM",
+}
+
+// recognise tells the kind of a medium by its first bytes, and what it is where it
+// cannot be opened.
+func recognise(head []byte) (kind, string) {
+	has := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	text := isTextual(head)
+	switch {
+	case len(head) >= 10 && has("\x1f\x8b\x08") && head[3]&0xe0 == 0: // RFC 1952, 2.3
+		return gzipFile, ""
+	case len(head) >= 10 && has("BZh") && head[3] >= '1' && head[3] <= '9' && (has(string(head[:4])+"1AY&SY") || has(string(head[:4])+"\x17rE8P\x90")):
+		return bzip2File, ""
+	case has("PK\x03\x04"), has("PK\x05\x06"), has("PK\x07\x08"):
+		return zipFile, ""
+	case isTar(head):
+		return tarFile, ""
+	case bytes.HasPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("%PDF-")), !text && bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
+		return pdfFile, ""
+	case isZlib(head):
+		return zlibFile, ""
+	}
+	for _, c := range closedKinds {
+		if has(c.magic) && (!text || c.what == encryptedFile) {
+			return closedFile, c.what
+		}
+	}
+	if text {
+		return plainly, ""
+	}
+	if len(head) >= 8 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18")) { // RFC 8878, 3.1.2
+		return closedFile, "zstd archive"
+	}
+	if len(head) >= 12 && string(head[8:12]) == "DUCK" {
+		return closedFile, "duckdb database"
+	}
+	for _, magic := range mediaKinds {
+		if has(magic) {
+			return plainly, ""
+		}
+	}
+	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
+		return plainly, ""
+	}
+	if scattered(head) {
+		return closedFile, "encrypted, or compressed in a way that is not known"
+	}
+	return plainly, ""
+}
+
+// isTextual reports whether a beginning is UTF-8 without zero bytes, as far as whole
+// characters go.
+func isTextual(head []byte) bool {
+	for n := 1; n <= utf8.UTFMax && n < len(head); n++ {
+		if !utf8.RuneStart(head[len(head)-n]) {
+			continue
+		}
+		if !utf8.FullRune(head[len(head)-n:]) {
+			head = head[:len(head)-n]
+		}
+		break
+	}
+	return bytes.IndexByte(head, 0) < 0 && utf8.Valid(head)
+}
+
+// isTar checks the sum of the first header (POSIX pax, ustar): old tars say nothing
+// else of themselves.
+func isTar(head []byte) bool {
+	if len(head) < 512 || head[0] == 0 {
+		return false
+	}
+	want, digits := 0, strings.Trim(string(head[148:156]), " \x00")
+	if digits == "" {
+		return false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '7' {
+			return false
+		}
+		want = want<<3 | int(c-'0')
+	}
+	sum := 0
+	for i, c := range head[:512] {
+		if i >= 148 && i < 156 {
+			c = ' '
+		}
+		sum += int(c)
+	}
+	return sum == want
+}
+
+// isZlib tells the two bytes of zlib (RFC 1950, 2.2) from other data by what comes
+// behind them: text has no such bytes there.
+func isZlib(head []byte) bool {
+	if len(head) < 8 || head[0] != 0x78 || binary.BigEndian.Uint16(head)%31 != 0 || head[1]&0x20 != 0 {
+		return false
+	}
+	return !isASCII(string(head[2:8]))
+}
+
+// minScattered is the shortest beginning that tells anything by how often each byte
+// stands in it.
+const minScattered = 1024
+
+// scattered reports whether bytes stand about as often as one another, as those of
+// what is encrypted do and no others: text, records, vectors and machine code are
+// far off. The bound is six standard deviations of chi squared above its mean.
+func scattered(head []byte) bool {
+	if len(head) < minScattered {
+		return false
+	}
+	var count [256]int
+	for _, c := range head {
+		count[c]++
+	}
+	mean := float64(len(head)) / 256
+	chi := 0.0
+	for _, n := range count {
+		d := float64(n) - mean
+		chi += d * d / mean
+	}
+	return chi < 390
+}

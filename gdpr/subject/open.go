@@ -1,0 +1,374 @@
+package subject
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// bounds keep what comes out of a small file from taking a day or the memory. Beyond
+// them a medium counts as one that was not opened, never as clean.
+type bounds struct {
+	nested int   // how deep containers may stand inside one another
+	memory int64 // of a container that must be read at any place, and lies in another one
+	out    int64 // how much may come out whatever its size
+	ratio  int64 // and how much more for each of its bytes
+	most   int64 // but never more than this
+}
+
+var usual = bounds{nested: 4, memory: 64 << 20, out: 1 << 30, ratio: 100, most: 16 << 30}
+
+// Leaf looks at bytes that are no container: a medium itself, or a member of an
+// archive or what was compressed, by the names that lead to it, where it has any.
+type Leaf func(member string, r io.Reader) error
+
+// Each hands every leaf of a medium over: what is compressed is expanded, archives
+// and documents are opened. name is told of each name that a container gives. The
+// result says in words what could not be opened; the bytes of that are handed over as
+// they are. An error is one of leaf, of the context, or of reading the medium itself.
+func Each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string)) ([]string, error) {
+	return each(ctx, medium, leaf, name, usual)
+}
+
+func each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string), b bounds) ([]string, error) {
+	o := &opening{ctx: ctx, leaf: leaf, name: name, bounds: b}
+	in := &counted{r: medium, n: &o.in}
+	if at, size, ok := random(medium); ok {
+		o.at, o.size = at, size
+	}
+	err := o.open("", in, 0)
+	if errors.Is(err, errTooMuch) {
+		err = nil // what stands behind it is looked at no more, which was said
+	}
+	if o.more > 0 {
+		o.closed = append(o.closed, fmt.Sprintf("and %d more that could not be opened", o.more))
+	}
+	return o.closed, err
+}
+
+// opening is one walk.
+type opening struct {
+	ctx    context.Context
+	leaf   Leaf
+	name   func(string)
+	bounds bounds
+
+	at   io.ReaderAt // the medium, where it can be read at any place
+	size int64
+
+	in, out int64 // bytes read of the medium, and that came out of containers
+	closed  []string
+	more    int // that are not told
+}
+
+// maxTold is how many of what could not be opened are named.
+const maxTold = 8
+
+// counted counts what is read, and tells an error of the medium from one of what it
+// holds.
+type counted struct {
+	r io.Reader
+	n *int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	if err != nil && err != io.EOF {
+		err = errUnread
+	}
+	return n, err
+}
+
+var (
+	errUnread  = errors.New("the medium cannot be read")
+	errTooMuch = errors.New("too much comes out of it")
+)
+
+// metered bounds what comes out of containers.
+type metered struct {
+	r io.Reader
+	o *opening
+}
+
+func (m metered) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.o.out += int64(n)
+	if m.o.out > min(m.o.bounds.most, m.o.bounds.out+m.o.bounds.ratio*max(m.o.in, m.o.size)) {
+		return n, errTooMuch
+	}
+	return n, err
+}
+
+// random gives a medium that can be read at any place.
+func random(r io.Reader) (io.ReaderAt, int64, bool) {
+	at, ok := r.(io.ReaderAt)
+	if !ok {
+		return nil, 0, false
+	}
+	switch r := r.(type) {
+	case interface{ Stat() (fs.FileInfo, error) }:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			return at, info.Size(), true
+		}
+	case *bytes.Reader:
+		return at, r.Size(), true
+	case *strings.Reader:
+		return at, r.Size(), true
+	}
+	return nil, 0, false
+}
+
+// not notes what was not opened.
+func (o *opening) not(member, why string) {
+	if member != "" {
+		why = "in " + member + ": " + why
+	}
+	switch {
+	case slices.Contains(o.closed, why):
+	case len(o.closed) == maxTold:
+		o.more++
+	default:
+		o.closed = append(o.closed, why)
+	}
+}
+
+const byHand = "; look inside by hand"
+
+// open hands over one medium or member.
+func (o *opening) open(member string, r io.Reader, depth int) error {
+	if err := o.ctx.Err(); err != nil {
+		return model.FromContext(o.ctx, "scan")
+	}
+	b := bufio.NewReaderSize(r, headSize)
+	head, err := b.Peek(headSize)
+	if err != nil && err != io.EOF {
+		return o.broken(member, err)
+	}
+	k, what := recognise(head)
+	switch {
+	case k == plainly:
+	case k == closedFile:
+		o.not(member, what+": not opened"+byHand)
+	case depth >= o.bounds.nested:
+		o.not(member, fmt.Sprintf("more than %d compressed files stand inside one another: not opened%s", o.bounds.nested, byHand))
+	default:
+		return o.inside(k, member, b, depth)
+	}
+	return o.hand(member, b)
+}
+
+// hand gives the bytes of a leaf, and looks whether they came to their end.
+func (o *opening) hand(member string, r io.Reader) error {
+	var failed error
+	err := o.leaf(member, readerFunc(func(p []byte) (int, error) {
+		n, err := r.Read(p)
+		if err != nil && err != io.EOF {
+			failed = err
+		}
+		return n, err
+	}))
+	if failed != nil && o.ctx.Err() == nil {
+		return o.broken(member, failed)
+	}
+	return err
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// broken says what becomes of bytes that do not come to their end: of the medium's
+// own it is an error, of a container's a thing that was not looked at.
+func (o *opening) broken(member string, err error) error {
+	switch {
+	case o.ctx.Err() != nil:
+		return model.FromContext(o.ctx, "scan")
+	case errors.Is(err, errUnread):
+		return unread()
+	case errors.Is(err, errTooMuch):
+		o.not(member, "more comes out of it than is looked at"+byHand)
+		return errTooMuch
+	}
+	o.not(member, "what is compressed could not be read to the end"+byHand)
+	return nil
+}
+
+func (o *opening) inside(k kind, member string, b *bufio.Reader, depth int) error {
+	switch k {
+	case gzipFile:
+		return o.gzip(member, b, depth)
+	case bzip2File:
+		return o.open(member, metered{bzip2.NewReader(b), o}, depth+1)
+	case zlibFile:
+		z, err := zlib.NewReader(b)
+		if err != nil {
+			return o.hand(member, b)
+		}
+		return o.open(member, metered{z, o}, depth+1)
+	case tarFile:
+		return o.tar(member, b, depth)
+	case zipFile, pdfFile:
+		at, size := o.at, o.size
+		if depth > 0 || at == nil {
+			all, err := io.ReadAll(io.LimitReader(b, o.bounds.memory+1))
+			switch {
+			case err != nil:
+				return o.broken(member, err)
+			case int64(len(all)) > o.bounds.memory:
+				o.not(member, fmt.Sprintf("more than %d MiB that can only be opened as a whole: not opened%s", o.bounds.memory>>20, byHand))
+				return o.hand(member, io.MultiReader(bytes.NewReader(all), b))
+			}
+			at, size = bytes.NewReader(all), int64(len(all))
+		}
+		if k == pdfFile {
+			return o.pdf(member, at, size)
+		}
+		return o.zip(member, at, size, depth)
+	}
+	return o.hand(member, b)
+}
+
+// gzip expands the parts that stand behind one another in a file.
+func (o *opening) gzip(member string, b *bufio.Reader, depth int) error {
+	z, err := gzip.NewReader(b)
+	if err != nil {
+		return o.broken(member, err)
+	}
+	o.named(z.Name, z.Comment, string(z.Extra))
+	return o.open(member, metered{parts{z, b, o}, o}, depth+1)
+}
+
+// parts reads the parts of a gzip file as one, and tells the name of each.
+type parts struct {
+	z *gzip.Reader
+	b *bufio.Reader
+	o *opening
+}
+
+func (p parts) Read(buf []byte) (int, error) {
+	p.z.Multistream(false)
+	n, err := p.z.Read(buf)
+	if err != io.EOF {
+		return n, err
+	}
+	if _, err := p.b.Peek(1); err == io.EOF {
+		return n, io.EOF
+	}
+	if err := p.z.Reset(p.b); err != nil {
+		return n, err
+	}
+	p.o.named(p.z.Name, p.z.Comment, string(p.z.Extra))
+	return n, nil
+}
+
+// named tells of names that a container gives.
+func (o *opening) named(names ...string) {
+	for _, n := range names {
+		if n != "" {
+			o.name(n)
+		}
+	}
+}
+
+// within is the name of what stands in a member.
+func within(member, name string) string {
+	if member == "" {
+		return name
+	}
+	return member + " → " + name
+}
+
+// tar opens its members, and looks at what stands behind its end.
+func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
+	t := tar.NewReader(b)
+	for {
+		h, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return o.broken(member, err)
+		}
+		o.named(h.Name, h.Linkname, h.Uname, h.Gname)
+		for k, v := range h.PAXRecords {
+			o.named(k, v)
+		}
+		if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeGNUSparse {
+			continue
+		}
+		if err := o.open(within(member, h.Name), metered{t, o}, depth+1); err != nil {
+			return err
+		}
+	}
+	return o.hand(member, b)
+}
+
+// zip opens its members, and looks at the bytes between them, where what was taken
+// out of it may still stand.
+func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) error {
+	z, err := zip.NewReader(at, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		o.not(member, "a zip archive that cannot be read"+byHand)
+		return o.hand(member, io.NewSectionReader(at, 0, size))
+	}
+	o.named(z.Comment)
+	z.RegisterDecompressor(12, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
+	type span struct{ from, to int64 }
+	var taken []span
+	for _, f := range z.File {
+		inside := within(member, f.Name)
+		o.named(f.Name, f.Comment, string(f.Extra))
+		if from, err := f.DataOffset(); err == nil && f.CompressedSize64 <= uint64(size) {
+			taken = append(taken, span{from, from + int64(f.CompressedSize64)})
+		}
+		if strings.HasSuffix(f.Name, "/") && f.UncompressedSize64 == 0 {
+			continue
+		}
+		if f.Flags&1 != 0 {
+			o.not(inside, "encrypted: not opened"+byHand)
+			continue
+		}
+		r, err := f.Open()
+		if err != nil {
+			o.not(inside, "compressed in a way that is not known: not opened"+byHand)
+			continue
+		}
+		err = o.open(inside, metered{r, o}, depth+1)
+		_ = r.Close() // it is only read
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(taken, func(a, b span) int {
+		if a.from < b.from {
+			return -1
+		}
+		return 1
+	})
+	var between []io.Reader
+	done := int64(0)
+	for _, s := range append(taken, span{size, size}) {
+		if s.from > done {
+			between = append(between, io.NewSectionReader(at, done, s.from-done), strings.NewReader("\x00"))
+		}
+		done = max(done, min(s.to, size))
+	}
+	return o.hand(within(member, Between), metered{io.MultiReader(between...), o})
+}
+
+// Between is the name of the bytes of an archive that belong to none of its members.
+const Between = "(between its members)"
