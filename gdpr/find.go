@@ -316,7 +316,11 @@ func (f *Found) words(own []string) string {
 		parts = append(parts, what+" in "+strings.Join(f.Named, ", "))
 	}
 	for _, m := range f.Methods {
-		if m != subject.Exact {
+		switch m {
+		case subject.Exact:
+		case subject.Unmarked, subject.Marked:
+			parts = append(parts, string(m))
+		default:
 			parts = append(parts, "by "+string(m))
 		}
 	}

@@ -60,7 +60,27 @@ func varies(t string) bool {
 // mayVary reports whether a text may hold an identifier in another form. It is a
 // cheap no for most texts.
 func (m *Matcher) mayVary(text string) bool {
-	return m.unanchored || m.anchors != nil && m.anchors.any(text) || strings.Contains(text, "=\n") || strings.Contains(text, "=\r\n")
+	return m.unanchored || m.named && mayMark(text) || m.anchors != nil && m.anchors.any(text) || strings.Contains(text, "=\n") || strings.Contains(text, "=\r\n")
+}
+
+// mayMark reports whether what is encoded in a text, or Latin-1, may be a letter with a
+// mark: that breaks up what stands in all other forms of a name.
+func mayMark(text string) bool {
+	for i := 0; i+1 < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			if text[i+1] == 'u' {
+				return true
+			}
+		case c == '%' || c == '=':
+			if d := hexDigit(text[i+1]); d >= 8 || c == '%' && d == 2 { // %2525 is a % that is encoded
+				return true
+			}
+		case c == '&':
+			return true
+		}
+	}
+	return !utf8.ValidString(text)
 }
 
 // anchored marks the pattern of an anchor, and overLines that of a name over two

@@ -85,3 +85,33 @@ func (v view) candidates(lengths []int, yield func(normal, exact string, start, 
 	}
 	return true
 }
+
+// PlainsOf are the forms in which a name is known without its marks (marks.go); none
+// for what is no name.
+func PlainsOf(id string) []string { return newTerm(strings.TrimSpace(id)).plain }
+
+// Plains is Candidates over a text without its marks, as far as that is another one
+// than its normal form or names may be spelled in it: plain is the form of PlainsOf.
+func Plains(text string, lengths []int, yield func(plain, exact string, start, end int) bool) {
+	for _, v := range views(text) {
+		u := unmark(v.text)
+		for lo := range len(u.text) {
+			if lo > 0 && (wordByte(u.text[lo-1]) || u.at[lo] == u.at[lo-1]) || u.text[lo] == ' ' || u.text[lo]&0xc0 == 0x80 {
+				continue
+			}
+			for _, n := range lengths {
+				hi := lo + n
+				if hi > len(u.text) || hi < len(u.text) && (wordByte(u.text[hi]) || u.text[hi]&0xc0 == 0x80) || u.at[hi] == u.at[hi-1] {
+					continue
+				}
+				from, to := int(u.at[lo]), int(u.at[hi])
+				if !v.whole(from, to, shapeOf(v.text[from:to])) {
+					continue
+				}
+				if !yield(u.text[lo:hi], v.mid[v.midOf(from):v.midEnd(to)], v.start(from), v.end(to)) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -76,6 +76,29 @@ func newByteForms(terms []term) *byteForms {
 				add(pattern{bytes: b, fold: true, term: i, method: UTF16, wide: wide})
 			}
 		}
+		for _, v := range unmarkedForms(t) {
+			add(pattern{bytes: []byte(v), fold: true, term: i, method: Unmarked})
+			for wide, order := range map[int]func([]byte, uint16) []byte{1: little, 2: big} {
+				var b []byte
+				for _, u := range utf16.Encode([]rune(v)) {
+					b = order(b, u)
+				}
+				add(pattern{bytes: b, fold: true, term: i, method: UTF16, wide: wide})
+			}
+			for _, form := range []string{percentForm(v), strings.ReplaceAll(v, " ", "+")} {
+				if form != v {
+					add(pattern{bytes: []byte(form), fold: true, term: i, method: Percent})
+				}
+			}
+			for _, core := range base64Cores(v) {
+				p := pattern{bytes: []byte(core), term: i, method: Base64}
+				n := len(all)
+				add(p)
+				if len(all) > n {
+					f.base64 = append(f.base64, p)
+				}
+			}
+		}
 		for _, v := range slugForms(t) {
 			add(pattern{bytes: []byte(v), fold: true, term: i, method: Slug})
 		}

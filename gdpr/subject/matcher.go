@@ -4,8 +4,9 @@
 //
 // # Forms
 //
-// Other case, width and composition, look-alike letters, invisible characters, white
-// space and line breaks, also of a quotation or a comment; escapes of JSON, percent
+// Other case, width and composition, look-alike letters, names without their marks or
+// with some that the identifier has not (marks.go), invisible characters, white space
+// and line breaks, also of a quotation or a comment; escapes of JSON, percent
 // encoding, entities of HTML, quoted-printable, three of them inside one another;
 // slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
 // not; an index's terms without their first bytes. Discovery, redaction, suppression
@@ -23,7 +24,8 @@
 // of Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped
 // at fewer than 40 characters. In the bytes of a medium, where no item is read, also:
 // base64 of an identifier under six characters or wrapped at fewer than 64, and a soft
-// line break of quoted-printable inside a word.
+// line break of quoted-printable inside a word; marks that the identifier has not, but
+// for those of Latin letters in UTF-8 and in escapes of JSON.
 package subject
 
 import (
@@ -49,9 +51,11 @@ const (
 	Base64   Method = "base64"      // at any of the three alignments
 	Entity   Method = "html-entity" // &euml; &#235; &#xEB;
 	Quoted   Method = "quoted-printable"
-	Latin1   Method = "latin-1"        // or Windows-1252
-	UTF16    Method = "utf-16"         // either byte order
-	Archive  Method = "archive"        // inside what is compressed, an archive or a document, or as a name in it
+	Latin1   Method = "latin-1" // or Windows-1252
+	UTF16    Method = "utf-16"  // either byte order
+	Archive  Method = "archive" // inside what is compressed, an archive or a document, or as a name in it
+	Unmarked Method = "spelled without its marks"
+	Marked   Method = "spelled with marks"
 	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
@@ -72,6 +76,8 @@ type term struct {
 	rare   string   // the word of folded that fewest other texts hold
 	slugs  []string // its words as slugs join them, then without marks; empty: it has no slug of its own
 	shape  shape
+	plain  []string // of a name: without its marks, then spelled out (marks.go)
+	marks  []uint8  // what was taken from each byte of the first
 	runs   []string // what stands in it whatever it is written in (anchor.go)
 	gaps   []int
 	anchor int
@@ -83,14 +89,16 @@ type term struct {
 // Matcher looks for one person's identifiers. It is immutable and safe for
 // concurrent use.
 type Matcher struct {
-	terms []term
-	quick *sieve // over the longest words of all terms, to pass over text cheaply
-	rare  *sieve // over their rarest words
-	bytes *byteForms
+	terms  []term
+	quick  *sieve // over the longest words of all terms, to pass over text cheaply
+	rare   *sieve // over their rarest words
+	bytes  *byteForms
+	marked *letterNeighbours
 
 	short []int // terms that base64 hides (base64.go)
 
 	anchors    *sieve // what stands in every form of an identifier that has several
+	named      bool   // there is a name that may be written with marks or without
 	unanchored bool   // there is one of which nothing does
 }
 
@@ -118,7 +126,7 @@ func New(terms ...string) (*Matcher, error) {
 	for i, t := range m.terms {
 		words = append(words, pattern{bytes: []byte(t.word), fold: true, term: i})
 		rare = append(rare, pattern{bytes: []byte(t.rare), fold: true, term: i})
-		for _, slug := range t.slugs[min(1, len(t.slugs)):] {
+		for _, slug := range slices.Concat(t.slugs[min(1, len(t.slugs)):], t.plain) {
 			fields := strings.Fields(slug)
 			words = append(words, pattern{bytes: []byte(longest(fields)), fold: true, term: i})
 			rare = append(rare, pattern{bytes: []byte(rarest(fields)), fold: true, term: i})
@@ -127,6 +135,7 @@ func New(terms ...string) (*Matcher, error) {
 	m.quick, m.rare = newSieve(words), newSieve(rare)
 	var anchors []pattern
 	for i, t := range m.terms {
+		m.named = m.named || t.plain != nil
 		if !varies(t.text) {
 			continue
 		}
@@ -138,6 +147,7 @@ func New(terms ...string) (*Matcher, error) {
 	}
 	m.anchors = newSieve(anchors)
 	m.bytes = newByteForms(m.terms)
+	m.marked = neighboursOf(m.terms)
 	for i := range m.terms {
 		if m.terms[i].hidden() {
 			m.short = append(m.short, i)
@@ -154,6 +164,9 @@ func newTerm(t string) term {
 	}
 	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
 	out.shape = shapeOf(out.folded)
+	if out.plain = plainForms(&out); out.plain != nil {
+		out.marks = unmark(out.folded).marks
+	}
 	out.runs, out.gaps, out.anchor = fragments(t)
 	words := slugOf(out.folded, out.strict)
 	if words != "" {
@@ -346,6 +359,9 @@ func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first
 				return hits
 			}
 		}
+	}
+	if hits = m.inPlain(hits, v, first); first && len(hits) > 0 {
+		return hits
 	}
 	return m.inSlugs(hits, v, first)
 }

@@ -29,12 +29,12 @@ func (f *Friends) Add(m *Matcher, text string) {
 	}
 	b := []byte(text)
 	m.bytes.all.scan(b, 0, func(p *pattern, at int) bool {
-		if p.method != Exact && p.method != Prefix && p.method != Slug {
+		if p.method != Exact && p.method != Prefix && p.method != Slug && p.method != Unmarked {
 			return true
 		}
 		end := at + len(p.bytes)
 		sh := m.terms[p.term].shape
-		if p.method == Exact && boundary(b, at, end, sh) || p.method == Slug && slugBoundary(b, at, end, sh == name) {
+		if (p.method == Exact || p.method == Unmarked) && boundary(b, at, end, sh) || p.method == Slug && slugBoundary(b, at, end, sh == name) {
 			return true
 		}
 		if f.words == nil {
@@ -288,6 +288,7 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friend
 		}
 		return true
 	})
+	more = m.inMarked(more, b, from, limit, binary, friends)
 	return apart(out, m.inWrapped(more, b, from, limit), from, limit)
 }
 

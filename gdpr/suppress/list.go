@@ -48,13 +48,15 @@ type Term struct {
 	Length int    `json:"length"`
 	Strict bool   `json:"strict,omitempty"`
 	// Slug: the hash is of the form in which ids and file names write the identifier.
-	Slug string `json:"slug,omitempty"` // "id" or "name"
+	Slug string `json:"slug,omitempty"` // "id" or "name"; "plain" or "letters" of a name without its marks
 }
 
 // kinds of slugs.
 const (
 	slugID   = "id"
 	slugName = "name"
+	plain    = "plain"   // it has marks
+	letters  = "letters" // it has none: the hash is of its normal form
 )
 
 // Open names the files; nothing is read or made.
@@ -177,6 +179,13 @@ func hashTerms(k Key, t string) []Term {
 		}
 		out = append(out, h)
 	}
+	for _, p := range subject.PlainsOf(t) {
+		h := Term{Hash: k.sum("term-plain", p).String(), Length: len(p), Slug: plain}
+		if p == n {
+			h.Slug = letters
+		}
+		out = append(out, h)
+	}
 	return out
 }
 
@@ -271,6 +280,8 @@ type Index struct {
 	exact   terms // by the exact text, under the length of the normal form
 	lens    []int // of both
 	slugs   terms
+	plains  terms // names without their marks
+	lost    []int // lengths of those that have some
 	// shortest is the length of the shortest of all.
 	shortest int
 	names    map[hash]bool // slugs of names, which may stand in a longer slug
@@ -299,6 +310,11 @@ func newIndex(k Key, persons []Person) *Index {
 			h, ok := parseHash(t.Hash)
 			switch {
 			case !ok:
+			case t.Slug == plain || t.Slug == letters:
+				x.plains.add(h, t.Length, i)
+				if t.Slug == plain && !slices.Contains(x.lost, t.Length) {
+					x.lost = append(x.lost, t.Length)
+				}
 			case t.Slug != "":
 				x.slugs.add(h, t.Length, i)
 				x.names[h] = t.Slug == slugName
@@ -309,7 +325,7 @@ func newIndex(k Key, persons []Person) *Index {
 			}
 		}
 	}
-	if all := slices.Concat(x.normal.lens, x.exact.lens, x.slugs.lens); len(all) > 0 {
+	if all := slices.Concat(x.normal.lens, x.exact.lens, x.slugs.lens, x.plains.lens); len(all) > 0 {
 		x.shortest = slices.Min(all)
 	}
 	x.lens = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(x.normal.lens), x.exact.lens...))))
@@ -362,6 +378,20 @@ func (x *Index) find(text string, all bool) []Match {
 		h := x.key.sum("term-slug", slug)
 		i, ok := x.slugs.persons[h]
 		if ok = ok && (whole || x.names[h]); ok && !covered(out, start, end) {
+			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
+		}
+		return !ok || all
+	})
+	lens := x.plains.lens
+	if ascii(text) && !strings.ContainsAny(text, `\%&=`) { // no marks are in it
+		lens = x.lost
+	}
+	if len(out) > 0 && !all || len(lens) == 0 {
+		return out
+	}
+	subject.Plains(text, lens, func(name, exact string, start, end int) bool {
+		i, ok := x.plains.persons[x.key.sum("term-plain", name)]
+		if ok && !covered(out, start, end) {
 			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
 		}
 		return !ok || all
