@@ -3,103 +3,178 @@ package subject
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // In the bytes of a medium a name that bears marks which the identifier has not, or
-// lacks some that it has, is looked for by its marked letters: what stands beside such
-// a letter must stand beside it in the name.
+// lacks some that it has, is looked for by its marked letters, in UTF-8 and in escapes
+// of JSON: the word in which one stands must be one of the name's, letter by letter.
 
-// letterNeighbours are the letters of names and what may stand beside each of them.
-type letterNeighbours struct {
-	before, after [26]uint32 // bits of letters; the last ones for what is no letter
-	any           uint32
+// markedWords are the words of names in Latin letters, without marks.
+type markedWords struct {
+	words []string
+	first [utf8.RuneSelf]bool // the letters that they are made of
+	// pairs are the two bytes with which such a letter begins that has a mark, or a mark,
+	// by their last six bits.
+	pairs [64][64]bool
+	// before and behind are the bytes that may stand beside such a letter: letters of the
+	// words, what parts words, and the ends and beginnings of other marked letters and of
+	// what shows nothing.
+	before, behind [256]bool
 }
 
-// noLetter is the bit of a space and the like, and of what is not ASCII.
-const noLetter = 1 << 26
-
-func letterBit(c byte) uint32 {
-	if c = lower(c); c >= 'a' && c <= 'z' {
-		return 1 << (c - 'a')
-	}
-	return noLetter
-}
-
-// neighboursOf are those of all names in Latin letters; nil where there are none.
-func neighboursOf(terms []term) *letterNeighbours {
-	var out letterNeighbours
+// markedOf are those of all names; nil where there are none.
+func markedOf(terms []term) *markedWords {
+	var out markedWords
 	for _, t := range terms {
 		if len(t.plain) == 0 || !isASCII(t.plain[0]) {
 			continue
 		}
-		p := t.plain[0]
-		for i := range len(p) {
-			if letterBit(p[i]) == noLetter {
-				continue
+		for _, w := range strings.Fields(t.plain[0]) {
+			if !slices.Contains(out.words, w) {
+				out.words = append(out.words, w)
 			}
-			k := p[i] - 'a'
-			out.any |= 1 << k
-			before, after := uint32(noLetter), uint32(noLetter)
-			if i > 0 {
-				before = letterBit(p[i-1])
+			for i := range len(w) {
+				out.first[w[i]] = true
 			}
-			if i+1 < len(p) {
-				after = letterBit(p[i+1])
-			}
-			out.before[k] |= before
-			out.after[k] |= after
 		}
 	}
-	if out.any == 0 {
+	if out.words == nil {
 		return nil
+	}
+	for c := range out.before {
+		switch {
+		case c < utf8.RuneSelf:
+			ok := !wordByte(byte(c)) || c == '_' || out.first[lower(byte(c))]
+			out.before[c], out.behind[c] = ok || c >= '0' && c <= '9', ok // the end of an escape, too
+		default:
+			out.before[c], out.behind[c] = c < 0xc0, c >= 0xc2 && c <= 0xcd || c == 0xe1 || c == 0xe2
+		}
+	}
+	for r := rune(0xc0); r < 0x1f00; r++ {
+		if r == 0x370 {
+			r = 0x1e00
+		}
+		if s, ok := letterOf(r); ok && (s == "" && r >= 0x300 && r < 0x370 || s != "" && out.first[s[0]]) {
+			b := string(r)
+			out.pairs[b[0]&0x3f][b[1]&0x3f] = true
+		}
 	}
 	return &out
 }
 
-// beside reports whether a letter may stand between two bytes in a name. Of what is no
-// ASCII nothing is known.
-func (l *letterNeighbours) beside(before, c, after byte) bool {
-	c = lower(c)
-	if c < 'a' || c > 'z' || l.any&(1<<(c-'a')) == 0 {
-		return false
-	}
-	k := c - 'a'
-	return (before >= utf8.RuneSelf || l.before[k]&letterBit(before) != 0) && (after >= utf8.RuneSelf || l.after[k]&letterBit(after) != 0)
-}
-
-// plainLetters are the letters of U+00C0 to U+024F without their marks, the first of
-// those that one stands for; 0 where that is not ASCII.
-var plainLetters = func() (out [0x250 - 0xc0]byte) {
+// plainLetters are the letters of U+00C0 to U+024F folded, without their marks; empty
+// for what is none, or is not ASCII then.
+var plainLetters = func() (out [0x250 - 0xc0]string) {
 	for i := range out {
-		if u := unmark(fold(string(rune(0xc0 + i))).text); u.text != "" && u.text[0] < utf8.RuneSelf && letterBit(u.text[0]) != noLetter {
-			out[i] = u.text[0]
+		if s := unmark(fold(string(rune(0xc0 + i))).text).text; s != "" && isASCII(s) && s[0] >= 'a' && s[0] <= 'z' {
+			out[i] = s
 		}
 	}
 	return out
 }()
 
-// plainLetter is a marked letter at b[i] without its mark, and where it begins and ends;
-// 0 where there is none. A mark that stands by itself belongs to the letter before it.
-func plainLetter(b []byte, i int) (c byte, lo, hi int) {
-	if i+1 >= len(b) || b[i+1]&0xc0 != 0x80 {
-		return 0, i, i
+// asciiLetters are the ASCII characters folded.
+var asciiLetters = func() (out [utf8.RuneSelf]string) {
+	for i := range out {
+		out[i] = string(rune(lower(byte(i))))
 	}
-	switch lead := b[i]; {
-	case lead >= 0xc3 && lead <= 0xc9:
-		if r := int(lead&0x1f)<<6 | int(b[i+1]&0x3f); r < 0x250 {
-			return plainLetters[r-0xc0], i, i + 2
-		}
-	case (lead == 0xcc || lead == 0xcd && b[i+1] < 0xb0) && i > 0:
-		return b[i-1], i - 1, i + 2
-	case lead == 0xe1 && i+2 < len(b) && b[i+1] >= 0xb8 && b[i+1] <= 0xbb: // Latin Extended Additional
-		r, n := utf8.DecodeRune(b[i:])
-		if f := foldOf(r); n == 3 && f.text != "" {
-			return f.text[0], i, i + n
+	return out
+}()
+
+// letterOf is a character of a name's word without its mark: empty for a mark itself,
+// and for what shows nothing. false for what belongs to no word.
+func letterOf(r rune) (string, bool) {
+	switch {
+	case r < utf8.RuneSelf:
+		return asciiLetters[r], true
+	case r >= 0xc0 && r < 0x250:
+		return plainLetters[r-0xc0], plainLetters[r-0xc0] != ""
+	case r >= 0x300 && r < 0x370, ignorable(r):
+		return "", true
+	case r >= 0x1e00 && r < 0x1f00: // Latin Extended Additional
+		s := unmark(foldOf(r).text).text
+		return s, isASCII(s)
+	}
+	return "", false
+}
+
+// runeAt is the character at b[i], or the one that an escape of JSON stands for there.
+func runeAt(b []byte, i int) (rune, int) {
+	if b[i] == '\\' && i+6 <= len(b) && b[i+1] == 'u' {
+		if r, n := escape(string(b[i : i+6])); n > 0 {
+			return r, n
 		}
 	}
-	return 0, i, i
+	return utf8.DecodeRune(b[i:])
+}
+
+func runeBefore(b []byte, i int) (rune, int) {
+	if i >= 6 && b[i-6] == '\\' && b[i-5] == 'u' {
+		if r, n := escape(string(b[i-6 : i])); n > 0 {
+			return r, n
+		}
+	}
+	return utf8.DecodeLastRune(b[max(0, i-utf8.UTFMax):i])
+}
+
+// reads reports whether the word at b[i:] goes on with some letters, and readsBack
+// whether what ends at i does so with others.
+func reads(b []byte, i int, want string) bool {
+	for want != "" {
+		if i >= len(b) {
+			return false
+		}
+		r, n := runeAt(b, i)
+		s, ok := letterOf(r)
+		if !ok || !strings.HasPrefix(want, s) {
+			return false
+		}
+		want, i = want[len(s):], i+n
+	}
+	return true
+}
+
+func readsBack(b []byte, i int, want string) bool {
+	for want != "" {
+		if i <= 0 {
+			return false
+		}
+		r, n := runeBefore(b, i)
+		s, ok := letterOf(r)
+		if !ok || !strings.HasSuffix(want, s) {
+			return false
+		}
+		want, i = want[:len(want)-len(s)], i-n
+	}
+	return true
+}
+
+// at reports whether a marked letter stands at b[i:] in one of the words.
+func (w *markedWords) at(b []byte, i int) bool {
+	r, n := runeAt(b, i)
+	s, ok := letterOf(r)
+	if !ok || s != "" && !w.first[s[0]] || s == "" && (r < 0x300 || r >= 0x370) {
+		return false
+	}
+	for _, word := range w.words {
+		if s == "" { // a mark that stands by itself belongs to the letter before it
+			for k := 1; k <= len(word); k++ {
+				if readsBack(b, i, word[:k]) && reads(b, i+n, word[k:]) {
+					return true
+				}
+			}
+			continue
+		}
+		for k := 0; k < len(word); k++ {
+			if strings.HasPrefix(word[k:], s) && reads(b, i+n, word[k+len(s):]) && readsBack(b, i, word[:k]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // inMarked finds what begins in b[from:limit].
@@ -107,82 +182,78 @@ func (m *Matcher) inMarked(hits []Hit, b []byte, from, limit int, isBinary bool,
 	if m.marked == nil {
 		return hits
 	}
-	done := 0 // no hit is looked for twice
-	look := func(c byte, lo, hi int) {
-		before, after := byte(' '), byte(' ')
-		if lo > 0 {
-			before = b[lo-1]
+	done := 0 // where the last hit ends
+	look := func(i int) {
+		if len(hits) > 0 && done > 0 && i < done && i >= hits[len(hits)-1].Start || !m.marked.at(b, i) {
+			return
 		}
-		if hi < len(b) {
-			after = b[hi]
-		}
-		if lo >= done && m.marked.beside(before, c, after) {
-			if h, ok := m.markedAt(b, lo, isBinary, friends); ok {
-				hits, done = append(hits, h), h.End
-			}
+		if h, ok := m.markedAt(b, i, isBinary, friends); ok {
+			hits, done = append(hits, h), h.End
 		}
 	}
-	const high = 0x8080808080808080
 	end := min(len(b), limit+MaxTerm)
-	for i := from; i < end; {
-		if i+8 <= end {
-			x := binary.LittleEndian.Uint64(b[i:]) & high
-			if x == 0 {
-				i += 8
-				continue
-			}
-		}
-		for stop := min(i+8, end); i < stop; i++ {
-			if b[i] < 0xc3 || b[i] > 0xe1 || b[i] > 0xcd && b[i] != 0xe1 {
-				continue
-			}
-			if c, lo, hi := plainLetter(b, i); c != 0 {
-				look(c, lo, hi)
-			}
-		}
-	}
+	m.marked.each(b[:end], from, isBinary, look)
 	done = 0
-	for i := from; i < end; i += 2 { // escapes of JSON
+	for i := from; i < end; i += 2 {
 		n := bytes.IndexByte(b[i:end], '\\')
 		if n < 0 {
 			break
 		}
-		if i += n; i+6 > len(b) || b[i+1] != 'u' {
-			continue
-		}
-		r, n := escape(string(b[i : i+6]))
-		switch {
-		case n == 0:
-		case r >= 0x300 && r < 0x370 && i > 0:
-			look(b[i-1], i-1, i+6)
-		case r >= 0xc0 && r < 0x250 && plainLetters[r-0xc0] != 0:
-			next := i + 6
-			if next < len(b) && b[next] == '\\' { // another one follows
-				if m.marked.any&letterBit(plainLetters[r-0xc0]) != 0 && i >= done {
-					if h, ok := m.markedAt(b, i, isBinary, friends); ok {
-						hits, done = append(hits, h), h.End
-					}
-				}
-				continue
-			}
-			look(plainLetters[r-0xc0], i, next)
+		if i += n; i+6 <= end && b[i+1] == 'u' && (b[i+2] == '0' || b[i+2] == '1') {
+			look(i)
 		}
 	}
 	return hits
 }
 
-// markedAt looks for a name around a marked letter at b[at].
-func (m *Matcher) markedAt(b []byte, at int, isBinary bool, friends *Friends) (Hit, bool) {
-	const reach = 512
-	lo, hi := max(0, at-reach), min(len(b), at+reach)
-	text := string(b[lo:hi])
-	var found []Hit
-	if strings.Contains(text[max(0, at-lo-MaxTerm):min(len(text), at-lo+MaxTerm)], `\u`) {
-		found = m.inDecoded(nil, unescapeJSON(text), text, Escaped, false)
-	} else {
-		found = m.inView(nil, fold(text), text, "", false)
+// each yields where a letter of the words with a mark, or a mark, may stand in UTF-8.
+// Bytes at random hold the first byte of one everywhere: in a binary medium the letters
+// of European languages alone are looked for.
+func (w *markedWords) each(b []byte, from int, isBinary bool, yield func(i int)) {
+	try := func(i int) {
+		if i+1 < len(b) && b[i+1]&0xc0 == 0x80 && w.pairs[b[i]&0x3f][b[i+1]&0x3f] && (i == 0 || w.before[b[i-1]]) && (i+2 >= len(b) || w.behind[b[i+2]]) {
+			yield(i)
+		}
 	}
-	for _, h := range found {
+	if isBinary {
+		for _, lead := range []byte{0xc3, 0xc4, 0xc5, 0xcc} {
+			for i := from; i < len(b); i++ {
+				n := bytes.IndexByte(b[i:], lead)
+				if n < 0 {
+					break
+				}
+				i += n
+				try(i)
+			}
+		}
+		return
+	}
+	const high = 0x8080808080808080
+	for i := from; i < len(b); {
+		if i+32 <= len(b) {
+			x, y := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
+			z, u := binary.LittleEndian.Uint64(b[i+16:]), binary.LittleEndian.Uint64(b[i+24:])
+			if (x|y|z|u)&high == 0 {
+				i += 32
+				continue
+			}
+		}
+		for stop := min(i+32, len(b)); i < stop; i++ {
+			if b[i] >= 0xc3 {
+				try(i)
+			}
+		}
+	}
+}
+
+// markedAt looks for a name around a word of it that stands about b[at].
+func (m *Matcher) markedAt(b []byte, at int, isBinary bool, friends *Friends) (Hit, bool) {
+	reach := 0
+	for i := range m.terms {
+		reach = max(reach, min(maxForm, 6*len(m.terms[i].text)+maxGap))
+	}
+	lo, hi := max(0, at-reach), min(len(b), at+reach)
+	for _, h := range m.inForms(nil, string(b[lo:hi]), false) {
 		h.Start, h.End = h.Start+lo, h.End+lo
 		if h.Start <= at && at < h.End && (!isBinary || !friends.explains(b, h.Start, h.End)) {
 			return h, true

@@ -93,7 +93,7 @@ type Matcher struct {
 	quick  *sieve // over the longest words of all terms, to pass over text cheaply
 	rare   *sieve // over their rarest words
 	bytes  *byteForms
-	marked *letterNeighbours
+	marked *markedWords
 
 	short []int // terms that base64 hides (base64.go)
 
@@ -147,7 +147,7 @@ func New(terms ...string) (*Matcher, error) {
 	}
 	m.anchors = newSieve(anchors)
 	m.bytes = newByteForms(m.terms)
-	m.marked = neighboursOf(m.terms)
+	m.marked = markedOf(m.terms)
 	for i := range m.terms {
 		if m.terms[i].hidden() {
 			m.short = append(m.short, i)

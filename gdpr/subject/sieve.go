@@ -99,9 +99,9 @@ func (s *sieve) scan(b []byte, from int, yield func(p *pattern, at int) bool) bo
 	return true
 }
 
-// lanes is the length from which on a text is searched in two halves at once: each
-// step waits for the one before it, and the two halves do not wait for each other.
-const lanes = 1 << 12
+// lanes is the length from which on a text is searched in four parts at once: each
+// step waits for the one before it, and the parts do not wait for each other.
+const lanes = 1 << 13
 
 // found is an occurrence that waits for those before it.
 type found struct {
@@ -114,37 +114,55 @@ func (g *group) scan(b []byte, from int, yield func(p *pattern, at int) bool) bo
 	if len(b)-i < lanes {
 		return g.lane(b, i, len(b), yield)
 	}
-	mid := i + (len(b)-i)/2
-	j := mid
-	var late []found
-	wait := func(p *pattern, at int) bool {
-		late = append(late, found{p, at})
-		return true
+	part := (len(b) - i) / 4
+	ends := [4]int{i + part, i + 2*part, i + 3*part, len(b)}
+	j, k, l := ends[0], ends[1], ends[2]
+	var late [3][]found
+	wait := [3]func(p *pattern, at int) bool{}
+	for n := range wait {
+		wait[n] = func(p *pattern, at int) bool {
+			late[n] = append(late[n], found{p, at})
+			return true
+		}
 	}
 	shift := &g.shift
-	for i < mid && j < len(b) {
-		near, far := shift[block(b[i-1], b[i])], shift[block(b[j-1], b[j])]
-		if near == 0 {
+	for i < ends[0] && j < ends[1] && k < ends[2] && l < ends[3] {
+		si, sj := shift[block(b[i-1], b[i])], shift[block(b[j-1], b[j])]
+		sk, sl := shift[block(b[k-1], b[k])], shift[block(b[l-1], b[l])]
+		if si == 0 {
 			if !g.at(b, i, yield) {
 				return false
 			}
-			near = 1
+			si = 1
 		}
-		if far == 0 {
-			g.at(b, j, wait)
-			far = 1
+		if sj == 0 {
+			g.at(b, j, wait[0])
+			sj = 1
 		}
-		i, j = i+int(near), j+int(far)
+		if sk == 0 {
+			g.at(b, k, wait[1])
+			sk = 1
+		}
+		if sl == 0 {
+			g.at(b, l, wait[2])
+			sl = 1
+		}
+		i, j, k, l = i+int(si), j+int(sj), k+int(sk), l+int(sl)
 	}
-	if !g.lane(b, i, mid, yield) {
+	if !g.lane(b, i, ends[0], yield) {
 		return false
 	}
-	for _, o := range late {
-		if !yield(o.p, o.at) {
+	for n, at := range [3]int{j, k, l} {
+		for _, o := range late[n] {
+			if !yield(o.p, o.at) {
+				return false
+			}
+		}
+		if !g.lane(b, at, ends[n+1], yield) {
 			return false
 		}
 	}
-	return g.lane(b, j, len(b), yield)
+	return true
 }
 
 // lane searches for what the shifts cover up to a byte of b[i:end].
