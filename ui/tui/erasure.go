@@ -440,7 +440,14 @@ func (d *desk) erasureKeys(p *records) []Binding {
 			Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.withdrawDialog(r, "")) })},
 	}
 	if p.full {
-		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
+		out = slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
+		return append([]Binding{{Keys: []string{"enter"}, Hint: "receipt", Description: "read the receipt of a request that is complete",
+			Disabled: func() string {
+				if r, ok := currentErasure(p); !ok || r.State != gdpr.StateComplete {
+					return "there is a receipt when the request is complete; esc goes back"
+				}
+				return ""
+			}, Handler: request(a.showReceipt)}}, out...)
 	}
 	return append([]Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
 		Disabled: func() string {
