@@ -20,6 +20,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/gitlog", nil},
+	{"internal/sorting", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},
@@ -27,12 +28,12 @@ var layers = []layer{
 	{"internal/atomicfile", []string{"internal/atomicfile"}},
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},
-	{"quarantine", []string{"internal/safetext"}}, // the scanner, which backends use
+	{"quarantine", []string{"internal/safetext", "internal/sorting"}}, // the scanner, which backends use
 	{"audit", []string{"internal", "model", "quarantine", "backends"}},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"model"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
-	{"conflict/names", nil},
+	{"conflict/names", []string{"internal/sorting"}},
 	{"conflict/merge", nil},
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
 	{"gdpr/subject", []string{"internal", "model"}},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -95,7 +96,7 @@ func Fuse(answers []Answer) []FusedHit {
 			hits = append(hits, FusedHit{Store: a.Store, Rank: i + 1, RecallSnippet: h})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b FusedHit) int {
+	sorting.By(hits, func(a, b FusedHit) int {
 		return cmp.Or(
 			cmp.Compare(1/float64(fuseK+b.Rank), 1/float64(fuseK+a.Rank)),
 			cmp.Compare(a.Store, b.Store),

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -125,7 +126,7 @@ func (l *list) copies(emit func(Copy) bool) (bool, error) {
 			all = append(all, p)
 		}
 	}
-	slices.SortFunc(all, func(a, b paired) int {
+	sorting.By(all, func(a, b paired) int {
 		if d := strings.Compare(a.key, b.key); d != 0 {
 			return d
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memdesk/conflict/names"
+	"memdesk/internal/sorting"
 )
 
 // maxChain bounds how many markers are cut from one name.
@@ -54,7 +55,7 @@ func (t *tree) pair(c candidate) []reading {
 		}
 		level = next[:min(len(next), 64)]
 	}
-	slices.SortStableFunc(out, func(a, b reading) int { return len(b.baseID) - len(a.baseID) })
+	sorting.By(out, func(a, b reading) int { return len(b.baseID) - len(a.baseID) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -327,6 +328,6 @@ func childrenFirst(steps []Step, children map[string][]string) []Step {
 		depth[id] = n
 		return n
 	}
-	slices.SortStableFunc(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
+	sorting.By(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
 	return steps
 }

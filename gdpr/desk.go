@@ -16,6 +16,7 @@ import (
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -163,7 +164,7 @@ func (d *Desk) Get(id string) (Due, error) {
 	if err == nil {
 		p := key.Pseudonym(id)
 		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
-		slices.SortFunc(all, func(a, b Due) int {
+		sorting.By(all, func(a, b Due) int {
 			if aw, bw := a.State == StateWithdrawn, b.State == StateWithdrawn; aw != bw {
 				if aw {
 					return 1
@@ -201,7 +202,7 @@ func (d *Desk) List() ([]Due, error) {
 		}
 		out = append(out, r.due(now))
 	}
-	slices.SortFunc(out, func(a, b Due) int {
+	sorting.By(out, func(a, b Due) int {
 		if a.Done() != b.Done() {
 			if a.Done() {
 				return 1

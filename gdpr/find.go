@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memdesk/gdpr/subject"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -100,7 +101,7 @@ func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int6
 	if err := q.quarantine(ctx); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(q.found, byID)
+	sorting.By(q.found, byID)
 	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
 }

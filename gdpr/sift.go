@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -31,7 +32,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 			q.problems = append(q.problems, p)
 		}
 	}
-	slices.SortFunc(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
+	sorting.By(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
 	for i, it := range s.found {
 		q.seen[it.ID] = true
 		var err error

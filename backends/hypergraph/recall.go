@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -204,21 +204,21 @@ const fusedNote = "ranked by text and by meaning together, the best of each"
 // fuse is reciprocal rank fusion, scaled so that the best of both lists is 1.
 func fuse(text, semantic SearchResult, limit int) SearchResult {
 	byID := map[string]*Hit{}
-	var order []*Hit
+	var fused []*Hit
 	add := func(hits []Hit, weight float64) {
 		for i, h := range hits {
 			f, ok := byID[h.Node.ID]
 			if !ok {
 				f = &Hit{Node: h.Node}
 				byID[h.Node.ID] = f
-				order = append(order, f)
+				fused = append(fused, f)
 			}
 			f.Score += weight * (fuseK + 1) / float64(fuseK+1+i)
 		}
 	}
 	add(semantic.Hits, fuseSemantic)
 	add(text.Hits, fuseText)
-	slices.SortStableFunc(order, func(x, y *Hit) int {
+	sorting.By(fused, func(x, y *Hit) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Node.ID, y.Node.ID))
 	})
 	out := SearchResult{
@@ -226,7 +226,7 @@ func fuse(text, semantic SearchResult, limit int) SearchResult {
 		Bounded:   true,
 		BoundNote: joinNotes(joinNotes(fusedNote, text.BoundNote), semantic.BoundNote),
 	}
-	for _, h := range order[:min(limit, len(order))] {
+	for _, h := range fused[:min(limit, len(fused))] {
 		out.Hits = append(out.Hits, *h)
 	}
 	return out

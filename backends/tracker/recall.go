@@ -3,10 +3,10 @@ package tracker
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -85,7 +85,7 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 			out = append(out, match{i, s})
 		}
 	}
-	slices.SortStableFunc(out, func(x, y match) int {
+	sorting.By(out, func(x, y match) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), v.Updated(y.at).Compare(v.Updated(x.at)), cmp.Compare(x.at, y.at))
 	})
 	return out, nil

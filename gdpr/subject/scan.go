@@ -11,6 +11,7 @@ import (
 	"sync"
 	"unicode/utf16"
 
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -303,7 +304,7 @@ func apart(known, more []Hit, from, limit int) []Hit {
 		}
 	}
 	if len(known) > n {
-		slices.SortStableFunc(known, func(a, b Hit) int { return a.Start - b.Start })
+		sorting.By(known, func(a, b Hit) int { return a.Start - b.Start })
 	}
 	return known
 }

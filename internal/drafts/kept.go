@@ -5,8 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
+
+	"memdesk/internal/sorting"
 )
 
 // Kept is a text that was put aside.
@@ -35,7 +36,7 @@ func (f *Folder) Kept() ([]Kept, error) {
 			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size()})
 		}
 	}
-	slices.SortFunc(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
+	sorting.By(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
 	return out, nil
 }
 

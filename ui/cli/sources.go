@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +12,7 @@ import (
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/internal/clock"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 	"memdesk/quarantine/review"
 	"memdesk/ui/tui"
@@ -253,7 +253,7 @@ func (s *quarantineSource) Entry(ctx context.Context, store, id string) (tui.Qua
 		d.Fields = append(d.Fields, model.Field{Name: "hit " + strconv.Itoa(i+1),
 			Value: f.Category + " / " + f.Pattern + " at line " + strconv.Itoa(f.Line) + " column " + strconv.Itoa(f.Col)})
 	}
-	slices.SortFunc(d.Spans, func(a, b tui.Span) int { return a.Start - b.Start })
+	sorting.By(d.Spans, func(a, b tui.Span) int { return a.Start - b.Start })
 	return d, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/internal/sorting"
 )
 
 // render draws the question, the fields and the buttons; when the question has no
@@ -179,7 +180,7 @@ func (d *dialog) question(st *styles, width, room int) []string {
 		}
 		return 1
 	}
-	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
+	sorting.By(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
 	out = paragraphs(st, lines, width)
 	if d.rows = len(out); d.rows <= room {
 		d.above = 0

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/safetext"
+	"memdesk/internal/sorting"
 )
 
 // place is a row of the wrapped text: a piece of the body by its offset, or the
@@ -229,7 +230,7 @@ func over(under, top []stretch) []stretch {
 		}
 	}
 	out = append(out, top...)
-	slices.SortFunc(out, func(a, b stretch) int { return a.start - b.start })
+	sorting.By(out, func(a, b stretch) int { return a.start - b.start })
 	return out
 }
 

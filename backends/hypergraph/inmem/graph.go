@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -79,7 +80,7 @@ func (s *state) edgesOf(id string) []*edge {
 	for e := range s.memberOf[id] {
 		out = append(out, s.edges[e])
 	}
-	slices.SortFunc(out, edgeByID)
+	sorting.By(out, edgeByID)
 	return out
 }
 
@@ -128,7 +129,7 @@ func (s *state) edgesAmong(in map[string]bool) []hypergraph.Edge {
 			found = append(found, e)
 		}
 	}
-	slices.SortFunc(found, edgeByID)
+	sorting.By(found, edgeByID)
 	out := make([]hypergraph.Edge, len(found))
 	for i, e := range found {
 		out[i] = e.copyOut()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -288,7 +289,7 @@ func (s *Store) edgesByID(q *query, ids []string) ([]hypergraph.Edge, error) {
 	for i, id := range ids {
 		place[id] = i
 	}
-	slices.SortFunc(edges, func(a, b hypergraph.Edge) int { return place[a.ID] - place[b.ID] })
+	sorting.By(edges, func(a, b hypergraph.Edge) int { return place[a.ID] - place[b.ID] })
 	return edges, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -179,6 +180,6 @@ func (s *Store) edgesWithin(q *query, ids []string, reach map[string]bool) ([]hy
 	edges = slices.DeleteFunc(edges, func(e hypergraph.Edge) bool {
 		return slices.ContainsFunc(e.Members, func(m hypergraph.Membership) bool { return !reach[m.NodeID] })
 	})
-	slices.SortFunc(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
+	sorting.By(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
 	return edges, nil
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -88,7 +89,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		}
 		rows = append(rows, row{it.Header, int64(i)})
 	}
-	slices.SortFunc(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
+	sorting.By(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
 	return window(rows, req, problems)
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"memdesk/internal/sorting"
 )
 
 // Dot is the inner product of two vectors of one length. Eight sums side by side
@@ -130,7 +132,7 @@ func (b *Best[K]) Offer(key K, score float64) {
 
 // Sorted gives them, best first.
 func (b *Best[K]) Sorted() []Scored[K] {
-	slices.SortFunc(b.kept, b.compare)
+	sorting.By(b.kept, b.compare)
 	return b.kept
 }
 

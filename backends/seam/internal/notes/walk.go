@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -131,7 +132,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	if err := w.directory(ctx, root, "."); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	sorting.By(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
 	if err := w.readHeads(ctx, root); err != nil {
 		return nil, err
 	}
