@@ -42,7 +42,7 @@ var layers = []layer{
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
-	{"backends/internal", []string{"model", "quarantine"}}, // what families share
+	{"backends/internal", []string{"internal/sorting", "model", "quarantine"}}, // what families share
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam", "backends/internal"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph", "backends/internal"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},

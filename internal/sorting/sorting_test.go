@@ -15,7 +15,7 @@ import (
 
 type thing struct {
 	key, was int
-	more     [6]string
+	_        [6]string
 }
 
 func byKey(a, b thing) int { return cmp.Compare(a.key, b.key) }
