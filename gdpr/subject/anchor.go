@@ -21,8 +21,16 @@ const minAnchor, minSought = 3, 5
 // lower case: whatever it is written in, they stand as they are. The longest of them
 // is the anchor by which the others are looked for; -1 where none is long enough.
 // gaps is how far, in bytes, each run's end may be from the next one's beginning.
-func fragments(t string) (runs []string, gaps []int, anchor int) {
-	anchor = -1
+type fragments struct {
+	runs   []string
+	gaps   []int
+	anchor int
+}
+
+func fragmentsOf(t string) fragments {
+	var runs []string
+	var gaps []int
+	anchor := -1
 	t = norm.NFC.String(t)
 	gap := 0
 	for i := 0; i < len(t); {
@@ -48,7 +56,7 @@ func fragments(t string) (runs []string, gaps []int, anchor int) {
 		runs, gap = append(runs, run), 0
 		i = n
 	}
-	return runs, gaps, anchor
+	return fragments{runs, gaps, anchor}
 }
 
 // varies reports whether an identifier may be written in other forms: one that is a
@@ -91,8 +99,9 @@ const anchored, overLines Method = "anchor", "lines"
 const maxForm = 2048
 
 // maxPart bounds, in bytes, what one character may become in an encoding, twice
-// percent-encoded UTF-8 of four bytes, and maxGap what stands between two words.
-const maxPart, maxGap = 24, 64
+// percent-encoded UTF-8 of four bytes, and maxGap what stands between two words, the end
+// of a line or a link.
+const maxPart, maxGap = 24, 256
 
 // anchorForms are the patterns by which the rarer forms of an identifier are found
 // in bytes: the anchor of one in whose letters the forms differ, else the forms
@@ -101,36 +110,51 @@ func anchorForms(t term) []pattern {
 	if !varies(t.text) {
 		return nil
 	}
+	var out []pattern
 	if !t.sought() {
-		return rareForms(t)
+		out = rareForms(t)
+	} else {
+		out = t.fragments.patterns(false)
 	}
-	a := t.runs[t.anchor]
-	out := []pattern{{bytes: []byte(a), fold: true, method: anchored}}
+	if t.plainly.anchor >= 0 && len(t.plainly.runs[t.plainly.anchor]) >= minSought {
+		out = append(out, t.plainly.patterns(true)...)
+	}
+	return out
+}
+
+// patterns are those of the anchor.
+func (f *fragments) patterns(plain bool) []pattern {
+	a := f.runs[f.anchor]
+	out := []pattern{{bytes: []byte(a), fold: true, method: anchored, plain: plain}}
 	for wide, order := range map[int]func([]byte, uint16) []byte{1: little, 2: big} {
 		var b []byte
 		for i := range len(a) {
 			b = order(b, uint16(a[i]))
 		}
-		out = append(out, pattern{bytes: b, fold: true, method: anchored, wide: wide})
+		out = append(out, pattern{bytes: b, fold: true, method: anchored, wide: wide, plain: plain})
 	}
 	return out
 }
 
-// sought reports whether an identifier is looked for by its anchor. One of ASCII has
-// few forms, and they are longer.
+// sought reports whether an identifier is looked for by its anchor. One of ASCII that
+// is no name has few forms, and they are longer.
 func (t *term) sought() bool {
-	return t.anchor >= 0 && len(t.runs[t.anchor]) >= minSought && !isASCII(t.text)
+	return t.anchor >= 0 && len(t.runs[t.anchor]) >= minSought && (!isASCII(t.text) || t.shape == name && t.plain != nil)
 }
 
 // nearby looks for forms of an identifier around its anchor.
 func (m *Matcher) nearby(hits []Hit, b []byte, p *pattern, at int, binary bool, friends *Friends) []Hit {
 	t := &m.terms[p.term]
+	f := &t.fragments
+	if p.plain {
+		f = &t.plainly
+	}
 	reach := min(maxForm, maxPart*len(t.text)+maxGap)
 	if p.wide > 0 {
-		return m.nearbyWide(hits, b, p, at)
+		return m.nearbyWide(hits, b, p, at, f)
 	}
 	lo, hi := max(0, at-reach), min(len(b), at+reach)
-	if !t.around(b[lo:at], b[at+len(p.bytes):hi]) {
+	if !f.around(b[lo:at], b[at+len(p.bytes):hi]) {
 		return hits
 	}
 	text := string(b[lo:hi])
@@ -146,11 +170,11 @@ func (m *Matcher) nearby(hits []Hit, b []byte, p *pattern, at int, binary bool, 
 
 // nearbyWide is nearby in UTF-16, where only the case differs from what the patterns
 // of whole identifiers find.
-func (m *Matcher) nearbyWide(hits []Hit, b []byte, p *pattern, at int) []Hit {
+func (m *Matcher) nearbyWide(hits []Hit, b []byte, p *pattern, at int, f *fragments) []Hit {
 	t := &m.terms[p.term]
 	reach := 2 * (2*len(t.text) + maxJoined) // even
 	before, after := wideAround(b, at, at+len(p.bytes), p.wide, reach)
-	if !t.around([]byte(before), []byte(after)) {
+	if !f.around([]byte(before), []byte(after)) {
 		return hits
 	}
 	text := before + units(b[at:at+len(p.bytes)], p.wide) + after
@@ -167,21 +191,21 @@ func (m *Matcher) nearbyWide(hits []Hit, b []byte, p *pattern, at int) []Hit {
 
 // around reports whether the other runs of an identifier stand before and behind its
 // anchor, each within reach of the next. It is a cheap no for most places.
-func (t *term) around(before, after []byte) bool {
-	for i := t.anchor - 1; i >= 0; i-- {
-		from := max(0, len(before)-t.gaps[i]-len(t.runs[i]))
-		n := lastFold(before[from:], t.runs[i])
+func (f *fragments) around(before, after []byte) bool {
+	for i := f.anchor - 1; i >= 0; i-- {
+		from := max(0, len(before)-f.gaps[i]-len(f.runs[i]))
+		n := lastFold(before[from:], f.runs[i])
 		if n < 0 {
 			return false
 		}
 		before = before[:from+n]
 	}
-	for i := t.anchor + 1; i < len(t.runs); i++ {
-		n := indexFold(after[:min(len(after), t.gaps[i-1]+len(t.runs[i]))], t.runs[i])
+	for i := f.anchor + 1; i < len(f.runs); i++ {
+		n := indexFold(after[:min(len(after), f.gaps[i-1]+len(f.runs[i]))], f.runs[i])
 		if n < 0 {
 			return false
 		}
-		after = after[n+len(t.runs[i]):]
+		after = after[n+len(f.runs[i]):]
 	}
 	return true
 }

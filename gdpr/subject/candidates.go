@@ -22,6 +22,9 @@ func SlugsOf(id string) (slugs []string, several bool) {
 // identifier that is no name. What stands there with spaces is prose. yield returns false to stop.
 func Slugs(text string, lengths []int, yield func(slug string, whole bool, exact string, start, end int) bool) {
 	for _, v := range views(text) {
+		if v.bare {
+			continue
+		}
 		slug := slugText(v.text)
 		for lo := range len(slug) {
 			if lo > 0 && slug[lo-1] != ' ' && (wordByte(slug[lo-1]) || slug[lo]&0xc0 == 0x80) || slug[lo] == ' ' {
@@ -50,8 +53,24 @@ func views(text string) []view {
 	if strings.ContainsAny(text, "%+") {
 		out = append(out, fold2(unescapePercent(text)))
 	}
-	if d := decodeAll(text); d.at != nil {
+	d := decodeAll(text)
+	if d.at != nil {
 		out = append(out, fold2(d))
+	} else {
+		d = decoded{text: text}
+	}
+	if mayHoldMarkup(d.text) {
+		if off := takeOff(d.text); len(off.text) < len(d.text) {
+			for i, at := range off.at {
+				if d.at != nil {
+					off.at[i] = d.at[at]
+				}
+			}
+			off.src = text
+			v := fold2(off)
+			v.bare = true
+			out = append(out, v)
+		}
 	}
 	return out
 }
@@ -74,7 +93,7 @@ func (v view) candidates(lengths []int, yield func(normal, exact string, start, 
 		}
 		for _, n := range lengths {
 			hi := lo + n
-			if hi > len(v.text) || hi < len(v.text) && (wordByte(v.text[hi]) || v.text[hi]&0xc0 == 0x80) || !v.whole(lo, hi, shapeOf(v.text[lo:hi])) {
+			if hi > len(v.text) || hi < len(v.text) && (wordByte(v.text[hi]) || v.text[hi]&0xc0 == 0x80) || !v.says(lo, hi) || !v.whole(lo, hi, shapeOf(v.text[lo:hi])) {
 				continue
 			}
 			from, to := v.start(lo), v.end(hi)
@@ -105,7 +124,7 @@ func Plains(text string, lengths []int, yield func(plain, exact string, start, e
 					continue
 				}
 				from, to := int(u.at[lo]), int(u.at[hi])
-				if !v.whole(from, to, shapeOf(v.text[from:to])) {
+				if !v.says(from, to) || !v.whole(from, to, shapeOf(v.text[from:to])) {
 					continue
 				}
 				if !yield(u.text[lo:hi], v.mid[v.midOf(from):v.midEnd(to)], v.start(from), v.end(to)) {

@@ -144,7 +144,7 @@ func lineMark(s string) markOf {
 	var m markOf
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '>' || c == '#' || c == '*' || c == '|' || c == ';' || c == '/' && (strings.HasPrefix(s[i:], "//") || i > 0 && s[i-1] == '/'):
+		case c == '>' || c == '#' || c == '*' || c == '-' || c == '|' || c == ';' || c == '/' && (strings.HasPrefix(s[i:], "//") || i > 0 && s[i-1] == '/'):
 			m.text += string(c)
 			m.width = i + 1
 		case c == ' ' || c == '\t':
@@ -158,14 +158,21 @@ func lineMark(s string) markOf {
 	return m
 }
 
-// firstMark is the mark of a line, or of a string or a record that begins in it.
+// firstMark is the mark of a line, of a string or a record that begins in it, or of a
+// comment at its end.
 func firstMark(line string) string {
 	at := strings.IndexAny(line, ">#*|;/")
+	if at < 0 {
+		at = strings.IndexByte(line, '-')
+	}
 	if at < 0 {
 		return ""
 	}
 	begin := strings.LastIndexFunc(line[:at], func(r rune) bool { return r < ' ' && r != '\t' || r == '"' })
-	return lineMark(line[begin+1:]).text
+	if mark := lineMark(line[begin+1:]).text; mark != "" || line[at] == '-' {
+		return mark
+	}
+	return lineMark(line[at:]).text
 }
 
 // quoted reports whether a line but the first begins with a mark.

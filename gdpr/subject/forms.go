@@ -31,6 +31,9 @@ func newByteForms(terms []term) *byteForms {
 			}
 		}
 		key := fmt.Sprintf("%t%d%s", p.fold, p.wide, same)
+		if p.method == anchored {
+			key += fmt.Sprintf("\x00%d%t", p.term, p.plain)
+		}
 		if len(p.bytes) < 2 || seen[key] {
 			return
 		}

@@ -182,68 +182,78 @@ func (m *Matcher) inMarked(hits []Hit, b []byte, from, limit int, isBinary bool,
 	if m.marked == nil {
 		return hits
 	}
-	done := 0 // where the last hit ends
-	look := func(i int) {
-		if len(hits) > 0 && done > 0 && i < done && i >= hits[len(hits)-1].Start || !m.marked.at(b, i) {
+	var known []Hit // in no order: one thing after the other is looked for
+	m.marked.each(b[:min(len(b), limit+MaxTerm)], from, isBinary, func(i int) {
+		over := func(h Hit) bool { return h.Start <= i && i < h.End }
+		if slices.ContainsFunc(known[max(0, len(known)-8):], over) || !m.marked.at(b, i) {
 			return
 		}
-		if h, ok := m.markedAt(b, i, isBinary, friends); ok {
-			hits, done = append(hits, h), h.End
+		if h, ok := m.markedAt(b, i, isBinary, friends); ok && !slices.ContainsFunc(known[max(0, len(known)-8):], func(o Hit) bool { return o.Start == h.Start }) {
+			known = append(known, h)
 		}
-	}
-	end := min(len(b), limit+MaxTerm)
-	m.marked.each(b[:end], from, isBinary, look)
-	done = 0
-	for i := from; i < end; i += 2 {
-		n := bytes.IndexByte(b[i:end], '\\')
-		if n < 0 {
-			break
-		}
-		if i += n; i+6 <= end && b[i+1] == 'u' && (b[i+2] == '0' || b[i+2] == '1') {
-			look(i)
-		}
-	}
-	return hits
+	})
+	return append(hits, known...)
 }
 
-// each yields where a letter of the words with a mark, or a mark, may stand in UTF-8.
-// Bytes at random hold the first byte of one everywhere: in a binary medium the letters
-// of European languages alone are looked for.
+// blockSize is how much is looked at for one thing after the other: it stays close to
+// the processor meanwhile.
+const blockSize = 2 << 10
+
+// every are the first bytes of such letters in UTF-8, and common those of European
+// languages. Bytes at random hold each of them everywhere: in a binary medium the common
+// ones alone are looked for.
+var every, common = []byte{0xc3, 0xc4, 0xc5, 0xcc, 0xc6, 0xc7, 0xc8, 0xc9, 0xcd, 0xe1}, []byte{0xc3, 0xc4, 0xc5, 0xcc}
+
+// each yields where a letter of the words with a mark, or a mark, may stand, in UTF-8 or
+// as an escape of JSON.
 func (w *markedWords) each(b []byte, from int, isBinary bool, yield func(i int)) {
-	try := func(i int) {
-		if i+1 < len(b) && b[i+1]&0xc0 == 0x80 && w.pairs[b[i]&0x3f][b[i+1]&0x3f] && (i == 0 || w.before[b[i-1]]) && (i+2 >= len(b) || w.behind[b[i+2]]) {
-			yield(i)
-		}
-	}
+	leads := every
 	if isBinary {
-		for _, lead := range []byte{0xc3, 0xc4, 0xc5, 0xcc} {
-			for i := from; i < len(b); i++ {
-				n := bytes.IndexByte(b[i:], lead)
+		leads = common
+	}
+	for ; from < len(b); from += blockSize {
+		part := b[from:min(len(b), from+blockSize)]
+		for at := 0; ; at++ {
+			n := bytes.IndexByte(part[at:], '\\')
+			if n < 0 {
+				break
+			}
+			if at += n; from+at+6 <= len(b) && b[from+at+1] == 'u' && (b[from+at+2] == '0' || b[from+at+2] == '1') {
+				yield(from + at)
+			}
+		}
+		if lowBytes(part) {
+			continue
+		}
+		for _, lead := range leads {
+			for at := 0; ; at++ {
+				n := bytes.IndexByte(part[at:], lead)
 				if n < 0 {
 					break
 				}
-				i += n
-				try(i)
+				at += n
+				if i := from + at; i+1 < len(b) && b[i+1]&0xc0 == 0x80 && w.pairs[lead&0x3f][b[i+1]&0x3f] && (i == 0 || w.before[b[i-1]]) && (i+2 >= len(b) || w.behind[b[i+2]]) {
+					yield(i)
+				}
 			}
 		}
-		return
 	}
+}
+
+// lowBytes is isASCII, faster over many of them.
+func lowBytes(b []byte) bool {
 	const high = 0x8080808080808080
-	for i := from; i < len(b); {
-		if i+32 <= len(b) {
-			x, y := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
-			z, u := binary.LittleEndian.Uint64(b[i+16:]), binary.LittleEndian.Uint64(b[i+24:])
-			if (x|y|z|u)&high == 0 {
-				i += 32
-				continue
-			}
-		}
-		for stop := min(i+32, len(b)); i < stop; i++ {
-			if b[i] >= 0xc3 {
-				try(i)
-			}
+	for ; len(b) >= 32; b = b[32:] {
+		if (binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:])|binary.LittleEndian.Uint64(b[24:]))&high != 0 {
+			return false
 		}
 	}
+	for _, c := range b {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // markedAt looks for a name around a word of it that stands about b[at].

@@ -6,8 +6,8 @@
 //
 // Other case, width and composition, look-alike letters, names without their marks or
 // with some that the identifier has not (marks.go), invisible characters, white space
-// and line breaks, also of a quotation or a comment; escapes of JSON, percent
-// encoding, entities of HTML, quoted-printable, three of them inside one another;
+// and line breaks, also of a quotation, a list or a comment; the markup of emphasis,
+// links and tags inside a name (markup.go); escapes of JSON, percent encoding, entities of HTML, quoted-printable, three of them inside one another;
 // slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
 // not; an index's terms without their first bytes. Discovery, redaction, suppression
 // and the scan of a medium know the same. What gzip, bzip2 and zlib have compressed, the
@@ -18,14 +18,16 @@
 //
 // These are not found, and nothing that is said of a medium covers them: a nickname,
 // initials, a name in another order, declined or in another script, which are for an
-// alias; a name with markup or a hyphen inside a word; pictures and sound; what lies
-// compressed in a row of a database or encrypted in fewer than 1024 bytes; hashes and
-// hex; other code pages than Windows-1252; base64 of UTF-16 or
-// of Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped
-// at fewer than 40 characters. In the bytes of a medium, where no item is read, also:
-// base64 of an identifier under six characters or wrapped at fewer than 64, and a soft
-// line break of quoted-printable inside a word; marks that the identifier has not, but
-// for those of Latin letters in UTF-8 and in escapes of JSON.
+// alias; an id with markup in it, a name of one word with a hyphen in it; pictures and
+// sound; what lies compressed in a row of a database or encrypted in fewer than 1024
+// bytes; hashes and hex; other code pages than Windows-1252; base64 of UTF-16 or of
+// Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped at
+// fewer than 40 characters. In the bytes of a medium, where no item is read, also:
+// base64 of an identifier under six characters or wrapped at fewer than 64; a soft line
+// break of quoted-printable inside a word; marks that the identifier has not, but for
+// those of Latin letters in UTF-8 and in escapes of JSON, of European languages alone in
+// a binary medium; markup inside a word, and in a name without marks of which no word
+// has five letters.
 package subject
 
 import (
@@ -56,6 +58,7 @@ const (
 	Archive  Method = "archive" // inside what is compressed, an archive or a document, or as a name in it
 	Unmarked Method = "spelled without its marks"
 	Marked   Method = "spelled with marks"
+	Markup   Method = "markup"         // with emphasis, links or tags in it
 	Slug     Method = "slug"           // its words with another separator, as file names and links write them
 	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
@@ -78,9 +81,8 @@ type term struct {
 	shape  shape
 	plain  []string // of a name: without its marks, then spelled out (marks.go)
 	marks  []uint8  // what was taken from each byte of the first
-	runs   []string // what stands in it whatever it is written in (anchor.go)
-	gaps   []int
-	anchor int
+	fragments
+	plainly fragments // of a name that has marks, without them
 	// strict: only the exact case counts. A short bare word in another case is
 	// somebody else's id as likely as not.
 	strict bool
@@ -167,7 +169,10 @@ func newTerm(t string) term {
 	if out.plain = plainForms(&out); out.plain != nil {
 		out.marks = unmark(out.folded).marks
 	}
-	out.runs, out.gaps, out.anchor = fragments(t)
+	out.fragments, out.plainly.anchor = fragmentsOf(t), -1
+	if len(out.plain) > 0 && isASCII(out.plain[0]) && out.plain[0] != out.folded {
+		out.plainly = fragmentsOf(out.plain[0])
+	}
 	words := slugOf(out.folded, out.strict)
 	if words != "" {
 		out.slugs = []string{words}
@@ -307,19 +312,24 @@ func (m *Matcher) inForms(hits []Hit, text string, first bool) []Hit {
 	if strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0 {
 		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
 	}
-	if first && len(hits) > 0 || !m.mayVary(text) {
+	if first && len(hits) > 0 {
 		return hits
 	}
-	if d := decodeAll(text); d.at != nil {
-		more := m.inView(nil, fold2(d), text, Folded, first)
-		for i, h := range more {
-			if h.Method == Folded {
-				more[i].Method = methodOf(text[h.Start:h.End])
-			}
-		}
-		hits = append(hits, more...)
+	if !m.mayVary(text) {
+		return m.inMarkup(hits, decoded{text: text}, first)
 	}
-	return hits
+	d := decodeAll(text)
+	if d.at == nil {
+		return m.inMarkup(hits, decoded{text: text}, first)
+	}
+	more := m.inView(nil, fold2(d), text, Folded, first)
+	for i, h := range more {
+		if h.Method == Folded {
+			more[i].Method = methodOf(text[h.Start:h.End])
+		}
+	}
+	hits = append(hits, more...)
+	return m.inMarkup(hits, d, first)
 }
 
 // inDecoded is inView over what was decoded.

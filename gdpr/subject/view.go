@@ -19,6 +19,18 @@ type view struct {
 	// boundaries and case are looked up there.
 	mid  string
 	back []int32 // offsets of mid in src; nil: mid is src
+	// bare: mid is a text without its markup. It says something of names only, and of
+	// those in which markup was.
+	bare bool
+}
+
+// says reports whether a stretch of a view may be an identifier of a shape.
+func (v view) says(lo, hi int) bool {
+	if !v.bare {
+		return true
+	}
+	from, to := v.midOf(lo), v.midEnd(hi)
+	return strings.IndexByte(v.text[lo:hi], ' ') >= 0 && (int(v.back[to-1]-v.back[from]) != to-1-from || emphasised(v.src, int(v.back[from]), int(v.back[to-1])+1))
 }
 
 func (v view) midOf(i int) int {
