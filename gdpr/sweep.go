@@ -46,6 +46,7 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	var problems []string
 	for _, m := range fleet.Members() {
 		err := m.Err
+		back.closed = nil
 		if err == nil {
 			err = sweepStore(ctx, &back, m.Store, d)
 		}
@@ -54,6 +55,9 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 		}
 		if err != nil {
 			problems = append(problems, m.Name+": it could not be swept: "+string(model.KindOf(err)))
+		}
+		for _, why := range back.closed {
+			problems = append(problems, m.Name+": not looked into: "+why)
 		}
 	}
 	var out []Swept
@@ -77,8 +81,25 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 type returned struct {
 	ix *suppress.Index
 
-	mu    sync.Mutex
-	found map[string][]string // pseudonym → identifiers
+	mu     sync.Mutex
+	found  map[string][]string // pseudonym → identifiers
+	closed []string            // what of a store could not be opened, each thing once
+}
+
+// open looks into what is compressed and into archives, as a verification does.
+func (r *returned) open(ctx context.Context, medium io.Reader, look func(...string)) error {
+	closed, err := subject.Each(ctx, medium, func(_ string, leaf io.Reader) error { return sweepText(leaf, look) }, func(name string) { look(name) })
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, why := range closed {
+		if _, what, in := strings.Cut(why, ": "); in && strings.HasPrefix(why, "in ") {
+			why = what // a member's name may be anybody's
+		}
+		if !slices.Contains(r.closed, why) {
+			r.closed = append(r.closed, why)
+		}
+	}
+	return err
 }
 
 // look takes down whom the texts name. It is safe for concurrent use.
@@ -115,12 +136,15 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	look := func(id, body string, meta []model.Field) {
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
+			if subject.Opens([]byte(body[:min(len(body), subject.HeadSize)])) {
+				_ = r.open(ctx, strings.NewReader(body), r.look) // a text in memory can be read, and the caller looks at the context
+			}
 		}
 	}
 	if err := each(ctx, s, look); err != nil {
 		return err
 	}
-	if err := sweepLayers(ctx, s, r.look, held); err != nil {
+	if err := sweepLayers(ctx, s, r, held); err != nil {
 		return err
 	}
 	if s.Quarantine == nil {
@@ -234,7 +258,7 @@ func sweepNames(ctx context.Context, s model.Store, seen map[string]bool, look l
 // sweepLayers looks at copies beside the items: backups, old versions, temporary
 // files, logs. Of a database the rows are items, and its file is left to the byte
 // scan of who knows the identifiers.
-func sweepLayers(ctx context.Context, s model.Store, look func(...string), held func(id string) bool) error {
+func sweepLayers(ctx context.Context, s model.Store, r *returned, held func(id string) bool) error {
 	if s.Maintainer == nil {
 		return nil
 	}
@@ -246,7 +270,7 @@ func sweepLayers(ctx context.Context, s model.Store, look func(...string), held 
 		if l.Kind == model.LayerExternal || !l.Readable || l.Kind == model.LayerItem && held(l.ItemID) {
 			continue
 		}
-		look(l.ID)
+		r.look(l.ID)
 		if l.Kind == model.LayerItem {
 			continue
 		}
@@ -257,7 +281,7 @@ func sweepLayers(ctx context.Context, s model.Store, look func(...string), held 
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(sweepText(f, look), f.Close()); err != nil {
+		if err := errors.Join(r.open(ctx, f, r.look), f.Close()); err != nil {
 			return err
 		}
 	}

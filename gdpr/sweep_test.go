@@ -29,6 +29,11 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 		{"an agent's lock file", "a/.memory/topics/" + ana + ".md.lock", ""},
 		{"a curated backup", "h/memories/MEMORY.md.bak.1", "knew " + name + "\n"},
 		{"a proposal", "h/pending/memory/aa.json", `{"id":"x","subsystem":"memory","action":"add","payload":{"content":"of ` + name + `"}}`},
+		{"a compressed backup", "vault/memory/idea/.list.md.bak.gz", gzipped(t, "asks "+name+"\n")},
+		{"an archive of backups", "vault/memory/idea/.list.md.bak.zip", zipOf(t, map[string]string{"old/a.md.gz": gzipped(t, "asks "+mail+"\n")})},
+		{"an archive among the notes", "vault/memory/idea/a.tar", tarOf(t, map[string]string{"a.md": "asks " + name + "\n"})},
+		{"a document", "vault/memory/idea/a.docx", document(t, "by "+name)},
+		{"a name in an archive", "a/.memory/.snapshots/r1/old.zip", zipOf(t, map[string]string{ana + ".md": "tea\n"})},
 		{"a tracker's other file", "w/.beads/interactions.jsonl", `{"id":"i-1","prompt":"for ` + name + `"}` + "\n"},
 		{"a tracker's memory", "w/.beads/issues.jsonl", `{"_type":"memory","key":"k","value":"` + mail + `"}` + "\n" + `{"id":"x-1","title":"tea","status":"open","issue_type":"task"}` + "\n"},
 	}
@@ -62,5 +67,21 @@ func TestSweepFindsWhateverCameBack(t *testing.T) {
 				t.Errorf("a second sweep finds %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// TestSweepTellsWhatItCannotOpen: a restored archive that nobody can open is told.
+func TestSweepTellsWhatItCannotOpen(t *testing.T) {
+	w := newWorld(t)
+	w.more = []backends.StoreConfig{{Name: "notes", Kind: "vault", Path: filepath.Join(w.dir, "vault")}}
+	plant(t, w.dir, map[string]string{"vault/memory/idea/list.md": "# A list of " + name + "\n"})
+	w.open()
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	plant(t, w.dir, map[string]string{"vault/memory/idea/.list.md.bak": "\xfd7zXZ\x00\x00\x04"})
+	w.open()
+	_, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if want := "notes: not looked into: xz archive: not opened; look inside by hand"; err != nil || len(problems) != 1 || problems[0] != want {
+		t.Errorf("Sweep tells %q, %v; want %q", problems, err, want)
 	}
 }

@@ -145,6 +145,16 @@ func IsContainer(b []byte) bool {
 	return k != plainly && k != closedFile
 }
 
+// HeadSize is how many first bytes tell what holds others in another form.
+const HeadSize = headSize
+
+// Opens reports whether a medium that begins so is looked into by Each, or is nothing
+// that can be.
+func Opens(head []byte) bool {
+	k, _ := recognise(head[:min(len(head), headSize)])
+	return k != plainly
+}
+
 // Inside are the members of a container in which the person stands, by name, and in
 // words what could not be opened of it. Both are empty for what is none.
 func (m *Matcher) Inside(b []byte) (members, closed []string) {

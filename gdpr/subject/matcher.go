@@ -7,8 +7,8 @@
 // Other case, width and composition, look-alike letters, names without their marks or
 // with some that the identifier has not (marks.go), invisible characters, white space
 // and line breaks, also of a quotation, a list or a comment; the markup of emphasis,
-// links and tags inside a name (markup.go); escapes of JSON, percent encoding, entities of HTML, quoted-printable, three of them inside one another;
-// slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
+// links and tags inside a name (markup.go); escapes of JSON, percent encoding, entities
+// of HTML, quoted-printable, three of them inside one another; slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
 // not; an index's terms without their first bytes. Discovery, redaction, suppression
 // and the scan of a medium know the same. What gzip, bzip2 and zlib have compressed, the
 // members of zip and tar (office documents are zip) and the streams of a PDF are looked
