@@ -94,7 +94,8 @@ func (d *Desk) Suppressed() *suppress.List {
 	return suppress.Open(d.dir("suppressed.json"), d.dir("keys", "pseudonym"))
 }
 
-// File takes a request in. It is audited; nothing is searched yet.
+// File takes a request in. It is audited; nothing is searched yet. A ground, or a
+// requester, that names a person who was erased is refused.
 func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	if d.Log == nil {
 		return Due{}, model.Refuse("gdpr", "there is no audit log")
@@ -106,6 +107,11 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 	r, err := d.newRequest(in)
 	if err != nil {
 		return Due{}, err
+	}
+	for _, t := range []struct{ what, text string }{{"the ground", r.Ground}, {"who files it", r.By}} {
+		if err := d.noErased(ctx, &r, "gdpr-request", t.what, t.text); err != nil {
+			return Due{}, err
+		}
 	}
 	d.sweepTemps("")
 	err = d.act(ctx, &r, "gdpr-request", nil, func(context.Context) (map[string]int64, error) {

@@ -17,6 +17,14 @@ import (
 // and only then the identifiers go from the request.
 func (x *run) finish(ctx context.Context) error {
 	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
+	clear, err := x.nameless()
+	if err != nil {
+		return err
+	}
+	clear.layers(x.out.Layers)
+	for i, p := range x.out.Problems {
+		x.out.Problems[i] = clear.text(p)
+	}
 	if err := x.report(); err != nil {
 		return err
 	}
@@ -37,6 +45,7 @@ func (x *run) finish(ctx context.Context) error {
 		rec.Approver = a.Fingerprint
 	}
 	rec.Notes = notes(x.out)
+	clear.receipt(&rec)
 	file, err := key.Sign(rec)
 	if err != nil {
 		return err

@@ -92,13 +92,19 @@ func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	return h, nil // an item that cannot be read is there
 }
 
-// Hold keeps an item back from the erasure. A plan made before is void.
+// Hold keeps an item back from the erasure. A plan made before is void. Of the ground the
+// receipt has the articles alone; one that names an erased person is refused.
 func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
 	if strings.TrimSpace(h.Ground) == "" {
 		return Due{}, model.Errorf(model.InvalidInput, "gdpr", "a hold needs its ground: which exception of Art. 17(3) applies")
 	}
 	key, err := d.pseudonymKey()
 	if err != nil {
+		return Due{}, err
+	}
+	if r, err := d.load(id); err != nil {
+		return Due{}, err
+	} else if err := d.noErased(ctx, &r, "gdpr-hold", "the ground", h.Ground); err != nil && !r.Done() {
 		return Due{}, err
 	}
 	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {

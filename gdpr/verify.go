@@ -55,7 +55,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	held := map[string]string{}
 	for _, st := range sp.Steps {
 		if st.Action == Held {
-			held[st.ID] = st.Ground
+			held[st.ID] = openly(st.Ground)
 		}
 	}
 	if x.p.Hash == "" { // without a plan, what is on hold now was

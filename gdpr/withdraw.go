@@ -27,6 +27,9 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err := r.over(op); err != nil {
 		return Due{}, err
 	}
+	if err := d.noErased(ctx, &r, op, "the reason", reason); err != nil {
+		return Due{}, err
+	}
 	if _, ok := d.receipted(&r); ok {
 		return Due{}, model.Errorf(model.Conflict, op, "request %s was carried out and not closed: `memdesk gdpr erase %s --plan-hash %s` closes it", id, id, r.PlanHash)
 	}

@@ -366,7 +366,7 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
-	c.Flags().StringVar(&ground, "ground", "", "the exception that applies")
+	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
 	return c
 }
 

@@ -76,7 +76,7 @@ func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog 
 	d, esc := a.d, a.d.st.esc
 	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
-		{value: esc.Const("It stays as it is, and the receipt says so. The ground is the exception of Art. 17(3) that applies, such as a legal claim.")},
+		{value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
 		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {

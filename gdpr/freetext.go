@@ -1,0 +1,134 @@
+package gdpr
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// What people write into a request may name anybody: its ground, who filed it, the
+// ground of a hold, the reason of a withdrawal. A receipt is signed and never edited, so
+// nothing of it goes there but the article of a hold, and whoever is known to this desk
+// is taken out of the rest. A text that names a person who was erased is refused where it
+// comes in: it would bring her back into the desk's own files.
+
+// erasedIn says whom a text names who was erased; empty for nobody. The request's own
+// person may be named in it, also where she was erased before.
+func (d *Desk) erasedIn(r *Request, what, text string) (why string, err error) {
+	ix, err := d.Suppressed().Now()
+	if err != nil {
+		return "", model.Refuse("gdpr", "nobody can say whether a text names an erased person: "+err.Error())
+	}
+	for _, m := range ix.Find(true, text) {
+		own, err := subject.New(r.Terms()...)
+		if m.Person.Pseudonym == r.Pseudonym || err == nil && own.Names(m.Text) {
+			continue
+		}
+		return what + " names a person who was erased under request " + m.Person.Request + ": write it without the name", nil
+	}
+	return "", nil
+}
+
+// noErased refuses a text that names an erased person, and has the refusal audited.
+func (d *Desk) noErased(ctx context.Context, r *Request, op, what, text string) error {
+	why, err := d.erasedIn(r, what, text)
+	if err != nil || why == "" {
+		return err
+	}
+	return d.refused(ctx, r, op, why)
+}
+
+var (
+	article = regexp.MustCompile(`(?i)\bArt(?:icle|\.)?\s*17\s*\(3\)\s*(\([a-e]\))?`)
+	// underOther is what the desk itself says of an item that another request holds.
+	underOther = regexp.MustCompile(`^(on hold )?under request er-[0-9]{8}-[0-9a-f]{8}$`)
+)
+
+// openly is a hold's ground as a receipt has it: the articles that it cites.
+func openly(ground string) string {
+	if underOther.MatchString(ground) {
+		return strings.TrimPrefix(ground, "on hold ")
+	}
+	var cited []string
+	for _, m := range article.FindAllStringSubmatch(ground, -1) {
+		if c := "Art. 17(3)" + strings.ToLower(m[1]); !slices.Contains(cited, c) {
+			cited = append(cited, c)
+		}
+	}
+	return cmp.Or(strings.Join(cited, ", "), "a ground") + "; its words are on record with the request"
+}
+
+// nameless takes the persons that this desk knows out of a text: the one of the
+// request, those of requests that are open, those who were erased.
+type nameless struct {
+	known  []*subject.Matcher
+	erased func(text string) []span
+}
+
+type span struct{ start, end int }
+
+func (x *run) nameless() (nameless, error) {
+	n := nameless{known: []*subject.Matcher{x.m}}
+	all, err := x.d.List()
+	if err != nil {
+		return n, err
+	}
+	for _, o := range all {
+		if o.ID == x.r.ID || o.Done() {
+			continue
+		}
+		if m, err := subject.New(o.Terms()...); err == nil { // it was one when it was filed
+			n.known = append(n.known, m)
+		}
+	}
+	ix, err := x.d.Suppressed().Now()
+	if err != nil {
+		return n, model.Refuse("gdpr-erase", err.Error())
+	}
+	n.erased = func(text string) (out []span) {
+		for _, m := range ix.Find(true, text) {
+			out = append(out, span{m.Start, m.End})
+		}
+		return out
+	}
+	return n, nil
+}
+
+func (n nameless) text(s string) string {
+	for _, m := range n.known {
+		s = m.Redact(s, Erased)
+	}
+	spans := n.erased(s)
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
+	at := len(s)
+	for _, p := range spans {
+		if p.end <= at {
+			s, at = s[:p.start]+Erased+s[p.end:], p.start
+		}
+	}
+	return s
+}
+
+// receipt takes them out of everything in it that is not of the program's own making.
+func (n nameless) receipt(r *receipt.Receipt) {
+	r.Operator = n.text(r.Operator)
+	n.layers(r.Layers)
+	for i := range r.Stores {
+		r.Stores[i].Backups = n.text(r.Stores[i].Backups)
+	}
+	for i := range r.Notes {
+		r.Notes[i] = n.text(r.Notes[i])
+	}
+}
+
+func (n nameless) layers(all []receipt.Layer) {
+	for i, l := range all {
+		all[i].Layer, all[i].Reason = n.text(l.Layer), n.text(l.Reason)
+	}
+}

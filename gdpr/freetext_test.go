@@ -1,0 +1,189 @@
+package gdpr_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// The persons of these tests: one who was erased, one whose request is open.
+const (
+	gone, goneName = "subj-gone-4471", "Gisela Xanthopoulou"
+	open, openName = "subj-open-5582", "Osei Quartey-Vance"
+)
+
+// people fills a world with what is hers, and erases the one who is gone.
+func people(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.fill()
+	w.put("db", model.RetainRequest{Tier: "longterm", Key: "g", Content: "of " + goneName})
+	w.put("db", model.RetainRequest{Tier: "longterm", Key: "o", Content: "of " + openName})
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: gone, Aliases: []string{goneName}, Received: "2026-02-20", Ground: "a letter of " + goneName, By: goneName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.plan(r.ID))
+	return w
+}
+
+// TestAnErasedPersonIsNamedInNoRequest: every text of a request that people write is
+// refused where it names somebody who was erased, with the reason, and audited.
+func TestAnErasedPersonIsNamedInNoRequest(t *testing.T) {
+	t.Parallel()
+	w := people(t)
+	r := w.file()
+	tests := []struct {
+		what string
+		do   func() error
+	}{
+		{"a ground", func() error {
+			_, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "as for " + goneName})
+			return err
+		}},
+		{"who files it", func() error {
+			_, err := w.desk.File(t.Context(), gdpr.Intake{Subject: other, Received: "2026-02-20", Ground: "a letter", By: "the lawyer of " + strings.ToUpper(goneName)})
+			return err
+		}},
+		{"a hold's ground", func() error {
+			_, err := w.desk.Hold(t.Context(), r.ID, gdpr.Hold{Store: "db", ID: "n2", Ground: "a claim of " + gone})
+			return err
+		}},
+		{"the reason of a withdrawal", func() error {
+			_, err := w.desk.Withdraw(t.Context(), r.ID, "it was "+goneName+" who asked")
+			return err
+		}},
+	}
+	for _, tt := range tests {
+		if err := tt.do(); !model.IsRefusal(err) || !strings.Contains(err.Error(), "names a person who was erased under request er-") || strings.Contains(err.Error(), goneName) {
+			t.Errorf("%s: %v; want a refusal with the reason", tt.what, err)
+		}
+	}
+	for file, body := range tree(t, w.desk.State) {
+		if strings.Contains(body, goneName) || strings.Contains(body, gone) {
+			t.Errorf("%s holds her again", file)
+		}
+	}
+	if all, err := w.desk.List(); err != nil || len(all) != 2 {
+		t.Errorf("%d requests, %v; want the two that were filed", len(all), err)
+	}
+	// Who was erased may ask again, and say so.
+	if _, err := w.desk.File(t.Context(), gdpr.Intake{Subject: gone, Received: "2026-02-20", Ground: "asked again by " + goneName, Aliases: []string{goneName}}); err != nil {
+		t.Errorf("a second request of hers: %v", err)
+	}
+}
+
+// TestNoSignedReceiptNamesAnybody: whatever people wrote into a request, under whatever
+// name they work, its receipt names neither the person nor another one whose request is
+// open, so that hers is complete later; of a hold's ground it has the article.
+func TestNoSignedReceiptNamesAnybody(t *testing.T) {
+	t.Parallel()
+	w := people(t)
+	theirs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: open, Aliases: []string{openName}, Received: "2026-02-20", Ground: "a letter"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Operator.ID = "for " + openName
+	r, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, name}, Received: "2026-02-20", Ground: "as " + openName + " did, says " + name, By: name + " by " + openName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(r.ID, "db", "n2")
+	h, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "n2", Ground: "art. 17 (3)(E): " + name + " against " + openName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
+		t.Fatal(err)
+	}
+	out := w.complete(w.plan(r.ID))
+	sees := func(what, text string) {
+		t.Helper()
+		for _, word := range []string{gone, goneName, open, openName, ana, mail, name} {
+			for form, needle := range needlesOf(word) {
+				if strings.Contains(text, string(needle)) {
+					t.Errorf("%s holds %s (%s)", what, word, form)
+				}
+			}
+		}
+	}
+	check := func(request string) receipt.Receipt {
+		t.Helper()
+		file, rec, key, err := w.desk.Receipt(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sees("the receipt of "+request, string(file))
+		sees("the page of "+request, rec.Markdown(key, true))
+		return rec
+	}
+	rec := check(r.ID)
+	held := ""
+	for _, l := range rec.Layers {
+		if l.Layer == "held items" {
+			held = l.Reason
+		}
+	}
+	if held != "on hold: Art. 17(3)(e); its words are on record with the request" {
+		t.Errorf("the receipt says of the hold %q", held)
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sees("the outcome", string(b))
+	// The other's erasure finds nothing of hers in what was signed before.
+	w.desk.Operator.ID = "op"
+	w.complete(w.plan(theirs.ID))
+	check(theirs.ID)
+}
+
+// TestNoReportNamesAnybody: a report of what is not complete is as silent, and so is the
+// receipt of a sweep.
+func TestNoReportNamesAnybody(t *testing.T) {
+	t.Parallel()
+	w := people(t)
+	theirs, err := w.desk.File(t.Context(), gdpr.Intake{Subject: open, Aliases: []string{openName}, Received: "2026-02-20", Ground: "a letter of " + openName, By: openName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.hold(theirs.ID, "db", "o")
+	p := w.plan(theirs.ID)
+	plant(t, w.dir, map[string]string{"agent/.memory/daily/2026-05-01.md": "- " + openName + " is back\n- quiet\n"})
+	w.open()
+	if out, err := w.erase(p); err != nil || out.Status == gdpr.StateComplete {
+		t.Fatalf("%s, %v; want it partial", out.Status, err)
+	}
+	rep, err := w.desk.StatusReport(theirs.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := rep.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plant(t, w.dir, map[string]string{"agent/.memory/daily/2026-05-02.md": "- " + goneName + " is back\n- quiet\n"})
+	w.open()
+	swept, _, err := w.desk.Sweep(t.Context(), w.fleet, nil)
+	if err != nil || len(swept) != 2 { // who is being erased is kept from coming back already
+		t.Fatalf("%d swept, %v", len(swept), err)
+	}
+	for _, s := range swept {
+		file, _, _, err := w.desk.Receipt(s.Request)
+		if err != nil {
+			t.Error(err)
+		}
+		b = append(b, file...)
+	}
+	for _, word := range []string{gone, goneName, open, openName} {
+		for form, needle := range needlesOf(word) {
+			if strings.Contains(string(b)+rep.Markdown(true), string(needle)) {
+				t.Errorf("%s (%s) is named", word, form)
+			}
+		}
+	}
+}
