@@ -90,7 +90,7 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	}
 	if items, _ := p.Count(); len(p.OverShare(d.Policy.MaxShare)) > 0 && o.ConfirmCount != items {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
-			fmt.Sprintf("a large part of store %s would go: type the number of items, %d (--confirm-count)", p.OverShare(d.Policy.MaxShare)[0].Store, items))
+			fmt.Sprintf("%s; if they are right, type the number of all items of the plan: --confirm-count %d", p.OverShare(d.Policy.MaxShare)[0].ShareWords(d.Policy.MaxShare), items))
 	}
 	if d.Policy.RequireApproval && !d.underApproval(&r) {
 		if why := d.unapproved(&r, p.Hash); why != "" {

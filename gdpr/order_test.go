@@ -348,6 +348,28 @@ func TestSelectsAStore(t *testing.T) {
 	if _, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil); !errors.Is(err, model.InvalidInput) {
 		t.Errorf("with one of them on hold: %v; want InvalidInput", err)
 	}
+	// A store that is about the person alone is one, when somebody says so.
+	_, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	for _, want := range []string{"every one of the 25 items of store db", "Look at the aliases", "memdesk gdpr plan " + r.ID + " --whole db"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want it to say %q", err, want)
+		}
+	}
+	if _, err := w.desk.Whole(t.Context(), r.ID, w.store("db")); err != nil {
+		t.Fatal(err)
+	}
+	all := w.plan(r.ID)
+	if len(all.Stores[0].Notes) != 1 || len(all.OverShare(0)) != 1 {
+		t.Errorf("notes %q, %d over the share; want both told", all.Stores[0].Notes, len(all.OverShare(0)))
+	}
+	bare := order(all)
+	bare.ConfirmCount = 0
+	_, err = w.desk.Erase(t.Context(), bare, w.fleet, nil)
+	for _, want := range []string{"24 of the 25 items of db would go or change, more than 20 %", "Read the rows", "--confirm-count 24"} {
+		if !model.IsRefusal(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want it to say %q", err, want)
+		}
+	}
 	small := newWorld(t)
 	for _, key := range []string{"a", "b", "c"} {
 		small.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "a note of " + name})

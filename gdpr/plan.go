@@ -114,28 +114,6 @@ func (p *Plan) Count() (items, held int64) {
 	return items, held
 }
 
-// OverShare are the stores of which more than the permitted part would go.
-func (p *Plan) OverShare(max float64) []StorePlan {
-	if max <= 0 {
-		max = DefaultMaxShare
-	}
-	var out []StorePlan
-	for _, s := range p.Stores {
-		if s.Items > 0 && float64(s.Targets) > max*float64(s.Items) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// DefaultMaxShare is the part of a store from which the number must be typed.
-const DefaultMaxShare = 0.2
-
-// wholeStore is the size from which a selector that matches everything is no
-// selector of a person. A smaller store may be about one person: there the plan says
-// that everything goes, and the number has to be typed as for any large part.
-const wholeStore = 20
-
 // held is how many items were found and are kept back.
 func (s *StorePlan) held() (n int64) {
 	for _, st := range s.Steps {
@@ -245,14 +223,8 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 			return Plan{}, err
 		}
 	}
-	for i, s := range p.Stores {
-		switch whole := s.Targets-s.fallen()+s.held() >= s.Items; {
-		case whole && s.Items >= wholeStore:
-			return Plan{}, model.Errorf(model.InvalidInput, "gdpr-plan",
-				"the identifiers match every item of store %s: that selects a store, not a person. Look at the aliases", s.Store)
-		case whole && s.Items > 1:
-			p.Stores[i].Notes = append(s.Notes, fmt.Sprintf("the identifiers match every one of its %d items: look whether they are of this person alone", s.Items))
-		}
+	if err := d.checkWhole(r, &p); err != nil {
+		return Plan{}, err
 	}
 	d.keepLinks(&p)
 	p.Estimate = 2*d.Clock.Now().Sub(begun) + time.Second

@@ -52,6 +52,7 @@ type Request struct {
 	Reason    string     `json:"reason,omitempty"` // of a state that is no end, in words
 	Holds     []Hold     `json:"holds,omitempty"`
 	Choices   []Choice   `json:"choices,omitempty"`
+	Whole     []string   `json:"whole,omitempty"` // stores that are about this person alone, by what they are
 	PlanHash  string     `json:"plan_hash,omitempty"`
 	Approvals []Approval `json:"approvals,omitempty"`
 	// Tally is what was done under plans before the one that stands, by plan and run.

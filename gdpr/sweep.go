@@ -381,9 +381,16 @@ func (d *Desk) refile(p suppress.Person, terms []string) (Request, error) {
 		}
 		return o.Request, nil
 	}
+	var whole []string
+	for _, o := range all {
+		if o.ID == p.Request {
+			whole = o.Whole // what was said of the stores then
+		}
+	}
 	now := d.Clock.Now().UTC()
 	return Request{
-		ID: "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
+		Whole: whole,
+		ID:    "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8], Pseudonym: p.Pseudonym, Subject: terms[0], Aliases: terms[1:],
 		Ground: "what came back after " + p.Request, Received: now.Format(dateForm), By: d.Operator.ID, ByKey: d.Operator.Key,
 		State: StateOpen, Created: now, Updated: now, Of: p.Request,
 	}, nil

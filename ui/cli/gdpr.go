@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -211,7 +212,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 }
 
 func (a *app) gdprPlanCommand() *cobra.Command {
-	text := false
+	text, whole := false, []string(nil)
 	c := &cobra.Command{
 		Use: "plan REQUEST", Short: "Find everything and show exactly what would be done", Args: cobra.ExactArgs(1),
 		Long: "Searches every store and layer and writes the plan: forget, redact, scrub, hold or out_of_scope per item.\n" +
@@ -229,6 +230,15 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, name := range whole {
+				store, err := a.openStore(name)
+				if err != nil {
+					return err
+				}
+				if _, err := d.Whole(cmd.Context(), r.ID, store); err != nil {
+					return err
+				}
+			}
 			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, nil)
 			if err != nil {
 				return err
@@ -236,6 +246,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			return a.printPlan(cmd.Context(), d, p, s.fleet, text)
 		},
 	}
+	c.Flags().StringArrayVar(&whole, "whole", nil, "a `STORE` that is about this person alone: all of it may go (repeatable; kept with the request)")
 	c.Flags().BoolVar(&text, "text", false, "show each redaction, text, metadata and what else its record says, before and after")
 	return c
 }
@@ -304,10 +315,17 @@ func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *b
 	} else {
 		a.linef("%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
 		if len(over) > 0 {
-			a.linef("this is a large part of a store: `gdpr erase` wants --confirm-count %d", items)
+			for _, s := range over {
+				a.linef("%s.", s.ShareWords(d.Policy.MaxShare))
+			}
+			a.linef("If they are right, `gdpr erase` wants the number of all items of this plan: --confirm-count %d", items)
 		}
 		a.linef("plan %s", p.Hash)
-		a.sayf("to carry it out: memdesk gdpr erase %s --plan-hash %s", p.Request, p.Hash)
+		count := ""
+		if len(over) > 0 {
+			count = " --confirm-count " + strconv.FormatInt(items, 10)
+		}
+		a.sayf("to carry it out: memdesk gdpr erase %s --plan-hash %s%s", p.Request, p.Hash, count)
 	}
 	if incomplete {
 		return &exitError{code: exitPartial}

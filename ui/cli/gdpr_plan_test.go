@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,4 +72,25 @@ func TestAPlanShowsWhatIsRedacted(t *testing.T) {
 			t.Errorf("%d redactions", seen)
 		}
 	}
+}
+
+// A large part of a store is explained where it is asked about: what, why and what to
+// type; a store that is selected as a whole names the way on.
+func TestALargePartIsExplained(t *testing.T) {
+	d := newDesk(t)
+	for i := range 20 {
+		d.write(fmt.Sprintf("daily/2026-06-%02d.md", i+1), "Ida Quill-9931 called\n")
+	}
+	for _, f := range []string{"AGENT.md", "daily/2026-05-21.md"} {
+		d.write(f, "of Ida Quill-9931\n")
+	}
+	req := d.run("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0)
+	id, _ := req.last(t, "request")["request"].(string)
+	d.run("gdpr", "plan", id).want(t, 2, "every one of the 22 items of store crewship", "memdesk gdpr plan "+id+" --whole crewship")
+	d.run("gdpr", "plan", id, "--whole", "nothing").want(t, 2)
+	d.run("gdpr", "plan", id, "--whole", "crewship").want(t, 0, "22 of the 22 items of crewship would go or change, more than 20 %", "Read the rows", "--confirm-count 22")
+	plan := d.run("gdpr", "plan", id, "--json").want(t, 0) // it is kept with the request
+	hash, _ := plan.last(t, "summary")["plan_hash"].(string)
+	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 6, "22 of the 22 items of crewship", "--confirm-count 22")
+	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--confirm-count", "22").want(t, 0, "complete")
 }

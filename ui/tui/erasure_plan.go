@@ -331,9 +331,11 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 	if r.PlanHash != p.Hash {
 		head = append(head, headLine{value: esc.Const("!! This plan is void: something was changed since. p plans again."), kind: headWarn})
 	}
-	for _, s := range p.OverShare(d.erasure.Rules().MaxShare) {
-		head = append(head, headLine{value: esc.Sprintf("!! A large part of %s would go: %s of %s (%s). The number of items will have to be typed.",
-			esc.Line(s.Store), group(s.Targets), plural(s.Items, "item"), share(s.Targets, s.Items)), kind: headWarn})
+	if max := d.erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
+		for _, s := range p.OverShare(max) {
+			head = append(head, headLine{value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), kind: headWarn})
+		}
+		head = append(head, headLine{value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.FormatInt(items, 10)), kind: headWarn})
 	}
 	for _, s := range p.Stores {
 		if s.Error != "" {

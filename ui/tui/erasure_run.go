@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,6 +94,9 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: newText(eraseStores(esc, p), "")}
 	over := len(p.OverShare(d.erasure.Rules().MaxShare)) > 0
 	if over {
+		if wrong == "" {
+			dlg.lines = slices.Insert(dlg.lines, 1, headLine{value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.erasure.Rules().MaxShare)[0].ShareWords(d.erasure.Rules().MaxShare), maxReason)), kind: headWarn})
+		}
 		dlg.fields = []field{{label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
 	}
 	dlg.choices = []choice{{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted {

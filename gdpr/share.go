@@ -1,0 +1,89 @@
+package gdpr
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"memdesk/model"
+)
+
+// Two rules stand between an identifier that matches too much and a store. Both ask the
+// same question, whether the identifiers are one person's, and differ in how sure the
+// answer has to be:
+//
+//   - Of which store more than a part goes (Policy.MaxShare, a fifth), the number of all
+//     items of the plan has to be typed: who types it has read the plan.
+//   - Of which store everything goes, the plan is refused where it has wholeStore items
+//     or more, until somebody says by the store's name that it is about this person alone
+//     (Whole). A smaller one may well be, an agent's notes on one customer, and is not
+//     refused: there the plan says that everything goes, and the number has to be typed
+//     as above. What is only redacted counts too: a name that stands in every text is no
+//     name of one person.
+
+// DefaultMaxShare is the part of a store from which the number must be typed.
+const DefaultMaxShare = 0.2
+
+// wholeStore is the size from which a selector that matches everything is refused.
+const wholeStore = 20
+
+// share is the permitted part of a store.
+func share(max float64) float64 {
+	if max <= 0 {
+		return DefaultMaxShare
+	}
+	return max
+}
+
+// OverShare are the stores of which more than the permitted part would go.
+func (p *Plan) OverShare(max float64) []StorePlan {
+	var out []StorePlan
+	for _, s := range p.Stores {
+		if s.Items > 0 && float64(s.Targets) > share(max)*float64(s.Items) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// ShareWords says of a store that OverShare gives what is the matter with it and why it
+// is asked about; what to type is the caller's to say.
+func (s StorePlan) ShareWords(max float64) string {
+	part := strconv.FormatFloat(100*share(max), 'f', -1, 64)
+	return fmt.Sprintf("%d of the %d items of %s would go or change, more than %s %%: that is right where much of it is about this person, and wrong where an identifier is also somebody else's or a plain word. Read the rows of %s first",
+		s.Targets, s.Items, s.Store, part, s.Store)
+}
+
+// checkWhole applies the second rule.
+func (d *Desk) checkWhole(r *Request, p *Plan) error {
+	for i, s := range p.Stores {
+		if s.Items < 2 || s.Targets-s.fallen()+s.held() < s.Items {
+			continue
+		}
+		switch {
+		case slices.Contains(r.Whole, s.Where):
+			p.Stores[i].Notes = append(s.Notes, fmt.Sprintf("the identifiers match every one of its %d items, and somebody has said that it is about this person alone", s.Items))
+		case s.Items >= wholeStore:
+			return model.Errorf(model.InvalidInput, "gdpr-plan",
+				"the identifiers match every one of the %d items of store %s: that selects a store, not a person. Look at the aliases: one may be a plain word or somebody else's too; then withdraw the request and file it without. If the store is about this person alone, say so: `memdesk gdpr plan %s --whole %s`",
+				s.Items, s.Store, r.ID, s.Store)
+		default:
+			p.Stores[i].Notes = append(s.Notes, fmt.Sprintf("the identifiers match every one of its %d items, which can be right in so small a store (from %d on it is refused): read the rows whether they are of this person alone", s.Items, wholeStore))
+		}
+	}
+	return nil
+}
+
+// Whole notes that a store is about the person alone, so that a plan may take all of
+// it. A plan made before is void. NotFound when no store that is open is called so.
+func (d *Desk) Whole(ctx context.Context, id string, store model.Store) (Due, error) {
+	where := whereOf(store)
+	return d.change(ctx, id, "gdpr-whole", func(r *Request) error {
+		if !slices.Contains(r.Whole, where) {
+			r.Whole = append(r.Whole, where)
+			r.void()
+		}
+		return nil
+	})
+}
