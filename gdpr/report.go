@@ -112,6 +112,7 @@ func (d *Desk) StatusReport(id string) (receipt.Report, error) {
 		store, what, _ := strings.Cut(p, ": ")
 		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: erase})
 	}
+	rep.Left = append(rep.Left, unseenOnServer(out, plan)...)
 	for _, l := range out.Layers {
 		if receipt.Passes(l.Verdict) {
 			continue
@@ -124,6 +125,9 @@ func (d *Desk) StatusReport(id string) (receipt.Report, error) {
 			left.Do = "when the reader or the sync has gone: " + erase
 		case model.VerdictUnaudited:
 			left.Do = "put right what the reason names, then " + erase
+			if strings.Contains(l.Reason, "a superuser runs ") {
+				left.Do = "a superuser, as said of the store"
+			}
 		case model.VerdictFailed:
 			left.Do = "put the store right (memdesk health), then " + erase
 		}

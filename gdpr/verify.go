@@ -186,7 +186,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
 	for i, l := range layers {
-		l.Reason = whyLeft(x.m, l)
+		l.Reason = whyLeft(x.m, s.Kind, l)
 		row := scanRow(s, l, scans[i])
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
 			files++
