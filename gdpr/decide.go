@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +24,9 @@ import (
 //     line that does not. So is one that names her in its metadata only, in another
 //     role than that of whom it concerns (tag.go).
 //  3. An item under which others hang that stay cannot go: it is redacted.
-//  4. A file of a tier that only its own writer fills is redacted by removing.
+//  4. A file of a tier that only its own writer fills is redacted like any other: such
+//     a tier takes the mark in the place of what is removed, and nothing else. Where the
+//     mark would begin a value of YAML, in which a bracket begins a list, it has none.
 //  5. An item that is called by the subject's identifier and nothing else is about
 //     her, whatever it says: it is forgotten. Where the id names her among other
 //     words, what stays of it gets an id without her.
@@ -36,7 +39,7 @@ import (
 //     and items that are no text in any encoding among it.
 
 // Erased stands where an identifier stood.
-const Erased = "[erased]"
+const Erased = model.Erased
 
 // shared texts: at least this many lines that say something, of which at most
 // half name the person.
@@ -195,14 +198,13 @@ func mentions(m *subject.Matcher, body string, file bool) bool {
 
 // redact writes the edited text into the step.
 func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
-	with := Erased
 	tier, declared := s.Tier(it.Tier)
-	if declared && !tier.Writable || it.Has(model.FlagReadOnly) {
-		with = "" // its writer's tier takes an edit that only removes
+	st.body(m, it, Erased)
+	if (declared && !tier.Writable || it.Has(model.FlagReadOnly)) && !raw(it) {
+		st.NewBody = beginsValue.ReplaceAllString(st.NewBody, "${1}"+model.ErasedWord)
 	}
-	st.body(m, it, with)
 	if declared && tier.Cap > 0 && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
-		st.body(m, it, "")
+		st.body(m, it, "") // the mark is longer than what it stands for, and the tier is full
 	}
 	work := s.Work != nil // the store holds work items: one may be a title and nothing else
 	if it.Meta != nil && tier.Document != model.Opaque {
@@ -235,6 +237,9 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 		st.NewID = m.Redact(it.ID, "erased")
 	}
 }
+
+// beginsValue is a mark where a YAML value begins (crewship-disk.md, File formats).
+var beginsValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )?[a-z_]+:[ \t]+)` + regexp.QuoteMeta(Erased))
 
 // body edits an item's text. One in another encoding stays in it, byte by byte but
 // for the person, and stands in the step as people read it, too.

@@ -55,6 +55,14 @@ func (m Mode) Check() error {
 	return Errorf(InvalidInput, "retain", "unknown mode %q: give replace or append", string(m))
 }
 
+// Erased stands where an erasure took a person out of a text; ErasedWord where a format
+// permits no brackets. A tier that its own writer fills, and that takes edits which only
+// remove, takes these in the place of what was removed.
+const (
+	Erased     = "[erased]"
+	ErasedWord = "erased"
+)
+
 // RetainRequest asks for one write. Tier and Key address an item by the store's
 // rules; ID, when set, addresses an existing or new item directly, and Tier and
 // Key must then be empty or agree with it.

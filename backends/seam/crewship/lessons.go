@@ -9,7 +9,8 @@ import (
 )
 
 // checkRemoval accepts an edit of a tier that only its own writer may fill when
-// it only takes something away and the rest still parses.
+// it only takes something away, or puts the mark of an erasure there, and the rest still
+// parses.
 func checkRemoval(spec model.TierSpec, old, text string) error {
 	if !onlyRemoves(old, text) {
 		return model.Errorf(model.InvalidInput, "retain", "tier %s takes entries from its own writer only, and this edit adds or moves text; remove text only", spec.Name)
@@ -37,8 +38,10 @@ func checkRemoval(spec model.TierSpec, old, text string) error {
 	return nil
 }
 
-// onlyRemoves reports whether text is old with bytes taken out.
+// onlyRemoves reports whether text is old with bytes taken out, marks of an erasure
+// apart.
 func onlyRemoves(old, text string) bool {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, model.Erased, ""), model.ErasedWord, "")
 	i := 0
 	for j := 0; i < len(text) && j < len(old); j++ {
 		if text[i] == old[j] {

@@ -263,6 +263,11 @@ func TestLessonsAcceptRemovals(t *testing.T) {
 	}{
 		{"an entry out", head + two, true},
 		{"the name out", strings.Replace(old, " Ines Falk", "", 1), true},
+		{"the mark in its place", strings.Replace(old, "Ines Falk", "[erased]", 1), true},
+		{"the mark without its brackets", strings.Replace(old, "Ask Ines Falk first", "erased first", 1), true},
+		{"a mark that is no YAML there", strings.Replace(old, "Ask Ines Falk first", "[erased] first", 1), false},
+		{"the mark for a kind", strings.Replace(old, "positive", "erased", 1), false},
+		{"more than the mark", strings.Replace(old, "Ines Falk", "[erased] now", 1), false},
 		{"the context out", strings.Replace(old, "      context: from run 1\n", "", 1), true},
 		{"everything out", head[:len(head)-1] + "\n", false},
 		{"something in", old + "    - id: l-3\n", false},
