@@ -50,6 +50,7 @@ var spokenFor = map[string]string{
 	"then r":                              "then retry",
 	"then E":                              "then erase",
 	"E begins one":                        "erase begins one",
+	"E wants the number":                  "erase wants the number",
 	"E carries it out":                    "erase carries it out",
 	"enter shows it, A says who":          "show reads it, approval says who",
 	"A says how":                          "approval says how",
