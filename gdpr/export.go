@@ -1,11 +1,11 @@
 package gdpr
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,21 +13,19 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/subject"
-	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
-// exportFile is the machine-readable part of an export (Art. 15, 20).
-type exportFile struct {
-	Format  string       `json:"format"`
-	Made    time.Time    `json:"made"`
-	Request string       `json:"request"`
-	Subject string       `json:"subject"`
-	Items   []exportItem `json:"items"`
-	// Missing names what could not be searched: the export is not all there is.
-	Missing []string `json:"missing"`
+// exportHead is the machine-readable part of an export (Art. 15, 20) but for its items,
+// which are written between the two as they are found.
+type exportHead struct {
+	Format  string    `json:"format"`
+	Made    time.Time `json:"made"`
+	Request string    `json:"request"`
+	Subject string    `json:"subject"`
 }
 
+// exportItem is an item of export.json.
 type exportItem struct {
 	Store    string            `json:"store"`
 	ID       string            `json:"id"`
@@ -38,7 +36,10 @@ type exportItem struct {
 	Document string            `json:"document"` // file beside this one
 	Partial  bool              `json:"partial"`  // shared with others: only the lines that name the person
 	Meta     map[string]string `json:"meta"`
-	Body     string            `json:"body"`
+	// Body is the document's text too; empty where Apart says that it stands in the
+	// document alone, because it is no UTF-8 text or a large one.
+	Body  string `json:"body"`
+	Apart bool   `json:"body_in_document_only,omitempty"`
 }
 
 // Export writes everything that concerns the person to a new directory, or to a
@@ -47,7 +48,8 @@ type exportItem struct {
 // export, with the reason. Beside the items these are versions, backups, conflict and
 // quarantine copies, archived items, logs and what memdesk keeps for an undo. A text
 // shared with others gives the lines that name the person, because the others' data
-// are not hers (Art. 15(4)). It returns how many texts were written and what could not
+// are not hers (Art. 15(4)). No more than one text is in memory at a time, and of a large
+// file beside the items a part. It returns how many texts were written and what could not
 // be searched.
 func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {
 	r, err := d.load(id)
@@ -63,49 +65,40 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 	var n int64
 	var missing []string
 	err = d.act(ctx, &r, "gdpr-export", nil, func(ctx context.Context) (map[string]int64, error) {
-		e, err := d.collect(ctx, &r, fleet)
+		to, err := newSink(out, d.Clock.Now().UTC())
 		if err != nil {
 			return nil, err
 		}
-		n, missing = int64(len(e.file.Items)), e.file.Missing
-		head, err := json.MarshalIndent(e.file, "", "  ")
+		e := &exporter{d: d, out: to, head: exportHead{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject}, missing: []string{}}
+		if err = e.write(ctx, &r, fleet); err == nil {
+			err = to.commit()
+		}
 		if err != nil {
-			return nil, model.E(model.Internal, "gdpr-export", err)
+			return nil, errors.Join(err, to.drop())
 		}
-		index, err := json.MarshalIndent(e.index(), "", "  ")
-		if err != nil {
-			return nil, model.E(model.Internal, "gdpr-export", err)
-		}
-		files := append([]document{{"export.json", append(head, '\n')}, {"index.json", append(index, '\n')}}, e.docs...)
-		if strings.HasSuffix(strings.ToLower(out), ".zip") {
-			err = writeZip(out, files, e.file.Made)
-		} else {
-			err = writeDir(out, files)
-		}
-		return map[string]int64{"items": n}, err
+		n, missing = int64(e.count), e.missing
+		return map[string]int64{"items": n}, nil
 	})
 	return n, missing, err
 }
 
-type document struct {
-	name string
-	data []byte
-}
-
-func (d *Desk) collect(ctx context.Context, r *Request, fleet *backends.Fleet) (*exporter, error) {
-	e := &exporter{d: d, file: exportFile{Format: "memdesk-export-1", Made: d.Clock.Now().UTC(), Request: r.ID, Subject: r.Subject, Items: []exportItem{}, Missing: []string{}}}
+// write finds everything, store by store, and writes each text as it is found.
+func (e *exporter) write(ctx context.Context, r *Request, fleet *backends.Fleet) error {
 	var err error
 	if e.m, err = subject.New(r.Terms()...); err != nil {
-		return nil, err
+		return err
+	}
+	if e.items, err = e.out.spool(); err != nil {
+		return err
 	}
 	for _, member := range fleet.Members() {
 		var q *search
 		err := member.Err
 		if err == nil {
-			q, err = find(ctx, member.Store, e.m, nil)
+			q, err = findLean(ctx, member.Store, e.m)
 		}
 		if ctx.Err() != nil {
-			return nil, model.FromContext(ctx, "gdpr-export")
+			return model.FromContext(ctx, "gdpr-export")
 		}
 		if err != nil {
 			e.miss(member.Name, "%s", model.KindOf(err))
@@ -114,55 +107,45 @@ func (d *Desk) collect(ctx context.Context, r *Request, fleet *backends.Fleet) (
 		for _, p := range q.problems {
 			e.miss(member.Name, "%s", p)
 		}
-		e.items(member, q)
+		if err := e.found(ctx, member.Store, q); err != nil {
+			return err
+		}
 		if err := e.versions(ctx, member.Store, q); err != nil {
-			return nil, err
+			return err
 		}
 		if err := e.layers(ctx, member.Store, q); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	e.displaced()
-	return e, nil
+	if err := e.displaced(); err != nil {
+		return err
+	}
+	return e.finish()
 }
 
-// writeDir fills a sibling directory and renames it, so that an export is whole
-// or not there.
-func writeDir(out string, files []document) error {
-	temp := out + ".tmp." + atomicfile.Suffix()
-	if err := os.MkdirAll(filepath.Join(temp, "documents"), 0o700); err != nil {
-		return model.E(model.Unavailable, "gdpr-export", pathless(err))
-	}
-	for _, f := range files {
-		if err := atomicfile.Write(filepath.Join(temp, filepath.FromSlash(f.name)), f.data, 0o600); err != nil {
-			return errors.Join(model.E(model.Unavailable, "gdpr-export", pathless(err)), os.RemoveAll(temp))
-		}
-	}
-	if err := os.Rename(temp, out); err != nil {
-		return errors.Join(model.E(model.Unavailable, "gdpr-export", pathless(err)), os.RemoveAll(temp))
-	}
-	return nil
-}
-
-func writeZip(out string, files []document, at time.Time) error {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for _, f := range files {
-		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at}
-		h.SetMode(0o600)
-		w, err := z.CreateHeader(h)
-		if err == nil {
-			_, err = w.Write(f.data)
-		}
-		if err != nil {
-			return model.E(model.Internal, "gdpr-export", err)
-		}
-	}
-	if err := z.Close(); err != nil {
+// finish writes export.json around the items, and the index.
+func (e *exporter) finish() error {
+	head, err := json.MarshalIndent(e.head, "", "  ")
+	if err != nil {
 		return model.E(model.Internal, "gdpr-export", err)
 	}
-	if err := atomicfile.Write(out, b.Bytes(), 0o600); err != nil {
-		return model.E(model.Unavailable, "gdpr-export", pathless(err))
+	missing, err := json.MarshalIndent(e.missing, "  ", "  ")
+	if err != nil {
+		return model.E(model.Internal, "gdpr-export", err)
 	}
-	return nil
+	items, err := e.items.read()
+	if err != nil {
+		return err
+	}
+	parts := io.MultiReader(bytes.NewReader(bytes.TrimSuffix(head, []byte("\n}"))), strings.NewReader(",\n  \"items\": ["),
+		items, strings.NewReader("\n  ],\n  \"missing\": "), bytes.NewReader(missing), strings.NewReader("\n}\n"))
+	if _, err := e.out.copy("export.json", parts); err != nil {
+		return err
+	}
+	index, err := json.MarshalIndent(e.index(), "", "  ")
+	if err != nil {
+		return model.E(model.Internal, "gdpr-export", err)
+	}
+	_, err = e.out.copy("index.json", bytes.NewReader(append(index, '\n')))
+	return err
 }

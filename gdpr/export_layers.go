@@ -1,8 +1,10 @@
 package gdpr
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"memdesk/backends"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
@@ -45,27 +46,65 @@ type exportCounts struct {
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
 	"rows of a database are given as items; the bytes of its file hold others too and are not given",
-	"of a text in an encoding or a size that cannot be taken apart it is said where it lies",
+	"a text of more than 1 MB, or one that is no UTF-8, stands in its document alone and not in export.json too",
+	"of a file of more than 1 MB, a line that is longer than that is given in pieces, those that name the person",
+	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
 }
 
-// exporter collects what an export is made of.
+// exporter writes what an export is made of.
 type exporter struct {
-	d    *Desk
-	m    *subject.Matcher
-	file exportFile
-	docs []document
-	not  []exportRow
+	d       *Desk
+	m       *subject.Matcher
+	out     *sink
+	items   *spool
+	head    exportHead
+	count   int
+	rows    []exportRow // what was exported, then what was not
+	not     []exportRow
+	missing []string
 }
+
+// inlined is the largest text that stands in export.json beside its document.
+const inlined = 1 << 20
 
 // add puts a text into the export. The name of its file holds nothing that a store
 // has given.
-func (e *exporter) add(x exportItem) {
-	x.Document = fmt.Sprintf("documents/%s-%05d.md", x.Store, len(e.docs)+1)
+func (e *exporter) add(x exportItem) error {
+	end := ".md"
+	if !utf8.ValidString(x.Body) {
+		x.Apart, end = true, ".bin"
+	}
+	x.Apart = x.Apart || len(x.Body) > inlined
+	body := x.Body
+	if x.Apart {
+		x.Body = ""
+	}
+	return e.addFrom(x, end, strings.NewReader(body))
+}
+
+// addFrom puts a text in that is read once.
+func (e *exporter) addFrom(x exportItem, end string, body io.Reader) error {
+	e.count++
+	x.Document = fmt.Sprintf("documents/%s-%05d%s", x.Store, e.count, end)
 	if x.Meta == nil {
 		x.Meta = map[string]string{}
 	}
-	e.file.Items = append(e.file.Items, x)
-	e.docs = append(e.docs, document{x.Document, []byte(x.Body)})
+	if _, err := e.out.copy(x.Document, body); err != nil {
+		return err
+	}
+	if p, ok := body.(*namingLines); ok {
+		x.Partial = p.left
+	}
+	b, err := json.MarshalIndent(x, "    ", "  ")
+	if err != nil {
+		return model.E(model.Internal, "gdpr-export", err)
+	}
+	comma := ",\n    "
+	if e.count == 1 {
+		comma = "\n    "
+	}
+	e.rows = append(e.rows, exportRow{Store: x.Store, ID: x.ID, Layer: x.Layer, Reason: x.Reason, Document: x.Document, Partial: x.Partial})
+	return errors.Join(e.items.write([]byte(comma)), e.items.write(b))
 }
 
 func (e *exporter) leaveOut(store, id, layer, reason, why string) {
@@ -73,7 +112,7 @@ func (e *exporter) leaveOut(store, id, layer, reason, why string) {
 }
 
 func (e *exporter) miss(store, format string, args ...any) {
-	e.file.Missing = append(e.file.Missing, store+": "+fmt.Sprintf(format, args...))
+	e.missing = append(e.missing, store+": "+fmt.Sprintf(format, args...))
 }
 
 // text gives what of a text is the person's.
@@ -84,34 +123,52 @@ func (e *exporter) text(x *exportItem, body string, shared bool) {
 }
 
 func (e *exporter) index() exportIndex {
-	ix := exportIndex{Format: "memdesk-export-index-1", Request: e.file.Request, Found: []exportRow{}, Missing: e.file.Missing, Rules: exportRules}
-	for _, x := range e.file.Items {
-		ix.Found = append(ix.Found, exportRow{Store: x.Store, ID: x.ID, Layer: x.Layer, Reason: x.Reason, Document: x.Document, Partial: x.Partial})
-	}
-	ix.Counts = exportCounts{len(ix.Found), len(e.not)}
-	ix.Found = append(ix.Found, e.not...)
-	return ix
+	return exportIndex{Format: "memdesk-export-index-1", Request: e.head.Request, Found: append(append([]exportRow{}, e.rows...), e.not...),
+		Missing: e.missing, Rules: exportRules, Counts: exportCounts{len(e.rows), len(e.not)}}
 }
 
-// items are what the store lists and what its scanner set aside.
-func (e *exporter) items(member backends.Member, q *search) {
+// found are what the store lists and what its scanner set aside, each read again.
+func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 	for i := range q.found {
 		f := &q.found[i]
-		it := f.Item
-		x := exportItem{Store: member.Name, ID: it.ID, Layer: f.Layer, Tier: it.Tier, Reason: f.Reason, Meta: map[string]string{}}
+		it, err := again(ctx, s, f)
+		switch {
+		case ctx.Err() != nil:
+			return model.FromContext(ctx, "gdpr-export")
+		case errors.Is(err, model.NotFound): // gone meanwhile
+			continue
+		case err != nil:
+			e.miss(s.Name, "an item cannot be read: %s", model.KindOf(err))
+			continue
+		}
+		x := exportItem{Store: s.Name, ID: it.ID, Layer: f.Layer, Tier: it.Tier, Reason: f.Reason, Meta: map[string]string{}}
 		if !it.Modified.IsZero() {
 			at := it.Modified.UTC()
 			x.Modified = &at
 		}
-		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, opaque(member.Store, it.Tier))
+		shared := len(f.Others) > 0 || !f.Tagged && mentions(e.m, it.Body, opaque(s, it.Tier))
 		e.text(&x, it.Body, shared && !it.Has(model.FlagBinary))
 		for _, field := range it.Meta {
 			if !x.Partial || e.m.Names(field.Name+"\n"+field.Value) {
 				x.Meta[field.Name] = field.Value
 			}
 		}
-		e.add(x)
+		if err := e.add(x); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// again reads what a lean search has found.
+func again(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
+	if f.Layer != layerQuarantine {
+		return s.Browser.Read(ctx, f.Item.ID)
+	}
+	full, err := s.Quarantine.ReadQuarantined(ctx, f.Item.ID)
+	it := f.Item
+	it.Body = full.Body
+	return it, err
 }
 
 // versions are old texts that a store keeps and shows; where its medium is shown they
@@ -142,16 +199,14 @@ func (e *exporter) versions(ctx context.Context, s model.Store, q *search) error
 			default:
 				x := exportItem{Store: s.Name, ID: id, Layer: layerVersion, Tier: it.Tier, Reason: "an old version"}
 				e.text(&x, it.Body, mentions(e.m, it.Body, true))
-				e.add(x)
+				if err := e.add(x); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
-
-// maxExportLayer is the largest file beside the items of which a part is given; of a
-// larger one the index says where it lies.
-const maxExportLayer = 64 << 20
 
 // layers are what lies beside the items: backups, copies, old versions, logs. The
 // bytes of items are exported as items.
@@ -180,50 +235,91 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		case scan.rep.Hits == 0 && len(scan.rep.Closed) > 0:
 			e.leaveOut(s.Name, l.ID, name, "it may hold the person", withWords("", scan.rep.Closed))
 		case scan.rep.Hits == 0 && !e.m.Names(l.ID):
-		case scan.rep.Binary && scan.rep.Hits > 0:
-			e.leaveOut(s.Name, l.ID, name, "its bytes name the person", "they are no text; the rows of a database are among the items")
-		case l.Bytes > maxExportLayer:
-			e.leaveOut(s.Name, l.ID, name, "its bytes name the person", "it is larger than what is taken apart here (64 MB)")
 		default:
-			if err := e.layer(ctx, s, l); err != nil {
-				e.miss(s.Name, "%s cannot be read: %s", l.ID, model.KindOf(err))
+			if err := e.layer(ctx, s, l, scan.rep); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer) error {
-	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
-	if err != nil {
-		return err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxExportLayer))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return model.E(model.Unavailable, "gdpr-export", errors.New("it could not be read to the end"))
-	}
-	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
-		e.leaveOut(s.Name, l.ID, layerName(l), "its bytes name the person", "they are no text")
-		return nil
-	}
+// layer writes what of a file beside the items is the person's: of a text the lines that
+// name her, as they are read. A file that is no text holds others too, who knows where.
+func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep subject.Report) error {
 	x := exportItem{Store: s.Name, ID: l.ID, Layer: layerName(l), Reason: "its bytes name the person"}
-	if !e.m.NamesBytes(b) {
+	if rep.Hits == 0 {
 		x.Reason = "its name names the person"
 	}
-	e.text(&x, string(b), mentions(e.m, string(b), true))
-	e.add(x)
-	return nil
+	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
+	if err != nil {
+		e.miss(s.Name, "%s cannot be read: %s", l.ID, model.KindOf(err))
+		return nil
+	}
+	in := bufio.NewReaderSize(f, 64<<10)
+	begin, _ := in.Peek(8 << 10) // an error comes again with the read
+	switch {
+	case bytes.IndexByte(begin, 0) >= 0 && !decodes(begin):
+		e.leaveOut(s.Name, l.ID, x.Layer, x.Reason, noText)
+	case l.Bytes <= inlined || rep.Binary || !utf8.Valid(wholeRunes(begin)):
+		err = e.smallLayer(x, in)
+	default:
+		x.Apart = true
+		err = e.addFrom(x, ".md", newNamingLines(e.m, in))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// noText is why a file is not given.
+const noText = "it is no text and may hold others too; the rows of a database are among the items"
+
+// decodes reports whether bytes that hold a NUL begin a text in another encoding.
+func decodes(begin []byte) bool {
+	_, _, ok := subject.Plain(begin[:len(begin)&^3])
+	return ok
+}
+
+// wholeRunes leaves out a rune that was cut at the end.
+func wholeRunes(b []byte) []byte {
+	for i := 1; i <= min(len(b), utf8.UTFMax-1); i++ {
+		if utf8.RuneStart(b[len(b)-i]) && !utf8.FullRune(b[len(b)-i:]) {
+			return b[:len(b)-i]
+		}
+	}
+	return b
+}
+
+// maxDecoded is the largest file in another encoding that is taken apart.
+const maxDecoded = 64 << 20
+
+func (e *exporter) smallLayer(x exportItem, in io.Reader) error {
+	b, err := io.ReadAll(io.LimitReader(in, maxDecoded+1))
+	if err != nil {
+		e.miss(x.Store, "%s cannot be read to the end", x.ID)
+		return nil
+	}
+	body := string(b)
+	if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+		text, _, ok := subject.Plain(b)
+		if !ok || len(b) > maxDecoded {
+			e.leaveOut(x.Store, x.ID, x.Layer, x.Reason, noText)
+			return nil
+		}
+		body = text
+	}
+	e.text(&x, body, mentions(e.m, body, true))
+	return e.add(x)
 }
 
 // displaced are texts that memdesk itself keeps, so that a change can be undone.
-func (e *exporter) displaced() {
+func (e *exporter) displaced() error {
 	if e.d.Undo == nil {
-		return
+		return nil
 	}
 	entries, _, err := e.d.Undo.List()
 	if err != nil {
 		e.miss(ownStore, "what changes displaced cannot be listed: %s", model.KindOf(err))
-		return
+		return nil
 	}
 	for _, u := range entries {
 		full, body, err := e.d.Undo.Read(u.ID)
@@ -242,25 +338,9 @@ func (e *exporter) displaced() {
 			continue
 		}
 		e.text(&x, body, mentions(e.m, body, true))
-		e.add(x)
-	}
-}
-
-// linesNaming gives the lines in which the person is named, also where a name goes
-// from one line on to the next.
-func linesNaming(m *subject.Matcher, body string) string {
-	var b strings.Builder
-	end := 0
-	for _, h := range m.Text(body) {
-		from := max(strings.LastIndexByte(body[:h.Start], '\n')+1, end)
-		to := len(body)
-		if i := strings.IndexByte(body[max(h.End-1, h.Start):], '\n'); i >= 0 {
-			to = max(h.End-1, h.Start) + i + 1
-		}
-		if to > from {
-			b.WriteString(body[from:to])
-			end = to
+		if err := e.add(x); err != nil {
+			return err
 		}
 	}
-	return b.String()
+	return nil
 }

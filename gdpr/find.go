@@ -53,12 +53,29 @@ type search struct {
 	stays     map[string]bool        // ids of items that stay for the sake of one on hold
 	falls     map[string]model.Fall  // by id: what goes because others do
 	seen      map[string]bool        // ids that there are, or are to be, as far as they are known
+	lean      bool                   // what is found is kept without its text
 }
 
 // find looks at every item the store can show: hidden, archived, edges,
 // quarantine. What could not be looked at is a problem, never left out.
 func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int64)) (*search, error) {
-	q := &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}}
+	return newSearch(s, m).run(ctx, step)
+}
+
+// findLean finds the same and keeps no text: for who reads each item once more, one at
+// a time.
+func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, error) {
+	q := newSearch(s, m)
+	q.lean = true
+	return q.run(ctx, nil)
+}
+
+func newSearch(s model.Store, m *subject.Matcher) *search {
+	return &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}}
+}
+
+func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
+	s, m := q.store, q.m
 	if s.Subjects != nil {
 		err := s.Subjects.Concerning(ctx, m.Terms(), func(h model.SubjectHit) bool {
 			q.reasons[h.ID] = append(q.reasons[h.ID], h.Reason)
@@ -264,6 +281,9 @@ func (q *search) look(it model.Item) {
 	}
 	f.Others = others(it, q.m)
 	f.Reason = f.words(own) + q.m.Redact(inMembers(f.Members), Erased)
+	if q.lean { // a title is a part of the text, and would keep all of it
+		f.Item = model.Item{Header: model.Header{ID: strings.Clone(it.ID), Flags: it.Flags, Bytes: it.Bytes}}
+	}
 	q.found = append(q.found, f)
 }
 
@@ -354,6 +374,9 @@ func (q *search) quarantine(ctx context.Context) error {
 		f := Found{Store: q.store.Name, Layer: layerQuarantine, Named: []string{"body"}, Alias: len(hits) > 0 && hits[0].Term > 0,
 			Item: model.Item{Header: model.Header{ID: e.ID, Bytes: int64(len(full.Body))}, Body: full.Body}}
 		f.Reason = f.words(q.reasons[e.ID])
+		if q.lean {
+			f.Item.Body = ""
+		}
 		q.found = slices.DeleteFunc(q.found, func(o Found) bool { return o.Item.ID == e.ID })
 		q.found = append(q.found, f)
 	}

@@ -76,7 +76,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 		all := join(t.ID, t.Body, t.Meta)
 		near = s.q.m.Near(all)
 		named = s.due[t.ID] || s.q.m.Names(all) || (t.Binary || strings.IndexByte(t.Body, 0) >= 0) && s.q.m.NamesBytes([]byte(t.Body))
-		if named && t.Whole != nil {
+		if named && t.Whole != nil && !s.q.lean {
 			it = t.Whole()
 		}
 	}
@@ -98,7 +98,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q.note(t.ID, t.Body, t.Meta, near)
 	if named {
 		s.found = append(s.found, it)
-		if t.Whole == nil {
+		if t.Whole == nil || q.lean {
 			s.unread[t.ID] = true
 		}
 	}

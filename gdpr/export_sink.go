@@ -1,0 +1,136 @@
+package gdpr
+
+import (
+	"archive/zip"
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// sink is where an export goes, one file after the other: a directory, or a zip file. It
+// is written beside its place and put there by commit, so that an export is whole or not
+// there; drop takes away what was written.
+type sink struct {
+	out, temp string
+	zip       *zip.Writer // nil for a directory
+	file      *os.File    // of the zip
+	at        time.Time
+	spooled   *spool
+}
+
+func newSink(out string, at time.Time) (*sink, error) {
+	s := &sink{out: out, temp: out + ".tmp." + atomicfile.Suffix(), at: at}
+	if !strings.HasSuffix(strings.ToLower(out), ".zip") {
+		if err := os.MkdirAll(filepath.Join(s.temp, "documents"), 0o700); err != nil {
+			return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+		}
+		return s, nil
+	}
+	f, err := os.OpenFile(s.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+	}
+	s.file, s.zip = f, zip.NewWriter(f)
+	return s, nil
+}
+
+// copy writes one file, before the next one is begun.
+func (s *sink) copy(name string, from io.Reader) (n int64, err error) {
+	if s.zip == nil {
+		f, err := os.OpenFile(filepath.Join(s.temp, filepath.FromSlash(name)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err == nil {
+			n, err = io.Copy(f, from)
+			err = errors.Join(err, f.Sync(), f.Close())
+		}
+		return n, s.failed(err)
+	}
+	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: s.at}
+	h.SetMode(0o600)
+	w, err := s.zip.CreateHeader(h)
+	if err == nil {
+		n, err = io.Copy(w, from)
+	}
+	return n, s.failed(err)
+}
+
+// failed words an error of the medium; one of the reader has words of its own.
+func (s *sink) failed(err error) error {
+	var own *model.Error
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	return model.E(model.Unavailable, "gdpr-export", pathless(err))
+}
+
+func (s *sink) commit() error {
+	if s.zip != nil {
+		if err := errors.Join(s.zip.Close(), s.file.Sync(), s.file.Close()); err != nil {
+			return s.failed(err)
+		}
+		s.file = nil
+	}
+	err := s.dropSpool()
+	if err == nil {
+		err = os.Rename(s.temp, s.out)
+	}
+	return s.failed(err)
+}
+
+func (s *sink) drop() error {
+	if s.file != nil {
+		_ = s.file.Close() // it goes
+	}
+	return s.failed(errors.Join(s.dropSpool(), os.RemoveAll(s.temp)))
+}
+
+func (s *sink) dropSpool() error {
+	if s.spooled == nil {
+		return nil
+	}
+	_ = s.spooled.f.Close() // it goes
+	err := os.Remove(s.spooled.f.Name())
+	s.spooled = nil
+	return err
+}
+
+// spool is a file that is written before the one it becomes a part of: a zip takes one
+// file at a time.
+type spool struct {
+	f *os.File
+	w *bufio.Writer
+}
+
+func (s *sink) spool() (*spool, error) {
+	f, err := os.OpenFile(s.temp+".items", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	s.spooled = &spool{f, bufio.NewWriter(f)}
+	return s.spooled, nil
+}
+
+func (s *spool) write(b []byte) error {
+	if _, err := s.w.Write(b); err != nil {
+		return model.E(model.Unavailable, "gdpr-export", pathless(err))
+	}
+	return nil
+}
+
+// read gives it from the beginning.
+func (s *spool) read() (io.Reader, error) {
+	err := s.w.Flush()
+	if err == nil {
+		_, err = s.f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, model.E(model.Unavailable, "gdpr-export", pathless(err))
+	}
+	return s.f, nil
+}
