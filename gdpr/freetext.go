@@ -9,6 +9,7 @@ import (
 
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -105,7 +106,7 @@ func (n nameless) text(s string) string {
 		s = m.Redact(s, Erased)
 	}
 	spans := n.erased(s)
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
+	sorting.By(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
 	at := len(s)
 	for _, p := range spans {
 		if p.end <= at {
