@@ -27,6 +27,7 @@ const Keep = 30 * 24 * time.Hour
 // The names inside the directory.
 const (
 	aside   = "kept"    // texts that were put aside, one file each
+	about   = "notes"   // what those texts are of, under the same names
 	session = "session" // prefix of the directory of one session
 	lock    = "lock"    // held while the session lives
 )
@@ -111,8 +112,19 @@ func (d *Draft) Read() (string, error) {
 // Write replaces the text of the file.
 func (d *Draft) Write(text string) error { return pathless(os.WriteFile(d.path, []byte(text), 0o600)) }
 
-// Discard removes the file and what an editor left beside it.
-func (d *Draft) Discard() error { return pathless(os.RemoveAll(filepath.Dir(d.path))) }
+// Note remembers what the text is of, in the caller's own words: it is put aside with
+// the text, and goes with it.
+func (d *Draft) Note(note string) error {
+	return pathless(os.WriteFile(noteOf(d.path), []byte(note), 0o600))
+}
+
+// noteOf is the note of a draft: outside of its directory, where an editor works.
+func noteOf(path string) string { return filepath.Dir(path) + ".note" }
+
+// Discard removes the file, what an editor left beside it, and its note.
+func (d *Draft) Discard() error {
+	return pathless(errors.Join(os.RemoveAll(filepath.Dir(d.path)), ignoreAbsent(os.Remove(noteOf(d.path)))))
+}
 
 // Keep puts the text aside, out of the reach of every sweep until Keep has passed,
 // and gives the path where it is.
@@ -142,9 +154,21 @@ func (f *Folder) keep(path string) (string, error) {
 		} else if err != nil {
 			return path, pathless(err)
 		}
+		f.keepNote(path, name)
 		return to, pathless(os.Chmod(to, 0o600))
 	}
 	return path, errors.New("no free name for the text that is put aside")
+}
+
+// keepNote puts the note of a draft beside its text. Without one the text can still be
+// read and copied, so that a note that cannot be kept keeps no text from being.
+func (f *Folder) keepNote(path, name string) {
+	dir := filepath.Join(f.dir, about)
+	if _, err := os.Stat(noteOf(path)); err == nil && os.MkdirAll(dir, 0o700) == nil {
+		to := filepath.Join(dir, name)
+		_ = os.Remove(to) // of a text that went without it
+		_ = os.Link(noteOf(path), to)
+	}
 }
 
 // Close ends the session: drafts that were changed are put aside, the rest goes.
@@ -251,7 +275,7 @@ func changed(path, was string) bool {
 	return err != nil || len(b) > 0 && sum(string(b)) != was
 }
 
-// expire removes what was put aside too long ago.
+// expire removes what was put aside too long ago, and notes whose text is not there.
 func (f *Folder) expire() error {
 	dir := filepath.Join(f.dir, aside)
 	entries, err := os.ReadDir(dir)
@@ -260,10 +284,22 @@ func (f *Folder) expire() error {
 	}
 	for _, e := range entries {
 		if st, serr := e.Info(); serr == nil && f.clock.Now().Sub(st.ModTime()) > Keep {
-			err = errors.Join(err, pathless(os.Remove(filepath.Join(dir, e.Name()))))
+			err = errors.Join(err, f.drop(e.Name()))
+		}
+	}
+	notes, _ := os.ReadDir(filepath.Join(f.dir, about))
+	for _, e := range notes {
+		if _, serr := os.Lstat(filepath.Join(dir, e.Name())); errors.Is(serr, fs.ErrNotExist) {
+			err = errors.Join(err, pathless(os.Remove(filepath.Join(f.dir, about, e.Name()))))
 		}
 	}
 	return err
+}
+
+// drop removes a text that was put aside, its note first: a note without a text would
+// say of whom it was.
+func (f *Folder) drop(name string) error {
+	return errors.Join(ignoreAbsent(os.Remove(filepath.Join(f.dir, about, name))), ignoreAbsent(os.Remove(filepath.Join(f.dir, aside, name))))
 }
 
 func sum(text string) string {
@@ -293,7 +329,7 @@ func pathless(err error) error {
 }
 
 // Erase removes the texts that were put aside, or left by sessions that were cut
-// off, for which concerns is true, and counts them. Texts that somebody is editing
+// off, for which concerns is true, or is true of their notes, and counts them. Texts that somebody is editing
 // now stay.
 func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error) {
 	if _, err := f.Sweep(); err != nil {
@@ -306,14 +342,14 @@ func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error
 	}
 	erased := 0
 	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		text, rerr := os.ReadFile(path)
+		text, rerr := os.ReadFile(filepath.Join(dir, e.Name()))
+		note, nerr := os.ReadFile(filepath.Join(f.dir, about, e.Name()))
+		err = errors.Join(err, ignoreAbsent(rerr), ignoreAbsent(nerr))
 		switch {
 		case rerr != nil:
-			err = errors.Join(err, ignoreAbsent(rerr))
-		case concerns(e.Name(), text):
-			if rerr := os.Remove(path); rerr != nil {
-				err = errors.Join(err, pathless(rerr))
+		case concerns(e.Name(), text), nerr == nil && concerns(e.Name(), note):
+			if rerr := f.drop(e.Name()); rerr != nil {
+				err = errors.Join(err, rerr)
 				continue
 			}
 			erased++

@@ -16,6 +16,7 @@ type Kept struct {
 	Path  string
 	At    time.Time // Keep after this it goes
 	Bytes int64
+	Note  string // what the text is of, as its draft was told; empty: not known
 }
 
 // Kept lists what was put aside and is still there, the last one first. It makes and
@@ -33,7 +34,8 @@ func (f *Folder) Kept() ([]Kept, error) {
 			continue // it went meanwhile, or it is none of ours
 		}
 		if f.clock.Now().Sub(st.ModTime()) <= Keep {
-			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size()})
+			note, _ := os.ReadFile(filepath.Join(f.dir, about, e.Name()))
+			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size(), string(note)})
 		}
 	}
 	sorting.By(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
@@ -47,4 +49,13 @@ func (f *Folder) ReadKept(name string) (string, error) {
 	}
 	b, err := os.ReadFile(filepath.Join(f.dir, aside, name))
 	return string(b), pathless(err)
+}
+
+// Drop removes one of them, which has found its place or was thrown away. One that is
+// not there is no error.
+func (f *Folder) Drop(name string) error {
+	if name != filepath.Base(name) || name == "." {
+		return fs.ErrInvalid
+	}
+	return f.drop(name)
 }

@@ -52,3 +52,95 @@ func TestKept(t *testing.T) {
 		}
 	}
 }
+
+// A note goes where its text goes: it is put aside with it, also after a session that
+// was cut off, and goes with it.
+func TestNotes(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "edit")
+	c := clock.Fixed(time.Now())
+	open := func() *drafts.Folder { return drafts.New(dir, c, func() error { return nil }) }
+	f := open()
+	write := func(f *drafts.Folder, note, text string) *drafts.Draft {
+		t.Helper()
+		d, err := f.Open("name.md", "as it was")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if note != "" {
+			if err := d.Note(note); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := d.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	keep := func(d *drafts.Draft) {
+		t.Helper()
+		if _, err := d.Keep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(write(f, "of a", "one"))
+	keep(write(f, "", "two"))
+	if err := write(f, "of nothing", "thrown away").Discard(); err != nil {
+		t.Fatal(err)
+	}
+	write(f, "of c", "three") // and the session is cut off
+	if err := f.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	f = open()
+	if _, err := f.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	notes := map[string]string{}
+	all := func() map[string]string {
+		t.Helper()
+		got, err := f.Kept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clear(notes)
+		for _, k := range got {
+			text, _ := f.ReadKept(k.Name)
+			notes[text] = k.Note
+			if text == "three" && len(got) == 3 {
+				if err := f.Drop(k.Name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return notes
+	}
+	if got := all(); len(got) != 3 || got["one"] != "of a" || got["two"] != "" || got["three"] != "of c" {
+		t.Fatalf("%q", got)
+	}
+	if got := all(); len(got) != 2 || got["three"] != "" {
+		t.Fatalf("after the drop %q", got)
+	}
+	for _, name := range []string{"../lock", "/etc/passwd", "."} {
+		if err := f.Drop(name); err == nil {
+			t.Errorf("%s was dropped", name)
+		}
+	}
+	// A note alone may name somebody.
+	n, err := f.Erase(func(_ string, text []byte) bool { return string(text) == "of a" })
+	if err != nil || n != 1 {
+		t.Fatalf("erased %d, %v", n, err)
+	}
+	left, _ := os.ReadDir(filepath.Join(dir, "notes"))
+	if got := all(); len(got) != 1 || len(left) != 0 {
+		t.Fatalf("left %q, notes %v", got, left)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "notes", "orphan"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(dir, "notes")); len(left) != 0 {
+		t.Errorf("a note without a text stays: %v", left)
+	}
+}

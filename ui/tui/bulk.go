@@ -40,6 +40,7 @@ type bulk struct {
 	id      jobs.ID // in the journal, once it has begun
 	rows    []outcome
 	now     safetext.Text // what it is at, where that is more than a count
+	tail    safetext.Text // what else is to be said at the end
 	found   string        // what the rows are, where they are not nouns; set at the end
 	failed  int
 	undo    []string
@@ -84,6 +85,13 @@ func (b *bulk) note(t safetext.Text) {
 	b.now = t
 }
 
+// tell adds what is said when the work has ended.
+func (b *bulk) tell(t safetext.Text) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tail = t
+}
+
 // stop says that the work ends on demand.
 func (b *bulk) stop() {
 	b.mu.Lock()
@@ -120,6 +128,9 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
 	case b.err != nil && b.failed == 0:
 		return esc.Sprintf("ended early: %s: %s", text, reason(esc, b.err))
+	}
+	if !b.tail.IsEmpty() {
+		return esc.Sprintf("ended: %s; %s", text, b.tail)
 	}
 	return esc.Sprintf("ended: %s", text)
 }

@@ -49,6 +49,7 @@ func newConflicts(d *desk) *records {
 		columns: []column{
 			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 10, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
 		},
+		least: []int{20, 9, 10, 0, 5, 10},
 	}
 	if d.conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"

@@ -179,6 +179,14 @@ func merge(base, theirs, yours string) (merged string, clean bool) {
 			return out, true
 		}
 	}
+	return bothSides(theirs, yours), false
+}
+
+// bothSides is a text that holds both, with marks around what differs.
+func bothSides(theirs, yours string) string {
+	if len(theirs)+len(yours) > maxDiff {
+		return oursMark + ended(yours) + middleMark + ended(theirs) + theirsMark
+	}
 	var b strings.Builder
 	at := 0
 	for _, e := range udiff.Lines(theirs, yours) {
@@ -187,7 +195,7 @@ func merge(base, theirs, yours string) (merged string, clean bool) {
 		at = e.End
 	}
 	b.WriteString(theirs[at:])
-	return b.String(), false
+	return b.String()
 }
 
 // The lines around what both sides have changed.

@@ -45,6 +45,8 @@ type edit struct {
 	original string // what the editor began with
 	base     string // the stored text that the operator's is compared with
 	draft    *drafts.Draft
+	kept     string // the text that was put aside, where it is opened again
+	baseless bool   // what the operator began with is not known any more: base is the item as it is now
 }
 
 // edited says that the editor is over.
@@ -121,7 +123,7 @@ func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
 		if err != nil {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: %s", reason(d.esc, err))}
 		}
-		if e.draft, err = d.drafts.Open(path.Base(e.label)+extension(e), e.original); err != nil {
+		if err = d.draftOf(e, path.Base(e.label)); err != nil {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: no file for the editor could be made: %s", d.esc.Err(err))}
 		}
 		if n := safetext.Hidden(e.original); n > 0 {
@@ -152,14 +154,22 @@ func (a *App) hiddenDialog(e *edit, n int) *dialog {
 	}
 }
 
+// discardText throws the operator's text away, on demand: also where it was put aside.
+func (a *App) discardText(e *edit) tea.Cmd {
+	return a.throw(e, "your text was thrown away: nothing was changed", a.d.settled)
+}
+
 // throwAway removes the draft.
-func (a *App) throwAway(e *edit, word string) tea.Cmd {
+func (a *App) throwAway(e *edit, word string) tea.Cmd { return a.throw(e, word, func(*edit) {}) }
+
+func (a *App) throw(e *edit, word string, also func(*edit)) tea.Cmd {
 	esc := a.d.esc
 	return a.ask(func(context.Context) any {
+		also(e)
 		if err := e.draft.Discard(); err != nil {
 			return acted{quiet: true, text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Const(word)}
+		return acted{ok: true, quiet: true, text: esc.Const(word), then: a.refreshSide}
 	})
 }
 
@@ -300,7 +310,7 @@ func (a *App) saveChoices(e *edit, text string) []choice {
 	return []choice{
 		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, e, text, f.reason) }},
 		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
-		{verb: "Throw away", run: func() tea.Cmd { return a.throwAway(e, "your text was thrown away: nothing was changed") }},
+		{verb: "Throw away", run: func() tea.Cmd { return a.discardText(e) }},
 	}
 }
 
@@ -320,6 +330,7 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 	}
 	d.stuck.took(esc, done)
 	_ = e.draft.Discard() // what is stored needs no draft; the sweep takes what is left
+	d.settled(e)
 	out := acted{ok: true, text: esc.Sprintf("%s %s; z undoes", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))}
 	switch {
 	case done.Undo == "":
@@ -408,7 +419,7 @@ func (a *App) troubleDialog(e *edit, what safetext.Text, text string) *dialog {
 	esc := a.d.esc
 	choices := []choice{
 		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
-		{verb: "Throw away", run: func() tea.Cmd { return a.throwAway(e, "your text was thrown away: nothing was changed") }},
+		{verb: "Throw away", run: func() tea.Cmd { return a.discardText(e) }},
 	}
 	if text != "" && utf8.ValidString(text) {
 		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return a.show(a.reviewDialog(e, text)) }})
@@ -435,6 +446,7 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog 
 	d := &dialog{title: esc.Const("Conflict"), name: a.d.typedName(e.store, e.label), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
 	base, gone := e.base, err != nil
 	overwrite := *e
+	overwrite.baseless = false
 	overwrite.base, overwrite.original, overwrite.req.IfMatch = now, now, revision
 	what := esc.Const("Somebody else has changed it since you opened it. Neither side is lost.")
 	verb := "Overwrite"
@@ -448,14 +460,20 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog 
 		{value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), kind: headNote},
 	}
 	var c comparison
-	theirs := c.section(esc, "what they have changed", "as you opened it", "as it is now", base, now)
+	var theirs change
+	if !e.baseless {
+		theirs = c.section(esc, "what they have changed", "as you opened it", "as it is now", base, now)
+	}
 	yours := c.section(esc, "yours against theirs", "as it is now", "as you wrote it", now, text)
-	if theirs != (change{}) || yours != (change{}) {
+	switch {
+	case e.baseless && yours != (change{}):
+		d.lines = append(d.lines, headLine{value: esc.Sprintf("Lines: yours %s against theirs. What you began with is not kept.", yours.signs())})
+	case theirs != (change{}) || yours != (change{}):
 		d.lines = append(d.lines, headLine{value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.signs(), yours.signs())})
 	}
 	d.body = c.text(nil)
 	d.choices = []choice{
-		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, text) }},
+		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, text, e.baseless) }},
 		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, &overwrite, text, f.reason) }},
 	}
 	if e.what == releaseItem && gone {
@@ -464,10 +482,14 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog 
 	return d
 }
 
-// rebase puts both sides into the draft and opens it again.
-func (a *App) rebase(e *edit, base, now, text string) acted {
+// rebase puts both sides into the draft and opens it again. Without a base every
+// difference is between marks.
+func (a *App) rebase(e *edit, base, now, text string, baseless bool) acted {
 	esc := a.d.esc
 	merged, _ := merge(base, now, text)
+	if baseless {
+		merged = bothSides(now, text)
+	}
 	if err := e.draft.Write(merged); err != nil {
 		return acted{next: a.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
 	}
@@ -503,7 +525,8 @@ func (a *App) putAside(e *edit, word string) tea.Cmd {
 		if err != nil {
 			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, a.where(at), esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, a.where(at))}
+		a.d.settled(e) // there is one text still
+		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, a.where(at)), then: a.refreshSide}
 	})
 }
 

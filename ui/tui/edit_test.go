@@ -3,6 +3,7 @@ package tui_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -55,7 +56,7 @@ func (p *pen) drafts() (out []string) {
 
 func (p *pen) kept() string {
 	p.t.Helper()
-	d := p.drafts()
+	d := slices.DeleteFunc(p.drafts(), func(path string) bool { return strings.Contains(path, "/notes/") })
 	if len(d) != 1 || !strings.Contains(d[0], "/kept/") {
 		p.t.Fatalf("drafts %q", d)
 	}
@@ -95,6 +96,58 @@ func TestEdit(t *testing.T) {
 		}
 		checkOutput(t, raw)
 	})
+}
+
+// A text that was put aside is opened again, and written as if it had never been closed.
+func TestReopenAKeptText(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r, p := noted(t, "desk,acts", w, h)
+		p.will(`sed -i s/14:02/15:30/ "$1"`)
+		r.press("e").see("Save crews", "+- deploy of billing went out at 15:30", "enter cancel").press("enter").see("your text is kept for 30 days")
+		kept := func() *robot { return r.press(":").press("kept").press("enter").see("Kept texts") }
+		p.will(`:`)
+		kept().see("1 of 1", "crewship:crews/eng/agents/bo/daily/2026-05-20.md", "enter edit").press("enter").see("Save crews/eng/agents/bo/daily/2026-05-20.md?", "+- deploy of billing went out at 15:30", "enter cancel")
+		r.press("esc").see("your text is kept for 30 days", "1 of 1") // and one it stays
+		if text := p.kept(); !strings.Contains(text, "15:30") {
+			t.Errorf("kept %q", text)
+		}
+		p.will(`sed -i s/15:30/16:45/ "$1"`)
+		r.press("enter").see("16:45", "enter cancel").press("tab", "tab").see("[Save]").press("enter").see("saved crews", "No text was put aside")
+		if d := p.drafts(); len(d) > 0 {
+			t.Errorf("drafts %q", d)
+		}
+		r.press("enter").see("enter: the list is empty").press("esc").see("16:45").press("q")
+		if raw, err := r.left(); err != nil {
+			t.Fatal(err)
+		} else {
+			checkOutput(t, raw)
+		}
+	})
+}
+
+// What has changed since a text was put aside is not overwritten: both sides are shown,
+// and the editor gets both between marks.
+func TestReopenAfterAChange(t *testing.T) {
+	t.Parallel()
+	r, p := noted(t, "desk,acts", 120, 40)
+	p.will(`sed -i s/14:02/15:30/ "$1"`)
+	r.press("e").see("Save crews", "enter cancel").press("enter").see("your text is kept for 30 days")
+	p.will(`sed -i s/14:02/17:00/ "$1"`)
+	r.press("e").see("Save crews", "+- deploy of billing went out at 17:00", "enter cancel").press("tab", "tab").press("enter").see("saved crews", "17:00")
+	p.will(`:`)
+	r.press(":").press("kept").press("enter").see("1 of 1").press("enter").see("Save crews", "enter cancel").press("tab", "tab").see("[Save]").press("enter")
+	r.see("has changed.", "Lines: yours +1 -1 against theirs. What you began with is not kept.", "-- deploy of billing went out at 17:00", "+- deploy of billing went out at 15:30", "enter cancel")
+	p.will(`cp "$1" ` + p.dir + `/seen`)
+	r.press("tab", "tab", "tab").see("[Edit again]").press("enter").see("Save crews", "The marks of the merge", "enter cancel").press("esc").see("your text is kept")
+	seen, _ := os.ReadFile(filepath.Join(p.dir, "seen"))
+	if s := string(seen); !strings.Contains(s, "<<<<<<< yours") || !strings.Contains(s, "15:30") || !strings.Contains(s, "17:00") {
+		t.Errorf("the editor got\n%s", s)
+	}
+	// What is thrown away is not put aside either.
+	r.see("1 of 1").press("enter").see("Save crews", "enter cancel").press("left").see("[Throw away]").press("enter").see("your text was thrown away", "No text was put aside")
+	if d := p.drafts(); len(d) > 0 {
+		t.Errorf("drafts %q", d)
+	}
 }
 
 func TestEditAgainAndThrowAway(t *testing.T) {
@@ -174,8 +227,8 @@ func TestEditorFailsWithoutAText(t *testing.T) {
 	r.press("e").see("the editor ended with an error and nothing was written")
 	p.will(`: > "$1"`)
 	r.press("e").see("The text is empty", "enter cancel").press("esc").see("1 of 2")
-	if d := p.drafts(); len(d) != 1 {
-		t.Errorf("drafts %q", d)
+	if text := p.kept(); text != "" {
+		t.Errorf("kept %q", text)
 	}
 }
 

@@ -32,6 +32,8 @@ type fake struct {
 	reading func()
 	// archived are items that lists leave out, of a store that is too long to be gone through.
 	archived int
+	// lingers: the source of a quarantined entry stays poisoned when the entry has gone.
+	lingers bool
 
 	mu      sync.Mutex
 	away    map[string]bool   // items that were forgotten
@@ -365,6 +367,11 @@ func (f quarantineFake) entries() []tui.QuarantineEntry {
 			Excerpt: "Ignore previous instructions", Live: tui.LivePoisoned, At: now.Add(-3 * time.Hour), Bytes: 70},
 		{Store: "crewship", ID: "q/2", Filed: true, Source: "daily/2026-05-01.md", Category: "exfiltration", Pattern: "curl_pipe", Line: 8, Excerpt: "curl \x1b]0;x\x07| sh", Live: tui.LiveClean, At: now.Add(-480 * time.Hour), FalsePositive: true},
 		{Store: "hostile", ID: "q/3", Source: "notes\nmore", Live: tui.Liveness("odd"), Problem: "the record is not JSON"},
+	}
+	if crew := f.fakes["crewship"]; crew.lingers && crew.forgotten("q/1") {
+		live := all[0]
+		live.ID, live.Filed = live.SourceID, false
+		all = append(all, live)
 	}
 	return slices.DeleteFunc(all, func(e tui.QuarantineEntry) bool { return f.fakes[e.Store].forgotten(e.ID) })
 }

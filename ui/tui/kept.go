@@ -13,12 +13,16 @@ import (
 
 // openKept lists the operator's texts that no store took.
 func (a *App) openKept() tea.Cmd {
-	d := a.d
-	if d.drafts == nil {
-		a.say(toneWarn, d.esc.Const("there is no state directory, so no text was put aside"))
+	if a.d.drafts == nil {
+		a.say(toneWarn, a.d.esc.Const("there is no state directory, so no text was put aside"))
 		return nil
 	}
-	return a.openSide("Kept texts", recordKind{
+	return a.openSide("Kept texts", a.keptKind())
+}
+
+func (a *App) keptKind() recordKind {
+	d := a.d
+	return recordKind{
 		noun: "text", empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", name: "kept",
 		columns: []column{{"WHEN", 21, false}, {"AGE", 5, true}, {"SIZE", 10, true}, {"NAME", 0, false}},
 		fetch: func(_ context.Context, q PageQuery) (span[record], said, error) {
@@ -39,12 +43,16 @@ func (a *App) openKept() tea.Cmd {
 		},
 		detail: func(_ context.Context, raw any) *text { return a.keptText(raw.(drafts.Kept)) },
 		keys: func(p *records) []Binding {
-			return []Binding{{Keys: []string{"y"}, Hint: "copy text", Description: "copy the whole text to the clipboard of the terminal", Disabled: p.none, Handler: func() tea.Cmd {
+			return []Binding{{Keys: []string{"enter"}, Hint: "edit", Description: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
+				Disabled: func() string { return a.noReopen(p) }, Handler: func() tea.Cmd {
+					r, _ := p.list.current()
+					return a.reopen(r.raw.(drafts.Kept))
+				}}, {Keys: []string{"y"}, Hint: "copy text", Description: "copy the whole text to the clipboard of the terminal", Disabled: p.none, Handler: func() tea.Cmd {
 				r, _ := p.list.current()
 				return a.copyKept(r.raw.(drafts.Kept))
 			}}}
 		},
-	})
+	}
 }
 
 func (a *App) keptText(k drafts.Kept) *text {
@@ -54,9 +62,13 @@ func (a *App) keptText(k drafts.Kept) *text {
 		{name: esc.Const("file"), value: a.where(k.Path)},
 		{name: esc.Const("put aside"), value: esc.Const(changed(a.d, k.At))},
 		{name: esc.Const("goes"), value: esc.Const(moment(k.At.Add(drafts.Keep)))},
-		{value: esc.Const("y copies the text; memdesk retain writes the file to an item."), kind: headNote},
-		{kind: headBlank},
 	}
+	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
+	if o, ok := originOf(k); ok {
+		head = append(head, headLine{name: esc.Const("for"), value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), maxField)})
+		next = esc.Const("enter opens it in the editor again; y copies the text.")
+	}
+	head = append(head, headLine{value: next, kind: headNote}, headLine{kind: headBlank})
 	body, err := a.d.drafts.ReadKept(k.Name)
 	if err != nil {
 		return newText(append(head, headLine{value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), kind: headWarn}), "")

@@ -46,6 +46,7 @@ func KeyTable() []Section {
 	}{
 		{"Versions of an item (H)", func() tea.Cmd { return a.openHistory(model.Ref{}) }},
 		{"What can be put back (:undo)", func() tea.Cmd { return a.openSide("Undo", a.undoKind()) }},
+		{"Texts that were put aside (:kept)", func() tea.Cmd { return a.openSide("Kept texts", a.keptKind()) }},
 		{"Jobs (:jobs)", func() tea.Cmd { return a.openSide("Jobs", a.jobsKind()) }},
 		{"An act on many items", func() tea.Cmd { return a.openSide("Job", a.bulkKind(&bulk{})) }},
 	} {

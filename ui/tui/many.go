@@ -25,13 +25,22 @@ type target struct {
 	hidden bool
 }
 
-// forgetEach removes items that are as they were when they were marked.
-func (d *desk) forgetEach(noun string, items []target, why string) *bulk {
+// forgetEach removes items that are as they were when they were marked; after may be nil.
+func (d *desk) forgetEach(noun string, items []target, why string, after func(context.Context, []model.Ref) safetext.Text) *bulk {
 	b := &bulk{kind: "console-forget", title: "forget " + plural(int64(len(items)), noun), noun: noun, total: len(items)}
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
-		return b.each(ctx, j, len(items), func(i int) string { return items[i].ref.String() }, func(ctx context.Context, i int) outcome {
-			return d.forgetOne(ctx, b, items[i], why)
+		var gone []model.Ref
+		err := b.each(ctx, j, len(items), func(i int) string { return items[i].ref.String() }, func(ctx context.Context, i int) outcome {
+			o := d.forgetOne(ctx, b, items[i], why)
+			if o.ok {
+				gone = append(gone, items[i].ref)
+			}
+			return o
 		})
+		if after != nil && len(gone) > 0 && ctx.Err() == nil {
+			b.tell(after(ctx, gone))
+		}
+		return err
 	}
 	return b
 }
@@ -103,6 +112,8 @@ type bulkQuestion struct {
 	filter     string // that is in force
 	left       int    // marked rows that the act is not for
 	begun      func() // the act begins; may be nil
+	// after tells, in a command, what else is to be said of the items that went; nil: nothing.
+	after func(ctx context.Context, gone []model.Ref) safetext.Text
 }
 
 // forgetMany asks whether marked items should go. Those that the filter in force does
@@ -175,7 +186,9 @@ func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetex
 	out.lines = append(out.lines, headLine{value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.what), kind: headNote})
 	add := func(verb string, items []target) {
 		out.choices = append(out.choices, choice{verb: verb, typed: true,
-			act: func(_ context.Context, f filled) acted { return acted{began: d.forgetEach(q.what, items, f.reason)} },
+			act: func(_ context.Context, f filled) acted {
+				return acted{began: d.forgetEach(q.what, items, f.reason, q.after)}
+			},
 			begin: func() tea.Cmd {
 				if q.begun != nil {
 					q.begun()

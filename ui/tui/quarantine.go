@@ -33,6 +33,7 @@ func newQuarantine(d *desk) *records {
 		columns: []column{
 			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 9, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
 		},
+		least: []int{11, 16, 0, 9, 5, 10},
 	}
 	if d.quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
@@ -115,6 +116,7 @@ func discardHere(p *records) tea.Cmd {
 		return nil
 	}
 	var items []target
+	entries := map[model.Ref]QuarantineEntry{}
 	left := 0
 	for _, id := range p.marks.order {
 		e := p.marks.kept[id].raw.(QuarantineEntry)
@@ -122,13 +124,14 @@ func discardHere(p *records) tea.Cmd {
 			left++ // live items, and rows that tell of a store
 			continue
 		}
+		entries[model.Ref{Store: e.Store, ID: e.ID}] = e
 		items = append(items, target{ref: model.Ref{Store: e.Store, ID: e.ID}, name: e.Source, bytes: e.Bytes, hidden: !p.marks.shown(id)})
 	}
 	if len(items) == 0 {
 		d.say(toneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
-	return d.app.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear})
+	return d.app.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
 }
 
 func noDiscardOf(d *desk, e QuarantineEntry) string {
@@ -190,21 +193,61 @@ func (d *desk) doDiscard(ctx context.Context, e QuarantineEntry, ref model.Ref, 
 	if !out.ok || d.quarantine == nil {
 		return out
 	}
+	if still, err := d.stillPoisoned(ctx, []QuarantineEntry{e}); err == nil && len(still) > 0 {
+		out.text = d.esc.Const("entry deleted; its source is still poisoned and stays listed")
+	}
+	return out
+}
+
+// stillPoisoned are those of some entries whose source the scanner blocks now.
+func (d *desk) stillPoisoned(ctx context.Context, of []QuarantineEntry) ([]QuarantineEntry, error) {
+	type place struct{ store, name string }
+	sources, ids := map[place]bool{}, map[place]bool{}
 	for q := (PageQuery{Limit: model.MaxPage}); ; {
 		page, err := d.quarantine.Entries(ctx, q)
 		if err != nil {
-			return out
+			return nil, err
 		}
 		for _, r := range page.Entries {
-			same := r.Source == e.Source || e.SourceID != "" && (r.SourceID == e.SourceID || r.ID == e.SourceID)
-			if same && r.Store == e.Store && r.Live == LivePoisoned {
-				out.text = d.esc.Const("entry deleted; its source is still poisoned and stays listed")
-				return out
+			if r.Live != LivePoisoned {
+				continue
+			}
+			sources[place{r.Store, r.Source}] = true
+			for _, id := range []string{r.SourceID, r.ID} {
+				if id != "" {
+					ids[place{r.Store, id}] = true
+				}
 			}
 		}
 		if q.Cursor = page.Next; page.Next == "" {
-			return out
+			break
 		}
+	}
+	var out []QuarantineEntry
+	for _, e := range of {
+		if sources[place{e.Store, e.Source}] || e.SourceID != "" && ids[place{e.Store, e.SourceID}] {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// discarded tells after long work how many sources of the entries that went are still
+// poisoned: those are listed by themselves now.
+func (d *desk) discarded(entries map[model.Ref]QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
+	return func(ctx context.Context, gone []model.Ref) safetext.Text {
+		var of []QuarantineEntry
+		for _, ref := range gone {
+			of = append(of, entries[ref])
+		}
+		still, err := d.stillPoisoned(ctx, of)
+		switch {
+		case err != nil:
+			return d.esc.Sprintf("whether their sources are still poisoned is not known: %s", reason(d.esc, err))
+		case len(still) == 0:
+			return d.esc.Const("none of their sources is poisoned now")
+		}
+		return d.esc.Sprintf("%s still poisoned at the source, which stays listed", group(int64(len(still))))
 	}
 }
 

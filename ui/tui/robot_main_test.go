@@ -120,6 +120,8 @@ func play(scenario string) error {
 				waitGone(os.Getenv(goneEnv))
 			}
 			fakes["graph"].reading = func() { waitGone(os.Getenv(goneEnv)) }
+		case "lingers":
+			fakes["crewship"].lingers = true
 		case "idle":
 			o.Clock, o.IdleLock = clock.System{}, 300*time.Millisecond
 		case "meddle": // somebody else writes whatever the operator is about to change

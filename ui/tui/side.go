@@ -38,6 +38,15 @@ func (a *App) closeSide() tea.Cmd {
 	return a.pane().refresh() // what was looked at or done beside it is of what stands there
 }
 
+// refreshSide asks again for the list that stands in place of the pane, if one does: the
+// texts that were put aside are others after an editor.
+func (a *App) refreshSide() tea.Cmd {
+	if a.side == nil {
+		return nil
+	}
+	return a.pane().refresh()
+}
+
 // sideAt is the list with an address, when it is still open.
 func (a *App) sideAt(pane int) *records {
 	for s := a.side; s != nil; s = s.under {

@@ -177,8 +177,7 @@ func (a *App) create(ctx context.Context, s model.Store, at scopeOf, tier, key s
 		}
 	}
 	e := &edit{what: createItem, store: s, req: req, label: label, kind: spec.Document}
-	var err error
-	if e.draft, err = a.d.drafts.Open(path.Base(label)+extension(e), ""); err != nil {
+	if err := a.d.draftOf(e, path.Base(label)); err != nil {
 		return back(esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
 	}
 	return acted{start: e}

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/drafts"
+	"memdesk/model"
+)
+
+// origin is what a text that is put aside was written for: enough to open it again and
+// to write it as if it had never been closed. It is the note of its draft.
+type origin struct {
+	What  editKind            `json:"what"`
+	Store string              `json:"store"`
+	Label string              `json:"label"`
+	Kind  model.DocumentKind  `json:"kind"`
+	Req   model.RetainRequest `json:"req"` // IfMatch is what the operator saw
+}
+
+// note is what the draft of a text is told of it; empty where the text belongs to more
+// than one item: a release has its entry, a resolution its copy.
+func (e *edit) note() string {
+	if e.what == releaseItem || e.what == resolveItem {
+		return ""
+	}
+	b, err := json.Marshal(origin{e.what, e.store.Name, e.label, e.kind, e.req})
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// draftOf makes the file for the editor, with the note that lets it be opened again.
+func (d *desk) draftOf(e *edit, name string) (err error) {
+	if e.draft, err = d.drafts.Open(name+extension(e), e.original); err != nil {
+		return err
+	}
+	if note := e.note(); note != "" {
+		return e.draft.Note(note)
+	}
+	return nil
+}
+
+// originOf reads the note of a text that was put aside.
+func originOf(k drafts.Kept) (o origin, ok bool) {
+	if k.Note == "" || json.Unmarshal([]byte(k.Note), &o) != nil {
+		return origin{}, false
+	}
+	return o, o.Store != "" && (o.What == editItem || o.What == createItem || o.What == appendItem)
+}
+
+// noReopen says why a text that was put aside cannot be opened again.
+func (a *App) noReopen(p *records) string {
+	r, ok := p.list.current()
+	if !ok {
+		return p.list.nothing()
+	}
+	o, known := originOf(r.raw.(drafts.Kept))
+	if !known {
+		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
+	}
+	return a.d.noEdit(o.Store)
+}
+
+// reopen opens a text that was put aside in the editor again. What is saved then is
+// compared with the revision that the operator saw when it was written: a change that
+// came since shows both sides, as it would have then.
+func (a *App) reopen(k drafts.Kept) tea.Cmd {
+	d := a.d
+	return a.begin(func(ctx context.Context) (*edit, error) {
+		o, ok := originOf(k)
+		if !ok {
+			return nil, model.Errorf(model.Unsupported, "reopen", "this text does not tell its item")
+		}
+		text, err := d.drafts.ReadKept(k.Name)
+		if err != nil {
+			return nil, model.Errorf(model.Unavailable, "reopen", "%s", d.esc.Err(err).String())
+		}
+		s, err := d.fleet.Store(o.Store)
+		if err != nil {
+			return nil, err
+		}
+		e := &edit{what: o.What, store: s, label: o.Label, kind: o.Kind, req: o.Req, original: text, kept: k.Name}
+		if o.What == createItem {
+			return e, nil
+		}
+		_, it, err := d.readable(ctx, model.Ref{Store: o.Store, ID: o.Req.ID})
+		switch {
+		case errors.Is(err, model.NotFound):
+			e.baseless = true // saving asks what to do about that
+			return e, nil
+		case err != nil:
+			return nil, err
+		case o.What == appendItem: // goes behind whatever stands there
+			e.req.IfMatch = it.Revision
+			return e, nil
+		}
+		e.have, e.base = it.Meta, it.Document().Encode(o.Kind)
+		e.baseless = it.Revision != o.Req.IfMatch
+		return e, nil
+	})
+}
+
+// settled removes the text that was put aside once what became of it is stored, thrown
+// away or put aside anew.
+func (d *desk) settled(e *edit) {
+	if e.kept != "" {
+		_ = d.drafts.Drop(e.kept) // the sweep takes what is left
+		e.kept = ""
+	}
+}
