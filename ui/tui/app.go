@@ -58,6 +58,7 @@ type App struct {
 	tied       bool                                    // an erasure was begun that ends with this console
 	leaving    bool                                    // ctrl+c was pressed once while work is under way
 	editing    *edit                                   // the editor has the terminal, or its text is being read
+	intake     intake                                  // the form of a request as it was left
 	side       *side                                   // stands in place of the pane; nil: nothing does
 	sides      int                                     // how many there were
 	ask        func(func(context.Context) any) tea.Cmd // answers go to the overlay
@@ -446,8 +447,7 @@ func (a *App) paste(s string) tea.Cmd {
 	case a.tooSmall() || a.editing != nil || a.locked:
 		return nil
 	case a.dialog != nil:
-		a.dialogPaste(s)
-		return nil
+		return a.dialogPaste(s)
 	case a.typing:
 		a.note(a.command.paste(a.d.st.esc, s))
 		return nil

@@ -241,13 +241,19 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		d.early = d.early || !d.armed
 		return nil
 	}
+	if p := a.searching(); p != nil { // words are typed that are looked for in the text of the question
+		return a.searchKey(p, k)
+	}
 	if d.early && k.Code == tea.KeyEnter {
 		d.early = false
 		a.say(toneWarn, a.d.st.esc.Const("keys came too early: look, then answer"))
 		return nil
 	}
 	if in := d.input(); in != nil {
-		if _, used := in.key(k); used {
+		if changed, used := in.key(k); used {
+			if changed {
+				d.answered()
+			}
 			return nil
 		}
 	}
@@ -262,6 +268,14 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	return a.press(bindings, name)
 }
 
+// answered: the operator writes on, so what the form was sent back for is not said any
+// longer; its line stays, so that nothing moves under the cursor.
+func (d *dialog) answered() {
+	if len(d.fields) > 0 && d.lines[0].kind == headWarn {
+		d.lines[0] = headLine{kind: headNote}
+	}
+}
+
 // astray answers a key that means nothing to a question: whoever pressed it looks
 // elsewhere, so an Enter that follows must not be an act.
 func (a *App) astray(why safetext.Text) {
@@ -273,21 +287,30 @@ func (a *App) astray(why safetext.Text) {
 }
 
 // dialogPaste is for the field at the cursor.
-func (a *App) dialogPaste(s string) {
+func (a *App) dialogPaste(s string) tea.Cmd {
 	switch d := a.dialog; {
 	case d.busy:
 	case !d.armed:
 		d.early = true
+	case a.searching() != nil:
+		p := a.searching()
+		a.note(p.search.in.paste(a.d.st.esc, s))
+		return p.searched()
 	case d.input() == nil:
 		a.astray(a.d.st.esc.Const("nothing to paste into here"))
 	default:
 		a.note(d.input().paste(a.d.st.esc, s))
+		d.answered()
 	}
+	return nil
 }
 
 // keyWords are the keys of a question at a button.
 func (d *dialog) keyWords() string {
-	if d.scrolls() {
+	switch {
+	case d.pager != nil:
+		return "tab, enter, esc, PgDn, /"
+	case d.scrolls():
 		return "tab, enter, esc, PgDn"
 	}
 	return "tab, enter, esc"
@@ -297,6 +320,9 @@ func (a *App) dialogBindings() []Binding {
 	d := a.dialog
 	if !d.armed || d.busy {
 		return nil
+	}
+	if p := a.searching(); p != nil {
+		return a.searchLineKeys(p)
 	}
 	next := func() tea.Cmd { return d.step(1) }
 	prev := func() tea.Cmd { return d.step(-1) }
@@ -310,6 +336,13 @@ func (a *App) dialogBindings() []Binding {
 		out = append(out,
 			Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.scroll(1) }},
 			Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.scroll(-1) }})
+	}
+	if d.pager != nil && d.pager.text != nil && d.input() == nil {
+		if keys := textKeys(d.pager); len(keys) == 1 { // answers come first, as far as the footer has room
+			out = append(out, keys...)
+		} else {
+			out = append(keys, out...)
+		}
 	}
 	if d.input() == nil {
 		out = append(out,

@@ -42,9 +42,7 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 		d.pager.height = left
 		d.aim(left)
 		out = append(out, st.rule(d.bodySign(st), width))
-		for _, line := range d.pager.render(st, width-2, min(left, max(d.bodyRows(), 1))) {
-			out = append(out, " "+line+" ")
-		}
+		out = append(out, d.pager.framed(st, width, min(left, max(d.bodyRows(), 1)))...)
 	}
 	out = append(out, pinned...)
 	for range gap {

@@ -370,7 +370,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 		return ""
 	}
 	out := []Binding{
-		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.show(a.intakeDialog(intake{}, "")) }},
+		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.show(a.intakeDialog(a.intake, "")) }},
 		{Keys: []string{"p"}, Hint: "plan", Description: "search every store and make the plan anew; nothing is changed",
 			Disabled: d.noErasure(p, func(r ErasureRequest) string {
 				if why := stillOpen(r); why != "" {

@@ -16,6 +16,30 @@ type intake struct {
 	confirmed, left                             []string // aliases that the operator has answered for
 }
 
+// begun reports whether anything was filled in.
+func (in intake) begun() bool {
+	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
+}
+
+// laidAside keeps what was filled in when a page of the form is closed: the next form of
+// this session begins with it. Nothing of it is written anywhere. A conversation asks for
+// everything anew: by ear one would keep what was said of another person.
+func (a *App) laidAside(in func() intake) func() tea.Cmd {
+	if a.d.spoken {
+		return nil
+	}
+	return func() tea.Cmd {
+		a.intake = in()
+		a.intake.confirmed, a.intake.left = nil, nil
+		if !a.intake.begun() {
+			a.say(toneInfo, a.d.esc.Const("cancelled: nothing was filed"))
+			return nil
+		}
+		a.say(toneInfo, a.d.esc.Const("cancelled: nothing was filed; a opens the form as you left it"))
+		return nil
+	}
+}
+
 // given are the aliases as they were typed.
 func (in intake) given() []string { return namesIn(in.aliases, in.subject) }
 
@@ -54,13 +78,23 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by, in.key}[:len(d.fields)] {
 		d.fields[i].input.set(v)
 	}
-	d.choices = []choice{{verb: "Go on", act: func(_ context.Context, f filled) acted {
-		in := intake{subject: f.fields[0], aliases: f.fields[1], received: f.fields[2], ground: f.fields[3], by: f.fields[4]}
-		if len(f.fields) > 5 {
-			in.key = strings.TrimSpace(f.fields[5])
+	read := func(at func(i int) string) intake {
+		in := intake{subject: at(0), aliases: at(1), received: at(2), ground: at(3), by: at(4)}
+		if len(d.fields) > 5 {
+			in.key = strings.TrimSpace(at(5))
 		}
-		return acted{next: a.checkIntake(in)}
+		return in
+	}
+	d.canceled = a.laidAside(func() intake { return read(func(i int) string { return d.fields[i].input.text() }) })
+	d.choices = []choice{{verb: "Go on", act: func(_ context.Context, f filled) acted {
+		return acted{next: a.checkIntake(read(func(i int) string { return f.fields[i] }))}
 	}}}
+	if in.begun() { // it may have been of another person
+		d.choices = append(d.choices, choice{verb: "Empty it", run: func() tea.Cmd {
+			a.intake = intake{}
+			return a.show(a.intakeDialog(intake{}, ""))
+		}})
+	}
 	return d
 }
 
@@ -103,7 +137,7 @@ func (a *App) nextIntake(in intake) *dialog {
 				return a.show(a.nextIntake(next))
 			}
 		}
-		return &dialog{title: esc.Const("Alias"), noReason: true, lines: []headLine{
+		return &dialog{title: esc.Const("Alias"), noReason: true, canceled: a.laidAside(func() intake { return in }), lines: []headLine{
 			{value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, maxTitle)), kind: headTitle},
 			{value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", group(int64(n+1)), group(int64(len(all))))},
 		}, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
@@ -130,7 +164,7 @@ func (a *App) fileDialog(in intake) *dialog {
 		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(why, maxReason)), kind: headWarn})
 	}
 	lines = append(lines, headLine{value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), kind: headNote})
-	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, choices: []choice{
+	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, canceled: a.laidAside(func() intake { return in }), choices: []choice{
 		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return a.fileRequest(ctx, in) }},
 		{verb: "Change", run: func() tea.Cmd { return a.show(a.intakeDialog(in, "")) }},
 	}}
@@ -148,6 +182,7 @@ func (a *App) fileRequest(ctx context.Context, in intake) acted {
 		filed = a.d.esc.Sprintf("filed %s; !! %s", r.ID, r.Note)
 	}
 	return acted{ok: true, text: filed, then: func() tea.Cmd {
+		a.intake = intake{}
 		p := a.panes[paneErasure].(*erasures)
 		p.pick = r.ID // what is done next is meant for the person of this one
 		return p.refresh()

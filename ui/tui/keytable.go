@@ -53,7 +53,7 @@ func KeyTable() []Section {
 		s.open()
 		add(s.title, a.side.list.kind.keys(a.side.list))
 	}
-	a.dialog = &dialog{armed: true, noReason: true, pager: &pager{}}
+	a.dialog = &dialog{armed: true, noReason: true, pager: &pager{text: &text{}}}
 	add("A question", a.dialogBindings())
 	a.dialog = nil
 	a.overlay = a.newOverlay("")

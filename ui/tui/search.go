@@ -234,7 +234,7 @@ type reads interface {
 func (a *App) text() *pager {
 	switch {
 	case a.dialog != nil:
-		return nil
+		return a.dialog.pager
 	case a.overlay != nil:
 		return a.overlay.pager
 	}
@@ -259,6 +259,11 @@ func (a *App) searchKeys() []Binding {
 	if p == nil {
 		return nil
 	}
+	return textKeys(p)
+}
+
+// textKeys look for words in one text.
+func textKeys(p *pager) []Binding {
 	out := []Binding{{Keys: []string{"/"}, Hint: "search", Description: "search this text; the screen follows what you type", Handler: p.startSearch}}
 	if p.search.needle == nil {
 		return out

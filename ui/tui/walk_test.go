@@ -107,6 +107,8 @@ func TestWalkAQuestion(t *testing.T) {
 		p.will(`for i in $(seq 1 90); do echo "line $i."; done >> "$1"`)
 		r.press("e").see("Save crews", "[Cancel]", "enter cancel").gone("+line 90.")
 		r.press("left").see("[Throw away]").press("right").see("[Cancel]").press(times(12, "pgdown")...).see("+line 90.").press(times(12, "pgup")...).gone("+line 90.")
+		// Its text is searched as every other one, and the answer stays where it was.
+		r.press("/", "line 77").see("/line 77", "1/1", "+line 77.").press("enter").see("end search", "[Cancel]").press("n").see("1/1").press("N").see("1/1").press("esc").gone("1/1").see("enter cancel")
 		r.press("left", "left").see("[Edit again]").press("right").see("[Throw away]").press("enter").see("your text was thrown away")
 	})
 }
