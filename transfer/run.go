@@ -135,7 +135,9 @@ var errWaits = errors.New("waits for another item")
 func (r *run) item(ctx context.Context, id string, last bool) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
 	err := r.journal.Step(ctx, id, func(ctx context.Context) error {
-		o = r.copy(ctx, id, last)
+		// Stopping, or losing the connection, lets the item under way come to its end, within
+		// its store's deadline: cut off, nobody would know what became of it.
+		o = r.copy(context.WithoutCancel(ctx), id, last)
 		switch {
 		case o.Result == "":
 			return errWaits

@@ -98,7 +98,7 @@ func TestGoToAReference(t *testing.T) {
 		d.keys("n").wants(t, "Service 56 was").keys("esc").at(t, "Fact 4712 ")
 		// Without a store it is of the one at the cursor, however far away.
 		d.line("go node-48000").found().wants(t, "Service 82 was deployed")
-		d.keys("esc").at(t, "Fact 48000 ").keys("j").at(t, "Fact 48001 ")
+		d.keys("esc").await("▌ Fact 48000 ").keys("j").at(t, "Fact 48001 ")
 		d.line("go crewship:nope.md").await("crewship:nope.md: no such item")
 		d.line("go nowhere:x").wants(t, "nowhere")
 		d.line("go").wants(t, "give a reference, store:id")
