@@ -345,6 +345,11 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		for _, why := range scans[i].rep.Closed { // what is found in the rest of it goes
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
 		}
+		if sum, goes := dry[l.ID]; goes && !ours(l) {
+			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "symbolic link", Action: Scrub, Revision: sum,
+				Reason: "its own name names the subject: the link itself is removed, and not what it leads to"})
+			continue
+		}
 		if !ours(l) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, s.Kind, l)})
 			continue

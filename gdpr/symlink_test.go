@@ -115,13 +115,20 @@ func TestALinkUnderHerName(t *testing.T) {
 		"s/memory/idea/x.md": "# X\n\nrain\n", "s/memory/erased/x.md": "# Y\n\nrain\n",
 		"s/memory/" + ana + "/hers.md": "# Of " + name + "\n", "s/memory/" + mail + "/hers.md": "# Of " + name + "\n",
 	})
-	links := map[string]string{"s/memory/idea/ana-zxribeiro.md": "x.md", "s/memory/" + mail + "/also.md": "../idea/x.md", "s/memory/idea/other.md": "x.md"}
+	plant(t, w.dir, map[string]string{
+		"w/.beads/issues.jsonl": `{"id":"x-1","title":"tea","status":"open","issue_type":"task"}` + "\n", "a/.memory/AGENT.md": "tea\n", "far.md": "# Far\n\nrain\n",
+	})
+	links := map[string]string{"s/memory/idea/ana-zxribeiro.md": "x.md", "s/memory/idea/" + ana + ".md": "../../../far.md", "a/.memory/topics/" + ana + ".md": "../AGENT.md", "w/.beads/" + ana + ".jsonl": "../../far.md", "s/memory/" + mail + "/also.md": "../idea/x.md", "s/memory/idea/other.md": "x.md"}
 	for link, to := range links {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(w.dir, link)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Symlink(to, filepath.Join(w.dir, link)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	w.more = []backends.StoreConfig{{Name: "links", Kind: "vault", Path: filepath.Join(w.dir, "s")}}
+	w.more = []backends.StoreConfig{{Name: "links", Kind: "vault", Path: filepath.Join(w.dir, "s")},
+		{Name: "ship", Kind: "crewship", Path: filepath.Join(w.dir, "a", ".memory")}, {Name: "work", Kind: "beads", Path: filepath.Join(w.dir, "w")}}
 	w.open()
 	r := w.file()
 	p := w.plan(r.ID)
@@ -134,21 +141,33 @@ func TestALinkUnderHerName(t *testing.T) {
 	for what, layers := range map[string][]receipt.Layer{"erased": out.Layers, "verified": again} {
 		said := map[string]string{}
 		for _, l := range layers {
-			if l.Store == "links" && l.Method == "not looked at" {
+			if (l.Store == "links" || l.Store == "work") && l.Method == "not looked at" {
 				said[l.Layer] = l.Reason
 				if l.Verdict != model.VerdictOutOfScope {
 					t.Errorf("%s: %+v", what, l)
 				}
 			}
 		}
-		for layer, want := range map[string]string{"memory/idea/[erased].md": own, "memory/[erased]/also.md": above, "memory/idea/other.md": model.LinkReason} {
+		for layer, want := range map[string]string{"[erased].jsonl": own, "memory/[erased]/also.md": above, "memory/idea/other.md": model.LinkReason} {
 			if !strings.HasPrefix(said[layer], want) || !strings.Contains(said[layer], model.LinkReason) {
 				t.Errorf("%s: of %s it says %q; want %q; all: %q", what, layer, said[layer], want, said)
 			}
 		}
 	}
-	if st := actions(p)["links:memory/idea/ana-zxribeiro.md"]; st.Action != gdpr.OutOfScope || !strings.HasPrefix(st.Reason, own) {
-		t.Errorf("plan: %+v", st)
+	// A link of the two families of files whose own name is hers goes, and nothing that it
+	// leads to.
+	for ref, link := range map[string]string{"links:memory/idea/ana-zxribeiro.md": "s/memory/idea/ana-zxribeiro.md", "links:memory/idea/" + ana + ".md": "s/memory/idea/" + ana + ".md", "ship:topics/" + ana + ".md": "a/.memory/topics/" + ana + ".md"} {
+		if st := actions(p)[ref]; st.Action != gdpr.Scrub || !strings.Contains(st.Reason, "the link itself is removed") || st.Revision == "" {
+			t.Errorf("plan: %s: %+v", ref, st)
+		}
+		if _, err := os.Lstat(filepath.Join(w.dir, link)); !os.IsNotExist(err) {
+			t.Errorf("%s is there: %v", link, err)
+		}
+	}
+	for file, want := range map[string]string{"s/memory/idea/x.md": "# X\n\nrain\n", "far.md": "# Far\n\nrain\n", "a/.memory/AGENT.md": "tea\n"} {
+		if got := text(t, filepath.Join(w.dir, file)); got != want {
+			t.Errorf("what it led to: %s: %q", file, got)
+		}
 	}
 	gone := false
 	for _, l := range out.Layers {

@@ -62,6 +62,8 @@ func (w *scrubbing) file(f file) {
 	switch {
 	case f.problem != "":
 		w.add(f, "not looked at", 0, errors.New(f.problem))
+	case f.meta.Kind == rootdir.Link && w.req.Concerns != nil && w.req.Concerns([]byte(path.Base(f.label))):
+		w.link(f)
 	case w.req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
 	case f.isItem(), f.meta.Kind != rootdir.File:
 	case isIndex(path.Base(f.label)):
@@ -122,6 +124,23 @@ func (w *scrubbing) lock(f file) {
 		held.Unlock()
 	}
 	w.add(f, "lock file removed", 1, ignoreAbsent(err))
+}
+
+// link removes a symbolic link whose own name names the person, and never what it leads
+// to.
+func (w *scrubbing) link(f file) {
+	to, err := f.dir.Readlink(f.label)
+	if errors.Is(err, model.NotFound) {
+		return
+	}
+	if err == nil {
+		if left, ok := w.req.Permits(f.id(), []byte(to)); !ok {
+			w.leave(left)
+			return
+		}
+		err = f.dir.Unlink(f.label)
+	}
+	w.add(f, "the symbolic link itself removed, and not what it leads to", 1, ignoreAbsent(err))
 }
 
 // copy removes a file that is a copy of memories and names the person.

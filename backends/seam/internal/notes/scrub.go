@@ -70,7 +70,7 @@ type scrubbing struct {
 func slugOf(id string) string { return strings.TrimSuffix(path.Base(id), ".md") }
 
 func (w *scrubbing) note(f found) {
-	if f.sort != sortItem {
+	if f.sort != sortItem || w.hersByName(f) {
 		w.todo = append(w.todo, f)
 		return
 	}
@@ -113,6 +113,8 @@ func (w *scrubbing) leave(left model.LayerResult) {
 
 func (w *scrubbing) file(f found) {
 	switch {
+	case w.hersByName(f):
+		w.link(f)
 	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortGit || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
 	case f.problem != "":
 		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: f.problem})
@@ -130,6 +132,31 @@ func (w *scrubbing) file(f found) {
 	case f.sort == sortForeign:
 		w.foreign(f.id, f.id, w.root, f.layer().Reason)
 	}
+}
+
+// hersByName reports whether a file is a symbolic link whose own name names the person:
+// it holds no text, and its name is as clear as one.
+func (w *scrubbing) hersByName(f found) bool {
+	return f.problem == "" && f.meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.id)))
+}
+
+// link removes it, and never what it leads to.
+func (w *scrubbing) link(f found) {
+	to, err := w.root.Readlink(f.id)
+	if errors.Is(err, model.NotFound) {
+		return
+	}
+	if err == nil {
+		if left, ok := w.req.Permits(f.id, []byte(to)); !ok {
+			w.leave(left)
+			return
+		}
+		err = w.root.Unlink(f.id)
+	}
+	if errors.Is(err, model.NotFound) {
+		err = nil
+	}
+	w.add(f.id, "the symbolic link itself removed, and not what it leads to", 1, err)
 }
 
 // copy removes a leftover that names the person or belongs to a removed note.

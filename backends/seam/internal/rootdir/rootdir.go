@@ -337,6 +337,34 @@ func (d *Dir) RemoveDir(name string) error {
 	return syncDir(d.root, parentOf(name))
 }
 
+// Readlink is what a symbolic link holds: the name of what it leads to.
+func (d *Dir) Readlink(name string) (string, error) {
+	to, err := d.root.Readlink(filepath.FromSlash(name))
+	if err != nil {
+		return "", fail("remove", name, err)
+	}
+	return to, nil
+}
+
+// Unlink removes a symbolic link, never what it leads to. It is NotFound when it is
+// gone.
+func (d *Dir) Unlink(name string) error {
+	m, err := d.Stat(name)
+	if err != nil {
+		return err
+	}
+	if m.Kind != Link {
+		return fail("remove", name, errors.New("it is no symbolic link"))
+	}
+	if err := d.at(StepRemove); err != nil {
+		return fail("remove", name, err)
+	}
+	if err := d.root.Remove(filepath.FromSlash(name)); err != nil {
+		return fail("remove", name, err)
+	}
+	return syncDir(d.root, parentOf(name))
+}
+
 func parentOf(name string) string {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
 		return name[:i]
