@@ -27,15 +27,17 @@ import (
 //  4. A file of a tier that only its own writer fills is redacted like any other: such
 //     a tier takes the mark in the place of what is removed, and nothing else. Where the
 //     mark would begin a value of YAML, in which a bracket begins a list, it has none.
-//  5. An item that is called by the subject's identifier and nothing else is about
+//  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a
+//     tracker's line of an item that was deleted long ago.
+//  6. An item that is called by the subject's identifier and nothing else is about
 //     her, whatever it says: it is forgotten. Where the id names her among other
 //     words, what stays of it gets an id without her.
-//  6. In a store that has no delete every item is redacted.
-//  7. What the store removes together with an item that is forgotten is forgotten
+//  7. In a store that has no delete every item is redacted.
+//  8. What the store removes together with an item that is forgotten is forgotten
 //     with it, before it, by a step of its own: an edge left with fewer than two
 //     members, whatever was chosen for it. Where such an edge is on hold its members
 //     are redacted and stay under their ids.
-//  8. Everything else that concerns the subject is forgotten, quarantine entries
+//  9. Everything else that concerns the subject is forgotten, quarantine entries
 //     and items that are no text in any encoding among it.
 
 // Erased stands where an identifier stood.
@@ -46,17 +48,18 @@ const Erased = model.Erased
 const sharedLines = 3
 
 func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search) ([]Step, error) {
-	going := map[string]bool{}
+	going, sealed := map[string]bool{}, map[string]bool{}
 	for i := range q.found {
 		f := &q.found[i]
 		going[f.Item.ID] = d.action(r, m, s, q, f) == Forget
+		sealed[f.Item.ID] = isSealed(s, f.Item)
 	}
 	// A parent of what stays must stay too, and so on upwards: until nothing changes.
 	settle := func() {
 		for changed := true; changed; {
 			changed = false
 			for id, goes := range going {
-				if !goes {
+				if !goes || sealed[id] {
 					continue
 				}
 				for _, c := range q.children[id] {
@@ -94,6 +97,9 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		}
 		switch st.Action {
 		case Forget:
+			if sealed[f.Item.ID] && f.Layer == layerItem {
+				st.Reason += "; it cannot be edited, so it goes as a whole: another copy of the store that still holds it may bring it back"
+			}
 			if raw(f.Item) && !editable(m, f.Item) {
 				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
 			}
@@ -117,6 +123,9 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 	if q.held(id) != "" {
 		return Held
 	}
+	if isSealed(s, f.Item) {
+		return Forget
+	}
 	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {
 		return r.Choices[i].Action
 	}
@@ -138,6 +147,12 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Redact
 	}
 	return Forget
+}
+
+// isSealed reports whether the store takes no edit of an item and lets go of it.
+func isSealed(s model.Store, it model.Item) bool {
+	t, ok := s.Tier(it.Tier)
+	return ok && t.Sealed && s.Capabilities()["forget"]
 }
 
 // plain is what an item says, in whatever encoding.

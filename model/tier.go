@@ -43,6 +43,7 @@ type TierSpec struct {
 	Writable bool // false: Retain of new content is refused; an edit that only removes may pass
 	Hidden   bool // left out of lists unless asked for
 	Document DocumentKind
+	Sealed   bool // not Writable, and no edit passes: an item of it can only be forgotten
 }
 
 // SoftCap is 80 % of the cap, from which a write warns (R13); 0 without a cap.

@@ -50,6 +50,7 @@ type tier struct {
 	Writable bool               `json:"writable"`
 	Hidden   bool               `json:"hidden,omitempty"`
 	Document model.DocumentKind `json:"document"`
+	Sealed   bool               `json:"sealed,omitempty"`
 }
 
 type field struct {

@@ -110,7 +110,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 		})
 	}
 	add := func(name, title string, hidden bool) {
-		specs = append(specs, model.TierSpec{Name: name, Title: title, KeyRule: model.KeyRequired, Hidden: hidden, Document: model.Structured})
+		specs = append(specs, model.TierSpec{Name: name, Title: title, KeyRule: model.KeyRequired, Hidden: hidden, Document: model.Structured, Sealed: hidden})
 	}
 	if a.Memories {
 		specs = append(specs, model.TierSpec{
