@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		return nil, err
 	}
 	var out []Step
+	renamed := map[string]string{}
 	for i := range q.found {
 		f := &q.found[i]
 		st := Step{Store: s.Name, ID: f.Item.ID, Layer: f.Layer, Reason: f.Reason, Action: d.action(r, m, s, q, f),
@@ -106,15 +108,34 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		case Held:
 			st.Ground = q.held(f.Item.ID)
 		case Redact:
-			redact(m, s, f.Item, &st)
-			if q.stays[f.Item.ID] {
-				st.NewID = "" // under another id it would lose what ties it
+			if m.Names(f.Item.ID) && !q.stays[f.Item.ID] { // under another id it would lose what ties it
+				st.NewID = q.free(ctx, m.Redact(f.Item.ID, "erased"))
+				renamed[f.Item.ID] = st.NewID
 			}
-			st.NewID = q.free(ctx, st.NewID)
 		}
 		out = append(out, st)
 	}
-	return edgesFirst(childrenFirst(out, q.children)), nil
+	for i := range out {
+		if out[i].Action == Redact {
+			redact(m, s, q.found[i].Item, &out[i], renamed)
+		}
+	}
+	return renamesFirst(edgesFirst(childrenFirst(out, q.children))), nil
+}
+
+// renamesFirst puts the items that get another id before those that hang under them or
+// wait for them and are edited: a link is to an item that there is.
+func renamesFirst(steps []Step) []Step {
+	slices.SortStableFunc(steps, func(a, b Step) int {
+		last := func(st Step) int {
+			if st.Action == Redact && st.NewID == "" {
+				return 1
+			}
+			return 0
+		}
+		return last(a) - last(b)
+	})
+	return steps
 }
 
 // action applies the policy to one item.
@@ -211,8 +232,9 @@ func mentions(m *subject.Matcher, body string, file bool) bool {
 	return lines >= sharedLines && naming*2 <= lines || file && naming < lines
 }
 
-// redact writes the edited text into the step.
-func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
+// redact writes the edited text into the step. renamed are the new ids of items by the
+// old ones: what gets one takes all with it that the store shows, and links lead to it.
+func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed map[string]string) {
 	tier, declared := s.Tier(it.Tier)
 	st.body(m, it, Erased)
 	if (declared && !tier.Writable || it.Has(model.FlagReadOnly)) && !raw(it) {
@@ -226,13 +248,18 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 		changed := false
 		meta := []model.Field{}
 		for _, f := range it.Meta {
-			if f.ReadOnly {
+			if f.ReadOnly && (st.NewID == "" || !work) {
 				continue
+			}
+			was := f.Value
+			if work {
+				f.Value = relinked(f, renamed)
 			}
 			v := redactField(m, f)
 			if work {
 				v = redactWork(m, f)
 			}
+			changed = changed || f.Value != was
 			if v != f.Value {
 				f.Value, changed = v, true
 			}
@@ -248,9 +275,24 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step) {
 	if strings.TrimSpace(st.NewBody) == "" && (!work || it.Body != "" || len(st.NewMeta) == 0) {
 		st.NewBody, st.NewBytes, st.Binary = Erased, nil, false // an empty text cannot be written
 	}
-	if m.Names(it.ID) {
-		st.NewID = m.Redact(it.ID, "erased")
+}
+
+// relinked is the value of a field that leads to other items, with the new ids of those
+// that get one.
+func relinked(f model.Field, renamed map[string]string) string {
+	if f.ReadOnly { // as it stands in the store
+		for was, is := range renamed {
+			f.Value = strings.ReplaceAll(f.Value, `"`+was+`"`, `"`+is+`"`)
+		}
 	}
+	if f.Name != "depends" {
+		return cmp.Or(renamed[f.Value], f.Value)
+	}
+	ids := strings.Split(f.Value, ", ")
+	for i, id := range ids {
+		ids[i] = cmp.Or(renamed[id], id)
+	}
+	return strings.Join(ids, ", ")
 }
 
 // beginsValue is a mark where a YAML value begins (crewship-disk.md, File formats).

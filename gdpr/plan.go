@@ -397,7 +397,7 @@ func wouldScrub(ctx context.Context, m *subject.Matcher, s model.Store, sp *Stor
 		}
 	}
 	beside := map[string][]Beside{}
-	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Edited: edited, Redact: redactor(m), Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
+	_, err := s.Maintainer.Scrub(ctx, model.ScrubRequest{Dry: true, Removed: removed, Renamed: sp.renamed(), Edited: edited, Redact: redactor(m), Concerns: m.NamesBytes, May: func(layer string, whole []byte) bool {
 		out[layer] = bytesSum(whole)
 		return true
 	}, MayEdit: func(e model.RecordEdit) bool {

@@ -33,6 +33,17 @@ func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
 	}
 }
 
+// renamed are the new ids of items by the old ones.
+func (sp *StorePlan) renamed() map[string]string {
+	out := map[string]string{}
+	for _, st := range sp.Steps {
+		if st.Action == Redact && st.NewID != "" {
+			out[st.ID] = st.NewID
+		}
+	}
+	return out
+}
+
 // touches reports whether the plan does anything in a store.
 func (sp *StorePlan) touches() bool {
 	return slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Forget || st.Action == Redact || st.Action == Scrub })
@@ -57,7 +68,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		return err
 	}
 	req := model.ScrubRequest{May: x.seen(sp), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
-		Removed: removed, Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
+		Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, nil)
 			return rep.Hits > 0, err

@@ -55,6 +55,9 @@ type ScrubRequest struct {
 	// Removed are the ids that Forget has removed: their versions, vectors, log lines
 	// and quarantine entries go with them.
 	Removed []string
+	// Renamed are the ids under which some of Removed go on: a link to one leads to the
+	// other then, and keeps what else it says.
+	Renamed map[string]string
 	// Edited are the ids of items that Retain has edited and that stay. What their
 	// records say beside the fields that Retain writes, who made them, who commented,
 	// fields that the store does not know, goes through Redact.

@@ -98,7 +98,8 @@ func splitList(s string) []string {
 	return out
 }
 
-// relate changes the array inside the line: gone leaves, fresh is added.
+// relate changes the array inside the line: gone leaves, fresh is added. Where as many
+// come as leave, each takes the place of one, and the rest of what that says stays.
 func relate(o *object, id string, gone, fresh []string, now string) {
 	raw := o.raw("dependencies")
 	have := innerOf(raw, id)
@@ -110,16 +111,26 @@ func relate(o *object, id string, gone, fresh []string, now string) {
 	}
 	comma, colon := o.manner()
 	var out [][]byte
+	var placed []string // of fresh, in the place of another
 	changed := false
 	_ = elements(raw, func(v span) { // every element as it stands
 		if i := slices.IndexFunc(have, func(d inner) bool { return d.at == v }); i >= 0 && drop(have[i]) {
 			changed = true
+			if len(gone) != len(fresh) {
+				return
+			}
+			if n := slices.Index(gone, have[i].Blocker); !known(fresh[n]) {
+				if d, err := parseObject(v.in(raw)); err == nil && d.raw("depends_on_id") != nil {
+					d.set(quote(fresh[n]), "depends_on_id")
+					out, placed = append(out, d.line), append(placed, fresh[n])
+				}
+			}
 			return
 		}
 		out = append(out, v.in(raw))
 	})
 	for _, blocker := range fresh {
-		if known(blocker) {
+		if known(blocker) || slices.Contains(placed, blocker) {
 			continue
 		}
 		changed = true

@@ -84,7 +84,10 @@ func (s *snapshot) unnamed(layer string, req model.ScrubRequest) (issues []byte,
 		e := &s.entries[i]
 		line, n := s.line(i), int64(0)
 		if e.kind == tracker.Issue {
-			line, n = unnamedLine(line, gone)
+			var led, taken int64
+			line, led = relinked(line, req.Renamed)
+			line, taken = unnamedLine(line, gone)
+			n = led + taken
 		}
 		if edited[e.id] {
 			without, changed, no := s.beside(line, layer, e.id, req)
@@ -120,6 +123,49 @@ func (s *snapshot) gone(req model.ScrubRequest) func(id string) bool {
 func (s *snapshot) has(id string) bool {
 	i := s.Find(id)
 	return i >= 0 && s.entries[i].kind == tracker.Issue
+}
+
+// relinked is a line whose links lead to items under their new ids, and how many did
+// not.
+func relinked(line []byte, renamed map[string]string) ([]byte, int64) {
+	if len(renamed) == 0 {
+		return line, 0
+	}
+	o, err := parseObject(line)
+	if err != nil {
+		return line, 0
+	}
+	var n int64
+	lead := func(o *object, member string) bool {
+		id, ok := o.text(member)
+		next := renamed[id]
+		if ok && next != "" {
+			o.set(quote(next), member)
+			n++
+		}
+		return ok && next != ""
+	}
+	if raw := o.raw("dependencies"); raw != nil {
+		var spans []span
+		if err := elements(raw, func(v span) { spans = append(spans, v) }); err == nil {
+			before := n
+			raw = replaced(raw, spans, func(_ int, v []byte) []byte {
+				d, err := parseObject(v)
+				if err != nil {
+					return v
+				}
+				if from, to := lead(d, "issue_id"), lead(d, "depends_on_id"); from || to {
+					return d.line
+				}
+				return v
+			})
+			if n > before {
+				o.set(raw, "dependencies")
+			}
+		}
+	}
+	lead(o, "parent")
+	return o.line, n
 }
 
 func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {
