@@ -8,7 +8,7 @@ import (
 )
 
 // decodings decodes a run of base64, in either alphabet, at the four places where it
-// may begin. What is no text in them is U+FFFD.
+// may begin, also what is UTF-16 in them. What is no text is U+FFFD.
 func decodings(run []byte) []string {
 	std := bytes.Clone(run)
 	for i, c := range std {
@@ -28,6 +28,9 @@ func decodings(run []byte) []string {
 		b := make([]byte, base64.RawStdEncoding.DecodedLen(len(part)))
 		if n, err := base64.RawStdEncoding.Decode(b, part); err == nil {
 			out = append(out, strings.ToValidUTF8(string(b[:n]), "\uFFFD"))
+			if n > 1 && bytes.IndexByte(b[:n], 0) >= 0 {
+				out = append(append(out, narrow(string(b[:n]))...), narrow(string(b[1:n]))...)
+			}
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package subject_test
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -165,5 +166,51 @@ func TestApostrophes(t *testing.T) {
 		if m.Names(text) {
 			t.Errorf("found in %q", text)
 		}
+	}
+}
+
+// TestWrappedBase64: lines of base64, of every line end and alphabet, in texts and in
+// binary media.
+func TestWrappedBase64(t *testing.T) {
+	const she = "Maren Holt"
+	m := matcher(t, she, "Zoë Ångström", "subj-ana")
+	wrap := func(s string, n int, end string) string {
+		var b strings.Builder
+		for len(s) > n {
+			b.WriteString(s[:n] + end)
+			s = s[n:]
+		}
+		return b.String() + s + end
+	}
+	std, url := base64.StdEncoding, base64.URLEncoding
+	for lead := range 70 {
+		for _, who := range []string{she, "Zoë Ångström", "subj-ana", "MAREN HOLT"} {
+			text := []byte(strings.Repeat("~?", lead/2) + strings.Repeat("x", lead%2) + " of " + who + " and others, ??>>~~ " + strings.Repeat("more ", 30))
+			for name, body := range map[string]string{
+				"lines":           wrap(std.EncodeToString(text), 76, "\n"),
+				"lines of 64":     wrap(std.EncodeToString(text), 64, "\n"),
+				"CRLF":            wrap(std.EncodeToString(text), 76, "\r\n"),
+				"base64url":       wrap(url.EncodeToString(text), 76, "\n"),
+				"base64url, bare": url.EncodeToString(text),
+				"UTF-16":          wrap(std.EncodeToString(wide(string(text), false)), 76, "\r\n"),
+				"UTF-16BE, bare":  std.EncodeToString(wide("\ufeff"+string(text), true)),
+			} {
+				for medium, all := range map[string]string{"text": "Content: x\n\n" + body + "\nend\n", "binary": "SQLite format 3\x00\x10\x00\x00\x01\n" + body + "\x00\x02"} {
+					if rep, err := m.Scan(t.Context(), strings.NewReader(all), nil); err != nil || rep.Hits == 0 {
+						t.Fatalf("%s, %s at %d in %s: %+v, %v", who, name, lead, medium, rep, err)
+					}
+				}
+				if !m.Names("Content: x\n\n" + body) {
+					t.Fatalf("%s, %s at %d: Names", who, name, lead)
+				}
+				if got := m.Redact(body, "[x]"); m.Names(got) {
+					t.Fatalf("%s, %s at %d: still there after a redaction", who, name, lead)
+				}
+			}
+		}
+	}
+	another := wrap(std.EncodeToString([]byte(strings.Repeat("Maren Holtz and subj-ana2 meet ", 8))), 76, "\r\n")
+	if rep, err := m.Scan(t.Context(), strings.NewReader(another), nil); err != nil || rep.Hits > 0 || m.Names(another) {
+		t.Errorf("a bystander: %+v, %v", rep, err)
 	}
 }

@@ -69,6 +69,18 @@ func newByteForms(terms []term) *byteForms {
 				}
 			}
 		}
+		for _, v := range typedForms(t) {
+			for _, enc := range []Encoding{UTF16LE, UTF16BE} {
+				for _, core := range base64Cores(string(encode(v, enc))) {
+					p := pattern{bytes: []byte(core), term: i, method: Base64}
+					n := len(all)
+					add(p)
+					if len(all) > n {
+						f.base64 = append(f.base64, p)
+					}
+				}
+			}
+		}
 		for _, v := range bothCases(t) {
 			add(pattern{bytes: []byte(v), fold: true, term: i, method: Exact})
 			for wide, order := range map[int]func([]byte, uint16) []byte{1: little, 2: big} {
@@ -141,6 +153,16 @@ func variants(t term) []string {
 		return out
 	}
 	add(strings.ToLower(norm.NFC.String(t.text)), strings.ToUpper(norm.NFC.String(t.text)), strings.ToLower(t.text), strings.ToUpper(t.text))
+	return out
+}
+
+// typedForms are a term as it is typed, all small and all capital.
+func typedForms(t term) []string {
+	composed := norm.NFC.String(t.text)
+	out := []string{composed}
+	if !t.strict {
+		out = append(out, strings.ToLower(composed), strings.ToUpper(composed))
+	}
 	return out
 }
 

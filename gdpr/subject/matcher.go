@@ -20,14 +20,14 @@
 // initials, a name in another order, declined or in another script, which are for an
 // alias; an id with markup in it, a name of one word with a hyphen in it; pictures and
 // sound; what lies compressed in a row of a database or encrypted in fewer than 1024
-// bytes; hashes and hex; other code pages than Windows-1252; base64 of UTF-16 or of
-// Latin-1, of a case that is neither hers nor all small nor all capital, or wrapped at
-// fewer than 40 characters. In the bytes of a medium, where no item is read, also:
-// base64 of an identifier under six characters or wrapped at fewer than 64; a soft line
-// break of quoted-printable inside a word; marks that the identifier has not, but for
-// those of Latin letters in UTF-8 and in escapes of JSON, of European languages alone in
-// a binary medium; markup inside a word, and in a name without marks of which no word
-// has five letters.
+// bytes; hashes and hex; other code pages than Windows-1252; base64 of Latin-1, of a case
+// that is neither hers nor all small nor all capital, wrapped at fewer than 40 characters
+// or with line breaks that are escapes of JSON. In the bytes of a medium, where no item
+// is read, also: base64 of an identifier under six characters or wrapped at fewer than
+// 64; a soft line break of quoted-printable inside a word; marks that the identifier has
+// not, but for those of Latin letters in UTF-8 and in escapes of JSON, of European
+// languages alone in a binary medium; markup inside a word, and in a name without marks
+// of which no word has five letters.
 package subject
 
 import (
