@@ -3,6 +3,7 @@ package subject
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -201,7 +202,7 @@ const blockSize = 2 << 10
 
 // every are the first bytes of such letters in UTF-8, and common those of European
 // languages. Bytes at random hold each of them everywhere: in a binary medium the common
-// ones alone are looked for.
+// ones alone are looked for, and not among bytes at random.
 var every, common = []byte{0xc3, 0xc4, 0xc5, 0xcc, 0xc6, 0xc7, 0xc8, 0xc9, 0xcd, 0xe1}, []byte{0xc3, 0xc4, 0xc5, 0xcc}
 
 // each yields where a letter of the words with a mark, or a mark, may stand, in UTF-8 or
@@ -222,22 +223,45 @@ func (w *markedWords) each(b []byte, from int, isBinary bool, yield func(i int))
 				yield(from + at)
 			}
 		}
-		if lowBytes(part) {
-			continue
-		}
-		for _, lead := range leads {
-			for at := 0; ; at++ {
-				n := bytes.IndexByte(part[at:], lead)
-				if n < 0 {
-					break
-				}
-				at += n
-				if i := from + at; i+1 < len(b) && b[i+1]&0xc0 == 0x80 && w.pairs[lead&0x3f][b[i+1]&0x3f] && (i == 0 || w.before[b[i-1]]) && (i+2 >= len(b) || w.behind[b[i+2]]) {
-					yield(i)
-				}
+		for at := 0; at < len(part); at += runSize {
+			if run := part[at:min(len(part), at+runSize)]; !lowBytes(run) && !(isBinary && random8(run)) {
+				w.inRun(b, from+at, run, leads, yield)
 			}
 		}
 	}
+}
+
+// runSize is how much is taken to be of one sort: a text, or bytes at random.
+const runSize = 256
+
+// inRun yields for a run that begins at b[from].
+func (w *markedWords) inRun(b []byte, from int, run, leads []byte, yield func(i int)) {
+	for _, lead := range leads {
+		for at := 0; ; at++ {
+			n := bytes.IndexByte(run[at:], lead)
+			if n < 0 {
+				break
+			}
+			at += n
+			if i := from + at; i+1 < len(b) && b[i+1]&0xc0 == 0x80 && w.pairs[lead&0x3f][b[i+1]&0x3f] && (i == 0 || w.before[b[i-1]]) && (i+2 >= len(b) || w.behind[b[i+2]]) {
+				yield(i)
+			}
+		}
+	}
+}
+
+// random8 reports, by the bits of a few places, whether about half of a run's bytes are
+// no ASCII, as in what is compressed, in vectors and pictures, and never in Latin letters.
+func random8(run []byte) bool {
+	if len(run) < runSize {
+		return false
+	}
+	const high = 0x8080808080808080
+	n := 0
+	for at := 0; at < runSize; at += runSize / 4 {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(run[at:]) & high)
+	}
+	return n >= 10 // of 32
 }
 
 // lowBytes is isASCII, faster over many of them.

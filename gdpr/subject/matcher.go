@@ -26,7 +26,7 @@
 // is read, also: base64 of an identifier under six characters or wrapped at fewer than
 // 64; a soft line break of quoted-printable inside a word; marks that the identifier has
 // not, but for those of Latin letters in UTF-8 and in escapes of JSON, of European
-// languages alone in a binary medium; markup inside a word, and in a name without marks
+// languages alone in a binary medium and not amid bytes at random; markup inside a word, and in a name without marks
 // of which no word has five letters.
 package subject
 
