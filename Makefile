@@ -1,7 +1,7 @@
 # memdesk: `make demo` opens the console on a throw-away workspace, `make test` runs every test.
 # The build tags stand here and nowhere else in the project's own files.
 TAGS    := sqlite_fts5
-STATIC  := sqlite_fts5 sqlite_omit_load_extension osusergo netgo
+STATIC  := sqlite_fts5 sqlite_omit_load_extension osusergo netgo nethttpomithttp2
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -X main.version=$(VERSION)
 GO      ?= go
@@ -54,9 +54,28 @@ screenshots: ## write the pictures of the README anew, from the program on the d
 soak: ## races and kill points in full
 	MEMDESK_SOAK=1 $(GO) test -tags "$(TAGS)" -race -timeout 120m $(PKG)
 
+# The static binary is at most 20 MiB. What keeps it so: functions stand side by side, SQLite is compiled for size, and in COLD, which
+# no inner loop runs, no function is copied into another. A package that is large and not in a hurry belongs into COLD.
+DIST_MAX    := 20971520
+DIST_CFLAGS := -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -ffunction-sections -fdata-sections
+COLD := memdesk memdesk/ui/... memdesk/gdpr memdesk/gdpr/receipt memdesk/audit memdesk/undo memdesk/jobs memdesk/transfer \
+  memdesk/conflict memdesk/quarantine/review memdesk/internal/atomicfile memdesk/internal/drafts \
+  memdesk/backends memdesk/backends/hypergraph memdesk/backends/hypergraph/sqlite memdesk/backends/hypergraph/postgres \
+  memdesk/backends/hypergraph/inmem memdesk/backends/tracker/... memdesk/backends/seam/crewship memdesk/backends/seam/curated \
+  memdesk/backends/gateway memdesk/backends/remote memdesk/backends/demodata \
+  net net/http mime log/slog archive/zip database/sql regexp/syntax math/big text/template \
+  crypto/tls crypto/x509 crypto/rsa crypto/ecdsa crypto/elliptic crypto/sha3 \
+  crypto/internal/fips140/rsa crypto/internal/fips140/ecdsa crypto/internal/fips140/nistec \
+  charm.land/fang/... charm.land/lipgloss/... charm.land/bubbletea/... charm.land/bubbles/... \
+  github.com/charmbracelet/colorprofile github.com/aymanbagabas/... github.com/BurntSushi/... github.com/jackc/... \
+  golang.org/x/crypto/ssh/... golang.org/x/term golang.org/x/text/cases
+
 dist: ## one static Linux binary with man page and completions, and the three packed
 	rm -rf dist && mkdir -p dist/completions dist/man
-	CGO_ENABLED=1 $(GO) build -trimpath -tags "$(STATIC)" -ldflags '-s -w -linkmode external -extldflags "-static" $(LDFLAGS)' -o dist/memdesk .
+	CGO_ENABLED=1 CGO_CFLAGS="$(DIST_CFLAGS)" $(GO) build -trimpath -tags "$(STATIC)" $(foreach p,$(COLD),-gcflags=$(p)=-l) \
+	  -ldflags '-s -w -funcalign=1 -linkmode external -extldflags "-static -Wl,--gc-sections" $(LDFLAGS)' -o dist/memdesk .
+	@size=$$(wc -c < dist/memdesk); [ $$size -le $(DIST_MAX) ] || { \
+	  echo "dist/memdesk has $$size bytes and may have $(DIST_MAX): look at what has grown (go tool nm -size -sort size), and at COLD in the Makefile"; exit 1; }
 	./dist/memdesk man > dist/man/memdesk.1
 	for s in bash zsh fish; do ./dist/memdesk completion $$s > dist/completions/memdesk.$$s; done
 	tar -C dist -czf dist/memdesk-$$($(GO) env GOOS)-$$($(GO) env GOARCH).tar.gz memdesk man completions

@@ -8,6 +8,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/words"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -120,7 +121,7 @@ func rankTexts(terms []string, docs []document) []scored {
 		}
 		found[i] = scored{rowid: d.rowid, score: squash(weight)}
 	}
-	slices.SortFunc(found, func(x, y scored) int {
+	sorting.By(found, func(x, y scored) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.rowid, x.rowid))
 	})
 	return found

@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -288,6 +288,6 @@ func (h *nearest) offer(x scored) {
 }
 
 func (h *nearest) best() []scored {
-	slices.SortFunc(h.kept, closer)
+	sorting.By(h.kept, closer)
 	return h.kept
 }

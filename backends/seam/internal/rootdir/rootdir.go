@@ -157,6 +157,7 @@ func (d *Dir) List(name string) ([]Entry, error) {
 		return nil, fail("list", name, err)
 	}
 	out := make([]Entry, 0, len(children))
+	slices.SortFunc(children, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	for _, c := range children {
 		fi, err := c.Info()
 		switch {
@@ -167,7 +168,6 @@ func (d *Dir) List(name string) ([]Entry, error) {
 			out = append(out, Entry{c.Name(), metaOf(fi)})
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
