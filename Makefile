@@ -59,15 +59,15 @@ soak: ## races and kill points in full
 DIST_MAX    := 20971520
 DIST_CFLAGS := -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -ffunction-sections -fdata-sections
 COLD := memdesk memdesk/ui/... memdesk/gdpr memdesk/gdpr/receipt memdesk/audit memdesk/undo memdesk/jobs memdesk/transfer \
-  memdesk/conflict memdesk/quarantine/review memdesk/internal/atomicfile memdesk/internal/drafts \
+  memdesk/conflict memdesk/conflict/merge memdesk/quarantine/review memdesk/internal/atomicfile memdesk/internal/drafts \
   memdesk/backends memdesk/backends/hypergraph memdesk/backends/hypergraph/sqlite memdesk/backends/hypergraph/postgres \
   memdesk/backends/hypergraph/inmem memdesk/backends/tracker/... memdesk/backends/seam/crewship memdesk/backends/seam/curated \
   memdesk/backends/gateway memdesk/backends/remote memdesk/backends/demodata \
-  net net/http mime log/slog archive/zip database/sql regexp/syntax math/big text/template \
-  crypto/tls crypto/x509 crypto/rsa crypto/ecdsa crypto/elliptic crypto/sha3 \
-  crypto/internal/fips140/rsa crypto/internal/fips140/ecdsa crypto/internal/fips140/nistec \
+  net net/http net/url mime fmt internal/fmtsort log log/slog flag os/exec archive/... database/sql regexp/syntax math/big text/template \
+  crypto/tls crypto/x509 crypto/rsa crypto/ecdsa crypto/ecdh crypto/elliptic crypto/hpke crypto/sha3 encoding/asn1 \
+  crypto/internal/fips140/rsa crypto/internal/fips140/ecdsa crypto/internal/fips140/nistec crypto/internal/fips140/bigmod \
   charm.land/fang/... charm.land/lipgloss/... charm.land/bubbletea/... charm.land/bubbles/... \
-  github.com/charmbracelet/colorprofile github.com/aymanbagabas/... github.com/BurntSushi/... github.com/jackc/... \
+  github.com/charmbracelet/colorprofile github.com/aymanbagabas/... github.com/BurntSushi/... github.com/jackc/... github.com/spf13/... github.com/muesli/... \
   golang.org/x/crypto/ssh/... golang.org/x/term golang.org/x/text/cases
 
 dist: ## one static Linux binary with man page and completions, and the three packed
