@@ -9,7 +9,6 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -267,7 +266,7 @@ func rareForms(t term) []pattern {
 			add(Entity, strings.ReplaceAll(named, "&", "&amp;"))
 			add(Quoted, eachRune(v, which, func(r rune) string { return "=" + strings.ReplaceAll(percentForm(string(r)), "%", "=")[1:] }))
 		}
-		if b, err := charmap.Windows1252.NewEncoder().String(v); err == nil {
+		if b, ok := toWindows(v); ok {
 			add(Latin1, b)
 			add(Percent, percentForm(b))
 			add(Percent, strings.ReplaceAll(percentForm(b), "%20", "+"))

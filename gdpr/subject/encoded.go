@@ -4,8 +4,6 @@ import (
 	"html"
 	"strings"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // What programs write a text in, besides what a text says, is taken off in rounds:
@@ -77,7 +75,7 @@ func decodeOnce(s string) decoded {
 		if r, n := utf8.DecodeRuneInString(text[i:]); r != utf8.RuneError || n != 1 {
 			return text[i : i+n], n
 		}
-		return string(charmap.Windows1252.DecodeByte(text[i])), 1
+		return string(windowsRune(text[i])), 1
 	})
 	for i, mid := range d.at {
 		d.at[i] = at[mid]

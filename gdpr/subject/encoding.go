@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // Encoding is how bytes hold a text.
@@ -38,8 +36,8 @@ func Plain(b []byte) (text string, enc Encoding, ok bool) {
 		}
 		return "", "", false
 	}
-	text, err := charmap.Windows1252.NewDecoder().String(string(b))
-	if err != nil || !isText(text) || !bytes.Equal(encode(text, Windows1252), b) {
+	text = fromWindows(b)
+	if !isText(text) || !bytes.Equal(encode(text, Windows1252), b) {
 		return "", "", false
 	}
 	return text, Windows1252, true
@@ -79,7 +77,7 @@ func encode(text string, enc Encoding) []byte {
 	case Windows1252:
 		var out []byte
 		for _, r := range text {
-			if c, ok := charmap.Windows1252.EncodeRune(r); ok {
+			if c, ok := windowsByte(r); ok {
 				out = append(out, c)
 			}
 		}

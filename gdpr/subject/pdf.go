@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"golang.org/x/text/encoding/charmap"
 )
 
 // A PDF (ISO 32000-1) is looked at as it lies, each of its streams expanded, and the
@@ -251,6 +249,5 @@ func pdfDecode(b []byte) string {
 	case bytes.HasPrefix(b, []byte{0xef, 0xbb, 0xbf}):
 		return string(b[3:])
 	}
-	out, _ := charmap.Windows1252.NewDecoder().Bytes(b) // every byte has a character or U+FFFD
-	return string(out)
+	return fromWindows(b)
 }
