@@ -18,7 +18,7 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 	it, err := s.Browser.Read(ctx, id)
 	switch {
 	case err == nil:
-		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, obstacle(s, it)
+		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, k.obstacle(s, it)
 		if op == model.OpForget {
 			if err := e.relations(ctx, s, it); err != nil {
 				return Entry{}, "", err
@@ -85,7 +85,7 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 }
 
 // obstacle says why an item, once forgotten, could not be retained again.
-func obstacle(s model.Store, it model.Item) string {
+func (k *Keeper) obstacle(s model.Store, it model.Item) string {
 	t, declared := s.Tier(it.Tier)
 	switch {
 	case it.Body == "" && !it.Has(model.FlagEdge) && !s.Features[FeatureBinary]:
@@ -100,7 +100,10 @@ func obstacle(s model.Store, it model.Item) string {
 	if v, hit := quarantine.Scan(it.Body); hit {
 		return "the scanner blocks it (" + v.Category + ")"
 	}
-	return ""
+	if k.judge == nil {
+		return ""
+	}
+	return k.judge(model.RetainRequest{ID: it.ID, Content: it.Body, Meta: it.Meta})
 }
 
 func size(body string, unit model.CapUnit) int64 {

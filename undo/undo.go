@@ -64,7 +64,8 @@ type Keeper struct {
 	dir   string
 	keep  time.Duration
 	clock clock.Clock
-	ready func() error // makes the parent; nil: it is there
+	ready func() error                     // makes the parent; nil: it is there
+	judge func(model.RetainRequest) string // see Heed; may be nil
 	swept sync.Once
 }
 
@@ -76,6 +77,11 @@ func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Kee
 	}
 	return &Keeper{dir: dir, keep: keep, clock: c, ready: ready}
 }
+
+// Heed lets judge say why an item could not be written again, empty where it could:
+// the preview of a change tells it, and so does its entry. It is called before the
+// keeper is used.
+func (k *Keeper) Heed(judge func(model.RetainRequest) string) { k.judge = judge }
 
 // tries bounds how often a change without an expected revision is attempted
 // while other writers keep changing the item.

@@ -20,15 +20,11 @@ func Gate(l *List) model.Middleware {
 		if c.Retain == nil {
 			return next(ctx)
 		}
-		texts := []string{c.Retain.Content, c.Retain.ID, c.Retain.Key, c.Retain.DataSubjectID}
-		for _, f := range c.Retain.Meta {
-			texts = append(texts, f.Value, f.Name)
-		}
-		ix, err := l.Now()
-		if err != nil {
+		ix, found, err := l.named(*c.Retain)
+		switch {
+		case err != nil:
 			return model.Refuse("retain", err.Error())
-		}
-		if found := ix.Find(false, texts...); len(found) > 0 {
+		case len(found) > 0:
 			return refuse(found[0])
 		}
 		id := extended(ix, c)
@@ -42,6 +38,29 @@ func Gate(l *List) model.Middleware {
 		defer done()
 		return judged(ctx, ix, c, id, next)
 	}
+}
+
+// Judge says why the gate would refuse a Retain, whatever stands in the store; empty
+// where it names nobody who is suppressed, and where the list cannot be read now.
+func (l *List) Judge(req model.RetainRequest) string {
+	_, found, err := l.named(req)
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	return reason(found[0])
+}
+
+// named gives the suppressed persons whom a Retain names, and the index they are from.
+func (l *List) named(req model.RetainRequest) (*Index, []Match, error) {
+	texts := []string{req.Content, req.ID, req.Key, req.DataSubjectID}
+	for _, f := range req.Meta {
+		texts = append(texts, f.Value, f.Name)
+	}
+	ix, err := l.Now()
+	if err != nil {
+		return nil, nil, err
+	}
+	return ix, ix.Find(false, texts...), nil
 }
 
 // appendTries bounds how often an append is judged anew because another process was
@@ -85,7 +104,11 @@ func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(
 }
 
 func refuse(m Match) error {
-	return model.Refuse("retain", "it names a person who was erased under request "+m.Person.Request+"; nothing was written")
+	return model.Refuse("retain", reason(m)+"; nothing was written")
+}
+
+func reason(m Match) string {
+	return "it names a person who was erased under request " + m.Person.Request
 }
 
 // extended is the item to whose text a call adds, where anybody is suppressed; empty

@@ -117,7 +117,9 @@ func (a *app) open(ctx context.Context) (*session, error) {
 		policy.Audit = audit.Middleware(s.log)
 	}
 	if s.state != "" {
-		policy.Gate = s.desk(a).Gate()
+		desk := s.desk(a)
+		policy.Gate = desk.Gate()
+		s.undo.Heed(desk.Suppressed().Judge)
 	}
 	s.fleet = backends.Open(ctx, a.Kinds, configs, backends.Env{Clock: a.Clock, Getenv: a.Env}, policy)
 	return s, nil
