@@ -100,7 +100,7 @@ func TestForcedCommandDropsInACopy(t *testing.T) {
 
 	near.Store(true)
 	back := newGuestAs(t, s.user, s.addr, ana, 120, 30)
-	if err := back.session.Wait(); err != nil {
+	if err := back.wait(); err != nil {
 		t.Fatalf("taken up again it ends with %v:\n%s", err, back.frame())
 	}
 	for id, n := range there() {

@@ -143,6 +143,20 @@ func (g *guest) press(keys string) *guest {
 	return g
 }
 
+// wait is the end of the session, which must come.
+func (g *guest) wait() error {
+	g.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- g.session.Wait() }() // the client's end ends it
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(patience):
+		g.t.Fatalf("the session does not end; it shows\n%s", g.frame())
+		return nil
+	}
+}
+
 func (g *guest) resize(w, h int) *guest {
 	g.t.Helper()
 	g.mu.Lock()
@@ -230,7 +244,7 @@ func TestServeSSH(t *testing.T) {
 	g.press("d").see("Forget daily/2026-05-21.md?", "reason")
 	g.see("[Cancel]", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")
 	g.press("q")
-	if err := g.session.Wait(); err != nil {
+	if err := g.wait(); err != nil {
 		t.Errorf("the session ends with %v", err)
 	}
 	if d.read("daily/2026-05-21.md") != "-" {

@@ -145,6 +145,12 @@ func (r *robot) until(what string, ok func(screen string) bool) string {
 			return s
 		}
 		if r.ended || !time.Now().Before(deadline) {
+			if strings.TrimSpace(s) == "" { // nothing tells why
+				r.mu.Unlock()
+				words := r.lastWords()
+				r.mu.Lock()
+				r.t.Fatalf("the screen never showed %s; it is empty; its last words:\n%s", what, words)
+			}
 			r.t.Fatalf("the screen never showed %s; it shows\n%s", what, s)
 		}
 		r.drawn.Wait()
@@ -219,19 +225,26 @@ func (r *robot) left() (raw []byte, err error) {
 	select {
 	case err = <-r.done:
 	case <-time.After(patience):
-		// Where it stands tells more than that it stands.
-		_ = r.cmd.Process.Signal(syscall.SIGQUIT)
-		select {
-		case <-r.done:
-		case <-time.After(time.Second):
-		}
+		words := r.lastWords()
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.t.Fatalf("the program did not end; the screen:\n%s\nits last words:\n%s", r.text(), bytes.ReplaceAll(r.raw.Bytes()[max(0, r.raw.Len()-20000):], []byte{0x1b}, []byte("^[")))
+		r.t.Fatalf("the program did not end; the screen:\n%s\nits last words:\n%s", r.text(), words)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return bytes.Clone(r.raw.Bytes()), err
+}
+
+// lastWords ends a program that hangs: where it stands tells more than that it stands.
+func (r *robot) lastWords() []byte {
+	_ = r.cmd.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-r.done:
+	case <-time.After(time.Second):
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.ReplaceAll(r.raw.Bytes()[max(0, r.raw.Len()-20000):], []byte{0x1b}, []byte("^["))
 }
 
 func (r *robot) written() []byte {
