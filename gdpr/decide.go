@@ -187,7 +187,7 @@ func plain(it model.Item) string {
 // editable reports whether the person can be taken out of an item's body: of bytes
 // that are no text nothing can be.
 func editable(m *subject.Matcher, it model.Item) bool {
-	if !raw(it) && !subject.IsContainer([]byte(it.Body)) {
+	if !raw(it) && !subject.IsContainer(it.Body) {
 		return true
 	}
 	_, ok := m.RedactBytes([]byte(it.Body), Erased)

@@ -266,7 +266,7 @@ func (q *search) look(it model.Item) {
 	}
 	hit("body", it.Body)
 	var closed []string
-	f.Members, closed = q.m.Inside([]byte(it.Body))
+	f.Members, closed = q.m.Inside(it.Body)
 	q.shut(it.ID, closed)
 	hit("id", it.ID)
 	for _, m := range it.Meta {

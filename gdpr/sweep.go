@@ -136,7 +136,7 @@ func sweepStore(ctx context.Context, r *returned, s model.Store, d *Desk) error 
 	look := func(id, body string, meta []model.Field) {
 		if !held(id) {
 			r.look(textsOf(id, body, meta)...)
-			if subject.Opens([]byte(body[:min(len(body), subject.HeadSize)])) {
+			if subject.Opens(body) {
 				_ = r.open(ctx, strings.NewReader(body), r.look) // a text in memory can be read, and the caller looks at the context
 			}
 		}

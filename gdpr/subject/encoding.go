@@ -138,28 +138,28 @@ func (m *Matcher) Bytes(b []byte) []Hit {
 
 // IsContainer reports whether bytes hold others in another form that can be looked
 // into, as an archive does: nothing in them can be edited where it stands.
-func IsContainer(b []byte) bool {
-	k, _ := recognise(b[:min(len(b), headSize)])
+func IsContainer[T string | []byte](b T) bool {
+	k := kindOf(b)
 	return k != plainly && k != closedFile
 }
 
-// HeadSize is how many first bytes tell what holds others in another form.
-const HeadSize = headSize
+// kindOf looks at the beginning alone: a text may be long, and is asked about often.
+func kindOf[T string | []byte](b T) kind {
+	k, _ := recognise([]byte(b[:min(len(b), headSize)]))
+	return k
+}
 
 // Opens reports whether a medium that begins so is looked into by Each, or is nothing
 // that can be.
-func Opens(head []byte) bool {
-	k, _ := recognise(head[:min(len(head), headSize)])
-	return k != plainly
-}
+func Opens[T string | []byte](b T) bool { return kindOf(b) != plainly }
 
 // Inside are the members of a container in which the person stands, by name, and in
 // words what could not be opened of it. Both are empty for what is none.
-func (m *Matcher) Inside(b []byte) (members, closed []string) {
-	if k, _ := recognise(b[:min(len(b), headSize)]); k == plainly {
+func (m *Matcher) Inside(body string) (members, closed []string) {
+	if !Opens(body) {
 		return nil, nil
 	}
-	rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil)
+	rep, err := m.Scan(context.Background(), strings.NewReader(body), nil)
 	if err != nil {
 		return nil, []string{"it could not be read to the end"}
 	}
