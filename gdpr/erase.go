@@ -42,6 +42,31 @@ type Outcome struct {
 	Layers    []receipt.Layer
 	// Problems name what was not done, in words.
 	Problems []string
+	// Advices are what somebody with more rights can do about layers that could not be
+	// looked at.
+	Advices []Advice
+}
+
+// Advice is one, for layers of one store.
+type Advice struct {
+	Store  string
+	Words  string
+	Layers []string
+}
+
+func (o *Outcome) advise(store, layer, words string) {
+	for i, a := range o.Advices {
+		if a.Store == store && a.Words == words {
+			o.Advices[i].Layers = append(a.Layers, layer)
+			return
+		}
+	}
+	o.Advices = append(o.Advices, Advice{Store: store, Words: words, Layers: []string{layer}})
+}
+
+// advised reports whether something was advised about a layer.
+func (o *Outcome) advised(store, layer string) bool {
+	return slices.ContainsFunc(o.Advices, func(a Advice) bool { return a.Store == store && slices.Contains(a.Layers, layer) })
 }
 
 // run is one run of an erasure.

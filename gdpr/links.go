@@ -41,12 +41,12 @@ func (d *Desk) keepLinks(p *Plan) {
 	}
 }
 
-// whyLeft is a layer's reason, with who can do what about it, and of a symbolic link under a name of the person also
+// whyLeft is a layer's reason, and of a symbolic link under a name of the person also
 // what to do: the link holds no text, and its name does.
-func whyLeft(m *subject.Matcher, kind string, l model.Layer) string {
+func whyLeft(m *subject.Matcher, l model.Layer) string {
 	switch {
 	case l.Kind != model.LayerExternal || l.Reason != model.LinkReason || !m.Names(l.ID):
-		return withWho(kind, l)
+		return l.Reason
 	case m.Names(path.Base(l.ID)):
 		return "its own name names the person: remove the link by hand; it is " + l.Reason
 	}

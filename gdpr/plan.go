@@ -351,7 +351,7 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 			continue
 		}
 		if !ours(l) {
-			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, s.Kind, l)})
+			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "external", Action: OutOfScope, Reason: whyLeft(m, l)})
 			continue
 		}
 		st := Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: Scrub, Revision: dry[l.ID]}
@@ -361,7 +361,7 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		_, cleaned := dry[l.ID]
 		switch rep, err := scans[i].rep, scans[i].err; {
 		case !l.Readable:
-			st.Reason = "it cannot be looked at: " + withWho(s.Kind, l)
+			st.Reason = "it cannot be looked at: " + l.Reason
 		case err != nil:
 			st.Reason = "it cannot be looked at: " + string(model.KindOf(err))
 		case rep.Hits > 0:

@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -112,7 +113,11 @@ func (d *Desk) StatusReport(id string) (receipt.Report, error) {
 		store, what, _ := strings.Cut(p, ": ")
 		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: erase})
 	}
-	rep.Left = append(rep.Left, unseenOnServer(out, plan)...)
+	for _, a := range out.Advices { // said once, before the layers
+		rep.Left = append(rep.Left, receipt.Left{Store: a.Store, Verdict: model.VerdictUnaudited,
+			Reason: fmt.Sprintf("%d of its layers cannot be looked at with the rights that memdesk has", len(a.Layers)),
+			Do:     a.Words + ". Then " + plan + ", and carry that plan out: the receipt needs that"})
+	}
 	for _, l := range out.Layers {
 		if receipt.Passes(l.Verdict) {
 			continue
@@ -125,8 +130,8 @@ func (d *Desk) StatusReport(id string) (receipt.Report, error) {
 			left.Do = "when the reader or the sync has gone: " + erase
 		case model.VerdictUnaudited:
 			left.Do = "put right what the reason names, then " + erase
-			if strings.Contains(l.Reason, "a superuser runs ") {
-				left.Do = "a superuser, as said of the store"
+			if out.advised(l.Store, l.Layer) {
+				left.Do = "as said of the store"
 			}
 		case model.VerdictFailed:
 			left.Do = "put the store right (memdesk health), then " + erase

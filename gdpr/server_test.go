@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/backends/hypergraph/postgres"
 	"memdesk/gdpr"
 	"memdesk/internal/testpg"
 	"memdesk/model"
@@ -57,11 +58,11 @@ func TestWithoutASuperuser(t *testing.T) {
 		if l.Layer == "" && l.Store == "pg" {
 			do = l.Do
 		}
-		if l.Layer == "nodes" && (l.Verdict != model.VerdictUnaudited || !strings.Contains(l.Reason, "a superuser runs VACUUM") || l.Do != "a superuser, as said of the store") {
+		if l.Layer == "nodes" && (l.Verdict != model.VerdictUnaudited || !strings.Contains(l.Reason, "a superuser runs VACUUM") || l.Do != "as said of the store") {
 			t.Errorf("nodes: %+v", l)
 		}
 	}
-	for _, want := range []string{gdpr.SearchSQL, "dsn_env", "memdesk gdpr plan " + r.ID, "CHECKPOINT;", "\\set id"} {
+	for _, want := range []string{postgres.SearchSQL, "dsn_env", "memdesk gdpr plan " + r.ID, "CHECKPOINT;", "\\set id"} {
 		if !strings.Contains(do, want) {
 			t.Errorf("what to do lacks %q: %s", want, do)
 		}
@@ -71,7 +72,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	}
 	// The SQL finds what is there and nothing else.
 	search := func(id string) string {
-		text := strings.ReplaceAll(strings.TrimSuffix(gdpr.SearchSQL, ";"), ":'id'", "'"+id+"'")
+		text := strings.ReplaceAll(strings.TrimSuffix(postgres.SearchSQL, ";"), ":'id'", "'"+id+"'")
 		testpg.Exec(t, super, "CHECKPOINT")
 		return testpg.Value(t, super, "SELECT bool_or(found)::text FROM ("+text+") s")
 	}

@@ -186,8 +186,11 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
 	for i, l := range layers {
-		l.Reason = whyLeft(x.m, s.Kind, l)
+		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
+		if row.Verdict == model.VerdictUnaudited && l.Advice != "" {
+			x.out.advise(s.Name, x.m.Redact(row.Layer, Erased), l.Advice) // as the row is called
+		}
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
 			files++
 			own.BytesScanned += row.BytesScanned

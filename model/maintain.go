@@ -43,6 +43,9 @@ type Layer struct {
 	// Readable: OpenLayer gives its bytes. Otherwise Reason says why not, in words.
 	Readable bool
 	Reason   string
+	// Advice is what somebody with more rights than this program has can do, once for
+	// all layers with the same words; empty where nobody can.
+	Advice string
 	// Links is how many other names the file has, here or elsewhere on its disk: what
 	// is removed or written anew under this one keeps its bytes under those.
 	Links int64

@@ -26,6 +26,28 @@ const (
 // onlySuperuser is why the bytes of a file are not shown.
 const onlySuperuser = "only a superuser may read the server's files"
 
+// SearchSQL looks through the files of every table, index and overflow table of the
+// schema for one identifier, psql's variable id; a superuser runs it after a CHECKPOINT.
+// found is f in every row where no trace is left.
+const SearchSQL = `SELECT c.oid::regclass AS file, position(convert_to(:'id', 'UTF8') IN pg_read_binary_file(pg_relation_filepath(c.oid))) > 0 AS found ` +
+	`FROM pg_class c WHERE pg_relation_filepath(c.oid) IS NOT NULL AND (c.relnamespace = 'memdesk'::regnamespace ` +
+	`OR c.oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'memdesk'::regnamespace));`
+
+// askSuperuser is what there is to do about files that are not shown
+// (erasure-physical.md, PostgreSQL).
+const askSuperuser = "a superuser, once: put a superuser's connection string where the store's dsn_env or dsn_file points, and memdesk rewrites and looks itself. " +
+	"To look by hand before, in psql as superuser, for each identifier: \\set id 'THE IDENTIFIER'  CHECKPOINT;  " + SearchSQL + "  found has to be f in every row"
+
+// hide says of the layers of tables who may look at their files, and what to run.
+func hide(layers []model.Layer) {
+	for i := range layers {
+		l := &layers[i]
+		table, _, _ := strings.Cut(l.ID, " (")
+		l.Reason = fmt.Sprintf("%s: a superuser runs VACUUM (FULL, ANALYZE) memdesk.%s; CHECKPOINT; and looks", onlySuperuser, table)
+		l.Readable, l.Advice = false, askSuperuser
+	}
+}
+
 // relation is one file of the server with pages of a layer.
 type relation struct {
 	layer, table, path string
@@ -109,11 +131,9 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 		if err != nil {
 			return err
 		}
-		why := ""
-		if !super {
-			why = onlySuperuser
+		if out = grouped(files, model.LayerDerived, true, ""); !super {
+			hide(out)
 		}
-		out = grouped(files, model.LayerDerived, super, why)
 		set, err := settings(q)
 		if err != nil {
 			return err
@@ -160,7 +180,7 @@ func shownToSuperuser(q *query, set map[string]string, out *[]model.Layer) error
 	}{
 		{samples, model.LayerDerived, ""},
 		{walFiles, model.LayerDerived, ""},
-		{notifyFiles, model.LayerExternal, "ids of changes told to watchers stay in the server's queue until it has moved on by 256 kB or the server restarts"},
+		{notifyFiles, model.LayerExternal, "ids of changes told to watchers stay in the server's queue until it has moved on by 256 kB or whoever runs the server restarts it"},
 		{logFiles, model.LayerExternal, logReason(set)},
 	} {
 		files, err := readRelations(q, l.files)
@@ -179,14 +199,14 @@ func hiddenFromOthers(set map[string]string, out *[]model.Layer) {
 	*out = append(*out,
 		model.Layer{ID: layerStatistics, Kind: model.LayerExternal, Reason: statisticsReason},
 		model.Layer{ID: layerWAL, Kind: model.LayerExternal, Reason: walReason(set)},
-		model.Layer{ID: layerNotify, Kind: model.LayerExternal, Reason: "ids of changes told to watchers stay in the server's queue until it moves on or the server restarts; " + onlySuperuser},
+		model.Layer{ID: layerNotify, Kind: model.LayerExternal, Reason: "ids of changes told to watchers stay in the server's queue until it moves on or whoever runs the server restarts it; " + onlySuperuser},
 		model.Layer{ID: layerLog, Kind: model.LayerExternal, Reason: logReason(set) + "; " + onlySuperuser})
 }
 
 const statisticsReason = "samples of replaced rows stay in pg_statistic until it is vacuumed: a superuser runs VACUUM FULL pg_catalog.pg_statistic"
 
 func walReason(set map[string]string) string {
-	return fmt.Sprintf("the log of changes can be emptied by a superuser only; the server overwrites it as it goes on: checkpoint_timeout is %s, max_wal_size %s",
+	return fmt.Sprintf("the log of changes can be emptied by a superuser only; the server overwrites it as it goes on: checkpoint_timeout is %s, max_wal_size %s. To hurry, a superuser runs SELECT pg_switch_wal(); CHECKPOINT; three times over",
 		set["checkpoint_timeout"], set["max_wal_size"])
 }
 
@@ -199,7 +219,7 @@ func logReason(set map[string]string) string {
 	if set["logging_collector"] == "on" {
 		where = "is kept in files by the server"
 	}
-	return "the server's log " + where + " and may quote statements and refused rows (" + strings.Join(words, ", ") + "): its rotation removes them"
+	return "the server's log " + where + " and may quote statements and refused rows (" + strings.Join(words, ", ") + "): its rotation removes them. A superuser runs SELECT pg_rotate_logfile(); and whoever runs the machine removes the files before"
 }
 
 // elsewhere names the copies that other programs hold or may hold.
@@ -215,8 +235,9 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 			return err
 		})
 	}
-	if err := named(`SELECT 'replication slot', slot_name, CASE WHEN active THEN 'in use' ELSE 'not in use' END FROM pg_replication_slots ORDER BY 2`, func(_, state string) string {
-		return "it is " + state + ": what reads it gets every change and keeps its own copy, and the server keeps log until it was read"
+	if err := named(`SELECT 'replication slot', slot_name, CASE WHEN active THEN 'in use' ELSE 'not in use' END FROM pg_replication_slots ORDER BY 2`, func(name, state string) string {
+		return fmt.Sprintf("it is %s: what reads it gets every change and keeps its own copy, and the server keeps log until it was read. If nobody needs it, a superuser runs SELECT pg_drop_replication_slot('%s');",
+			state, strings.ReplaceAll(name, "'", "''"))
 	}); err != nil {
 		return err
 	}
@@ -228,7 +249,7 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 	if err := named(`SELECT DISTINCT 'materialized view', c.oid::regclass::text, '' FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
 		JOIN pg_class c ON c.oid = r.ev_class JOIN pg_class t ON t.oid = d.refobjid
 		WHERE d.classid = 'pg_rewrite'::regclass AND c.relkind = 'm' AND t.relnamespace = to_regnamespace('memdesk') AND c.relnamespace <> t.relnamespace ORDER BY 2`, func(name, _ string) string {
-		return "it keeps rows of memdesk's tables as they were: REFRESH MATERIALIZED VIEW, then VACUUM FULL of it"
+		return fmt.Sprintf("it keeps rows of memdesk's tables as they were: its owner runs REFRESH MATERIALIZED VIEW %s; VACUUM FULL %s;", name, name)
 	}); err != nil {
 		return err
 	}
@@ -243,7 +264,7 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 		return err
 	}
 	if statements {
-		add("pg_stat_statements", "it keeps texts of statements; memdesk's have no values in them, those of other programs may: pg_stat_statements_reset() empties it")
+		add("pg_stat_statements", "it keeps texts of statements; memdesk's have no values in them, those of other programs may: a superuser runs SELECT pg_stat_statements_reset();")
 	}
 	add("backups", "dumps, base backups and snapshots of the disk cannot be seen from here: they hold what is erased until they expire")
 	return nil
