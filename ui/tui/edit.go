@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path"
 	"strings"
-	"syscall"
-	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -64,45 +61,6 @@ func (d *desk) editor() (command, why string) {
 		return "", ""
 	}
 	return d.program()
-}
-
-// program is the editor that can be run in the operator's terminal.
-func (d *desk) program() (command, why string) {
-	switch {
-	case d.remote:
-		return "", "this session has no terminal of its own for an editor"
-	}
-	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if v := strings.TrimSpace(d.env[name]); v != "" {
-			return v, ""
-		}
-	}
-	for _, name := range []string{"vi", "nano"} {
-		if _, err := exec.LookPath(name); err == nil {
-			return name, ""
-		}
-	}
-	return "", "no editor is known: set VISUAL or EDITOR"
-}
-
-// notFound is how a shell ends that does not know a command.
-const notFound = 127
-
-// lacking says that the operator's editor is not there, when that is why it has ended.
-func (d *desk) lacking(err error) string {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
-		return ""
-	}
-	name := "EDITOR"
-	if strings.TrimSpace(d.env["VISUAL"]) != "" {
-		name = "VISUAL" // which goes first
-	}
-	command, _, _ := strings.Cut(strings.TrimSpace(d.env[name]), " ")
-	if _, err := exec.LookPath(command); command == "" || err == nil {
-		return ""
-	}
-	return d.esc.Sprintf("the editor %s was not found, nothing was changed: set $%s", d.esc.LineMax(path.Base(command), 24), name).String()
 }
 
 // noEdit says why nothing can be edited in a store.
@@ -171,34 +129,6 @@ func (a *App) throw(e *edit, word string, also func(*edit)) tea.Cmd {
 		}
 		return acted{ok: true, quiet: true, text: esc.Const(word), then: a.refreshSide}
 	})
-}
-
-// startEditor hands the terminal to the editor.
-func (a *App) startEditor(e *edit) tea.Cmd {
-	a.editing = e
-	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
-	switch {
-	case a.d.spoken:
-		return nil // the conversation takes it from here
-	case a.d.edit != nil:
-		return tea.Exec(a.d.edit(e.draft.Path()), over)
-	}
-	return tea.ExecProcess(a.editorOn(e), over)
-}
-
-// editorDelay is how long an editor has to end when its terminal is gone.
-const editorDelay = 2 * time.Second
-
-// editorOn is the process of the operator's editor.
-func (a *App) editorOn(e *edit) *exec.Cmd {
-	command, _ := a.d.program()
-	// The variable may hold arguments: the shell takes it apart, as git does.
-	c := exec.CommandContext(a.d.ctx, "/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
-	// When the terminal is gone only the leader of its session is told: an editor that
-	// does not notice would keep memdesk, and its lock on the draft, alive.
-	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
-	c.Env = a.o.Environ
-	return c
 }
 
 // edited reads what was written and asks what to do with it.

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"errors"
+	"io"
+	"os/exec"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// program is the editor that can be run in the operator's terminal.
+func (d *desk) program() (command, why string) {
+	switch {
+	case d.remote:
+		return "", "this session has no terminal of its own for an editor"
+	}
+	for _, name := range []string{"VISUAL", "EDITOR"} {
+		if v := strings.TrimSpace(d.env[name]); v != "" {
+			return v, ""
+		}
+	}
+	for _, name := range []string{"vi", "nano"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return name, ""
+		}
+	}
+	return "", "no editor is known: set VISUAL or EDITOR"
+}
+
+// notFound is how a shell ends that does not know a command.
+const notFound = 127
+
+// lacking says that the operator's editor is not there, when that is why it has ended.
+func (d *desk) lacking(err error) string {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != notFound {
+		return ""
+	}
+	name := "EDITOR"
+	if strings.TrimSpace(d.env["VISUAL"]) != "" {
+		name = "VISUAL" // which goes first
+	}
+	command, _, _ := strings.Cut(strings.TrimSpace(d.env[name]), " ")
+	if _, err := exec.LookPath(command); command == "" || err == nil {
+		return ""
+	}
+	return d.esc.Sprintf("the editor %s was not found, nothing was changed: set $%s", d.esc.LineMax(path.Base(command), 24), name).String()
+}
+
+// startEditor hands the terminal to the editor.
+func (a *App) startEditor(e *edit) tea.Cmd {
+	a.editing = e
+	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
+	switch {
+	case a.d.spoken:
+		return nil // the conversation takes it from here
+	case a.d.edit != nil:
+		return tea.Exec(unhurried{a.d.edit(e.draft.Path())}, over)
+	}
+	return tea.Exec(unhurried{process{a.editorOn(e)}}, over)
+}
+
+// editorDelay is how long an editor has to end when its terminal is gone.
+const editorDelay = 2 * time.Second
+
+// editorOn is the process of the operator's editor.
+func (a *App) editorOn(e *edit) *exec.Cmd {
+	command, _ := a.d.program()
+	// The variable may hold arguments: the shell takes it apart, as git does.
+	c := exec.CommandContext(a.d.ctx, "/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
+	// When the terminal is gone only the leader of its session is told: an editor that
+	// does not notice would keep memdesk, and its lock on the draft, alive.
+	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
+	c.Env = a.o.Environ
+	return c
+}
+
+// process is one of this machine, as bubbletea runs it in the terminal.
+type process struct{ *exec.Cmd }
+
+func (p process) SetStdin(r io.Reader)  { p.Stdin = r }
+func (p process) SetStdout(w io.Writer) { p.Stdout = w }
+func (p process) SetStderr(w io.Writer) { p.Stderr = w }
+
+// leastAway is how long the terminal is away at the least.
+const leastAway = 250 * time.Millisecond
+
+// unhurried is a command that does not end at once, though it may have failed at once.
+// The renderer of bubbletea (v2.0.9, startRenderer) stops its ticker after it has said
+// that it stands still: where the terminal comes back before that, the ticker which was
+// just set again is stopped, and the screen stays empty until the program ends.
+type unhurried struct{ tea.ExecCommand }
+
+func (c unhurried) Run() error {
+	begun := time.Now()
+	err := c.ExecCommand.Run()
+	time.Sleep(leastAway - time.Since(begun))
+	return err
+}
