@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"iter"
 	"time"
 
@@ -24,7 +23,7 @@ func (s *Store) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]
 	var committed int64
 	for more := true; more; {
 		var n int64
-		if err := s.transaction(ctx, op, func(q *query) error {
+		if err := s.file.Change(ctx, op, func(q *query) error {
 			b, err := s.newBatch(q)
 			if err != nil {
 				return err
@@ -43,7 +42,8 @@ func (s *Store) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]
 // batch is one transaction of CreateNodes.
 type batch struct {
 	*Store
-	q *query
+	q       *query
+	release func() // of the prepared statements; nil: none
 	// counts collects the counters, which are written once per batch.
 	counts map[counterKey][2]int64
 }
@@ -55,35 +55,30 @@ func (s *Store) newBatch(q *query) (*batch, error) {
 	if !s.layout.own {
 		return b, nil
 	}
-	q.prepared = map[string]*sql.Stmt{}
-	for _, text := range []string{insertOwnSQL, insertTextSQL} {
-		st, err := q.conn.PrepareContext(q.ctx, text)
-		if err != nil {
-			b.close()
-			return nil, q.failed(err)
-		}
-		q.prepared[text] = st
+	release, err := q.Prepare(insertOwnSQL, insertTextSQL)
+	if err != nil {
+		return nil, err
 	}
+	b.release = release
 	return b, nil
 }
 
 func (b *batch) close() {
-	for _, st := range b.q.prepared {
-		_ = st.Close()
+	if b.release != nil {
+		b.release()
 	}
-	b.q.prepared = nil
 }
 
 // fill writes up to bulkBatch nodes and reports whether there may be more.
 func (b *batch) fill(ctx context.Context, next func() (hypergraph.Node, bool)) (int64, bool, error) {
 	// The driver starts a goroutine per statement for a context that can end; here
 	// the context is looked at between statements instead.
-	b.q.ctx = context.WithoutCancel(ctx)
+	b.q.Under(context.WithoutCancel(ctx))
 	for n := int64(0); ; n++ {
 		if n == bulkBatch {
 			return n, true, b.writeCounts()
 		}
-		if err := model.FromContext(ctx, b.q.op); err != nil {
+		if err := model.FromContext(ctx, b.q.Op()); err != nil {
 			return 0, false, err
 		}
 		node, ok := next()
@@ -91,13 +86,13 @@ func (b *batch) fill(ctx context.Context, next func() (hypergraph.Node, bool)) (
 			return n, false, b.writeCounts()
 		}
 		if err := b.insert(node); err != nil {
-			return 0, false, model.Errorf(model.KindOf(err), b.q.op, "node %.200q: %w", node.ID, err)
+			return 0, false, model.Errorf(model.KindOf(err), b.q.Op(), "node %.200q: %w", node.ID, err)
 		}
 	}
 }
 
 func (b *batch) insert(n hypergraph.Node) error {
-	if err := b.checkNode(b.q.op, n, nil); err != nil {
+	if err := b.checkNode(b.q.Op(), n, nil); err != nil {
 		return err
 	}
 	if n.CreatedAt.IsZero() {

@@ -23,16 +23,16 @@ func (o ops) DeleteNodes(ctx context.Context, ids []string) (int64, error) {
 		if err := d.refuseParents(ids); err != nil {
 			return err
 		}
-		if removed, err = d.run(ids); err != nil && q.broken == nil {
-			q.broken = err
+		if removed, err = d.run(ids); err != nil && q.Broken() == nil {
+			q.Break(err)
 		}
 		return err
 	}
 	var err error
 	if o.tx != nil {
-		err = o.tx.borrowed(ctx, op, func() error { return run(o.tx) })
+		err = o.tx.Borrow(ctx, op, func() error { return run(o.tx) })
 	} else {
-		err = o.s.transaction(ctx, op, run)
+		err = o.s.file.Change(ctx, op, run)
 	}
 	if err != nil {
 		return 0, err
@@ -57,7 +57,7 @@ func (d *manyDelete) run(ids []string) (int64, error) {
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.in(`n.id`, ``, part)
-		if err := d.q.each(`SELECT n.rowid FROM nodes n `+c.where(), c.args, collectInts(&rows)); err != nil {
+		if err := d.q.Each(`SELECT n.rowid FROM nodes n `+c.where(), c.args, collectInts(&rows)); err != nil {
 			return 0, err
 		}
 	}
@@ -87,7 +87,7 @@ func (d *manyDelete) refuseParents(ids []string) error {
 		var c conditions
 		c.in(`parent_id`, ``, part)
 		var children []string
-		if err := d.q.each(`SELECT node_id FROM decisions `+c.where(), c.args, collectTexts(&children)); err != nil {
+		if err := d.q.Each(`SELECT node_id FROM decisions `+c.where(), c.args, collectTexts(&children)); err != nil {
 			return err
 		}
 		if len(children) == 0 {
@@ -101,7 +101,7 @@ func (d *manyDelete) refuseParents(ids []string) error {
 		}
 		for _, c := range children {
 			if !going[c] {
-				return model.Errorf(model.Conflict, d.q.op, "decision %.200q hangs under one that is to go: give it another parent first", c)
+				return model.Errorf(model.Conflict, d.q.Op(), "decision %.200q hangs under one that is to go: give it another parent first", c)
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (d *manyDelete) freeParents(ids []string) error {
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.in(`parent_id`, ``, part)
-		if _, err := d.q.exec(`UPDATE decisions SET parent_id = NULL `+c.where(), c.args...); err != nil {
+		if _, err := d.q.Exec(`UPDATE decisions SET parent_id = NULL `+c.where(), c.args...); err != nil {
 			return err
 		}
 	}
@@ -128,17 +128,17 @@ func (d *manyDelete) freeParents(ids []string) error {
 func (d *manyDelete) part(rows string) error {
 	const these = `IN (SELECT value FROM json_each(?))`
 	if d.s.layout.own {
-		if _, err := d.q.exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata)
+		if _, err := d.q.Exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata)
 			SELECT 'delete', seq, content, metadata FROM nodes WHERE seq `+these+` ORDER BY seq`, rows); err != nil {
 			return err
 		}
-		if err := d.q.each(`SELECT tier, type, subtype, count(*), sum(length(CAST(content AS BLOB))) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
+		if err := d.q.Each(`SELECT tier, type, subtype, count(*), sum(length(CAST(content AS BLOB))) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
 			[]any{rows}, d.uncount); err != nil {
 			return err
 		}
 	}
 	const nodes = `node_id IN (SELECT id FROM nodes WHERE rowid ` + these + `)`
-	if err := d.q.each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, collectTexts(&d.edges)); err != nil {
+	if err := d.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, collectTexts(&d.edges)); err != nil {
 		return err
 	}
 	tables := []string{"membership", "decisions"}
@@ -146,11 +146,11 @@ func (d *manyDelete) part(rows string) error {
 		tables = append(tables, "node_embeddings")
 	}
 	for _, t := range tables {
-		if _, err := d.q.exec(`DELETE FROM `+t+` WHERE `+nodes, rows); err != nil {
+		if _, err := d.q.Exec(`DELETE FROM `+t+` WHERE `+nodes, rows); err != nil {
 			return err
 		}
 	}
-	_, err := d.q.exec(`DELETE FROM nodes WHERE rowid `+these, rows)
+	_, err := d.q.Exec(`DELETE FROM nodes WHERE rowid `+these, rows)
 	return err
 }
 
@@ -173,7 +173,7 @@ func (d *manyDelete) brokenEdges() error {
 		c := conditions{parts: []string{`(SELECT count(DISTINCT m.node_id) FROM membership m WHERE m.hyperedge_id = e.id) < 2`}}
 		c.in(`e.id`, ``, part)
 		var broken []string
-		if err := d.q.each(`SELECT e.id FROM hyperedges e `+c.where(), c.args, collectTexts(&broken)); err != nil {
+		if err := d.q.Each(`SELECT e.id FROM hyperedges e `+c.where(), c.args, collectTexts(&broken)); err != nil {
 			return err
 		}
 		for _, e := range broken {
@@ -193,7 +193,7 @@ func (o ops) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]strin
 		for part := range slices.Chunk(nodes, idBatch) {
 			var c conditions
 			c.in(`m.node_id`, ``, part)
-			if err := q.each(`SELECT DISTINCT m.node_id, e.id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+
+			if err := q.Each(`SELECT DISTINCT m.node_id, e.id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+
 				c.where()+` ORDER BY e.id`, c.args, func(scan func(...any) error) error {
 				var node, edge string
 				err := scan(&node, &edge)

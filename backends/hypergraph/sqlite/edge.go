@@ -31,13 +31,13 @@ func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 	}
 	return o.change(ctx, op, func(q *query) error {
 		var there int64
-		if _, err := q.one(`SELECT count(*) FROM hyperedges WHERE id = ?`, []any{e.ID}, &there); err != nil {
+		if _, err := q.One(`SELECT count(*) FROM hyperedges WHERE id = ?`, []any{e.ID}, &there); err != nil {
 			return err
 		}
 		if there > 0 {
 			return model.Errorf(model.AlreadyExists, op, "there is an edge %.200q already", e.ID)
 		}
-		if _, err := q.exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
+		if _, err := q.Exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
 			e.ID, e.Type, e.Label, e.Weight, o.s.layout.stamp(o.s.clock.Now()), e.Metadata); err != nil {
 			return err
 		}
@@ -67,18 +67,18 @@ func (s *Store) countEdge(q *query, e hypergraph.Edge, sign int64) error {
 
 func (s *Store) insertMember(q *query, edge string, m hypergraph.Membership) error {
 	var node, there bool
-	if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM nodes WHERE id = ?),
+	if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM nodes WHERE id = ?),
 		EXISTS (SELECT 1 FROM membership WHERE hyperedge_id = ? AND node_id = ? AND role = ?)`,
 		[]any{m.NodeID, edge, m.NodeID, m.Role}, &node, &there); err != nil {
 		return err
 	}
 	switch {
 	case !node:
-		return noSuchNode(q.op, m.NodeID)
+		return noSuchNode(q.Op(), m.NodeID)
 	case there:
-		return model.Errorf(model.AlreadyExists, q.op, "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
+		return model.Errorf(model.AlreadyExists, q.Op(), "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
 	}
-	_, err := q.exec(`INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)`, edge, m.NodeID, m.Role, m.Position)
+	_, err := q.Exec(`INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)`, edge, m.NodeID, m.Role, m.Position)
 	return err
 }
 
@@ -94,7 +94,7 @@ func (o ops) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
 
 func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
 	var rowids []int64
-	err := q.each(`SELECT rowid FROM hyperedges WHERE id = ?`, []any{id}, collectInts(&rowids))
+	err := q.Each(`SELECT rowid FROM hyperedges WHERE id = ?`, []any{id}, collectInts(&rowids))
 	if err != nil {
 		return hypergraph.Edge{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
 	case err != nil:
 		return hypergraph.Edge{}, err
 	case len(edges) == 0:
-		return hypergraph.Edge{}, noSuchEdge(q.op, id)
+		return hypergraph.Edge{}, noSuchEdge(q.Op(), id)
 	}
 	return edges[0], nil
 }
@@ -121,13 +121,13 @@ func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 			return err
 		}
 		e.Members = nil
-		if err := o.s.checkEdge(q.op, e, &old); err != nil {
+		if err := o.s.checkEdge(q.Op(), e, &old); err != nil {
 			return err
 		}
 		if old.Type == e.Type && old.Label == e.Label && old.Weight == e.Weight && old.Metadata == e.Metadata {
 			return nil
 		}
-		if _, err := q.exec(`UPDATE hyperedges SET type = ?, label = ?, weight = ?, metadata = ? WHERE id = ?`,
+		if _, err := q.Exec(`UPDATE hyperedges SET type = ?, label = ?, weight = ?, metadata = ? WHERE id = ?`,
 			e.Type, e.Label, e.Weight, e.Metadata, e.ID); err != nil {
 			return err
 		}
@@ -148,10 +148,10 @@ func (s *Store) deleteEdge(q *query, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := q.exec(`DELETE FROM membership WHERE hyperedge_id = ?`, id); err != nil {
+	if _, err := q.Exec(`DELETE FROM membership WHERE hyperedge_id = ?`, id); err != nil {
 		return err
 	}
-	if _, err := q.exec(`DELETE FROM hyperedges WHERE id = ?`, id); err != nil {
+	if _, err := q.Exec(`DELETE FROM hyperedges WHERE id = ?`, id); err != nil {
 		return err
 	}
 	return s.countEdge(q, old, -1)
@@ -175,9 +175,9 @@ func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Member
 // role; the edge stays, whatever is left of it.
 func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
 	return o.change(ctx, "remove member", func(q *query) error {
-		n, err := q.exec(`DELETE FROM membership WHERE hyperedge_id = ? AND node_id = ?`, edge, node)
+		n, err := q.Exec(`DELETE FROM membership WHERE hyperedge_id = ? AND node_id = ?`, edge, node)
 		if err == nil && n == 0 {
-			err = model.Errorf(model.NotFound, q.op, "node %.200q is no member of edge %.200q", node, edge)
+			err = model.Errorf(model.NotFound, q.Op(), "node %.200q is no member of edge %.200q", node, edge)
 		}
 		return err
 	})
@@ -188,11 +188,11 @@ func (o ops) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.
 	var edges []hypergraph.Edge
 	var total int64
 	err := o.view(ctx, "edges", func(q *query) error {
-		if _, err := q.one(`SELECT count(DISTINCT hyperedge_id) FROM membership WHERE node_id = ?`, []any{node}, &total); err != nil {
+		if _, err := q.One(`SELECT count(DISTINCT hyperedge_id) FROM membership WHERE node_id = ?`, []any{node}, &total); err != nil {
 			return err
 		}
 		var rowids []int64
-		if err := q.each(`SELECT e.rowid FROM hyperedges e WHERE e.id IN (SELECT hyperedge_id FROM membership WHERE node_id = ?)
+		if err := q.Each(`SELECT e.rowid FROM hyperedges e WHERE e.id IN (SELECT hyperedge_id FROM membership WHERE node_id = ?)
 			ORDER BY `+o.s.layout.edgeKey[model.OrderNewest]+` DESC, e.id DESC LIMIT ?`, []any{node, max(limit, 0)}, collectInts(&rowids)); err != nil {
 			return err
 		}
@@ -280,10 +280,10 @@ func (s *Store) countEdges(q *query, sql listing) (model.Count, error) {
 	var n model.Count
 	switch {
 	case !s.layout.own:
-		_, err := q.one(`SELECT count(*) FROM hyperedges e `+sql.cond.where(), sql.cond.args, &n.N)
+		_, err := q.One(`SELECT count(*) FROM hyperedges e `+sql.cond.where(), sql.cond.args, &n.N)
 		return n, err
 	case len(sql.cond.parts) == 0:
-		_, err := q.one(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier = ?`, []any{hypergraph.EdgeTier}, &n.N)
+		_, err := q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier = ?`, []any{hypergraph.EdgeTier}, &n.N)
 		return n, err
 	}
 	return countCapped(q, `SELECT 1 FROM hyperedges e `+sql.cond.where(), sql.cond.args)
@@ -296,7 +296,7 @@ func (s *Store) edgesByRowid(q *query, rowids []int64) ([]hypergraph.Edge, error
 	}
 	list := jsonInts(rowids)
 	got := make(map[int64]*hypergraph.Edge, len(rowids))
-	err := q.each(s.layout.edgeSelect()+`WHERE e.rowid IN (SELECT value FROM json_each(?))`, []any{list},
+	err := q.Each(s.layout.edgeSelect()+`WHERE e.rowid IN (SELECT value FROM json_each(?))`, []any{list},
 		func(scan func(...any) error) error {
 			rowid, e, err := scanEdge(scan)
 			got[rowid] = &e
@@ -305,7 +305,7 @@ func (s *Store) edgesByRowid(q *query, rowids []int64) ([]hypergraph.Edge, error
 	if err != nil {
 		return nil, err
 	}
-	err = q.each(`SELECT e.rowid, m.node_id, COALESCE(m.role, ''), COALESCE(m.position, 0)
+	err = q.Each(`SELECT e.rowid, m.node_id, COALESCE(m.role, ''), COALESCE(m.position, 0)
 		FROM hyperedges e JOIN membership m ON m.hyperedge_id = e.id
 		WHERE e.rowid IN (SELECT value FROM json_each(?))
 		ORDER BY e.rowid, COALESCE(m.position, 0), m.node_id, m.role`, []any{list},

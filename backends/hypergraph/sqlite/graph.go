@@ -80,9 +80,9 @@ func (s *Store) neighbours(q *query, ids []string, t hypergraph.TraversalOptions
 			c.add(`m.role = 'object'`)
 		case hypergraph.Both:
 		default:
-			return nil, model.Errorf(model.InvalidInput, q.op, "direction %.40q is not outgoing or incoming", string(t.Direction))
+			return nil, model.Errorf(model.InvalidInput, q.Op(), "direction %.40q is not outgoing or incoming", string(t.Direction))
 		}
-		err := q.each(`SELECT DISTINCT o.node_id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id
+		err := q.Each(`SELECT DISTINCT o.node_id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id
 			JOIN membership o ON o.hyperedge_id = m.hyperedge_id AND o.node_id <> m.node_id `+c.where(), c.args,
 			func(scan func(...any) error) error {
 				var id string
@@ -167,7 +167,7 @@ func (s *Store) edgesWithin(q *query, ids []string, reach map[string]bool) ([]hy
 	for batch := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.in(`m.node_id`, ``, batch)
-		if err := q.each(`SELECT DISTINCT e.rowid FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+c.where(), c.args,
+		if err := q.Each(`SELECT DISTINCT e.rowid FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+c.where(), c.args,
 			collectInts(&rowids)); err != nil {
 			return nil, err
 		}

@@ -125,7 +125,7 @@ func (l listing) rows(q *query, from *place, back bool, limit int) ([]row, error
 	}
 	text, args := l.sql(from, back, limit)
 	var rows []row
-	err := q.each(text, args, func(scan func(...any) error) error {
+	err := q.Each(text, args, func(scan func(...any) error) error {
 		var r row
 		var f float64
 		var n int64
@@ -252,7 +252,7 @@ func (s *Store) nodeListing(q *query, l hypergraph.Listing) (listing, error) {
 		order = model.OrderNewest
 	}
 	out := listing{
-		op: q.op, fingerprint: fingerprint("nodes", l), from: `nodes n`, rowid: `n.rowid`, id: `n.id`,
+		op: q.Op(), fingerprint: fingerprint("nodes", l), from: `nodes n`, rowid: `n.rowid`, id: `n.id`,
 		key: s.layout.nodeKey[order], floats: !s.layout.own, desc: order == model.OrderNewest,
 		idAgainst: !s.layout.own && order != model.OrderID,
 	}
@@ -262,7 +262,7 @@ func (s *Store) nodeListing(q *query, l hypergraph.Listing) (listing, error) {
 		f.Tiers = nil
 	}
 	var err error
-	if out.cond, err = s.nodeConditions(q.op, f); err != nil {
+	if out.cond, err = s.nodeConditions(q.Op(), f); err != nil {
 		return out, err
 	}
 	if l.Text != "" {
@@ -279,11 +279,11 @@ func (s *Store) countNodes(q *query, l hypergraph.Listing, sql listing) (model.C
 		f.CreatedAfter.IsZero() && f.CreatedBefore.IsZero() && f.SubjectID == ""
 	var n model.Count
 	if counted {
-		c, err := s.counterConditions(q.op, f)
+		c, err := s.counterConditions(q.Op(), f)
 		if err != nil {
 			return n, err
 		}
-		_, err = q.one(`SELECT COALESCE(sum(n.items), 0) FROM counters n `+c.where(), c.args, &n.N)
+		_, err = q.One(`SELECT COALESCE(sum(n.items), 0) FROM counters n `+c.where(), c.args, &n.N)
 		return n, err
 	}
 	c := sql.cond.clone()
@@ -296,7 +296,7 @@ func (s *Store) countNodes(q *query, l hypergraph.Listing, sql listing) (model.C
 		}
 	}
 	if !s.layout.own {
-		_, err := q.one(`SELECT count(*) FROM nodes n `+c.where(), c.args, &n.N)
+		_, err := q.One(`SELECT count(*) FROM nodes n `+c.where(), c.args, &n.N)
 		return n, err
 	}
 	return countCapped(q, `SELECT 1 FROM nodes n `+c.where(), c.args)
@@ -311,7 +311,7 @@ func (s *Store) counterConditions(op string, f hypergraph.NodeFilter) (condition
 // countCapped counts the rows of a query up to countLimit.
 func countCapped(q *query, text string, args []any) (model.Count, error) {
 	var n model.Count
-	_, err := q.one(`SELECT count(*) FROM (`+text+` LIMIT ?)`, append(slices.Clone(args), countLimit+1), &n.N)
+	_, err := q.One(`SELECT count(*) FROM (`+text+` LIMIT ?)`, append(slices.Clone(args), countLimit+1), &n.N)
 	if n.N > countLimit {
 		n = model.Count{N: countLimit, AtLeast: true}
 	}
@@ -329,7 +329,7 @@ func (o ops) Counts(ctx context.Context) ([]model.TierCount, error) {
 			text = `SELECT COALESCE(tier, 'task'), count(*), sum(length(CAST(content AS BLOB))) FROM nodes GROUP BY 1
 				UNION ALL SELECT '` + hypergraph.EdgeTier + `', count(*), COALESCE(sum(length(CAST(label AS BLOB))), 0) FROM hyperedges`
 		}
-		err := q.each(text, nil, func(scan func(...any) error) error {
+		err := q.Each(text, nil, func(scan func(...any) error) error {
 			var t model.TierCount
 			err := scan(&t.Tier, &t.Items, &t.Bytes)
 			got[t.Tier] = t

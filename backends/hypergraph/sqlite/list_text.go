@@ -26,7 +26,7 @@ const matchRows = `SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? UNION ALL
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
 // is no word it is looked for in every row.
 func (s *Store) addText(q *query, l *listing, text string) error {
-	if err := checkQueryLength(q.op, text); err != nil {
+	if err := checkQueryLength(q.Op(), text); err != nil {
 		return err
 	}
 	like := likePattern(text)
@@ -43,7 +43,7 @@ func (s *Store) addText(q *query, l *listing, text string) error {
 		rows, args = `SELECT t.seq FROM nodes t WHERE t.content LIKE ? ESCAPE '\' OR t.metadata LIKE ? ESCAPE '\' OR t.id LIKE ? ESCAPE '\'`, []any{like, like, like}
 	}
 	var rowids []int64
-	if err := q.each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), collectInts(&rowids)); err != nil {
+	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), collectInts(&rowids)); err != nil {
 		return err
 	}
 	if len(rowids) <= exactLimit {
@@ -100,7 +100,7 @@ func (d *denseText) keep(q *query, rows []row) ([]row, error) {
 		list[i] = r.rowid
 	}
 	var matching []int64
-	err := q.each(`SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? AND nodes_fts.rowid = j.value)
+	err := q.Each(`SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? AND nodes_fts.rowid = j.value)
 		OR EXISTS (SELECT 1 FROM nodes t WHERE t.seq = j.value AND t.id >= ? AND t.id < ?)`, []any{jsonInts(list), d.expr, d.from, d.to}, collectInts(&matching))
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func findLookup(q *query, text string) (lookup, error) {
 	}
 	for _, prefix := range []bool{false, true} {
 		l := lookup{expr: ftsQuery(parts, prefix), terms: parts, prefix: prefix}
-		if _, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`,
+		if _, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`,
 			[]any{l.expr, exactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
 			return l, err
 		}

@@ -18,10 +18,10 @@ func (s *Store) migrate(ctx context.Context, found contents) error {
 		return nil
 	case found.application == applicationID && found.version > schemaVersion():
 		return model.Errorf(model.Unsupported, "open", "%q has schema %d of a newer memdesk, this one knows %d: open it with the newer program",
-			s.name, found.version, schemaVersion())
-	case s.writer == nil:
+			s.file.Name, found.version, schemaVersion())
+	case s.file.ReadOnlyReason() != "":
 		return model.Errorf(model.PermissionDenied, "open", "%q has schema %d and must be brought to %d first: open it once with write access",
-			s.name, found.version, schemaVersion())
+			s.file.Name, found.version, schemaVersion())
 	}
 	if len(found.tables) == 0 {
 		if err := s.startWAL(ctx); err != nil {
@@ -34,12 +34,7 @@ func (s *Store) migrate(ctx context.Context, found contents) error {
 // startWAL turns on the write-ahead log of a file that holds nothing yet. It
 // cannot be done inside a transaction.
 func (s *Store) startWAL(ctx context.Context) error {
-	conn, err := s.writer.Conn(ctx)
-	if err != nil {
-		return wordedError("open", err)
-	}
-	defer conn.Close()
-	return retryBusy(ctx, func() error { return direct(ctx, conn, "open", `PRAGMA journal_mode = WAL`) })
+	return s.file.Direct(ctx, "open", `PRAGMA journal_mode = WAL`)
 }
 
 // Migrate takes a store of the own schema up or down to a version, one step per
@@ -56,7 +51,7 @@ func (s *Store) Migrate(ctx context.Context, to int64) error {
 	}
 	for {
 		done := false
-		if err := s.transaction(ctx, op, func(q *query) (err error) {
+		if err := s.file.Change(ctx, op, func(q *query) (err error) {
 			done, err = migrateStep(q, to)
 			return err
 		}); err != nil || done {
@@ -70,7 +65,7 @@ func (s *Store) Migrate(ctx context.Context, to int64) error {
 // faster.
 func migrateStep(q *query, to int64) (done bool, err error) {
 	var now int64
-	if _, err := q.one(`PRAGMA user_version`, nil, &now); err != nil {
+	if _, err := q.One(`PRAGMA user_version`, nil, &now); err != nil {
 		return false, err
 	}
 	if now == to {
@@ -84,15 +79,15 @@ func migrateStep(q *query, to int64) (done bool, err error) {
 			return false, runStep(q, m.version, now-1, migrations[i].down)
 		}
 	}
-	return false, model.Errorf(model.Unsupported, q.op, "schema %d is not one of this program's", now)
+	return false, model.Errorf(model.Unsupported, q.Op(), "schema %d is not one of this program's", now)
 }
 
 func runStep(q *query, step, becomes int64, statements []string) error {
 	statements = append(statements[:len(statements):len(statements)],
 		fmt.Sprintf(`PRAGMA user_version = %d`, becomes), fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
 	for _, text := range statements {
-		if _, err := q.exec(text); err != nil {
-			return model.Errorf(model.KindOf(err), q.op, "schema step %d: %w", step, err)
+		if _, err := q.Exec(text); err != nil {
+			return model.Errorf(model.KindOf(err), q.Op(), "schema step %d: %w", step, err)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ type migrator struct{ s *Store }
 func (m migrator) Schema(ctx context.Context) (model.SchemaState, error) {
 	var at int64
 	err := m.s.view(ctx, "schema", func(q *query) error {
-		_, err := q.one(`PRAGMA user_version`, nil, &at)
+		_, err := q.One(`PRAGMA user_version`, nil, &at)
 		return err
 	})
 	out := model.SchemaState{Current: int(at), Latest: int(schemaVersion())}

@@ -43,7 +43,7 @@ func (s *Store) selectNodes(q *query, rest string, args []any) ([]nodeRow, error
 func (s *Store) weighNodes(q *query, weight, from string, args []any) ([]nodeRow, error) {
 	var rows []nodeRow
 	var decisions []string
-	err := q.each(`SELECT `+s.layout.nodeColumns()+`, `+weight+` `+from, args, func(scan func(...any) error) error {
+	err := q.Each(`SELECT `+s.layout.nodeColumns()+`, `+weight+` `+from, args, func(scan func(...any) error) error {
 		rows = append(rows, nodeRow{})
 		r := &rows[len(rows)-1]
 		n := &r.node
@@ -70,7 +70,7 @@ func (s *Store) addDecisions(q *query, rows []nodeRow, ids []string) error {
 	for batch := range slices.Chunk(ids, idBatch) {
 		var c conditions
 		c.in(`d.node_id`, ``, batch)
-		err := q.each(`SELECT d.node_id, d.decision_type, COALESCE(CAST(d.confidence AS INTEGER), 0), COALESCE(d.prompt, ''),
+		err := q.Each(`SELECT d.node_id, d.decision_type, COALESCE(CAST(d.confidence AS INTEGER), 0), COALESCE(d.prompt, ''),
 			COALESCE(CAST(d.files AS TEXT), ''), COALESCE(d.branch, ''), COALESCE(d.commit_hash, ''), COALESCE(d.parent_id, ''), COALESCE(d.status, '')
 			FROM decisions d `+c.where(), c.args, func(scan func(...any) error) error {
 			var id string
@@ -105,7 +105,7 @@ func (s *Store) getNode(q *query, id string) (rowid int64, n hypergraph.Node, er
 	case err != nil:
 		return 0, n, err
 	case len(rows) == 0:
-		return 0, n, noSuchNode(q.op, id)
+		return 0, n, noSuchNode(q.Op(), id)
 	}
 	return rows[0].rowid, rows[0].node, nil
 }
@@ -187,14 +187,14 @@ func (o ops) NodeIDs(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[str
 			var ids []string
 			err := o.view(ctx, "list", func(q *query) error {
 				ids = ids[:0]
-				c, err := o.s.nodeConditions(q.op, f)
+				c, err := o.s.nodeConditions(q.Op(), f)
 				if err != nil {
 					return err
 				}
 				if !first {
 					c.add(`n.id > ?`, after)
 				}
-				return q.each(`SELECT n.id FROM nodes n `+c.where()+` ORDER BY n.id LIMIT ?`, append(c.args, batch), collectTexts(&ids))
+				return q.Each(`SELECT n.id FROM nodes n `+c.where()+` ORDER BY n.id LIMIT ?`, append(c.args, batch), collectTexts(&ids))
 			})
 			if err != nil {
 				yield("", err)
@@ -221,7 +221,7 @@ func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] 
 		for after := int64(math.MinInt64); ; {
 			var rows []nodeRow
 			err := o.view(ctx, "list", func(q *query) error {
-				c, err := o.s.nodeConditions(q.op, hypergraph.NodeFilter{})
+				c, err := o.s.nodeConditions(q.Op(), hypergraph.NodeFilter{})
 				if err != nil {
 					return err
 				}
@@ -247,7 +247,7 @@ func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] 
 }
 
 func (s *Store) nodesAfter(q *query, f hypergraph.NodeFilter, after string, first bool, limit int) ([]hypergraph.Node, error) {
-	c, err := s.nodeConditions(q.op, f)
+	c, err := s.nodeConditions(q.Op(), f)
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,11 @@ func (s *Store) insertOwnNode(q *query, n hypergraph.Node) error {
 
 // insertOwnRow writes the row and its text index, not the counters.
 func (s *Store) insertOwnRow(q *query, n hypergraph.Node) error {
-	if _, err := q.exec(insertOwnSQL, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID,
+	if _, err := q.Exec(insertOwnSQL, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID,
 		n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(), n.Provenance, n.Metadata, n.Content); err != nil {
 		return err
 	}
-	_, err := q.exec(insertTextSQL, n.Content, n.Metadata)
+	_, err := q.Exec(insertTextSQL, n.Content, n.Metadata)
 	return err
 }
 
@@ -37,11 +37,11 @@ func (s *Store) updateOwnNode(q *query, rowid int64, old, n hypergraph.Node, set
 		}
 	}
 	set = append(set, `updated_at = ?`, `row_version = row_version + 1`)
-	if _, err := q.exec(`UPDATE nodes SET `+strings.Join(set, `, `)+` WHERE seq = ?`, append(args, s.clock.Now().UnixNano(), rowid)...); err != nil {
+	if _, err := q.Exec(`UPDATE nodes SET `+strings.Join(set, `, `)+` WHERE seq = ?`, append(args, s.clock.Now().UnixNano(), rowid)...); err != nil {
 		return err
 	}
 	if text {
-		if _, err := q.exec(`INSERT INTO nodes_fts (rowid, content, metadata) VALUES (?, ?, ?)`, rowid, n.Content, n.Metadata); err != nil {
+		if _, err := q.Exec(`INSERT INTO nodes_fts (rowid, content, metadata) VALUES (?, ?, ?)`, rowid, n.Content, n.Metadata); err != nil {
 			return err
 		}
 	}
@@ -62,23 +62,23 @@ func (s *Store) forgetOwnNode(q *query, rowid int64, old hypergraph.Node) error 
 // unindexText must be given the text as it was indexed: an external content index
 // keeps no copy.
 func unindexText(q *query, rowid int64, old hypergraph.Node) error {
-	_, err := q.exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) VALUES ('delete', ?, ?, ?)`, rowid, old.Content, old.Metadata)
+	_, err := q.Exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) VALUES ('delete', ?, ?, ?)`, rowid, old.Content, old.Metadata)
 	return err
 }
 
 // count moves the counters of one tier, type and subtype.
 func count(q *query, tier, typ, subtype string, items, bytes int64) error {
-	changed, err := q.exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
+	changed, err := q.Exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
 		items, bytes, tier, typ, subtype)
 	if err != nil {
 		return err
 	}
 	if changed == 0 {
-		_, err = q.exec(`INSERT INTO counters (tier, type, subtype, items, bytes) VALUES (?, ?, ?, ?, ?)`, tier, typ, subtype, items, bytes)
+		_, err = q.Exec(`INSERT INTO counters (tier, type, subtype, items, bytes) VALUES (?, ?, ?, ?, ?)`, tier, typ, subtype, items, bytes)
 		return err
 	}
 	if items < 0 {
-		_, err = q.exec(`DELETE FROM counters WHERE tier = ? AND type = ? AND subtype = ? AND items = 0`, tier, typ, subtype)
+		_, err = q.Exec(`DELETE FROM counters WHERE tier = ? AND type = ? AND subtype = ? AND items = 0`, tier, typ, subtype)
 	}
 	return err
 }

@@ -24,11 +24,11 @@ func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
 
 func (s *Store) insertNode(q *query, n hypergraph.Node) error {
 	var there int64
-	if _, err := q.one(`SELECT count(*) FROM nodes WHERE id = ?`, []any{n.ID}, &there); err != nil {
+	if _, err := q.One(`SELECT count(*) FROM nodes WHERE id = ?`, []any{n.ID}, &there); err != nil {
 		return err
 	}
 	if there > 0 {
-		return model.Errorf(model.AlreadyExists, q.op, "there is a node %.200q already", n.ID)
+		return model.Errorf(model.AlreadyExists, q.Op(), "there is a node %.200q already", n.ID)
 	}
 	insert := s.insertRecurseNode
 	if s.layout.own {
@@ -46,7 +46,7 @@ func (s *Store) insertNode(q *query, n hypergraph.Node) error {
 // insertRecurseNode writes a row as recurse's own insert does, with TEXT in the JSON
 // columns, which its readers take (recurse.md, "Encodings as stored").
 func (s *Store) insertRecurseNode(q *query, n hypergraph.Node) error {
-	_, err := q.exec(`INSERT INTO nodes (id, type, subtype, content, created_at, updated_at, access_count, tier, confidence, provenance, metadata)
+	_, err := q.Exec(`INSERT INTO nodes (id, type, subtype, content, created_at, updated_at, access_count, tier, confidence, provenance, metadata)
 		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
 		n.ID, n.Type, n.Subtype, n.Content, s.layout.stamp(n.CreatedAt), s.layout.stamp(n.UpdatedAt), n.Tier, n.Confidence, n.Provenance, n.Metadata)
 	return err
@@ -63,7 +63,7 @@ func (o ops) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := o.s.checkNode(q.op, n, &old); err != nil {
+		if err := o.s.checkNode(q.Op(), n, &old); err != nil {
 			return err
 		}
 		if err := o.s.updateColumns(q, rowid, old, n); err != nil {
@@ -103,7 +103,7 @@ func (s *Store) updateColumns(q *query, rowid int64, old, n hypergraph.Node) err
 	if s.layout.own {
 		return s.updateOwnNode(q, rowid, old, n, set, args)
 	}
-	_, err := q.exec(`UPDATE nodes SET `+strings.Join(set, `, `)+` WHERE id = ?`, append(args, n.ID)...)
+	_, err := q.Exec(`UPDATE nodes SET `+strings.Join(set, `, `)+` WHERE id = ?`, append(args, n.ID)...)
 	return err
 }
 
@@ -113,7 +113,7 @@ func (s *Store) updateDecision(q *query, old, n hypergraph.Node) error {
 		if err := s.refuseParent(q, n.ID); err != nil {
 			return err
 		}
-		_, err := q.exec(`DELETE FROM decisions WHERE node_id = ?`, n.ID)
+		_, err := q.Exec(`DELETE FROM decisions WHERE node_id = ?`, n.ID)
 		return err
 	case n.Decision == nil, old.Decision != nil && *old.Decision == *n.Decision:
 		return nil
@@ -128,10 +128,10 @@ func (s *Store) updateDecision(q *query, old, n hypergraph.Node) error {
 // In a recurse file the trigger sets the time.
 func (s *Store) touch(q *query, id string) error {
 	if s.layout.own {
-		_, err := q.exec(`UPDATE nodes SET updated_at = ?, row_version = row_version + 1 WHERE id = ?`, s.clock.Now().UnixNano(), id)
+		_, err := q.Exec(`UPDATE nodes SET updated_at = ?, row_version = row_version + 1 WHERE id = ?`, s.clock.Now().UnixNano(), id)
 		return err
 	}
-	_, err := q.exec(`UPDATE nodes SET updated_at = updated_at WHERE id = ?`, id)
+	_, err := q.Exec(`UPDATE nodes SET updated_at = updated_at WHERE id = ?`, id)
 	return err
 }
 
@@ -141,20 +141,20 @@ func (s *Store) putDecision(q *query, id string, d hypergraph.Decision) error {
 	var parent any
 	if d.ParentID != "" {
 		var found, cycle bool
-		if _, err := q.one(`WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT d.parent_id FROM up JOIN decisions d ON d.node_id = up.id WHERE d.parent_id IS NOT NULL)
+		if _, err := q.One(`WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT d.parent_id FROM up JOIN decisions d ON d.node_id = up.id WHERE d.parent_id IS NOT NULL)
 			SELECT EXISTS (SELECT 1 FROM decisions WHERE node_id = ?), EXISTS (SELECT 1 FROM up WHERE id = ?)`,
 			[]any{d.ParentID, d.ParentID, id}, &found, &cycle); err != nil {
 			return err
 		}
 		switch {
 		case !found:
-			return model.Errorf(model.Conflict, q.op, "there is no decision %.200q to be the parent", d.ParentID)
+			return model.Errorf(model.Conflict, q.Op(), "there is no decision %.200q to be the parent", d.ParentID)
 		case cycle:
-			return model.Errorf(model.InvalidInput, q.op, "decision %.200q descends from this one and cannot be its parent", d.ParentID)
+			return model.Errorf(model.InvalidInput, q.Op(), "decision %.200q descends from this one and cannot be its parent", d.ParentID)
 		}
 		parent = d.ParentID
 	}
-	_, err := q.exec(`INSERT INTO decisions (node_id, decision_type, confidence, prompt, files, branch, commit_hash, parent_id, status)
+	_, err := q.Exec(`INSERT INTO decisions (node_id, decision_type, confidence, prompt, files, branch, commit_hash, parent_id, status)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (node_id) DO UPDATE SET decision_type = excluded.decision_type, confidence = excluded.confidence, prompt = excluded.prompt,
 			files = excluded.files, branch = excluded.branch, commit_hash = excluded.commit_hash, parent_id = excluded.parent_id, status = excluded.status`,
@@ -166,14 +166,14 @@ func (s *Store) putDecision(q *query, id string, d hypergraph.Decision) error {
 // rule for its deletion (recurse.md, "Deletion").
 func (s *Store) refuseParent(q *query, id string) error {
 	var children int64
-	if _, err := q.one(`SELECT count(*) FROM decisions WHERE parent_id = ?`, []any{id}, &children); err != nil {
+	if _, err := q.One(`SELECT count(*) FROM decisions WHERE parent_id = ?`, []any{id}, &children); err != nil {
 		return err
 	}
 	switch {
 	case children == 1:
-		return model.Errorf(model.Conflict, q.op, "the decision has a child: re-parent or delete its 1 child first")
+		return model.Errorf(model.Conflict, q.Op(), "the decision has a child: re-parent or delete its 1 child first")
 	case children > 1:
-		return model.Errorf(model.Conflict, q.op, "the decision has children: re-parent or delete its %d children first", children)
+		return model.Errorf(model.Conflict, q.Op(), "the decision has children: re-parent or delete its %d children first", children)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (o ops) DeleteNode(ctx context.Context, id string) error {
 			`DELETE FROM decisions WHERE node_id = ?`,
 			`DELETE FROM nodes WHERE id = ?`,
 		} {
-			if _, err := q.exec(text, id); err != nil {
+			if _, err := q.Exec(text, id); err != nil {
 				return err
 			}
 		}
@@ -224,7 +224,7 @@ func (s *Store) edgesLeftBroken(q *query, id string) ([]string, error) {
 	var edges []string
 	// A writer without foreign keys leaves rows of edges that are gone (recurse.md,
 	// Traps): they go with the node and break no edge.
-	err := q.each(`SELECT m.hyperedge_id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id WHERE m.node_id = ?
+	err := q.Each(`SELECT m.hyperedge_id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id WHERE m.node_id = ?
 		GROUP BY m.hyperedge_id
 		HAVING (SELECT count(DISTINCT r.node_id) FROM membership r WHERE r.hyperedge_id = m.hyperedge_id AND r.node_id <> ?) < 2`, []any{id, id},
 		func(scan func(...any) error) error {

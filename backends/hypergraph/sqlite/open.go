@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memdesk/backends/internal/litefile"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -36,12 +37,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System{}
 	}
-	s := &Store{name: filepath.Base(path), clock: cfg.Clock, readOnly: readOnlyReason(cfg, path), sidecars: noteSidecars(path), cache: newVectorCache()}
+	s := &Store{clock: cfg.Clock, cache: newVectorCache()}
 	s.ops = ops{s: s}
-	if s.file, err = identify(path); err != nil {
-		return nil, wordedError("open", err)
-	}
-	if err := s.connect(path); err != nil {
+	if s.file, err = litefile.Open(path, cfg.ReadOnly); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(ctx, cfg); err != nil {
@@ -63,7 +61,7 @@ func locate(cfg Config) (string, error) {
 	}
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
-		return "", wordedError("open", err)
+		return "", litefile.Worded("open", err)
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -72,7 +70,7 @@ func locate(cfg Config) (string, error) {
 	case errors.Is(err, os.ErrNotExist):
 		return "", model.Errorf(model.NotFound, "open", "there is no file %q: check the path; a new store comes into being only with create", filepath.Base(path))
 	case err != nil:
-		return "", wordedError("open", err)
+		return "", litefile.Worded("open", err)
 	case info.IsDir():
 		return locateInDirectory(path)
 	case !info.Mode().IsRegular():
@@ -80,14 +78,14 @@ func locate(cfg Config) (string, error) {
 	case info.Size() == 0 && (!cfg.Create || cfg.ReadOnly):
 		return "", model.Errorf(model.InvalidInput, "open", "%q is an empty file, not a memory database", info.Name())
 	}
-	return path, checkReadable(path)
+	return path, nil
 }
 
 func locateInDirectory(dir string) (string, error) {
 	for _, name := range []string{agentDB, cliDB} {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			return path, checkReadable(path)
+			return path, nil
 		}
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "the directory %q holds neither %s nor %s: name the database file itself", filepath.Base(dir), agentDB, cliDB)
@@ -97,46 +95,16 @@ func locateInDirectory(dir string) (string, error) {
 // others may read.
 func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return wordedError("open", err)
+		return litefile.Worded("open", err)
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, os.ErrExist) { // another process was first
 		return nil
 	}
 	if err != nil {
-		return wordedError("open", err)
+		return litefile.Worded("open", err)
 	}
-	return wordedError("open", f.Close())
-}
-
-func readOnlyReason(cfg Config, path string) string {
-	switch {
-	case cfg.ReadOnly:
-		return "opened for reading only"
-	case !writable(path):
-		return "the file cannot be written by this user or on this medium"
-	}
-	return ""
-}
-
-// connect makes the pools; no connection is opened yet.
-func (s *Store) connect(path string) error {
-	a := readOnlyFile
-	if s.readOnly == "" {
-		a = readOnlyHandle
-	}
-	var err error
-	if s.readers, err = pool(path, a, maxReaders); err != nil {
-		return wordedError("open", err)
-	}
-	if s.readOnly != "" {
-		return nil
-	}
-	if s.writer, err = pool(path, readWrite, 1); err != nil {
-		_ = s.readers.Close()
-		return wordedError("open", err)
-	}
-	return nil
+	return litefile.Worded("open", f.Close())
 }
 
 // prepare recognises the schema and brings a store of ours up to date.
@@ -146,7 +114,7 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 		found, err = readContents(q)
 		return err
 	}); err != nil {
-		return s.explainOpen(err)
+		return s.file.Explain(err)
 	}
 	switch {
 	case found.isRecurse():
@@ -159,25 +127,10 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 		s.vocabulary = fileVocabulary("", "")
 		return nil
 	default:
-		return model.Errorf(model.InvalidInput, "open", "%q is no memory database: %s", s.name, found.describe())
+		return model.Errorf(model.InvalidInput, "open", "%q is no memory database: %s", s.file.Name, found.describe())
 	}
 	s.vocabulary = fileVocabulary(found.tables["nodes"], found.tables["hyperedges"])
 	return nil
-}
-
-// explainOpen turns what SQLite says of a file it could not read into what the
-// operator pointed at.
-func (s *Store) explainOpen(err error) error {
-	switch model.KindOf(err) {
-	case model.Unavailable:
-		if s.readOnly != "" || !writable(filepath.Dir(s.sidecars.path)) {
-			return model.Errorf(model.Unavailable, "open", "%q is in WAL mode and SQLite cannot keep its -shm file beside it: "+
-				"give write access to the directory, or open a copy of the file", s.name)
-		}
-	case model.Internal:
-		return model.Errorf(model.Internal, "open", "%q: %w", s.name, errors.Unwrap(err))
-	}
-	return err
 }
 
 // contents is what a file's catalogue says.
@@ -188,23 +141,15 @@ type contents struct {
 }
 
 func readContents(q *query) (contents, error) {
-	c := contents{tables: map[string]string{}}
-	if _, err := q.one(`PRAGMA application_id`, nil, &c.application); err != nil {
+	var c contents
+	if _, err := q.One(`PRAGMA application_id`, nil, &c.application); err != nil {
 		return c, err
 	}
-	if _, err := q.one(`PRAGMA user_version`, nil, &c.version); err != nil {
+	if _, err := q.One(`PRAGMA user_version`, nil, &c.version); err != nil {
 		return c, err
 	}
-	err := q.each(`SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name`, nil,
-		func(scan func(...any) error) error {
-			var name, ddl string
-			if err := scan(&name, &ddl); err != nil {
-				return err
-			}
-			c.tables[name] = ddl
-			c.order = append(c.order, name)
-			return nil
-		})
+	var err error
+	c.order, c.tables, err = litefile.Tables(q)
 	return c, err
 }
 
@@ -239,7 +184,7 @@ func (c contents) describe() string {
 // recurseNotes says which of the two databases is open, what each holds, and what
 // cannot be addressed in this one.
 func recurseNotes(ctx context.Context, s *Store, path string) []string {
-	notes := []string{"open: " + describeFile(ctx, s.readers, path)}
+	notes := []string{"open: " + describeFile(ctx, s.file.Readers(), path)}
 	for _, name := range []string{agentDB, cliDB} {
 		other := filepath.Join(filepath.Dir(path), name)
 		if info, err := os.Stat(other); other == path || err != nil || !info.Mode().IsRegular() {
@@ -248,21 +193,19 @@ func recurseNotes(ctx context.Context, s *Store, path string) []string {
 		notes = append(notes, "beside it: "+describeSibling(ctx, other))
 	}
 	var odd int64
-	if err := s.readers.QueryRowContext(ctx, `SELECT count(*) FROM nodes WHERE typeof(id) <> 'text'`).Scan(&odd); err == nil && odd > 0 {
+	if err := s.file.Readers().QueryRowContext(ctx, `SELECT count(*) FROM nodes WHERE typeof(id) <> 'text'`).Scan(&odd); err == nil && odd > 0 {
 		notes = append(notes, fmt.Sprintf("%d nodes have no text as their id: they can be neither listed nor addressed", odd))
 	}
 	return notes
 }
 
 func describeSibling(ctx context.Context, path string) string {
-	side := noteSidecars(path)
-	db, err := pool(path, readOnlyFile, 1)
+	f, err := litefile.Open(path, true)
 	if err != nil {
 		return filepath.Base(path) + " (cannot be read)"
 	}
-	defer side.tidy()
-	defer db.Close()
-	return describeFile(ctx, db, path)
+	defer f.Close()
+	return describeFile(ctx, f.Readers(), path)
 }
 
 func describeFile(ctx context.Context, db *sql.DB, path string) string {
@@ -280,7 +223,7 @@ func describeFile(ctx context.Context, db *sql.DB, path string) string {
 	err = db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM hyperedges), (SELECT count(*) FROM evolution_log)`).
 		Scan(&nodes, &edges, &log)
 	if err != nil {
-		return text + ", rows not counted: " + model.KindOf(wordedError("open", err)).Error()
+		return text + ", rows not counted: " + model.KindOf(litefile.Worded("open", err)).Error()
 	}
 	text += fmt.Sprintf(", %d nodes, %d edges, %d log rows", nodes, edges, log)
 	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM node_embeddings`).Scan(&vectors); err == nil {

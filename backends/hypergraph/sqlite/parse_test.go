@@ -1,9 +1,7 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
-	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -108,33 +106,6 @@ func TestRecurseTime(t *testing.T) {
 	} {
 		if got := recurseTime(in).Format("2006-01-02T15:04:05.999999999Z07:00"); got != want {
 			t.Errorf("%q: %s, want %s", in, got, want)
-		}
-	}
-}
-
-// TestEscapedPath: a name of a path is never an option of the connection.
-func TestEscapedPath(t *testing.T) {
-	if got := dsn(`/a b/c?mode=memory&x#y%41.db`, readOnlyFile); !strings.HasPrefix(got, `file:/a%20b/c%3Fmode=memory&x%23y%2541.db?`) {
-		t.Error(got)
-	}
-}
-
-// TestConnectionsKeepTheirRules looks at the settings of each pool.
-func TestConnectionsKeepTheirRules(t *testing.T) {
-	s, err := Open(context.Background(), Config{Path: t.TempDir() + "/s.db", Create: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for name, c := range map[string]struct {
-		db    *sql.DB
-		query int
-	}{"readers": {s.readers, 1}, "writer": {s.writer, 0}} {
-		for pragma, want := range map[string]int{"foreign_keys": 1, "query_only": c.query, "synchronous": 2} {
-			var got int
-			if err := c.db.QueryRow(`PRAGMA ` + pragma).Scan(&got); err != nil || got != want {
-				t.Errorf("%s: %s is %d, want %d (%v)", name, pragma, got, want, err)
-			}
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (s search) scanCut(l lookup, total model.Count) (bool, error) {
 		return false, nil
 	}
 	var n int64
-	_, err := s.q.one(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, []any{l.expr, scanLimit + 1}, &n)
+	_, err := s.q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, []any{l.expr, scanLimit + 1}, &n)
 	return n > scanLimit, err
 }
 
@@ -78,7 +78,7 @@ type document struct {
 func (s search) windowTexts(newest string, args []any) ([]document, error) {
 	var docs []document
 	args = append(append([]any{rankText}, args...), windowLimit)
-	err := s.q.each(`SELECT w.seq, substr(w.content || ' ' || w.metadata, 1, ?) FROM nodes w WHERE w.seq IN (`+newest+` LIMIT ?)`, args,
+	err := s.q.Each(`SELECT w.seq, substr(w.content || ' ' || w.metadata, 1, ?) FROM nodes w WHERE w.seq IN (`+newest+` LIMIT ?)`, args,
 		func(scan func(...any) error) error {
 			var d document
 			err := scan(&d.rowid, &d.text)

@@ -119,7 +119,7 @@ func (s search) substring() (hypergraph.SearchResult, error) {
 	}
 	args := append(append([]any{foldASCII(s.text), len(s.text)}, c.args...), windowLimit, s.sqlLimit())
 	var found []scored
-	err = s.q.each(`SELECT n.rowid, (octet_length(n.content) - octet_length(replace(lower(CAST(n.content AS TEXT)), ?, ''))) / ? AS times
+	err = s.q.Each(`SELECT n.rowid, (octet_length(n.content) - octet_length(replace(lower(CAST(n.content AS TEXT)), ?, ''))) / ? AS times
 		FROM nodes n WHERE n.rowid IN (`+matching+` ORDER BY n.rowid DESC LIMIT ?)
 		ORDER BY times DESC, COALESCE(n.access_count, 0) DESC, `+s.updatedKey()+` DESC, n.id LIMIT ?`, args,
 		func(scan func(...any) error) error {
@@ -191,12 +191,12 @@ func (s search) indexed() (hypergraph.SearchResult, error) {
 // more.
 func (s search) recentSubstring() (hypergraph.SearchResult, error) {
 	var items int64
-	if _, err := s.q.one(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier <> ?`, []any{hypergraph.EdgeTier}, &items); err != nil {
+	if _, err := s.q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier <> ?`, []any{hypergraph.EdgeTier}, &items); err != nil {
 		return hypergraph.SearchResult{}, err
 	}
 	if items > substringLimit {
 		var oldest int64
-		if _, err := s.q.one(`SELECT seq FROM nodes ORDER BY seq DESC LIMIT 1 OFFSET ?`, []any{substringLimit - 1}, &oldest); err != nil {
+		if _, err := s.q.One(`SELECT seq FROM nodes ORDER BY seq DESC LIMIT 1 OFFSET ?`, []any{substringLimit - 1}, &oldest); err != nil {
 			return hypergraph.SearchResult{}, err
 		}
 		s.cond.add(`n.seq >= ?`, oldest)
@@ -228,7 +228,7 @@ func (s search) rankedAll(l lookup) (hypergraph.SearchResult, error) {
 	}
 	res := hypergraph.SearchResult{Total: model.Count{N: l.matches}}
 	if len(s.cond.parts) > 0 {
-		if _, err := s.q.one(`SELECT count(*) `+from, c.args, &res.Total.N); err != nil {
+		if _, err := s.q.One(`SELECT count(*) `+from, c.args, &res.Total.N); err != nil {
 			return res, err
 		}
 	}

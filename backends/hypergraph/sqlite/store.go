@@ -2,13 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"slices"
-	"sync"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/internal/litefile"
 	"memdesk/internal/clock"
-	"memdesk/model"
 )
 
 // Kind is the schema of an open file.
@@ -40,26 +38,14 @@ type Store struct {
 	ops
 
 	kind       Kind
-	name       string // the file's name without its directory, for messages
 	clock      clock.Clock
 	vocabulary hypergraph.Vocabulary
 	notes      []string
-	readOnly   string // why changes are refused, empty where they are not
 	layout     layout
-	file       identity
+	file       *litefile.File
 
-	cache    *vectorCache
-	readers  *sql.DB
-	writer   *sql.DB // nil in a read-only store
-	sidecars sidecars
-	scans    scans
-
-	closing sync.Once
-	closed  error
+	cache *vectorCache
 }
-
-// maxReaders is the number of connections that reads share.
-const maxReaders = 8
 
 // maxVectorDimensions is the published limit (provider-contract.md H12).
 const maxVectorDimensions = 2048
@@ -80,7 +66,7 @@ func (s *Store) Vocabulary() hypergraph.Vocabulary {
 }
 
 // ReadOnlyReason says in words why changes are refused; empty where they are not.
-func (s *Store) ReadOnlyReason() string { return s.readOnly }
+func (s *Store) ReadOnlyReason() string { return s.file.ReadOnlyReason() }
 
 // Capabilities are the published values (provider-contract.md H12). A recurse
 // file has no column for the person a node concerns.
@@ -92,7 +78,7 @@ func (s *Store) Capabilities() hypergraph.Capabilities {
 		ConcurrentReads:     true,
 		ConcurrentWrites:    false,
 		HasSubjects:         s.kind == OwnSchema,
-		MaxConnections:      maxReaders + 1,
+		MaxConnections:      litefile.MaxReaders + 1,
 		MaxVectorDimensions: maxVectorDimensions,
 	}
 }
@@ -101,7 +87,7 @@ func (s *Store) Capabilities() hypergraph.Capabilities {
 func (s *Store) Ping(ctx context.Context) error {
 	return s.view(ctx, "ping", func(q *query) error {
 		var n int64
-		_, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &n)
+		_, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &n)
 		return err
 	})
 }
@@ -109,21 +95,8 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close releases the file. SQLite's -wal and -shm are gone afterwards unless they
 // were there before or another program still uses them.
 func (s *Store) Close() error {
-	s.closing.Do(func() {
-		s.cache.close()
-		err := s.readers.Close()
-		if s.writer != nil {
-			if werr := s.writer.Close(); err == nil {
-				err = werr
-			}
-		}
-		if s.writer == nil {
-			s.sidecars.tidy()
-		}
-		s.scans.close() // after the pools: closing a descriptor drops this process's locks on the file
-		s.closed = wordedError("close", err)
-	})
-	return s.closed
+	s.cache.close()
+	return s.file.Close()
 }
 
 // WithTx runs fn in one immediate transaction: an error or a panic rolls
@@ -132,17 +105,9 @@ func (s *Store) Close() error {
 // itself (a full disk, an interrupt) nothing more is accepted and nothing is
 // committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
-	return s.transaction(ctx, "transaction", func(q *query) error {
+	return s.file.Change(ctx, "transaction", func(q *query) error {
 		return fn(ops{s: s, tx: q})
 	})
-}
-
-// refuseWhenReadOnly is PermissionDenied with the reason in a read-only store.
-func (s *Store) refuseWhenReadOnly(op string) error {
-	if s.writer == nil {
-		return model.Errorf(model.PermissionDenied, op, "%s is read-only: %s", s.name, s.readOnly)
-	}
-	return nil
 }
 
 var _ hypergraph.Backend = (*Store)(nil)

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/backends/internal/litefile"
 	"memdesk/internal/sorting"
 	"memdesk/model"
 )
@@ -35,7 +36,7 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 			return o.s.dropVector(q, node)
 		}
 		now := o.s.layout.stamp(o.s.clock.Now())
-		if _, err := q.exec(`INSERT INTO node_embeddings (node_id, embedding, model, dimensions, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+		if _, err := q.Exec(`INSERT INTO node_embeddings (node_id, embedding, model, dimensions, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
 			ON CONFLICT (node_id) DO UPDATE SET embedding = excluded.embedding, model = excluded.model,
 				dimensions = excluded.dimensions, updated_at = excluded.updated_at`,
 			node, encodeVector(vector), modelName, len(vector), now, now); err != nil {
@@ -58,7 +59,7 @@ func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
 		text, args := search{Store: o.s, q: q, cond: conditions{parts: []string{`n.id = ?`}, args: []any{node}}}.vectorSQL()
 		if n.HasVector {
 			var rowid int64
-			if _, err := q.one(text, args, &rowid, &raw, &fromJSON); err != nil {
+			if _, err := q.One(text, args, &rowid, &raw, &fromJSON); err != nil {
 				return err
 			}
 		}
@@ -66,7 +67,7 @@ func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
 			out = decodeJSONVector(raw)
 		}
 		if len(out) == 0 {
-			return model.Errorf(model.Unsupported, q.op, "%s", hypergraph.NoVector)
+			return model.Errorf(model.Unsupported, q.Op(), "%s", hypergraph.NoVector)
 		}
 		return nil
 	})
@@ -77,14 +78,14 @@ func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
 // recurse file has for it.
 func (s *Store) dropVector(q *query, node string) error {
 	if s.layout.vectors {
-		if _, err := q.exec(`DELETE FROM node_embeddings WHERE node_id = ?`, node); err != nil {
+		if _, err := q.Exec(`DELETE FROM node_embeddings WHERE node_id = ?`, node); err != nil {
 			return err
 		}
 	}
 	if s.layout.own {
 		return s.markVector(q, node, false)
 	}
-	_, err := q.exec(`UPDATE nodes SET embedding = X'' WHERE id = ? AND substr(CAST(embedding AS BLOB), 1, 1) = X'5B'`, node)
+	_, err := q.Exec(`UPDATE nodes SET embedding = X'' WHERE id = ? AND substr(CAST(embedding AS BLOB), 1, 1) = X'5B'`, node)
 	return err
 }
 
@@ -93,7 +94,7 @@ func (s *Store) markVector(q *query, node string, has bool) error {
 	if !s.layout.own {
 		return nil
 	}
-	_, err := q.exec(`UPDATE nodes SET has_vector = ? WHERE id = ? AND has_vector <> ?`, has, node, has)
+	_, err := q.Exec(`UPDATE nodes SET has_vector = ? WHERE id = ? AND has_vector <> ?`, has, node, has)
 	return err
 }
 
@@ -156,8 +157,8 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 	}
 	if o.tx == nil {
 		var ok bool
-		err := retryBusy(ctx, func() (err error) {
-			if err = o.s.file.check(op, o.s.name); err == nil {
+		err := litefile.RetryBusy(ctx, func() (err error) {
+			if err = o.s.file.Standing(op); err == nil {
 				res, ok, err = o.s.cache.search(ctx, o.s, vector, opt)
 			}
 			return err
@@ -183,12 +184,12 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 	top := nearest{limit: s.limit}
 	unit := vectors.Unit(vector)
 	if unit == nil {
-		return res, model.Errorf(model.InvalidInput, s.q.op, "the vector is too long or too short to have a direction")
+		return res, model.Errorf(model.InvalidInput, s.q.Op(), "the vector is too long or too short to have a direction")
 	}
 	buf := make([]float32, 0, len(vector))
 	others, otherSize := int64(0), 0
 	text, args := s.vectorSQL()
-	err := s.q.each(text, args, func(scan func(...any) error) error {
+	err := s.q.Each(text, args, func(scan func(...any) error) error {
 		var rowid int64
 		var raw []byte
 		var fromJSON bool
@@ -215,7 +216,7 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 	case err != nil:
 		return res, err
 	case others > 0 && res.Total.N == 0:
-		return res, model.Errorf(model.InvalidInput, s.q.op, "the vector has %d dimensions, those in the store have %d: it comes from another model", len(vector), otherSize)
+		return res, model.Errorf(model.InvalidInput, s.q.Op(), "the vector has %d dimensions, those in the store have %d: it comes from another model", len(vector), otherSize)
 	case others > 0:
 		res.Bounded = true
 		res.BoundNote = fmt.Sprintf("%s vectors of other dimensions were not compared", thousands(others))

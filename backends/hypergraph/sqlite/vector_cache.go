@@ -9,6 +9,7 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/backends/internal/litefile"
 	"memdesk/model"
 )
 
@@ -64,30 +65,29 @@ func (c *vectorCache) search(ctx context.Context, s *Store, vector []float32, o 
 	}
 	defer func() { <-c.turn }()
 	if c.conn == nil {
-		if c.conn, err = s.readers.Conn(ctx); err != nil {
-			return res, false, wordedError(op, err)
+		if c.conn, err = s.file.Readers().Conn(ctx); err != nil {
+			return res, false, litefile.Worded(op, err)
 		}
 	}
-	q := &query{ctx: ctx, conn: c.conn, op: op}
-	if _, err := q.exec(`BEGIN`); err != nil {
-		return res, false, err
-	}
-	defer rollback(c.conn)
-	if ok, err = c.fresh(q, s); err != nil || !ok || c.dims != len(unit) {
-		return res, false, err
-	}
-	res, err = c.rank(q, s, unit, o)
-	return res, err == nil, err
+	err = litefile.Snapshot(ctx, c.conn, op, func(q *query) error {
+		if ok, err = c.fresh(q, s); err != nil || !ok || c.dims != len(unit) {
+			ok = false
+			return err
+		}
+		res, err = c.rank(q, s, unit, o)
+		return err
+	})
+	return res, ok && err == nil, err
 }
 
 // fresh reads the vectors anew where anything has changed, and reports whether
 // they fit.
 func (c *vectorCache) fresh(q *query, s *Store) (bool, error) {
 	var one, version int64
-	if _, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &one); err != nil { // the snapshot begins
+	if _, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes LIMIT 1)`, nil, &one); err != nil { // the snapshot begins
 		return false, err
 	}
-	if _, err := q.one(`PRAGMA data_version`, nil, &version); err != nil {
+	if _, err := q.One(`PRAGMA data_version`, nil, &version); err != nil {
 		return false, err
 	}
 	if c.loaded && c.version == version {
@@ -104,7 +104,7 @@ func (c *vectorCache) fresh(q *query, s *Store) (bool, error) {
 	text, args := search{Store: s}.vectorSQL()
 	var buf []float32
 	fits := true
-	err := q.each(`WITH v(rid, raw, json) AS (`+text+`) SELECT v.rid, v.raw, v.json, `+s.tierColumn()+`, n.type, `+s.subtypeColumn()+`,
+	err := q.Each(`WITH v(rid, raw, json) AS (`+text+`) SELECT v.rid, v.raw, v.json, `+s.tierColumn()+`, n.type, `+s.subtypeColumn()+`,
 		COALESCE(CAST(n.confidence AS REAL), 1.0) FROM v JOIN nodes n ON n.rowid = v.rid`, args, func(scan func(...any) error) error {
 		var r cachedVector
 		var raw []byte

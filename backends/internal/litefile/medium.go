@@ -1,4 +1,4 @@
-package sqlite
+package litefile
 
 import (
 	"context"
@@ -14,12 +14,23 @@ import (
 	"memdesk/model"
 )
 
-// Maintainer shows and cleans the database's file and what stands beside it. Scrub
-// is refused where the store is read-only.
-func (s *Store) Maintainer() model.Maintainer { return maintainer{s} }
+// Medium is the database's file and what stands beside it, as model.Maintainer. Scrub is
+// refused where the file was opened for reading.
+type Medium struct {
+	File *File
+	// Items names the tables that hold items: Retain and Forget change them, Scrub never does.
+	Items []string
+	// Tied names the columns that hold the id of an item, in any other table: a row tied to
+	// a removed item goes with it.
+	Tied []string
+	// Raw gives the value of those columns for an item's id; nil: the id itself.
+	Raw func(id string) string
+	// Kin says why another file of the directory may hold the store's content, or nothing;
+	// copies and backups by the database's own name are known without it. nil: none.
+	Kin func(name string) string
+}
 
-// maintainer is the database's file and what stands beside it.
-type maintainer struct{ s *Store }
+var _ model.Maintainer = Medium{}
 
 // own are the files that SQLite keeps for one database.
 var own = []string{"", "-wal", "-shm", "-journal"}
@@ -61,17 +72,17 @@ func (c *scans) close() {
 
 // Layers lists the database's own files and every sibling that may hold a copy
 // of what is in it.
-func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
+func (m Medium) Layers(ctx context.Context) ([]model.Layer, error) {
 	if err := model.FromContext(ctx, "layers"); err != nil {
 		return nil, err
 	}
 	var out []model.Layer
 	for _, suffix := range own {
-		info, err := os.Lstat(m.s.sidecars.path + suffix)
+		info, err := os.Lstat(m.File.Path + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		out = append(out, layerOf(m.s.name+suffix, model.LayerDerived, info, err, ""))
+		out = append(out, layerOf(m.File.Name+suffix, model.LayerDerived, info, err, ""))
 	}
 	siblings, err := m.siblings()
 	if err != nil {
@@ -84,7 +95,7 @@ func layerOf(id string, kind model.LayerKind, info fs.FileInfo, err error, reaso
 	l := model.Layer{ID: id, Kind: kind, Reason: reason}
 	switch {
 	case err != nil:
-		l.Reason = "it cannot be looked at: " + model.KindOf(wordedError("layers", err)).Error()
+		l.Reason = "it cannot be looked at: " + model.KindOf(Worded("layers", err)).Error()
 	case !info.Mode().IsRegular():
 		l.Reason = "it is no regular file and is not followed"
 	default:
@@ -96,8 +107,8 @@ func layerOf(id string, kind model.LayerKind, info fs.FileInfo, err error, reaso
 // siblings are other files of the directory: copies of the database by their
 // names, and other databases of the same agent. A file of another program is none
 // of the store's layers.
-func (m maintainer) siblings() ([]model.Layer, error) {
-	entries, err := os.ReadDir(filepath.Dir(m.s.sidecars.path))
+func (m Medium) siblings() ([]model.Layer, error) {
+	entries, err := os.ReadDir(filepath.Dir(m.File.Path))
 	if err != nil {
 		return nil, err
 	}
@@ -115,37 +126,35 @@ func (m maintainer) siblings() ([]model.Layer, error) {
 
 // kinship says why a file beside the database may hold its content; empty: it
 // does not.
-func (m maintainer) kinship(name string) string {
-	if slices.ContainsFunc(own, func(suffix string) bool { return name == m.s.name+suffix }) {
+func (m Medium) kinship(name string) string {
+	if slices.ContainsFunc(own, func(suffix string) bool { return name == m.File.Name+suffix }) {
 		return ""
 	}
-	stem := strings.TrimSuffix(m.s.name, filepath.Ext(m.s.name))
-	switch base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm"), "-journal"); {
-	case strings.HasPrefix(name, m.s.name), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+m.s.name):
+	stem := strings.TrimSuffix(m.File.Name, filepath.Ext(m.File.Name))
+	switch {
+	case strings.HasPrefix(name, m.File.Name), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+m.File.Name):
 		return "a copy or backup beside the database: delete it, or open it as a store and erase there too"
-	case m.s.kind == RecurseSchema && (base == agentDB || base == cliDB):
-		return "recurse's other database: open it as a store of its own and erase there too"
-	case m.s.kind == RecurseSchema && base == "rlm_trace.db":
-		return "recurse's trace: no memory store, its details can quote memory; delete it where tracing is not needed"
+	case m.Kin != nil:
+		return m.Kin(name)
 	}
 	return ""
 }
 
 // OpenLayer reads a file as it lies. Of the database's own files one descriptor
 // is kept for all scans.
-func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
 		return nil, err
 	}
-	suffix, mine := strings.CutPrefix(id, m.s.name)
+	suffix, mine := strings.CutPrefix(id, m.File.Name)
 	mine = mine && slices.Contains(own, suffix)
 	if id != filepath.Base(id) || !mine && m.kinship(id) == "" {
 		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
 	}
-	path := filepath.Join(filepath.Dir(m.s.sidecars.path), id)
+	path := filepath.Join(filepath.Dir(m.File.Path), id)
 	info, err := os.Lstat(path)
 	if err != nil {
-		return nil, wordedError("open-layer", err)
+		return nil, Worded("open-layer", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, model.Errorf(model.Unsupported, "open-layer", "%q is no regular file", id)
@@ -153,16 +162,16 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	if !mine {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, wordedError("open-layer", err)
+			return nil, Worded("open-layer", err)
 		}
 		return f, nil
 	}
-	f := m.s.scans.find(info)
+	f := m.File.scans.find(info)
 	if f == nil {
 		if f, err = os.Open(path); err != nil {
-			return nil, wordedError("open-layer", err)
+			return nil, Worded("open-layer", err)
 		}
-		m.s.scans.keep(f)
+		m.File.scans.keep(f)
 	}
 	const all = 1 << 62
 	return io.NopCloser(io.NewSectionReader(f, 0, all)), nil

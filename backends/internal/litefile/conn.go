@@ -1,4 +1,4 @@
-package sqlite
+package litefile
 
 import (
 	"database/sql"
@@ -11,7 +11,7 @@ import (
 )
 
 // busySlice is how long SQLite itself waits for a lock. Its wait cannot be
-// interrupted, so it is short and query.go repeats it up to busyWait or the end of
+// interrupted, so it is short and a File repeats it up to busyWait or the end of
 // the caller's context.
 const busySlice = 100 // milliseconds
 
@@ -52,7 +52,7 @@ func escapePath(path string) string {
 }
 
 // pool opens a pool of at most n connections; none is made before its first use.
-func pool(path string, a access, n int) (*sql.DB, error) {
+func openPool(path string, a access, n int) (*sql.DB, error) {
 	db, err := sql.Open("sqlite3", dsn(path, a))
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (c sidecars) tidy() {
 	if c.before || !exists(c.path+"-wal") && !exists(c.path+"-shm") {
 		return
 	}
-	db, err := pool(c.path, readOnlyHandle, 1)
+	db, err := openPool(c.path, readOnlyHandle, 1)
 	if err != nil {
 		return
 	}

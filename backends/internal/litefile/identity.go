@@ -1,4 +1,4 @@
-package sqlite
+package litefile
 
 import (
 	"errors"
@@ -28,7 +28,7 @@ func (i identity) check(op, name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return model.Errorf(model.Unavailable, op, "%q is gone: the file was removed or its medium unmounted while it was open", name)
 	case err != nil:
-		return wordedError(op, err)
+		return Worded(op, err)
 	case !os.SameFile(i.info, now):
 		return model.Errorf(model.Unavailable, op, "another file stands in the place of %q: open the store again", name)
 	}

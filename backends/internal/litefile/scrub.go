@@ -1,4 +1,4 @@
-package sqlite
+package litefile
 
 import (
 	"context"
@@ -10,18 +10,15 @@ import (
 	"memdesk/model"
 )
 
-// itemTables hold items: Retain and Forget change them, Scrub never does.
-var itemTables = []string{"nodes", "hyperedges", "membership", "decisions", "counters"}
-
 // Scrub cleans the tables that are no items, then the medium: the text indexes
 // are merged into one segment without the dead words, the file is rewritten
 // without free pages and the log is emptied (erasure-physical.md, "Recommended
 // recipe"). While another program reads an older snapshot the log cannot be
 // emptied: the verdict is pending.
-func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	if req.Dry { // the rows lie in one file
 		if len(req.Removed) > 0 {
-			req.Permits(m.s.name, nil)
+			req.Permits(m.File.Name, nil)
 		}
 		return nil, nil
 	}
@@ -33,7 +30,7 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 	if err != nil {
 		return nil, err
 	}
-	file := model.LayerResult{Layer: m.s.name, Method: "text index optimised, VACUUM, checkpoint TRUNCATE", Verdict: model.VerdictClean}
+	file := model.LayerResult{Layer: m.File.Name, Method: "text index optimised, VACUUM, checkpoint TRUNCATE", Verdict: model.VerdictClean}
 	if err := m.rewrite(ctx, step); err != nil {
 		file.Verdict, file.Reason = verdictOf(err), err.Error()
 	}
@@ -49,20 +46,20 @@ func verdictOf(err error) model.Verdict {
 }
 
 // scrubTables cleans the rows that are no items, in one transaction.
-func (m maintainer) scrubTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
+func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step func(string, string)) ([]model.LayerResult, error) {
 	var out []model.LayerResult
-	err := m.s.transaction(ctx, "scrub", func(q *query) error {
+	err := m.File.Change(ctx, "scrub", func(q *Query) error {
 		out = nil
-		found, err := readContents(q)
+		names, ddl, err := Tables(q)
 		if err != nil {
 			return err
 		}
-		for _, table := range found.order {
-			if slices.Contains(itemTables, table) || isFTS(found, table) {
+		for _, table := range names {
+			if slices.Contains(m.Items, table) || isFTS(ddl, table) {
 				continue
 			}
 			step(table, "rows that name the person or what is gone")
-			res := model.LayerResult{Layer: m.s.name + ":" + table, Method: "rows rewritten or removed", Verdict: model.VerdictClean}
+			res := model.LayerResult{Layer: m.File.Name + ":" + table, Method: "rows rewritten or removed", Verdict: model.VerdictClean}
 			key, err := rowKey(q, table)
 			if err != nil {
 				return err
@@ -73,7 +70,7 @@ func (m maintainer) scrubTables(ctx context.Context, req model.ScrubRequest, ste
 				continue
 			}
 			kept := 0
-			if res.Rows, kept, err = cleanTable(q, table, key, req); err != nil {
+			if res.Rows, kept, err = m.cleanTable(q, table, key, req); err != nil {
 				return err
 			}
 			if kept > 0 {
@@ -88,8 +85,8 @@ func (m maintainer) scrubTables(ctx context.Context, req model.ScrubRequest, ste
 
 // isFTS reports whether a table belongs to a full-text index, which merges its
 // own dead words away.
-func isFTS(c contents, table string) bool {
-	for name, ddl := range c.tables {
+func isFTS(tables map[string]string, table string) bool {
+	for name, ddl := range tables {
 		if isVirtual(ddl) && (table == name || strings.HasPrefix(table, name+"_")) {
 			return true
 		}
@@ -107,8 +104,8 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 // cleanTable goes through one table row by row: a row tied to a removed item goes,
 // a list of ids loses the removed ones, a text that names the person is redacted.
 // It counts the rows it changed, and those that the table's own rules kept.
-func cleanTable(q *query, table string, key []string, req model.ScrubRequest) (done int64, kept int, err error) {
-	gone, err := dropTied(q, table, req.Removed)
+func (m Medium) cleanTable(q *Query, table string, key []string, req model.ScrubRequest) (done int64, kept int, err error) {
+	gone, err := m.dropTied(q, table, req.Removed)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -143,10 +140,10 @@ func cleanTable(q *query, table string, key []string, req model.ScrubRequest) (d
 	return gone, kept, nil
 }
 
-// dropTied removes the rows whose node_id or hyperedge_id is a removed item.
-func dropTied(q *query, table string, removed []string) (int64, error) {
+// dropTied removes the rows that one of the tied columns ties to a removed item.
+func (m Medium) dropTied(q *Query, table string, removed []string) (int64, error) {
 	var gone int64
-	for _, column := range []string{"node_id", "hyperedge_id"} {
+	for _, column := range m.Tied {
 		has, err := hasColumn(q, table, column)
 		if err != nil {
 			return 0, err
@@ -157,9 +154,9 @@ func dropTied(q *query, table string, removed []string) (int64, error) {
 		for part := range slices.Chunk(removed, 500) {
 			args := make([]any, len(part))
 			for i, id := range part {
-				args[i] = strings.TrimPrefix(id, "edge/")
+				args[i] = m.raw(id)
 			}
-			n, err := q.exec(`DELETE FROM `+quote(table)+` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...)
+			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...)
 			if err != nil {
 				return 0, err
 			}
@@ -169,23 +166,30 @@ func dropTied(q *query, table string, removed []string) (int64, error) {
 	return gone, nil
 }
 
-func hasColumn(q *query, table, column string) (bool, error) {
+func (m Medium) raw(id string) string {
+	if m.Raw == nil {
+		return id
+	}
+	return m.Raw(id)
+}
+
+func hasColumn(q *Query, table, column string) (bool, error) {
 	var n int64
-	_, err := q.one(`SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, []any{table, column}, &n)
+	_, err := q.One(`SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, []any{table, column}, &n)
 	return n > 0, err
 }
 
 // rowKey are the columns by which the rows of a table are addressed: the row's
 // number, under a name that no column has taken, or the key of a table without;
 // none for what is like a view.
-func rowKey(q *query, table string) ([]string, error) {
+func rowKey(q *Query, table string) ([]string, error) {
 	var without int64
-	found, err := q.one(`SELECT wr FROM pragma_table_list WHERE name = ? AND type = 'table'`, []any{table}, &without)
+	found, err := q.One(`SELECT wr FROM pragma_table_list WHERE name = ? AND type = 'table'`, []any{table}, &without)
 	if err != nil || !found {
 		return nil, err
 	}
 	var taken, key []string
-	err = q.each(`SELECT lower(name), name, pk FROM pragma_table_info(?) ORDER BY pk`, []any{table}, func(scan func(...any) error) error {
+	err = q.Each(`SELECT lower(name), name, pk FROM pragma_table_info(?) ORDER BY pk`, []any{table}, func(scan func(...any) error) error {
 		var lower, name string
 		var pk int64
 		if err := scan(&lower, &name, &pk); err != nil {
@@ -209,9 +213,9 @@ func rowKey(q *query, table string) ([]string, error) {
 
 // textColumns are the columns that can hold words: any may, whatever type it was
 // declared with, and vectors do not.
-func textColumns(q *query, table string) ([]string, error) {
+func textColumns(q *Query, table string) ([]string, error) {
 	var out []string
-	err := q.each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
+	err := q.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
 		var name string
 		if err := scan(&name); err != nil {
 			return err
@@ -227,7 +231,7 @@ func textColumns(q *query, table string) ([]string, error) {
 // eachRow hands out the key and the cells of the columns. The sign before each says
 // nothing to SQLite, and keeps the driver from reading words as the times that a
 // column was declared for.
-func eachRow(q *query, table string, key, columns []string, fn func(at, cells []any) error) error {
+func eachRow(q *Query, table string, key, columns []string, fn func(at, cells []any) error) error {
 	var what []string
 	for _, c := range slices.Concat(key, columns) {
 		what = append(what, "+"+quote(c))
@@ -237,7 +241,7 @@ func eachRow(q *query, table string, key, columns []string, fn func(at, cells []
 	for i := range all {
 		dest[i] = &all[i]
 	}
-	return q.each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table), nil, func(scan func(...any) error) error {
+	return q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table), nil, func(scan func(...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
@@ -310,8 +314,8 @@ func withoutIDs(text string, removed map[string]bool) (after string, emptied boo
 
 // writeOnce writes a row, and once more with numbers behind what is new where the
 // table takes a value once only.
-func (r cleanRow) writeOnce(q *query, table string, key, columns []string, n int) error {
-	err := q.atomically(func() error { return r.write(q, table, key, columns) })
+func (r cleanRow) writeOnce(q *Query, table string, key, columns []string, n int) error {
+	err := q.Atomically(func() error { return r.write(q, table, key, columns) })
 	if err == nil || q.broken != nil || r.drop {
 		return err
 	}
@@ -323,17 +327,17 @@ func (r cleanRow) writeOnce(q *query, table string, key, columns []string, n int
 			r.cells[i] = fmt.Appendf(slices.Clone(v), "-%d", n+1)
 		}
 	}
-	return q.atomically(func() error { return r.write(q, table, key, columns) })
+	return q.Atomically(func() error { return r.write(q, table, key, columns) })
 }
 
-func (r cleanRow) write(q *query, table string, key, columns []string) error {
+func (r cleanRow) write(q *Query, table string, key, columns []string) error {
 	var where []string
 	for _, k := range key {
 		where = append(where, quote(k)+` IS ?`)
 	}
 	this := ` WHERE ` + strings.Join(where, ` AND `)
 	if r.drop {
-		_, err := q.exec(`DELETE FROM `+quote(table)+this, r.at...)
+		_, err := q.Exec(`DELETE FROM `+quote(table)+this, r.at...)
 		return err
 	}
 	var set []string
@@ -341,67 +345,67 @@ func (r cleanRow) write(q *query, table string, key, columns []string) error {
 	for i, v := range r.cells {
 		set, args = append(set, quote(columns[i])+` = ?`), append(args, v)
 	}
-	_, err := q.exec(`UPDATE `+quote(table)+` SET `+strings.Join(set, `, `)+this, append(args, r.at...)...)
+	_, err := q.Exec(`UPDATE `+quote(table)+` SET `+strings.Join(set, `, `)+this, append(args, r.at...)...)
 	return err
 }
 
 // rewrite makes the file anew without what was deleted.
-func (m maintainer) rewrite(ctx context.Context, step func(string, string)) error {
-	if err := m.s.refuseWhenReadOnly("scrub"); err != nil {
+func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
+	if err := m.File.RefuseWhenReadOnly("scrub"); err != nil {
 		return err
 	}
 	if err := m.enoughSpace(); err != nil {
 		return err
 	}
-	conn, err := m.s.writer.Conn(ctx)
+	conn, err := m.File.writer.Conn(ctx)
 	if err != nil {
 		return waitedForLock("scrub", err)
 	}
 	defer conn.Close()
-	q := &query{ctx: ctx, conn: conn, op: "scrub"}
-	if err := mergeIndexes(q, step, m.s.name); err != nil {
+	q := &Query{ctx: ctx, conn: conn, op: "scrub"}
+	if err := mergeIndexes(q, step, m.File.Name); err != nil {
 		return err
 	}
-	step(m.s.name, "the file is rewritten (VACUUM)")
+	step(m.File.Name, "the file is rewritten (VACUUM)")
 	const inMemory = 256 << 20 // a larger copy goes to a file, which SQLite unlinks at once
 	temp := `PRAGMA temp_store = DEFAULT`
-	if size(m.s.sidecars.path) < inMemory {
+	if size(m.File.Path) < inMemory {
 		temp = `PRAGMA temp_store = MEMORY`
 	}
 	for _, text := range []string{temp, `VACUUM`} {
-		if err := retryBusy(ctx, func() error { return direct(ctx, conn, "scrub", text) }); err != nil {
+		if err := RetryBusy(ctx, func() error { return direct(ctx, conn, "scrub", text) }); err != nil {
 			return err
 		}
 	}
 	if err := m.dropSamples(q); err != nil {
 		return err
 	}
-	step(m.s.name, "the log is emptied (checkpoint)")
+	step(m.File.Name, "the log is emptied (checkpoint)")
 	return m.truncateLog(q)
 }
 
 // mergeIndexes leaves each full-text index one segment without dead words. One
 // that ever had secure-delete keeps words in its page index that only a rebuild
 // clears (erasure-physical.md, finding 2).
-func mergeIndexes(q *query, step func(string, string), name string) error {
-	found, err := readContents(q)
+func mergeIndexes(q *Query, step func(string, string), name string) error {
+	_, tables, err := Tables(q)
 	if err != nil {
 		return err
 	}
-	for table, ddl := range found.tables {
+	for table, ddl := range tables {
 		if !isVirtual(ddl) || !strings.Contains(strings.ToLower(ddl), "fts5") {
 			continue
 		}
 		command := "optimize"
 		var secure int64
-		if _, err := q.one(`SELECT count(*) FROM `+quote(table+"_config")+` WHERE k = 'secure-delete' AND v <> 0`, nil, &secure); err != nil {
+		if _, err := q.One(`SELECT count(*) FROM `+quote(table+"_config")+` WHERE k = 'secure-delete' AND v <> 0`, nil, &secure); err != nil {
 			return err
 		}
 		if secure > 0 {
 			command = "rebuild"
 		}
 		step(name, "text index: "+command)
-		err := retryBusy(q.ctx, func() error {
+		err := RetryBusy(q.ctx, func() error {
 			return direct(q.ctx, q.conn, "scrub", fmt.Sprintf(`INSERT INTO %s (%s) VALUES ('%s')`, quote(table), quote(table), command))
 		})
 		if err != nil {
@@ -413,29 +417,29 @@ func mergeIndexes(q *query, step func(string, string), name string) error {
 
 // dropSamples removes the samples of key text that ANALYZE may have stored
 // (erasure-physical.md, finding 6); the planner does without until the next one.
-func (m maintainer) dropSamples(q *query) error {
+func (m Medium) dropSamples(q *Query) error {
 	var n int64
-	if _, err := q.one(`SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat4'`, nil, &n); err != nil || n == 0 {
+	if _, err := q.One(`SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat4'`, nil, &n); err != nil || n == 0 {
 		return err
 	}
-	_, err := q.exec(`DELETE FROM sqlite_stat4`)
+	_, err := q.Exec(`DELETE FROM sqlite_stat4`)
 	return err
 }
 
 // truncateLog empties the write-ahead log. One open reader of an older snapshot is
 // enough to prevent it. A rollback journal that is kept between transactions goes.
-func (m maintainer) truncateLog(q *query) error {
+func (m Medium) truncateLog(q *Query) error {
 	var busy, log, moved int64
 	var mode string
-	if _, err := q.one(`PRAGMA journal_mode`, nil, &mode); err != nil {
+	if _, err := q.One(`PRAGMA journal_mode`, nil, &mode); err != nil {
 		return err
 	}
 	if mode == "persist" { // a kept journal holds the pages as they were; leaving the mode deletes it
-		if _, err := q.one(`PRAGMA journal_mode = DELETE`, nil, &mode); err != nil {
+		if _, err := q.One(`PRAGMA journal_mode = DELETE`, nil, &mode); err != nil {
 			return err
 		}
 	}
-	if _, err := q.one(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &log, &moved); err != nil {
+	if _, err := q.One(`PRAGMA wal_checkpoint(TRUNCATE)`, nil, &busy, &log, &moved); err != nil {
 		return err
 	}
 	if busy != 0 {

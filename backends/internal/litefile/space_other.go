@@ -1,11 +1,11 @@
 //go:build !unix
 
-package sqlite
+package litefile
 
 import "os"
 
 // enoughSpace cannot be told here: SQLite itself says when the disk is full.
-func (m maintainer) enoughSpace() error { return nil }
+func (m Medium) enoughSpace() error { return nil }
 
 func size(path string) int64 {
 	info, err := os.Stat(path)

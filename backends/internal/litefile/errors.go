@@ -1,4 +1,4 @@
-package sqlite
+package litefile
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 	"memdesk/model"
 )
 
-// wordedError gives an error of the driver, the operating system or a context
+// Worded gives an error of the driver, the operating system or a context
 // its kind and words an operator can act on. It never holds a path: the driver's
 // messages carry none and those of the operating system are stripped of theirs.
 // A *model.Error passes as it is.
-func wordedError(op string, err error) error {
+func Worded(op string, err error) error {
 	var known *model.Error
 	var lite sqlite3.Error
 	var path *fs.PathError

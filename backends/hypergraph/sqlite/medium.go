@@ -1,0 +1,33 @@
+package sqlite
+
+import (
+	"strings"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/model"
+)
+
+// Maintainer shows and cleans the database's file and what stands beside it. Scrub
+// is refused where the store is read-only.
+func (s *Store) Maintainer() model.Maintainer {
+	return litefile.Medium{
+		File:  s.file,
+		Items: []string{"nodes", "hyperedges", "membership", "decisions", "counters"},
+		Tied:  []string{"node_id", "hyperedge_id"},
+		Raw:   func(id string) string { return strings.TrimPrefix(id, "edge/") },
+		Kin:   s.kinship,
+	}
+}
+
+// kinship says why a file beside the database belongs to the same agent; empty: it does not.
+func (s *Store) kinship(name string) string {
+	base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm"), "-journal")
+	switch {
+	case s.kind != RecurseSchema:
+	case base == agentDB || base == cliDB:
+		return "recurse's other database: open it as a store of its own and erase there too"
+	case base == "rlm_trace.db":
+		return "recurse's trace: no memory store, its details can quote memory; delete it where tracing is not needed"
+	}
+	return ""
+}

@@ -1,0 +1,43 @@
+package litefile
+
+import (
+	"database/sql"
+	"strings"
+	"testing"
+)
+
+// TestEscapedPath: a name of a path is never an option of the connection.
+func TestEscapedPath(t *testing.T) {
+	if got := dsn(`/a b/c?mode=memory&x#y%41.db`, readOnlyFile); !strings.HasPrefix(got, `file:/a%20b/c%3Fmode=memory&x%23y%2541.db?`) {
+		t.Error(got)
+	}
+}
+
+// TestConnectionsKeepTheirRules looks at the settings of each pool.
+func TestConnectionsKeepTheirRules(t *testing.T) {
+	path := t.TempDir() + "/s.db"
+	raw, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Exec(`CREATE TABLE t (a)`); err != nil {
+		t.Fatal(err)
+	}
+	raw.Close()
+	f, err := Open(path, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for name, c := range map[string]struct {
+		db    *sql.DB
+		query int
+	}{"readers": {f.readers, 1}, "writer": {f.writer, 0}} {
+		for pragma, want := range map[string]int{"foreign_keys": 1, "query_only": c.query, "synchronous": 2} {
+			var got int
+			if err := c.db.QueryRow(`PRAGMA ` + pragma).Scan(&got); err != nil || got != want {
+				t.Errorf("%s: %s is %d, want %d (%v)", name, pragma, got, want, err)
+			}
+		}
+	}
+}

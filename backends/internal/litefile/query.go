@@ -1,0 +1,207 @@
+package litefile
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"memdesk/model"
+)
+
+// busyWait is how long a lock that another program holds is waited for.
+const busyWait = 5 * time.Second
+
+// busyPause keeps a lock that SQLite does not wait for from being asked for in a
+// tight loop.
+const busyPause = 5 * time.Millisecond
+
+// Query runs statements on one connection, inside one transaction.
+type Query struct {
+	ctx  context.Context
+	conn *sql.Conn
+	op   string
+	// broken is the first failure of the database itself. SQLite may have rolled
+	// the transaction back by then, so nothing may run after it.
+	broken error
+	// prepared statements by text, where the same one runs many times.
+	prepared map[string]*sql.Stmt
+}
+
+// Op names the operation in errors.
+func (q *Query) Op() string { return q.op }
+
+// Broken is the first failure of the database itself, after which nothing more is accepted.
+func (q *Query) Broken() error { return q.broken }
+
+// Break makes err the failure that the transaction does not survive.
+func (q *Query) Break(err error) { q.broken = err }
+
+// Prepare keeps these statements prepared, so that Exec with the same text need not parse
+// it again. The caller calls release before the transaction ends.
+func (q *Query) Prepare(texts ...string) (release func(), err error) {
+	q.prepared = map[string]*sql.Stmt{}
+	release = func() {
+		for _, st := range q.prepared {
+			_ = st.Close()
+		}
+		q.prepared = nil
+	}
+	for _, text := range texts {
+		st, err := q.conn.PrepareContext(q.ctx, text)
+		if err != nil {
+			release()
+			return nil, q.failed(err)
+		}
+		q.prepared[text] = st
+	}
+	return release, nil
+}
+
+// Under makes the statements that follow end with another context.
+func (q *Query) Under(ctx context.Context) { q.ctx = ctx }
+
+// Borrow runs fn in this transaction under the caller's own context and operation.
+func (q *Query) Borrow(ctx context.Context, op string, fn func() error) error {
+	outerCtx, outerOp := q.ctx, q.op
+	q.ctx, q.op = ctx, op
+	defer func() { q.ctx, q.op = outerCtx, outerOp }()
+	return fn()
+}
+
+// Exec runs one statement and returns how many rows it changed.
+func (q *Query) Exec(text string, args ...any) (int64, error) {
+	if q.broken != nil {
+		return 0, q.broken
+	}
+	var res sql.Result
+	var err error
+	if st := q.prepared[text]; st != nil {
+		res, err = st.ExecContext(q.ctx, args...)
+	} else {
+		res, err = q.conn.ExecContext(q.ctx, text, args...)
+	}
+	if err != nil {
+		return 0, q.failed(err)
+	}
+	n, err := res.RowsAffected()
+	return n, q.failed(err)
+}
+
+// Each hands every row to fn.
+func (q *Query) Each(text string, args []any, fn func(scan func(...any) error) error) error {
+	if q.broken != nil {
+		return q.broken
+	}
+	rows, err := q.conn.QueryContext(q.ctx, text, args...)
+	if err != nil {
+		return q.failed(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil {
+			var known *model.Error
+			if errors.As(err, &known) {
+				return err
+			}
+			return model.E(model.Internal, q.op, err)
+		}
+	}
+	return q.failed(rows.Err())
+}
+
+// One scans the first row into dest and reports whether there was one.
+func (q *Query) One(text string, args []any, dest ...any) (bool, error) {
+	found := false
+	err := q.Each(text, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	return found, err
+}
+
+// failed words an error and remembers one that the transaction cannot survive.
+func (q *Query) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	worded := Worded(q.op, err)
+	switch model.KindOf(worded) {
+	case model.AlreadyExists, model.InvalidInput, model.Conflict:
+	default:
+		q.broken = worded
+	}
+	return worded
+}
+
+// Atomically runs fn so that a failure leaves nothing of it while the transaction
+// around it stays usable.
+func (q *Query) Atomically(fn func() error) error {
+	if _, err := q.Exec(`SAVEPOINT step`); err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if done || q.broken != nil { // a broken transaction is undone as a whole
+			return
+		}
+		if _, rerr := q.Exec(`ROLLBACK TO step`); rerr == nil {
+			_, _ = q.Exec(`RELEASE step`)
+		}
+	}()
+	if err := fn(); err != nil {
+		return err
+	}
+	if _, err := q.Exec(`RELEASE step`); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+func direct(ctx context.Context, conn *sql.Conn, op, text string) error {
+	_, err := conn.ExecContext(ctx, text)
+	return Worded(op, err)
+}
+
+func shortWaits(conn *sql.Conn) {
+	_, _ = conn.ExecContext(context.Background(), `PRAGMA busy_timeout = 100`)
+}
+
+// rollback ends a transaction whatever state it is in; SQLite may have ended it
+// already.
+func rollback(conn *sql.Conn) {
+	_, _ = conn.ExecContext(context.Background(), `ROLLBACK`)
+}
+
+// RetryBusy repeats fn while another program's lock is in the way, up to busyWait
+// or the end of ctx; it is then Locked.
+func RetryBusy(ctx context.Context, fn func() error) error {
+	deadline := time.Now().Add(busyWait)
+	for {
+		err := fn()
+		if err == nil || !isBusy(err) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(busyPause):
+		}
+	}
+}
+
+// waitedForLock is Locked where the context ran out while a writer of this
+// program held the connection.
+func waitedForLock(op string, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return model.Errorf(model.Locked, op, "another change to this store is still running; try again when it is done")
+	}
+	return Worded(op, err)
+}
