@@ -47,10 +47,10 @@ type HealthReport struct {
 func (f *Fleet) Health(ctx context.Context, only ...string) <-chan HealthReport {
 	return fanOut(ctx, f.Members(), only, func(ctx context.Context, m Member) HealthReport {
 		if m.Err != nil {
-			return HealthReport{Store: m.Name, Status: model.HealthStatus{Message: m.Err.Error(), CheckedAt: time.Now().UTC()}}
+			return HealthReport{Store: m.Name, Status: model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingUnreachable, Message: m.Err.Error()})}
 		}
 		start := time.Now()
-		st := m.Store.Provider.Health(ctx)
+		st := m.Store.Provider.Health(ctx).Whole()
 		return HealthReport{Store: m.Name, Status: st, Latency: time.Since(start)}
 	})
 }

@@ -168,10 +168,9 @@ func (p wrappedProvider) Health(ctx context.Context) HealthStatus {
 		return nil
 	})
 	if err != nil {
-		seen.OK = false
-		seen.Message = err.Error()
+		seen.OK, seen.State, seen.Message = false, HealthDown, err.Error()
 	}
-	return seen
+	return seen.Whole()
 }
 
 type wrappedBrowser struct {

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // Provider is the four-verb contract (provider-contract.md R1). It is
 // append-only: fields may be added, none changes its meaning (R43).
@@ -156,14 +153,6 @@ type ForgetRequest struct {
 // ForgetResult counts the items that were actually removed (R30, R33).
 type ForgetResult struct {
 	Removed int64
-}
-
-// HealthStatus is one observation. OK means Message is empty, not OK means it
-// says what is wrong in words (R36); CheckedAt is UTC and fresh (R37).
-type HealthStatus struct {
-	OK        bool
-	Message   string
-	CheckedAt time.Time
 }
 
 // CheckSelectors applies R28 and R29 and the rule that a cascade takes no

@@ -10,7 +10,7 @@ import (
 
 var healthCases = []Case{
 	{"R35", Contract, "health gives up by itself on a medium that does not answer", healthDeadline},
-	{"R36", Contract, "OK has no message, a failure has one", healthMessage},
+	{"R36", Contract, "OK has no message, a failure has one; state and findings agree with it", healthMessage},
 	{"R37", Contract, "checked_at is stamped anew, in UTC", healthStamp},
 	{"R38", Contract, "a broken store is a status, not a panic, and names no path", healthBroken},
 	{"R39", Contract, "health changes nothing", healthMutatesNothing},
@@ -58,6 +58,14 @@ func checkStatus(t TB, st model.HealthStatus) {
 	t.Helper()
 	if st.OK != (st.Message == "") {
 		t.Errorf("OK=%v with message %q", st.OK, st.Message)
+	}
+	if whole := st.Whole(); whole.State != st.State && st.State != "" {
+		t.Errorf("OK=%v with state %q", st.OK, st.State)
+	}
+	for _, f := range st.Findings {
+		if f.Kind == "" || f.Message == "" || f.CheckedAt.IsZero() {
+			t.Errorf("the finding %+v lacks its kind, its words or its time", f)
+		}
 	}
 }
 

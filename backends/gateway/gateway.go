@@ -342,13 +342,13 @@ func (s *store) Health(ctx context.Context) model.HealthStatus {
 	ctx, cancel := context.WithTimeout(ctx, healthDeadline)
 	defer cancel()
 	err := s.probe(ctx)
-	out := model.HealthStatus{OK: err == nil, CheckedAt: s.cfg.Clock.Now().UTC()}
+	var found []model.HealthFinding
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		out.Message = "health check timeout"
+		found = append(found, model.HealthFinding{Kind: model.FindingTimeout, Message: "health check timeout", State: model.HealthUnknown})
 	default:
-		out.Message = "no connection to the gateway: " + network(err)
+		found = append(found, model.HealthFinding{Kind: model.FindingUnreachable, Message: "no connection to the gateway: " + network(err), State: model.HealthDown})
 	}
-	return out
+	return model.NewHealth(s.cfg.Clock.Now(), found...)
 }

@@ -39,6 +39,10 @@ type Config struct {
 	Watcher  model.Watcher
 	// Maintainer of the medium beneath the backend; nil where there is none.
 	Maintainer model.Maintainer
+	// Look and Deep are the backend's health probes beside Ping: Look answers within
+	// Health's deadline, Deep runs in the background. Both change nothing (R39) and
+	// return nothing for a store in order. nil where there is none.
+	Look, Deep func(context.Context) []model.HealthFinding
 }
 
 // Embedder computes the vector of a text in the space of the store's vectors.
@@ -94,7 +98,7 @@ func Adapt(c Config) model.Store {
 		Maintainer: c.Maintainer,
 		Address:    a.address,
 		Falls:      a.falls,
-		Closer:     c.Backend.Close,
+		Closer:     a.close,
 	}
 	if caps.HasSubjects {
 		s.Subjects = subjects{a}
@@ -110,6 +114,11 @@ type adapter struct {
 	caps    Capabilities
 	scanner *verdicts.Cache
 	vitals  vitals.Gate
+}
+
+func (a *adapter) close() error {
+	a.vitals.Close()
+	return a.Backend.Close()
 }
 
 func (a *adapter) tierSpecs() []model.TierSpec {

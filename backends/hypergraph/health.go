@@ -7,13 +7,43 @@ import (
 	"memdesk/model"
 )
 
-// Health pings the backend under a deadline of its own.
+// Health pings the backend and looks at its medium under a deadline of its own. Deep
+// probes run in the background.
 func (a *adapter) Health(ctx context.Context) model.HealthStatus {
 	limit := vitals.Local
 	if a.Remote {
 		limit = vitals.Remote
 	}
-	return a.vitals.Check(ctx, limit, a.Clock.Now, func(ctx context.Context) string {
-		return vitals.Words(a.Backend.Ping(ctx), a.Location)
-	})
+	return a.vitals.Check(ctx, limit, a.Clock.Now, a.look, a.deepProbe())
+}
+
+func (a *adapter) look(ctx context.Context) []model.HealthFinding {
+	if down := vitals.Down(model.FindingUnreachable, vitals.Words(a.Backend.Ping(ctx), a.Location)); down != nil {
+		return down
+	}
+	if a.Look == nil {
+		return nil
+	}
+	return a.Look(ctx)
+}
+
+// deepProbe is what the backend looks at in the background, and the embedder: one query
+// that means nothing. nil when there is neither.
+func (a *adapter) deepProbe() vitals.Probe {
+	if a.Deep == nil && a.Embedder == nil {
+		return nil
+	}
+	return func(ctx context.Context) []model.HealthFinding {
+		var found []model.HealthFinding
+		if a.Deep != nil {
+			found = a.Deep(ctx)
+		}
+		if a.Embedder != nil {
+			if _, err := a.Embedder.Embed(ctx, "ping"); err != nil {
+				found = append(found, vitals.Degraded(model.FindingEmbedder, "",
+					"queries are not embedded, so recall searches by words only: "+vitals.Words(err, a.Location))...)
+			}
+		}
+		return found
+	}
 }

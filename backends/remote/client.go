@@ -3,6 +3,7 @@ package remote
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -331,23 +332,33 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 	return model.ForgetResult{Removed: res.Removed}, err
 }
 
-// Health is stamped here: the server's clock is not this one's (R37).
+// maxFindings bounds the findings that are taken from a server.
+const maxFindings = 1000
+
+// Health is stamped here: the server's clock is not this one's (R37). Its findings carry the
+// server's own times.
 func (r *client) Health(ctx context.Context) model.HealthStatus {
 	limited, cancel := context.WithTimeout(ctx, healthLimit)
 	defer cancel()
 	res, err := call[health](limited, r, http.MethodGet, "/v1/health", nil)
-	st := model.HealthStatus{OK: res.OK, Message: firstRunes(res.Message, 500), CheckedAt: r.clock.Now().UTC()}
+	now := r.clock.Now().UTC()
 	switch {
 	case errors.Is(err, model.Timeout):
-		st.OK, st.Message = false, "health check timeout"
+		return model.NewHealth(now, model.HealthFinding{Kind: model.FindingTimeout, Message: "health check timeout", State: model.HealthUnknown})
 	case err != nil:
-		st.OK, st.Message = false, err.Error()
-	case st.OK:
-		st.Message = ""
-	case st.Message == "":
-		st.Message = "the server says that it is not well, and not why"
+		return model.NewHealth(now, model.HealthFinding{Kind: model.FindingUnreachable, Message: err.Error()})
 	}
-	return st
+	st := model.HealthStatus{OK: res.OK, State: res.State, CheckedAt: now}
+	if res.DeepCheckedAt != nil {
+		st.DeepCheckedAt = res.DeepCheckedAt.UTC()
+	}
+	for _, f := range res.Findings[:min(len(res.Findings), maxFindings)] {
+		st.Findings = append(st.Findings, model.HealthFinding{Kind: f.Kind, Ref: f.Ref, Message: firstRunes(f.Message, 500), CheckedAt: f.CheckedAt.UTC(), State: f.State})
+	}
+	if !st.OK {
+		st.Message = cmp.Or(firstRunes(res.Message, 500), "the server says that it is not well, and not why")
+	}
+	return st.Whole()
 }
 
 func (r *client) List(ctx context.Context, req model.PageRequest) (model.Page, error) {

@@ -160,10 +160,23 @@ type forgetResult struct {
 	Removed int64 `json:"removed"`
 }
 
+// health: a server of the published contract sends the first three fields; the others are
+// read where they are.
 type health struct {
-	OK        bool      `json:"ok"`
-	Message   string    `json:"message,omitempty"`
-	CheckedAt time.Time `json:"checked_at"`
+	OK            bool              `json:"ok"`
+	Message       string            `json:"message,omitempty"`
+	CheckedAt     time.Time         `json:"checked_at"`
+	State         model.HealthState `json:"state,omitempty"`
+	Findings      []finding         `json:"findings,omitempty"`
+	DeepCheckedAt *time.Time        `json:"deep_checked_at,omitempty"`
+}
+
+type finding struct {
+	Kind      string            `json:"kind"`
+	Ref       string            `json:"ref,omitempty"`
+	Message   string            `json:"message"`
+	CheckedAt time.Time         `json:"checked_at"`
+	State     model.HealthState `json:"state"`
 }
 
 type listRequest struct {

@@ -124,8 +124,15 @@ func forget(ctx context.Context, s model.Store, r forgetRequest) (any, error) {
 }
 
 func healthOf(ctx context.Context, s model.Store) (any, error) {
-	st := s.Provider.Health(ctx)
-	return health{st.OK, st.Message, st.CheckedAt.UTC()}, nil
+	st := s.Provider.Health(ctx).Whole()
+	out := health{OK: st.OK, Message: st.Message, CheckedAt: st.CheckedAt.UTC(), State: st.State,
+		Findings: mapped(st.Findings, func(f model.HealthFinding) finding {
+			return finding{f.Kind, f.Ref, f.Message, f.CheckedAt.UTC(), f.State}
+		})}
+	if !st.DeepCheckedAt.IsZero() {
+		out.DeepCheckedAt = &st.DeepCheckedAt
+	}
+	return out, nil
 }
 
 func describe(_ context.Context, s model.Store) (any, error) {

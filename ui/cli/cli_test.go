@@ -145,7 +145,7 @@ func TestJSONFields(t *testing.T) {
 		fields string
 	}{
 		{[]string{"stores"}, "store", "store kind location ok error capabilities deviations"},
-		{[]string{"health"}, "health", "store ok message latency_ms checked_at"},
+		{[]string{"health"}, "health", "store ok state message latency_ms checked_at findings"},
 		{[]string{"tiers"}, "tier", "store tier items bytes cap_bytes"},
 		{[]string{"items", "--all"}, "item", "store id tier scope title bytes modified stamp revision flags"},
 		{[]string{"show", "crewship:AGENT.md"}, "item", "store id tier scope title bytes modified stamp revision flags meta body"},

@@ -154,12 +154,14 @@ func (a *app) healthCommand() *cobra.Command {
 				return err
 			}
 			for {
-				t, err := a.healthRound(cmd.Context(), s)
-				if err != nil {
+				serve, err := a.healthRound(cmd.Context(), s)
+				switch {
+				case err != nil:
 					return err
-				}
-				if !watch {
-					return t.result()
+				case !watch && !serve:
+					return &exitError{code: exitFailed}
+				case !watch:
+					return nil
 				}
 				if err := a.out.Flush(); err != nil {
 					return err
@@ -181,40 +183,58 @@ func (a *app) healthCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) healthRound(ctx context.Context, s *session) (tally, error) {
+// healthRound prints how every store is, and reports whether all of them serve.
+func (a *app) healthRound(ctx context.Context, s *session) (bool, error) {
 	reports := map[string]backends.HealthReport{}
 	for r := range s.fleet.Health(ctx) {
 		reports[r.Store] = r
 	}
-	var t tally
-	tab := a.table("STORE", "OK", "LATENCY", "CHECKED", "MESSAGE")
+	serve := true
+	tab := a.table("STORE", "STATE", "LATENCY", "CHECKED", "MESSAGE")
 	for _, m := range s.fleet.Members() {
 		r, ok := reports[m.Name]
 		if !ok { // the context ended first
-			r.Status.Message = "not asked: interrupted"
+			r.Status = model.NewHealth(a.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "not asked: interrupted", State: model.HealthUnknown})
 		}
+		serve = serve && r.Status.OK
 		ms := float64(r.Latency.Microseconds()) / 1000
-		if r.Status.OK {
-			t.good++
-		} else {
-			t.bad++
-		}
 		if a.flags.json {
-			err := a.emit("health", row{"store": m.Name, "ok": r.Status.OK, "message": r.Status.Message,
-				"latency_ms": ms, "checked_at": stamp(r.Status.CheckedAt)})
-			if err != nil {
-				return t, err
+			if err := a.emit("health", healthRow(m.Name, r.Status, ms)); err != nil {
+				return false, err
 			}
 			continue
 		}
-		word := "ok"
-		if !r.Status.OK {
-			word = "NOT OK"
+		state, latency := string(r.Status.State), a.text.Sprintf("%.1f ms", ms)
+		if len(r.Status.Findings) == 0 {
+			tab.add(m.Name, state, latency, when(r.Status.CheckedAt), "")
 		}
-		tab.add(m.Name, word, a.text.Sprintf("%.1f ms", ms), when(r.Status.CheckedAt), r.Status.Message)
+		for i, f := range r.Status.Findings { // the store is named once
+			if i == 0 {
+				tab.add(m.Name, state, latency, when(f.CheckedAt), findingWords(f))
+				continue
+			}
+			tab.add("", "", "", when(f.CheckedAt), findingWords(f))
+		}
 	}
 	tab.flush()
-	return t, nil
+	return serve, nil
+}
+
+func healthRow(store string, st model.HealthStatus, ms float64) row {
+	findings := []any{}
+	for _, f := range st.Findings {
+		findings = append(findings, row{"kind": f.Kind, "ref": f.Ref, "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+	}
+	return row{"store": store, "ok": st.OK, "state": st.State, "message": st.Message, "latency_ms": ms,
+		"checked_at": stamp(st.CheckedAt), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}
+}
+
+// findingWords is a finding in one line, with the part of the store that it is about.
+func findingWords(f model.HealthFinding) string {
+	if f.Ref == "" || strings.Contains(f.Message, f.Ref) {
+		return f.Message
+	}
+	return f.Ref + ": " + f.Message
 }
 
 func (a *app) tiersCommand() *cobra.Command {

@@ -83,7 +83,7 @@ func (p *health) check(name string) tea.Cmd {
 		for r := range fleet.Health(ctx, name) {
 			return checked{r}
 		}
-		return checked{backends.HealthReport{Store: name, Status: model.HealthStatus{Message: "the check was stopped"}}}
+		return checked{backends.HealthReport{Store: name, Status: model.NewHealth(p.d.time.clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "the check was stopped", State: model.HealthUnknown})}}
 	})
 }
 
@@ -149,10 +149,18 @@ func (p *health) describe(m backends.Member) []headLine {
 	switch {
 	case !known:
 		head = append(head, field("health", esc.Const("not checked yet")))
-	case r.Status.OK:
+	case r.Status.OK && len(r.Status.Findings) == 0:
 		head = append(head, field("health", esc.Const("OK, it answers")))
+	case r.Status.OK:
+		head = append(head, field("health", esc.Line(string(r.Status.State))))
 	default:
 		head = append(head, headLine{name: esc.Const("health"), value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, maxReason)), kind: headWarn})
+	}
+	for _, f := range r.Status.Findings {
+		if !f.State.Serves() && f.Message == r.Status.Message {
+			continue
+		}
+		head = append(head, headLine{name: esc.Line(f.Kind), value: esc.Sprintf("%s (%s)", esc.LineMax(f.Message, maxReason), esc.Const(moment(f.CheckedAt))), kind: headWarn})
 	}
 	if past := p.past[m.Name]; past != nil {
 		course := past.words
@@ -268,6 +276,8 @@ func (p *health) row(m backends.Member, at bool, width int) string {
 	case !known:
 		r.lit(st.dim, pad("..", 8)).number(st.dim, safetext.Text{}, 7).blank(2).cell(st.dim, safetext.Text{}, 9).lit(st.dim, "checking")
 		return r.end()
+	case rep.Status.State == model.HealthDegraded:
+		r.lit(st.warn, pad("look", 8))
 	case rep.Status.OK:
 		r.lit(st.good, pad("OK", 8))
 	default:
@@ -276,6 +286,8 @@ func (p *health) row(m backends.Member, at bool, width int) string {
 	r.number(st.dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).blank(2)
 	r.cell(st.dim, safetext.Const(p.d.time.age(rep.Status.CheckedAt)), 9)
 	switch {
+	case len(rep.Status.Findings) > 0 && rep.Status.OK:
+		r.put(st.warn, st.esc.LineMax(rep.Status.Findings[0].Message, maxReason))
 	case rep.Status.OK:
 		r.lit(st.dim, "answers")
 	default:
@@ -327,6 +339,7 @@ func (p *health) export() tea.Cmd {
 				ok, took = h.Status.OK, h.Latency.Milliseconds()
 			}
 			r.add("ok", ok)
+			r.add("state", string(h.Status.State))
 			r.add("message", h.Status.Message)
 			r.add("latency_ms", took)
 			r.add("checked_at", stampOf(h.Status.CheckedAt))

@@ -260,6 +260,8 @@ func (l *linear) health(_ context.Context, name string) {
 		l.drain(p.round())
 		for _, m := range l.a.d.fleet.Members() {
 			switch h := p.reports[m.Name]; {
+			case h.Status.State == model.HealthDegraded:
+				l.say("%s: serves, and needs a look: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Findings[0].Message, maxReason))
 			case h.Status.OK:
 				l.say("%s: well, answered in %d ms. %s", m.Name, h.Latency.Milliseconds(), h.Status.Message)
 			default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/backends/internal/vitals"
+	"memdesk/model"
 )
 
 func now() time.Time { return time.Date(2026, 5, 21, 9, 0, 0, 0, time.FixedZone("x", 3600)) }
@@ -14,13 +15,13 @@ func now() time.Time { return time.Date(2026, 5, 21, 9, 0, 0, 0, time.FixedZone(
 func TestOneLookAtATime(t *testing.T) {
 	var g vitals.Gate
 	release, looks := make(chan struct{}), make(chan struct{}, 9)
-	hang := func(context.Context) string {
+	hang := func(context.Context) []model.HealthFinding {
 		looks <- struct{}{}
 		<-release
-		return ""
+		return nil
 	}
 	for range 3 {
-		if st := g.Check(t.Context(), 10*time.Millisecond, now, hang); st.OK || st.Message != "health check timeout" || st.CheckedAt.Location() != time.UTC {
+		if st := g.Check(t.Context(), 10*time.Millisecond, now, hang, nil); st.OK || st.Message != "health check timeout" || st.CheckedAt.Location() != time.UTC {
 			t.Errorf("= %+v", st)
 		}
 	}
@@ -29,14 +30,14 @@ func TestOneLookAtATime(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if st := g.Check(gone, time.Minute, now, hang); st.OK || st.Message != "health check cancelled" {
+	if st := g.Check(gone, time.Minute, now, hang, nil); st.OK || st.Message != "health check cancelled" {
 		t.Errorf("cancelled: %+v", st)
 	}
 	close(release)
-	if st := g.Check(t.Context(), time.Minute, now, hang); !st.OK || st.Message != "" {
+	if st := g.Check(t.Context(), time.Minute, now, hang, nil); !st.OK || st.Message != "" {
 		t.Errorf("joined: %+v", st)
 	}
-	if st := g.Check(t.Context(), time.Minute, now, func(context.Context) string { return "ill" }); st.OK || st.Message != "ill" {
+	if st := g.Check(t.Context(), time.Minute, now, func(context.Context) []model.HealthFinding { return vitals.Down("x", "ill") }, nil); st.OK || st.Message != "ill" {
 		t.Errorf("ill: %+v", st)
 	}
 }
@@ -51,13 +52,57 @@ func TestALookEndsWithItsLimit(t *testing.T) {
 		<-began
 		cancel()
 	}()
-	g.Check(caller, 20*time.Millisecond, now, func(ctx context.Context) string {
+	g.Check(caller, 20*time.Millisecond, now, func(ctx context.Context) []model.HealthFinding {
 		close(began)
 		<-ctx.Done()
 		ended <- ctx.Err()
-		return "x"
-	})
+		return vitals.Down("x", "x")
+	}, nil)
 	if err := <-ended; err != context.DeadlineExceeded {
 		t.Errorf("the look ended with %v", err)
+	}
+}
+
+// TestDeepProbes run beside the look: the answer waits for the first end no longer than its
+// limit, later answers hold the last known with the time it was seen at, and Close ends one
+// that runs.
+func TestDeepProbes(t *testing.T) {
+	var g vitals.Gate
+	fine := func(context.Context) []model.HealthFinding { return nil }
+	release := make(chan struct{})
+	slow := func(context.Context) []model.HealthFinding {
+		<-release
+		return vitals.Degraded(model.FindingCounters, "edges", "off by one")
+	}
+	if st := g.Check(t.Context(), 10*time.Millisecond, now, fine, slow); st.State != model.HealthOK || !st.DeepCheckedAt.IsZero() {
+		t.Errorf("while the first deep probe runs: %+v", st)
+	}
+	close(release)
+	for range 2 { // the second answer starts no other probe: fine would have been asked
+		st := g.Check(t.Context(), time.Minute, now, fine, slow)
+		if !st.OK || st.State != model.HealthDegraded || st.Message != "" || len(st.Findings) != 1 ||
+			st.Findings[0].Ref != "edges" || st.Findings[0].CheckedAt.IsZero() || st.DeepCheckedAt.IsZero() {
+			t.Errorf("after it: %+v", st)
+		}
+	}
+	if st := g.Check(t.Context(), time.Minute, now, func(context.Context) []model.HealthFinding { return vitals.Down("x", "ill") }, slow); st.OK || st.Message != "ill" || len(st.Findings) != 2 {
+		t.Errorf("both: %+v", st)
+	}
+
+	var other vitals.Gate
+	ended := make(chan struct{})
+	other.Check(t.Context(), time.Millisecond, now, fine, func(ctx context.Context) []model.HealthFinding {
+		<-ctx.Done()
+		close(ended)
+		return vitals.Down("x", "broken off")
+	})
+	other.Close()
+	select {
+	case <-ended:
+	default:
+		t.Error("the deep probe runs on after Close")
+	}
+	if st := other.Check(t.Context(), time.Minute, now, fine, fine); !st.OK || !st.DeepCheckedAt.IsZero() {
+		t.Errorf("a broken-off probe has left a verdict: %+v", st)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // Health looks whether the directories are there and can be read. It writes no
 // probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) string { return s.observe() })
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding { return s.observe() }, nil)
 }
 
 // observe is empty for a store in order, else what is wrong and what to do.
-func (s *store) observe() string {
+func (s *store) observe() []model.HealthFinding {
 	roots := []struct{ what, path, sub string }{{"memory directory", s.at.base, "."}}
 	if !s.at.single {
 		roots[0].what = "base path"
@@ -28,16 +28,16 @@ func (s *store) observe() string {
 	}
 	for _, r := range roots {
 		if m := inspect(r.what, r.path, r.sub); m != "" {
-			return m
+			return vitals.Down(model.FindingUnreachable, m)
 		}
 	}
 	s.mu.Lock()
 	snap := s.snap
 	s.mu.Unlock()
 	if snap != nil && len(snap.problems) > 0 {
-		return fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0])
+		return vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))
 	}
-	return ""
+	return nil
 }
 
 func inspect(what, path, sub string) string {

@@ -11,7 +11,9 @@ import (
 
 // Health looks whether the files can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) string { return s.observe() })
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding {
+		return vitals.Down(model.FindingUnreachable, s.observe())
+	}, nil)
 }
 
 // observe is empty for a store in order, else what is wrong and what to do.

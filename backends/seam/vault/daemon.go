@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"memdesk/model"
 )
 
 // daemonPort is where AgentM's daemon answers on loopback (agentm.md, Derived
@@ -85,10 +87,16 @@ func unwell(body []byte) string {
 	return ""
 }
 
+// findingDaemon is the kind of finding about AgentM's daemon: without it the agent's own
+// index falls behind, the files stay the truth.
+const findingDaemon = "daemon"
+
 // status is empty unless a daemon runs and is not well.
-func (d daemon) status(ctx context.Context) string {
-	_, wrong := d.ask(ctx)
-	return wrong
+func (d daemon) status(ctx context.Context) []model.HealthFinding {
+	if _, wrong := d.ask(ctx); wrong != "" {
+		return []model.HealthFinding{{Kind: findingDaemon, Message: wrong, State: model.HealthDegraded}}
+	}
+	return nil
 }
 
 // note says whether there is a daemon.

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -153,7 +154,8 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 			cfg := fresh(t)
 			cfg.DaemonURL = srv.URL
 			h := open(t, cfg).Provider.Health(t.Context())
-			if h.OK != tt.ok || !strings.Contains(h.Message, tt.says) || strings.Contains(h.Message, "secret") {
+			said := fmt.Sprint(h.Findings)
+			if !h.OK || (len(h.Findings) == 0) != tt.ok || !strings.Contains(said, tt.says) || strings.Contains(said, "secret") {
 				t.Errorf("health = %+v", h)
 			}
 		})
@@ -174,7 +176,7 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 	defer hung.Close()
 	defer close(stop)
 	cfg.DaemonURL = hung.URL
-	if h := open(t, cfg).Provider.Health(t.Context()); h.OK || !strings.Contains(h.Message, "daemon does not answer") {
+	if h := open(t, cfg).Provider.Health(t.Context()); h.State != model.HealthDegraded || !strings.Contains(h.Findings[0].Message, "daemon does not answer") {
 		t.Errorf("a hung daemon: %+v", h)
 	}
 }

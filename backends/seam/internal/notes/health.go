@@ -13,11 +13,31 @@ import (
 // Health looks whether the directories are there and can be read. It writes no
 // probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Local, s.clock.Now, s.observe)
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, s.observe, nil)
 }
 
 // observe is empty for a store in order, else what is wrong and what to do.
-func (s *store) observe(ctx context.Context) string {
+func (s *store) observe(ctx context.Context) []model.HealthFinding {
+	if message := s.reach(); message != "" {
+		return vitals.Down(model.FindingUnreachable, message)
+	}
+	var found []model.HealthFinding
+	s.mu.Lock()
+	snap := s.snap
+	s.mu.Unlock()
+	if snap != nil && len(snap.problems) > 0 {
+		found = vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))
+	}
+	if s.cfg.Status == nil {
+		return found
+	}
+	ctx, cancel := context.WithTimeout(ctx, vitals.Local*3/4)
+	defer cancel()
+	return append(found, s.cfg.Status(ctx)...)
+}
+
+// reach is empty when the directories are there and can be read.
+func (s *store) reach() string {
 	root, err := rootdir.Open(s.cfg.Path, nil)
 	if err == nil {
 		defer root.Close()
@@ -40,16 +60,5 @@ func (s *store) observe(ctx context.Context) string {
 			return "the memory root is gone from the vault; restore it or correct memory_root"
 		}
 	}
-	s.mu.Lock()
-	snap := s.snap
-	s.mu.Unlock()
-	if snap != nil && len(snap.problems) > 0 {
-		return fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0])
-	}
-	if s.cfg.Status == nil {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, vitals.Local*3/4)
-	defer cancel()
-	return s.cfg.Status(ctx)
+	return ""
 }

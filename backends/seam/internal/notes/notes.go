@@ -37,7 +37,7 @@ type Config struct {
 	Clock      clock.Clock
 	// Status asks what stands beside the directory, a daemon, within the context;
 	// empty when nothing is wrong. nil: nothing stands there.
-	Status func(ctx context.Context) string
+	Status func(ctx context.Context) []model.HealthFinding
 	// Outside are AgentM's places beyond the directory that hold text of its notes.
 	Outside []Place
 	// Index is the store's local index; nil where no place for it can be told.

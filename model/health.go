@@ -1,0 +1,107 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// HealthState says how a store serves.
+type HealthState string
+
+// The states. A store that is ok or degraded can retain and recall.
+const (
+	HealthOK       HealthState = "ok"
+	HealthDegraded HealthState = "degraded" // it serves, and something needs a look
+	HealthDown     HealthState = "down"     // it cannot retain or cannot recall
+	HealthUnknown  HealthState = "unknown"  // it did not answer in time, or was not asked
+)
+
+// Serves reports whether a store in this state can retain and recall.
+func (s HealthState) Serves() bool { return s == HealthOK || s == HealthDegraded }
+
+// rank orders states: the worst of its findings is the store's.
+func (s HealthState) rank() int {
+	return slices.Index([]HealthState{HealthOK, HealthDegraded, HealthUnknown, HealthDown}, s)
+}
+
+// Kinds of findings that more than one family reports; a family may have others.
+const (
+	FindingUnreachable = "unreachable" // the medium or the server does not answer
+	FindingTimeout     = "timeout"     // no answer within the deadline
+	FindingSchema      = "schema"      // tables, columns or a version that this program does not know
+	FindingIndex       = "index"       // a search index is missing or out of step
+	FindingPage        = "page"        // a part of the medium cannot be read
+	FindingDisk        = "disk"        // full, or not writable
+	FindingLock        = "lock"        // another process has held a lock for minutes
+	FindingEmbedder    = "embedder"    // queries cannot be embedded
+	FindingCounters    = "counters"    // a stored count differs from the rows
+	FindingUnread      = "unread"      // places that are not looked at
+)
+
+// HealthFinding is one thing that is wrong with a store.
+type HealthFinding struct {
+	Kind string
+	// Ref is the item, file, table or line concerned, relative to the store; empty
+	// for the whole store.
+	Ref string
+	// Message says what is wrong and what to do; no absolute path (R15).
+	Message string
+	// CheckedAt is when it was seen: a deep probe's finding is older than the status.
+	CheckedAt time.Time
+	// State is what this finding alone makes of the store. Empty means down.
+	State HealthState
+}
+
+// HealthStatus is one observation. OK means that the store can retain and recall, and
+// Message is then empty; not OK means it says what is wrong in words (R36). CheckedAt is UTC
+// and fresh (R37).
+type HealthStatus struct {
+	OK        bool
+	Message   string
+	CheckedAt time.Time
+	State     HealthState
+	Findings  []HealthFinding
+	// DeepCheckedAt is when the probes that take longer than the answer may have last
+	// ended; zero where the store has none or they have not ended yet.
+	DeepCheckedAt time.Time
+}
+
+// NewHealth makes a status of what was found: its state is the worst of the findings'.
+func NewHealth(at time.Time, findings ...HealthFinding) HealthStatus {
+	at = at.UTC()
+	st := HealthStatus{CheckedAt: at, State: HealthOK}
+	var why []string
+	for _, f := range findings {
+		f.State = cmp.Or(f.State, HealthDown)
+		if f.CheckedAt.IsZero() {
+			f.CheckedAt = at
+		}
+		st.Findings = append(st.Findings, f)
+		if f.State.rank() > st.State.rank() {
+			st.State = f.State
+		}
+		if !f.State.Serves() {
+			why = append(why, cmp.Or(f.Message, f.Kind))
+		}
+	}
+	st.OK, st.Message = st.State.Serves(), strings.Join(why, "; ")
+	return st
+}
+
+// Whole is the status with every field set: a provider of the four verbs alone fills OK,
+// Message and CheckedAt only. Nothing that it said is changed.
+func (h HealthStatus) Whole() HealthStatus {
+	if h.State == "" || h.State.rank() < 0 || h.State.Serves() != h.OK {
+		h.State = HealthDown
+		if h.OK {
+			h.State = HealthOK
+		}
+	}
+	if !h.OK && !slices.ContainsFunc(h.Findings, func(f HealthFinding) bool { return !f.State.Serves() }) {
+		h.Findings = append(slices.Clone(h.Findings), HealthFinding{
+			Kind: FindingUnreachable, Message: h.Message, CheckedAt: h.CheckedAt, State: h.State})
+	}
+	return h
+}
