@@ -246,6 +246,28 @@ func TestCommitWaitsForReaders(t *testing.T) {
 	must(t, s.CreateNode(context.Background(), fact("new", "x")))
 }
 
+// A store's first write opens a connection. It waits for another program's lock
+// as later writes do: to the end of the caller's context.
+func TestFirstWriteWaitsForTheLock(t *testing.T) {
+	s, path := newRecurse(t)
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	defer db.Close()
+	other, err := db.Conn(context.Background())
+	must(t, err)
+	defer other.Close()
+	_, err = other.ExecContext(context.Background(), `BEGIN EXCLUSIVE`)
+	must(t, err)
+	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+	defer cancel()
+	if err := s.CreateNode(ctx, fact("new", "x")); !errors.Is(err, model.Locked) || ctx.Err() == nil {
+		t.Errorf("gave up with %v while the context had time: %v", err, ctx.Err() == nil)
+	}
+	_, err = other.ExecContext(context.Background(), `ROLLBACK`)
+	must(t, err)
+	must(t, s.CreateNode(context.Background(), fact("new", "x")))
+}
+
 func TestSearchCanBeInterrupted(t *testing.T) {
 	s, _, _ := newStore(t)
 	_, err := s.CreateNodes(context.Background(), func(yield func(hypergraph.Node) bool) {

@@ -65,7 +65,7 @@ func (c *vectorCache) search(ctx context.Context, s *Store, vector []float32, o 
 	}
 	defer func() { <-c.turn }()
 	if c.conn == nil {
-		if c.conn, err = s.file.Readers().Conn(ctx); err != nil {
+		if c.conn, err = litefile.Connect(ctx, s.file.Readers()); err != nil {
 			return res, false, litefile.Worded(op, err)
 		}
 	}

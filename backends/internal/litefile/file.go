@@ -173,7 +173,7 @@ func (f *File) Change(ctx context.Context, op string, fn func(*Query) error) err
 	if err := f.RefuseWhenReadOnly(op); err != nil {
 		return err
 	}
-	conn, err := f.writer.Conn(ctx)
+	conn, err := Connect(ctx, f.writer)
 	if err != nil {
 		return waitedForLock(op, err)
 	}
@@ -219,7 +219,7 @@ func (f *File) Direct(ctx context.Context, op string, statements ...string) erro
 	if err := f.RefuseWhenReadOnly(op); err != nil {
 		return err
 	}
-	conn, err := f.writer.Conn(ctx)
+	conn, err := Connect(ctx, f.writer)
 	if err != nil {
 		return waitedForLock(op, err)
 	}

@@ -177,6 +177,16 @@ func rollback(conn *sql.Conn) {
 	_, _ = conn.ExecContext(context.Background(), `ROLLBACK`)
 }
 
+// Connect takes a connection from the pool. A new one reads the file's schema, so
+// it waits for an exclusive lock like every other read.
+func Connect(ctx context.Context, db *sql.DB) (conn *sql.Conn, err error) {
+	err = RetryBusy(ctx, func() error {
+		conn, err = db.Conn(ctx)
+		return err
+	})
+	return conn, err
+}
+
 // RetryBusy repeats fn while another program's lock is in the way, up to busyWait
 // or the end of ctx; it is then Locked.
 func RetryBusy(ctx context.Context, fn func() error) error {

@@ -357,7 +357,7 @@ func (m Medium) rewrite(ctx context.Context, step func(string, string)) error {
 	if err := m.enoughSpace(); err != nil {
 		return err
 	}
-	conn, err := m.File.writer.Conn(ctx)
+	conn, err := Connect(ctx, m.File.writer)
 	if err != nil {
 		return waitedForLock("scrub", err)
 	}
