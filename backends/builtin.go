@@ -137,7 +137,7 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 	return hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: c.Path, Backend: db, Vocabulary: db.Vocabulary(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
-		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder,
+		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder, Look: db.Look, Deep: db.Deep,
 	}), nil
 }
 

@@ -43,7 +43,7 @@ func openStore(t *testing.T, path string, readOnly bool) model.Store {
 	db, err := sqlite.Open(context.Background(), sqlite.Config{Path: path, ReadOnly: readOnly})
 	must(t, err)
 	return hypergraph.Adapt(hypergraph.Config{
-		Name: "db", Kind: "sqlite", Backend: db, Vocabulary: db.Vocabulary(), Notes: db.Notes(),
+		Name: "db", Kind: "sqlite", Backend: db, Vocabulary: db.Vocabulary(), Notes: db.Notes(), Look: db.Look, Deep: db.Deep,
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(),
 		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})

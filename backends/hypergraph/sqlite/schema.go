@@ -123,5 +123,5 @@ var textUp = []string{
 }
 
 var textDown = []string{
-	`DROP TABLE nodes_fts`,
+	`DROP TABLE IF EXISTS nodes_fts`, // somebody may have dropped it already: then up makes it anew
 }

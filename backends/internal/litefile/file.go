@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
 
@@ -29,6 +30,7 @@ type File struct {
 	identity identity
 	sidecars sidecars
 	scans    scans
+	locks    vitals.LockWatch
 
 	closing sync.Once
 	closed  error

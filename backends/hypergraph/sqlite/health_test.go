@@ -1,0 +1,120 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/model"
+)
+
+// TestHealthIsOfWhatTheStoreIsFor: a file that answers a ping and cannot search, cannot be
+// read in part, or counts wrong is not in order.
+func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		harm  []string
+		kind  string // of the finding; empty: none
+		ref   string
+		state model.HealthState
+	}{
+		"in order":          {nil, "", "", model.HealthOK},
+		"no index":          {[]string{`DROP TABLE nodes_fts`}, model.FindingIndex, "nodes_fts", model.HealthDown},
+		"index damaged":     {[]string{`DELETE FROM nodes_fts_data`}, model.FindingIndex, "nodes_fts", model.HealthDown},
+		"not in the index":  {[]string{`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) SELECT 'delete', seq, content, metadata FROM nodes WHERE id = 'n7'`}, model.FindingIndex, "nodes_fts", model.HealthDegraded},
+		"index of no node":  {[]string{`INSERT INTO nodes_fts (rowid, content, metadata) VALUES (9999, 'stray', '')`}, model.FindingIndex, "nodes_fts", model.HealthDegraded},
+		"counter off":       {[]string{`UPDATE counters SET items = items + 1`}, model.FindingCounters, "counters", model.HealthDegraded},
+		"counter of nobody": {[]string{`INSERT INTO counters VALUES ('session', 'fact', '', 2, 9)`}, model.FindingCounters, "counters", model.HealthDegraded},
+		"other schema":      {[]string{`PRAGMA user_version = 1`}, model.FindingSchema, "", model.HealthDown},
+		"no table":          {[]string{`PRAGMA foreign_keys = off`, `DROP TABLE nodes`}, model.FindingUnreachable, "", model.HealthDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, s := filled(t)
+			if len(tt.harm) > 0 {
+				runSQL(t, path, tt.harm...)
+			}
+			got := s.Provider.Health(t.Context())
+			if got.State != tt.state || got.OK != tt.state.Serves() || tt.kind == "" != (len(got.Findings) == 0) ||
+				tt.kind != "" && (got.Findings[0].Kind != tt.kind || got.Findings[0].Ref != tt.ref) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+func filled(t *testing.T) (string, model.Store) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "g.db")
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Create: true})
+	must(t, err)
+	for i := range 60 {
+		must(t, db.CreateNode(t.Context(), hypergraph.Node{ID: fmt.Sprintf("n%d", i), Type: "fact", Tier: "longterm",
+			Content: fmt.Sprintf("berth %d of a harbour, %0512d", i, i)}))
+	}
+	must(t, db.Close())
+	s := openStore(t, path, false)
+	t.Cleanup(func() { _ = s.Close() })
+	return path, s
+}
+
+// TestHealthReadsEveryPage, and its answer after a restart is that of the file.
+func TestHealthReadsEveryPage(t *testing.T) {
+	path, s := filled(t)
+	must(t, s.Close())
+	b, err := os.ReadFile(path)
+	must(t, err)
+	const page = 4096
+	at := bytes.Index(b, []byte("berth 50 of a harbour")) / page * page // the file still opens and answers a ping
+	for i := at; i < at+16; i++ {
+		b[i] ^= 0x5a
+	}
+	must(t, os.WriteFile(path, b, 0o600))
+	broken := openStore(t, path, false)
+	defer broken.Close()
+	got := broken.Provider.Health(t.Context())
+	if got.OK || got.Findings[0].Kind != model.FindingPage {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestHealthLeavesNoTrace: neither the look nor the deep probe makes a file or changes one.
+func TestHealthLeavesNoTrace(t *testing.T) {
+	path, s := filled(t)
+	must(t, s.Close())
+	before, err := os.ReadFile(path)
+	must(t, err)
+	again := openStore(t, path, true)
+	if st := again.Provider.Health(t.Context()); st.State != model.HealthOK || st.DeepCheckedAt.IsZero() {
+		t.Errorf("%+v", st)
+	}
+	must(t, again.Close())
+	after, err := os.ReadFile(path)
+	must(t, err)
+	names, err := filepath.Glob(path + "*")
+	must(t, err)
+	if d := cmp.Diff([]string{path}, names); d != "" || string(before) != string(after) {
+		t.Error("health has left something behind: ", d)
+	}
+}
+
+// TestAnIndexThatIsGoneIsMadeAnew by the two migrations that the finding names.
+func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
+	path, s := filled(t)
+	runSQL(t, path, `DROP TABLE nodes_fts`)
+	must(t, s.Close())
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	must(t, err)
+	must(t, db.Migrate(t.Context(), 1))
+	must(t, db.Migrate(t.Context(), 2))
+	must(t, db.Close())
+	again := openStore(t, path, false)
+	defer again.Close()
+	if st := again.Provider.Health(t.Context()); st.State != model.HealthOK {
+		t.Errorf("%+v", st)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package vitals
+
+import "memdesk/model"
+
+// Disk cannot be asked here.
+func Disk(string) []model.HealthFinding { return nil }

@@ -1,0 +1,48 @@
+//go:build unix
+
+package vitals
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"memdesk/model"
+)
+
+// Below fullAt bytes of free space nothing can be written safely; below lowAt somebody must
+// know.
+const (
+	fullAt = 1 << 20
+	lowAt  = 64 << 20
+)
+
+// Disk looks at the file or directory that a store writes: permission and free space, asked
+// of the kernel. It writes no probe (R39). What cannot be told is no finding: the look at the
+// store itself says that it is gone.
+func Disk(path string) []model.HealthFinding {
+	err := unix.Access(path, unix.W_OK)
+	switch {
+	case errors.Is(err, unix.EROFS):
+		return Down(model.FindingDisk, "the file system is mounted read-only: nothing can be retained")
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return Down(model.FindingDisk, "this user may not write the store any more: nothing can be retained")
+	}
+	var st unix.Statfs_t
+	if err != nil || unix.Statfs(path, &st) != nil {
+		return nil
+	}
+	return space(int64(st.Bavail)*int64(st.Bsize), st.Blocks == 0) //nolint:unconvert // the types differ between systems
+}
+
+// space judges free bytes; a file system without blocks (fuse, proc) does not tell them.
+func space(free int64, untold bool) []model.HealthFinding {
+	switch {
+	case untold || free >= lowAt:
+		return nil
+	case free < fullAt:
+		return Down(model.FindingDisk, fmt.Sprintf("the disk is full (%d bytes are free): nothing can be retained", free))
+	}
+	return Degraded(model.FindingDisk, "", fmt.Sprintf("the disk is nearly full: %d MiB are free", free>>20))
+}
