@@ -22,6 +22,9 @@ type Store struct {
 	Deviations []Deviation
 	// Features are the family's own capability flags, by their published names.
 	Features map[string]bool
+	// Limits are the family's own numbers, by their published names: max_connections,
+	// max_vector_dimensions, maxConcurrency. 0 is what the family says it is.
+	Limits map[string]int
 	// Notes tell operators what they must know about this store: which of two
 	// databases is open, that a write takes effect later.
 	Notes []string

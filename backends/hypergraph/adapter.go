@@ -89,6 +89,7 @@ func Adapt(c Config) model.Store {
 			"streaming":            caps.Streaming,
 			"change_notifications": caps.ChangeNotifications,
 		},
+		Limits:     map[string]int{"max_connections": caps.MaxConnections, "max_vector_dimensions": caps.MaxVectorDimensions},
 		Provider:   a,
 		Browser:    a,
 		Texts:      a,

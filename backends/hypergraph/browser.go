@@ -34,6 +34,9 @@ func (a *adapter) readNode(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
+	if n.Oversize > 0 {
+		return model.Item{}, tooLarge("read", NodeItemID(id), n.Oversize)
+	}
 	edges, total, err := a.Backend.EdgesOf(ctx, id, model.LinkLimit)
 	if err != nil {
 		return model.Item{}, err
@@ -72,6 +75,9 @@ func (a *adapter) readEdge(ctx context.Context, id string) (model.Item, error) {
 	e, err := a.Backend.GetEdge(ctx, id)
 	if err != nil {
 		return model.Item{}, err
+	}
+	if e.Oversize > 0 {
+		return model.Item{}, tooLarge("read", EdgeItemID(id), e.Oversize)
 	}
 	it := a.edgeItem(e)
 	it.LinksTotal = int64(len(e.Members))
@@ -122,6 +128,9 @@ func (a *adapter) nodeHeader(n Node) model.Header {
 	if slices.Contains(a.Vocabulary.Bookkeeping, n.Subtype) {
 		h.Flags = append(h.Flags, model.FlagBookkeeping)
 	}
+	if n.Oversize > 0 {
+		return markOversize(h, n.Oversize)
+	}
 	return flagText(h, n.Content, a.scanner)
 }
 
@@ -137,6 +146,9 @@ func (a *adapter) edgeHeader(e Edge) model.Header {
 	}
 	if h.Title == "" {
 		h.Title = e.Type
+	}
+	if e.Oversize > 0 {
+		return markOversize(h, e.Oversize)
 	}
 	return flagText(h, e.Label, a.scanner)
 }

@@ -129,7 +129,7 @@ func (g graph) Subgraph(ctx context.Context, ids []string, depth int) ([]model.H
 
 // Similar implements model.Graph: the nodes nearest to a node by the angle of their
 // vectors, itself left out. As in Recall, text that the scanner rejects is not shown,
-// and archived and bookkeeping nodes are not looked at.
+// and archived nodes are not looked at.
 func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallResult, error) {
 	const op = "similar"
 	if err := g.begin(ctx, op, false); err != nil {

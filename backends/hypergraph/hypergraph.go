@@ -31,8 +31,11 @@ type Node struct {
 	LastAccessed time.Time // zero: never
 	AccessCount  int64
 	HasVector    bool
-	RowVersion   int64     // 0 where the schema has none
-	Decision     *Decision // set on a node of type decision whose row exists
+	RowVersion   int64 // 0 where the schema has none
+	// Oversize is the bytes of a row beyond MaxText, whose content, provenance and
+	// metadata are left empty; 0 of any other.
+	Oversize int64
+	Decision *Decision // set on a node of type decision whose row exists
 }
 
 // Decision is the reasoning-trace row beside a decision node.
@@ -56,6 +59,7 @@ type Edge struct {
 	Metadata  string // JSON object or empty
 	CreatedAt time.Time
 	Members   []Membership
+	Oversize  int64 // as Node's, of label and metadata
 }
 
 // Membership ties a node to an edge. (edge, node, role) is unique.

@@ -15,8 +15,8 @@ import (
 // lets through, so that a few poisoned nodes cannot hide all others.
 const recallDepth = 160
 
-// Recall searches nodes as an agent does, and edges by their labels. Archived
-// and bookkeeping nodes are found only when their tier is named.
+// Recall searches nodes as an agent does, bookkeeping ones included, and edges by
+// their labels. Archived nodes are found only when their tier is named.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
@@ -47,7 +47,7 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 }
 
 func (a *adapter) searchOptions(tier string) SearchOptions {
-	o := SearchOptions{NotSubtypes: a.Vocabulary.Bookkeeping}
+	var o SearchOptions
 	if tier != "" {
 		o.Tiers = []string{tier}
 		o.IncludeArchived = tier == a.Vocabulary.ArchiveTier

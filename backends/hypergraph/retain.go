@@ -62,6 +62,8 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 	switch {
 	case !utf8.ValidString(req.Content):
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
+	case len(req.Content) > MaxText:
+		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
 	case req.Content == "" && !target.edge: // an edge without a label is an ordinary one
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
 	case req.Content == "" && req.Meta == nil:
@@ -109,6 +111,9 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 	exists := err == nil
 	if err != nil && !errors.Is(err, model.NotFound) {
 		return model.RetainResult{}, err
+	}
+	if have.Oversize > 0 {
+		return model.RetainResult{}, tooLarge("retain", t.String(), have.Oversize)
 	}
 	if err := model.CheckMatch("retain", req.IfMatch, exists, a.nodeRevision(have)); err != nil {
 		return model.RetainResult{}, err
@@ -246,6 +251,9 @@ func (a *adapter) retainEdge(ctx context.Context, tx Ops, t itemID, req model.Re
 	exists := err == nil
 	if err != nil && !errors.Is(err, model.NotFound) {
 		return model.RetainResult{}, err
+	}
+	if have.Oversize > 0 {
+		return model.RetainResult{}, tooLarge("retain", t.String(), have.Oversize)
 	}
 	if err := model.CheckMatch("retain", req.IfMatch, exists, edgeRevision(have)); err != nil {
 		return model.RetainResult{}, err

@@ -26,13 +26,26 @@ func (a *adapter) EachText(ctx context.Context, yield func(model.Text, error) bo
 			stopped.Store(true)
 		}
 	}
+	refuse := func(id string, bytes int64) {
+		if !stopped.Load() && !yield(model.Text{ID: id}, tooLarge(op, id, bytes)) {
+			stopped.Store(true)
+		}
+	}
 	err := a.eachNode(ctx, &stopped, func(n Node) {
+		if n.Oversize > 0 {
+			refuse(NodeItemID(n.ID), n.Oversize)
+			return
+		}
 		meta := a.nodeMeta(n)
 		give(model.Text{ID: NodeItemID(n.ID), Body: n.Content, Meta: meta, Binary: !utf8.ValidString(n.Content),
 			Whole: func() model.Item { return a.nodeItem(n, meta) }})
 	})
 	if err == nil && !stopped.Load() {
 		err = a.eachEdge(ctx, &stopped, func(e Edge) {
+			if e.Oversize > 0 {
+				refuse(EdgeItemID(e.ID), e.Oversize)
+				return
+			}
 			give(model.Text{ID: EdgeItemID(e.ID), Body: e.Label, Meta: edgeMeta(e), Binary: !utf8.ValidString(e.Label),
 				Whole: func() model.Item { return a.edgeItem(e) }})
 		})

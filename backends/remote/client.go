@@ -124,7 +124,7 @@ func (r *client) minimal(c Config) model.Store {
 func (r *client) declared(c Config, info storeInfo) model.Store {
 	s := model.Store{
 		Name: c.Name, Kind: Kind, Location: r.host, ReadOnly: info.ReadOnly, ReadOnlyReason: info.ReadOnlyReason,
-		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features,
+		Tiers: mapped(info.Tiers, tierIn), Orders: info.Orders, Deviations: mapped(info.Deviations, func(d deviation) model.Deviation { return model.Deviation(d) }), Features: info.Features, Limits: info.Limits,
 		Notes:    append([]string{"served over HTTP; its own kind is " + info.Kind}, info.Notes...),
 		Provider: r, Closer: r.close,
 	}

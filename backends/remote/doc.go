@@ -31,6 +31,7 @@ type storeInfo struct {
 	Orders         []model.Order   `json:"orders,omitempty"`
 	Deviations     []deviation     `json:"deviations,omitempty"`
 	Features       map[string]bool `json:"features,omitempty"`
+	Limits         map[string]int  `json:"limits,omitempty"`
 	Notes          []string        `json:"notes,omitempty"`
 	Facets         []string        `json:"facets,omitempty"` // the optional reads that are answered
 }

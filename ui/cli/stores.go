@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,12 +48,15 @@ func (a *app) storesCommand() *cobra.Command {
 func (a *app) printStore(m backends.Member) error {
 	if a.flags.json {
 		r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment,
-			"ok": m.Err == nil, "error": nil, "capabilities": map[string]bool{}, "deviations": []any{}, "notes": []string{}}
+			"ok": m.Err == nil, "error": nil, "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []any{}, "notes": []string{}}
 		if m.Err != nil {
 			r["error"] = m.Err.Error()
 			return a.emit("store", r)
 		}
 		r["capabilities"] = m.Store.Capabilities()
+		if m.Store.Limits != nil {
+			r["limits"] = m.Store.Limits
+		}
 		r["read_only"] = m.Store.ReadOnly
 		r["read_only_reason"] = m.Store.ReadOnlyReason
 		devs := []any{}
@@ -87,6 +91,9 @@ func (a *app) printStore(m backends.Member) error {
 	a.linef("    can: %s", strings.Join(can, ", "))
 	if len(cannot) > 0 {
 		a.linef("    cannot: %s", strings.Join(cannot, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Store.Limits)) {
+		a.linef("    limit: %s %d", name, m.Store.Limits[name])
 	}
 	for _, d := range m.Store.Deviations {
 		a.linef("    deviates from %s: %s", d.Rule, d.Reason)

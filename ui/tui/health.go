@@ -215,6 +215,9 @@ func (p *health) describeStore(s model.Store) []headLine {
 		headLine{name: esc.Const("can"), value: orElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
 		headLine{name: esc.Const("cannot"), value: orElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
 	)
+	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
+		head = append(head, headLine{name: esc.Line(name), value: esc.Sprintf("%d", s.Limits[name])})
+	}
 	if p.d.app != nil {
 		head = append(head, fillLines(esc, s, p.d.app.panes[paneTiers].(*tiers).overview.tallies[s.Name].counts)...)
 	}

@@ -132,7 +132,7 @@ func (d *manyDelete) part(rows string) error {
 			SELECT 'delete', seq, content, metadata FROM nodes WHERE seq `+these+` ORDER BY seq`, rows); err != nil {
 			return err
 		}
-		if err := d.q.Each(`SELECT tier, type, subtype, count(*), sum(length(CAST(content AS BLOB))) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
+		if err := d.q.Each(`SELECT tier, type, subtype, count(*), sum(octet_length(content)) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
 			[]any{rows}, d.uncount); err != nil {
 			return err
 		}

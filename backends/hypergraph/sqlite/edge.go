@@ -9,15 +9,15 @@ import (
 )
 
 func (l layout) edgeSelect() string {
-	return `SELECT e.rowid, e.id, e.type, COALESCE(e.label, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
-		COALESCE(CAST(e.metadata AS TEXT), ''), ` + l.edgeCreated + ` FROM hyperedges e `
+	return `SELECT e.rowid, e.id, e.type, COALESCE(` + bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
+		COALESCE(CAST(` + bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e `
 }
 
 func scanEdge(scan func(...any) error) (int64, hypergraph.Edge, error) {
 	var rowid int64
 	var e hypergraph.Edge
 	var created any
-	err := scan(&rowid, &e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created)
+	err := scan(&rowid, &e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &e.Oversize)
 	e.CreatedAt = moment(created)
 	return rowid, e, err
 }
@@ -259,8 +259,8 @@ func (s *Store) edgeListing(op string, l hypergraph.Listing) (listing, error) {
 		if err := checkQueryLength(op, l.Text); err != nil {
 			return out, err
 		}
-		like := likePattern(l.Text)
-		c.add(`(e.label LIKE ? ESCAPE '\' OR e.id LIKE ? ESCAPE '\' OR CAST(e.metadata AS TEXT) LIKE ? ESCAPE '\')`, like, like, like)
+		text := likePattern(l.Text)
+		c.add(`(`+like(`e.label`)+` OR e.id LIKE ? ESCAPE '\' OR `+like(`e.metadata`)+`)`, text, text, text)
 	}
 	return out, nil
 }

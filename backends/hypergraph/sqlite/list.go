@@ -326,8 +326,8 @@ func (o ops) Counts(ctx context.Context) ([]model.TierCount, error) {
 		got := map[string]model.TierCount{}
 		text := `SELECT tier, sum(items), sum(bytes) FROM counters GROUP BY tier`
 		if !o.s.layout.own {
-			text = `SELECT COALESCE(tier, 'task'), count(*), sum(length(CAST(content AS BLOB))) FROM nodes GROUP BY 1
-				UNION ALL SELECT '` + hypergraph.EdgeTier + `', count(*), COALESCE(sum(length(CAST(label AS BLOB))), 0) FROM hyperedges`
+			text = `SELECT COALESCE(tier, 'task'), count(*), sum(octet_length(content)) FROM nodes GROUP BY 1
+				UNION ALL SELECT '` + hypergraph.EdgeTier + `', count(*), COALESCE(sum(octet_length(label)), 0) FROM hyperedges`
 		}
 		err := q.Each(text, nil, func(scan func(...any) error) error {
 			var t model.TierCount

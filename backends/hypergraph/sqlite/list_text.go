@@ -29,9 +29,9 @@ func (s *Store) addText(q *query, l *listing, text string) error {
 	if err := checkQueryLength(q.Op(), text); err != nil {
 		return err
 	}
-	like := likePattern(text)
+	pattern := likePattern(text)
 	if !s.layout.own {
-		l.cond.add(`(n.content LIKE ? ESCAPE '\' OR n.id LIKE ? ESCAPE '\' OR CAST(n.metadata AS TEXT) LIKE ? ESCAPE '\')`, like, like, like)
+		l.cond.add(`(`+like(`n.content`)+` OR n.id LIKE ? ESCAPE '\' OR `+like(`n.metadata`)+`)`, pattern, pattern, pattern)
 		return nil
 	}
 	found, err := findLookup(q, text)
@@ -40,7 +40,7 @@ func (s *Store) addText(q *query, l *listing, text string) error {
 	}
 	rows, args := matchRows, []any{found.expr, text, text + "\U0010ffff"}
 	if found.expr == "" {
-		rows, args = `SELECT t.seq FROM nodes t WHERE t.content LIKE ? ESCAPE '\' OR t.metadata LIKE ? ESCAPE '\' OR t.id LIKE ? ESCAPE '\'`, []any{like, like, like}
+		rows, args = `SELECT t.seq FROM nodes t WHERE `+like(`t.content`)+` OR `+like(`t.metadata`)+` OR t.id LIKE ? ESCAPE '\'`, []any{pattern, pattern, pattern}
 	}
 	var rowids []int64
 	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), collectInts(&rowids)); err != nil {

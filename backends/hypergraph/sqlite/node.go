@@ -17,14 +17,16 @@ import (
 // recurse stores them as BLOB, TEXT or NULL (recurse.md, "Encodings as stored").
 func (l layout) nodeColumns() string {
 	if l.own { // every column is there and of its type
-		return `n.seq, n.id, n.type, n.subtype, n.content, n.tier, n.confidence, n.provenance, n.metadata, n.subject_id,
-			n.created_at, n.updated_at, n.last_accessed, n.access_count, ` + l.hasVector + `, n.row_version`
+		return `n.seq, n.id, n.type, n.subtype, ` + bounded(`n.content`) + `, n.tier, n.confidence, ` + bounded(`n.provenance`) + `, ` + bounded(`n.metadata`) + `, n.subject_id,
+			n.created_at, n.updated_at, n.last_accessed, n.access_count, ` + l.hasVector + `, n.row_version, ` + nodeOversize
 	}
-	return `n.rowid, n.id, n.type, COALESCE(n.subtype, ''), n.content, COALESCE(n.tier, 'task'),
-		COALESCE(CAST(n.confidence AS REAL), 1.0), COALESCE(CAST(n.provenance AS TEXT), ''), COALESCE(CAST(n.metadata AS TEXT), ''),
+	return `n.rowid, n.id, n.type, COALESCE(n.subtype, ''), ` + bounded(`n.content`) + `, COALESCE(n.tier, 'task'),
+		COALESCE(CAST(n.confidence AS REAL), 1.0), COALESCE(CAST(` + bounded(`n.provenance`) + ` AS TEXT), ''), COALESCE(CAST(` + bounded(`n.metadata`) + ` AS TEXT), ''),
 		'', ` + l.created + `, ` + l.updated + `, ` + l.accessed + `, COALESCE(CAST(n.access_count AS INTEGER), 0),
-		(` + l.hasVector + `), 0`
+		(` + l.hasVector + `), 0, ` + nodeOversize
 }
+
+var nodeOversize = oversize(`n.content`, `n.provenance`, `n.metadata`)
 
 // nodeRow is a node as a query gives it.
 type nodeRow struct {
@@ -49,7 +51,7 @@ func (s *Store) weighNodes(q *query, weight, from string, args []any) ([]nodeRow
 		n := &r.node
 		var created, updated, accessed any
 		err := scan(&r.rowid, &n.ID, &n.Type, &n.Subtype, &n.Content, &n.Tier, &n.Confidence, &n.Provenance, &n.Metadata,
-			&n.SubjectID, &created, &updated, &accessed, &n.AccessCount, &n.HasVector, &n.RowVersion, &r.weight)
+			&n.SubjectID, &created, &updated, &accessed, &n.AccessCount, &n.HasVector, &n.RowVersion, &n.Oversize, &r.weight)
 		n.CreatedAt, n.UpdatedAt, n.LastAccessed = moment(created), moment(updated), moment(accessed)
 		if n.Type == decisionType {
 			decisions = append(decisions, n.ID)

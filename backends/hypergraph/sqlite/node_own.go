@@ -53,10 +53,18 @@ func (s *Store) updateOwnNode(q *query, rowid int64, old, n hypergraph.Node, set
 
 // forgetOwnNode takes a node out of the text index and the counters.
 func (s *Store) forgetOwnNode(q *query, rowid int64, old hypergraph.Node) error {
-	if err := unindexText(q, rowid, old); err != nil {
+	bytes := int64(len(old.Content))
+	if old.Oversize > 0 { // its text is not here: SQLite moves it by itself
+		if _, err := q.Exec(`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) SELECT 'delete', seq, content, metadata FROM nodes WHERE seq = ?`, rowid); err != nil {
+			return err
+		}
+		if _, err := q.One(`SELECT octet_length(content) FROM nodes WHERE seq = ?`, []any{rowid}, &bytes); err != nil {
+			return err
+		}
+	} else if err := unindexText(q, rowid, old); err != nil {
 		return err
 	}
-	return count(q, old.Tier, old.Type, old.Subtype, -1, -int64(len(old.Content)))
+	return count(q, old.Tier, old.Type, old.Subtype, -1, -bytes)
 }
 
 // unindexText must be given the text as it was indexed: an external content index

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"memdesk/backends/internal/litefile"
@@ -116,6 +117,9 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 	}); err != nil {
 		return s.file.Explain(err)
 	}
+	if err := s.file.GuardTriggers(ctx, recurseTrigger); err != nil {
+		return err
+	}
 	switch {
 	case found.isRecurse():
 		s.kind, s.layout = RecurseSchema, recurseLayout(found.has("node_embeddings"))
@@ -132,6 +136,11 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 	s.vocabulary = fileVocabulary(found.tables["nodes"], found.tables["hyperedges"])
 	return nil
 }
+
+// recurseTrigger matches recurse's own two triggers: they stamp the row that was
+// updated and nothing else (recurse.md, "Schema").
+var recurseTrigger = regexp.MustCompile(`(?i)^create trigger (if not exists )?[^ ]+ after update( of [a-z_]+( , [a-z_]+)*)? on nodes( for each row)? begin` +
+	` update nodes set (updated_at|last_accessed) = current_timestamp where id = new \. id ; end$`)
 
 // contents is what a file's catalogue says.
 type contents struct {

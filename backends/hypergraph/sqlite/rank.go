@@ -78,7 +78,7 @@ type document struct {
 func (s search) windowTexts(newest string, args []any) ([]document, error) {
 	var docs []document
 	args = append(append([]any{rankText}, args...), windowLimit)
-	err := s.q.Each(`SELECT w.seq, substr(w.content || ' ' || w.metadata, 1, ?) FROM nodes w WHERE w.seq IN (`+newest+` LIMIT ?)`, args,
+	err := s.q.Each(`SELECT w.seq, substr(`+bounded(`w.content`)+` || ' ' || `+bounded(`w.metadata`)+`, 1, ?) FROM nodes w WHERE w.seq IN (`+newest+` LIMIT ?)`, args,
 		func(scan func(...any) error) error {
 			var d document
 			err := scan(&d.rowid, &d.text)
@@ -119,11 +119,18 @@ func rankTexts(terms []string, docs []document) []scored {
 			rarity := math.Log(1 + all/(1+totals[t]))
 			weight += rarity * n * (k1 + 1) / (n + k1*(1-b+b*lengths[i]/average))
 		}
-		found[i] = scored{rowid: d.rowid, score: squash(weight)}
+		found[i] = scored{rowid: d.rowid, score: weight}
 	}
 	sorting.By(found, func(x, y scored) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.rowid, x.rowid))
 	})
+	weights := make([]float64, len(found))
+	for i, f := range found {
+		weights[i] = f.score
+	}
+	for i, score := range relative(weights) {
+		found[i].score = score
+	}
 	return found
 }
 

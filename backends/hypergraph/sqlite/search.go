@@ -26,7 +26,7 @@ const substringLimit = 20000
 // ranked by BM25 exactly; of more, the newest 1,000 are, and the result says so. Words
 // that nothing holds are tried with the last one as a beginning, then the text as a
 // substring of the newest 20,000 nodes, which is also how text without words is
-// searched. The score is b/(b+1) for a BM25 weight b.
+// searched. The best match has the score 1, another its weight's share of the best's.
 func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
@@ -111,7 +111,7 @@ func (s search) hits(found []scored) ([]hypergraph.Hit, error) {
 func (s search) substring() (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.clone()
-	c.add(`n.content LIKE ? ESCAPE '\'`, likePattern(s.text))
+	c.add(like(`n.content`), likePattern(s.text))
 	matching := `SELECT n.rowid FROM nodes n ` + c.where()
 	var err error
 	if res.Total, err = countCapped(s.q, matching, c.args); err != nil {
@@ -136,8 +136,28 @@ func (s search) substring() (hypergraph.SearchResult, error) {
 	if res.Total.N > windowLimit {
 		res.Bounded, res.BoundNote = true, rankedAmong(res.Total)
 	}
+	if err := s.noteOversize(&res); err != nil {
+		return res, err
+	}
 	res.Hits, err = s.hits(found)
 	return res, err
+}
+
+// noteOversize says how many nodes were too large to be searched.
+func (s search) noteOversize(res *hypergraph.SearchResult) error {
+	c := s.cond.clone()
+	c.add(`octet_length(n.content) > ?`, hypergraph.MaxText)
+	var n int64
+	if _, err := s.q.One(`SELECT count(*) FROM nodes n `+c.where(), c.args, &n); err != nil || n == 0 {
+		return err
+	}
+	res.Bounded = true
+	note := fmt.Sprintf("%s nodes of more than %d MiB were not searched", thousands(n), hypergraph.MaxText>>20)
+	if res.BoundNote != "" {
+		note = res.BoundNote + ", " + note
+	}
+	res.BoundNote = note
+	return nil
 }
 
 func (s search) updatedKey() string {
@@ -237,6 +257,19 @@ func (s search) rankedAll(l lookup) (hypergraph.SearchResult, error) {
 	return res, err
 }
 
+// relative turns weights, best first, into scores: the best match has 1, another its
+// share of that. BM25's own size says nothing to people: in a small store the weight
+// of the only match is near 0.
+func relative(weights []float64) []float64 {
+	scores := make([]float64, len(weights))
+	for i, w := range weights {
+		if scores[i] = 1; weights[0] > 0 {
+			scores[i] = min(max(w, 0)/weights[0], 1)
+		}
+	}
+	return scores
+}
+
 // rankedWhole sorts here: the index would prepare a statement of its own for it.
 func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, error) {
 	rows, err := s.weighNodes(s.q, `bm25(nodes_fts)`, from, args)
@@ -254,8 +287,12 @@ func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, e
 // weighedHits gives FTS5's weights, which are negative, as scores.
 func weighedHits(rows []nodeRow) []hypergraph.Hit {
 	hits := make([]hypergraph.Hit, len(rows))
+	weights := make([]float64, len(rows))
 	for i, r := range rows {
-		hits[i] = hypergraph.Hit{Node: r.node, Score: squash(-r.weight)}
+		weights[i] = -r.weight
+	}
+	for i, score := range relative(weights) {
+		hits[i] = hypergraph.Hit{Node: rows[i].node, Score: score}
 	}
 	return hits
 }

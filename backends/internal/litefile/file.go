@@ -31,6 +31,7 @@ type File struct {
 	sidecars sidecars
 	scans    scans
 	locks    vitals.LockWatch
+	triggers triggers
 
 	closing sync.Once
 	closed  error
@@ -195,6 +196,9 @@ func (f *File) Change(ctx context.Context, op string, fn func(*Query) error) err
 		return err
 	}
 	defer shortWaits(conn)
+	if err := f.refuseTriggers(q); err != nil {
+		return err
+	}
 	if err := fn(q); err != nil {
 		return err
 	}
