@@ -14,11 +14,12 @@ import (
 )
 
 // The limits of a server. A connection that has not shown its key in time, or
-// tries too many, is dropped; those that wait to show one are counted apart.
+// tries too many, is dropped, and so is one that has shown it and opens no console.
 const (
 	DefaultSessions  = 32
-	maxUnproven      = 16
+	maxWaiting       = 64 // connections without a console
 	handshakeTimeout = 30 * time.Second
+	patience         = 30 * time.Second // from the login to the console
 	authTries        = 6
 	farewell         = 5 * time.Second // for consoles to leave the terminal at the end
 )
@@ -34,18 +35,21 @@ type Options struct {
 	Console func(ctx context.Context, s Session) error
 	// Sessions is how many there are at a time; 0 is DefaultSessions.
 	Sessions int
+	// Patience is how long a connection that has shown its key may have no console; 0
+	// means 30 s.
+	Patience time.Duration
 	// Log takes one line of what happened, unescaped; nil drops it.
 	Log func(line string)
 }
 
 // Server serves consoles.
 type Server struct {
-	o    Options
-	ssh  *charm.Server
-	seat chan struct{}   // one per session
-	door chan struct{}   // one per connection that has not shown its key
-	ctx  context.Context // of the sessions
-	mu   sync.Mutex      // of Log
+	o     Options
+	ssh   *charm.Server
+	seat  chan struct{} // one per session
+	lobby *lobby
+	ctx   context.Context // of the sessions
+	mu    sync.Mutex      // of Log
 }
 
 // New prepares a server; it listens nowhere yet.
@@ -56,7 +60,10 @@ func New(o Options) (*Server, error) {
 	if o.Sessions <= 0 {
 		o.Sessions = DefaultSessions
 	}
-	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), door: make(chan struct{}, maxUnproven), ctx: context.Background()}
+	if o.Patience <= 0 {
+		o.Patience = patience
+	}
+	s := &Server{o: o, seat: make(chan struct{}, o.Sessions), lobby: &lobby{size: maxWaiting, patience: o.Patience}, ctx: context.Background()}
 	var err error
 	s.ssh, err = wish.NewServer(
 		wish.WithPublicKeyAuth(s.admit), // the only method: passwords and "none" are refused
@@ -68,10 +75,10 @@ func New(o Options) (*Server, error) {
 			c.Handler = s.session
 			c.HandshakeTimeout = handshakeTimeout
 			c.ConnectionFailedCallback = func(conn net.Conn, err error) { s.logf("%s: no login: %v", conn.RemoteAddr(), err) }
-			c.ServerConfigCallback = func(charm.Context) *ssh.ServerConfig { return &ssh.ServerConfig{MaxAuthTries: authTries} }
+			c.ServerConfigCallback = login
 			// Consoles only: what else the protocol has is refused by name, so that a
 			// change of the library's defaults opens nothing.
-			c.ChannelHandlers = map[string]charm.ChannelHandler{"session": proven}
+			c.ChannelHandlers = map[string]charm.ChannelHandler{"session": channel}
 			c.RequestHandlers = map[string]charm.RequestHandler{}
 			c.SubsystemHandlers = map[string]charm.SubsystemHandler{}
 			return nil
@@ -111,41 +118,27 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// unproven is a connection that has not shown its key; its place at the door is
-// given back once, when it has or when it closes.
-type unproven struct {
-	net.Conn
-	leave func()
-}
-
-func (c *unproven) Close() error {
-	c.leave()
-	return c.Conn.Close()
-}
-
-type contextKey struct{ name string }
-
-var doorKey = &contextKey{"door"}
-
-// arrive is the first moment of a connection; nil drops it.
+// arrive is the first moment of a connection.
 func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
-	select {
-	case s.door <- struct{}{}:
-	default:
-		s.logf("%s: dropped: too many connections wait to show their key", conn.RemoteAddr())
-		return nil
+	in, out := s.lobby.enter(conn)
+	ctx.SetValue(guestKey, in)
+	if out != nil {
+		s.logf("%s: dropped: too many connections without a console, and most are of its source", out.RemoteAddr())
+		_ = out.Close()
 	}
-	leave := sync.OnceFunc(func() { <-s.door })
-	ctx.SetValue(doorKey, leave)
-	return &unproven{conn, leave}
+	return in
 }
 
-// proven serves a channel; that there is one means that the login is over.
-func proven(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
-	if leave, ok := ctx.Value(doorKey).(func()); ok {
-		leave()
-	}
-	charm.DefaultSessionHandler(srv, conn, ch, ctx)
+// login configures the login of one connection. The key that signed is the one
+// that counts: a client may ask about keys that it does not have.
+func login(ctx charm.Context) *ssh.ServerConfig {
+	return &ssh.ServerConfig{MaxAuthTries: authTries,
+		VerifiedPublicKeyCallback: func(_ ssh.ConnMetadata, key ssh.PublicKey, p *ssh.Permissions, _ string) (*ssh.Permissions, error) {
+			if g := guestOf(ctx); g != nil {
+				g.prove(ssh.FingerprintSHA256(key))
+			}
+			return p, nil
+		}}
 }
 
 // admit looks a key up. It grants nothing by itself: clients may ask about keys

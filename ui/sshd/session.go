@@ -72,6 +72,10 @@ func (s *Server) session(ch charm.Session) {
 		refuse(ch, 1, "memdesk: all sessions of this server are taken, try again later")
 		return
 	}
+	if g := guestOf(ch.Context()); g != nil {
+		g.begin()
+		defer g.end()
+	}
 	s.serve(ch, known, pty, changes)
 }
 

@@ -1,0 +1,216 @@
+package sshd
+
+import (
+	"net"
+	"sync"
+	"time"
+
+	charm "charm.land/ssh"
+	"golang.org/x/crypto/ssh"
+)
+
+// lobby holds the connections that have no console: those that have not shown a
+// key yet and those that have and ask for nothing. It never closes the door: when
+// it is full, the oldest connection of the source with the most leaves, so that
+// one source can push out itself only. A connection that has shown its key has
+// the lobby's patience to open a console.
+type lobby struct {
+	size     int
+	patience time.Duration
+
+	mu     sync.Mutex
+	guests []*guest // oldest first
+}
+
+// guest is one connection. Its source is its address, and from the login on the
+// fingerprint of its key.
+type guest struct {
+	net.Conn
+	lobby *lobby
+
+	// All under lobby.mu.
+	source   string
+	consoles int
+	channels int
+	gone     bool
+	limit    *time.Timer
+}
+
+// enter takes a connection in; the one that has to leave for it is returned, and
+// the caller closes it.
+func (l *lobby) enter(conn net.Conn) (in, out *guest) {
+	source, _, err := net.SplitHostPort(conn.RemoteAddr().String())
+	if err != nil {
+		source = conn.RemoteAddr().String()
+	}
+	in = &guest{Conn: conn, lobby: l, source: source}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return in, l.add(in)
+}
+
+// add takes a guest in and takes out the oldest of the source that has the most
+// when there are too many now. The caller holds mu and closes what is returned.
+func (l *lobby) add(in *guest) (out *guest) {
+	l.guests = append(l.guests, in)
+	if len(l.guests) <= l.size {
+		return nil
+	}
+	count := map[string]int{}
+	most := 0
+	for _, g := range l.guests {
+		count[g.source]++
+		most = max(most, count[g.source])
+	}
+	for _, g := range l.guests {
+		if count[g.source] == most {
+			l.remove(g)
+			return g
+		}
+	}
+	return nil
+}
+
+// remove takes a guest out. The caller holds mu.
+func (l *lobby) remove(g *guest) {
+	for i, other := range l.guests {
+		if other == g {
+			l.guests = append(l.guests[:i], l.guests[i+1:]...)
+			break
+		}
+	}
+	if g.limit != nil {
+		g.limit.Stop()
+	}
+}
+
+// prove notes the key of a login.
+func (g *guest) prove(fingerprint string) {
+	g.lobby.mu.Lock()
+	defer g.lobby.mu.Unlock()
+	g.source = fingerprint
+	g.wait()
+}
+
+// wait gives a guest the time to open a console. The caller holds mu.
+func (g *guest) wait() {
+	g.limit = time.AfterFunc(g.lobby.patience, func() { _ = g.Close() })
+}
+
+// begin takes a guest whose console begins out of the lobby.
+func (g *guest) begin() {
+	g.lobby.mu.Lock()
+	defer g.lobby.mu.Unlock()
+	if g.consoles++; g.consoles == 1 {
+		g.lobby.remove(g)
+	}
+}
+
+// end brings a guest whose last console has ended back.
+func (g *guest) end() {
+	g.lobby.mu.Lock()
+	if g.consoles--; g.consoles > 0 || g.gone {
+		g.lobby.mu.Unlock()
+		return
+	}
+	g.wait()
+	out := g.lobby.add(g)
+	g.lobby.mu.Unlock()
+	if out != nil {
+		_ = out.Close()
+	}
+}
+
+// Close leaves the lobby and closes the connection.
+func (g *guest) Close() error {
+	g.lobby.mu.Lock()
+	g.gone = true
+	g.lobby.remove(g)
+	g.lobby.mu.Unlock()
+	return g.Conn.Close()
+}
+
+type contextKey struct{ name string }
+
+var guestKey = &contextKey{"guest"}
+
+func guestOf(ctx charm.Context) *guest {
+	g, _ := ctx.Value(guestKey).(*guest)
+	return g
+}
+
+// The limits of one connection.
+const (
+	maxChannels = 4  // open at a time
+	maxEnv      = 32 // variables that a channel may send
+	maxRequest  = 4 << 10
+)
+
+// channel serves one channel of a connection, or refuses it when the connection
+// has its share.
+func channel(srv *charm.Server, conn *ssh.ServerConn, ch ssh.NewChannel, ctx charm.Context) {
+	g := guestOf(ctx)
+	if g == nil || !g.openChannel() {
+		_ = ch.Reject(ssh.ResourceShortage, "too many channels on this connection")
+		return
+	}
+	defer g.closeChannel()
+	charm.DefaultSessionHandler(srv, conn, filtered{ch}, ctx)
+}
+
+func (g *guest) openChannel() bool {
+	g.lobby.mu.Lock()
+	defer g.lobby.mu.Unlock()
+	if g.channels >= maxChannels {
+		return false
+	}
+	g.channels++
+	return true
+}
+
+func (g *guest) closeChannel() {
+	g.lobby.mu.Lock()
+	defer g.lobby.mu.Unlock()
+	g.channels--
+}
+
+// filtered is a channel whose requests are those of a console. All others are
+// answered "no" here: the library says yes to some, such as the forwarding of
+// the client's agent.
+type filtered struct{ ssh.NewChannel }
+
+// Accept opens the channel.
+func (f filtered) Accept() (ssh.Channel, <-chan *ssh.Request, error) {
+	ch, reqs, err := f.NewChannel.Accept()
+	if err != nil {
+		return nil, nil, err
+	}
+	passed := make(chan *ssh.Request)
+	go func() {
+		defer close(passed)
+		env := 0
+		for r := range reqs {
+			if r.Type == "env" {
+				env++
+			}
+			if !ofConsole(r, env) {
+				_ = r.Reply(false, nil) // the connection may be gone
+				continue
+			}
+			passed <- r
+		}
+	}()
+	return ch, passed, nil
+}
+
+// ofConsole reports whether a console needs the request; env counts those that
+// set a variable.
+func ofConsole(r *ssh.Request, env int) bool {
+	switch r.Type {
+	case "pty-req", "window-change", "shell", "exec", "subsystem":
+		return len(r.Payload) <= maxRequest
+	case "env":
+		return env <= maxEnv && len(r.Payload) <= maxRequest
+	}
+	return false
+}

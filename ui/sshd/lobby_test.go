@@ -1,0 +1,193 @@
+package sshd_test
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// console logs in and opens a console that answers.
+func (s *served) console(key ssh.Signer) (*ssh.Client, *terminal) {
+	s.t.Helper()
+	c, err := s.dial(ssh.PublicKeys(key))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	m := s.terminal(c)
+	m.until(m.out, "begin")
+	return c, m
+}
+
+// Connections that send nothing push each other out, and nobody who comes with a
+// key; the first few stay until they time out.
+func TestIdleConnections(t *testing.T) {
+	s := serve(t, 0)
+	var idle []net.Conn
+	for range 300 {
+		conn, err := net.Dial("tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		idle = append(idle, conn)
+	}
+	_, first := s.console(s.ana)
+	_, second := s.console(s.ben)
+	first.press("a")
+	first.until(first.out, "key a")
+	second.press("b")
+	second.until(second.out, "key b")
+	// 300 came and 64 can wait: at least 236 were dropped, which their readers see.
+	dropped := make(chan struct{}, len(idle))
+	for _, conn := range idle {
+		go func() {
+			buf := make([]byte, 256)
+			for {
+				if _, err := conn.Read(buf); err != nil {
+					break
+				}
+			}
+			dropped <- struct{}{}
+		}()
+	}
+	for range 300 - 64 {
+		wait(t, "the end of an idle connection", dropped)
+	}
+}
+
+// A reader that logs in and opens nothing keeps nobody out, and ends no console.
+func TestIdleLogins(t *testing.T) {
+	s := serve(t, 0)
+	_, before := s.console(s.ana)
+	for range 80 {
+		c, err := s.dial(ssh.PublicKeys(s.ben))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	_, after := s.console(s.ana)
+	for _, m := range []*terminal{before, after} {
+		m.press("a")
+		m.until(m.out, "key a")
+	}
+}
+
+// A login without a console ends; one with a console stays, and so does a
+// connection until its last console has ended.
+func TestPatience(t *testing.T) {
+	s := servePatient(t, 0, 50*time.Millisecond)
+	_, open := s.console(s.ana)
+	idle, err := s.dial(ssh.PublicKeys(s.ben))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- idle.Wait() }()
+	if err := wait(t, "the end of a login without a console", ended); err == nil {
+		t.Error("it ends without an error")
+	}
+	open.press("a")
+	open.until(open.out, "key a")
+	c, left := s.console(s.ana)
+	left.press("q")
+	go func() { ended <- c.Wait() }()
+	wait(t, "the end of a connection whose console has ended", ended)
+	open.press("b")
+	open.until(open.out, "key b")
+}
+
+// One connection has a few channels at a time, however many it asks for.
+func TestChannels(t *testing.T) {
+	s := serve(t, 0)
+	c, console := s.console(s.ana)
+	var open []ssh.Channel
+	refused := 0
+	for range 50 {
+		ch, reqs, err := c.OpenChannel("session", nil)
+		var no *ssh.OpenChannelError
+		switch {
+		case err == nil:
+			go ssh.DiscardRequests(reqs)
+			open = append(open, ch)
+		case errors.As(err, &no) && no.Reason == ssh.ResourceShortage:
+			refused++
+		default:
+			t.Fatal(err)
+		}
+	}
+	if len(open) != 3 || refused != 47 { // and the console
+		t.Errorf("%d channels open and %d refused, want 3 and 47", len(open), refused)
+	}
+	console.press("a")
+	console.until(console.out, "key a")
+	for _, ch := range open {
+		if err := ch.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.Now().Add(limit); ; { // its place comes back when the server has seen the end
+		if ch, _, err := c.OpenChannel("session", nil); err == nil {
+			_ = ch.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a closed channel keeps its place")
+		}
+	}
+}
+
+// A session takes the requests of a console and no others; what it sends is bounded.
+func TestRequests(t *testing.T) {
+	s := serve(t, 0)
+	c, err := s.dial(ssh.PublicKeys(s.ana))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ch, reqs, err := c.OpenChannel("session", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go ssh.DiscardRequests(reqs)
+	env := ssh.Marshal(struct{ Name, Value string }{"LANG", "C"})
+	for _, tt := range []struct {
+		kind    string
+		payload []byte
+		want    bool
+	}{
+		{"auth-agent-req@openssh.com", nil, false},
+		{"x11-req", nil, false},
+		{"break", nil, false},
+		{"env", ssh.Marshal(struct{ Name, Value string }{"LANG", string(make([]byte, 8<<10))}), false},
+		{"env", env, true},
+	} {
+		if ok, err := ch.SendRequest(tt.kind, true, tt.payload); err != nil || ok != tt.want {
+			t.Errorf("%s of %d bytes is answered %v, %v; want %v", tt.kind, len(tt.payload), ok, err, tt.want)
+		}
+	}
+	taken := 0
+	for range 100 {
+		ok, err := ch.SendRequest("env", true, env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			taken++
+		}
+	}
+	if taken >= 32 {
+		t.Errorf("%d more variables are taken", taken)
+	}
+	if ok, err := ch.SendRequest("pty-req", true, ssh.Marshal(struct {
+		Term                       string
+		Columns, Rows, Width, High uint32
+		Modes                      string
+	}{"xterm", 80, 24, 0, 0, ""})); err != nil || !ok {
+		t.Errorf("a terminal is answered %v, %v", ok, err)
+	}
+}
