@@ -24,6 +24,8 @@ var layers = []layer{
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},
+	{"internal/privatefile", nil},
+	{"internal/bearer", []string{"internal/privatefile", "model"}},
 	{"internal/drafts", []string{"internal"}},
 	{"internal/atomicfile", []string{"internal/atomicfile"}},
 	{"model", nil},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"memdesk/internal/privatefile"
 	"memdesk/model"
 )
 
@@ -186,15 +187,22 @@ func ConfigPath(flag string, env func(string) string) (path string, explicit boo
 	return filepath.Join(dir, "memdesk", "config.toml"), false
 }
 
+// maxConfig is the largest configuration, in bytes.
+const maxConfig = 4 << 20
+
 // LoadConfig reads and checks a file against the registry. An absent file is an
-// empty configuration unless explicit.
+// empty configuration unless explicit. A file that others can change is refused:
+// it says who may change memory, and names programs that run.
 func LoadConfig(reg *Registry, path string, explicit bool, env func(string) string) (Config, error) {
 	if path == "" {
 		return Config{}, nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := privatefile.Read(path, privatefile.Unwritable, maxConfig)
 	if errors.Is(err, os.ErrNotExist) && !explicit {
 		return Config{}, nil
+	}
+	if errors.Is(err, privatefile.ErrShared) {
+		return Config{}, model.E(model.InvalidInput, "config", fmt.Errorf("%s: %w", path, err))
 	}
 	if err != nil {
 		return Config{}, model.Errorf(model.InvalidInput, "config", "%s cannot be read: %s", path, reason(err))

@@ -87,6 +87,10 @@ func (r *Registry) Names() []string {
 // variableName is what an environment variable is called.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
+// kindLike is what a mistyped kind looks like. Anything else after --open is not
+// repeated.
+var kindLike = regexp.MustCompile(`^[a-z-]{1,16}$`)
+
 // ParseOpen turns --open flags into store blocks. The name is the kind, then
 // kind-2 and so on; relative locations start at dir.
 func ParseOpen(reg *Registry, flags []string, dir string, env func(string) string) ([]StoreConfig, error) {
@@ -96,12 +100,14 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 		kind, location, ok := strings.Cut(f, "=")
 		k, known := reg.Kind(kind)
 		switch {
-		case !ok:
-			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: write KIND=LOCATION; kinds are %s", f, strings.Join(reg.Names(), ", "))
+		case !ok: // the value is not repeated: a location may hold a secret in the wrong place
+			return nil, model.Errorf(model.InvalidInput, "open", "--open takes KIND=LOCATION; kinds are %s", strings.Join(reg.Names(), ", "))
+		case !known && !kindLike.MatchString(kind):
+			return nil, model.Errorf(model.InvalidInput, "open", "--open: there is no such kind; there are %s", strings.Join(reg.Names(), ", "))
 		case !known:
-			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: unknown kind %q; there are %s", f, kind, strings.Join(reg.Names(), ", "))
+			return nil, model.Errorf(model.InvalidInput, "open", "--open: unknown kind %q; there are %s", kind, strings.Join(reg.Names(), ", "))
 		case (k.NeedsPath || k.Variable) && location == "":
-			return nil, model.Errorf(model.InvalidInput, "open", "--open %q: a location is missing: %s", f, k.Location)
+			return nil, model.Errorf(model.InvalidInput, "open", "--open %s=: a location is missing: %s", kind, k.Location)
 		}
 		count[kind]++
 		name := kind

@@ -1,11 +1,12 @@
 package backends
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
+	"memdesk/internal/privatefile"
 	"memdesk/model"
 )
 
@@ -36,32 +37,18 @@ func readSecret(e Env, name, env, file string) (model.Secret, error) {
 			get = os.Getenv
 		}
 		v := get(env)
-		if v == "" {
-			return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_env: the variable %s is not set", name, env)
+		if v == "" { // its name is not repeated: it may be the secret itself, given in the wrong place
+			return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_env: the environment variable that it names is not set; it takes the name of a variable, never the secret", name)
 		}
 		return model.NewSecret(v), nil
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file cannot be read: %s", name, reason(err))
-	}
-	defer f.Close() // opened for reading: closing loses nothing
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file cannot be read: %s", name, reason(err))
-	case !info.Mode().IsRegular():
-		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file is no regular file", name)
-	case info.Mode().Perm()&0o077 != 0:
-		return model.Secret{}, model.Errorf(model.PermissionDenied, "open", "%s_file may be read by others (mode %04o): chmod 600 it", name, info.Mode().Perm())
-	}
-	data, err := io.ReadAll(io.LimitReader(f, secretLimit+1))
+	data, err := privatefile.Read(file, privatefile.Unreadable, secretLimit)
 	v := strings.TrimRight(string(data), "\r\n")
 	switch {
+	case errors.Is(err, privatefile.ErrShared):
+		return model.Secret{}, model.E(model.PermissionDenied, "open", fmt.Errorf("%s_file: %w", name, err))
 	case err != nil:
 		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file cannot be read: %s", name, reason(err))
-	case len(data) > secretLimit:
-		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file is larger than %d bytes", name, secretLimit)
 	case v == "":
 		return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_file is empty", name)
 	}

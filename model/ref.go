@@ -118,3 +118,21 @@ func unhex(c byte) (byte, bool) {
 	}
 	return 0, false
 }
+
+// The bounds of an id that comes from outside: bytes, and parts divided by /.
+const (
+	MaxID       = 4 << 10
+	MaxIDLevels = 64
+)
+
+// CheckID is InvalidInput for an id that no store has made: one that is too long or
+// too deep. It does not repeat the id.
+func CheckID(id string) error {
+	if len(id) > MaxID {
+		return Errorf(InvalidInput, "id", "an id of %d bytes: %d are the most", len(id), MaxID)
+	}
+	if n := strings.Count(id, "/") + 1; n > MaxIDLevels {
+		return Errorf(InvalidInput, "id", "an id of %d levels: %d are the most", n, MaxIDLevels)
+	}
+	return nil
+}

@@ -1,26 +1,23 @@
 package remote
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
+	"memdesk/internal/bearer"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
 // Caller is somebody who may use a served store.
-type Caller struct {
-	Name  string // for the audit log of the serving side
-	Token model.Secret
-}
+type Caller = bearer.Caller
 
 // ServeConfig says what is served to whom.
 type ServeConfig struct {
@@ -31,8 +28,8 @@ type ServeConfig struct {
 	Callers []Caller
 	// Timeout of one call that is no stream; 0 means 30 s.
 	Timeout time.Duration
-	// Concurrent is the most calls at a time, 0 means 64; more are RateLimited.
-	Concurrent int
+	// Limits bound what callers take; more is RateLimited.
+	Limits bearer.Limits
 }
 
 // Handler serves a store. It answers JSON only, never a path of the machine or a
@@ -41,46 +38,38 @@ func Handler(c ServeConfig) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = 30 * time.Second
 	}
-	if c.Concurrent == 0 {
-		c.Concurrent = 64
-	}
-	h := &handler{cfg: c, slots: make(chan struct{}, c.Concurrent)}
+	h := &handler{cfg: c, door: bearer.New(c.Callers, c.Limits), stores: map[string]model.Store{}}
 	for _, caller := range c.Callers {
 		if caller.Token.IsSet() {
-			h.callers = append(h.callers, known{sha256.Sum256([]byte(caller.Token.Reveal())), c.Store(caller)})
+			h.stores[caller.Name] = c.Store(caller)
 		}
 	}
 	return h
 }
 
 type handler struct {
-	cfg     ServeConfig
-	callers []known
-	slots   chan struct{}
-}
-
-type known struct {
-	token [sha256.Size]byte
-	store model.Store
+	cfg    ServeConfig
+	door   *bearer.Door
+	stores map[string]model.Store // by the caller's name
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	store, ok := h.admit(r)
-	if !ok {
+	guest := h.door.Admit(r)
+	if guest == nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "a bearer token is needed that this server knows"))
 		return
 	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	default:
-		fail(w, model.Errorf(model.RateLimited, "serve", "more than %d calls at a time: try again", h.cfg.Concurrent))
+	call, err := guest.Begin()
+	if err != nil {
+		fail(w, err)
 		return
 	}
+	defer call.End()
+	store := h.stores[guest.Name]
 	rt, found := routeOf(r.URL.Path)
 	switch {
 	case !found:
@@ -91,12 +80,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !rt.has(store):
 		refuse(w, http.StatusNotImplemented, model.Errorf(model.Unsupported, "serve", "the store has no %s", rt.Facet))
 	default:
-		h.answer(w, r, rt, store)
+		h.answer(w, r, rt, store, call)
 	}
 }
 
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, rt route, store model.Store) {
-	body, err := readBody(w, r)
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, rt route, store model.Store, in *bearer.Call) {
+	body, err := readBody(w, r, rt, in)
 	if err != nil {
 		fail(w, err)
 		return
@@ -115,45 +104,21 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, rt route, store
 	write(w, http.StatusOK, out)
 }
 
-// admit finds the caller of a token. All are compared, in constant time.
-func (h *handler) admit(r *http.Request) (model.Store, bool) {
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	sum := sha256.Sum256([]byte(token))
-	found := -1
-	for i, c := range h.callers {
-		if subtle.ConstantTimeCompare(sum[:], c.token[:]) == 1 {
-			found = i
-		}
-	}
-	if !ok || token == "" || found < 0 {
-		return model.Store{}, false
-	}
-	return h.callers[found].store, true
-}
-
-func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, rt route, in *bearer.Call) ([]byte, error) {
 	if r.Method == http.MethodGet {
 		return nil, nil
 	}
 	if t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.TrimSpace(t) != "application/json" {
 		return nil, model.Errorf(model.InvalidInput, "serve", "the request must be application/json")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, model.Errorf(model.InvalidInput, "serve", "the request is larger than %d bytes", MaxBody)
-	case err != nil:
-		return nil, model.Errorf(model.Unavailable, "serve", "the request did not arrive whole")
-	}
-	return body, nil
+	return in.Body(w, r, rt.limit())
 }
 
 // decode reads a request; a field that is not known is an error, because it may
 // have meant something.
 func decode[T any](body []byte) (T, error) {
 	var v T
-	d := json.NewDecoder(strings.NewReader(string(body)))
+	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&v); err != nil {
 		return v, model.Errorf(model.InvalidInput, "serve", "the request is not what the call takes: %s", plain(err))
@@ -161,7 +126,45 @@ func decode[T any](body []byte) (T, error) {
 	if d.More() {
 		return v, model.Errorf(model.InvalidInput, "serve", "the request holds more than one object")
 	}
-	return v, nil
+	return v, checkFields(reflect.ValueOf(v))
+}
+
+// MaxField is the most bytes of a field that is no content, query or cursor.
+const MaxField = 4 << 10
+
+// checkFields bounds what a request names before a store sees it: a store pays for
+// the length and the depth of an id, and errors repeat it.
+func checkFields(v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Type == reflect.TypeFor[content]() || f.Name == "Query" || f.Name == "Cursor" || f.Name == "Value" {
+				continue // bounded by the request
+			}
+			if err := checkFields(v.Field(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return checkFields(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := checkFields(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.String:
+		if v.Type() == reflect.TypeFor[id]() {
+			return model.CheckID(v.String())
+		}
+		if v.Len() > MaxField {
+			return model.Errorf(model.InvalidInput, "serve", "a field of %d bytes: %d are the most", v.Len(), MaxField)
+		}
+	}
+	return nil
 }
 
 // plain is a decoder's message without what it quotes of the request.

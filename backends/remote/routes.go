@@ -21,6 +21,17 @@ type route struct {
 	stream func(ctx context.Context, s model.Store, body []byte, yield func(line) bool) (problems []string, err error)
 }
 
+// limit is the most bytes of a request: a document, a list of ids, or a few fields.
+func (r route) limit() int64 {
+	switch r.Path {
+	case "/v1/retain":
+		return MaxBody
+	case "/v1/falls", "/v1/concerning":
+		return 16 << 20
+	}
+	return 256 << 10
+}
+
 func routeOf(path string) (route, bool) {
 	i := slices.IndexFunc(routes, func(r route) bool { return r.Path == path })
 	if i < 0 {

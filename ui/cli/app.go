@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"charm.land/fang/v2"
@@ -41,9 +42,10 @@ type Program struct {
 
 // Run executes one command and returns its exit code.
 func (p Program) Run(ctx context.Context) int {
-	out := bufio.NewWriterSize(p.Stdout, 64<<10)
+	var mu sync.Mutex
+	out := &lines{mu: &mu, w: p.Stdout}
 	a := &app{Program: p, out: out, text: escaper(p.Env)}
-	a.errw = a.text.NewWriter(p.Stderr)
+	a.errw = a.text.NewWriter(locked{&mu, p.Stderr})
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
@@ -94,7 +96,7 @@ func escaper(env func(string) string) safetext.Escaper {
 // app is one run of the program.
 type app struct {
 	Program
-	out     *bufio.Writer
+	out     *lines
 	errw    io.Writer
 	text    safetext.Escaper
 	flags   globalFlags

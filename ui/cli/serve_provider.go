@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -10,14 +9,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/bearer"
+	"memdesk/internal/privatefile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -63,7 +62,7 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	}
 	var certificate *tls.Config
 	if f.cert != "" || f.key != "" {
-		pair, err := tls.LoadX509KeyPair(backends.ExpandPath(f.cert, a.Dir, a.Env), backends.ExpandPath(f.key, a.Dir, a.Env))
+		pair, err := a.certificate(f.cert, f.key)
 		if err != nil {
 			return usage("the certificate cannot be used: %v", err)
 		}
@@ -88,6 +87,22 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	}
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
 	return listenUntil(ctx, l, backends.Serve(callers, func(c backends.Caller) model.Store { return served[c.Name] }))
+}
+
+// maxPEM is the largest certificate or key file, in bytes.
+const maxPEM = 1 << 20
+
+// certificate reads a certificate and its key, which only its owner may read.
+func (a *app) certificate(cert, key string) (tls.Certificate, error) {
+	certPEM, err := privatefile.Read(backends.ExpandPath(cert, a.Dir, a.Env), privatefile.Unwritable, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyPEM, err := privatefile.Read(backends.ExpandPath(key, a.Dir, a.Env), privatefile.Unreadable, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certPEM, keyPEM)
 }
 
 // served opens the store once per caller, so that every change stands under the
@@ -163,43 +178,11 @@ func (a *app) callers(s *session, file string) ([]backends.Caller, string, error
 	return out, file, err
 }
 
-// shortestToken keeps out what can be guessed.
-const shortestToken = 20
-
-// readTokens reads lines "NAME TOKEN"; # begins a comment.
+// readTokens is bearer.ReadTokens with the exit code of a wrong setting.
 func readTokens(file string) ([]backends.Caller, error) {
-	f, err := os.Open(file)
+	out, err := bearer.ReadTokens(file)
 	if err != nil {
-		return nil, usage("the tokens cannot be read: %v", err)
-	}
-	defer f.Close() // opened for reading
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, usage("the file of tokens must be a regular file that only its owner may read: chmod 600 it")
-	}
-	var out []backends.Caller
-	in := bufio.NewScanner(f)
-	for n := 1; in.Scan(); n++ {
-		text := strings.TrimSpace(in.Text())
-		if text == "" || strings.HasPrefix(text, "#") {
-			continue
-		}
-		name, token, ok := strings.Cut(text, " ")
-		token = strings.TrimSpace(token)
-		switch {
-		case !ok || strings.ContainsAny(token, " \t"):
-			return nil, usage("line %d of the tokens is not NAME TOKEN", n)
-		case len(token) < shortestToken:
-			return nil, usage("line %d of the tokens: a token needs %d characters or more", n, shortestToken)
-		case slices.ContainsFunc(out, func(c backends.Caller) bool { return c.Name == name }):
-			return nil, usage("line %d of the tokens: the name is taken by an earlier line", n)
-		}
-		out = append(out, backends.Caller{Name: name, Token: model.NewSecret(token)})
-	}
-	if err := in.Err(); err != nil {
-		return nil, usage("the tokens cannot be read: %v", err)
-	}
-	if len(out) == 0 {
-		return nil, usage("the file of tokens holds none")
+		return nil, usage("%v", err)
 	}
 	return out, nil
 }

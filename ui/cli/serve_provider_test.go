@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"memdesk/backends"
@@ -109,11 +110,17 @@ func TestServeProviderRefuses(t *testing.T) {
 		return path
 	}
 	good := write("good", "a 0123456789abcdefghij\n", 0o600)
+	pipe := filepath.Join(d.dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, args := range map[string][]string{
 		"readable by others": {"--tokens", write("open", "a 0123456789abcdefghij\n", 0o644)},
 		"short":              {"--tokens", write("short", "a short\n", 0o600)},
 		"no name":            {"--tokens", write("noname", "0123456789abcdefghij\n", 0o600)},
 		"twice":              {"--tokens", write("twice", "a 0123456789abcdefghij\na 0123456789abcdefghik\n", 0o600)},
+		"a pipe":             {"--tokens", pipe},
+		"a certificate pipe": {"--tokens", good, "--tls-cert", pipe, "--tls-key", pipe},
 		"none":               {"--tokens", write("none", "# nobody\n", 0o600)},
 		"absent":             {"--tokens", filepath.Join(d.dir, "absent")},
 		"in clear":           {"--tokens", good, "--listen", "0.0.0.0:0"},
@@ -122,6 +129,26 @@ func TestServeProviderRefuses(t *testing.T) {
 		r := d.bare(append([]string{"--open", "crewship=" + d.mem, "serve", "provider"}, args...)...)
 		if r.code != 2 || r.err == "" || strings.Contains(r.err, "0123456789abcdefghij") {
 			t.Errorf("%s: exit %d, %q", name, r.code, r.err)
+		}
+	}
+}
+
+// TestConfigurationThatOthersChange: a file that anybody can write is refused by
+// every command, also by the one that checks it.
+func TestConfigurationThatOthersChange(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(d.dir, "c.toml")
+	if err := os.WriteFile(path, []byte("[[store]]\nkind = \"inmem\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for mode, code := range map[os.FileMode]int{0o644: 0, 0o666: 2} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"config", "check"}, {"stores"}} {
+			if r := d.bare(append([]string{"--config", path}, args...)...); r.code != code {
+				t.Errorf("mode %04o, %v: exit %d, %s", mode, args, r.code, r.err)
+			}
 		}
 	}
 }

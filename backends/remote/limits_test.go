@@ -1,0 +1,159 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"memdesk/backends/hypergraph/inmem"
+	"memdesk/backends/remote"
+	"memdesk/internal/bearer"
+	"memdesk/model"
+)
+
+// far is a server whose store counts the operations that reach it.
+func far(t *testing.T, callers ...string) (url string, reached func() int) {
+	t.Helper()
+	var mu sync.Mutex
+	n := 0
+	store := graph(inmem.New(nil), false).Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		mu.Lock()
+		n++
+		mu.Unlock()
+		return next(ctx)
+	})
+	cfg := remote.ServeConfig{Store: func(remote.Caller) model.Store { return store }}
+	for _, c := range callers {
+		cfg.Callers = append(cfg.Callers, bearer.Caller{Name: c, Token: model.NewSecret(token + c)})
+	}
+	srv := httptest.NewServer(remote.Handler(cfg))
+	t.Cleanup(srv.Close)
+	return srv.URL, func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return n
+	}
+}
+
+func send(t *testing.T, url, caller, path string, body io.Reader) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token+caller)
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// What a request names is bounded before a store sees it, and never repeated.
+func TestFieldsAreBounded(t *testing.T) {
+	url, reached := far(t, "a")
+	retain := func(field, value string) string {
+		return fmt.Sprintf(`{%q:%q,"mode":"replace","content":"x","tier":"task"}`, field, value)
+	}
+	long, deep := strings.Repeat("d", 5000), strings.Repeat("d/", 20000)
+	for _, tt := range []struct{ path, body string }{
+		{"/v1/retain", `{"id":"` + deep + `x.md","mode":"replace","content":"x"}`},
+		{"/v1/retain", `{"id":"` + strings.Repeat("d/", 64) + `x.md","mode":"replace","content":"x"}`},
+		{"/v1/retain", `{"id":"` + long + `","mode":"replace","content":"x"}`},
+		{"/v1/retain", retain("key", long)}, {"/v1/retain", retain("agent_id", long)}, {"/v1/retain", retain("if_match", long)},
+		{"/v1/retain", `{"mode":"replace","content":"x","tier":"` + long + `"}`},
+		{"/v1/retain", `{"mode":"replace","content":"x","tier":"task","meta":[{"name":"` + long + `","value":"x"}]}`},
+		{"/v1/forget", `{"id":"` + deep + `"}`}, {"/v1/forget", `{"data_subject_id":"` + long + `"}`},
+		{"/v1/read", `{"id":"` + deep + `"}`}, {"/v1/falls", `{"ids":["a","` + deep + `"]}`},
+		{"/v1/recall", `{"query":"x","workspace_id":"` + long + `"}`},
+	} {
+		status, body := send(t, url, "a", tt.path, strings.NewReader(tt.body))
+		if status != http.StatusBadRequest || len(body) > 500 {
+			t.Errorf("%s with %.40s…: %d %.200s", tt.path, tt.body, status, body)
+		}
+	}
+	if n := reached(); n != 0 {
+		t.Errorf("%d operations reached the store", n)
+	}
+	id := strings.Repeat("d/", 63) + "x"
+	if status, body := send(t, url, "a", "/v1/read", strings.NewReader(`{"id":"`+id+`"}`)); status != http.StatusNotFound || reached() != 1 {
+		t.Errorf("an id within the bounds: %d %s", status, body)
+	}
+	large := strings.Repeat("harbour lights ", 100_000)
+	if status, body := send(t, url, "a", "/v1/retain", strings.NewReader(`{"mode":"replace","tier":"task","content":"`+large+`"}`)); status != 200 {
+		t.Errorf("a document of %d bytes: %d %s", len(large), status, body)
+	}
+}
+
+// Large requests of a call that takes a few fields cost no memory.
+func TestLargeRequestsOfSmallCalls(t *testing.T) {
+	url, reached := far(t, "a")
+	body := append([]byte(`{"id":"`), bytes.Repeat([]byte("x"), 32<<20)...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/read", struct{ io.Reader }{bytes.NewReader(body)}) // length unknown
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.Header.Set("Authorization", "Bearer "+token+"a")
+			req.Header.Set("Content-Type", "application/json")
+			res, err := http.DefaultClient.Do(req)
+			if err != nil { // the server closed before all was sent
+				return
+			}
+			defer res.Body.Close()
+			if res.StatusCode != http.StatusBadRequest {
+				t.Errorf("status %d", res.StatusCode)
+			}
+		})
+	}
+	wg.Wait()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 32<<20 {
+		t.Errorf("ten requests allocated %d bytes", got)
+	}
+	if reached() != 0 {
+		t.Error("one reached the store")
+	}
+}
+
+// Slow requests of one caller keep out that caller only.
+func TestSlowRequests(t *testing.T) {
+	url, _ := far(t, "a", "b")
+	host := strings.TrimPrefix(url, "http://")
+	for range bearer.Calls {
+		conn, err := net.Dial("tcp", host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "POST /v1/retain HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %sa\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{", token)
+	}
+	body := `{"mode":"replace","tier":"task","content":"x"}`
+	for status := 0; status != http.StatusTooManyRequests; { // until the slow ones have arrived
+		status, _ = send(t, url, "a", "/v1/retain", strings.NewReader(body))
+	}
+	for range 20 {
+		if status, answer := send(t, url, "b", "/v1/retain", strings.NewReader(body)); status != 200 {
+			t.Fatalf("another caller: %d %s", status, answer)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+// Package bearer knows the callers of a served store by their tokens and bounds
+// what one of them can take from the others: calls at a time and bytes in
+// memory. Whatever memdesk serves to agents over HTTP stands behind it.
+package bearer
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"memdesk/model"
+)
+
+// Caller is somebody who may come in with a token.
+type Caller struct {
+	Name   string // for the audit log of the serving side
+	Token  model.Secret
+	Scopes []string // agents-door.md AD4; nil means all
+}
+
+// Limits bound calls and bytes. A share is what one caller may have of the whole,
+// so that no caller can keep out another; 0 is the default.
+type Limits struct {
+	Calls, CallShare int   // at a time
+	Bytes, ByteShare int64 // of request bodies held at a time
+}
+
+// The defaults.
+const (
+	Calls     = 64
+	CallShare = 16
+	Bytes     = 320 << 20
+	ByteShare = 160 << 20
+)
+
+// Door admits callers. It is safe for concurrent use.
+type Door struct {
+	limits Limits
+	guests []*Guest
+
+	mu    sync.Mutex
+	calls int
+	bytes int64
+}
+
+// Guest is a caller with what the door has given to it.
+type Guest struct {
+	Caller
+	door *Door
+	sum  [sha256.Size]byte
+
+	calls int // under door.mu, as bytes
+	bytes int64
+}
+
+// New makes a door for the callers whose token is set.
+func New(callers []Caller, l Limits) *Door {
+	if l.Calls == 0 {
+		l.Calls = Calls
+	}
+	if l.CallShare == 0 {
+		l.CallShare = min(CallShare, l.Calls)
+	}
+	if l.Bytes == 0 {
+		l.Bytes = Bytes
+	}
+	if l.ByteShare == 0 {
+		l.ByteShare = min(ByteShare, l.Bytes)
+	}
+	d := &Door{limits: l}
+	for _, c := range callers {
+		if c.Token.IsSet() {
+			d.guests = append(d.guests, &Guest{Caller: c, door: d, sum: sha256.Sum256([]byte(c.Token.Reveal()))})
+		}
+	}
+	return d
+}
+
+// Admit finds the caller of a request's token, or nil. All tokens are compared, in
+// constant time. A token counts in the header only, never in the query.
+func (d *Door) Admit(r *http.Request) *Guest {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || token == "" {
+		return nil
+	}
+	sum := sha256.Sum256([]byte(token))
+	var found *Guest
+	for _, g := range d.guests {
+		if subtle.ConstantTimeCompare(sum[:], g.sum[:]) == 1 {
+			found = g
+		}
+	}
+	return found
+}
+
+// Call is one call of a caller, from Begin to End.
+type Call struct {
+	guest *Guest
+	bytes int64
+	once  sync.Once
+}
+
+// Begin counts a call. It is RateLimited when the caller, or all together, have too
+// many. The caller of Begin calls End.
+func (g *Guest) Begin() (*Call, error) {
+	d := g.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case g.calls >= d.limits.CallShare:
+		return nil, model.Errorf(model.RateLimited, "serve", "more than %d calls of one caller at a time: try again", d.limits.CallShare)
+	case d.calls >= d.limits.Calls:
+		return nil, model.Errorf(model.RateLimited, "serve", "more than %d calls at a time: try again", d.limits.Calls)
+	}
+	g.calls++
+	d.calls++
+	return &Call{guest: g}, nil
+}
+
+// End gives back what the call held.
+func (c *Call) End() {
+	c.once.Do(func() {
+		d := c.guest.door
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		c.guest.calls--
+		d.calls--
+		c.guest.bytes -= c.bytes
+		d.bytes -= c.bytes
+	})
+}
+
+// take counts bytes before they are held.
+func (c *Call) take(n int64) error {
+	d := c.guest.door
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if c.guest.bytes+n > d.limits.ByteShare || d.bytes+n > d.limits.Bytes {
+		return model.Errorf(model.RateLimited, "serve", "too many bytes of requests at a time: try again")
+	}
+	c.bytes += n
+	c.guest.bytes += n
+	d.bytes += n
+	return nil
+}
+
+// Body reads the body of a request, at most limit bytes; they count until End. More
+// is InvalidInput.
+func (c *Call) Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, tooLarge(limit)
+	}
+	in := http.MaxBytesReader(w, r.Body, limit)
+	var out bytes.Buffer
+	step := int64(4 << 10)
+	for {
+		if err := c.take(step); err != nil {
+			return nil, err
+		}
+		n, err := io.CopyN(&out, in, step)
+		var large *http.MaxBytesError
+		switch {
+		case errors.As(err, &large):
+			return nil, tooLarge(limit)
+		case errors.Is(err, io.EOF):
+			return out.Bytes(), nil
+		case err != nil || n < step:
+			return nil, model.Errorf(model.Unavailable, "serve", "the request did not arrive whole")
+		}
+		step = min(2*step, 1<<20)
+	}
+}
+
+func tooLarge(limit int64) error {
+	return model.E(model.InvalidInput, "serve", fmt.Errorf("the request is larger than %d bytes", limit))
+}

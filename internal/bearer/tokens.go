@@ -1,0 +1,98 @@
+package bearer
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"memdesk/internal/privatefile"
+	"memdesk/model"
+)
+
+// The scopes of a caller (agents-door.md AD4).
+const (
+	ScopeRecall = "memory:recall"
+	ScopeRetain = "memory:retain"
+	ScopeForget = "memory:forget"
+	ScopeHealth = "memory:health"
+)
+
+// Scopes are all of them.
+var Scopes = []string{ScopeRecall, ScopeRetain, ScopeForget, ScopeHealth}
+
+const (
+	shortestToken = 20 // keeps out what can be guessed
+	maxTokenFile  = 1 << 20
+)
+
+// ReadTokens reads lines "NAME TOKEN [SCOPE,…]"; # begins a comment. The file must
+// be readable by its owner only. Without a third field a caller has all scopes.
+func ReadTokens(file string) ([]Caller, error) {
+	data, err := privatefile.Read(file, privatefile.Unreadable, maxTokenFile)
+	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, fmt.Errorf("the tokens cannot be read: %w", err)
+	}
+	var out []Caller
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		c, err := parseToken(line)
+		if err == nil && slices.ContainsFunc(out, func(o Caller) bool { return o.Name == c.Name }) {
+			err = errors.New("the name is taken by an earlier line")
+		}
+		if err == nil && slices.ContainsFunc(out, func(o Caller) bool { return o.Token.Reveal() == c.Token.Reveal() }) {
+			err = errors.New("the token is taken by an earlier line")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d of the tokens: %w", n, err)
+		}
+		out = append(out, c)
+	}
+	if len(out) == 0 {
+		return nil, errors.New("the file of tokens holds none")
+	}
+	return out, nil
+}
+
+func parseToken(line string) (Caller, error) {
+	f := strings.Fields(line)
+	if len(f) < 2 || len(f) > 3 {
+		return Caller{}, errors.New("it is not NAME TOKEN [SCOPES]")
+	}
+	if len(f[1]) < shortestToken {
+		return Caller{}, fmt.Errorf("a token needs %d characters or more", shortestToken)
+	}
+	c := Caller{Name: f[0], Token: model.NewSecret(f[1])}
+	if len(f) == 3 {
+		scopes, err := ParseScopes(f[2])
+		if err != nil {
+			return Caller{}, err
+		}
+		c.Scopes = scopes
+	}
+	return c, nil
+}
+
+// ParseScopes reads a list divided by commas.
+func ParseScopes(list string) ([]string, error) {
+	out := strings.Split(list, ",")
+	for _, s := range out {
+		if !slices.Contains(Scopes, s) {
+			return nil, fmt.Errorf("the scopes are %s, divided by commas", strings.Join(Scopes, ", "))
+		}
+	}
+	return out, nil
+}
+
+// May reports whether the caller has a scope.
+func (c Caller) May(scope string) bool { return c.Scopes == nil || slices.Contains(c.Scopes, scope) }

@@ -1,0 +1,74 @@
+// Package privatefile reads the small files that decide who may do what:
+// configuration, tokens, secrets. It waits for nothing and trusts no file that
+// somebody else can change.
+package privatefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Others says what users other than the owner may do with a file.
+type Others int
+
+// Unreadable is for secrets: mode 0600 or stricter. Unwritable is for what
+// everybody may know and only its owner may change; it also demands that the
+// file belongs to this user or to root.
+const (
+	Unreadable Others = iota
+	Unwritable
+)
+
+// ErrShared is in the error of a file whose owner or mode lets others in.
+var ErrShared = errors.New("others have access to the file")
+
+// Read returns the bytes of a regular file, at most limit. A pipe or a device is an
+// error at once. Errors of the file system are *fs.PathError; no other error names
+// the path.
+func Read(path string, others Others, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // opened for reading: closing loses nothing
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := check(info, others); err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("the file is larger than %d bytes", limit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func check(info fs.FileInfo, others Others) error {
+	mode := info.Mode().Perm()
+	switch {
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file")
+	case others == Unreadable && mode&0o077 != 0:
+		return fmt.Errorf("%w: it may be read by others (mode %04o); run chmod 600 on it", ErrShared, mode)
+	case others == Unwritable && mode&0o022 != 0:
+		return fmt.Errorf("%w: it can be changed by others (mode %04o); run chmod go-w on it", ErrShared, mode)
+	case others == Unwritable && !trusted(info):
+		return fmt.Errorf("%w: it belongs to another user; this user or root must own it", ErrShared)
+	}
+	return nil
+}
+
+// trusted reports whether the file belongs to this user or to root.
+func trusted(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || int(st.Uid) == os.Geteuid())
+}

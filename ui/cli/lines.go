@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// lineBuffer is how many bytes of output are kept before whole lines are written.
+const lineBuffer = 64 << 10
+
+// lines buffers standard output and writes whole lines only. It shares its lock
+// with what writes to standard error, so that where both are one file no
+// diagnostic stands inside a line of data.
+type lines struct {
+	mu  *sync.Mutex
+	w   io.Writer
+	buf []byte
+	err error // the first failure; nothing is written after it
+}
+
+// Write keeps p, and writes the lines that are whole when there are many.
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buf = append(l.buf, p...)
+	if len(l.buf) >= lineBuffer {
+		l.flush(bytes.LastIndexByte(l.buf, '\n') + 1)
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	return len(p), nil
+}
+
+// WriteString is Write.
+func (l *lines) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
+
+// WriteByte is Write of one byte.
+func (l *lines) WriteByte(c byte) error {
+	_, err := l.Write([]byte{c})
+	return err
+}
+
+// Flush writes everything.
+func (l *lines) Flush() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flush(len(l.buf))
+	return l.err
+}
+
+// flush writes the first n bytes. The caller holds mu.
+func (l *lines) flush(n int) {
+	if n == 0 || l.err != nil {
+		return
+	}
+	_, l.err = l.w.Write(l.buf[:n])
+	l.buf = append(l.buf[:0], l.buf[n:]...)
+}
+
+// locked writes under a lock that others share.
+type locked struct {
+	mu *sync.Mutex
+	w  io.Writer
+}
+
+// Write is one write under the lock.
+func (l locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(p)
+}
