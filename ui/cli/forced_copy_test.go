@@ -2,12 +2,6 @@ package cli_test
 
 import (
 	"fmt"
-	"io"
-	"log"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -43,22 +37,14 @@ func TestForcedCommandDropsInACopy(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("ana "+secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to, err := url.Parse(d.provider("--tokens", tokens))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var near atomic.Bool
-	through := httputil.NewSingleHostReverseProxy(to)
-	through.ErrorLog = log.New(io.Discard, "", 0)
-	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	between := proxyTo(t, d.provider("--tokens", tokens), func() {
 		if !near.Load() {
 			<-time.After(40 * time.Millisecond)
 		}
-		through.ServeHTTP(w, r)
-	}))
-	defer between.Close()
+	})
 	open := []string{"--open", "sqlite=" + db}
-	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"TOKEN=" + secret}, append(open, "--open", "remote=TOKEN@"+between.URL, "--json", "copy", "--from", "remote", "--to", "sqlite", "--tier", "daily", "--map", "daily=session", "--yes")...)
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"TOKEN=" + secret}, append(open, "--open", "remote=TOKEN@"+between, "--json", "copy", "--from", "remote", "--to", "sqlite", "--tier", "daily", "--map", "daily=session", "--yes")...)
 	there := func() map[string]int {
 		t.Helper()
 		out := map[string]int{}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -141,24 +142,14 @@ func TestForcedCommandDropsInAnExport(t *testing.T) {
 	if err := os.WriteFile(tokens, []byte("ana "+secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	to, err := url.Parse(d.provider("--tokens", tokens))
-	if err != nil {
-		t.Fatal(err)
-	}
 	// Between the store and the console, what is asked for while the gate is shut waits.
 	var gate sync.Mutex
 	pass := func() {
 		gate.Lock()
 		defer gate.Unlock()
 	}
-	through := httputil.NewSingleHostReverseProxy(to)
-	through.ErrorLog = log.New(io.Discard, "", 0)
-	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		pass()
-		through.ServeHTTP(w, r)
-	}))
-	defer between.Close()
-	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"TOKEN=" + secret}, "--open", "remote=TOKEN@"+between.URL)
+	between := proxyTo(t, d.provider("--tokens", tokens), pass)
+	s := d.forced([]ssh.PublicKey{ana.PublicKey()}, []string{"TOKEN=" + secret}, "--open", "remote=TOKEN@"+between)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "rows.csv")
 	export := func(told ...string) *guest {
@@ -194,6 +185,30 @@ func TestForcedCommandDropsInAnExport(t *testing.T) {
 	if n := strings.Count(string(b), "\n"); err != nil || n <= notes {
 		t.Errorf("the file has %d lines: %v", n, err)
 	}
+}
+
+// proxyTo starts a server that calls pass and then hands the request on. It reads
+// the request whole first: a reverse proxy that answers before it has read the end
+// of a request closes the connection in the middle of the answer.
+func proxyTo(t *testing.T, target string, pass func()) (base string) {
+	t.Helper()
+	to, err := url.Parse(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	through := httputil.NewSingleHostReverseProxy(to)
+	through.ErrorLog = log.New(io.Discard, "", 0)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pass()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the caller is gone
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		through.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
 }
 
 // filesUnder are the files under a directory.
