@@ -38,7 +38,10 @@ import (
 //     with it, before it, by a step of its own: an edge left with fewer than two
 //     members, whatever was chosen for it. Where such an edge is on hold its members
 //     are redacted and stay under their ids.
-//  9. Everything else that concerns the subject is forgotten, quarantine entries
+//  9. An item with a field that nothing can edit and that names the person goes as a
+//     whole: a comment in bd's database.
+//  10. A work item that is assigned to the person is the team's: it is redacted.
+//  11. Everything else that concerns the subject is forgotten, quarantine entries
 //     and items that are no text in any encoding among it.
 
 // Erased stands where an identifier stood.
@@ -102,6 +105,9 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 			if sealed[f.Item.ID] && f.Layer == layerItem {
 				st.Reason += "; it cannot be edited, so it goes as a whole: another copy of the store that still holds it may bring it back"
 			}
+			if name := sealedField(m, f.Item); name != "" && f.Layer == layerItem {
+				st.Reason += "; its field " + name + " cannot be edited by the store's program, so it goes as a whole"
+			}
 			if raw(f.Item) && !editable(m, f.Item) {
 				st.Reason += "; its bytes are no text that could be edited, so it goes as a whole"
 			}
@@ -158,10 +164,12 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
-	case f.Tagged || f.Derived:
+	case f.Tagged || f.Derived, bears(m, id):
 		return Forget
-	case bears(m, id):
+	case sealedField(m, f.Item) != "" && can["forget"]:
 		return Forget
+	case s.Work != nil && (slices.Contains(f.Named, "assignee") || slices.Contains(f.Named, "owner")):
+		return Redact
 	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"):
 		return Redact
 	case mentions(m, plain(f.Item), opaque(s, f.Item.Tier)):
@@ -174,6 +182,17 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 func isSealed(s model.Store, it model.Item) bool {
 	t, ok := s.Tier(it.Tier)
 	return ok && t.Sealed && s.Capabilities()["forget"]
+}
+
+// sealedField names the first field that names the person and that nothing can edit;
+// empty where there is none.
+func sealedField(m *subject.Matcher, it model.Item) string {
+	for _, f := range it.Meta {
+		if f.Sealed && m.Names(f.Value) {
+			return f.Name
+		}
+	}
+	return ""
 }
 
 // plain is what an item says, in whatever encoding.

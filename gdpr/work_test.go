@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"memdesk/backends"
+	"memdesk/gdpr"
 )
 
 // TestErasesWorkItems takes a person out of every field of a tracker's lines, and
@@ -32,6 +35,7 @@ func TestErasesWorkItems(t *testing.T) {
 		{name: "fields of one's own", line: `{"id":"h-1","title":"t","x":{"` + ana + `":[1,"` + mail + `"],"` + name + `":{"k":["` + name + `"]}},"created_by":"` + ana + `","created_by":"` + ana + `"}`,
 			want: `{"id":"h-1","title":"t","x":{"[erased]":[1,"[erased]"],"[erased]-2":{"k":["[erased]"]}},"created_by":"[erased]","created_by":"[erased]"}`},
 		{name: "a title and who made it", line: `{"id":"h-1","title":"ask ` + name + `","created_by":"` + ana + `"}`, want: `{"id":"h-1","title":"ask [erased]","created_by":"[erased]"`},
+		{name: "a task of hers", line: `{"id":"h-1","title":"t","description":"` + name + ` does it","assignee":"` + ana + `"}`, want: `{"id":"h-1","title":"t","description":"[erased] does it"`},
 		{name: "a pair's maker", line: `{"id":"h-1","title":"t"}`, want: `{"id":"h-1","title":"t"}`,
 			deps:     `{"blockerId":"h-1","blockedId":"h-9","created_by":"` + ana + `" }` + "\n" + `{"blockerId":"h-9","blockedId":"h-1","created_by":"bob"}` + "\n",
 			wantDeps: `{"blockerId":"h-1","blockedId":"h-9","created_by":"[erased]" }` + "\n" + `{"blockerId":"h-9","blockedId":"h-1","created_by":"bob"}` + "\n"},
@@ -80,4 +84,50 @@ func text(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// bdScript answers for bd over the file bd.data: the export, a deletion, and a
+// change of one title.
+const bdScript = `#!/bin/sh
+case "$1" in
+export) cat ../bd.data ;;
+delete) for id; do :; done; grep -v "\"id\":\"$id\"" ../bd.data >../bd.next; mv ../bd.next ../bd.data; echo '{}' ;;
+update) for id; do :; done; sed "/\"id\":\"$id\"/s/ for [^\"]*/ for [erased]/" ../bd.data >../bd.next; mv ../bd.next ../bd.data; echo '[]' ;;
+*) echo "Error: unknown command $1" >&2; exit 1 ;;
+esac
+`
+
+// TestErasesThroughBD: an item whose comment names the person goes as a whole, since
+// bd edits no comment; a task and a gate that name the person in their titles stay
+// without the name, and everything else stays as it is.
+func TestErasesThroughBD(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const bystander = `{"_type":"issue","id":"h-9","title":"tea","status":"open","comments":[{"author":"bob","text":"yes"}]}` + "\n"
+	plant(t, w.dir, map[string]string{"bd": bdScript, "w/.beads/metadata.json": "{}", "bd.data": `{"_type":"issue","id":"h-1","title":"Rye for ` + name + `","status":"open"}
+{"_type":"issue","id":"h-2","title":"bread","status":"open","comments":[{"author":"bob","text":"` + name + ` called"}]}
+{"_type":"issue","id":"h-3","title":"wait for ` + name + `","issue_type":"gate","status":"open"}
+` + bystander})
+	if err := os.Chmod(filepath.Join(w.dir, "bd"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "beads", Path: filepath.Join(w.dir, "w"), Port: "cli", Command: filepath.Join(w.dir, "bd")}}
+	w.open()
+	p := w.plan(w.file().ID)
+	got := map[string]gdpr.Action{}
+	for _, sp := range p.Stores {
+		for _, st := range sp.Steps {
+			if st.Store == "s" && st.Layer == "item" {
+				got[st.ID] = st.Action
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]gdpr.Action{"h-1": gdpr.Redact, "h-2": gdpr.Forget, "h-3": gdpr.Redact}, got); diff != "" {
+		t.Errorf("the plan: %s", diff)
+	}
+	w.complete(p)
+	left := text(t, filepath.Join(w.dir, "bd.data"))
+	if strings.Contains(left, name) || !strings.Contains(left, bystander) {
+		t.Errorf("left: %s", left)
+	}
 }

@@ -28,6 +28,8 @@ type Field struct {
 	Name     string
 	Value    string
 	ReadOnly bool // shown, kept by the store, never written by memdesk
+	// Sealed: nothing can edit the field, not even Scrub; it goes with the item only.
+	Sealed bool
 }
 
 // Header is an item in a list: what can be told without reading its body.

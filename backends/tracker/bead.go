@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,18 +27,14 @@ type Bead struct {
 	Owner       string   `json:"owner,omitempty"`
 	Parent      string   `json:"parent,omitempty"`
 	// Human: somebody has to act before an agent can.
-	Human     bool      `json:"requiresHumanAction,omitempty"`
+	Human bool `json:"requiresHumanAction,omitempty"`
+	// Aside: no work to hand out, such as a gate, a message or a template.
+	Aside     bool      `json:"-"`
 	NextOwner string    `json:"nextActionOwnerKind,omitempty"`
 	Created   time.Time `json:"created"`
 	Updated   time.Time `json:"updated"`
 	Closed    time.Time `json:"closed,omitzero"`
 }
-
-// The labels in which the workflow is kept.
-const (
-	stateLabel   = "wf:state:"
-	profileLabel = "wf:profile:"
-)
 
 // The types and the priority that the published store falls back to.
 const (
@@ -64,31 +61,22 @@ func (b *Bead) Normalise() {
 			b.Parent = b.ID[:i]
 		}
 	}
-	labels := b.Labels[:0:0]
-	for _, l := range b.Labels {
-		switch {
-		case strings.TrimSpace(l) == "":
-			continue
-		case strings.HasPrefix(l, stateLabel) && b.State == "":
-			b.State = l[len(stateLabel):]
-		case strings.HasPrefix(l, profileLabel) && b.Profile == "":
-			b.Profile = l[len(profileLabel):]
-		}
-		labels = append(labels, l)
-	}
-	b.Labels = labels
+	b.Labels = slices.DeleteFunc(slices.Clone(b.Labels), func(l string) bool { return strings.TrimSpace(l) == "" })
 	if b.Labels == nil {
 		b.Labels = []string{}
 	}
-	if b.State == "" {
-		b.State = b.Status
+	state, profile := WorkflowOf(b.Labels)
+	if b.State == "" && state != "" {
+		b.State, b.Status = state, StatusOf(state) // the status is the label's shadow
 	}
+	b.Profile = cmp.Or(b.Profile, profile)
+	b.State = cmp.Or(b.State, b.Status)
 }
 
 // Queued reports whether the bead can be begun as far as its own state goes
 // (B14): the open phase, or a workflow state that waits for an agent.
 func (b Bead) Queued() bool {
-	return b.Status == DefaultStatus && !b.Human && !Terminal(b.State)
+	return b.Status == DefaultStatus && !b.Human && !b.Aside && !Terminal(b.State)
 }
 
 // Terminal reports whether a state is an end.

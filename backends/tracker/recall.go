@@ -3,6 +3,9 @@ package tracker
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
@@ -12,7 +15,8 @@ import (
 
 // Recall searches work items and memories as the published search does: the
 // query as a substring of id, title or description (B16); an item that holds
-// every word of it apart ranks lower. Every item is looked at.
+// every word of it apart ranks lower, one that says it in another text, a comment or
+// a note, lowest. Every item is looked at.
 func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	if err := a.begin(ctx, "recall", false); err != nil {
 		return model.RecallResult{}, err
@@ -45,14 +49,14 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 			break
 		}
 		title, body := v.Texts(m.at)
-		if a.rejects(title, body) {
+		if a.rejects(title, body) || m.beside != "" && a.scanner.Rejects(m.beside) {
 			res.Quarantined = append(res.Quarantined, v.ID(m.at))
 			continue
 		}
 		if len(res.Hits) == limit {
 			break
 		}
-		res.Hits = append(res.Hits, hit(v.ID(m.at), title, body, query, m.score))
+		res.Hits = append(res.Hits, hit(v.ID(m.at), title, body, query, m))
 	}
 	return res, nil
 }
@@ -62,8 +66,9 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 const recallDepth = 160
 
 type match struct {
-	at    int
-	score float64
+	at     int
+	score  float64
+	beside string // the texts beside title and body, where the match is in them
 }
 
 // matches ranks every item that the query finds, the newer first among equals.
@@ -82,7 +87,9 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 		}
 		title, body := v.Texts(i)
 		if s := score(snippet.Fold(v.ID(i)), snippet.Fold(title), snippet.Fold(body), query, words); s > 0 {
-			out = append(out, match{i, s})
+			out = append(out, match{at: i, score: s})
+		} else if beside := besideTexts(v, i, words); beside != "" && holds(snippet.Fold(title+"\n"+body+"\n"+beside), words) {
+			out = append(out, match{i, scoreBeside, beside})
 		}
 	}
 	sorting.By(out, func(x, y match) int {
@@ -93,10 +100,11 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 
 // The scores say which way an item was found; they rank nothing finer.
 const (
-	scoreID    = 1.0
-	scoreTitle = 0.9
-	scoreBody  = 0.8
-	scoreWords = 0.5
+	scoreID     = 1.0
+	scoreTitle  = 0.9
+	scoreBody   = 0.8
+	scoreWords  = 0.5
+	scoreBeside = 0.3
 )
 
 func score(id, title, body, query string, words []string) float64 {
@@ -118,14 +126,70 @@ func score(id, title, body, query string, words []string) float64 {
 	return scoreWords
 }
 
+func holds(folded string, words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(folded, w) })
+}
+
+// Hinter is a View that tells without decoding an entry whether it can hold a
+// folded word.
+type Hinter interface {
+	MayHold(i int, word string) bool
+}
+
+// besideTexts are the texts of an entry beside its title and body that people write:
+// comments, notes, names, labels; empty where they cannot hold the words.
+func besideTexts(v View, i int, words []string) string {
+	if h, ok := v.(Hinter); ok && slices.ContainsFunc(words, func(w string) bool { return !h.MayHold(i, w) }) {
+		return ""
+	}
+	r := v.Record(i)
+	if r.Kind == Line {
+		return ""
+	}
+	var out []string
+	for _, f := range r.Fields {
+		switch {
+		case slices.Contains([]string{FieldTitle, FieldStatus, FieldType, FieldPriority, FieldDepends, "dependencies", "key"}, f.Name), strings.HasSuffix(f.Name, "_at"):
+		case f.ReadOnly && (strings.HasPrefix(f.Value, "[") || strings.HasPrefix(f.Value, "{")):
+			var v any
+			if json.Unmarshal([]byte(f.Value), &v) == nil {
+				out = inner(out, v)
+			}
+		case f.Value != "":
+			out = append(out, f.Value)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// inner adds the texts inside a JSON value.
+func inner(out []string, v any) []string {
+	switch v := v.(type) {
+	case string:
+		return append(out, v)
+	case []any:
+		for _, e := range v {
+			out = inner(out, e)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			out = inner(out, v[k])
+		}
+	}
+	return out
+}
+
 // hit shows the place in the body, or the title where the body has none.
-func hit(id, title, body, query string, score float64) model.RecallSnippet {
+func hit(id, title, body, query string, m match) model.RecallSnippet {
 	text, line := snippet.Cut(body, query)
-	if line == 0 && title != "" {
+	if m.beside != "" {
+		text, _ = snippet.Cut(m.beside, query)
+		line = 0
+	} else if line == 0 && title != "" {
 		text, _ = snippet.Cut(title, query)
 	}
 	if text == "" {
 		text = id
 	}
-	return model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: score}
+	return model.RecallSnippet{ID: id, Source: id, Snippet: text, Line: line, Score: m.score}
 }

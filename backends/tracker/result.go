@@ -141,3 +141,31 @@ func ClassifyStrictly(text string) Code {
 	rest := strings.NewReplacer("lock", "").Replace(text)
 	return Classify(rest)
 }
+
+// refusals are the words with which bd and kno refuse a call, in their order; the
+// first that matches wins (beads-foolery-knots.md, The real bd and kno). A call
+// that they refuse changed nothing.
+var refusals = []struct {
+	kind  model.Kind
+	words []string
+}{
+	{model.Conflict, []string{"stale profile_etag", "cannot close", "already claimed", "invalid state transition", "terminal descendants"}},
+	{model.NotFound, []string{"no issue found", "no issues found"}},
+	{model.InvalidInput, []string{
+		"invalid ", "validation failed", "cannot be empty", "is required", "prefix mismatch", "self-dependency", "a cycle", "unknown flag", "unknown command",
+		"empty description", "unrecognized subcommand", "unexpected argument",
+	}},
+}
+
+// Refusal is the kind of a program's sentence.
+func Refusal(sentence string) model.Kind {
+	low := strings.ToLower(sentence)
+	for _, r := range refusals {
+		for _, w := range r.words {
+			if strings.Contains(low, w) {
+				return r.kind
+			}
+		}
+	}
+	return ClassifyStrictly(sentence).Kind()
+}

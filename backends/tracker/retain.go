@@ -278,6 +278,12 @@ func (r *Record) set(name, value string) {
 	r.Fields = append(r.Fields, model.Field{Name: name, Value: value})
 }
 
+// With is the record with one field set.
+func (r Record) With(name, value string) Record {
+	r.set(name, value)
+	return r
+}
+
 // checkFields looks at what changes only, so that an odd value from a foreign
 // writer never stands in the way of another edit.
 func checkFields(have, want Record) error {

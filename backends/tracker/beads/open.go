@@ -63,6 +63,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
+	s.prefix = snap.prefix()
 	statuses := statusesOf(snap)
 	if !whole {
 		why = joined(why, "the file is large: it opens by its beginning, and a status of its own that stands only further down is no tier to make new items in")
@@ -110,14 +111,14 @@ func openCLI(ctx context.Context, c Config, dir, why string) (model.Store, error
 		name = "bd"
 	}
 	b := NewCLI(command.Program{Name: name, Dir: filepath.Dir(dir)})
-	snap, err := b.view(ctx)
+	v, err := b.view(ctx)
 	if err != nil {
 		return model.Store{}, err
 	}
 	files := NewStore(dir, c)
 	files.export = true
 	store := tracker.Adapt(tracker.Config{
-		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(snap),
+		Name: c.Name, Kind: "beads", Location: c.Path, Backend: b, Capabilities: tracker.PresetCLI, Statuses: statusesOf(v.snapshot),
 		Memories: true, Bound: model.Bound{Workspace: c.Workspace, AgentID: c.AgentID, CrewID: c.CrewID},
 		ReadOnly: c.ReadOnly, ReadOnlyReason: c.ReadOnlyReason, Clock: files.clock, Notes: withWhy(why, cliNotes()),
 		Deviations: []model.Deviation{{Rule: "D07", Reason: "bd has no compare-and-swap: two writers with one revision may both succeed"}},

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
@@ -410,6 +411,13 @@ func (s *snapshot) Texts(i int) (title, body string) {
 		body = ""
 	}
 	return title, body
+}
+
+// MayHold reports whether the entry can hold a folded word; one that is written with
+// escapes has to be decoded to tell.
+func (s *snapshot) MayHold(i int, word string) bool {
+	line := s.line(i)
+	return strings.ContainsAny(word, "\"\\/") || bytes.Contains(line, []byte(`\u`)) || strings.Contains(snippet.Fold(string(line)), word)
 }
 
 // Problems name the lines that are no items.

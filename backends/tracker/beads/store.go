@@ -6,7 +6,6 @@ package beads
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -55,6 +54,9 @@ type Store struct {
 	// export: the JSONL is bd's export, and bd alone writes it.
 	export bool
 
+	// prefix is that of the ids that bd made here; empty: new ids are Foolery's.
+	prefix string
+
 	// turn holds one token: writers of this process wait for it and not for the
 	// lock on the directory, which would have to be asked again and again.
 	turn chan struct{}
@@ -83,18 +85,6 @@ func NewStore(dir string, c Config) *Store {
 		s.clock = clock.System{}
 	}
 	return s
-}
-
-// NewID makes an id of the published form: the time in milliseconds and four
-// random characters, both in base 36.
-func (s *Store) NewID() string {
-	const digits = "0123456789abcdefghijklmnopqrstuvwxyz"
-	var b [4]byte
-	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
-	for i := range b {
-		b[i] = digits[int(b[i])%len(digits)]
-	}
-	return "beads-" + strconv.FormatInt(s.clock.Now().UnixMilli(), 36) + "-" + string(b[:])
 }
 
 // Close releases nothing: every file is closed when it has been read.
@@ -266,6 +256,9 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 			have = snap.Record(i)
 		}
 		want, err := change(have, i >= 0)
+		if err == nil && want.Kind == tracker.Issue {
+			want, err = moved(have, want)
+		}
 		if err != nil {
 			return nil, nil, err
 		}

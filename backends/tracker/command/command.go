@@ -33,6 +33,7 @@ type Program struct {
 	Dir     string   // working directory
 	Fixed   []string // arguments before every call's own
 	Timeout time.Duration
+	Limit   int // bytes of one answer that are read; 0: OutputCap
 	// Pause waits between tries; nil sleeps. Only calls that change nothing are tried
 	// again.
 	Pause func(ctx context.Context, d time.Duration) error
@@ -47,6 +48,9 @@ func New(p Program) *Program {
 	}
 	if p.Pause == nil {
 		p.Pause = pause
+	}
+	if p.Limit == 0 {
+		p.Limit = OutputCap
 	}
 	p.turn = make(chan struct{}, 1)
 	return &p
@@ -80,16 +84,35 @@ var delays = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 // Read runs a call that changes nothing and decodes its answer into v, trying
 // again where the failure may pass.
 func (p *Program) Read(ctx context.Context, op string, v any, args ...string) error {
+	out, err := p.Output(ctx, op, args...)
+	if err != nil {
+		return err
+	}
+	return p.decode(op, out, v)
+}
+
+// Output is Read for an answer that is not one JSON value, such as JSON lines.
+func (p *Program) Output(ctx context.Context, op string, args ...string) ([]byte, error) {
 	for try := 0; ; try++ {
-		err := p.once(ctx, op, v, args)
+		out, err := p.once(ctx, op, args)
 		var e *model.Error
 		if err == nil || try == len(delays) || !errors.As(err, &e) || e.Kind != model.Locked || ctx.Err() != nil {
-			return err
+			return out, err
 		}
 		if p.Pause(ctx, delays[try]) != nil {
-			return err
+			return nil, err
 		}
 	}
+}
+
+func (p *Program) decode(op string, out []byte, v any) error {
+	if v == nil {
+		return nil
+	}
+	if err := json.Unmarshal(out, v); err != nil {
+		return model.Errorf(model.Internal, op, "%s answered something that is not the JSON that its --json promises", base(p.Name))
+	}
+	return nil
 }
 
 // Write runs a call that changes something, alone in this process and once: what
@@ -115,18 +138,21 @@ func (p *Program) Alone(ctx context.Context, op string) (func(), error) {
 
 // Change is Write for a caller that has the turn.
 func (p *Program) Change(ctx context.Context, op string, v any, args ...string) error {
-	return p.once(ctx, op, v, args)
+	out, err := p.once(ctx, op, args)
+	if err != nil {
+		return err
+	}
+	return p.decode(op, out, v)
 }
 
-// once runs the program. Its complaint is classified, never shown raw: it may
-// hold paths and texts of the store.
-func (p *Program) once(ctx context.Context, op string, v any, args []string) error {
+// once runs the program and gives what it wrote to its standard output.
+func (p *Program) once(ctx context.Context, op string, args []string) ([]byte, error) {
 	if err := model.FromContext(ctx, op); err != nil {
-		return err
+		return nil, err
 	}
 	path, err := p.Find()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
@@ -136,37 +162,36 @@ func (p *Program) once(ctx context.Context, op string, v any, args []string) err
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	out := &capped{limit: OutputCap, full: cancel}
+	out := &capped{limit: p.Limit, full: cancel}
 	complaint := &capped{limit: errorCap, quiet: true}
 	cmd.Stdout, cmd.Stderr = out, complaint
 	err = cmd.Run()
 	switch {
 	case out.over:
-		return model.Errorf(model.Internal, op, "%s wrote more than %d bytes and was stopped", base(p.Name), OutputCap)
+		return nil, model.Errorf(model.Internal, op, "%s wrote more than %d bytes and was stopped", base(p.Name), p.Limit)
 	case ctx.Err() != nil:
-		return model.Errorf(model.Timeout, op, "%s did not answer in time and was stopped; whether it changed something is unknown", base(p.Name))
+		return nil, model.Errorf(model.Timeout, op, "%s did not answer in time and was stopped; whether it changed something is unknown", base(p.Name))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return model.Errorf(model.Unavailable, op, "the command %q cannot be run: %s", base(p.Name), p.Install)
+		return nil, model.Errorf(model.Unavailable, op, "the command %q cannot be run: %s", base(p.Name), p.Install)
 	case err != nil:
-		return p.failure(op, err, complaint.buf.String(), out.buf.String())
-	case v == nil:
-		return nil
+		return nil, p.failure(op, err, complaint.buf.String(), out.buf.String())
 	}
-	if err := json.Unmarshal(out.buf.Bytes(), v); err != nil {
-		return model.Errorf(model.Internal, op, "%s answered something that is not the JSON that its --json promises", base(p.Name))
-	}
-	return nil
+	return out.buf.Bytes(), nil
 }
 
-// failure turns an exit into an error by the words of the complaint.
+// failure turns an exit into an error with the program's own sentence.
 func (p *Program) failure(op string, err error, complaint, answer string) error {
-	code := tracker.ClassifyStrictly(complaint + "\n" + answer)
+	said := sentence(answer, complaint)
+	kind := tracker.Refusal(said)
+	if said != "" {
+		return model.Errorf(kind, op, "%s: %s", base(p.Name), said)
+	}
 	status := "ended with an error"
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		status = exit.String()
 	}
-	return model.Errorf(code.Kind(), op, "%s %s: it reports %q", base(p.Name), status, string(code))
+	return model.Errorf(kind, op, "%s %s and says nothing", base(p.Name), status)
 }
 
 // capped keeps the first bytes of a stream. A full one ends the program, unless

@@ -1,12 +1,14 @@
 package trackertest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,11 +39,64 @@ func Answer(name string, run func(args []string) error) {
 	if os.Getenv(standIn) != name || filepath.Base(os.Args[0]) != name {
 		return
 	}
-	if err := run(os.Args[1:]); err != nil {
+	err := run(os.Args[1:])
+	if told := Told(""); errors.As(err, &told) {
+		fmt.Fprintln(os.Stdout, string(told))
+		os.Exit(1)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// Told is a refusal that a stand-in writes to its standard output.
+type Told string
+
+func (t Told) Error() string { return string(t) }
+
+// Record is one call of a real program and its answer, a line of a file of records.
+type Record struct {
+	Args   []string `json:"args"`
+	Exit   int      `json:"exit"`
+	Stdout string   `json:"stdout"`
+	Stderr string   `json:"stderr"`
+	Note   string   `json:"note,omitempty"`
+}
+
+// Records reads a file of records.
+func Records(path string) ([]Record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var out []Record
+	for line := range bytes.Lines(data) {
+		var r Record
+		if err := json.Unmarshal(line, &r); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// Replay answers the call as it was recorded and ends the process; it returns where
+// no record has the arguments.
+func Replay(path string, args []string) error {
+	all, err := Records(path)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if slices.Equal(r.Args, args) {
+			os.Stdout.WriteString(r.Stdout)
+			os.Stderr.WriteString(r.Stderr)
+			os.Exit(r.Exit)
+		}
+	}
+	return nil
 }
 
 // Words are the arguments of a stand-in's command: options are --name or

@@ -1,0 +1,292 @@
+package beads_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends/tracker"
+	"memdesk/backends/tracker/beads"
+	"memdesk/backends/tracker/command"
+	"memdesk/backends/tracker/trackertest"
+	"memdesk/model"
+)
+
+// bdStore opens a store through the stand-in for bd; run calls the stand-in past it.
+func bdStore(t *testing.T) (s model.Store, run func(args ...string)) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), ".beads")
+	must(t, os.Mkdir(dir, 0o755))
+	name := fakeBD(t)
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir, Port: "cli", Command: name})
+	must(t, err)
+	p := command.New(command.Program{Name: name, Dir: filepath.Dir(dir)})
+	return s, func(args ...string) {
+		t.Helper()
+		must(t, p.Write(t.Context(), "test", nil, args...))
+	}
+}
+
+func meta(it model.Item, changes ...string) []model.Field {
+	out := slices.Clone(it.Meta)
+	for i := 0; i < len(changes); i += 2 {
+		n := slices.IndexFunc(out, func(f model.Field) bool { return f.Name == changes[i] })
+		if n < 0 {
+			out = append(out, model.Field{Name: changes[i], Value: changes[i+1]})
+			continue
+		}
+		out[n].Value = changes[i+1]
+	}
+	return out
+}
+
+func read(t *testing.T, s model.Store, id string) model.Item {
+	t.Helper()
+	it, err := s.Browser.Read(t.Context(), id)
+	must(t, err)
+	return it
+}
+
+// TestEverythingBDHoldsIsRead: comments, gates, messages and templates are in lists
+// and recall, and none of the last three is work.
+func TestEverythingBDHoldsIsRead(t *testing.T) {
+	s, run := bdStore(t)
+	run("create", "--json", "--id=bd-task", "--title=Mend the mill", "--description=the wheel")
+	run("create", "--json", "--id=bd-gate", "--title=wait for Wanda", "--type=gate")
+	run("create", "--json", "--id=bd-mail", "--title=mail", "--type=message", "--description=ask Wanda")
+	run("create", "--json", "--id=bd-kid", "--title=kid", "--parent=bd-task")
+	run("comments", "add", "--json", "--", "bd-task", "Wanda called about the mill")
+	hits, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "wanda"})
+	must(t, err)
+	found := map[string]string{}
+	for _, h := range hits.Hits {
+		found[h.ID] = h.Snippet
+	}
+	if len(found) != 3 || !strings.Contains(found["bd-task"], "Wanda called") {
+		t.Errorf("recall finds %q", found)
+	}
+	it := read(t, s, "bd-task")
+	n := slices.IndexFunc(it.Meta, func(f model.Field) bool { return f.Name == "comments" })
+	if n < 0 || !it.Meta[n].Sealed || !strings.Contains(it.Meta[n].Value, "Wanda called") {
+		t.Errorf("the comments are not shown as sealed: %+v", it.Meta)
+	}
+	kid := read(t, s, "bd-kid")
+	if n := slices.IndexFunc(kid.Meta, func(f model.Field) bool { return f.Name == "parent" }); n < 0 || kid.Meta[n].Value != "bd-task" {
+		t.Errorf("the child's parent: %+v", kid.Meta)
+	}
+	ready, err := s.Work.Ready(t.Context(), model.PageRequest{Limit: 10})
+	must(t, err)
+	var ids []string
+	for _, h := range ready.Items {
+		ids = append(ids, h.ID)
+	}
+	if !slices.Equal(ids, []string{"bd-task", "bd-kid"}) {
+		t.Errorf("ready work is %q", ids)
+	}
+}
+
+// TestRefusalsOfBD: each sentence of bd arrives with its kind and without a path.
+func TestRefusalsOfBD(t *testing.T) {
+	records := filepath.Join("testdata", "bd.jsonl")
+	all, err := trackertest.Records(records)
+	must(t, err)
+	abs, err := filepath.Abs(records)
+	must(t, err)
+	t.Setenv("FAKE_BD_RECORDS", abs)
+	p := command.New(command.Program{Name: fakeBD(t), Dir: t.TempDir()})
+	for _, r := range all {
+		err := p.Write(t.Context(), "test", nil, r.Args...)
+		if got := string(model.KindOf(err)); got != r.Note {
+			t.Errorf("%q is %q, want %q: %v", r.Args, got, r.Note, err)
+		}
+		if strings.Contains(err.Error(), "/srv") || strings.Contains(err.Error(), "Usage") || strings.Contains(err.Error(), "{") {
+			t.Errorf("%q: %v", r.Args, err)
+		}
+		if r.Note != "internal" && !model.Unchanged(err) {
+			t.Errorf("%q: whether it changed something is left open", r.Args)
+		}
+	}
+}
+
+// TestLabelsOfBD: a label with a comma is refused, one with a quotation mark is not
+// taken apart, and a foreign one with a comma can be removed.
+func TestLabelsOfBD(t *testing.T) {
+	s, run := bdStore(t)
+	run("create", "--json", "--id=bd-1", "--title=one", `--labels="team,ops"`)
+	it := read(t, s, "bd-1")
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "bd-1", Mode: model.Replace, Content: "x", Meta: meta(it, "labels", `["a,b", "c"]`)})
+	if !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), `"a,b"`) {
+		t.Errorf("a label with a comma: %v", err)
+	}
+	if now := read(t, s, "bd-1"); now.Revision != it.Revision {
+		t.Errorf("the refused write changed the item: %+v", now)
+	}
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "bd-1", Mode: model.Replace, Content: "x", Meta: meta(it, "labels", `["say \"hi\""]`)})
+	must(t, err)
+	if got := fieldOf(read(t, s, "bd-1"), "labels"); got != `say "hi"` {
+		t.Errorf("labels %q", got)
+	}
+}
+
+func fieldOf(it model.Item, name string) string {
+	for _, f := range it.Meta {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// TestOneActOrNone: of a write that bd takes in several calls nothing stays when one
+// of them is refused.
+func TestOneActOrNone(t *testing.T) {
+	s, run := bdStore(t)
+	for _, id := range []string{"bd-1", "bd-2", "bd-3"} {
+		run("create", "--json", "--id="+id, "--title="+id, "--labels=old")
+	}
+	run("dep", "add", "--json", "--", "bd-2", "bd-1")
+	for name, tt := range map[string]struct {
+		id      string
+		changes []string
+		kind    model.Kind
+	}{
+		"an unknown blocker":  {"bd-1", []string{"title", "changed", "depends", "bd-9"}, model.NotFound},
+		"itself":              {"bd-1", []string{"title", "changed", "depends", "bd-1"}, model.InvalidInput},
+		"a cycle":             {"bd-1", []string{"title", "changed", "labels", "new", "depends", "bd-3, bd-2"}, model.InvalidInput},
+		"closing the blocked": {"bd-2", []string{"title", "changed", "notes", "n", "depends", "bd-1, bd-3", "status", "closed"}, model.Conflict},
+		"an unknown status":   {"bd-3", []string{"title", "changed", "status", "odd"}, model.InvalidInput},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := read(t, s, tt.id)
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: tt.id, Mode: model.Replace, Content: "new text", Meta: meta(before, tt.changes...)})
+			if model.KindOf(err) != tt.kind || !model.Unchanged(err) {
+				t.Errorf("%v is %q, want %q", err, model.KindOf(err), tt.kind)
+			}
+			if now := read(t, s, tt.id); now.Revision != before.Revision {
+				t.Errorf("something stayed: %+v, before %+v", now, before)
+			}
+		})
+	}
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "open", Key: "bd-new", Mode: model.Replace, Content: "x",
+		Meta: []model.Field{{Name: "status", Value: "odd"}}})
+	if !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a new item with an unknown status: %v", err)
+	}
+	if _, err := s.Browser.Read(t.Context(), "bd-new"); !errors.Is(err, model.NotFound) {
+		t.Errorf("the new item stayed: %v", err)
+	}
+}
+
+// TestFailedRollbackIsSaid: what could not be put back is no plain refusal.
+func TestFailedRollbackIsSaid(t *testing.T) {
+	s, run := bdStore(t)
+	run("create", "--json", "--id=bd-1", "--title=one")
+	run("create", "--json", "--id=bd-2", "--title=two")
+	run("dep", "add", "--json", "--", "bd-2", "bd-1")
+	records := filepath.Join(t.TempDir(), "bd.jsonl")
+	must(t, os.WriteFile(records, []byte(`{"args":["update","--json","--title=one","--","bd-1"],"exit":1,"stderr":"Error: disk full"}`+"\n"), 0o600))
+	t.Setenv("FAKE_BD_RECORDS", records)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "bd-1", Mode: model.Replace, Content: "", Meta: meta(read(t, s, "bd-1"), "title", "changed", "depends", "bd-2")})
+	if model.Unchanged(err) || !strings.Contains(err.Error(), "disk full") || !strings.Contains(err.Error(), "cycle") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNewIDs: a new item gets an id as the program that made the others gives.
+func TestNewIDs(t *testing.T) {
+	for name, tt := range map[string]struct{ ids, form string }{
+		"bd's":      {"harbor-0a1 harbor-0a1.1 harbor-wisp-9zz", "harbor-"},
+		"Foolery's": {"beads-mc3k2f9a-x1y2 beads-mc3k2f9b-x1y2 harbor-0a1", "beads-"},
+		"nobody's":  {"", "beads-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var lines string
+			for _, id := range strings.Fields(tt.ids) {
+				lines += lineFor("open", id, "text") + "\n"
+			}
+			_, dir := repo(t, map[string]string{"issues.jsonl": lines})
+			s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+			must(t, err)
+			got, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "open", Mode: model.Replace, Content: "new"})
+			must(t, err)
+			if !strings.HasPrefix(got.ID, tt.form) || strings.Contains(got.ID, "wisp") {
+				t.Errorf("the new id is %q", got.ID)
+			}
+		})
+	}
+}
+
+// TestWorkflowLabelMoves: status and workflow label say one thing after every write,
+// and the one that was changed leads.
+func TestWorkflowLabelMoves(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status, labels string
+		changes        []string
+		wantStatus     string
+		wantLabels     string
+	}{
+		"close":                  {"open", "keep, wf:state:ready_for_planning, wf:profile:autopilot", []string{"status", "closed"}, "closed", "keep, wf:state:shipped, wf:profile:autopilot"},
+		"reopen":                 {"closed", "wf:state:shipped, wf:profile:autopilot", []string{"status", "open"}, "open", "wf:state:ready_for_planning, wf:profile:autopilot"},
+		"reopen without profile": {"closed", "wf:state:abandoned", []string{"status", "open"}, "open", "wf:state:ready_for_implementation"},
+		"begin":                  {"open", "wf:state:ready_for_planning, wf:profile:semiauto", []string{"status", "in_progress"}, "in_progress", "wf:state:planning, wf:profile:semiauto"},
+		"begin without planning": {"open", "wf:state:ready_for_implementation, wf:profile:autopilot_no_planning", []string{"status", "in_progress"}, "in_progress", "wf:state:implementation, wf:profile:autopilot_no_planning"},
+		"defer":                  {"open", "wf:state:ready_for_planning", []string{"status", "deferred"}, "deferred", "wf:state:deferred"},
+		"block":                  {"open", "wf:state:ready_for_planning", []string{"status", "blocked"}, "blocked", "wf:state:blocked"},
+		"two labels become one":  {"open", "wf:state:ready_for_planning, wf:state:planning", []string{"status", "closed"}, "closed", "wf:state:shipped"},
+		"no label gets none":     {"open", "keep", []string{"status", "closed"}, "closed", "keep"},
+		"the label leads":        {"open", "wf:state:ready_for_planning", []string{"labels", "wf:state:shipped"}, "closed", "wf:state:shipped"},
+		"both agree":             {"open", "wf:state:ready_for_planning", []string{"labels", "wf:state:shipment_review", "status", "in_progress"}, "in_progress", "wf:state:shipment_review"},
+		"another field":          {"hooked", "wf:state:planning", []string{"title", "other"}, "hooked", "wf:state:planning"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			line := `{"id":"b-1","title":"t","status":` + quoted(tt.status) + `,"labels":[`
+			for i, l := range strings.Split(tt.labels, ", ") {
+				if i > 0 {
+					line += ","
+				}
+				line += quoted(l)
+			}
+			_, dir := repo(t, map[string]string{"issues.jsonl": line + `],"closed_at":"2026-01-01T00:00:00Z"}` + "\n"})
+			s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+			must(t, err)
+			it := read(t, s, "b-1")
+			_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "b-1", Mode: model.Replace, Content: "x", Meta: meta(it, tt.changes...)})
+			must(t, err)
+			it = read(t, s, "b-1")
+			if it.Tier != tt.wantStatus || fieldOf(it, "labels") != tt.wantLabels {
+				t.Errorf("status %s, labels %s; want %s, %s", it.Tier, fieldOf(it, "labels"), tt.wantStatus, tt.wantLabels)
+			}
+			if open := it.Tier != "closed" && tt.status == "closed"; open && fieldOf(it, "closed_at") != "" {
+				t.Error("an open item keeps the time of its end")
+			}
+		})
+	}
+	_, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"b-1","title":"t","status":"open","labels":["wf:state:planning"]}` + "\n"})
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+	must(t, err)
+	it := read(t, s, "b-1")
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "b-1", Mode: model.Replace, Content: "x", Meta: meta(it, "status", "closed", "labels", "wf:state:deferred")})
+	if !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a label and a status that say two things: %v", err)
+	}
+}
+
+// TestTheLabelIsTheTruth: ready work is told by the label, as Foolery tells it.
+func TestTheLabelIsTheTruth(t *testing.T) {
+	_, dir := repo(t, map[string]string{"issues.jsonl": `{"id":"b-1","title":"t","status":"closed","labels":["wf:state:ready_for_planning"]}
+{"id":"b-2","title":"t","status":"open","labels":["wf:state:shipped"]}
+{"id":"b-3","title":"t","status":"open","labels":["wf:state:implementation"]}
+{"id":"b-4","title":"t","status":"open"}
+`})
+	port := tracker.Desk{Backend: beads.NewStore(dir, beads.Config{}), Can: tracker.PresetJSONL}
+	var ids []string
+	for _, b := range port.ListReady(t.Context(), tracker.Filter{}, "").Data {
+		ids = append(ids, b.ID)
+	}
+	if !slices.Equal(ids, []string{"b-1", "b-4"}) {
+		t.Errorf("ready: %q", ids)
+	}
+}

@@ -1,0 +1,92 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// exportLimit is the largest export that is read, in bytes.
+const exportLimit = 1 << 30
+
+// cliView is bd's export. What bd cannot set is read-only in it and goes with the
+// item only.
+type cliView struct{ *snapshot }
+
+// View asks bd for everything it holds.
+func (c *CLI) View(ctx context.Context) (tracker.View, error) { return c.view(ctx) }
+
+func (c *CLI) view(ctx context.Context) (*cliView, error) {
+	lines, err := c.bd.Output(ctx, "read", "export", "--all")
+	if err != nil {
+		return nil, err
+	}
+	snap := parse(parented(lines), nil)
+	for i := range snap.entries {
+		if e := &snap.entries[i]; e.kind == tracker.Line && e.problem != "" {
+			return nil, model.Errorf(model.Internal, "read", "line %d of bd's export: %s", e.number, e.problem)
+		}
+	}
+	return &cliView{snap}, nil
+}
+
+// parented gives every child its member parent, which bd's list has and its export
+// says in a dependency only.
+func parented(lines []byte) []byte {
+	if !bytes.Contains(lines, []byte(`"parent-child"`)) {
+		return lines
+	}
+	out := make([]byte, 0, len(lines))
+	for line := range bytes.Lines(lines) {
+		text := bytes.TrimRight(line, "\r\n")
+		o, err := parseObject(text)
+		if err != nil || o.find("parent") >= 0 {
+			out = append(out, line...)
+			continue
+		}
+		id, _ := o.text("id")
+		for _, d := range innerOf(o.raw("dependencies"), id) {
+			if d.Kind == "parent-child" && d.Blocked == id {
+				o.set(quote(d.Blocker), "parent")
+				break
+			}
+		}
+		out = append(append(out, o.line...), '\n')
+	}
+	return out
+}
+
+// Record decodes the whole entry.
+func (v *cliView) Record(i int) tracker.Record {
+	r := v.snapshot.Record(i)
+	if r.Kind != tracker.Issue {
+		return r
+	}
+	closed := r.Field(tracker.FieldStatus) == statusClosed
+	if r.Field(fieldCloseReason) == "" && !closed { // it can be set with the end only
+		r.Fields = slices.DeleteFunc(r.Fields, func(f model.Field) bool { return f.Name == fieldCloseReason })
+	}
+	for n, f := range r.Fields {
+		if !settable(f.Name) {
+			r.Fields[n].ReadOnly, r.Fields[n].Sealed = true, true
+		}
+	}
+	return r
+}
+
+// Bead decodes what the port looks at. What bd never hands out as work is aside.
+func (v *cliView) Bead(i int) (tracker.Bead, bool) {
+	b, ok := v.snapshot.Bead(i)
+	if !ok {
+		return b, false
+	}
+	o, err := parseObject(v.line(i))
+	if err != nil { // it was one when it was scanned
+		return b, false
+	}
+	b.Aside = slices.Contains([]string{"gate", "message", "molecule"}, b.Type) || string(o.raw("ephemeral")) == "true" || string(o.raw("is_template")) == "true"
+	return b, true
+}
