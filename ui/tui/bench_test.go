@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -175,17 +176,20 @@ func unsized(o tui.Options) *driver {
 	return d
 }
 
-// patient is how long a command may take before it counts as a timer.
-const patient = 15 * time.Millisecond
+// isTimer reports whether a command is one of tea.Tick: it waits for a time and
+// not for an answer.
+func isTimer(cmd tea.Cmd) bool {
+	return strings.Contains(runtime.FuncForPC(reflect.ValueOf(cmd).Pointer()).Name(), "bubbletea/v2.Tick.")
+}
 
 func (d *driver) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
-	d.asking.Add(1)
-	var once sync.Once
-	ended := func() { once.Do(func() { d.asking.Add(-1) }) }
-	timer := time.AfterFunc(patient, ended)
+	timer := isTimer(cmd)
+	if !timer {
+		d.asking.Add(1)
+	}
 	go func() {
 		msg := cmd()
 		switch msg := msg.(type) {
@@ -197,8 +201,9 @@ func (d *driver) run(cmd tea.Cmd) {
 		default:
 			d.replies <- msg
 		}
-		timer.Stop()
-		ended()
+		if !timer {
+			d.asking.Add(-1)
+		}
 	}()
 }
 

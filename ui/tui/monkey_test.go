@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -138,9 +139,11 @@ func TestEveryKeyOfTheTable(t *testing.T) {
 
 // quiet delivers the answers of the commands under way, timers left out.
 func (d *driver) quiet() {
-	for d.asking.Load() > 0 || len(d.replies) > 0 {
+	for limit := time.Now().Add(patience); d.asking.Load() > 0 || len(d.replies) > 0; runtime.Gosched() {
 		d.deliver()
-		runtime.Gosched()
+		if time.Now().After(limit) {
+			panic("commands that do not end; the screen shows\n" + ansi.Strip(d.m.View().Content))
+		}
 	}
 }
 
