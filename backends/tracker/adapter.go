@@ -28,6 +28,8 @@ type Config struct {
 	Lines bool
 	// NewID makes the id of a new work item; nil where the backend makes its own.
 	NewID func() string
+	// Hidden are tiers of entries that are no work: leases. They are read-only.
+	Hidden []string
 	// DefaultStatus of a new item; empty takes open.
 	DefaultStatus string
 
@@ -118,6 +120,9 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 			KeyRule: model.KeyRequired, KeyHint: "the memory's key", Writable: !a.ReadOnly, Document: model.Structured,
 		})
 	}
+	for _, name := range a.Hidden {
+		add(name, "no work: "+name, true)
+	}
 	if a.Lines {
 		add(TierCustom, "work items with a status that is no word", false)
 		add(TierTombstone, "work items that were deleted long ago", true)
@@ -151,7 +156,7 @@ func (a *adapter) checkTier(op, name string, v View) error {
 }
 
 func (a *adapter) hidden(tier string) bool {
-	return tier == TierTombstone || tier == TierLine
+	return tier == TierTombstone || tier == TierLine || slices.Contains(a.Hidden, tier)
 }
 
 // begin is what every operation checks first.

@@ -21,8 +21,14 @@ func (a *adapter) Read(ctx context.Context, id string) (model.Item, error) {
 	if i < 0 {
 		return model.Item{}, absent("read", id)
 	}
-	r := v.Record(i)
-	it := model.Item{Header: a.header(v, i), Meta: r.Fields, Body: r.Body}
+	r, h := v.Record(i), a.header(v, i)
+	if f, ok := v.(Filler); ok {
+		if r, err = f.Whole(ctx, i); err != nil {
+			return model.Item{}, model.Wrap("read", err)
+		}
+		h = a.headerOf(r.Head, r.Title, r.Body)
+	}
+	it := model.Item{Header: h, Meta: r.Fields, Body: r.Body}
 	it.Revision = r.Revision()
 	pairs, err := PairsOf(ctx, v, r.ID)
 	if err != nil {

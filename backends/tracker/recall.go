@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func (a *adapter) Recall(ctx context.Context, req model.RecallRequest) (model.Re
 	}
 	res := model.RecallResult{Hits: []model.RecallSnippet{}, Total: int64(len(matches))}
 	limit := model.ClampLimit(req.Limit)
+	if f, ok := v.(Filler); ok && f.Stubs() > 0 {
+		res.Bounded, res.BoundNote = true, fmt.Sprintf("%d items that the store keeps apart were searched by id and title only", f.Stubs())
+	}
 	for n, m := range matches {
 		if n >= recallDepth {
 			res.Bounded, res.BoundNote = true, "the scanner rejects most of the best matches; what ranks below them was not looked at"

@@ -149,7 +149,7 @@ var refusals = []struct {
 	kind  model.Kind
 	words []string
 }{
-	{model.Conflict, []string{"stale profile_etag", "cannot close", "already claimed", "invalid state transition", "terminal descendants"}},
+	{model.Conflict, []string{"stale profile_etag", "cannot close", "already claimed", "invalid state transition", "terminal_cascade", "may only resume"}},
 	{model.NotFound, []string{"no issue found", "no issues found"}},
 	{model.InvalidInput, []string{
 		"invalid ", "validation failed", "cannot be empty", "is required", "prefix mismatch", "self-dependency", "a cycle", "unknown flag", "unknown command",

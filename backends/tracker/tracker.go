@@ -119,6 +119,14 @@ func PairsOf(ctx context.Context, v View, id string) ([]model.Dependency, error)
 	return out, nil
 }
 
+// Filler is a View of which some entries are known by id, title and state only.
+type Filler interface {
+	// Stubs counts those entries.
+	Stubs() int
+	// Whole gives an entry with its text and all its fields.
+	Whole(ctx context.Context, i int) (Record, error)
+}
+
 // Beginner is a Backend that can show its first entries before it has read the
 // others.
 type Beginner interface {

@@ -1,6 +1,7 @@
 // Package knots opens a .knots directory through the kno command, the only door
 // that Knots has. Every answer is kno's JSON; nothing is read from its human
-// output or from its database.
+// output or from its database. The ids of knots that kno does not list come from the
+// index events that Knots keeps as files.
 package knots
 
 import (
@@ -48,40 +49,53 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	states := States()
 	for _, t := range v.Tiers() {
-		if !slices.Contains(states, t) {
+		if !slices.Contains(states, t) && !slices.Contains(leases(), t) {
 			states = append(states, t)
 		}
 	}
 	return tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "knots", Location: c.Path, Backend: b, Capabilities: tracker.PresetKnots, Statuses: states, DefaultStatus: states[0],
-		ReadOnly: c.ReadOnly, Clock: c.Clock,
+		Hidden: leases(), ReadOnly: c.ReadOnly, Clock: c.Clock,
 		Notes: []string{
 			"this is Knots through the kno command; a write is an event that Knots keeps",
-			"kno has no compare-and-swap: between the look and the write another program can slip in",
+			"a knot of kno's warm or cold tier is listed by its title; reading it makes kno take it into its cache",
 		},
 		Deviations: []model.Deviation{
 			{Rule: "R30", Reason: "kno has no delete: an item can be closed (its state becomes shipped), and its text edited"},
-			{Rule: "D07", Reason: "kno has no compare-and-swap: two writers with one revision may both succeed"},
 			{Rule: "D01", Reason: "kno makes every id itself: a new item cannot be given one"},
 		},
 	}), nil
 }
 
-// States are the states of the published workflow, in the order of a life.
+// States are the states of the published workflow, in the order of a life
+// (beads-foolery-knots.md, kno).
 func States() []string {
 	var out []string
-	for _, s := range []string{"planning", "plan_review", "implementation", "implementation_review", "shipment", "shipment_review"} {
+	for _, s := range []string{"planning", "plan_review", "exploration", "implementation", "implementation_review", "shipment", "shipment_review"} {
 		out = append(out, "ready_for_"+s, s)
 	}
-	return append(out, "deferred", "abandoned", "shipped")
+	return append(out, "ready_to_evaluate", "evaluating", "deferred", "blocked", "abandoned", closed)
 }
 
 // closed is the state that close leads to.
 const closed = "shipped"
 
+// leases are the states of leases, which are no work.
+func leases() []string { return []string{"lease_ready", "lease_active", "lease_terminated"} }
+
+// forced reports whether kno takes a transition with --force only, and memdesk asks
+// for it: to the end from where the workflow has no way there, and back from an end.
+func forced(from, to string) bool {
+	if to == closed {
+		return !slices.Contains([]string{"shipment_review", "evaluating", "exploration"}, from)
+	}
+	return tracker.Terminal(from) && to != "deferred" && to != "abandoned"
+}
+
 // Backend is kno in one repository.
 type Backend struct {
-	kno *command.Program
+	kno  *command.Program
+	tail *tail
 }
 
 // NewBackend finds the repository and the command.
@@ -112,7 +126,7 @@ func NewBackend(c Config) (*Backend, error) {
 	if _, err := p.Find(); err != nil {
 		return nil, err
 	}
-	return &Backend{kno: p}, nil
+	return &Backend{kno: p, tail: &tail{dir: filepath.Join(repo, ".knots")}}, nil
 }
 
 // EnvTimeout sets how long one call may take, in milliseconds.
@@ -147,13 +161,16 @@ func (b *Backend) Ping(ctx context.Context) error {
 	return err
 }
 
-// view is what kno listed, with the command at hand for the edges of one item.
+// view is what kno listed, with the command at hand for the edges of one item and
+// for the knots of which only the head is known.
 type view struct {
 	*tracker.Static
-	b *Backend
+	b     *Backend
+	stubs map[string]bool
 }
 
-// View asks for every knot, closed ones included.
+// View gives every knot, closed ones and leases included: those of kno's hot tier
+// whole, those of its warm and cold tiers by their heads.
 func (b *Backend) View(ctx context.Context) (tracker.View, error) { return b.view(ctx) }
 
 func (b *Backend) view(ctx context.Context) (*view, error) {
@@ -163,15 +180,47 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 	}
 	var entries []tracker.Entry
 	var problems []string
+	hot := map[string]bool{}
 	for n, r := range raw {
 		e, err := entryOf(r)
 		if err != nil {
 			problems = append(problems, "kno's item number "+strconv.Itoa(n+1)+" has no id")
 			continue
 		}
+		hot[e.Record.ID] = true
 		entries = append(entries, e)
 	}
-	return &view{tracker.NewStatic(entries, nil, problems), b}, nil
+	heads, err := b.heads(ctx, hot)
+	if err != nil {
+		return nil, err
+	}
+	stubs := map[string]bool{}
+	for _, h := range heads {
+		stubs[h.ID] = true
+		entries = append(entries, h.entry())
+	}
+	return &view{tracker.NewStatic(entries, nil, problems), b, stubs}, nil
+}
+
+// Stubs counts the entries that are known by id, title and state only.
+func (v *view) Stubs() int { return len(v.stubs) }
+
+// Whole gives an entry with its text. kno takes a knot of its warm or cold tier into
+// its cache when it is asked for it.
+func (v *view) Whole(ctx context.Context, i int) (tracker.Record, error) {
+	r := v.Record(i)
+	if !v.stubs[r.ID] {
+		return r, nil
+	}
+	var raw json.RawMessage
+	if err := v.b.kno.Read(ctx, "read", &raw, "rehydrate", "--json", "--", r.ID); err != nil {
+		return r, err
+	}
+	e, err := entryOf(raw)
+	if err != nil || e.Record.ID != r.ID {
+		return r, model.Errorf(model.Internal, "read", "kno answers something else than the knot %q", r.ID)
+	}
+	return tracker.NewStatic([]tracker.Entry{e}, nil, nil).Record(0), nil
 }
 
 // edge is how kno tells a relation.
@@ -200,6 +249,8 @@ func (v *view) Of(ctx context.Context, id string) ([]model.Dependency, error) {
 	}
 	return out, nil
 }
+
+const fieldAcceptance = "acceptance_criteria"
 
 // The members that become fields of their own.
 var (
@@ -242,9 +293,7 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 	r.Fields = []model.Field{
 		{Name: tracker.FieldTitle, Value: text("title")}, {Name: tracker.FieldStatus, Value: text("state")},
 		{Name: tracker.FieldType, Value: text("type")}, {Name: tracker.FieldPriority, Value: priority}, {Name: "labels", Value: tracker.JoinNames(tags)},
-	}
-	if _, there := m["acceptance"]; there {
-		r.Fields = append(r.Fields, model.Field{Name: "acceptance", Value: text("acceptance"), ReadOnly: true})
+		{Name: fieldAcceptance, Value: text("acceptance")},
 	}
 	for _, name := range times {
 		r.Fields = append(r.Fields, model.Field{Name: name, Value: text(name), ReadOnly: true})
@@ -264,18 +313,18 @@ func entryOf(raw json.RawMessage) (tracker.Entry, error) {
 		b.Priority = n
 	}
 	b.Normalise()
-	return tracker.Entry{Record: r, Bead: b, IsWork: true}, nil
+	return tracker.Entry{Record: r, Bead: b, IsWork: b.Type != "lease" && !slices.Contains(leases(), r.Tier)}, nil
 }
 
 // phase is a knot's state as a status: what waits is open, what is worked on in
 // progress.
 func phase(state string) string {
 	switch {
-	case tracker.Terminal(state):
+	case tracker.Terminal(state), state == "lease_terminated":
 		return "closed"
-	case state == "deferred":
-		return "deferred"
-	case strings.HasPrefix(state, "ready_for_"):
+	case state == "deferred", state == "blocked":
+		return state
+	case strings.HasPrefix(state, "ready_"):
 		return tracker.DefaultStatus
 	}
 	return "in_progress"

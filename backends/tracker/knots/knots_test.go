@@ -2,14 +2,18 @@ package knots_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"memdesk/backends/tracker"
+	"memdesk/backends/tracker/command"
 	"memdesk/backends/tracker/knots"
 	"memdesk/backends/tracker/trackertest"
 	"memdesk/model"
@@ -90,6 +94,150 @@ func TestStore(t *testing.T) {
 	hits, err := s.Provider.Recall(ctx, model.RecallRequest{Query: "kettle"})
 	if err != nil || len(hits.Hits) != 1 {
 		t.Errorf("recall %+v, %v", hits, err)
+	}
+}
+
+// plant writes the stand-in's state and one index event for a knot of the warm tier.
+func plant(t *testing.T, dir string) {
+	t.Helper()
+	k := func(id, title, state, typ string) map[string]any {
+		return map[string]any{"id": id, "title": title, "state": state, "type": typ, "profile_etag": "e-1", "description": "the text of " + id,
+			"updated_at": "2026-05-01T10:00:00Z", "tags": []string{}, "notes": []string{}, "steps": []string{}}
+	}
+	state := map[string]any{
+		"Knots": []any{
+			k("knot-hot", "Mend the kettle", "ready_to_evaluate", "work"), k("knot-block", "Wait", "blocked", "work"), k("knot-explore", "Look", "ready_for_exploration", "work"),
+			k("lease-1", "agent lease", "lease_active", "lease"), k("knot-eval", "Judge", "evaluating", "work"),
+		},
+		"Cold": []any{k("knot-cold", "Old kettle", "shipped", "work"), k("knot-warm", "Warm kettle", "implementation", "work")},
+		"Warm": map[string]bool{"knot-warm": true},
+	}
+	b, err := json.Marshal(state)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(dir, ".knots", "fake.json"), b, 0o600))
+	for i, event := range []string{
+		`{"type":"idx.knot_head","data":{"knot_id":"knot-warm","title":"Cool kettle","state":"planning","type":"work","updated_at":"2026-04-01T10:00:00Z"}}`,
+		`{"type":"idx.knot_head","data":{"knot_id":"knot-warm","title":"Warm kettle","state":"implementation","type":"work","updated_at":"2026-04-02T10:00:00Z"}}`,
+		`{"type":"idx.knot_head","data":{"knot_id":"knot-hot","title":"Mend","state":"planning","updated_at":"2026-04-02T10:00:00Z"}}`,
+		`no event`,
+	} {
+		path := filepath.Join(dir, ".knots", "index", "2026", "04", strconv.Itoa(i)+"-idx.knot_head.json")
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(event), 0o600))
+	}
+}
+
+// TestEveryTierIsListed: warm and cold knots are in lists, found by title and read
+// whole; leases stand apart from the work, and every state has its phase.
+func TestEveryTierIsListed(t *testing.T) {
+	dir := repo(t)
+	plant(t, dir)
+	s, err := knots.Open(t.Context(), config(t, dir))
+	must(t, err)
+	list := func(req model.PageRequest) string {
+		t.Helper()
+		page, err := s.Browser.List(t.Context(), req)
+		must(t, err)
+		var out []string
+		for _, h := range page.Items {
+			out = append(out, h.ID+"="+h.Tier)
+		}
+		return strings.Join(out, " ")
+	}
+	if got := list(model.PageRequest{Order: model.OrderID}); got != "knot-block=blocked knot-cold=shipped knot-eval=evaluating knot-explore=ready_for_exploration knot-hot=ready_to_evaluate knot-warm=implementation" {
+		t.Errorf("the list: %s", got)
+	}
+	if got := list(model.PageRequest{Order: model.OrderID, Hidden: true}); !strings.Contains(got, "lease-1=lease_active") {
+		t.Errorf("the list with what is hidden: %s", got)
+	}
+	hits, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "kettle"})
+	must(t, err)
+	if len(hits.Hits) != 3 || !hits.Bounded || !strings.Contains(hits.BoundNote, "2 items") {
+		t.Errorf("recall %+v", hits)
+	}
+	ready, err := s.Work.Ready(t.Context(), model.PageRequest{Order: model.OrderID})
+	must(t, err)
+	if len(ready.Items) != 2 || ready.Items[0].ID != "knot-explore" || ready.Items[1].ID != "knot-hot" {
+		t.Errorf("ready: %+v", ready.Items)
+	}
+	for _, id := range []string{"knot-cold", "knot-warm"} {
+		it, err := s.Browser.Read(t.Context(), id)
+		if err != nil || it.Body != "the text of "+id {
+			t.Errorf("read %s: %+v, %v", id, it, err)
+		}
+	}
+}
+
+// TestWritesOfKno: the revision is kno's own, the end is forced where the workflow has
+// no way there, acceptance is written, and a parent's end is refused with the reason.
+func TestWritesOfKno(t *testing.T) {
+	dir := repo(t)
+	plant(t, dir)
+	log := filepath.Join(t.TempDir(), "log")
+	t.Setenv("FAKE_KNO_LOG", log)
+	s, err := knots.Open(t.Context(), config(t, dir))
+	must(t, err)
+	write := func(id string, changes ...string) error {
+		t.Helper()
+		must(t, os.WriteFile(log, nil, 0o600))
+		it, err := s.Browser.Read(t.Context(), id)
+		must(t, err)
+		meta := slices.Clone(it.Meta)
+		for i := 0; i < len(changes); i += 2 {
+			n := slices.IndexFunc(meta, func(f model.Field) bool { return f.Name == changes[i] })
+			meta[n].Value = changes[i+1]
+		}
+		_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: it.Body, Meta: meta, IfMatch: it.Revision})
+		return err
+	}
+	called := func() string {
+		t.Helper()
+		b, err := os.ReadFile(log)
+		must(t, err)
+		var out []string
+		for line := range strings.Lines(string(b)) {
+			if strings.HasPrefix(line, "update") {
+				out = append(out, strings.TrimSpace(line))
+			}
+		}
+		return strings.Join(out, "; ")
+	}
+	for _, tt := range []struct {
+		id      string
+		changes []string
+		want    string
+	}{
+		{"knot-hot", []string{"acceptance_criteria", "it boils", "title", "Kettle"}, "update --title=Kettle --acceptance=it boils --if-match=e-1 -- knot-hot"},
+		{"knot-eval", []string{"status", "shipped"}, "update --status=shipped --if-match=e-1 -- knot-eval"},
+		{"knot-explore", []string{"status", "shipped"}, "update --status=shipped --force --if-match=e-1 -- knot-explore"},
+		{"knot-explore", []string{"status", "ready_for_planning"}, "--force"},
+		{"knot-block", []string{"status", "abandoned"}, "update --status=abandoned --if-match=e-1 -- knot-block"},
+		{"knot-warm", []string{"title", "warmer"}, "update --title=warmer --if-match=e-1 -- knot-warm"},
+	} {
+		if err := write(tt.id, tt.changes...); err != nil {
+			t.Errorf("%s %q: %v", tt.id, tt.changes, err)
+		}
+		if got := called(); !strings.Contains(got, tt.want) {
+			t.Errorf("%s %q: called %q, want %q", tt.id, tt.changes, got, tt.want)
+		}
+	}
+	b, err := knots.NewBackend(config(t, dir))
+	must(t, err)
+	once := true
+	got, err := b.Put(t.Context(), "knot-hot", func(have tracker.Record, _ bool) (tracker.Record, error) {
+		if once {
+			once = false
+			must(t, write("knot-hot", "labels", "faster"))
+		}
+		return have.With("title", "slower"), nil
+	})
+	if err != nil || got.Title != "slower" || got.Field("labels") != "faster" {
+		t.Errorf("a knot that was changed meanwhile: %+v, %v", got, err)
+	}
+	must(t, command.New(command.Program{Name: trackertest.StandIn(t, "kno"), Fixed: []string{"--repo-root", dir, "--db", "x"}}).
+		Write(t.Context(), "test", nil, "edge", "add", "--", "knot-hot", "parent_of", "knot-warm"))
+	if err := write("knot-hot", "status", "shipped"); !errors.Is(err, model.Conflict) || !strings.Contains(err.Error(), "cascade") {
+		t.Errorf("the end of a parent: %v", err)
 	}
 }
 

@@ -28,6 +28,8 @@ type knot struct {
 	State       string   `json:"state"`
 	Profile     string   `json:"profile_id"`
 	Workflow    string   `json:"workflow_id"`
+	Etag        string   `json:"profile_etag"`
+	Acceptance  *string  `json:"acceptance"`
 	Description *string  `json:"description"`
 	Body        *string  `json:"body"`
 	Type        string   `json:"type"`
@@ -47,6 +49,8 @@ type knotEdge struct {
 
 type knotState struct {
 	Knots []*knot
+	Cold  []*knot // of the cold tier and of the warm one, which cold search does not find
+	Warm  map[string]bool
 	Edges []knotEdge
 	Next  int
 	Busy  int
@@ -87,8 +91,18 @@ func kno(args []string) error {
 		}
 	}
 	cmd, rest := args[0], args[1:]
-	if cmd == "edge" && len(rest) > 0 {
-		cmd, rest = "edge "+rest[0], rest[1:]
+	if log := os.Getenv("FAKE_KNO_LOG"); log != "" {
+		f, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(f, strings.Join(args, " "))
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	if (cmd == "edge" || cmd == "cold") && len(rest) > 0 {
+		cmd, rest = cmd+" "+rest[0], rest[1:]
 	}
 	return trackertest.Locked(path, &s, func() error { return s.run(cmd, trackertest.ParseWords(rest)) })
 }
@@ -122,19 +136,49 @@ func misbehave(mode string) (done bool, err error) {
 
 func (s *knotState) run(cmd string, w trackertest.Words) error {
 	now := fmt.Sprintf("2026-05-01T10:00:%02dZ", s.Next%60)
-	need := map[string]int{"new": 1, "update": 1, "edge list": 1, "edge add": 3, "edge remove": 3}[cmd]
+	need := map[string]int{"cold search": 1, "rehydrate": 1, "new": 1, "update": 1, "edge list": 1, "edge add": 3, "edge remove": 3}[cmd]
 	if len(w.Plain) != need {
 		return errors.New("error: a value is required")
 	}
 	switch cmd {
 	case "ls":
 		return show(w, append([]*knot{}, s.Knots...))
+	case "cold search":
+		type catalog struct {
+			ID      string `json:"id"`
+			Title   string `json:"title"`
+			State   string `json:"state"`
+			Updated string `json:"updated_at"`
+		}
+		out := []catalog{}
+		for _, k := range s.Cold {
+			if !s.Warm[k.ID] && strings.Contains(k.ID+" "+k.Title, w.Plain[0]) {
+				out = append(out, catalog{k.ID, k.Title, k.State, k.Updated})
+			}
+		}
+		return show(w, out)
+	case "rehydrate":
+		if i := slices.IndexFunc(s.Cold, func(k *knot) bool { return k.ID == w.Plain[0] }); i >= 0 {
+			s.Knots, s.Cold = append(s.Knots, s.Cold[i]), slices.Delete(s.Cold, i, i+1)
+		}
+		k, err := s.find(w.Plain[0])
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(os.Stdout).Encode(k)
 	case "new":
 		s.Next++
 		k := &knot{ID: fmt.Sprintf("knot-%04x", s.Next), Title: w.Plain[0], State: "ready_for_planning", Profile: "autopilot", Workflow: "work_sdlc",
 			Type: "task", Tags: []string{}, Notes: []string{}, Steps: []string{}, Created: now, Updated: now}
+		k.Etag = "e-0"
 		if v, ok := w.Option("state"); ok {
 			k.State = v
+		}
+		if v, ok := w.Option("type"); ok {
+			k.Type = v
+		}
+		if v, ok := w.Option("acceptance"); ok {
+			k.Acceptance = &v
 		}
 		if v, ok := w.Option("desc"); ok && v != "" {
 			k.Description = &v
@@ -146,7 +190,16 @@ func (s *knotState) run(cmd string, w trackertest.Words) error {
 		if err != nil {
 			return err
 		}
-		k.Updated = now
+		if etag, ok := w.Option("if-match"); ok && etag != k.Etag {
+			return fmt.Errorf("error: stale profile_etag: expected '%s', current '%s'", etag, k.Etag)
+		}
+		if to, ok := w.Option("status"); ok {
+			if err := s.transition(k, to, w); err != nil {
+				return err
+			}
+		}
+		s.Next++
+		k.Updated, k.Etag = now, fmt.Sprintf("e-%d", s.Next)
 		return k.update(w)
 	case "edge list":
 		edges := []knotEdge{}
@@ -166,6 +219,24 @@ func (s *knotState) run(cmd string, w trackertest.Words) error {
 		s.Edges = slices.Delete(s.Edges, i, i+1)
 	default:
 		return errors.New("error: unrecognized subcommand " + cmd)
+	}
+	return nil
+}
+
+// transition refuses what kno's workflow refuses.
+func (s *knotState) transition(k *knot, to string, w trackertest.Words) error {
+	_, force := w.Option("force")
+	end := k.State == "shipped" || k.State == "abandoned"
+	late := slices.Contains([]string{"shipment_review", "evaluating", "exploration"}, k.State)
+	if !force && (to == "shipped" && !late || end) && to != "abandoned" {
+		return fmt.Errorf("error: invalid state transition: %s -> %s", k.State, to)
+	}
+	if to == "shipped" || to == "abandoned" {
+		for _, e := range s.Edges {
+			if e.Kind == "parent_of" && e.Src == k.ID {
+				return fmt.Errorf("error: terminal_cascade_approval_required: moving '%s' to '%s' requires approval", k.ID, to)
+			}
+		}
 	}
 	return nil
 }
@@ -190,6 +261,9 @@ func (k *knot) update(w trackertest.Words) error {
 			k.Type = v
 		case "status":
 			k.State = v
+		case "acceptance":
+			k.Acceptance = &v
+		case "force", "if-match":
 		case "priority":
 			n, err := strconv.Atoi(v)
 			if err != nil {

@@ -2,11 +2,17 @@ package knots
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
+
+// putAttempts is how often a change is made anew when another writer was faster.
+const putAttempts = 8
 
 // Put runs update, or new and then update. Dependencies are no field here: kno
 // keeps them as edges.
@@ -16,6 +22,21 @@ func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record
 		return tracker.Record{}, err
 	}
 	defer unlock()
+	var got tracker.Record
+	for range putAttempts {
+		if got, err = b.put(ctx, id, change); !stale(err) {
+			break
+		}
+	}
+	return got, err
+}
+
+// stale reports whether kno refused since the knot was changed after it was looked at.
+func stale(err error) bool {
+	return errors.Is(err, model.Conflict) && strings.Contains(err.Error(), "stale profile_etag")
+}
+
+func (b *Backend) put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
 	v, err := b.view(ctx)
 	if err != nil {
 		return tracker.Record{}, err
@@ -23,7 +44,9 @@ func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record
 	i := v.Find(id)
 	var have tracker.Record
 	if i >= 0 {
-		have = v.Record(i)
+		if have, err = v.Whole(ctx, i); err != nil {
+			return tracker.Record{}, err
+		}
 	}
 	want, err := change(have, i >= 0)
 	switch {
@@ -33,12 +56,17 @@ func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record
 		return have, nil
 	case i < 0 && id != "":
 		return tracker.Record{}, model.Errorf(model.Unsupported, "retain", "kno makes every id itself: there is no knot %q, and none can be made with that id", id)
-	case i < 0:
+	case i >= 0:
+		err = b.update(ctx, have, want)
+	default:
 		if have, err = b.create(ctx, v, want); err != nil {
 			return tracker.Record{}, err
 		}
+		if err = b.update(ctx, have, want); err != nil {
+			err = b.abandon(ctx, have.ID, err)
+		}
 	}
-	if err := b.update(ctx, have, want); err != nil {
+	if err != nil {
 		return tracker.Record{}, err
 	}
 	after, err := b.view(ctx)
@@ -57,6 +85,11 @@ func (b *Backend) create(ctx context.Context, before *view, want tracker.Record)
 	args := []string{"new", "--desc=" + want.Body}
 	if s := want.Field(tracker.FieldStatus); s != "" && s != States()[0] { // else the profile decides
 		args = append(args, "--state="+s)
+	}
+	for name, flag := range map[string]string{tracker.FieldType: "--type=", fieldAcceptance: "--acceptance="} {
+		if v := want.Field(name); v != "" {
+			args = append(args, flag+v)
+		}
 	}
 	title := want.Field(tracker.FieldTitle)
 	if err := b.kno.Change(ctx, "retain", nil, append(args, "--", title)...); err != nil {
@@ -82,11 +115,20 @@ func (b *Backend) create(ctx context.Context, before *view, want tracker.Record)
 	return after.Record(found), nil
 }
 
-// update tells kno what differs. What a new knot's profile decided stays.
+// abandon ends a new knot of which the rest was refused: kno has no delete.
+func (b *Backend) abandon(ctx context.Context, id string, why error) error {
+	err := b.kno.Change(context.WithoutCancel(ctx), "retain", nil, "update", "--status=abandoned", "--force", "--", id)
+	if err != nil {
+		return model.Errorf(model.Internal, "retain", "%v; the new knot %s stays, and could not be abandoned: %w", why, id, err)
+	}
+	return model.Errorf(model.Internal, "retain", "%w; the new knot %s was abandoned, for kno has no delete", why, id)
+}
+
+// update tells kno in one call what differs, for the knot as it was looked at. What a new knot's profile decided stays.
 func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 	created := want.ID == ""
 	var args []string
-	flag := map[string]string{tracker.FieldTitle: "--title=", tracker.FieldStatus: "--status=", tracker.FieldType: "--type=", tracker.FieldPriority: "--priority="}
+	flag := map[string]string{tracker.FieldTitle: "--title=", tracker.FieldStatus: "--status=", tracker.FieldType: "--type=", tracker.FieldPriority: "--priority=", fieldAcceptance: "--acceptance="}
 	for _, f := range want.Fields {
 		was := have.Field(f.Name)
 		if f.ReadOnly || f.Value == was {
@@ -103,10 +145,13 @@ func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 		case !known:
 			return model.Errorf(model.InvalidInput, "retain", "kno sets no field %q", f.Name)
 		case f.Name == tracker.FieldStatus && created:
-		case f.Value == "":
+		case f.Value == "" && f.Name != fieldAcceptance:
 			return model.Errorf(model.InvalidInput, "retain", "kno cannot empty the field %q", f.Name)
 		default:
 			args = append(args, option+f.Value)
+			if f.Name == tracker.FieldStatus && forced(was, f.Value) {
+				args = append(args, "--force")
+			}
 		}
 	}
 	if want.Body != have.Body {
@@ -114,6 +159,10 @@ func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 	}
 	if len(args) == 0 {
 		return nil
+	}
+	var etag string
+	if json.Unmarshal([]byte(have.Field("profile_etag")), &etag) == nil && etag != "" {
+		args = append(args, "--if-match="+etag)
 	}
 	return b.kno.Change(ctx, "retain", nil, append(append([]string{"update"}, args...), "--", have.ID)...)
 }

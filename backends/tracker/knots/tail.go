@@ -1,0 +1,136 @@
+package knots
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// head is what is known of a knot that kno does not list: kno moves closed knots to
+// its cold tier and those that nobody changed for a week to its warm one
+// (beads-foolery-knots.md, kno).
+type head struct {
+	ID      string `json:"id"`
+	Title   string `json:"title"`
+	State   string `json:"state"`
+	Type    string `json:"type"`
+	Updated string `json:"updated_at"`
+}
+
+func (h head) entry() tracker.Entry {
+	r := tracker.Record{Head: tracker.Head{ID: h.ID, Kind: tracker.Issue, Tier: h.State, Title: h.Title, Modified: moment(h.Updated), Archived: true}}
+	r.Fields = []model.Field{{Name: tracker.FieldTitle, Value: h.Title}, {Name: tracker.FieldStatus, Value: h.State}, {Name: tracker.FieldType, Value: h.Type}}
+	b := tracker.Bead{ID: h.ID, Title: h.Title, Type: h.Type, State: h.State, Status: phase(h.State), Priority: tracker.DefaultPriority, Updated: r.Modified}
+	b.Normalise()
+	return tracker.Entry{Record: r, Bead: b, IsWork: h.Type != "lease" && !slices.Contains(leases(), h.State)}
+}
+
+// heads are the knots beside the hot ones, the newest head of each: those that kno's
+// cold search finds, and those that the index events name.
+func (b *Backend) heads(ctx context.Context, hot map[string]bool) ([]head, error) {
+	var cold []head
+	if err := b.kno.Read(ctx, "read", &cold, "cold", "search", "--json", "--", ""); err != nil {
+		return nil, err
+	}
+	indexed, err := b.tail.heads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []head
+	seen := map[string]int{}
+	for _, h := range slices.Concat(cold, indexed) {
+		at, again := seen[h.ID]
+		switch {
+		case h.ID == "" || hot[h.ID]:
+		case again && h.Updated > out[at].Updated:
+			out[at] = h
+		case !again:
+			seen[h.ID] = len(out)
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+// indexEvent is one file below .knots/index.
+type indexEvent struct {
+	Type string `json:"type"`
+	Data struct {
+		ID      string `json:"knot_id"`
+		Title   string `json:"title"`
+		State   string `json:"state"`
+		Type    string `json:"type"`
+		Updated string `json:"updated_at"`
+	} `json:"data"`
+}
+
+// eventLimit is the largest index event that is read, in bytes.
+const eventLimit = 1 << 20
+
+// tail reads the index events, each file once: Knots never changes one.
+type tail struct {
+	dir string
+
+	mu   sync.Mutex
+	seen map[string]head // by path
+}
+
+// heads are the knots that index events name, in no order; of one knot there may be
+// several. What cannot be read as an event is passed over, as kno does.
+func (t *tail) heads(ctx context.Context) ([]head, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.seen == nil {
+		t.seen = map[string]head{}
+	}
+	var out []head
+	for _, root := range []string{"index", "_worktree/.knots/index"} {
+		err := filepath.WalkDir(filepath.Join(t.dir, filepath.FromSlash(root)), func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return model.Errorf(model.PermissionDenied, "read", "an index event of .knots cannot be read")
+			case !d.Type().IsRegular() || !strings.HasSuffix(path, ".json"):
+				return nil
+			}
+			h, known := t.seen[path]
+			if !known {
+				h = readHead(path)
+				t.seen[path] = h
+			}
+			if h.ID != "" {
+				out = append(out, h)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, model.Wrap("read", err)
+		}
+	}
+	return out, nil
+}
+
+func readHead(path string) head {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() > eventLimit {
+		return head{}
+	}
+	data, err := os.ReadFile(path)
+	var e indexEvent
+	if err != nil || json.Unmarshal(data, &e) != nil || e.Type != "idx.knot_head" {
+		return head{}
+	}
+	return head{e.Data.ID, e.Data.Title, e.Data.State, e.Data.Type, e.Data.Updated}
+}
