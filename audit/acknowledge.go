@@ -5,13 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"memdesk/internal/atomicfile"
 )
 
 func (l *Log) acknowledge(ctx context.Context, reason string) error {
-	if info, err := l.fs.Lstat(l.dir); err != nil || !info.IsDir() {
-		return errors.New("there is no log to acknowledge")
+	counts := map[string]int64{}
+	gone, err := l.absent()
+	if err != nil {
+		return err
+	}
+	if gone {
+		if l.trace() == "" {
+			return errors.New("there is no log to acknowledge")
+		}
+		if err := l.make(); err != nil {
+			return err
+		}
+		counts["gone"] = 1
+	}
+	w := walker{log: l, prev: genesis}
+	_, werr := w.walk(ctx)
+	if err := l.markBegun(); err != nil {
+		return err
 	}
 	unlock, err := l.lock(ctx, true)
 	if err != nil {
@@ -26,9 +43,13 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
+	if werr == nil {
+		counts["breaks"] = w.inside + w.gap(st.head, last+1)
+	}
 	r := l.record(Entry{Action: ActionAcknowledge}, k)
 	r.Phase, r.Result, r.Segment, r.Seal = PhaseNote, OK, st.head.Segment, sealOf(st.torn)
-	r.Counts = map[string]int64{"bytes": st.head.Size, "seq": int64(st.head.Seq), "torn": int64(len(st.torn))}
+	r.Counts = counts
+	counts["bytes"], counts["seq"], counts["torn"] = st.head.Size, int64(st.head.Seq), int64(len(st.torn))
 	if err := l.recordNames(Entry{Reason: reason}, &r, st.head.Seq+1); err != nil {
 		return err
 	}
@@ -39,8 +60,24 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	if err := l.replaceHead(h); err != nil {
 		return err
 	}
-	l.seen, l.distrust, l.alarm = h, head{}, ""
+	l.seen, l.distrust, l.alarm, l.checked = h, head{}, "", time.Time{}
 	return nil
+}
+
+// gap counts the breaks that a new segment of this number adds by going on from h: records
+// and segments that are lost stay lost.
+func (w *walker) gap(h head, number uint64) (n int64) {
+	after := uint64(1)
+	if len(w.parts) > 0 {
+		after = w.parts[len(w.parts)-1].number + 1
+	}
+	if number != after {
+		n++
+	}
+	if h.Seq != w.seq || h.Hash != w.prev {
+		n++
+	}
+	return n
 }
 
 // foothold finds where to go on from and the highest segment number in use: the

@@ -78,6 +78,9 @@ func (l *Log) appendLocked(ctx context.Context, phase Phase, e Entry, res Result
 		if err := l.begin(); err != nil {
 			return Record{}, err
 		}
+		if err := l.sound(ctx); err != nil {
+			return Record{}, err
+		}
 	}
 	unlock, err := l.lock(ctx, true)
 	if err != nil {
@@ -89,6 +92,7 @@ func (l *Log) appendLocked(ctx context.Context, phase Phase, e Entry, res Result
 		return Record{}, err
 	}
 	l.sweep()
+	l.saveKnown()
 	k, fresh, err := l.currentKey()
 	if err != nil {
 		return Record{}, err

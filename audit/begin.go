@@ -13,8 +13,24 @@ import (
 
 // begin makes the log with its first record, unless it is there. Everything is
 // prepared in a sibling directory and renamed, so a log is never half made: a
-// directory with a key but no records is the work of somebody else.
+// directory with a key but no records is the work of somebody else. A log that is gone
+// is an alarm, not a beginning.
 func (l *Log) begin() error {
+	none, err := l.absent()
+	if err != nil {
+		return err
+	}
+	if why := l.trace(); none && why != "" {
+		return errGone(why)
+	}
+	if err := l.make(); err != nil {
+		return err
+	}
+	return l.markBegun()
+}
+
+// make makes the log whatever stands beside it.
+func (l *Log) make() error {
 	info, err := l.fs.Lstat(l.dir)
 	if err == nil {
 		if err := private(info); err != nil {

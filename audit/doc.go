@@ -11,8 +11,13 @@
 //	log-000001.jsonl   a segment: one record per line, appended with one write
 //	head.json          device, inode, size, sequence and hash of the last record
 //	key                the HMAC key with its id
-//	names.jsonl        clear names and reasons by sequence; erasable, outside the chain
+//	names.jsonl        clear names and reasons by sequence; erasable, outside the chain; a name is shown
+//	                   only where its keyed hash is the record's
+//	known.json         sealed segments that were found whole, so that they are not read before each act
 //	lock               held exclusively by an append, shared by a reader's snapshot
+//
+// Beside the directory, audit.begun says that there is a log: without one there, nothing may be
+// changed until somebody acknowledges that it is gone.
 //
 // # Record
 //
@@ -35,6 +40,10 @@
 // its last sequence, prev its last hash. Bytes behind the sealed size, left by an
 // append cut short, stay where they are: counts.torn is their number and `seal`
 // their SHA-256. Nothing in a segment is ever rewritten.
+//
+// Before the first act of a process, and once a minute, the whole chain is walked: over a break that
+// nobody has acknowledged nothing is appended. An acknowledgement covers as many breaks as stood before it
+// then (counts.breaks).
 //
 // The log is evidence against change by others and against accidents. An owner
 // of the files who rewrites all of them consistently is found only by a copy of

@@ -30,12 +30,25 @@ type Filter struct {
 // Row is a record as a list shows it.
 type Row struct {
 	Record
-	Name   string // the target in clear, unless erased
-	Reason string // unless erased
+	Name   string // the target in clear, where its keyed hash is the record's
+	Reason string // unless erased; no hash of it is chained
+	// NameState says how it stands with the name of a record that has a target.
+	NameState NameState
 	// Damaged says, instead of all the rest, that a stored line is unreadable here;
 	// it is never left out.
 	Damaged string
 }
+
+// NameState says whether a clear name in the side table is the one of the record.
+type NameState string
+
+// The states of a name; empty where the record has no target.
+const (
+	NameOK        NameState = "ok"
+	NameAbsent    NameState = "absent"    // erased, never kept in clear, or taken away
+	NameForged    NameState = "forged"    // its keyed hash is not the record's
+	NameUnchecked NameState = "unchecked" // the key of the record's time is gone
+)
 
 // Page is a part of a list.
 type Page struct {

@@ -41,23 +41,33 @@ type Options struct {
 	SegmentBytes int64
 	// FS is the file layer; nil means the machine's files.
 	FS atomicfile.FS
+	// Traces says what there is that only changes with a log leave, in words; empty for
+	// nothing. It is asked when there is no log. nil: nothing is known.
+	Traces func() string
+	// Marks are the statements outside the log about how far it had come; nil: none.
+	Marks func() []Mark
 }
 
 // Log is the operator log in one directory, shared with other processes. It
 // holds no file open between calls and is safe for concurrent use.
 type Log struct {
-	fs    atomicfile.FS
-	clock clock.Clock
-	dir   string
-	limit int64
-	start time.Time
-	base  Record // the members that are the same in every record
+	fs     atomicfile.FS
+	clock  clock.Clock
+	dir    string
+	limit  int64
+	start  time.Time
+	traces func() string
+	marks  func() []Mark
+	base   Record // the members that are the same in every record
 
 	mu       sync.Mutex
 	seen     head      // the newest head this value knows, against a rollback of both files
 	last     time.Time // of the newest record this value wrote
 	distrust head      // the head under which an I/O error left pages in doubt
 	alarm    string    // what Verify found; cleared by Acknowledge
+	checked  time.Time // of the last check that the chain is sound
+	whole    []known   // sealed segments that it found whole, to be saved
+	marked   bool      // the mark of the beginning is there
 	swept    bool
 	pending  map[uint64]Record // intents of this value without an outcome
 }
@@ -78,7 +88,7 @@ func Open(o Options) (*Log, error) {
 		o.SegmentBytes = defaultSegmentBytes
 	}
 	return &Log{
-		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(),
+		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks,
 		pending: map[uint64]Record{},
 		base: Record{
 			V: version, Boot: token(bootID()), Host: hostID(), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),
@@ -104,6 +114,9 @@ func (l *Log) Writable() error {
 func (l *Log) writable(ctx context.Context) error {
 	info, err := l.fs.Lstat(l.dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		if why := l.trace(); why != "" {
+			return errGone(why)
+		}
 		return l.creatable()
 	}
 	if err != nil {
@@ -113,9 +126,15 @@ func (l *Log) writable(ctx context.Context) error {
 		return err
 	}
 	if empty, err := l.isEmpty(); err != nil || empty {
+		if why := l.trace(); empty && why != "" {
+			return errGone(why)
+		}
 		return errors.Join(err, mayWrite(filepath.Dir(l.dir)))
 	}
 	if err := l.foreign(); err != nil {
+		return err
+	}
+	if err := l.sound(ctx); err != nil {
 		return err
 	}
 	unlock, err := l.lock(ctx, false)

@@ -30,13 +30,16 @@ type setup struct {
 	limit int64
 	fs    atomicfile.FS
 	clock clock.Clock
+
+	traces func() string
+	marks  func() []audit.Mark
 }
 
 func (s setup) open(t testing.TB) *audit.Log {
 	t.Helper()
 	l, err := audit.Open(audit.Options{
 		Dir: s.dir, Clock: s.clock, Tool: "memdesk 1.0", Actor: audit.Actor{ID: "unauthenticated ann@pts/0"}, Role: "operator",
-		Session: "pts/0", SegmentBytes: s.limit, FS: s.fs,
+		Session: "pts/0", SegmentBytes: s.limit, FS: s.fs, Traces: s.traces, Marks: s.marks,
 	})
 	if err != nil {
 		t.Fatal(err)

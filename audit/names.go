@@ -101,8 +101,17 @@ func appendRow(f atomicfile.File, row []byte) error {
 }
 
 // join fills names and reasons into rows that stand in ascending or descending
-// order; a record without a row in the side table keeps none.
+// order; a name whose keyed hash is not the record's is left out and marked.
 func (l *Log) join(rows []Row) error {
+	k, err := l.readKey()
+	if err != nil {
+		k = key{} // no name can be checked
+	}
+	for i := range rows {
+		if rows[i].Damaged == "" && rows[i].Target != "" {
+			rows[i].NameState = NameAbsent
+		}
+	}
 	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -117,13 +126,13 @@ func (l *Log) join(rows []Row) error {
 	}
 	for i := range rows {
 		if rows[i].Damaged == "" {
-			joinRow(f, info.Size(), &rows[i])
+			joinRow(f, info.Size(), k, &rows[i])
 		}
 	}
 	return nil
 }
 
-func joinRow(f atomicfile.File, size int64, r *Row) {
+func joinRow(f atomicfile.File, size int64, k key, r *Row) {
 	seq, ts := r.Seq, r.TS.Format(tsLayout)
 	if r.Phase == PhaseOutcome {
 		seq, ts = r.Link, ""
@@ -139,7 +148,99 @@ func joinRow(f atomicfile.File, size int64, r *Row) {
 			return
 		}
 		if ok && n.Target == r.Target && (ts == "" || n.TS == ts) {
-			r.Name, r.Reason = n.Name, n.Reason
+			r.Reason, r.Name = n.Reason, ""
+			if r.NameState = n.state(k, r.Target); r.NameState == NameOK {
+				r.Name = n.Name
+			}
+		}
+	}
+}
+
+// state compares the clear name with the keyed hash in the chain.
+func (n nameRow) state(k key, target string) NameState {
+	switch {
+	case target == "" && n.Name == "":
+		return ""
+	case n.Name == "":
+		return NameAbsent
+	case target != "" && !strings.HasPrefix(target, "hmac:"+k.id+":"), len(n.Name) >= maxClear:
+		return NameUnchecked
+	case k.target(n.Name) != target:
+		return NameForged
+	}
+	return NameOK
+}
+
+// Names counts how it stands with the clear names beside the log.
+type Names struct {
+	OK, Absent, Forged, Unchecked int64
+	FirstForged                   uint64 // sequence of the first record whose name is another
+}
+
+// checkNames compares every clear name with its record. Records and rows both ascend, so that
+// one pass over each is enough.
+func (l *Log) checkNames(ctx context.Context, parts []part) (Names, error) {
+	var out Names
+	k, err := l.readKey()
+	if err != nil {
+		k = key{}
+	}
+	next := func() (nameRow, bool) { return nameRow{}, false }
+	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err == nil {
+		defer f.Close()
+		info, serr := f.Stat()
+		if serr != nil {
+			return out, fmt.Errorf("look at side table: %w", bare(serr))
+		}
+		rows := newForward(f, 0, info.Size())
+		next = func() (nameRow, bool) {
+			for {
+				raw, _, ok := rows.next()
+				if !ok {
+					return nameRow{}, false
+				}
+				if n, ok := parseName(raw); ok {
+					return n, true
+				}
+			}
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return out, fmt.Errorf("open side table: %w", bare(err))
+	}
+	n, more := next()
+	take := func(r *line, _ string, _ int64) {
+		target := string(r.values[fTarget])
+		if target == "" || string(r.values[fPhase]) == string(PhaseOutcome) {
+			return
+		}
+		state := NameAbsent
+		for ; more && n.Seq <= r.seq; n, more = next() {
+			if n.Seq == r.seq && n.Target == target && n.TS == string(r.values[fTS]) {
+				state = n.state(k, target)
+			}
+		}
+		out.count(state, r.seq)
+	}
+	for i, p := range parts {
+		if err := l.eachLine(ctx, p.name, l.sealed(parts, i), take); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (n *Names) count(state NameState, seq uint64) {
+	switch state {
+	case NameOK:
+		n.OK++
+	case NameAbsent:
+		n.Absent++
+	case NameUnchecked:
+		n.Unchecked++
+	case NameForged:
+		if n.Forged++; n.FirstForged == 0 {
+			n.FirstForged = seq
 		}
 	}
 }

@@ -23,6 +23,9 @@ type part struct {
 	name   string
 	number uint64
 	size   int64
+
+	inode   uint64
+	changed int64 // changeTime
 }
 
 // parts lists the segments in order, under a shared lock; nil when there is no log.
@@ -56,7 +59,8 @@ func (l *Log) listParts() ([]part, error) {
 		if !info.Mode().IsRegular() {
 			return nil, tampered("segment %s is not a file", e.Name())
 		}
-		out = append(out, part{name: e.Name(), number: n, size: info.Size()})
+		_, inode := identity(info)
+		out = append(out, part{name: e.Name(), number: n, size: info.Size(), inode: inode, changed: changeTime(info)})
 	}
 	sorting.By(out, func(a, b part) int {
 		if a.number < b.number {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
+	"time"
 
 	"memdesk/internal/atomicfile"
 )
@@ -24,6 +26,7 @@ type Report struct {
 	// Acknowledged says that an operator has taken note of every break since.
 	Acknowledged bool
 	Torn         int64 // bytes of an append cut short; the next append sets them aside
+	Names        Names // of the side table; only Verify looks at them
 	OpenIntents  []Row
 }
 
@@ -53,26 +56,53 @@ func (l *Log) Verify(ctx context.Context) (Report, error) {
 
 func (l *Log) verify(ctx context.Context) (Report, error) {
 	w := walker{log: l, prev: genesis}
-	if err := w.snapshot(ctx); err != nil {
-		err = fmt.Errorf("verify audit log: %w", err)
-		return Report{Reason: err.Error()}, err
+	rep, err := w.walk(ctx)
+	if err == nil && !w.none {
+		rep.OpenIntents, err = w.open.rows(l)
 	}
-	if w.none {
-		return Report{OK: true}, nil
+	if err == nil && !w.none {
+		rep.Names, err = l.checkNames(ctx, w.parts)
 	}
-	for i := range w.parts {
-		if err := w.segment(ctx, i); err != nil {
-			err = fmt.Errorf("verify audit log: %w", err)
-			return Report{Reason: err.Error()}, err
-		}
-	}
-	w.end()
-	rows, err := w.open.rows(l)
 	if err != nil {
 		err = fmt.Errorf("verify audit log: %w", err)
 		return Report{Reason: err.Error()}, err
 	}
-	w.rep.OK, w.rep.OpenIntents = w.rep.Reason == "", rows
+	return rep, nil
+}
+
+// walk reads the chain from its first record to the saved head.
+func (w *walker) walk(ctx context.Context) (Report, error) {
+	if w.log.marks != nil {
+		w.marks = slices.Clone(w.log.marks())
+	}
+	if err := w.snapshot(ctx); err != nil {
+		return Report{}, err
+	}
+	if w.none {
+		why := w.log.trace()
+		if why == "" {
+			return Report{OK: true}, nil
+		}
+		w.bad("the audit log is gone: %s", why)
+		return w.rep, nil
+	}
+	for i := range w.parts {
+		if w.skip(i) {
+			continue
+		}
+		first, from := w.seq, w.prev
+		if err := w.segment(ctx, i); err != nil {
+			return Report{}, err
+		}
+		w.keep(i, first, from)
+	}
+	w.inside = w.breaks
+	w.end()
+	w.behindMarks()
+	if !w.fresh {
+		w.whole = nil // as it was saved
+	}
+	w.rep.OK = w.rep.Reason == ""
 	w.rep.Head, w.rep.Segments = w.prev, len(w.parts)
 	w.remark()
 	return w.rep, nil
@@ -91,6 +121,14 @@ type walker struct {
 	buf   []byte
 	rep   Report
 	open  openSet
+
+	known  map[string]known // sealed segments that need not be read; nil: all are
+	whole  []known          // sealed segments that are whole
+	fresh  bool             // some of them were read now
+	marks  []Mark
+	noted  time.Time // of the last acknowledgement
+	breaks int64
+	inside int64 // of them, those in the segments; the others are with the head
 }
 
 // snapshot reads under the shared lock what an append would change.
@@ -135,6 +173,7 @@ func (w *walker) snapshot(ctx context.Context) error {
 // bad notes a break; the first one is the report's.
 func (w *walker) bad(format string, args ...any) {
 	w.rep.Acknowledged = false
+	w.breaks++
 	if w.rep.Reason == "" {
 		w.rep.Reason, w.rep.FirstBad = fmt.Sprintf(format, args...), w.seq+1
 	}
@@ -255,9 +294,26 @@ func (w *walker) accept(l *line, name string, at int64) {
 	w.seq, w.prev = l.seq, string(l.values[fHash])
 	w.rep.Events++
 	w.open.take(l, name, at)
+	w.marked(w.seq, w.prev)
 	if string(l.values[fAction]) == ActionAcknowledge {
-		w.rep.Acknowledged = w.rep.Reason != ""
+		w.acknowledged(l)
 	}
+}
+
+// acknowledged takes an operator's word for the breaks before it: as many as there were then.
+// What was changed before it later on is a break of its own.
+func (w *walker) acknowledged(l *line) {
+	r, err := l.record()
+	if err != nil {
+		return
+	}
+	w.noted = r.TS
+	if r.Counts["gone"] > 0 {
+		w.bad("the log before record %d is gone, as an operator has noted", r.Seq)
+		w.breaks = 0
+	}
+	seen, counted := r.Counts["breaks"]
+	w.rep.Acknowledged = w.rep.Reason != "" && (!counted || w.breaks <= seen || r.Counts["gone"] > 0)
 }
 
 // end compares the walk with the saved head.

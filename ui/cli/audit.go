@@ -142,16 +142,29 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 func (a *app) printRecord(r audit.Row, tab *table) error {
 	if a.flags.json {
 		return a.emit("audit", row{"seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
-			"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name,
+			"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name, "name_state": r.NameState,
 			"reason": r.Reason, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
 			"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged})
 	}
-	name := r.Name
+	name := nameWords(r)
 	if r.Damaged != "" {
 		name = "DAMAGED: " + r.Damaged
 	}
 	tab.add(a.text.Sprintf("%d", r.Seq), when(r.TS), r.Actor, r.Action, string(r.Phase), orDash(string(r.Result)), orDash(r.Store), orDash(name), r.Reason)
 	return nil
+}
+
+// nameWords is the clear name of a record, or why there is none to show.
+func nameWords(r audit.Row) string {
+	switch r.NameState {
+	case audit.NameForged:
+		return "(ALTERED: the name beside the log is not this record's)"
+	case audit.NameUnchecked:
+		return "(not checked: the key of its time is gone)"
+	case audit.NameAbsent:
+		return "(no name: erased, never kept, or taken away)"
+	}
+	return r.Name
 }
 
 func orDash(s string) string {
@@ -184,8 +197,9 @@ func (a *app) auditVerify(ctx context.Context) error {
 		return &exitError{exitTampered, err}
 	}
 	if a.flags.json {
-		err := a.emit("verify", row{"ok": rep.OK, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
-			"segments": rep.Segments, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn})
+		err := a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
+			"segments": rep.Segments, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
+			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked})
 		if err != nil {
 			return err
 		}
@@ -199,14 +213,38 @@ func (a *app) auditVerify(ctx context.Context) error {
 		if rep.Reason != "" {
 			a.linef("%s", rep.Reason)
 		}
+		a.sayNames(rep.Names)
 		for _, r := range rep.OpenIntents {
 			a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
 		}
 	}
-	if !rep.OK {
+	if !rep.OK && !rep.Acknowledged {
+		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")
+	}
+	if !rep.OK || rep.Names.Forged > 0 {
 		return &exitError{code: exitTampered}
 	}
 	return nil
+}
+
+// sayNames tells how it stands with the clear names beside the log, which no chain covers.
+func (a *app) sayNames(n audit.Names) {
+	if n.Forged > 0 {
+		a.linef("NAMES ALTERED: of %s beside the log the record has another, first at record %d; they are not shown", plural(n.Forged, "name"), n.FirstForged)
+	}
+	if n.Absent > 0 {
+		a.linef("%s no clear name: erased with a person, never kept, or taken away", plural(n.Absent, "record")+verb(n.Absent, " has", " have"))
+	}
+	if n.Unchecked > 0 {
+		a.linef("%s a name that cannot be checked: the key of its time is gone", plural(n.Unchecked, "record")+verb(n.Unchecked, " has", " have"))
+	}
+}
+
+func verb(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func (a *app) auditAcknowledgeCommand() *cobra.Command {

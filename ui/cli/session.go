@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func (a *app) base() (*session, error) {
 	}
 	s.log, err = audit.Open(audit.Options{
 		Dir: filepath.Join(s.state, "audit"), Clock: a.Clock, Tool: "memdesk " + a.Version,
-		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes,
+		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes, Traces: s.traces,
 	})
 	if err != nil {
 		return nil, err
@@ -68,6 +69,25 @@ func (a *app) base() (*session, error) {
 		func() error { return statedir.Ensure(s.state) })
 	a.session = s
 	return s, nil
+}
+
+// traces says what stands in the state directory that only changes leave, for a desk whose
+// audit log is not there; empty for a new one.
+func (s *session) traces() string {
+	var found []string
+	for _, sub := range []struct{ dir, what string }{{"requests", "erasure requests"}, {"receipts", "receipts of erasures"}} {
+		if names, err := os.ReadDir(filepath.Join(s.state, "gdpr", sub.dir)); err == nil && len(names) > 0 {
+			found = append(found, sub.what)
+		}
+	}
+	entries, _, err := s.undo.List()
+	if err == nil && slices.ContainsFunc(entries, func(e undo.Entry) bool { return e.After != "" }) {
+		found = append(found, "undo entries of changes that were made")
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "the state directory holds " + strings.Join(found, ", ")
 }
 
 func (s *session) role(a *app) string {

@@ -151,7 +151,7 @@ func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPag
 
 func eventOf(r audit.Row) tui.AuditEvent {
 	e := tui.AuditEvent{Seq: int64(r.Seq), At: r.TS, Actor: r.Actor, KeyID: r.ActorKey, Action: r.Action, Store: r.Store,
-		Target: r.Name, Phase: string(r.Phase), Result: string(r.Result), Reason: r.Reason}
+		Target: nameWords(r), Phase: string(r.Phase), Result: string(r.Result), Reason: r.Reason}
 	if r.Damaged != "" {
 		e.Result, e.Reason = "damaged", r.Damaged
 	}

@@ -1,0 +1,6 @@
+package audit
+
+// What tests of the check need to know.
+var ChangeTime = changeTime
+
+const Settled = settled

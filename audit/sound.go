@@ -1,0 +1,231 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"memdesk/internal/atomicfile"
+)
+
+// checkEvery is how long a check of the whole chain stands for the acts of one process.
+const checkEvery = time.Minute
+
+// Mark is something outside the log that says how far it had come: the receipt of an
+// erasure. Losing the records up to it is found.
+type Mark struct {
+	What string // "the receipt of request …"; no name of a person
+	Seq  uint64 // of the newest record then
+	Hash string // of that record
+	At   time.Time
+}
+
+// sound refuses to go on over a chain that does not verify, until somebody acknowledges it.
+// Sealed segments that were found whole before, and whose file the system has not seen
+// changed since, are not read again.
+func (l *Log) sound(ctx context.Context) error {
+	if l.alarm != "" {
+		return tampered("%s", l.alarm)
+	}
+	if !l.checked.IsZero() && time.Since(l.checked) < checkEvery {
+		return nil
+	}
+	w := walker{log: l, prev: genesis, known: l.readKnown()}
+	rep, err := w.walk(ctx)
+	if err != nil {
+		return err
+	}
+	if !rep.OK && !rep.Acknowledged {
+		return tampered("%s", rep.Reason)
+	}
+	l.checked, l.whole = time.Now(), w.whole
+	return nil
+}
+
+// trace says what proves that there was a log, where there is none; empty for nothing. The
+// mark of its beginning stands beside the directory, and what changes leave beside it is told by
+// the log's owner.
+func (l *Log) trace() string {
+	if _, err := l.fs.Lstat(l.begunFile()); err == nil {
+		return filepath.Base(l.begunFile()) + " says that it was begun"
+	}
+	if l.traces == nil {
+		return ""
+	}
+	return l.traces()
+}
+
+func (l *Log) begunFile() string { return l.dir + ".begun" }
+
+// markBegun leaves the mark that there is a log, unless it is there.
+func (l *Log) markBegun() error {
+	if l.marked {
+		return nil
+	}
+	_, err := l.fs.Lstat(l.begunFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = l.makeBegun()
+	}
+	if err != nil {
+		return fmt.Errorf("mark the beginning of the log: %w", bare(err))
+	}
+	l.marked = true
+	return nil
+}
+
+// makeBegun makes the empty file in one step: it says all by being there.
+func (l *Log) makeBegun() error {
+	f, err := l.fs.OpenFile(l.begunFile(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return l.fs.SyncDir(filepath.Dir(l.dir))
+}
+
+// absent reports whether there is no log: no directory, or an empty one.
+func (l *Log) absent() (bool, error) {
+	info, err := l.fs.Lstat(l.dir)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look at the audit directory: %w", bare(err))
+	}
+	if !info.IsDir() {
+		return false, nil
+	}
+	return l.isEmpty()
+}
+
+// errGone is the alarm of a log that is not there any more.
+func errGone(why string) error { return tampered("the audit log is gone: %s", why) }
+
+// knownFile keeps which sealed segments were found whole. It only saves time: Verify never
+// reads it, and a file that differs in any way is read again.
+const knownFile = "known.json"
+
+// known is a sealed segment that was found whole.
+type known struct {
+	Name    string `json:"name"`
+	Size    int64  `json:"size"`
+	Inode   uint64 `json:"inode"`
+	Changed int64  `json:"changed"` // the file's change time, in nanoseconds
+	First   uint64 `json:"first"`   // sequence that the segment continues
+	From    string `json:"from"`    // hash that it continues
+	Seq     uint64 `json:"seq"`     // of its last record
+	Hash    string `json:"hash"`    // of it
+	// Noted is when an operator last acknowledged a break, up to its end.
+	Noted time.Time `json:"noted,omitzero"`
+}
+
+// settled is how old a change time must be to tell one change from the next.
+const settled = time.Second
+
+func (l *Log) readKnown() map[string]known {
+	b, err := l.readSmall(knownFile, 1<<20)
+	if err != nil {
+		return nil
+	}
+	var all []known
+	if json.Unmarshal(b, &all) != nil {
+		return nil
+	}
+	out := map[string]known{}
+	for _, k := range all {
+		out[k.Name] = k
+	}
+	return out
+}
+
+// saveKnown keeps what the last check found; the log is locked. It is a saving of time only,
+// so that a failure has no consequence.
+func (l *Log) saveKnown() {
+	if len(l.whole) == 0 {
+		return
+	}
+	if b, err := json.Marshal(l.whole); err == nil {
+		_ = atomicfile.WriteFS(l.fs, l.path(knownFile), b, atomicfile.Options{})
+	}
+	l.whole = nil
+}
+
+// skip takes a segment as it was found before; false when it must be read.
+func (w *walker) skip(i int) bool {
+	k, ok := w.known[w.parts[i].name]
+	p := w.parts[i]
+	if !ok || i == len(w.parts)-1 || w.rep.Reason != "" || p.size != k.Size || p.changed != k.Changed || p.inode != k.Inode ||
+		k.First != w.seq || k.From != w.prev || w.wants(k.First, k.Seq) {
+		return false
+	}
+	w.rep.Events += k.Seq - k.First
+	w.seq, w.prev, w.noted = k.Seq, k.Hash, k.Noted
+	w.whole = append(w.whole, k)
+	return true
+}
+
+// wants reports whether a mark lies among these records: then they must be read.
+func (w *walker) wants(after, last uint64) bool {
+	for _, m := range w.marks {
+		if m.Seq > after && m.Seq <= last {
+			return true
+		}
+	}
+	return false
+}
+
+// keep remembers a sealed segment that was read to its end without a break.
+func (w *walker) keep(i int, first uint64, from string) {
+	p := w.parts[i]
+	if i == len(w.parts)-1 || w.rep.Reason != "" || p.changed == 0 || time.Since(time.Unix(0, p.changed)) < settled {
+		return
+	}
+	w.whole = append(w.whole, known{Name: p.name, Size: p.size, Inode: p.inode, Changed: p.changed, First: first, From: from, Seq: w.seq, Hash: w.prev, Noted: w.noted})
+	w.fresh = true
+}
+
+// marked compares one record with the marks outside the log.
+func (w *walker) marked(seq uint64, hash string) {
+	for i, m := range w.marks {
+		if m.Seq == seq && m.Hash != hash {
+			w.bad("record %d is another one than %s names", seq, m.What)
+			w.marks[i].Seq = 0 // told once
+		}
+	}
+}
+
+// behindMarks looks for marks beyond the end of the log. One that is older than the last
+// acknowledgement was seen by whoever acknowledged.
+func (w *walker) behindMarks() {
+	for _, m := range w.marks {
+		if m.Seq > w.seq && m.At.After(w.noted) {
+			w.bad("the log ends with record %d, %s was made at record %d", w.seq, m.What, m.Seq)
+		}
+	}
+}
+
+// Head is the newest record's sequence and hash, for what is made outside the log and shall
+// prove how far it had come. Zero before the first record.
+func (l *Log) Head(ctx context.Context) (uint64, string, error) {
+	if none, err := l.absent(); err != nil || none {
+		return 0, "", err
+	}
+	unlock, err := l.lock(ctx, false)
+	if err != nil {
+		return 0, "", err
+	}
+	defer unlock()
+	h, err := l.readHead()
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, "", nil
+	}
+	return h.Seq, h.Hash, err
+}

@@ -1,0 +1,62 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestNoChangeWithoutTheLogThatWas: a log that is gone or changed refuses every change until
+// somebody acknowledges it.
+func TestNoChangeWithoutTheLogThatWas(t *testing.T) {
+	for name, harm := range map[string]func(t *testing.T, dir string){
+		"removed": func(t *testing.T, dir string) { must(t, os.RemoveAll(dir)) },
+		"removed with the mark of its beginning": func(t *testing.T, dir string) {
+			must(t, os.RemoveAll(dir))
+			must(t, os.Remove(dir+".begun"))
+		},
+		"an early record changed": func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "log-000001.jsonl")
+			b, err := os.ReadFile(path)
+			must(t, err)
+			must(t, os.WriteFile(path, bytes.Replace(b, []byte("forget"), []byte("recall"), 1), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+			harm(t, filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit"))
+			d.run("audit", "verify").want(t, 7)
+			d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 6)
+			d.run("items").want(t, 0)
+			d.run("audit", "acknowledge", "--reason", "ticket 12", "--yes").want(t, 0)
+			d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 0)
+			d.run("audit", "verify").want(t, 7, "BROKEN")
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestANameBesideTheLogIsProved: `audit list` shows a name only where its keyed hash is chained.
+func TestANameBesideTheLogIsProved(t *testing.T) {
+	d := newDesk(t)
+	d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	path := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit", "names.jsonl")
+	b, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, bytes.ReplaceAll(b, []byte("AGENT.md"), []byte("OTHER.md")), 0o600))
+	if r := d.run("audit", "list").want(t, 0, "ALTERED"); bytes.Contains([]byte(r.out), []byte("OTHER.md")) {
+		t.Errorf("a name that is not the record's is listed:\n%s", r.out)
+	}
+	d.run("audit", "verify").want(t, 7, "intact", "NAMES ALTERED")
+	must(t, os.Remove(path))
+	d.run("audit", "list").want(t, 0, "no name")
+	d.run("audit", "verify").want(t, 0, "no clear name")
+}
