@@ -3,6 +3,7 @@ package seam
 import (
 	"strings"
 
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
@@ -13,10 +14,15 @@ type Locator struct{ key string }
 
 // Resolve makes a locator from parts, each of which may hold slashes. Empty and
 // "." segments are dropped, so a leading slash only makes the key relative (S3).
-// Any ".." segment, backslash or NUL is ErrInvalidLocator (S4, S5).
+// Any ".." segment, backslash or NUL is ErrInvalidLocator (S4, S5), and so is a key
+// over rootdir.MaxName bytes.
 func Resolve(parts ...string) (Locator, error) {
 	var kept []string
+	length := 0
 	for _, p := range parts {
+		if length += len(p); length > rootdir.MaxName {
+			return Locator{}, model.Errorf(model.InvalidInput, "resolve", "%w: the key is too long, at most %d bytes are taken", ErrInvalidLocator, rootdir.MaxName)
+		}
 		if strings.ContainsAny(p, "\\\x00") {
 			return Locator{}, invalid(p, "a backslash or a NUL cannot be part of a key")
 		}

@@ -235,6 +235,9 @@ func (s *store) splitID(op, id string) (prefix, label string, err error) {
 }
 
 func badID(op, id string) error {
+	if len(id) > rootdir.MaxName {
+		return rootdir.CheckName(id) // it does not quote the id
+	}
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store; take one from its lists", id)
 }
 

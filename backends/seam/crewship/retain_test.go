@@ -14,6 +14,7 @@ import (
 
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/seamtest"
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -524,4 +525,11 @@ func TestAStoreThatVanishes(t *testing.T) {
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the directory was made again")
 	}
+}
+
+func TestHugeIDsMakeNothing(t *testing.T) {
+	s, dir := openMemory(t, nil)
+	seamtest.HugeIDs(t, s, dir, "")
+	s, dir = openData(t, nil)
+	seamtest.HugeIDs(t, s, dir, "crews/c_red/shared/")
 }

@@ -255,7 +255,7 @@ var hashForm = regexp.MustCompile(`^[0-9a-f]{12}$`)
 func parseID(id string) (place, bool) {
 	head, rest, divided := strings.Cut(id, "/")
 	if head == TierPending && divided {
-		ok := rest != "" && rest != "." && rest != ".." && !strings.ContainsAny(rest, "/\\\x00")
+		ok := len(id) <= rootdir.MaxName && rest != "" && rest != "." && rest != ".." && !strings.ContainsAny(rest, "/\\\x00")
 		return place{pending: rest}, ok
 	}
 	for _, name := range fileNames {
@@ -267,6 +267,9 @@ func parseID(id string) (place, bool) {
 }
 
 func badID(op, id string) error {
+	if len(id) > rootdir.MaxName {
+		return rootdir.CheckName(id) // it does not quote the id
+	}
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store: it has MEMORY.md/…, USER.md/… and pending/…", id)
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/curated"
+	"memdesk/backends/seam/seamtest"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -525,4 +526,9 @@ func TestFixturesAgree(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, it.Flags, err)
 		}
 	}
+}
+
+func TestHugeIDsMakeNothing(t *testing.T) {
+	dir := home(t, map[string]string{"memories/MEMORY.md": "one"})
+	seamtest.HugeIDs(t, opened(t, curated.Config{Path: dir}), dir, "MEMORY.md/")
 }

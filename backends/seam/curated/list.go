@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/sorting"
 	"memdesk/model"
 )
@@ -225,7 +226,12 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	return model.Item{}, absent(id)
 }
 
-func absent(id string) error { return model.Errorf(model.NotFound, "read", "there is no item %q", id) }
+func absent(id string) error {
+	if len(id) > rootdir.MaxName {
+		return badID("read", id)
+	}
+	return model.Errorf(model.NotFound, "read", "there is no item %q", id)
+}
 
 // Tiers implements model.Browser.
 func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {

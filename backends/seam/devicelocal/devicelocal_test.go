@@ -136,3 +136,8 @@ func TestTheRootIsMadeByTheFirstWrite(t *testing.T) {
 		t.Errorf("on disk: %q, %v", data, err)
 	}
 }
+
+func TestHugeIDsMakeNothing(t *testing.T) {
+	dir := t.TempDir()
+	seamtest.HugeIDs(t, open(t, devicelocal.Config{Name: "d", Path: dir}), dir, "")
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/seam/seamtest"
 	"memdesk/model"
 )
 
@@ -149,4 +150,9 @@ func TestWhatACrashLeavesIsAConflict(t *testing.T) {
 	if p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true}); err != nil || len(p.Items) != 2 {
 		t.Errorf("a leftover is listed as an item: %+v, %v", p.Items, err)
 	}
+}
+
+func TestHugeIDsMakeNothing(t *testing.T) {
+	cfg := fresh(t)
+	seamtest.HugeIDs(t, open(t, cfg), cfg.Path, "")
 }

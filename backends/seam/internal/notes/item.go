@@ -169,6 +169,9 @@ func absent(op, id string) error {
 // checkID is InvalidInput for an id that no item can have (R34): it climbs, is not
 // in normal form, or names machinery.
 func checkID(op, id string) error {
+	if len(id) > rootdir.MaxName {
+		return rootdir.CheckName(id) // it does not quote the id
+	}
 	at, err := seam.Resolve(strings.ReplaceAll(id, `\`, "_")) // a file of this name can be shown, not written
 	switch {
 	case err != nil:

@@ -23,9 +23,20 @@ var ErrNotDirectory = errors.New("it is not a directory")
 
 var errMoved = errors.New("it was exchanged while it was opened; try again")
 
+// Limits of a name. A longer name reaches no file on the systems that memdesk runs
+// on; deeper directories are read, but never made.
+const (
+	MaxName  = 4096 // bytes
+	MaxDepth = 64   // directories that hold one another
+)
+
 // CheckName is InvalidInput for a name that is not parts divided by single
-// slashes: an empty or dot part, two dots, a leading slash, a NUL.
+// slashes: an empty or dot part, two dots, a leading slash, a NUL; and for one
+// over MaxName, which is not quoted in the error.
 func CheckName(name string) error {
+	if len(name) > MaxName {
+		return model.Errorf(model.InvalidInput, "name", "a name of %d bytes is too long: at most %d bytes are taken", len(name), MaxName)
+	}
 	if name == "" || strings.IndexByte(name, 0) >= 0 {
 		return model.Errorf(model.InvalidInput, "name", "%q names no file below the store", name)
 	}

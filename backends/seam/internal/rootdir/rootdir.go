@@ -243,14 +243,20 @@ func (d *Dir) openSeen(name string, flag int) (*os.File, Meta, error) {
 }
 
 // MkdirAll makes a directory and its parents. New ones get the mode and, for
-// root, the owner of the directory they stand in. It reports what is there
-// already without an error.
+// root, the owner of the directory they stand in. A directory that is there already
+// is no error. InvalidInput, before anything is made, for one below MaxDepth.
 func (d *Dir) MkdirAll(name string, mode fs.FileMode) error {
 	if name == "." {
 		return nil
 	}
 	if err := CheckName(name); err != nil {
 		return err
+	}
+	if fi, err := d.root.Stat(filepath.FromSlash(name)); err == nil && fi.IsDir() {
+		return nil
+	}
+	if depth := strings.Count(name, "/") + 1; depth > MaxDepth {
+		return model.Errorf(model.InvalidInput, "make directory", "%d directories that hold one another are too many: at most %d are made", depth, MaxDepth)
 	}
 	parent := "."
 	for i := 0; i <= len(name); i++ {
