@@ -80,7 +80,7 @@ func forget(ctx context.Context, dir *rootdir.Dir, e entry, want model.Revision)
 	}
 	sentinel := e.label + ".lock"
 	if len(path.Base(sentinel)) <= 255 { // no writer can hold a lock with a longer name
-		lock, err := dir.Lock(ctx, sentinel)
+		lock, err := dir.Lock(ctx, sentinel, privateMode)
 		if err != nil {
 			return err
 		}

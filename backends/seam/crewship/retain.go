@@ -14,12 +14,13 @@ import (
 	"memdesk/quarantine"
 )
 
-// Modes of what is made new (crewship-disk.md, Ownership).
+// Modes of what is made new. An agent and its sidecar are two users of one group
+// (crewship-disk.md, Ownership), and both write, lock and quarantine: upstream's own
+// 0600 and 0755 fit only what its one process makes for itself.
 const (
-	fileMode       = 0o644
-	dirMode        = fs.ModeSetgid | 0o775
-	quarantineMode = 0o755
-	quarantineFile = 0o600
+	fileMode    = 0o664
+	dirMode     = fs.ModeSetgid | 0o775
+	privateMode = 0o660 // lock files and what is in quarantine
 )
 
 // target is where a Retain writes.
@@ -207,7 +208,7 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 	if err := dir.MkdirAll(parentOf(to.label), dirMode); err != nil {
 		return model.RetainResult{}, err
 	}
-	lock, err := dir.Lock(ctx, to.label+".lock")
+	lock, err := dir.Lock(ctx, to.label+".lock", privateMode)
 	if err != nil {
 		return model.RetainResult{}, err
 	}
@@ -347,11 +348,11 @@ func (s *store) setAside(to target, b *blockedError) (string, error) {
 		}
 	}
 	defer dir.Close()
-	if err := dir.MkdirAll(quarantineDir, quarantineMode); err != nil {
+	if err := dir.MkdirAll(quarantineDir, dirMode); err != nil {
 		return "", err
 	}
 	label := quarantineDir + "/" + quarantine.FileName(f.SHA256)
-	if err := dir.Write(label, f.Encode(), rootdir.New{Mode: quarantineFile, Inherit: true}); err != nil {
+	if err := dir.Write(label, f.Encode(), rootdir.New{Mode: privateMode, Inherit: true}); err != nil {
 		return "", err
 	}
 	return to.agent.prefix + label, nil

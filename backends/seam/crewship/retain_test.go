@@ -51,7 +51,7 @@ func TestRetainOnDiskFormat(t *testing.T) {
 	}
 	retain(t, s, model.RetainRequest{Tier: "peers", Key: "u", Content: "x", Mode: model.Replace})
 	for name, want := range map[string]os.FileMode{
-		"peers": os.ModeDir | os.ModeSetgid | 0o775, "peers/u.md": 0o644, "peers/u.md.lock": 0o600,
+		"peers": os.ModeDir | os.ModeSetgid | 0o775, "peers/u.md": 0o664, "peers/u.md.lock": 0o660,
 	} {
 		fi, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || fi.Mode() != want {
@@ -192,7 +192,7 @@ func TestScannerRefusalKeepsTheWholeFile(t *testing.T) {
 	if got := onDisk(t, dir, ".quarantine/"+sha+".md"); got != want {
 		t.Errorf("the quarantine file is\n%q\nwant\n%q", got, want)
 	}
-	for name, mode := range map[string]os.FileMode{".quarantine": os.ModeDir | 0o755, ".quarantine/" + sha + ".md": 0o600} {
+	for name, mode := range map[string]os.FileMode{".quarantine": os.ModeDir | os.ModeSetgid | 0o775, ".quarantine/" + sha + ".md": 0o660} {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err != nil || fi.Mode() != mode {
 			t.Errorf("%s: %v, %v", name, fi.Mode(), err)
 		}

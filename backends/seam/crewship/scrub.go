@@ -118,7 +118,7 @@ func (w *scrubbing) lock(f file) {
 		w.copy(f)
 		return
 	}
-	held, err := f.dir.Lock(w.ctx, f.label)
+	held, err := f.dir.Lock(w.ctx, f.label, privateMode)
 	if err == nil {
 		err = f.dir.Remove(f.label)
 		held.Unlock()
@@ -190,7 +190,7 @@ func (w *scrubbing) leftover(f file, data []byte) {
 	if err != nil || !bytes.HasPrefix(now, data) {
 		return
 	}
-	held, err := f.dir.Lock(w.ctx, of+".lock")
+	held, err := f.dir.Lock(w.ctx, of+".lock", privateMode)
 	if err == nil {
 		err = f.dir.Remove(f.label)
 		held.Unlock()

@@ -107,7 +107,7 @@ func (s *store) change(ctx context.Context, op, name string, decide func(file) (
 	if next, err := decide(s.load(d, name)); err != nil || next == nil {
 		return err
 	}
-	lock, err := d.Lock(ctx, name+".lock")
+	lock, err := d.Lock(ctx, name+".lock", fileMode)
 	if err != nil {
 		return err
 	}

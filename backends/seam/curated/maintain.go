@@ -223,7 +223,7 @@ func (s *store) lockBoth(ctx context.Context) (unlock func(), err error) {
 		_ = d.Close()
 	}
 	for _, name := range fileNames {
-		l, err := d.Lock(ctx, name+".lock")
+		l, err := d.Lock(ctx, name+".lock", fileMode)
 		if err != nil {
 			unlock()
 			return nil, err

@@ -21,12 +21,12 @@ type Lock struct{ f *os.File }
 // Unlock lets go.
 func (l *Lock) Unlock() { _ = l.f.Close() }
 
-// Lock takes the exclusive flock on a file, which is made with mode 0600 when it
-// is absent and stays (crewship-disk.md, Write protocol 1). A link in its place
-// is refused. Locked when another holds it until the context's deadline or
-// LockWait; Timeout when the context is cancelled.
-func (d *Dir) Lock(ctx context.Context, name string) (*Lock, error) {
-	return hold(ctx, name, func() (*os.File, error) { return d.sentinel(name) }, func(f *os.File) bool {
+// Lock takes the exclusive flock on a file, which is made with the mode when it is
+// absent and stays (crewship-disk.md, Write protocol 1). A link in its place is
+// refused. Locked when another holds it until the context's deadline or LockWait;
+// Timeout when the context is cancelled.
+func (d *Dir) Lock(ctx context.Context, name string, mode fs.FileMode) (*Lock, error) {
+	return hold(ctx, name, func() (*os.File, error) { return d.sentinel(name, mode) }, func(f *os.File) bool {
 		// A remover unlinks the sentinel while it holds it: whoever waited on the
 		// old file holds nothing.
 		now, err := d.root.Lstat(filepath.FromSlash(name))
@@ -87,27 +87,73 @@ func held(name string) error {
 	return model.Errorf(model.Locked, "lock", "%q is held by another writer; try again", name)
 }
 
-func (d *Dir) sentinel(name string) (*os.File, error) {
+// sentinel opens a lock file, or makes it. A new one appears with its owner and mode:
+// another writer that met it without them would be refused.
+func (d *Dir) sentinel(name string, mode fs.FileMode) (*os.File, error) {
 	f, _, err := d.open(name, os.O_RDWR)
 	if !errors.Is(err, model.NotFound) {
 		return f, err
 	}
-	f, cerr := d.root.OpenFile(filepath.FromSlash(name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(cerr, fs.ErrExist) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	parent, err := d.root.OpenRoot(filepath.FromSlash(parentOf(name)))
+	if err != nil {
+		return nil, fail("lock", name, err)
+	}
+	defer parent.Close()
+	in := Dir{root: parent}
+	f, err = in.newSentinel(baseOf(name), mode)
+	if errors.Is(err, fs.ErrExist) {
 		f, _, err = d.open(name, os.O_RDWR)
 		return f, err
 	}
-	if cerr != nil {
-		return nil, fail("lock", name, cerr)
-	}
-	// Whoever writes the file must be able to open its lock: it is owned as the file
-	// is, or, for a file that is not there yet, as its directory.
-	owner, err := d.root.Lstat(filepath.FromSlash(strings.TrimSuffix(name, ".lock")))
-	if err != nil || strings.TrimSuffix(name, ".lock") == name {
-		owner, err = d.root.Stat(filepath.FromSlash(parentOf(name)))
-	}
-	if err == nil {
-		_ = d.chown(filepath.FromSlash(name), owner)
+	if err != nil {
+		return nil, fail("lock", name, err)
 	}
 	return f, nil
+}
+
+func (d *Dir) newSentinel(name string, mode fs.FileMode) (*os.File, error) {
+	temp, err := tempName(name, func(random string) string { return ".lock.tmp." + random }) // a long name leaves no room
+	if err != nil {
+		return nil, err
+	}
+	f, err := d.root.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	err = d.dressSentinel(temp, name, mode)
+	if err == nil {
+		err = place(d.root, temp, name)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, d.drop(temp, err)
+	}
+	return f, nil
+}
+
+// dressSentinel gives a lock to whoever writes the file: it is owned as the file is,
+// or, for a file that is not there yet, as its directory; its group is that of the
+// directory where the group may write there.
+func (d *Dir) dressSentinel(temp, name string, mode fs.FileMode) error {
+	dir, err := d.root.Stat(".")
+	if err != nil {
+		return err
+	}
+	if _, err := d.give(temp, dir); err != nil {
+		return err
+	}
+	file, err := d.root.Lstat(strings.TrimSuffix(name, ".lock"))
+	if uid, gid, ok := owner(dir); err == nil && ok && os.Geteuid() == 0 {
+		fileUID, fileGID, _ := owner(file)
+		if uid = fileUID; dir.Mode()&groupWrite == 0 {
+			gid = fileGID
+		}
+		if err := d.root.Lchown(temp, uid, gid); err != nil {
+			return err
+		}
+	}
+	return d.root.Chmod(temp, mode)
 }

@@ -31,7 +31,7 @@ func TestALockIsOwnedAsItsFile(t *testing.T) {
 	}
 	defer d.Close()
 	for name, uid := range map[string]uint32{"pins.md.lock": 1002, "new.md.lock": 1001} {
-		l, err := d.Lock(t.Context(), name)
+		l, err := d.Lock(t.Context(), name, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}

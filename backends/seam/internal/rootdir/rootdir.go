@@ -289,21 +289,49 @@ func (d *Dir) mkdir(parent, name string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := d.chown(path, above); err != nil {
+	made, err := d.give(path, above)
+	if err != nil {
+		_ = d.root.Remove(path)
 		return err
+	}
+	if made.Mode()&(fs.ModePerm|fs.ModeSetgid) == mode {
+		return nil // a chmod by a user outside the group would take the setgid bit away
 	}
 	// Chmod comes last: the umask has taken bits away, and a change of owner the setgid bit.
 	return d.root.Chmod(path, mode)
 }
 
-// chown gives what this process made to the owner of like, where it may.
-func (d *Dir) chown(path string, like fs.FileInfo) error {
-	uid, gid, ok := owner(like)
-	if !ok || os.Geteuid() != 0 {
-		return nil
+// give hands what this process made to the owner of like, as far as the system lets
+// it: root gives owner and group, everybody else the group alone. It is an error when
+// like is writable for a group that the new file cannot get: the users that share the
+// directory would be locked out of it.
+func (d *Dir) give(path string, like fs.FileInfo) (fs.FileInfo, error) {
+	made, err := d.root.Lstat(path)
+	if err != nil {
+		return nil, err
 	}
-	return d.root.Lchown(path, uid, gid)
+	uid, gid, ok := owner(like)
+	if !ok {
+		return made, nil
+	}
+	if os.Geteuid() == 0 {
+		err = d.root.Lchown(path, uid, gid)
+	} else if _, has, _ := owner(made); has != gid {
+		err = d.root.Lchown(path, -1, gid)
+		switch {
+		case err != nil && like.Mode()&groupWrite == 0:
+			err = nil
+		case err != nil:
+			err = model.Errorf(model.PermissionDenied, "give", "this user is not in group %d, which shares the directory, so the store's other users could not use what it makes; run as root or as a member of that group", gid)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.root.Lstat(path)
 }
+
+const groupWrite fs.FileMode = 0o020
 
 // Remove unlinks a regular file and makes that durable. A directory, a link and
 // a special file are refused.

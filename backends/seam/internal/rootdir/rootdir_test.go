@@ -56,7 +56,7 @@ func TestTheLockExcludesThoughItsFileIsRemoved(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			for i := range rounds {
-				lock, err := d.Lock(t.Context(), "n.lock")
+				lock, err := d.Lock(t.Context(), "n.lock", 0o600)
 				if err != nil {
 					t.Error(err)
 					return
@@ -87,20 +87,20 @@ func TestTheLockExcludesThoughItsFileIsRemoved(t *testing.T) {
 func TestLockWaitsForItsContextOnly(t *testing.T) {
 	dir := t.TempDir()
 	a, b := open(t, dir), open(t, dir)
-	held, err := a.Lock(t.Context(), "x.lock")
+	held, err := a.Lock(t.Context(), "x.lock", 0o600)
 	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 5_000_000)
 	defer cancel()
-	if _, err := b.Lock(ctx, "x.lock"); !errors.Is(err, model.Locked) {
+	if _, err := b.Lock(ctx, "x.lock", 0o600); !errors.Is(err, model.Locked) {
 		t.Errorf("at the deadline: %v", err)
 	}
 	cancelled, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := b.Lock(cancelled, "x.lock"); !errors.Is(err, model.Timeout) {
+	if _, err := b.Lock(cancelled, "x.lock", 0o600); !errors.Is(err, model.Timeout) {
 		t.Errorf("when cancelled: %v", err)
 	}
 	held.Unlock()
-	free, err := b.Lock(t.Context(), "x.lock")
+	free, err := b.Lock(t.Context(), "x.lock", 0o600)
 	must(t, err)
 	free.Unlock()
 }

@@ -44,8 +44,8 @@ func (d *Dir) at(s Step) error {
 // New says what a file gets that does not exist yet.
 type New struct {
 	Mode fs.FileMode
-	// Inherit gives the file, when this process is root, the owner of the
-	// directory it stands in.
+	// Inherit gives the file the group and, when this process is root, the owner of
+	// the directory it stands in.
 	Inherit bool
 	// Temp names the temporary sibling from sixteen random hex digits, where the
 	// other writers of a place expect a form; nil: `<file>.tmp.<16 hex>`.
@@ -147,22 +147,35 @@ func (d *Dir) fill(f *os.File, data []byte) error {
 // dress gives the new file the mode and owner that the old one had. The mode
 // comes last: a change of owner takes bits away.
 func (d *Dir) dress(temp string, old fs.FileInfo, made New) error {
-	like, mode := old, made.Mode
-	if old != nil {
+	mode := made.Mode
+	switch {
+	case old != nil:
 		mode = old.Mode().Perm()
-	} else if made.Inherit {
+		now, err := d.give(temp, old)
+		if err != nil {
+			return err
+		}
+		if !sameOwner(now, old) { // who owned the file uses it as one of the group from now on
+			mode |= made.Mode & groupBits
+		}
+	case made.Inherit:
 		dir, err := d.root.Stat(".")
 		if err != nil {
 			return err
 		}
-		like = dir
-	}
-	if like != nil {
-		if err := d.chown(temp, like); err != nil {
+		if _, err := d.give(temp, dir); err != nil {
 			return err
 		}
 	}
 	return d.root.Chmod(temp, mode)
+}
+
+const groupBits fs.FileMode = 0o070
+
+func sameOwner(a, b fs.FileInfo) bool {
+	x, _, _ := owner(a)
+	y, _, _ := owner(b)
+	return x == y
 }
 
 // drop takes the temporary file away again after a failure.
