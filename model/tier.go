@@ -44,6 +44,7 @@ type TierSpec struct {
 	Hidden   bool // left out of lists unless asked for
 	Document DocumentKind
 	Sealed   bool // not Writable, and no edit passes: an item of it can only be forgotten
+	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
 }
 
 // SoftCap is 80 % of the cap, from which a write warns (R13); 0 without a cap.

@@ -50,7 +50,10 @@ func recallTiers(t TB, e *Env) {
 	}
 	all := hitIDs(e.recall(t, s, e.query(word)))
 	for _, ts := range e.tiers(s) {
-		if !ts.Hidden && len(made) <= model.RecallLimit && !slices.Contains(all, made[ts.Name]) {
+		switch there := slices.Contains(all, made[ts.Name]); {
+		case ts.Aside && there:
+			t.Errorf("recall without a tier gives %q of tier %q, which it leaves aside", made[ts.Name], ts.Name)
+		case !ts.Aside && !ts.Hidden && len(made) <= model.RecallLimit && !there:
 			t.Errorf("recall without a tier misses %q of tier %q", made[ts.Name], ts.Name)
 		}
 		q := e.query(word)
@@ -194,7 +197,11 @@ func quarantinedHits(t TB, e *Env) {
 		}
 		s := e.Plant(e.real, ts.Name, e.key(ts, 0), "a "+word+" first\n"+e.Poison+"\n"+word+" last\n")
 		e.closes(s)
-		res := e.recall(t, s, e.query(word))
+		q := e.query(word)
+		if ts.Aside {
+			q.Tier = ts.Name
+		}
+		res := e.recall(t, s, q)
 		if len(res.Hits) != 0 {
 			t.Errorf("tier %q: hits from a rejected item: %q", ts.Name, cut(res.Hits[0].Snippet))
 		}
@@ -208,7 +215,7 @@ func quarantinedHits(t TB, e *Env) {
 		}
 		if ts.KeyRule != model.KeyIgnored {
 			clean := e.put(t, s, ts, 1, "a clean "+word)
-			if got := hitIDs(e.recall(t, s, e.query(word))); !slices.Contains(got, clean.ID) {
+			if got := hitIDs(e.recall(t, s, q)); !slices.Contains(got, clean.ID) {
 				t.Errorf("tier %q: a clean item beside the rejected one is not found: %q", ts.Name, got)
 			}
 		}

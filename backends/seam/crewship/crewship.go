@@ -60,6 +60,9 @@ type store struct {
 	names   namesCache
 	facts   map[string]facts
 	seed    maphash.Seed // of the sums in facts
+
+	turn    chan struct{}         // held by the one search that uses the indexes
+	indexes map[string]*rankIndex // by the place's prefix
 }
 
 // Open opens the memory at a path for reading; it makes nothing. The errors say
@@ -74,7 +77,8 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
+	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed(),
+		turn: make(chan struct{}, 1), indexes: map[string]*rankIndex{}}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
@@ -104,7 +108,16 @@ func (s *store) value(snap *snapshot) model.Store {
 		Notes:      s.notes(snap),
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Address: s.address,
+		Closer:  s.close,
 	}
+}
+
+// close lets go of the search indexes.
+func (s *store) close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.dropIndexes()
+	return nil
 }
 
 // deviations names the missing cascade, unless Crewship's server does it.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,9 +199,39 @@ func TestFixtureBlockedFiles(t *testing.T) {
 			t.Errorf("%s: flags %v, blocked is %v", id, h.Flags, blocked)
 		}
 	}
-	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "zzz no such words"})
-	if err != nil || len(res.Quarantined) != len(want) || len(res.Hits) != 0 || res.Hits == nil {
-		t.Errorf("a recall without a match: %+v, %v; want %d quarantined", res, err, len(want))
+}
+
+// TestFixtureRecall replays what an agent's own search answered, in its order. A
+// crew's files are another place's, and not in an agent's own store.
+func TestFixtureRecall(t *testing.T) {
+	dir := fixture(t)
+	data, err := os.ReadFile(filepath.Join(dir, "recall.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var recorded struct {
+		Queries []struct {
+			Agent, Query, Tier   string
+			Limit                int
+			Sources, Quarantined []string
+		}
+	}
+	if err := json.Unmarshal(data, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	own := func(labels []string) []string {
+		return slices.DeleteFunc(slices.Clone(labels), func(l string) bool { return l == "CREW.md" })
+	}
+	for _, q := range recorded.Queries {
+		s := open(t, crewship.Config{Name: "cs", Path: filepath.Join(dir, q.Agent)})
+		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: q.Query, Tier: q.Tier, Limit: q.Limit})
+		var got []string
+		for _, h := range res.Hits {
+			got = append(got, h.Source)
+		}
+		if err != nil || !slices.Equal(got, own(q.Sources)) || !slices.Equal(res.Quarantined, own(q.Quarantined)) {
+			t.Errorf("%q: %q, quarantined %q, %v; want %q and %q", q.Query, got, res.Quarantined, err, q.Sources, q.Quarantined)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
+	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
@@ -32,6 +34,9 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if e.place == nil {
 		return model.ForgetResult{}, nil
 	}
+	if err := s.couldBe(e); err != nil {
+		return model.ForgetResult{}, err
+	}
 	dir, err := s.open(e.place)
 	if errors.Is(err, model.NotFound) && !s.at.single {
 		return model.ForgetResult{}, nil
@@ -49,6 +54,28 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return model.ForgetResult{}, err
 	}
 	return model.ForgetResult{Removed: 1}, nil
+}
+
+// couldBe refuses an id that nothing in its place can have, unless something has it
+// (R34): a word without an extension, or a file of a tier that lives elsewhere, such as
+// CREW.md in an agent's own memory.
+func (s *store) couldBe(e entry) error {
+	elsewhere := slices.ContainsFunc(contractTiers, func(tier string) bool { return e.label == tier+".md" && !lives(tier, e.place.kind) })
+	if !elsewhere && strings.Contains(path.Base(e.label), ".") {
+		return nil
+	}
+	dir, err := s.open(e.place)
+	if err == nil {
+		defer dir.Close()
+		_, err = dir.Stat(e.label)
+	}
+	switch {
+	case !errors.Is(err, model.NotFound):
+		return nil
+	case elsewhere:
+		return model.Errorf(model.InvalidInput, "forget", "%q: this is the memory of one agent or crew, in which %s does not lie", e.id, e.label)
+	}
+	return badID("forget", e.id)
 }
 
 func (s *store) checkScope(ctx context.Context, e entry, req model.ForgetRequest) error {

@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -155,4 +156,34 @@ func TestOddNamesAreListedReadAndRemoved(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.lock")); len(left) != 0 {
 		t.Errorf("lock files are left: %q", left)
 	}
+}
+
+func TestForgetRefusesUnknownShapes(t *testing.T) {
+	agent := filepath.Join(t.TempDir(), "crews", "c1", "agents", "ada", ".memory")
+	files(t, agent, map[string]string{"AGENT.md": "x\n", "Makefile": "x\n"})
+	s := open(t, crewship.Config{Name: "m", Path: agent, Clock: clock.Fixed(now)})
+	for _, id := range []string{"no-such-id", "mv_0123456789ab", "CREW.md", "daily/2026-05-21", "row 7"} {
+		_, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		if refused(t, err, model.InvalidInput); err == nil {
+			t.Errorf("forget of %q is accepted", id)
+		}
+	}
+	for id, want := range map[string]int64{"AGENT.md": 1, "pins.md": 0, "daily/2026-05-21.md": 0, "odd.md": 0, "Makefile": 1} {
+		res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id, WorkspaceID: "w9"})
+		if err != nil || res.Removed != want {
+			t.Errorf("forget of %q: %d, %v; want %d", id, res.Removed, err, want)
+		}
+	}
+}
+
+// TestAnUnboundDirectoryTakesEveryWorkspace: the contract's requests name one.
+func TestAnUnboundDirectoryTakesEveryWorkspace(t *testing.T) {
+	s, _ := openMemory(t, map[string]string{"AGENT.md": "harbour\n"})
+	if res := recall(t, s, model.RecallRequest{Query: "harbour", WorkspaceID: "w9"}); len(res.Hits) != 1 {
+		t.Errorf("%+v", res)
+	}
+	retain(t, s, model.RetainRequest{Tier: "pins", Mode: model.Replace, Content: "x", WorkspaceID: "w9"})
+	s = open(t, crewship.Config{Name: "m", Path: memory(t, nil), Workspace: "w1"})
+	_, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "harbour", WorkspaceID: "w9"})
+	refused(t, err, model.InvalidInput)
 }

@@ -1,29 +1,28 @@
 package crewship
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"memdesk/backends/seam/internal/linesearch"
-	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
-// Recall searches every readable file as an agent would, in any letter case. A
-// line matches when it holds every word of the query; lines that hold the query
-// as typed come first, then the newest file. Files that the scanner rejects give
-// no text and are named in Quarantined whether or not they match, as upstream
-// does; nothing is written for them.
+// Recall answers as an agent's own search does (crewship-disk.md, Ranked recall): any
+// word suffices, rows are ranked per place and merged. Files that the scanner rejects
+// give no text and are named in Quarantined when the query reaches them; nothing is
+// written for them.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
-	q, err := linesearch.New(req.Query)
-	if err != nil {
-		return model.RecallResult{}, err
+	if strings.TrimSpace(req.Query) == "" {
+		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
-	if req.Tier != "" {
-		if t, ok := s.tier(req.Tier); !ok || t.Hidden {
-			return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
-		}
+	if t, ok := s.tier(req.Tier); req.Tier != "" && (!ok && !slices.Contains(contractTiers, req.Tier) || t.Hidden) {
+		return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
 	}
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -33,60 +32,214 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	r := recall{query: q, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
-	if err := r.search(ctx, s, snap, places, req.Tier); err != nil {
-		return model.RecallResult{}, err
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return model.RecallResult{}, model.FromContext(ctx, "recall")
 	}
-	r.Unreadable += len(snap.problems)
-	return r.Result(readLimit), nil
-}
-
-type recall struct {
-	query linesearch.Query
-	linesearch.Ranking
-}
-
-func (r *recall) search(ctx context.Context, s *store, snap *snapshot, places []*place, tier string) error {
-	in := map[*place]bool{}
+	r := recall{store: s, snap: snap, tier: req.Tier, limit: model.ClampLimit(req.Limit),
+		expr: expression(req.Query), words: wordsOf(req.Query)}
+	r.files.s = s
+	defer r.files.close()
 	for _, p := range places {
-		in[p] = true
-	}
-	files := reader{s: s}
-	defer files.close()
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		if !in[e.place] || e.hidden() || tier != "" && e.tier != tier || !strings.HasSuffix(e.label, ".md") || e.meta.Kind != rootdir.File {
+		if p.missing {
 			continue
 		}
+		if err := r.place(ctx, p); err != nil {
+			return model.RecallResult{}, err
+		}
+	}
+	r.unreadable += len(snap.problems)
+	return r.result(), nil
+}
+
+// recall is one search over several places.
+type recall struct {
+	store *store
+	snap  *snapshot
+	tier  string
+	limit int
+	expr  string
+	words []string
+	files reader
+
+	hits        []model.RecallSnippet
+	quarantined []string
+	total       int64
+	left        bool // rows beyond the bound of a place
+	tooBig      int
+	unreadable  int
+}
+
+// rowsRanked is how many rows of a place are ranked for a limit.
+func rowsRanked(limit int) int { return min(3*limit, 50) }
+
+func (r *recall) place(ctx context.Context, p *place) error {
+	x, err := r.store.ranked(ctx, r.snap, p)
+	if errors.Is(err, model.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r.tooBig += x.tooBig
+	r.unreadable += x.unreadable
+	all, err := x.matching(ctx, r.expr)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]*entry{}
+	for i := range r.snap.entries {
+		if e := &r.snap.entries[i]; e.place == p && all[e.label] && r.wants(e) {
+			wanted[e.label] = e
+		}
+	}
+	r.total += int64(len(wanted))
+	var rows []chunk
+	score := map[string]float64{} // every row of a file gets that of its last
+	position := 0
+	err = x.match(ctx, r.expr, func(c chunk) bool {
+		e := wanted[c.label]
+		if e == nil && r.aside() { // a tier of memdesk's own is not crowded out by others
+			return true
+		}
+		if position++; position > rowsRanked(r.limit) {
+			r.left = true
+			return false
+		}
+		if e != nil {
+			rows = append(rows, c)
+			score[c.label] = 1 / float64(60+position)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return r.take(ctx, rows, wanted, score)
+}
+
+// take reads the files of the rows as they are now and keeps what may be shown.
+func (r *recall) take(ctx context.Context, rows []chunk, wanted map[string]*entry, score map[string]float64) error {
+	texts := map[string]string{}
+	for _, c := range rows {
 		if err := model.FromContext(ctx, "recall"); err != nil {
 			return err
 		}
-		if err := r.file(&files, e); err != nil {
-			return err
+		e := wanted[c.label]
+		text, seen := texts[c.label]
+		if !seen {
+			var err error
+			if text, err = r.text(e); err != nil {
+				return err
+			}
+			texts[c.label] = text
+		}
+		if text != "" {
+			r.hits = append(r.hits, model.RecallSnippet{ID: e.id, Source: e.id,
+				Snippet: snippet(c.text), Line: lineOf(text, c.text, r.words), Score: score[c.label]})
 		}
 	}
 	return nil
 }
 
-func (r *recall) file(files *reader, e *entry) error {
-	text, f, m, err := files.content(e)
+// text is empty for a file that gives none.
+func (r *recall) text(e *entry) (string, error) {
+	text, f, _, err := r.files.content(e)
 	switch {
-	case errors.Is(err, model.NotFound):
-		return nil
 	case errors.Is(err, model.Unavailable):
-		return err
-	case err != nil:
-		r.Unreadable++
-		return nil
-	case f.tooBig:
-		r.TooBig++
-		return nil
+		return "", err
+	case err != nil, f.tooBig, f.binary:
+		r.total--
+		if err != nil && !errors.Is(err, model.NotFound) {
+			r.unreadable++
+		}
+		return "", nil
 	case !f.verdict.Clean():
-		r.Quarantined = append(r.Quarantined, e.id)
-		return nil
-	case f.binary:
-		return nil
+		r.total--
+		r.quarantined = append(r.quarantined, e.id)
+		return "", nil
 	}
-	r.Add(e.id, m.Modified, r.query.Lines(text))
-	return nil
+	return text, nil
+}
+
+// aside reports whether the search is in a tier that agents do not search.
+func (r *recall) aside() bool {
+	t, _ := r.store.tier(r.tier)
+	return t.Aside
+}
+
+// wants tells which files a search gives: those of the tier it names, else those that
+// an agent gets.
+func (r *recall) wants(e *entry) bool {
+	if r.tier != "" {
+		return e.tier == r.tier
+	}
+	switch e.place.kind {
+	case kindCrew:
+		return e.tier == tierCrew
+	case kindUsers:
+		return false
+	}
+	t, _ := r.store.tier(e.tier)
+	return !t.Aside && !t.Hidden
+}
+
+// result merges the places: by score, an earlier place first.
+func (r *recall) result() model.RecallResult {
+	slices.SortStableFunc(r.hits, func(a, b model.RecallSnippet) int { return cmp.Compare(b.Score, a.Score) })
+	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.quarantined, Total: r.total}
+	out.Hits = append(out.Hits, r.hits[:min(len(r.hits), r.limit)]...)
+	var notes []string
+	if r.left {
+		notes = append(notes, fmt.Sprintf("ranked as Crewship does, among the best %d rows of an agent", rowsRanked(r.limit)))
+	}
+	if r.tooBig > 0 {
+		notes = append(notes, fmt.Sprintf("%d files over %d MiB were not searched", r.tooBig, readLimit>>20))
+	}
+	if r.unreadable > 0 {
+		notes = append(notes, fmt.Sprintf("%d files or directories could not be read", r.unreadable))
+	}
+	out.Bounded, out.BoundNote = len(notes) > 0, strings.Join(notes, "; ")
+	return out
+}
+
+// snippetBytes is how much of a row a hit shows.
+const snippetBytes = 300
+
+func snippet(row string) string {
+	if len(row) <= snippetBytes {
+		return row
+	}
+	cut := snippetBytes
+	for !utf8.RuneStart(row[cut]) {
+		cut--
+	}
+	return row[:cut] + "..."
+}
+
+func wordsOf(query string) []string {
+	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+}
+
+// lineOf is the first line of a row in its file that holds a word of the query, or the
+// row's first line when the words stand there in another form; 0 when the file has
+// changed since it was indexed.
+func lineOf(text, row string, words []string) int {
+	first, _, _ := strings.Cut(row, "\n")
+	at := strings.Index(text, first)
+	if at < 0 {
+		return 0
+	}
+	start := 1 + strings.Count(text[:at], "\n")
+	line := start
+	for l := range strings.Lines(text[at:min(len(text), at+len(row))]) {
+		low := strings.ToLower(l)
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) }) {
+			return line
+		}
+		line++
+	}
+	return start
 }

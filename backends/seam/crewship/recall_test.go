@@ -2,6 +2,7 @@ package crewship_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,39 +30,84 @@ func recall(t *testing.T, s model.Store, req model.RecallRequest) model.RecallRe
 	return res
 }
 
-func TestRecallMatchesLines(t *testing.T) {
-	s, _ := openMemory(t, map[string]string{
-		"AGENT.md":   "first\nThe HARBOUR gate opens\r\ngate of the harbour\nharbour gate\n",
-		"daily/d.md": "harbour only\ngate only\n", "notes.txt": "harbour gate\n", "index.sqlite": "harbour gate", "x.md.lock": "harbour gate",
-	})
-	res := recall(t, s, model.RecallRequest{Query: "  harbour Gate "})
-	var got []string
+func sources(res model.RecallResult) []string {
+	var out []string
 	for _, h := range res.Hits {
-		got = append(got, h.Snippet)
+		out = append(out, h.Source)
 	}
-	if want := []string{"The HARBOUR gate opens", "harbour gate", "gate of the harbour"}; !slices.Equal(got, want) {
-		t.Errorf("hits %q, want %q", got, want)
+	return out
+}
+
+// TestRecallIsAnAgentsSearch: any word suffices, case and accents are folded, words
+// are not stemmed, and what stands elsewhere than an agent's search looks is left out
+// unless its tier is named.
+func TestRecallIsAnAgentsSearch(t *testing.T) {
+	s, _ := openMemory(t, map[string]string{
+		"AGENT.md":   "# Ada\n\nThe Zürich harbour gate opens at nine.\n",
+		"pins.md":    "harbour harbour gate gate\n",
+		"daily/d.md": "- the re-import of rye bread\n", "daily/old/e.md": "rye bread, one level too deep\n",
+		"topics/t.md": "harbour topic\n", "odd.md": "harbour elsewhere\n", "users/u.md": "harbour user\n",
+		"notes.txt": "harbour gate\n", "index.sqlite": "harbour gate", "x.md.lock": "harbour gate", ".snapshots/AGENT.md": "harbour gate\n",
+	})
+	for _, tt := range []struct {
+		query, tier string
+		want        []string
+	}{
+		{"harbour", "", []string{"pins.md", "AGENT.md"}},
+		{"what is the gate of zurich?", "", []string{"AGENT.md", "pins.md"}},
+		{"rye-bread", "", []string{"daily/d.md"}},
+		{"rye nonsense", "", []string{"daily/d.md"}},
+		{"open", "", nil},
+		{"open*", "", []string{"AGENT.md"}},
+		{"harbour AND nine", "", []string{"AGENT.md"}},
+		{`"gate harbour`, "", nil},
+		{"???", "", nil},
+		{"harbour", "topics", []string{"topics/t.md"}},
+		{"harbour", "other", []string{"odd.md"}},
+		{"harbour", "CREW", nil},
+	} {
+		res := recall(t, s, model.RecallRequest{Query: tt.query, Tier: tt.tier})
+		if got := sources(res); !slices.Equal(got, tt.want) || res.Total != int64(len(tt.want)) || res.Bounded {
+			t.Errorf("%q in %q: %q, total %d, %q; want %q", tt.query, tt.tier, got, res.Total, res.BoundNote, tt.want)
+		}
 	}
-	if res.Total != 1 || res.Bounded || res.Hits[0].Line != 2 || res.Hits[0].Score != 1 || res.Hits[2].Score != 0.5 {
-		t.Errorf("%+v", res)
+	res := recall(t, s, model.RecallRequest{Query: "nine"})
+	if h := res.Hits[0]; h.Line != 3 || h.Score != 1.0/61 || h.Snippet != "# Ada\n\nThe Zürich harbour gate opens at nine." {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestRecallFindsWhatWasWrittenSince(t *testing.T) {
+	s, dir := openMemory(t, map[string]string{"AGENT.md": "harbour\n"})
+	recall(t, s, model.RecallRequest{Query: "harbour"})
+	files(t, dir, map[string]string{"AGENT.md": "station\n", "pins.md": "station\n"})
+	if got := sources(recall(t, s, model.RecallRequest{Query: "harbour"})); len(got) != 0 {
+		t.Errorf("what is gone is found: %q", got)
+	}
+	if got := sources(recall(t, s, model.RecallRequest{Query: "station"})); len(got) != 2 {
+		t.Errorf("what is new: %q", got)
 	}
 }
 
 func TestRecallRules(t *testing.T) {
-	s, _ := openMemory(t, map[string]string{"AGENT.md": strings.Repeat("harbour\n", 50), "pins.md": "harbour\n"})
+	text := ""
+	for i := range 60 {
+		text += fmt.Sprintf("## part %d\nharbour\n", i)
+	}
+	s, _ := openMemory(t, map[string]string{"AGENT.md": text, "pins.md": "harbour\n"})
 	for _, limit := range []int{0, -1, 21, 1000} {
 		if n := len(recall(t, s, model.RecallRequest{Query: "harbour", Limit: limit}).Hits); n != 20 {
 			t.Errorf("limit %d gives %d hits", limit, n)
 		}
 	}
-	if res := recall(t, s, model.RecallRequest{Query: "harbour", Limit: 3}); len(res.Hits) != 3 || res.Total != 2 {
-		t.Errorf("%d hits, total %d", len(res.Hits), res.Total)
+	if res := recall(t, s, model.RecallRequest{Query: "harbour", Limit: 3}); len(res.Hits) != 3 || res.Total != 2 || !strings.Contains(res.BoundNote, "9 rows") {
+		t.Errorf("%d hits, total %d, %q", len(res.Hits), res.Total, res.BoundNote)
 	}
 	if res := recall(t, s, model.RecallRequest{Query: "harbour", Tier: "pins"}); len(res.Hits) != 1 || res.Hits[0].ID != "pins.md" {
 		t.Errorf("%+v", res)
 	}
 	for name, req := range map[string]model.RecallRequest{
-		"blank": {Query: " \t\n"}, "unknown tier": {Query: "x", Tier: "Agent"}, "hidden tier": {Query: "x", Tier: "proposals"}, "foreign workspace": {Query: "x", WorkspaceID: "w9"},
+		"blank": {Query: " \t\n"}, "unknown tier": {Query: "x", Tier: "Agent"}, "hidden tier": {Query: "x", Tier: "proposals"}, "foreign agent": {Query: "x", AgentID: "a9"},
 	} {
 		_, err := s.Provider.Recall(t.Context(), req)
 		if refused(t, err, model.InvalidInput); err == nil {
@@ -77,7 +123,10 @@ func TestRecallRules(t *testing.T) {
 func TestRecallNeverGivesPoison(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "harbour\n" + poison, "pins.md": "harbour\n"})
 	before := tree(t, dir)
-	for _, q := range []string{"harbour", "previous instructions", "nothing like it"} {
+	if res := recall(t, s, model.RecallRequest{Query: "elsewhere"}); len(res.Quarantined) != 0 {
+		t.Errorf("a query that does not reach it names it: %v", res.Quarantined)
+	}
+	for _, q := range []string{"harbour", "previous instructions", "go nowhere"} {
 		res := recall(t, s, model.RecallRequest{Query: q})
 		if !slices.Equal(res.Quarantined, []string{"AGENT.md"}) {
 			t.Errorf("%q: quarantined %v", q, res.Quarantined)
@@ -126,11 +175,10 @@ func TestRecallGivesNoTextOfBinaryFiles(t *testing.T) {
 	}
 }
 
-func TestRecallSnippetOfALongLine(t *testing.T) {
-	line := strings.Repeat("é\u212a ", 400) + "NEEDLE" + strings.Repeat(" ü", 400)
-	s, _ := openMemory(t, map[string]string{"AGENT.md": line})
+func TestRecallSnippetOfALongRow(t *testing.T) {
+	s, _ := openMemory(t, map[string]string{"AGENT.md": "NEEDLE " + strings.Repeat("é\u212a ", 400)})
 	res := recall(t, s, model.RecallRequest{Query: "needle"})
-	if len(res.Hits) != 1 || !strings.Contains(res.Hits[0].Snippet, "NEEDLE") || utf8.RuneCountInString(res.Hits[0].Snippet) != 500 {
+	if len(res.Hits) != 1 || !strings.HasPrefix(res.Hits[0].Snippet, "NEEDLE") || len(res.Hits[0].Snippet) > 303 || !strings.HasSuffix(res.Hits[0].Snippet, "...") {
 		t.Errorf("%+v", res.Hits)
 	}
 }

@@ -30,9 +30,11 @@ func (s *store) narrow(all []*place, known *directory) []*place {
 
 // sees reports whether a place is in the selection. An agent's view is its own
 // memory and what its crews share; nothing of an unknown workspace is in any
-// workspace's view (R27).
+// workspace's view (R27), except of a single directory that neither its path nor the
+// configuration binds to a workspace: every request names one.
 func (sel selection) sees(p *place, known *directory, agentsCrews map[string]bool) bool {
-	if sel.workspace != "" && !known.isWorkspace(p.workspace, sel.workspace) {
+	unbound := p.prefix == "" && p.workspace == ""
+	if sel.workspace != "" && !unbound && !known.isWorkspace(p.workspace, sel.workspace) {
 		return false
 	}
 	if sel.crew != "" && (p.crew == "" || !known.isCrew(p.crew, sel.crew)) {

@@ -32,6 +32,9 @@ const (
 	tierQuarantine = "quarantine"
 )
 
+// contractTiers may be asked for in every store; what is not there gives no hits.
+var contractTiers = []string{tierAgent, tierCrew, tierPersona, tierPins, tierDaily, tierPeers, tierLessons}
+
 // specs are the declarations in the order in which people read them.
 func specs() []model.TierSpec {
 	one := func(name, title string, limit int64) model.TierSpec {
@@ -47,6 +50,10 @@ func specs() []model.TierSpec {
 		t.Writable, t.Hidden = false, hidden
 		return t
 	}
+	aside := func(t model.TierSpec) model.TierSpec {
+		t.Aside = true
+		return t
+	}
 	return []model.TierSpec{
 		one(tierAgent, "what an agent knows", 4000),
 		one(tierCrew, "what a crew knows", 4000),
@@ -55,13 +62,13 @@ func specs() []model.TierSpec {
 		keyed(tierDaily, "journal of a day", "a date, 2026-05-21", 30000),
 		keyed(tierPeers, "an agent about a user", "a user slug, 16 hex digits", 1500),
 		closed(one(tierLessons, "lessons, from their own writer", 0), false),
-		keyed(tierUsers, "a crew about a user", "a user slug, 16 hex digits", 1500),
-		keyed(tierTopics, "a crew's notes", "a topic", 0),
-		keyed(tierLearned, "rules learned by a crew", "a date, 2026-05-21", 0),
-		one(tierCrewPins, "pinned for a crew", 0),
+		aside(keyed(tierUsers, "a crew about a user", "a user slug, 16 hex digits", 1500)),
+		aside(keyed(tierTopics, "a crew's notes", "a topic", 0)),
+		aside(keyed(tierLearned, "rules learned by a crew", "a date, 2026-05-21", 0)),
+		aside(one(tierCrewPins, "pinned for a crew", 0)),
 		keyed(tierWorkspace, "the coordinator's notes", "a name", 0),
 		closed(keyed(tierProposals, "rules that wait for approval", "a proposal", 0), true),
-		keyed(tierOther, "files outside every tier", "a name", 0),
+		aside(keyed(tierOther, "files outside every tier", "a name", 0)),
 	}
 }
 
