@@ -58,7 +58,12 @@ func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.S
 		valid = DefaultApprovalValid
 	}
 	a := Approval{PlanHash: p.Hash, Fingerprint: print, At: now, Expires: now.Add(valid).Truncate(time.Second)}
-	err = d.act(ctx, &r, "gdpr-approve", nil, func(context.Context) (map[string]int64, error) {
+	if why, err := d.requesterDiffers(ctx, &r); err != nil {
+		return Due{}, err
+	} else if why != "" && d.Policy.RequireApproval {
+		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)
+	}
+	err = d.actOn(ctx, &r, "gdpr-approve", print, nil, func(context.Context) (map[string]int64, error) {
 		a.Signature, err = sshsig.Sign(signer, namespace, approvalText(r.ID, a.PlanHash, a.Expires))
 		if err != nil {
 			return nil, err
@@ -149,7 +154,10 @@ func (r *Request) counts(now time.Time) bool {
 
 // unapproved says why a plan may not be carried out yet; empty when it may. What
 // stands in the request is not believed: every signature is checked again.
-func (d *Desk) unapproved(r *Request, plan string) string {
+func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string, error) {
+	if why, err := d.requesterDiffers(ctx, r); err != nil || why != "" {
+		return why, err
+	}
 	why := "nobody else has approved this plan"
 	for _, a := range r.Approvals {
 		switch {
@@ -165,11 +173,16 @@ func (d *Desk) unapproved(r *Request, plan string) string {
 			why = "the approval's signature does not fit this request and plan"
 			continue
 		}
-		if why = d.mayNotApprove(r, a.Fingerprint); why == "" {
-			return ""
+		if why = d.mayNotApprove(r, a.Fingerprint); why != "" {
+			continue
 		}
+		recorded, err := d.approvalOnRecord(ctx, r, a)
+		if err != nil || recorded {
+			return "", err
+		}
+		why = "the audit log has no record of the approval: approve the plan again"
 	}
-	return why
+	return why, nil
 }
 
 // underApproval reports whether a sweep's request stands under the approval of the
@@ -179,7 +192,7 @@ func (d *Desk) underApproval(r *Request) bool {
 		return false
 	}
 	_, rec, _, err := d.Receipt(r.Of)
-	return err == nil && rec.Request == r.Of && rec.Approver != ""
+	return err == nil && rec.Request == r.Of && rec.Approver != nil
 }
 
 // MayApprove reports whether a key could approve a request at all.

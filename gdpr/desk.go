@@ -114,7 +114,10 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 		}
 	}
 	d.sweepTemps("")
-	err = d.act(ctx, &r, "gdpr-request", nil, func(context.Context) (map[string]int64, error) {
+	if err := d.firstPolicy(ctx); err != nil {
+		return Due{}, err
+	}
+	err = d.actOn(ctx, &r, "gdpr-request", r.ByKey, nil, func(context.Context) (map[string]int64, error) {
 		return map[string]int64{"aliases": int64(len(r.Aliases))}, d.save(&r)
 	})
 	if err != nil {
@@ -129,10 +132,16 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 
 // act runs an act on a request between intent and outcome.
 func (d *Desk) act(ctx context.Context, r *Request, action string, counts map[string]int64, fn func(context.Context) (map[string]int64, error)) error {
+	return d.actOn(ctx, r, action, "", counts, fn)
+}
+
+// actOn is act with a target: the fingerprint of the key that files or approves, which
+// the chained record then proves.
+func (d *Desk) actOn(ctx context.Context, r *Request, action, target string, counts map[string]int64, fn func(context.Context) (map[string]int64, error)) error {
 	if d.Log == nil {
 		return model.Refuse(action, "there is no audit log")
 	}
-	e := audit.Entry{Action: action, Subject: r.Subject, Plan: r.PlanHash, Counts: counts, Scope: r.ID}
+	e := audit.Entry{Action: action, Target: target, Subject: r.Subject, Plan: r.PlanHash, Counts: counts, Scope: r.ID}
 	return d.Log.Act(ctx, e, fn)
 }
 

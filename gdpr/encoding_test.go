@@ -127,7 +127,7 @@ func TestCompressedCopies(t *testing.T) {
 	w.open()
 	r := w.file()
 	p := w.plan(r.ID)
-	out := w.complete(p)
+	out := w.inScope(p)
 	after := tree(t, w.dir)
 	for name, want := range map[string]bool{
 		"agent/.memory/.snapshots/r1/AGENT.md.gz": false, "vault/memory/idea/.plan.md.bak.gz": false,

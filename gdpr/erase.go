@@ -33,7 +33,7 @@ type Progress struct {
 
 // Outcome is where an erasure stands after a run.
 type Outcome struct {
-	Status    State // complete, partial or pending
+	Status    State // complete, complete in scope, partial or pending
 	Reason    string
 	Forgotten int64
 	Redacted  int64
@@ -64,10 +64,17 @@ func (o *Outcome) advise(store, layer, words string) {
 	o.Advices = append(o.Advices, Advice{Store: store, Words: words, Layers: []string{layer}})
 }
 
-// advised reports whether something was advised about a layer.
-func (o *Outcome) advised(store, layer string) bool {
-	return slices.ContainsFunc(o.Advices, func(a Advice) bool { return a.Store == store && slices.Contains(a.Layers, layer) })
+// advice is what was advised about a layer; empty for nothing.
+func (o *Outcome) advice(store, layer string) string {
+	for _, a := range o.Advices {
+		if a.Store == store && slices.Contains(a.Layers, layer) {
+			return a.Words
+		}
+	}
+	return ""
 }
+
+func (o *Outcome) advised(store, layer string) bool { return o.advice(store, layer) != "" }
 
 // run is one run of an erasure.
 type run struct {
@@ -117,10 +124,15 @@ func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 		return Plan{}, d.refused(ctx, &r, "gdpr-erase",
 			fmt.Sprintf("%s; if they are right, type the number of all items of the plan: --confirm-count %d", p.OverShare(d.Policy.MaxShare)[0].ShareWords(d.Policy.MaxShare), items))
 	}
-	if d.Policy.RequireApproval && !d.underApproval(&r) {
-		if why := d.unapproved(&r, p.Hash); why != "" {
-			return Plan{}, d.refused(ctx, &r, "gdpr-erase", why)
-		}
+	if _, err := d.policyInForce(ctx, &r, "gdpr-erase"); err != nil {
+		return Plan{}, err
+	}
+	why, err := d.Unapproved(ctx, &r)
+	switch {
+	case err != nil:
+		return Plan{}, err
+	case why != "":
+		return Plan{}, d.refused(ctx, &r, "gdpr-erase", why)
 	}
 	return p, nil
 }
@@ -225,7 +237,7 @@ func (x *run) problem(store, format string, args ...any) {
 
 // store carries out one store's part. Only what ends the whole run is an error.
 func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
-	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Backups: x.d.backups(sp)}
+	count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Items: sp.Items}
 	defer func() { x.out.Stores = append(x.out.Stores, count) }()
 	for _, st := range sp.Steps {
 		if st.Action == Held {

@@ -2,6 +2,8 @@ package gdpr_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -113,19 +115,56 @@ func TestReceiptIsEvidence(t *testing.T) {
 	if _, _, err := receipt.Read(signed, ""); err != nil {
 		t.Errorf("a reader without a key of its own: %v", err)
 	}
-	dropped := strings.Replace(string(file), `"layer": "recall"`, `"layer": "items"`, 1)
-	if _, _, err := receipt.Read([]byte(dropped), ""); !errors.Is(err, receipt.ErrTampered) {
+	payload := payloadOf(t, file)
+	dropped := strings.Replace(payload, `"layer": "recall"`, `"layer": "items"`, 1)
+	if _, _, err := receipt.Read(withPayload(t, file, dropped), ""); dropped == payload || !errors.Is(err, receipt.ErrTampered) {
 		t.Errorf("a layer taken for another: %v", err)
 	}
-	at := strings.Index(string(file), `"layer": "recall"`)
-	from, to := strings.LastIndex(string(file[:at]), "{"), at+strings.Index(string(file[at:]), "}")+1
-	rest := strings.TrimLeft(string(file[to:]), ", \n")
-	if _, _, err := receipt.Read([]byte(string(file[:from])+rest), ""); !errors.Is(err, receipt.ErrTampered) {
+	at := strings.Index(payload, `"layer": "recall"`)
+	from, to := strings.LastIndex(payload[:at], "{"), at+strings.Index(payload[at:], "}")+1
+	rest := strings.TrimLeft(payload[to:], ", \n")
+	if _, _, err := receipt.Read(withPayload(t, file, payload[:from]+rest), ""); !errors.Is(err, receipt.ErrTampered) {
 		t.Errorf("a layer dropped: %v", err)
+	}
+	for _, want := range []string{`"@context"`, `"subject_request_id": "` + r.ID, `"received_time": "2026-02-20"`, `"finished_time"`, `"deadline"`, `"ground": "no article was cited"`, `"identity_check": null`,
+		`"searched"`, `"held": []`, `"attested": []`, `"backups"`, `"recipients": []`, `"exports": []`, `"approver": null`, `"require_approval": false`, `"suppression"`, `"checkpoint": null`, `"inclusion_proof": null`, `"cosignatures": []`} {
+		if !strings.Contains(payload, want) {
+			t.Errorf("no %s in %s", want, payload)
+		}
 	}
 	if page := rec.Markdown(key, true); !strings.Contains(page, r.ID) || strings.Contains(page, ana) {
 		t.Errorf("page: %s", page)
 	}
+}
+
+type envelope struct {
+	PayloadType string            `json:"payloadType"`
+	Payload     string            `json:"payload"`
+	Signatures  []json.RawMessage `json:"signatures"`
+}
+
+// payloadOf is what a receipt's signature is over.
+func payloadOf(t *testing.T, file []byte) string {
+	t.Helper()
+	var e envelope
+	if err := json.Unmarshal(file, &e); err != nil {
+		t.Fatal(err)
+	}
+	b, err := base64.StdEncoding.DecodeString(e.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// withPayload puts another payload under the same signature.
+func withPayload(t *testing.T, file []byte, payload string) []byte {
+	t.Helper()
+	var e envelope
+	if err := json.Unmarshal(file, &e); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(strings.Replace(string(file), e.Payload, base64.StdEncoding.EncodeToString([]byte(payload)), 1))
 }
 
 // killer ends the run at its nth mutation or step, before or after its effect.
@@ -382,7 +421,7 @@ func TestHeldItemsStay(t *testing.T) {
 	if _, err := w.store("db").Provider.Forget(t.Context(), model.ForgetRequest{ID: "n2"}); !model.IsRefusal(err) {
 		t.Errorf("forget of a held item = %v; want a refusal", err)
 	}
-	out := w.complete(w.plan(r.ID))
+	out := w.inScope(w.plan(r.ID))
 	if out.Held != 1 {
 		t.Errorf("held %d; want 1", out.Held)
 	}

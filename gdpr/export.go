@@ -77,7 +77,7 @@ func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet
 			return nil, errors.Join(err, to.drop())
 		}
 		n, missing = int64(e.count), e.missing
-		return map[string]int64{"items": n}, nil
+		return map[string]int64{"items": n}, d.exported(&r, out, n)
 	})
 	return n, missing, err
 }

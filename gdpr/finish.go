@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 	"memdesk/model"
 )
 
-// finish writes down what was reached. Only a complete erasure gets a receipt,
-// and only then the identifiers go from the request.
+// finish writes down what was reached. An erasure that is complete, or complete in
+// scope, gets a receipt; only at the first the identifiers go from the request.
 func (x *run) finish(ctx context.Context) error {
 	x.r.State, x.r.Reason = x.out.Status, x.out.Reason
 	clear, err := x.nameless()
@@ -28,23 +29,44 @@ func (x *run) finish(ctx context.Context) error {
 	if err := x.report(); err != nil {
 		return err
 	}
-	if x.out.Status != StateComplete {
+	if x.out.Status != StateComplete && x.out.Status != StateInScope {
 		return x.d.save(x.r)
 	}
+	if err := x.receipt(ctx, clear); err != nil {
+		return err
+	}
+	if x.out.Status == StateInScope { // the identifiers are needed to look again
+		return x.d.save(x.r)
+	}
+	return x.settle(ctx, x.d.Clock.Now().UTC())
+}
+
+// receipt writes the signed receipt.
+func (x *run) receipt(ctx context.Context, clear nameless) error {
 	key, err := receipt.LoadKey(x.d.dir("keys", "receipt"))
 	if err != nil {
 		return err
 	}
 	now := x.d.Clock.Now().UTC()
+	policy, err := x.d.policyInForce(ctx, x.r, "gdpr-erase")
+	if err != nil {
+		return err
+	}
 	rec := receipt.Receipt{
-		Request: x.r.ID, Subject: x.r.Pseudonym, Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
-		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Operator: x.d.Operator.ID,
-		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Held: x.out.Held, Stores: x.out.Stores, Layers: x.out.Layers,
+		Request: x.r.ID, Subject: x.r.Pseudonym, Status: string(x.out.Status), Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
+		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Ground: ofRequest(x.r.Ground), Policy: policy,
+		Operator:  receipt.Party{Name: x.d.Operator.ID, Key: x.d.Operator.Key, Authenticated: x.d.Operator.Key != ""},
+		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Stores: x.out.Stores, Layers: x.out.Layers,
+		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: x.d.backupsOf(x.out.Stores),
+		Suppression: receipt.Suppression{Active: true, Method: "keyed hashes of the identifiers; what names the person is refused at the gate and found by `memdesk gdpr sweep`"},
+		Notes:       append(limits(), x.r.Warnings...),
+	}
+	if x.r.PausedDays > 0 {
+		rec.Identity = &receipt.IdentityCheck{StoppedDays: x.r.PausedDays}
 	}
 	if a := x.r.approved(x.p.Hash); a != nil {
-		rec.Approver = a.Fingerprint
+		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true}
 	}
-	rec.Notes = notes(x.out)
 	clear.receipt(&rec)
 	file, err := key.Sign(rec)
 	if err != nil {
@@ -53,7 +75,35 @@ func (x *run) finish(ctx context.Context) error {
 	if err := atomicfile.Write(x.d.dir("receipts", x.r.ID+".json"), file, 0o600); err != nil {
 		return model.E(model.Unavailable, "gdpr-erase", pathless(err))
 	}
-	return x.settle(ctx, now)
+	return nil
+}
+
+// limits are what a receipt does not prove.
+func limits() []string {
+	return []string{
+		"times are those of the machine that carried the erasure out",
+		"whoever can read the state directory of this desk can sign such a receipt",
+		"nothing is claimed about storage below the file system",
+	}
+}
+
+// heldItems are the items that are kept, by store and ground.
+func (x *run) heldItems() []receipt.Held {
+	var out []receipt.Held
+	for _, sp := range x.p.Stores {
+		for _, st := range sp.Steps {
+			if st.Action != Held {
+				continue
+			}
+			h := receipt.Held{Store: sp.Store, Ground: openly(st.Ground)}
+			i := slices.IndexFunc(out, func(o receipt.Held) bool { return o.Store == h.Store && o.Ground == h.Ground })
+			if i < 0 {
+				i, out = len(out), append(out, h)
+			}
+			out[i].Items++
+		}
+	}
+	return out
 }
 
 // settle ends what a receipt says is complete: other requests of the person that ask
@@ -77,12 +127,12 @@ func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 		return receipt.Receipt{}, false
 	}
 	_, rec, _, err := d.Receipt(r.ID)
-	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash
+	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash && rec.Status == receipt.StatusComplete
 }
 
 // goOn closes such a request.
 func (x *run) goOn(ctx context.Context, rec receipt.Receipt) error {
-	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: rec.Held, Stores: rec.Stores, Layers: rec.Layers}
+	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: receipt.Items(rec.Held), Stores: rec.Stores, Layers: rec.Layers}
 	x.r.State = StateComplete
 	finished, err := time.Parse(time.RFC3339, rec.Finished)
 	if err != nil {
@@ -104,7 +154,7 @@ func (x *run) close(now time.Time) error {
 		}
 		x.r.Holds[i].Ground = x.m.Redact(h.Ground, Erased)
 	}
-	x.r.By, x.r.ByID = x.m.Redact(x.r.By, Erased), x.m.Redact(x.r.ByID, Erased)
+	x.r.forgetNames(x.m)
 	x.r.Finished = now
 	return x.d.save(x.r)
 }
@@ -114,7 +164,7 @@ func (x *run) close(now time.Time) error {
 func (d *Desk) Receipt(id string) ([]byte, receipt.Receipt, string, error) {
 	b, err := os.ReadFile(d.dir("receipts", id+".json"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: only a complete erasure gets one, `memdesk gdpr report %s` says where it stands", id, id)
+		return nil, receipt.Receipt{}, "", model.Errorf(model.NotFound, "gdpr", "request %s has no receipt: an erasure gets one when every layer in scope is done, `memdesk gdpr report %s` says where it stands", id, id)
 	}
 	if err != nil {
 		return nil, receipt.Receipt{}, "", model.E(model.Unavailable, "gdpr", pathless(err))

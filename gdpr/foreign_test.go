@@ -100,7 +100,7 @@ func TestHoldHidesNothing(t *testing.T) {
 				}
 			}
 		}
-		if !told || stuck == (out.Status == gdpr.StateComplete) {
+		if !told || stuck == (out.Status == gdpr.StateInScope) {
 			t.Errorf("stuck %v: %s, %+v", stuck, out.Status, out.Layers)
 		}
 	}

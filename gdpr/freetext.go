@@ -46,7 +46,7 @@ func (d *Desk) noErased(ctx context.Context, r *Request, op, what, text string) 
 }
 
 var (
-	article = regexp.MustCompile(`(?i)\bArt(?:icle|\.)?\s*17\s*\(3\)\s*(\([a-e]\))?`)
+	article = regexp.MustCompile(`(?i)\bArt(?:icle|ikel|\.)?\s*([0-9]{1,2})\s*(\([0-9]{1,2}\))?\s*(\([a-z]\))?`)
 	// underOther is what the desk itself says of an item that another request holds.
 	underOther = regexp.MustCompile(`^(on hold )?under request er-[0-9]{8}-[0-9a-f]{8}$`)
 )
@@ -58,11 +58,20 @@ func openly(ground string) string {
 	}
 	var cited []string
 	for _, m := range article.FindAllStringSubmatch(ground, -1) {
-		if c := "Art. 17(3)" + strings.ToLower(m[1]); !slices.Contains(cited, c) {
+		if c := "Art. " + m[1] + m[2] + strings.ToLower(m[3]); !slices.Contains(cited, c) {
 			cited = append(cited, c)
 		}
 	}
 	return cmp.Or(strings.Join(cited, ", "), "a ground") + "; its words are on record with the request"
+}
+
+// ofRequest is a request's ground as a receipt has it. Its words go with the request.
+func ofRequest(ground string) string {
+	cited, _, _ := strings.Cut(openly(ground), ";")
+	if cited == "a ground" {
+		return "no article was cited"
+	}
+	return cited
 }
 
 // nameless takes the persons that this desk knows out of a text: the one of the
@@ -118,10 +127,21 @@ func (n nameless) text(s string) string {
 
 // receipt takes them out of everything in it that is not of the program's own making.
 func (n nameless) receipt(r *receipt.Receipt) {
-	r.Operator = n.text(r.Operator)
+	for _, p := range []*receipt.Party{&r.Operator, r.Approver} {
+		if p != nil {
+			p.Name = n.text(p.Name)
+		}
+	}
+	r.Policy.By = n.text(r.Policy.By)
 	n.layers(r.Layers)
-	for i := range r.Stores {
-		r.Stores[i].Backups = n.text(r.Stores[i].Backups)
+	for i := range r.Backups {
+		r.Backups[i].Reason, r.Backups[i].Where = n.text(r.Backups[i].Reason), n.text(r.Backups[i].Where)
+	}
+	for i := range r.Attested {
+		r.Attested[i].Layer, r.Attested[i].By.Name = n.text(r.Attested[i].Layer), n.text(r.Attested[i].By.Name)
+	}
+	for i := range r.Open {
+		r.Open[i].Layer, r.Open[i].Reason, r.Open[i].Do = n.text(r.Open[i].Layer), n.text(r.Open[i].Reason), n.text(r.Open[i].Do)
 	}
 	for i := range r.Notes {
 		r.Notes[i] = n.text(r.Notes[i])

@@ -12,6 +12,9 @@ import (
 	"memdesk/model"
 )
 
+// gitLayer is the row about the repository that a store's files lie in.
+const gitLayer = "git history"
+
 // gitWait bounds the questions to git about one store.
 const gitWait = 2 * time.Minute
 
@@ -29,7 +32,7 @@ func history(ctx context.Context, m *subject.Matcher, s model.Store) (row receip
 	ctx, cancel := context.WithTimeout(ctx, gitWait)
 	defer cancel()
 	found, err := gitlog.Holding(ctx, s.Location, m.NamesBytes)
-	row = receipt.Layer{Store: s.Name, Layer: "git history", Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
+	row = receipt.Layer{Store: s.Name, Layer: gitLayer, Method: "every version that git has of these files, byte scan", Verdict: model.VerdictOutOfScope,
 		BytesScanned: found.Bytes, Hits: int64(len(found.Commits))}
 	switch {
 	case err != nil:

@@ -50,7 +50,7 @@ func TestAHoldIsOnTheStoreAndNotOnItsName(t *testing.T) {
 		r := w.file()
 		w.hold(r.ID, "db", "n2")
 		if done {
-			w.complete(w.plan(r.ID))
+			w.inScope(w.plan(r.ID))
 		}
 		w.more = []backends.StoreConfig{{Name: "graph", Kind: "sqlite", Path: w.path("db")}, {Name: "linked", Kind: "sqlite", Path: link}}
 		w.open()
@@ -126,7 +126,7 @@ func TestAHoldOfAnotherRequest(t *testing.T) {
 	if st.Action != gdpr.Held || !strings.Contains(st.Ground, bobs.ID) || strings.Contains(st.Ground, "claim") {
 		t.Fatalf("n4 = %+v; want it held under %s", st, bobs.ID)
 	}
-	if out := w.complete(p); out.Held != 1 {
+	if out := w.inScope(p); out.Held != 1 {
 		t.Errorf("%d held; want 1", out.Held)
 	}
 	// Put on hold after the plan was made: the run says which request keeps it.
@@ -152,7 +152,7 @@ func TestWhatIsHeldDoesNotComeBack(t *testing.T) {
 	r := w.file()
 	w.hold(r.ID, "db", "n2")
 	w.hold(r.ID, "agent", "AGENT.md")
-	w.complete(w.plan(r.ID))
+	w.inScope(w.plan(r.ID))
 	for range 2 {
 		if swept, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil); err != nil || len(swept) > 0 || len(problems) > 0 {
 			t.Fatalf("Sweep = %+v, %q, %v; want nothing", swept, problems, err)

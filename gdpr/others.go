@@ -123,6 +123,15 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 		edit(&r.Ground)
 		edit(&r.By)
 		edit(&r.ByID)
+		r.Exports, r.Attested = slices.Clone(r.Exports), slices.Clone(r.Attested)
+		for i := range r.Exports {
+			edit(&r.Exports[i].Path)
+		}
+		for i := range r.Attested {
+			edit(&r.Attested[i].Layer)
+			edit(&r.Attested[i].Ground)
+			edit(&r.Attested[i].By.Name)
+		}
 	}
 	edit(&r.Reason)
 	was := len(r.Choices)

@@ -104,7 +104,7 @@ func TestAnotherRequestsHoldKeepsHerIDAsAHash(t *testing.T) {
 	w.hold(bobs.ID, "db", id)
 	w.plan(bobs.ID)
 	hers := w.file()
-	w.complete(w.plan(hers.ID))
+	w.inScope(w.plan(hers.ID))
 	if left := w.leaksBut(); len(left) > 0 {
 		t.Errorf("she is found in %q", left)
 	}

@@ -132,7 +132,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case row.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, "memdesk's own files still name the person"
 	case kept > 0 || len(staying) > 0:
-		row.Hits, row.Verdict = kept+int64(len(staying)), model.VerdictOutOfScope
+		row.Hits, row.Verdict = kept, model.VerdictOutOfScope // those requests are open themselves
 		if kept > 0 {
 			staying = append(staying, "a store was once called like the person: what was logged under that name stays as it was written until its segment of the log expires")
 		}
@@ -140,6 +140,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case len(ending) > 0:
 		row.Reason = "of the same person too, and closed with this one: " + strings.Join(ending, ", ")
 	}
+	x.said(own(), &row)
 	x.row(row)
 	return nil
 }

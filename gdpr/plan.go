@@ -238,13 +238,18 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 			step(s.Name, what)
 		}
 	}
-	q, err := find(ctx, s, m, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) })
-	if err != nil {
+	q := newSearch(s, m)
+	q.vouched = r.vouched(m, s)
+	if _, err := q.run(ctx, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) }); err != nil {
 		return err
 	}
 	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, append(q.problems, q.closed...)
 	slices.Sort(sp.Problems)
 	sp.Notes = joinedNote(q.friends.Joined())
+	if q.looked > 0 {
+		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
+	}
+	var err error
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
 	}
@@ -272,7 +277,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: id, Layer: layerVersion, Action: OutOfScope, Reason: versionReason})
 	}
 	tell("layers")
-	return planLayers(ctx, m, s, q, sp)
+	return planLayers(ctx, r, m, s, q, sp)
 }
 
 // whereOf identifies a store beyond its name: a file by what its path leads to.
@@ -303,7 +308,7 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 
 // planLayers names what is no item: layers that hold the person and those out of
 // reach.
-func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *search, sp *StorePlan) error {
+func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan) error {
 	if found, why := history(ctx, m, s); found.Hits > 0 || why {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
 	}
@@ -342,6 +347,16 @@ func planLayers(ctx context.Context, m *subject.Matcher, s model.Store, q *searc
 		return model.FromContext(ctx, "gdpr-plan")
 	}
 	for i, l := range layers {
+		if ours(l) {
+			vouched, err := r.looked(ctx, m, s, l, scans[i])
+			if err != nil {
+				return err
+			}
+			if vouched != nil {
+				sp.Notes = append(sp.Notes, m.Redact(l.ID+": "+vouched.words(), Erased))
+				continue
+			}
+		}
 		for _, why := range scans[i].rep.Closed { // what is found in the rest of it goes
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
 		}

@@ -211,7 +211,7 @@ func TestVersionsOfAServer(t *testing.T) {
 			planned = planned || st.Store == "far" && st.ID == "q3" && st.Action == gdpr.OutOfScope
 		}
 	}
-	out := w.complete(p)
+	out := w.inScope(p)
 	if !planned || !slices.ContainsFunc(out.Layers, func(l receipt.Layer) bool {
 		return l.Store == "far" && l.Layer == "versions" && l.Verdict == model.VerdictOutOfScope && l.Hits == 1
 	}) {
@@ -260,7 +260,7 @@ func TestGatewayHasNoDelete(t *testing.T) {
 	}) {
 		t.Errorf("the plan does not name the gateway: %+v", p.Stores)
 	}
-	out := w.complete(p)
+	out := w.inScope(p)
 	found := false
 	for _, l := range out.Layers {
 		if l.Store == "gate" {

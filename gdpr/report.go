@@ -1,9 +1,11 @@
 package gdpr
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,66 +46,50 @@ func (x *run) report() error {
 
 // Unapproved says why the plan that stands may not be carried out yet; empty when
 // it may.
-func (d *Desk) Unapproved(r *Request) string {
+func (d *Desk) Unapproved(ctx context.Context, r *Request) (string, error) {
 	if !d.Policy.RequireApproval || d.underApproval(r) {
-		return ""
+		return "", nil
 	}
-	return d.unapproved(r, r.PlanHash)
-}
-
-// notes say what is out of reach, and until when copies may hold the person.
-func notes(out Outcome) []string {
-	var all []string
-	for _, l := range out.Layers {
-		if l.Verdict == model.VerdictOutOfScope {
-			all = append(all, l.Store+": "+l.Layer+": "+l.Reason)
-		}
-	}
-	for _, s := range out.Stores {
-		if s.Backups != "" {
-			all = append(all, s.Store+": backups: "+s.Backups)
-		}
-	}
-	return all
+	return d.unapproved(ctx, r, r.PlanHash)
 }
 
 // StatusReport says how far a request has come: what the last run reached, store by
 // store and layer by layer, what is left and what there is to do. NotFound for one
 // that is complete or withdrawn: of the first a receipt speaks.
-func (d *Desk) StatusReport(id string) (receipt.Report, error) {
+func (d *Desk) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
 	r, err := d.load(id)
 	if err != nil {
 		return receipt.Report{}, err
 	}
-	if r.Done() {
-		return receipt.Report{}, model.Errorf(model.NotFound, "gdpr-report", "request %s is %s and nothing is left to report; of a complete one `memdesk gdpr receipt %s` speaks", id, r.State, id)
-	}
 	now := d.Clock.Now()
 	due := r.due(now)
 	rep := receipt.Report{Request: r.ID, Subject: r.Pseudonym, State: string(r.State), Reason: r.Reason, Plan: r.PlanHash, Received: r.Received,
-		Deadline: due.Deadline.Format(dateForm), Due: due.Words, Made: now.UTC().Format(time.RFC3339)}
+		Deadline: due.Deadline.Format(dateForm), Due: due.Words, Made: now.UTC().Format(time.RFC3339), Exports: r.openExports()}
 	if !r.Begun.IsZero() {
 		rep.Begun = r.Begun.UTC().Format(time.RFC3339)
+	}
+	for _, e := range rep.Exports {
+		rep.Left = append(rep.Left, receipt.Left{Store: ownStore, Layer: fmt.Sprintf("export %d", e.N), Reason: e.String(),
+			Do: fmt.Sprintf("memdesk gdpr export %s --mark handed_over --export %d, or delete it and --mark deleted", r.ID, e.N)})
+	}
+	if r.Done() {
+		if len(rep.Left) == 0 {
+			return receipt.Report{}, model.Errorf(model.NotFound, "gdpr-report", "request %s is %s and nothing is left to report; of a complete one `memdesk gdpr receipt %s` speaks", id, r.State, id)
+		}
+		return rep, nil
 	}
 	plan, erase := "memdesk gdpr plan "+r.ID, "memdesk gdpr erase "+r.ID+" --plan-hash "+r.PlanHash
 	out, of, err := d.Report(id)
 	switch {
 	case model.KindOf(err) == model.NotFound:
-		next := receipt.Left{Reason: "nothing was carried out yet", Do: erase}
-		switch {
-		case r.PlanHash == "":
-			next.Do = plan
-		case r.State == StateRunning:
-			next.Reason, next.Do = "a run has begun and not told its end: it is at work, or it was interrupted", "memdesk jobs, and if nobody is at work: "+erase
-		case d.Unapproved(&r) != "":
-			next.Do = "memdesk gdpr approve " + r.ID + " --plan-hash " + r.PlanHash + ", then " + erase
-		}
-		rep.Left = append(rep.Left, next)
-		return rep, nil
+		left, err := d.notBegun(ctx, &r, plan, erase)
+		rep.Left = append(rep.Left, left)
+		return rep, err
 	case err != nil:
 		return receipt.Report{}, err
 	}
-	rep.Plan, rep.Forgotten, rep.Redacted, rep.Held, rep.Stores, rep.Layers, rep.Notes = of, out.Forgotten, out.Redacted, out.Held, out.Stores, out.Layers, notes(out)
+	rep.Plan, rep.Forgotten, rep.Redacted, rep.Held, rep.Stores, rep.Layers = of, out.Forgotten, out.Redacted, out.Held, out.Stores, out.Layers
+	rep.Backups, rep.Notes = d.backupsOf(out.Stores), r.Warnings
 	if of != r.PlanHash { // the plan that was carried out stands no more
 		if erase = plan; r.PlanHash != "" {
 			erase = "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash + " (a newer plan)"
@@ -114,29 +100,99 @@ func (d *Desk) StatusReport(id string) (receipt.Report, error) {
 		rep.Left = append(rep.Left, receipt.Left{Store: store, Reason: what, Do: erase})
 	}
 	for _, a := range out.Advices { // said once, before the layers
-		rep.Left = append(rep.Left, receipt.Left{Store: a.Store, Verdict: model.VerdictUnaudited,
-			Reason: fmt.Sprintf("%d of its layers cannot be looked at with the rights that memdesk has", len(a.Layers)),
-			Do:     a.Words + ". Then " + plan + ", and carry that plan out: the receipt needs that"})
+		n := 0
+		for _, l := range out.Layers {
+			if l.Store == a.Store && l.Verdict == model.VerdictUnaudited && slices.Contains(a.Layers, l.Layer) {
+				n++
+			}
+		}
+		if n > 0 {
+			rep.Left = append(rep.Left, receipt.Left{Store: a.Store, Verdict: model.VerdictUnaudited,
+				Reason: fmt.Sprintf("%d of its layers cannot be looked at with the rights that memdesk has", n),
+				Do:     a.Words + ". Then " + plan + ", and carry that plan out. Or look at them yourself: " + attestCommand(&r, a.Store, "LAYER")})
+		}
 	}
 	for _, l := range out.Layers {
-		if receipt.Passes(l.Verdict) {
+		if !receipt.Passes(l.Verdict) {
+			rep.Left = append(rep.Left, leftIn(&r, out, l, plan, erase))
+		}
+	}
+	rep.Left = append(rep.Left, d.unreached(&r, out)...)
+	return rep, nil
+}
+
+// notBegun is the next step of a request of which no run has ended.
+func (d *Desk) notBegun(ctx context.Context, r *Request, plan, erase string) (receipt.Left, error) {
+	next := receipt.Left{Reason: "nothing was carried out yet", Do: erase}
+	switch {
+	case r.PlanHash == "":
+		next.Do = plan
+	case r.State == StateRunning:
+		next.Reason, next.Do = "a run has begun and not told its end: it is at work, or it was interrupted", "memdesk jobs, and if nobody is at work: "+erase
+	default:
+		why, err := d.Unapproved(ctx, r)
+		if err != nil {
+			return next, err
+		}
+		if why != "" {
+			next.Do = "memdesk gdpr approve " + r.ID + " --plan-hash " + r.PlanHash + ", then " + erase
+		}
+	}
+	return next, nil
+}
+
+// leftIn is what there is to do about a layer that does not pass.
+func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receipt.Left {
+	left := receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: l.Reason, Do: erase}
+	switch l.Verdict {
+	case model.VerdictResidue:
+		left.Do = plan + ", look at it, then carry the new plan out"
+	case model.VerdictPending:
+		left.Do = "when the reader or the sync has gone: " + erase
+	case model.VerdictUnaudited:
+		left.Do = "put right what the reason names, or look at it yourself: " + attestCommand(r, l.Store, l.Layer) + "; then " + erase
+		if out.advised(l.Store, l.Layer) {
+			left.Do = "as said of the store"
+		}
+	case model.VerdictFailed:
+		left.Do = "put the store right (memdesk health), then " + erase
+	}
+	return left
+}
+
+// unreached are the layers that hold the person and that memdesk does not change, and
+// who finishes it with which command.
+func (d *Desk) unreached(r *Request, out Outcome) []receipt.Left {
+	var left []receipt.Left
+	again := "memdesk gdpr erase " + r.ID + " --plan-hash " + r.PlanHash
+	for _, l := range out.Layers {
+		if !l.HoldsPerson() {
 			continue
 		}
-		left := receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: l.Reason, Do: erase}
-		switch l.Verdict {
-		case model.VerdictResidue:
-			left.Do = plan + ", look at it, then carry the new plan out"
-		case model.VerdictPending:
-			left.Do = "when the reader or the sync has gone: " + erase
-		case model.VerdictUnaudited:
-			left.Do = "put right what the reason names, then " + erase
-			if out.advised(l.Store, l.Layer) {
-				left.Do = "as said of the store"
-			}
-		case model.VerdictFailed:
-			left.Do = "put the store right (memdesk health), then " + erase
+		do := "whoever keeps it takes the person out; then " + again
+		if words := out.advice(l.Store, l.Layer); words != "" {
+			do = words + "; then " + again
 		}
-		rep.Left = append(rep.Left, left)
+		if l.Layer == heldLayer {
+			do = "memdesk gdpr unhold " + r.ID + " --item REF when the ground has passed, then plan again"
+		}
+		left = append(left, receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: withWords(hitWords(l.Hits), []string{l.Reason}),
+			Do: do + "; or where it may stay: " + attestCommand(r, l.Store, l.Layer)})
 	}
-	return rep, nil
+	return left
+}
+
+func hitWords(n int64) string {
+	if n == 1 {
+		return "1 hit"
+	}
+	return fmt.Sprintf("%d hits", n)
+}
+
+// attestCommand is the command with which a person vouches for a layer.
+func attestCommand(r *Request, store, layer string) string {
+	if layer != "LAYER" {
+		layer = "'" + strings.ReplaceAll(layer, "'", `'\''`) + "'"
+	}
+	return "memdesk gdpr attest " + r.ID + " --store " + store + " --layer " + layer + " --ground TEXT"
 }

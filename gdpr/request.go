@@ -24,7 +24,10 @@ const (
 	StateRunning  State = "running"  // begun; also after a crash, until it goes on
 	StatePartial  State = "partial"  // a store failed or something is left
 	StatePending  State = "pending"  // held back by a reader or a sync; try again
-	StateComplete State = "complete" // every layer in scope is clean, a receipt exists
+	// StateInScope is done as far as memdesk reaches, with a receipt: a layer out of scope
+	// or an item on hold still holds the person, until it is done or attested.
+	StateInScope  State = "complete_in_scope"
+	StateComplete State = "complete" // no layer that can be reached holds the person; a receipt exists
 	// StateWithdrawn is a request that is not to be carried out any further.
 	StateWithdrawn State = "withdrawn"
 )
@@ -48,15 +51,20 @@ type Request struct {
 	ByID  string `json:"by_id,omitempty"`  // the operator who did, where By is another name
 	ByKey string `json:"by_key,omitempty"` // fingerprint of the key that filed it
 
-	State     State      `json:"state"`
-	Reason    string     `json:"reason,omitempty"` // of a state that is no end, in words
-	Holds     []Hold     `json:"holds,omitempty"`
-	Choices   []Choice   `json:"choices,omitempty"`
-	Whole     []string   `json:"whole,omitempty"` // stores that are about this person alone, by what they are
-	PlanHash  string     `json:"plan_hash,omitempty"`
-	Approvals []Approval `json:"approvals,omitempty"`
+	State   State    `json:"state"`
+	Reason  string   `json:"reason,omitempty"` // of a state that is no end, in words
+	Holds   []Hold   `json:"holds,omitempty"`
+	Choices []Choice `json:"choices,omitempty"`
+	Whole   []string `json:"whole,omitempty"` // stores that are about this person alone, by what they are
+	// Attested is what people looked at where the program cannot.
+	Attested  []Attestation `json:"attested,omitempty"`
+	Exports   []Export      `json:"exports,omitempty"` // made for the person
+	PlanHash  string        `json:"plan_hash,omitempty"`
+	Approvals []Approval    `json:"approvals,omitempty"`
 	// Tally is what was done under plans before the one that stands, by plan and run.
 	Tally map[string][]receipt.Store `json:"tally,omitempty"`
+	// Warnings are what a run noticed that people have to know: it stands in the receipt.
+	Warnings []string `json:"warnings,omitempty"`
 	// Begun is when the first run began.
 	Begun time.Time `json:"begun,omitzero"`
 	// Of is the request whose erasure a sweep repeats.
@@ -90,6 +98,14 @@ func (r *Request) Terms() []string { return append([]string{r.Subject}, r.Aliase
 
 // Done reports whether the identifiers are gone.
 func (r *Request) Done() bool { return r.State == StateComplete || r.State == StateWithdrawn }
+
+// Receipted reports whether a run has come to a receipt.
+func (r *Request) Receipted() bool { return r.State == StateComplete || r.State == StateInScope }
+
+// Unfinished reports whether a run has ended with work left.
+func (r *Request) Unfinished() bool {
+	return r.State == StatePartial || r.State == StatePending || r.State == StateInScope
+}
 
 // over refuses an act on a request that has come to its end.
 func (r *Request) over(op string) error {
@@ -146,12 +162,14 @@ type Due struct {
 	Deadline time.Time
 	Overdue  bool
 	Words    string // "overdue by 3 days", "due in 12 days", "paused"
-	Note     string // of one just filed: which other open requests are about the person
+	// ExportsOpen is how many copies made for the person are neither handed over nor deleted.
+	ExportsOpen int
+	Note        string // of one just filed: which other open requests are about the person
 }
 
 // due judges a request's deadline at a time.
 func (r Request) due(now time.Time) Due {
-	out := Due{Request: r, Deadline: r.deadline(now)}
+	out := Due{Request: r, Deadline: r.deadline(now), ExportsOpen: len(r.openExports())}
 	if r.State == StateApproved && !r.counts(now) {
 		out.State, out.Reason = StatePlanned, "the approval has expired: approve the plan again"
 	}

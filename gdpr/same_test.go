@@ -80,7 +80,11 @@ func TestTwoRequestsOfOnePerson(t *testing.T) {
 			if tt.to != nil {
 				tt.to(t, w, second)
 			}
-			out := w.complete(w.plan(first.ID))
+			end := w.complete
+			if tt.name == "a hold" {
+				end = w.inScope
+			}
+			out := end(w.plan(first.ID))
 			row := stateRow(t, out.Layers)
 			if row.Verdict != tt.verdict || !strings.Contains(row.Reason, tt.says) || tt.says != "" && !strings.Contains(row.Reason, second.ID) {
 				t.Errorf("state: %+v; want %s, %q of %s", row, tt.verdict, tt.says, second.ID)

@@ -49,7 +49,7 @@ func TestWithoutASuperuser(t *testing.T) {
 	if out, err := w.erase(p); err != nil || out.Status != gdpr.StatePartial {
 		t.Fatalf("%s, %v; want partial", out.Status, err)
 	}
-	rep, err := w.desk.StatusReport(r.ID)
+	rep, err := w.desk.StatusReport(t.Context(), r.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

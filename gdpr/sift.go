@@ -35,6 +35,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 	sorting.By(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
 	for i, it := range s.found {
 		q.seen[it.ID] = true
+		id := it.ID
 		var err error
 		if s.unread[it.ID] {
 			it, err = q.store.Browser.Read(ctx, it.ID)
@@ -45,7 +46,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 			q.look(it)
 		case model.KindOf(err) == model.NotFound: // it went in between
 		default:
-			if err := q.unread(ctx, err); err != nil {
+			if err := q.unread(ctx, id, err); err != nil {
 				return err
 			}
 		}
@@ -90,11 +91,11 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	q.items++
 	if err != nil {
 		q.seen[t.ID] = true // it is not asked for again
-		s.failed = q.unread(ctx, err)
+		s.failed = q.unread(ctx, t.ID, err)
 		return s.failed == nil
 	}
 	q.bytes += int64(len(t.Body))
-	q.shut(t.ID, closed)
+	q.shut(t.ID, t.Body, closed)
 	q.note(t.ID, t.Body, t.Meta, near)
 	if named {
 		s.found = append(s.found, it)

@@ -52,7 +52,7 @@ func (x *run) addTally() {
 			i := slices.IndexFunc(x.out.Stores, func(s receipt.Store) bool { return s.Store == was.Store })
 			if i < 0 {
 				i = len(x.out.Stores)
-				x.out.Stores = append(x.out.Stores, receipt.Store{Store: was.Store, Kind: was.Kind, Backups: x.d.backups(StorePlan{Store: was.Store, Kind: was.Kind})})
+				x.out.Stores = append(x.out.Stores, receipt.Store{Store: was.Store, Kind: was.Kind})
 			}
 			s := &x.out.Stores[i]
 			s.Forgotten, s.Redacted, s.Rows = s.Forgotten+was.Forgotten, s.Redacted+was.Redacted, s.Rows+was.Rows

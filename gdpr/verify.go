@@ -48,8 +48,9 @@ func (x *run) row(l receipt.Layer) {
 
 // verifyStore gives a row per layer of a store.
 func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
-	q, err := find(ctx, s, x.m, nil)
-	if err != nil {
+	q := newSearch(s, x.m)
+	q.vouched = x.r.vouched(x.m, s)
+	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
 	}
 	held := map[string]string{}
@@ -82,11 +83,13 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Verdict, items.Reason = model.VerdictResidue, "items name the person: they came back, changed meanwhile or were kept; plan again"
 	case len(q.problems) > 0, s.Maintainer == nil && len(q.closed) > 0: // else its bytes have a row of their own
 		items.Verdict, items.Reason = model.VerdictUnaudited, withWords(strings.Join(q.problems, "; "), q.closed)
+	case s.Maintainer == nil && q.looked > 0:
+		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
 	out := []receipt.Layer{items}
 	if len(held) > 0 {
-		out = append(out, receipt.Layer{Store: s.Name, Layer: "held items", Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: int64(len(held)),
-			Reason: fmt.Sprintf("on hold: %s", strings.Join(sortedValues(held), "; "))})
+		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: int64(len(held)),
+			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))})
 	}
 	for _, st := range sp.Steps {
 		if st.Layer == layerLink {
@@ -111,6 +114,9 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		out = append(out, row)
 	}
 	out = append(out, x.recall(ctx, s, held))
+	for i := range out {
+		x.said(s, &out[i])
+	}
 	layers, err := x.bytesOf(ctx, s, q.friends, held)
 	return append(out, layers...), err
 }
@@ -175,6 +181,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		if !filepath.IsAbs(s.Location) { // not on this machine
 			row.Verdict, row.Reason = model.VerdictOutOfScope, "what lies beneath its items is on another machine: indexes, logs and backups there are for whoever runs it"
 		}
+		x.said(s, &row)
 		return []receipt.Layer{row}, nil
 	}
 	layers, err := s.Maintainer.Layers(ctx)
@@ -186,9 +193,15 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	files := 0
 	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
 	for i, l := range layers {
+		if l.ID == gitLayer { // its commits were looked through
+			continue
+		}
 		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
-		if row.Verdict == model.VerdictUnaudited && l.Advice != "" {
+		if err := x.r.vouch(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
+			return nil, err
+		}
+		if (row.Verdict == model.VerdictUnaudited || row.HoldsPerson()) && l.Advice != "" {
 			x.out.advise(s.Name, x.m.Redact(row.Layer, Erased), l.Advice) // as the row is called
 		}
 		if l.Kind == model.LayerItem && l.ItemID != "" && row.Verdict == model.VerdictClean { // as many as there are items
@@ -201,7 +214,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	if ctx.Err() != nil {
 		return out, model.FromContext(ctx, "gdpr-erase")
 	}
-	out = append(out, x.names(s.Name, layers, held))
+	names := x.names(s.Name, layers, held)
+	x.said(s, &names)
+	out = append(out, names)
 	if files > 0 {
 		own.Reason = receipt.Files(files)
 		out = slices.Insert(out, 0, own)
@@ -264,10 +279,10 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 			row.Reason += fmt.Sprintf("; %d more are what is on hold", all-rep.Hits)
 		}
 	case rep.Alike > 0:
-		row.Verdict, row.Hits = model.VerdictOutOfScope, all
+		row.Verdict, row.Hits, row.Held = model.VerdictOutOfScope, all, true
 		row.Reason = fmt.Sprintf("%d are the text of what is on hold; %d stand alone, as its keys and terms of an index do, and cannot be told apart from those", rep.Kept, rep.Alike)
 	case rep.Kept > 0:
-		row.Verdict, row.Hits, row.Reason = model.VerdictOutOfScope, all, "all of it is the text of what is on hold"
+		row.Verdict, row.Hits, row.Held, row.Reason = model.VerdictOutOfScope, all, true, "all of it is the text of what is on hold"
 	}
 	return row
 }
@@ -309,6 +324,9 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 		}
 	}
 	for _, l := range x.scrubs[store] {
+		if l.Layer == gitLayer {
+			continue
+		}
 		i, known := at[l.Layer]
 		if !known {
 			i = -1
@@ -348,12 +366,33 @@ func sortedValues(m map[string]string) []string {
 	return out
 }
 
-// judge says what was reached. Nothing that is not clean or out of scope passes.
+// heldLayer is the row of a store's items that are on hold.
+const heldLayer = "held items"
+
+// said binds a row that is no layer of the medium to its own words, and counts an
+// attestation of them.
+func (x *run) said(s model.Store, row *receipt.Layer) {
+	sum := saidSum(*row)
+	if err := x.r.vouch(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && !passesBySelf(row.Verdict) {
+		row.Sum = sum
+	}
+}
+
+// passesBySelf reports whether nobody has to say anything about a layer.
+func passesBySelf(v model.Verdict) bool { return v == model.VerdictClean }
+
+// judge says what was reached. Nothing passes that is not clean, attested or out of
+// scope; it is complete only where no layer out of scope is known to hold the person
+// and no item is on hold.
 func (x *run) judge() {
-	bad, waiting := 0, 0
+	bad, waiting, still := 0, 0, 0
 	for _, l := range x.out.Layers {
 		switch l.Verdict {
-		case model.VerdictClean, model.VerdictOutOfScope:
+		case model.VerdictClean, model.VerdictAttested:
+		case model.VerdictOutOfScope:
+			if l.HoldsPerson() {
+				still++
+			}
 		case model.VerdictPending:
 			waiting++
 		default:
@@ -366,9 +405,18 @@ func (x *run) judge() {
 		x.out.Reason = leftOver(bad, waiting, len(x.out.Problems)) + "; run it again, or plan again"
 	case waiting > 0:
 		x.out.Status, x.out.Reason = StatePending, "a reader or a sync holds a layer back; run it again when it has gone"
+	case still > 0:
+		x.out.Status, x.out.Reason = StateInScope, stillThere(still)
 	default:
 		x.out.Status = StateComplete
 	}
+}
+
+func stillThere(n int) string {
+	if n == 1 {
+		return "1 layer that memdesk does not change still holds the person"
+	}
+	return fmt.Sprintf("%d layers that memdesk does not change still hold the person", n)
 }
 
 // leftOver says in numbers what a run did not reach.

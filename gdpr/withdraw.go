@@ -65,7 +65,7 @@ func (d *Desk) withdraw(r *Request, reason string) error {
 		case o.ID == r.ID || o.Pseudonym != r.Pseudonym:
 		case o.State == StateWithdrawn:
 			by = append(by, o.ID)
-		case o.State == StateRunning || o.State == StatePartial || o.State == StatePending || o.State == StateComplete:
+		case o.State == StateRunning || o.State == StatePartial || o.State == StatePending || o.State == StateInScope || o.State == StateComplete:
 			wanted = true
 		}
 	}
@@ -82,6 +82,7 @@ func (d *Desk) withdraw(r *Request, reason string) error {
 	r.void()
 	r.State, r.Finished, r.Reason = StateWithdrawn, d.Clock.Now().UTC(), m.Redact(reason, Erased)
 	r.Subject, r.Aliases, r.Ground, r.Choices, r.Holds, r.PausedSince = "", nil, "", nil, nil, ""
-	r.By, r.ByID = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased)
+	r.Attested = nil
+	r.forgetNames(m)
 	return d.save(r)
 }

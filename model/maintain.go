@@ -127,6 +127,7 @@ const (
 	VerdictPending    Verdict = "pending"      // held back by a reader or a sync; to be tried again
 	VerdictUnaudited  Verdict = "unaudited"    // not looked at
 	VerdictOutOfScope Verdict = "out_of_scope" // named, not reachable from here
+	VerdictAttested   Verdict = "attested"     // a person looked where the program cannot, and says so
 	VerdictFailed     Verdict = "failed"       // tried and failed
 )
 

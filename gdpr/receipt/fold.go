@@ -53,7 +53,7 @@ func Split(layers []Layer) (standing []Layer, clean Fold) {
 
 // rank orders verdicts by how much there is to do about them.
 func rank(v model.Verdict) int {
-	return slices.Index([]model.Verdict{model.VerdictResidue, model.VerdictFailed, model.VerdictUnaudited, model.VerdictPending, model.VerdictOutOfScope, model.VerdictClean}, v)
+	return slices.Index([]model.Verdict{model.VerdictResidue, model.VerdictFailed, model.VerdictUnaudited, model.VerdictPending, model.VerdictOutOfScope, model.VerdictAttested, model.VerdictClean}, v)
 }
 
 func (f *Fold) add(l Layer) {

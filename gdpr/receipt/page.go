@@ -17,17 +17,45 @@ func (r Receipt) Markdown(keyID string, all bool) string {
 	p := newPage()
 	p.line("# Receipt of an erasure")
 	p.facts([][2]string{
-		{"request", r.Request}, {"person", r.Subject + " (pseudonym; the id itself is not kept)"}, {"received", r.Received}, {"deadline", r.Deadline},
-		{"begun", r.Begun}, {"finished", r.Finished}, {"operator", r.Operator}, {"approved by", orNone(r.Approver)}, {"plan", r.Plan}, {"signed with key", keyID},
+		{"request", r.Request}, {"person", r.Subject + " (pseudonym; the id itself is not kept)"}, {"status", r.StatusWords()}, {"ground", r.Ground},
+		{"received", r.Received}, {"deadline", r.Deadline}, {"begun", r.Begun}, {"finished", r.Finished}, {"operator", r.Operator.String()},
+		{"approved by", r.ApproverWords()}, {"policy", r.Policy.String()}, {"plan", r.Plan}, {"signed with key", keyID},
 	})
 	p.line("")
-	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, r.Held)
+	p.line("%d items were forgotten, %d redacted, %d held back.", r.Forgotten, r.Redacted, Items(r.Held))
+	p.open(r.Open)
 	p.stores(r.Stores)
 	p.layers(r.Layers, all)
-	p.backups(r.Stores)
+	p.list("Attested", "Nobody could open these; a person looked at them.", len(r.Attested), func(i int) string { return r.Attested[i].String() })
+	p.list("Exports", "", len(r.Exports), func(i int) string { return r.Exports[i].String() })
+	p.list("Recipients", "", len(r.Recipients), func(i int) string { return r.Recipients[i].String() })
+	p.backups(r.Backups)
+	p.list("Limits", "", len(r.Notes), func(i int) string { return r.Notes[i] })
 	p.line("")
 	p.line("This page is a copy for people. The signed file is the proof: `memdesk gdpr verify FILE` checks it offline, with `--key %s` also where this desk is not known.", p.cell(keyID))
 	return p.String()
+}
+
+// list is a chapter of single lines; none without any.
+func (p *page) list(title, says string, n int, line func(int) string) {
+	if n == 0 {
+		return
+	}
+	p.line("")
+	p.line("## %s", title)
+	p.line("")
+	if says != "" {
+		p.line("%s", says)
+		p.line("")
+	}
+	for i := range n {
+		p.line("- %s", p.cell(line(i)))
+	}
+}
+
+// open is the work that is left, and who finishes it.
+func (p *page) open(left []Left) {
+	p.list("Where the person still is", "", len(left), func(i int) string { return left[i].String() })
 }
 
 func (p *page) stores(stores []Store) {
@@ -136,22 +164,8 @@ func (m *methods) number(method string) int {
 }
 
 // backups says until when copies out of reach may hold the person.
-func (p *page) backups(stores []Store) {
-	p.line("")
-	p.line("## Backups")
-	p.line("")
-	for _, s := range stores {
-		if s.Backups != "" {
-			p.line("- %s: %s", p.cell(s.Store), p.cell(s.Backups))
-		}
-	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "nobody: no approval was required"
-	}
-	return s
+func (p *page) backups(all []Backup) {
+	p.list("Backups", "", len(all), func(i int) string { return all[i].String() })
 }
 
 // group is layers of one kind of which the same can be said.

@@ -8,6 +8,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -20,52 +21,6 @@ import (
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
-
-// Receipt is what is signed.
-type Receipt struct {
-	V         int     `json:"v"`
-	Request   string  `json:"request"`
-	Subject   string  `json:"subject"` // keyed pseudonym
-	Plan      string  `json:"plan_hash"`
-	Received  string  `json:"received"`
-	Deadline  string  `json:"deadline"`
-	Begun     string  `json:"begun"` // RFC 3339, UTC
-	Finished  string  `json:"finished"`
-	Operator  string  `json:"operator"`
-	Approver  string  `json:"approver,omitempty"` // fingerprint
-	Forgotten int64   `json:"forgotten"`
-	Redacted  int64   `json:"redacted"`
-	Held      int64   `json:"held"`
-	Stores    []Store `json:"stores"`
-	Layers    []Layer `json:"layers"`
-	// Notes say what is out of reach and until when it may hold copies.
-	Notes []string `json:"notes"`
-}
-
-// Store counts what was done in one store.
-type Store struct {
-	Store     string `json:"store"`
-	Kind      string `json:"kind"`
-	Forgotten int64  `json:"forgotten"`
-	Redacted  int64  `json:"redacted"`
-	Held      int64  `json:"held"`
-	Rows      int64  `json:"rows"` // of side tables and copies, by the scrub
-	// Backups says until when copies that nobody reaches from here may hold the person.
-	Backups string `json:"backups,omitempty"`
-}
-
-// Layer is the verdict over one layer.
-type Layer struct {
-	Store        string        `json:"store"`
-	Layer        string        `json:"layer"`
-	Verdict      model.Verdict `json:"verdict"`
-	Method       string        `json:"method"`
-	BytesScanned int64         `json:"bytes_scanned"`
-	Hits         int64         `json:"hits"`
-	Reason       string        `json:"reason,omitempty"`
-	// Count is how many layers the row speaks for; 0 is one.
-	Count int64 `json:"count,omitempty"`
-}
 
 // Key signs receipts.
 type Key struct{ private ed25519.PrivateKey }
@@ -124,36 +79,50 @@ func keyID(public []byte) string {
 	return hex.EncodeToString(sum[:keyIDSize])
 }
 
-const keyIDSize = 8
+const keyIDSize = sha256.Size
 
-// signed is the file.
-type signed struct {
-	Receipt   Receipt `json:"receipt"`
-	KeyID     string  `json:"key_id"`
-	PublicKey string  `json:"public_key"`
-	Signature string  `json:"signature"`
+// PayloadType names the payload in its envelope.
+const PayloadType = "application/vnd.memdesk.erasure-receipt+json;v=1"
+
+// envelope is the file: DSSE, with one signature.
+type envelope struct {
+	Type       string      `json:"payloadType"`
+	Payload    string      `json:"payload"` // base64
+	Signatures []signature `json:"signatures"`
 }
 
-// label separates these signatures from any other use of a key.
-const label = "memdesk-receipt-v1\x00"
+type signature struct {
+	KeyID string `json:"keyid"`
+	// PublicKey is for who has not got it from elsewhere: it proves nothing of whose it is.
+	PublicKey string `json:"public_key"`
+	Sig       string `json:"sig"` // base64
+}
+
+// preAuth is what DSSE signs (secure-systems-lab/dsse, protocol.md).
+func preAuth(kind string, payload []byte) []byte {
+	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(kind), kind, len(payload)), payload...)
+}
 
 // Sign gives the file's bytes.
 func (k Key) Sign(r Receipt) ([]byte, error) {
-	r.V = 1
-	r.Stores, r.Layers, r.Notes = notNil(r.Stores), notNil(r.Layers), notNil(r.Notes)
-	payload, err := json.Marshal(r)
+	r.V, r.Context = 1, Context()
+	r.Stores, r.Layers, r.Held, r.Attested = notNil(r.Stores), notNil(r.Layers), notNil(r.Held), notNil(r.Attested)
+	r.Open, r.Backups, r.Recipients, r.Exports = notNil(r.Open), notNil(r.Backups), notNil(r.Recipients), notNil(r.Exports)
+	r.Notes, r.Cosignatures, r.Policy.Approvers = notNil(r.Notes), notNil(r.Cosignatures), notNil(r.Policy.Approvers)
+	payload, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return nil, model.E(model.Internal, "receipt", err)
 	}
 	public := k.private.Public().(ed25519.PublicKey)
-	return encode(signed{Receipt: r, KeyID: keyID(public), PublicKey: hex.EncodeToString(public),
-		Signature: hex.EncodeToString(ed25519.Sign(k.private, append([]byte(label), payload...)))})
+	return encode(envelope{Type: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{{
+		KeyID: keyID(public), PublicKey: hex.EncodeToString(public),
+		Sig: base64.StdEncoding.EncodeToString(ed25519.Sign(k.private, preAuth(PayloadType, payload)))}}})
 }
 
 func notNil[T any](s []T) []T { return append([]T{}, s...) }
 
-func encode(s signed) ([]byte, error) {
-	b, err := json.MarshalIndent(s, "", "  ")
+func encode(e envelope) ([]byte, error) {
+	b, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return nil, model.E(model.Internal, "receipt", err)
 	}
@@ -195,52 +164,68 @@ func Read(file []byte, pinned string) (Receipt, Signer, error) {
 	if len(file) > maxFile {
 		return tampered("it is longer than any receipt")
 	}
-	var s signed
-	dec := json.NewDecoder(bytes.NewReader(file))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		return tampered("it is no receipt")
+	var e envelope
+	if err := strict(file, &e); err != nil || len(e.Signatures) != 1 || e.Type != PayloadType {
+		return tampered("it is no receipt of this version")
 	}
-	again, err := encode(s)
-	if err != nil || !bytes.Equal(again, file) {
+	if again, err := encode(e); err != nil || !bytes.Equal(again, file) {
 		return tampered("a byte of it is not as it was written")
 	}
-	if s.PublicKey != strings.ToLower(s.PublicKey) || s.Signature != strings.ToLower(s.Signature) {
-		return tampered("a byte of it is not as it was written") // hexadecimal reads both cases
-	}
+	s := e.Signatures[0]
 	public, err := hex.DecodeString(s.PublicKey)
-	if err != nil || len(public) != ed25519.PublicKeySize || keyID(public) != s.KeyID {
+	if err != nil || len(public) != ed25519.PublicKeySize || keyID(public) != s.KeyID || s.PublicKey != strings.ToLower(s.PublicKey) {
 		return tampered("its key is damaged")
 	}
 	if pinned != "" && pinned != s.PublicKey && pinned != s.KeyID {
 		return tampered("it was signed with another key than the one that is expected")
 	}
-	payload, err := json.Marshal(s.Receipt)
+	payload, err := base64.StdEncoding.Strict().DecodeString(e.Payload)
 	if err != nil {
-		return tampered("it is no receipt")
+		return tampered("its payload is damaged")
 	}
-	sig, err := hex.DecodeString(s.Signature)
-	if err != nil || !ed25519.Verify(public, append([]byte(label), payload...), sig) {
+	sig, err := base64.StdEncoding.Strict().DecodeString(s.Sig)
+	if err != nil || !ed25519.Verify(public, preAuth(e.Type, payload), sig) {
 		return tampered("its signature does not fit")
 	}
-	if slices.ContainsFunc(s.Receipt.Layers, func(l Layer) bool { return !Passes(l.Verdict) }) {
+	var r Receipt
+	if err := strict(payload, &r); err != nil {
+		return tampered("its payload is no receipt of this version")
+	}
+	if slices.ContainsFunc(r.Layers, func(l Layer) bool { return !Passes(l.Verdict) }) {
 		return tampered("it speaks of a layer that was not clean")
 	}
 	signer := Signer{KeyID: s.KeyID, PublicKey: s.PublicKey}
 	if pinned != "" {
 		signer.Known = PinnedKey
 	}
-	return s.Receipt, signer, nil
+	return r, signer, nil
+}
+
+// strict decodes one JSON value and no unknown field.
+func strict(b []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
 }
 
 // CheckPin is InvalidInput for what is neither a public key nor a key id.
 func CheckPin(pin string) error {
 	b, err := hex.DecodeString(pin)
-	if err != nil || len(b) != ed25519.PublicKeySize && len(b) != keyIDSize {
-		return model.Errorf(model.InvalidInput, "receipt", "a receipt key is given as its public key (64 hexadecimal digits) or its key id (16)")
+	if err != nil || len(b) != keyIDSize { // a key is as long
+		return model.Errorf(model.InvalidInput, "receipt", "a receipt key is given as its public key or its key id, 64 hexadecimal digits each")
 	}
 	return nil
 }
 
 // Passes reports whether a verdict may stand in a receipt.
-func Passes(v model.Verdict) bool { return v == model.VerdictClean || v == model.VerdictOutOfScope }
+func Passes(v model.Verdict) bool {
+	return v == model.VerdictClean || v == model.VerdictOutOfScope || v == model.VerdictAttested
+}
+
+// Items is how many items are held.
+func Items(held []Held) (n int64) {
+	for _, h := range held {
+		n += h.Items
+	}
+	return n
+}

@@ -29,9 +29,11 @@ type Report struct {
 	Held      int64   `json:"held"`
 	Stores    []Store `json:"stores"`
 	Layers    []Layer `json:"layers"`
-	// Left is what stands between this and a receipt.
-	Left  []Left   `json:"left"`
-	Notes []string `json:"notes"`
+	// Left is what stands between this and the end.
+	Left    []Left   `json:"left"`
+	Exports []Export `json:"exports"` // neither handed over nor deleted
+	Backups []Backup `json:"backups"`
+	Notes   []string `json:"notes"`
 }
 
 // Left is one thing that is not done, and what there is to do about it.
@@ -47,6 +49,7 @@ type Left struct {
 func (r Report) JSON() ([]byte, error) {
 	r.V, r.Format = 1, "memdesk-status-report"
 	r.Stores, r.Layers, r.Left, r.Notes = notNil(r.Stores), notNil(r.Layers), notNil(r.Left), notNil(r.Notes)
+	r.Exports, r.Backups = notNil(r.Exports), notNil(r.Backups)
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return nil, model.E(model.Internal, "report", err)
@@ -59,7 +62,7 @@ func (r Report) Markdown(all bool) string {
 	p := newPage()
 	p.line("# Where an erasure stands")
 	p.line("")
-	p.line("This is no receipt: the erasure is not complete. Nothing of it is signed.")
+	p.line("This is no receipt. Nothing of it is signed.")
 	p.facts([][2]string{{"request", r.Request}, {"person", r.Subject + " (pseudonym)"}, {"state", r.State}, {"received", r.Received},
 		{"deadline", r.Deadline + " (" + r.Due + ")"}, {"begun", orDash(r.Begun)}, {"this page is of", r.Made}, {"plan", orDash(r.Plan)}})
 	if r.Reason != "" {
@@ -75,18 +78,12 @@ func (r Report) Markdown(all bool) string {
 		p.line("Nothing was tried yet that could be told of.")
 	}
 	for _, l := range r.Left {
-		at := l.Store
-		if l.Layer != "" {
-			at += ": " + l.Layer
-		}
-		if l.Verdict != "" {
-			at += " (" + strings.ReplaceAll(string(l.Verdict), "_", " ") + ")"
-		}
-		p.line("- %s: %s. To do: %s", p.cell(at), p.cell(l.Reason), p.cell(l.Do))
+		p.line("- %s", p.cell(l.String()))
 	}
 	p.stores(r.Stores)
 	p.layers(r.Layers, all)
-	p.backups(r.Stores)
+	p.list("Exports", "", len(r.Exports), func(i int) string { return r.Exports[i].String() })
+	p.backups(r.Backups)
 	return p.String()
 }
 

@@ -163,12 +163,12 @@ func (e *erasureSource) StartClock(ctx context.Context, id string) error {
 }
 
 // Unapproved implements tui.ErasureSource.
-func (e *erasureSource) Unapproved(_ context.Context, id string) (string, error) {
+func (e *erasureSource) Unapproved(ctx context.Context, id string) (string, error) {
 	r, err := e.desk.Get(id)
 	if err != nil {
 		return "", err
 	}
-	return e.desk.Unapproved(&r.Request), nil
+	return e.desk.Unapproved(ctx, &r.Request)
 }
 
 // Tied implements tui.ErasureSource. Another process finds the same stores only by
@@ -265,6 +265,16 @@ func (e *erasureSource) Report(_ context.Context, id string) (gdpr.Outcome, stri
 	return e.desk.Report(id)
 }
 
+// StatusReport implements tui.ErasureSource.
+func (e *erasureSource) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
+	return e.desk.StatusReport(ctx, id)
+}
+
+// Attest implements tui.ErasureSource.
+func (e *erasureSource) Attest(ctx context.Context, id string, in gdpr.Looked) error {
+	return e.change("gdpr-attest", func() (gdpr.Due, error) { return e.desk.Attest(ctx, id, e.s.fleet, in) })
+}
+
 // Verify implements tui.ErasureSource.
 func (e *erasureSource) Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error) {
 	if err := e.a.mayChange(e.s, "gdpr-verify"); err != nil { // it is recorded
@@ -280,12 +290,12 @@ func (e *erasureSource) Receipt(_ context.Context, id string) ([]byte, receipt.R
 
 // SaveReceipt implements tui.ErasureSource. A visitor's file would be one of this
 // machine, so a visitor has none.
-func (e *erasureSource) SaveReceipt(_ context.Context, id, path string) (int64, error) {
+func (e *erasureSource) SaveReceipt(ctx context.Context, id, path string) (int64, error) {
 	target, err := e.target(path)
 	if err != nil {
 		return 0, err
 	}
-	file, err := e.paper(id, strings.HasSuffix(strings.ToLower(target), ".md"))
+	file, err := e.paper(ctx, id, strings.HasSuffix(strings.ToLower(target), ".md"))
 	if err != nil {
 		return 0, err
 	}
@@ -305,13 +315,13 @@ func (e *erasureSource) SaveReceipt(_ context.Context, id, path string) (int64, 
 
 // paper is a request's receipt, or as long as it has none its status report; as a file
 // for programs or as a page for people.
-func (e *erasureSource) paper(id string, page bool) ([]byte, error) {
+func (e *erasureSource) paper(ctx context.Context, id string, page bool) ([]byte, error) {
 	r, err := e.desk.Get(id)
 	if err != nil {
 		return nil, err
 	}
-	if r.State != gdpr.StateComplete {
-		rep, err := e.desk.StatusReport(r.ID)
+	if !r.Receipted() {
+		rep, err := e.desk.StatusReport(ctx, r.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ func (a *app) gdprCommand() *cobra.Command {
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
-		a.gdprExportCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand())
+		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
@@ -148,7 +148,7 @@ func requestRow(r gdpr.Due) row {
 	}
 	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
 		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
-		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held}
+		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held, "open_exports": r.ExportsOpen}
 }
 
 func nilIfEmpty(s string) any {
@@ -200,7 +200,11 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 					}
 					continue
 				}
-				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(r.Reason))
+				note := r.Reason
+				if r.ExportsOpen > 0 {
+					note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
+				}
+				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(note))
 			}
 			tab.flush()
 			if len(all) == 0 && !a.flags.json {

@@ -56,7 +56,7 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 	}
 	f.Request = r.ID
 	if r.State == gdpr.StateComplete && r.PlanHash == f.PlanHash { // whoever asks again did not hear the end
-		return a.printOutcome(r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"}, f.all)
+		return a.printOutcome(ctx, d, r.ID, gdpr.Outcome{Status: gdpr.StateComplete, Reason: "this plan was carried out to its end before; nothing was done now"}, f.all)
 	}
 	p, err := d.Authorise(ctx, f.Order)
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, f eraseFla
 	if err != nil {
 		return err
 	}
-	return a.printOutcome(f.Request, out, f.all)
+	return a.printOutcome(ctx, d, f.Request, out, f.all)
 }
 
 // printRun prints what a run tells until the job has ended. A job that could not begin,
@@ -236,17 +236,26 @@ func (a *app) printProgress(p gdpr.Progress, last string) string {
 	return last
 }
 
-func (a *app) printOutcome(id string, out gdpr.Outcome, all bool) error {
+// printOutcome tells how a run ended. What is left and who finishes it stands last.
+func (a *app) printOutcome(ctx context.Context, d *gdpr.Desk, id string, out gdpr.Outcome, all bool) error {
 	if err := a.printLayers(out.Layers, all); err != nil {
 		return err
 	}
 	for _, p := range out.Problems {
 		a.sayf("not done: %s", p)
 	}
+	left := []string{}
+	rep, err := d.StatusReport(ctx, id)
+	if err != nil && model.KindOf(err) != model.NotFound { // it is complete
+		return err
+	}
+	for _, l := range rep.Left {
+		left = append(left, l.String())
+	}
 	if a.flags.json {
 		problems := append([]string{}, out.Problems...)
 		if err := a.emit("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
-			"redacted": out.Redacted, "held": out.Held, "problems": problems}); err != nil {
+			"redacted": out.Redacted, "held": out.Held, "problems": problems, "left": left}); err != nil {
 			return err
 		}
 	} else {
@@ -254,10 +263,15 @@ func (a *app) printOutcome(id string, out gdpr.Outcome, all bool) error {
 		if out.Reason != "" {
 			a.sayf("%s", out.Reason)
 		}
-		if out.Status != gdpr.StateComplete {
+		if out.Status == gdpr.StateComplete || out.Status == gdpr.StateInScope {
+			a.sayf("the receipt: memdesk gdpr receipt %s --out FILE", id)
+		}
+		if out.Status == gdpr.StatePartial || out.Status == gdpr.StatePending {
 			a.sayf("what is left and what to do: memdesk gdpr report %s", id)
 		} else {
-			a.sayf("the receipt: memdesk gdpr receipt %s --out FILE", id)
+			for _, l := range left {
+				a.linef("%s", l)
+			}
 		}
 	}
 	if out.Status != gdpr.StateComplete {
@@ -362,7 +376,7 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 	if a.flags.json {
 		if err := a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": orUnknown(signer.Known), "request": rec.Request, "key_id": signer.KeyID,
 			"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
-			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": rec.Held}); err != nil {
+			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status}); err != nil {
 			return err
 		}
 	}
@@ -419,7 +433,7 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 	code := exitDone
 	for _, l := range out {
 		switch l.Verdict {
-		case model.VerdictClean, model.VerdictOutOfScope:
+		case model.VerdictClean, model.VerdictOutOfScope, model.VerdictAttested:
 		case model.VerdictResidue:
 			code = exitTampered
 		default:
@@ -437,7 +451,7 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 func (a *app) gdprReceiptCommand() *cobra.Command {
 	out, all := "", false
 	c := &cobra.Command{
-		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of a complete erasure; as a page when FILE ends in .md", Args: cobra.ExactArgs(1),
+		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of an erasure; as a page when FILE ends in .md", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usage("--out is missing: where should the receipt go")

@@ -11,10 +11,18 @@ import (
 )
 
 func (a *app) gdprExportCommand() *cobra.Command {
-	out := ""
+	out, mark, n := "", "", 0
 	c := &cobra.Command{
-		Use: "export REQUEST --out DIR", Short: "Everything about the person, for the person (Art. 15, 20); a zip when DIR ends in .zip", Args: cobra.ExactArgs(1),
+		Use: "export REQUEST (--out DIR | --mark handed_over|deleted [--export N])", Short: "Everything about the person, for the person (Art. 15, 20); a zip when DIR ends in .zip", Args: cobra.ExactArgs(1),
+		Long: "Writes everything about the person for the person. An export is a copy that no erasure reaches: receipt, report\n" +
+			"and status name it until --mark says that it was handed over or deleted.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if mark != "" {
+				if out != "" {
+					return usage("--mark is about an export that was made: leave --out out")
+				}
+				return a.changeRequest("gdpr-export", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) { return d.MarkExport(cmd.Context(), id, n, mark) })
+			}
 			if out == "" {
 				return usage("--out is missing: which directory should be made")
 			}
@@ -49,6 +57,8 @@ func (a *app) gdprExportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
+	c.Flags().StringVar(&mark, "mark", "", "what became of an export: handed_over or deleted")
+	c.Flags().IntVar(&n, "export", 0, "the `NUMBER` of the export that is marked (default: the only open one)")
 	return c
 }
 

@@ -28,7 +28,7 @@ func (a *app) gdprReportCommand() *cobra.Command {
 		Long: "Of what is not complete there is no receipt, but this report: the last run's verdict of every store and layer,\n" +
 			"what is left with the reason, what to do about it, and until when backups may hold the person. It names nobody\n" +
 			"and is not signed. With --out the whole as a file: JSON, or a page to read and print when FILE ends in .md.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := a.desk()
 			if err != nil {
 				return err
@@ -37,7 +37,7 @@ func (a *app) gdprReportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rep, err := d.StatusReport(r.ID)
+			rep, err := d.StatusReport(cmd.Context(), r.ID)
 			if err != nil {
 				return err
 			}
@@ -76,14 +76,27 @@ func (a *app) printReport(rep receipt.Report, all bool) error {
 	}
 	for _, s := range rep.Stores {
 		if a.flags.json {
-			if err := a.emit("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows, "backups": nilIfEmpty(s.Backups)}); err != nil {
+			if err := a.emit("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows}); err != nil {
 				return err
 			}
 			continue
 		}
 		a.linef("%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
-		if s.Backups != "" {
-			a.linef("  backups: %s", s.Backups)
+	}
+	for _, b := range rep.Backups {
+		if a.flags.json {
+			if err := a.emit("backup", row{"store": b.Store, "until": nilIfEmpty(b.Until), "note": b.Reason}); err != nil {
+				return err
+			}
+			continue
+		}
+		a.linef("backups of %s", b.String())
+	}
+	for _, e := range rep.Exports {
+		if a.flags.json {
+			if err := a.emit("export", row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State}); err != nil {
+				return err
+			}
 		}
 	}
 	for _, l := range rep.Left {

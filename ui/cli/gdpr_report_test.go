@@ -23,7 +23,7 @@ func TestAReportFromAScript(t *testing.T) {
 	d.write("daily/2026-07-02.md", "- Ida Quill-9931 is back\n- quiet\n")
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 3)
 	d.run("gdpr", "receipt", id, "--out", "r.json").want(t, 4, "gdpr report "+id)
-	short := d.run("gdpr", "report", id).want(t, 0, "residue", "to do: memdesk gdpr plan "+id, "backups:", "partial", " layers clean: ", "--all lists each")
+	short := d.run("gdpr", "report", id).want(t, 0, "residue", "to do: memdesk gdpr plan "+id, "backups of crewship", "partial", " layers clean: ", "--all lists each")
 	if strings.Contains(short.out, "  clean  ") || strings.Index(short.out, "residue") > strings.Index(short.out, "layers clean") {
 		t.Errorf("what is clean hides what is not:\n%s", short.out)
 	}
@@ -38,7 +38,7 @@ func TestAReportFromAScript(t *testing.T) {
 	if clean < 2 {
 		t.Errorf("a script does not get every layer: %d clean", clean)
 	}
-	if left := rows.last(t, "left"); left["do"] == "" || rows.last(t, "layer")["verdict"] == nil || rows.last(t, "store")["backups"] == nil {
+	if left := rows.last(t, "left"); left["do"] == "" || rows.last(t, "layer")["verdict"] == nil || rows.last(t, "backup")["note"] == nil {
 		t.Errorf("rows: %v", rows.rows)
 	}
 	if sum := rows.last(t, "summary"); sum["status"] != "partial" || sum["redacted"] != 1.0 || sum["left"] == 0.0 {

@@ -17,7 +17,7 @@ func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 		r := startRobot(t, start{scenario: programScenario, width: w, height: h, env: []string{
 			argsEnv + "=" + strings.Join([]string{"--config", filepath.Join(o.dir, demodata.ConfigFile)}, "\n"), "XDG_STATE_HOME=" + filepath.Join(o.dir, "state"), p.env(),
 		}})
-		r.see("2 Tiers").press("6").see("planned").press("E").begin(id, "Erase").see("Every layer in scope is clean").press(":", "store notes", "enter").see("Tiers › notes", "1 of ")
+		r.see("2 Tiers").press("6").see("planned").press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press(":", "store notes", "enter").see("Tiers › notes", "1 of ")
 		p.will(`echo "usr_teo prefers tea" >> "$1"`)
 		for _, key := range []string{"e", "A"} {
 			r.press(key).see("[Cancel]", "+usr_teo prefers tea", "enter cancel").press("left", "left", "left").gone("[Cancel]").press("enter")

@@ -162,7 +162,7 @@ func erasureRecord(d *desk, r ErasureRequest) record {
 		due = toneWarn
 	}
 	state := toneInfo
-	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+	if r.Unfinished() || r.Stopped() {
 		state = toneWarn
 	}
 	person := esc.LineMax(r.Subject, maxTitle)
@@ -211,6 +211,8 @@ func erasureWord(r ErasureRequest) string {
 		return "broken off"
 	case r.State == gdpr.StatePending:
 		return "waiting"
+	case r.State == gdpr.StateInScope:
+		return "done in scope"
 	case r.State == gdpr.StateOpen:
 		return "new"
 	}
@@ -238,8 +240,10 @@ func erasureNext(r ErasureRequest) string {
 		return "Something is left, so there is no receipt yet. Put right what is named below; then r does what is missing, or p plans again where something came back."
 	case gdpr.StatePending:
 		return "A reader or a sync holds a layer back. When it has gone, r scrubs that layer and looks again."
+	case gdpr.StateInScope:
+		return "All that memdesk can change is clean; the person is still in what is named below. When that is done, r looks again; V lists the layers, t there attests one. S saves the receipt."
 	case gdpr.StateComplete:
-		return "Every layer in scope is clean. enter reads the receipt, S saves it."
+		return "No layer that can be reached holds the person. enter reads the receipt, S saves it."
 	case gdpr.StateWithdrawn:
 		return "It was withdrawn, and its names are gone. Nothing more is done; a files a new one."
 	}
@@ -252,7 +256,7 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
 	now := d.time.clock.Now()
 	kind := headNote
-	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+	if r.Unfinished() || r.Stopped() {
 		kind = headWarn
 	}
 	head := []headLine{
@@ -383,7 +387,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 			if why := planned(r); why != "" {
 				return why
 			}
-			if r.State != gdpr.StatePartial && r.State != gdpr.StatePending && !r.Stopped() {
+			if !r.Unfinished() && !r.Stopped() {
 				return "no run has begun: E begins one"
 			}
 			return ""
@@ -416,7 +420,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 		}), Handler: request(a.verifyErasure)},
 		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.openVerdicts), Disabled: func() string {
 			r, ok := currentErasure(p)
-			if !ok || r.State != gdpr.StateComplete && r.State != gdpr.StatePartial && r.State != gdpr.StatePending {
+			if !ok || !r.Receipted() && !r.Unfinished() {
 				return "there are verdicts at the end of a run"
 			}
 			return ""
@@ -443,7 +447,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 		out = slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
 		return append([]Binding{{Keys: []string{"enter"}, Hint: "receipt", Description: "read the receipt of a request that is complete",
 			Disabled: func() string {
-				if r, ok := currentErasure(p); !ok || r.State != gdpr.StateComplete {
+				if r, ok := currentErasure(p); !ok || !r.Receipted() {
 					return "there is a receipt when the request is complete; esc goes back"
 				}
 				return ""
@@ -463,7 +467,7 @@ func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
 		return d.app.showReceipt(r)
-	case r.Under() || r.Done() || r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped():
+	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":

@@ -54,7 +54,7 @@ func (a *App) withdrawDialog(r ErasureRequest, wrong string) *dialog {
 		{value: esc.Sprintf("Withdraw %s?", r.ID), kind: headTitle},
 		{value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
 	}
-	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+	if r.Unfinished() || r.Stopped() {
 		lines = append(lines, headLine{value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), kind: headWarn})
 	}
 	if wrong != "" {

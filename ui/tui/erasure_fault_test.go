@@ -80,7 +80,7 @@ func TestErasureFaults(t *testing.T) {
 		if err := errors.Join(tx.Rollback(), db.Close()); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("Every layer in scope is clean")
+		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("No layer that can be reached holds the person")
 	})
 	t.Run("nobody has approved", func(t *testing.T) {
 		t.Parallel()
@@ -207,7 +207,7 @@ func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	o := newOffice(t, "")
 	id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez")
 	r := o.console(200, 50).see("usr_teo")
-	r.press("E").begin(id, "Erase").see("Every layer in scope is clean").press("esc").see("answered")
+	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("esc").see("answered")
 	r.gone("usr_teo").press("enter").see("+ verified").gone("usr_teo").press("esc").gone("+ verified")
 	r.press("v").answer("Type the person's id", "tab", "usr_maren", "tab", "tab").see("[Look again]").press("enter").see("type the subject's id instead")
 	// The other names are asked for too: one that was not erased is refused, and where

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -30,6 +31,8 @@ func verdictWords(v model.Verdict) string {
 		return "x failed"
 	case model.VerdictOutOfScope:
 		return "- out of reach"
+	case model.VerdictAttested:
+		return "= attested"
 	}
 	return "? " + string(v)
 }
@@ -46,11 +49,13 @@ func verdictAdvice(v model.Verdict) string {
 	case model.VerdictPending:
 		return "Somebody holds the layer back: a reader with an old snapshot, or a sync. When it has gone, r goes on."
 	case model.VerdictUnaudited:
-		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, then r."
+		return "Nobody could look at it, so nobody can say that it is clean. Put right what the reason names, or look at it yourself and attest it with t; then r."
 	case model.VerdictFailed:
 		return "The store did not do it. 1 Health tries the store again; then r goes on."
 	case model.VerdictOutOfScope:
-		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too."
+		return "memdesk cannot change it; the receipt names it, with the reason. What is on hold stands here too. Where it holds the person, the request stays open until that is done or attested with t."
+	case model.VerdictAttested:
+		return "A person looked at it where memdesk cannot. Another text of it asks for that again."
 	}
 	return ""
 }
@@ -58,7 +63,7 @@ func verdictAdvice(v model.Verdict) string {
 // openVerdicts lists the layers of a request with their verdicts.
 func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
 	d := a.d
-	return a.layersSide("Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
+	return a.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
 		if r.Done() {
 			_, rec, _, err := d.erasure.Receipt(ctx, r.ID)
 			return rec.Layers, err
@@ -70,7 +75,7 @@ func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
 
 // layersSide lists what is not clean, the worst first, and after it what is clean in
 // one row; that row in full names each. A filter looks through all.
-func (a *App) layersSide(title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
+func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := a.d
 	return a.openSide(title, recordKind{
 		noun: "layer", empty: "There are no layers.",
@@ -112,6 +117,7 @@ func (a *App) layersSide(title string, get func(ctx context.Context) ([]receipt.
 			}
 			return layerText(d.esc, raw.(receipt.Layer))
 		},
+		keys: func(p *records) []Binding { return a.layerKeys(p, r) },
 		crumb: func(raw any) safetext.Text {
 			if f, folded := raw.(receipt.Fold); folded {
 				return d.esc.Const(plural(f.Layers, "clean layer"))
@@ -241,7 +247,7 @@ func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.C
 		if b.err != nil {
 			return nil
 		}
-		return a.layersSide("Layers of "+r.ID+", looked at now", func(context.Context) ([]receipt.Layer, error) { return layers, nil })
+		return a.layersSide(r, "Layers of "+r.ID+", looked at now", func(context.Context) ([]receipt.Layer, error) { return layers, nil })
 	}
 	return a.watch(b)
 }
@@ -321,18 +327,16 @@ func (a *App) showReceipt(r ErasureRequest) tea.Cmd {
 // receiptLines are the receipt for people.
 func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headLine {
 	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	approver := esc.Const("nobody: no approval was required")
-	if rec.Approver != "" {
-		approver = esc.LineMax(rec.Approver, maxTitle)
-	}
+	approver := esc.LineMax(rec.ApproverWords(), maxTitle)
 	head := []headLine{
 		{value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), kind: headTitle},
 		field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
 		field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
-		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(rec.Forgotten), group(rec.Redacted), group(rec.Held))),
+		field("status", esc.LineMax(rec.StatusWords(), maxField)), field("ground", esc.LineMax(rec.Ground, maxTitle)),
+		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(rec.Forgotten), group(rec.Redacted), group(receipt.Items(rec.Held)))),
 		field("received", esc.Line(rec.Received)), field("deadline", esc.Line(rec.Deadline)),
 		field("begun", esc.Line(rec.Begun)), field("finished", esc.Line(rec.Finished)),
-		field("operator", esc.LineMax(rec.Operator, maxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
+		field("operator", esc.LineMax(rec.Operator.String(), maxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
 		{kind: headBlank}, {value: esc.Const("Stores"), kind: headTitle},
 	}
 	for _, s := range rec.Stores {
@@ -350,8 +354,13 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headL
 			head = append(head, headLine{name: esc.Line(n.Store), value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, maxTitle), esc.LineMax(n.Reason, maxTitle))})
 		}
 	}
+	head = append(head, chapter(esc, "Where the person still is", rec.Open)...)
+	head = append(head, chapter(esc, "Attested", rec.Attested)...)
+	head = append(head, chapter(esc, "Exports", rec.Exports)...)
+	head = append(head, chapter(esc, "Recipients", rec.Recipients)...)
+	head = append(head, chapter(esc, "Backups", rec.Backups)...)
 	if len(rec.Notes) > 0 {
-		head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Out of reach"), kind: headTitle})
+		head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Limits"), kind: headTitle})
 		for _, n := range rec.Notes {
 			head = append(head, headLine{value: esc.LineMax(n, maxReason)})
 		}
@@ -359,11 +368,23 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headL
 	return append(head, headLine{kind: headBlank}, headLine{value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), kind: headNote})
 }
 
+// chapter is a heading with a line for each row; nothing without rows.
+func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []headLine {
+	if len(rows) == 0 {
+		return nil
+	}
+	head := []headLine{{kind: headBlank}, {value: esc.Const(title), kind: headTitle}}
+	for _, r := range rows {
+		head = append(head, headLine{value: esc.LineMax(r.String(), maxReason)})
+	}
+	return head
+}
+
 // saveReceipt asks for a file to write the receipt to, or as long as there is none the
 // status report.
 func (a *App) saveReceipt(r ErasureRequest) tea.Cmd {
 	name := r.ID + ".json"
-	if r.State != gdpr.StateComplete {
+	if !r.Receipted() {
 		name = r.ID + "-report.md"
 	}
 	return a.show(a.saveDialogOf(r, "~/"+name, ""))
@@ -375,7 +396,7 @@ func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
 		{value: esc.Sprintf("Save the receipt of %s?", r.ID), kind: headTitle},
 		{value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), kind: headNote},
 	}}
-	if r.State != gdpr.StateComplete {
+	if !r.Receipted() {
 		dlg.title = esc.Const("Report")
 		dlg.lines = []headLine{
 			{value: esc.Sprintf("Save the status report of %s?", r.ID), kind: headTitle},

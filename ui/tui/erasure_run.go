@@ -50,7 +50,7 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 	d, esc := a.d, a.d.esc
 	items, held := p.Count()
 	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", plural(items, "item"))
-	if r.State == gdpr.StatePartial || r.State == gdpr.StatePending || r.Stopped() {
+	if r.Unfinished() || r.Stopped() {
 		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", plural(items, "item"))
 	}
 	var lines []headLine
@@ -223,39 +223,36 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLi
 
 // reportLines are what the last run left undone.
 func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
-	if r.State != gdpr.StatePartial && r.State != gdpr.StatePending || r.Under() {
+	if !r.Unfinished() || r.Under() {
 		return nil
 	}
 	esc := d.esc
-	out, plan, err := d.erasure.Report(ctx, r.ID)
+	rep, err := d.erasure.StatusReport(ctx, r.ID)
 	if errors.Is(err, model.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return []headLine{{kind: headBlank}, {value: esc.Sprintf("!! %s", reason(esc, err)), kind: headWarn}}
 	}
-	head := []headLine{{kind: headBlank}, {value: esc.Const("What the last run reached"), kind: headTitle},
-		{value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(out.Forgotten), group(out.Redacted), group(out.Held))}}
-	if plan != r.PlanHash {
+	head := []headLine{{kind: headBlank}, {value: esc.Const("Left after the last run"), kind: headTitle},
+		{value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(rep.Forgotten), group(rep.Redacted), group(rep.Held))}}
+	if rep.Plan != r.PlanHash {
 		head = append(head, headLine{value: esc.Const("It was of an earlier plan."), kind: headNote})
 	}
-	for _, p := range out.Problems {
-		head = append(head, headLine{value: esc.Sprintf("!! not done: %s", esc.LineMax(p, maxReason)), kind: headWarn})
+	for _, l := range rep.Left {
+		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(l.String(), maxReason)), kind: headWarn})
+	}
+	for _, n := range rep.Notes {
+		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(n, maxReason)), kind: headWarn})
 	}
 	clean := 0
-	for _, l := range out.Layers {
-		if passes(l.Verdict) {
+	for _, l := range rep.Layers {
+		if passes(l.Verdict) && !l.HoldsPerson() {
 			clean++
-			continue
-		}
-		head = append(head, headLine{value: esc.Sprintf("%s: %s: %s. %s", esc.Line(l.Store), esc.LineMax(l.Layer, maxTitle), verdictWords(l.Verdict), esc.LineMax(l.Reason, maxReason)), kind: headWarn})
-	}
-	head = append(head, headLine{value: esc.Sprintf("%s of %s are clean or out of reach; V lists all.", group(int64(clean)), plural(int64(len(out.Layers)), "layer")), kind: headNote})
-	for _, s := range out.Stores {
-		if s.Backups != "" {
-			head = append(head, headLine{name: esc.Line(s.Store), value: esc.LineMax(s.Backups, maxReason)})
 		}
 	}
+	head = append(head, headLine{value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", group(int64(clean)), plural(int64(len(rep.Layers)), "layer")), kind: headNote})
+	head = append(head, chapter(esc, "Backups", rep.Backups)...)
 	return append(head, headLine{value: esc.Const("S saves it as a page to print, with what to do."), kind: headNote})
 }
 

@@ -56,6 +56,12 @@ type ErasureSource interface {
 	Resume(ctx context.Context, run jobs.ID) error
 	// Report is the last run that did not become complete and its plan, or NotFound.
 	Report(ctx context.Context, id string) (gdpr.Outcome, string, error)
+	// StatusReport says what is left of a request and what there is to do; NotFound when
+	// nothing is.
+	StatusReport(ctx context.Context, id string) (receipt.Report, error)
+	// Attest records that a person looked at a layer that the program cannot open or
+	// change.
+	Attest(ctx context.Context, id string, in gdpr.Looked) error
 	// Verify looks again at every store and layer. typed is the subject's id where
 	// the request has none any more, aliases as many of the other names as are known.
 	Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error)

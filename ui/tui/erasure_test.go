@@ -154,7 +154,7 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			r.press("esc").see("cancelled")
 			id := o.only()
 			r.press("E").answer("for good?", "tab", id, "tab").see("[Erase]").press("enter")
-			r.see("Every layer in scope is clean", "has ended: complete", "Erasure › er-", "enter receipt").gone("has begun")
+			r.see("No layer that can be reached holds the person", "has ended: complete", "Erasure › er-", "enter receipt").gone("has begun")
 			r.press("enter").see("+ verified").press("esc").gone("+ verified").press("esc").see("answered")
 			r.press("ctrl+r").golden(frame("complete"))
 			r.press("enter").see("+ verified").press("esc").gone("+ verified")

@@ -99,7 +99,7 @@ func TestLinearErasure(t *testing.T) {
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
 	c.say("back", "show 1", "approval", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan is approved, or needs no approval", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "pause holds it")
-	c.say("erasures").hears("memdesk> ").until("1", "Every layer in scope is clean")
+	c.say("erasures").hears("memdesk> ").until("1", "No layer that can be reached holds the person")
 	c.say("show 1", "layers 1", "verify 1", "", "", "no").hears("Receipt of "+id, "+ verified", "Layers of "+id, "+ clean")
 	c.say("back", "verify 1", "usr_maren", "Maren Holt", "look again").hears("Type the person's id", "looked at now", "+ clean")
 	c.say("back", "receipt 1", filepath.Join(o.dir, "r.json"), "save").hears("saved,")

@@ -228,7 +228,7 @@ func TestWalkTheErasure(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	r.see("The run is paused. P lets it go on.").press("P").see("Every layer in scope is clean")
+	r.see("The run is paused. P lets it go on.").press("P").see("No layer that can be reached holds the person")
 }
 
 // A merge that is left, at a difference or before its result is written, has changed

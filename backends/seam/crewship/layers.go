@@ -151,6 +151,10 @@ func (s *store) databaseLayers() []model.Layer {
 	if s.at.db == "" {
 		return nil
 	}
+	advice := "an administrator of Crewship deletes the person's account and journal there"
+	if s.api == nil {
+		advice = "Crewship's own cascade erases the person there: set api_url, api_token_file and workspace of this store, so that memdesk asks it, or call Crewship's GDPR endpoint"
+	}
 	var out []model.Layer
 	for _, suffix := range []string{"", "-wal", "-journal"} {
 		info, err := os.Lstat(s.at.db + suffix)
@@ -158,7 +162,7 @@ func (s *store) databaseLayers() []model.Layer {
 			continue
 		}
 		l := model.Layer{ID: dbName + suffix, Kind: model.LayerExternal, Readable: true,
-			Reason: "Crewship's own database (accounts, peer cards, journal, version records): only Crewship's GDPR endpoint erases there"}
+			Reason: "Crewship's own database (accounts, peer cards, journal, version records): only Crewship's GDPR endpoint erases there", Advice: advice}
 		switch {
 		case err != nil:
 			l.Readable, l.Reason = false, "it cannot be looked at: "+reason(err)

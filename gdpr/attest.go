@@ -1,0 +1,334 @@
+package gdpr
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Attestation is the word of a person who looked at a layer or an item that the program
+// cannot open or change. It counts for what was looked at: another text of the file, or
+// other findings in the layer, ask for it again.
+type Attestation struct {
+	Store string `json:"store"` // as it was called
+	Where string `json:"where"` // what store it is
+	Layer string `json:"layer"` // as a verification names it; of an item its id
+	// Sum is the hash of the bytes that were looked at; of a layer without bytes the hash
+	// of what a run said of it.
+	Sum    string        `json:"sum"`
+	Ground string        `json:"ground"`
+	By     receipt.Party `json:"by"`
+	At     time.Time     `json:"at"`
+}
+
+// words are what a verdict says of an attestation; never the free text of its ground.
+func (a Attestation) words() string {
+	return fmt.Sprintf("attested by %s on %s: %s", a.By, a.At.UTC().Format(dateForm), openly(a.Ground))
+}
+
+// Looked is what somebody attests: layers of a store, or items of it.
+type Looked struct {
+	Store  string
+	Layers []string // as `gdpr verify` or the last run names them
+	Items  []string
+	Ground string
+	By     string // who looked; empty: the operator
+}
+
+// Attest records that a person looked at layers or items that the program cannot open.
+// What it can open and what it finds the person in is refused: that is erased, or put on
+// hold. The next run counts it.
+func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in Looked) (Due, error) {
+	const op = "gdpr-attest"
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	if err := r.over(op); err != nil {
+		return Due{}, err
+	}
+	if strings.TrimSpace(in.Ground) == "" {
+		return Due{}, model.Errorf(model.InvalidInput, op, "an attestation needs its ground: who looked at it and why it may stay or needs no erasure")
+	}
+	for _, t := range []struct{ what, text string }{{"the ground", in.Ground}, {"who looked", in.By}} {
+		if err := d.noErased(ctx, &r, op, t.what, t.text); err != nil {
+			return Due{}, err
+		}
+	}
+	s := own()
+	if in.Store != ownStore {
+		if s, err = fleet.Store(in.Store); err != nil {
+			return Due{}, err
+		}
+	}
+	m, err := subject.New(r.Terms()...)
+	if err != nil {
+		return Due{}, err
+	}
+	all, err := d.lookedAt(ctx, &r, m, s, in)
+	if err != nil {
+		return Due{}, err
+	}
+	reason := strings.Join(append(in.Layers, in.Items...), ", ") + ": " + in.Ground
+	return d.change(audit.WithReason(ctx, m.Redact(reason, Erased)), id, op, func(r *Request) error {
+		for _, a := range all {
+			r.Attested = slices.DeleteFunc(r.Attested, func(o Attestation) bool { return o.Where == a.Where && o.Layer == a.Layer })
+			r.Attested = append(r.Attested, a)
+		}
+		return nil
+	})
+}
+
+// own stands for memdesk's own files where a store is asked for.
+func own() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
+
+// lookedAt gives an attestation for each thing that was looked at.
+func (d *Desk) lookedAt(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, in Looked) ([]Attestation, error) {
+	by := receipt.Party{Name: in.By}
+	if in.By == "" {
+		by = receipt.Party{Name: d.Operator.ID, Key: d.Operator.Key, Authenticated: d.Operator.Key != ""}
+	}
+	at := Attestation{Store: s.Name, Where: whereOf(s), Ground: strings.TrimSpace(in.Ground), By: by, At: d.Clock.Now().UTC()}
+	var layers []model.Layer
+	if s.Maintainer != nil {
+		var err error
+		if layers, err = s.Maintainer.Layers(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var out []Attestation
+	add := func(layer, sum string) {
+		a := at
+		a.Layer, a.Sum = layer, sum
+		out = append(out, a)
+	}
+	for _, id := range in.Layers {
+		sum, err := d.sumOfLayer(ctx, r, m, s, layers, id)
+		if err != nil {
+			return nil, err
+		}
+		add(id, sum)
+	}
+	for _, id := range in.Items {
+		found := false
+		for _, l := range layers {
+			if l.ItemID != id && l.ID != id {
+				continue
+			}
+			found = true
+			sum, err := d.sumOfLayer(ctx, r, m, s, layers, l.ID)
+			if err != nil {
+				return nil, err
+			}
+			if l.ID != id {
+				add(l.ID, sum)
+			}
+		}
+		sum, err := sumOfItem(ctx, m, s, id, found)
+		if err != nil {
+			return nil, err
+		}
+		add(id, sum)
+	}
+	return out, nil
+}
+
+// sumOfLayer is what an attestation of a layer is bound to. It is refused where there is
+// nothing to attest.
+func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, layers []model.Layer, id string) (string, error) {
+	i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == id })
+	if i < 0 {
+		i = slices.IndexFunc(layers, func(l model.Layer) bool { return m.Redact(l.ID, Erased) == id }) // as a run prints it
+	}
+	if i < 0 || id == gitLayer {
+		return d.sumOfRow(r, s, id)
+	}
+	scan := scanLayers(ctx, m, s, layers[i:i+1], nil, func(model.Layer) bool { return true })
+	if ctx.Err() != nil {
+		return "", model.FromContext(ctx, "gdpr-attest")
+	}
+	l := layers[i]
+	l.Reason = whyLeft(m, l)
+	row := scanRow(s, l, scan[0])
+	if err := attestable(row); err != nil {
+		return "", err
+	}
+	return layerSum(ctx, s, l, row)
+}
+
+// sumOfRow is that of a row which is no layer of the medium: the last run said it.
+func (d *Desk) sumOfRow(r *Request, s model.Store, id string) (string, error) {
+	out, _, err := d.Report(r.ID)
+	if err != nil && model.KindOf(err) != model.NotFound {
+		return "", err
+	}
+	for _, row := range out.Layers {
+		if row.Store == s.Name && row.Layer == id {
+			if err := attestable(row); err != nil {
+				return "", err
+			}
+			if row.Sum != "" {
+				return row.Sum, nil
+			}
+			return saidSum(row), nil
+		}
+	}
+	return "", model.Errorf(model.NotFound, "gdpr-attest", "%s has no layer %q: `memdesk gdpr report %s` names those of the last run", s.Name, id, r.ID)
+}
+
+// sumOfItem binds an attestation to an item's text. inLayers says that its bytes have a
+// layer of their own, which was judged already.
+func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string, inLayers bool) (string, error) {
+	if s.Browser == nil {
+		return "", model.Errorf(model.Unsupported, "gdpr-attest", "%s shows no single items: attest its layer", s.Name)
+	}
+	it, err := s.Browser.Read(ctx, id)
+	switch k := model.KindOf(err); {
+	case err != nil && inLayers, err != nil && k != model.NotFound && k != model.InvalidInput && !k.Retryable():
+		return itemSum(""), nil // that it cannot be read is what was looked at
+	case err != nil:
+		return "", err
+	}
+	if _, closed := m.Inside(it.Body); len(closed) == 0 && !inLayers {
+		return "", model.Errorf(model.InvalidInput, "gdpr-attest", "%s can be read: there is nothing to attest", model.Ref{Store: s.Name, ID: id}.String())
+	}
+	return itemSum(it.Body), nil
+}
+
+func itemSum(body string) string {
+	h := sha256.Sum256([]byte(body))
+	return "sha256:" + hex.EncodeToString(h[:])
+}
+
+// attestable refuses what the program itself can judge.
+func attestable(row receipt.Layer) error {
+	switch row.Verdict {
+	case model.VerdictUnaudited, model.VerdictAttested:
+		return nil
+	case model.VerdictOutOfScope:
+		return nil
+	case model.VerdictResidue:
+		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s can be read and holds the person: plan again, or put the item on hold", row.Store, row.Layer)
+	case model.VerdictClean:
+		return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s can be read and is clean: there is nothing to attest", row.Store, row.Layer)
+	}
+	return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s is %s: carry the plan out again first", row.Store, row.Layer, row.Verdict)
+}
+
+// layerSum is the hash of a layer's bytes; where they cannot be read, of what is said of
+// it.
+func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Layer) (string, error) {
+	if !l.Readable {
+		return saidSum(row), nil
+	}
+	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
+	if err != nil {
+		return saidSum(row), nil //nolint:nilerr // what cannot be opened has no bytes to be bound to
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return saidSum(row), nil //nolint:nilerr // as above
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// saidSum is the hash of what a run says of a layer.
+func saidSum(row receipt.Layer) string {
+	h := sha256.Sum256(fmt.Appendf(nil, "memdesk-attested-v1\x00%s\x00%d", row.Reason, row.Hits))
+	return "said:" + hex.EncodeToString(h[:])
+}
+
+// attestedIn is the attestation of a layer of a store, nil for none. A name without the
+// person is the same layer: at the end of a request no other is kept.
+func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *Attestation {
+	where := whereOf(s)
+	for i := range r.Attested {
+		if a := &r.Attested[i]; a.Where == where && (a.Layer == layer || a.Layer == m.Redact(layer, Erased)) {
+			return a
+		}
+	}
+	return nil
+}
+
+// vouch gives a row the verdict attested where somebody looked at exactly this.
+func (r *Request) vouch(m *subject.Matcher, s model.Store, row *receipt.Layer, layer string, sum func() (string, error)) error {
+	if row.Verdict != model.VerdictUnaudited && row.Verdict != model.VerdictOutOfScope {
+		return nil
+	}
+	a := r.attestedIn(m, s, layer)
+	if a == nil {
+		return nil
+	}
+	now, err := sum()
+	if err != nil {
+		return err
+	}
+	if now != a.Sum {
+		row.Sum = now
+		row.Reason = withWords(row.Reason, []string{"it was attested on " + a.At.UTC().Format(dateForm) + " and has changed since: somebody has to look again"})
+		return nil
+	}
+	row.Sum = now
+	row.Verdict, row.Reason = model.VerdictAttested, withWords(a.words(), []string{row.Reason})
+	return nil
+}
+
+// vouched reports whether an item that cannot be opened was looked at as it is.
+func (r *Request) vouched(m *subject.Matcher, s model.Store) func(id, body string) bool {
+	if len(r.Attested) == 0 {
+		return nil
+	}
+	return func(id, body string) bool {
+		a := r.attestedIn(m, s, id)
+		return a != nil && a.Sum == itemSum(body)
+	}
+}
+
+// attestations are those that a run counted, for its receipt.
+func (x *run) attestations() []receipt.Attested {
+	var out []receipt.Attested
+	for _, row := range x.out.Layers {
+		if row.Verdict != model.VerdictAttested {
+			continue
+		}
+		for _, a := range x.r.Attested {
+			if a.Store == row.Store && a.Sum == row.Sum && (a.Layer == row.Layer || x.m.Redact(a.Layer, Erased) == row.Layer) {
+				out = append(out, receipt.Attested{Store: row.Store, Layer: row.Layer, By: a.By, At: a.At.UTC().Format(time.RFC3339), Ground: openly(a.Ground), Sum: a.Sum})
+			}
+		}
+	}
+	return out
+}
+
+// looked is the attestation of a layer that is as it was then; nil for none.
+func (r *Request) looked(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, scan layerScan) (*Attestation, error) {
+	a := r.attestedIn(m, s, l.ID)
+	if a == nil {
+		return nil, nil
+	}
+	l.Reason = whyLeft(m, l)
+	row := scanRow(s, l, scan)
+	if row.Verdict != model.VerdictUnaudited {
+		return nil, nil
+	}
+	sum, err := layerSum(ctx, s, l, row)
+	if err != nil || sum != a.Sum {
+		return nil, err
+	}
+	return a, nil
+}

@@ -1,0 +1,121 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/model"
+)
+
+// Export is a copy of the person's data that was made for the person. It is out of the
+// program's hands: the receipt and the report name it until somebody says that it was
+// handed over or deleted.
+type Export struct {
+	N     int       `json:"n"`
+	Path  string    `json:"path"` // where it was written; without the person at the end
+	Made  time.Time `json:"made"`
+	Items int64     `json:"items"`
+	State string    `json:"state"` // receipt.ExportMade, ExportHandedOver or ExportDeleted
+	At    time.Time `json:"at,omitzero"`
+}
+
+// told is an export as a receipt has it: without its path.
+func (e Export) told() receipt.Export {
+	out := receipt.Export{N: e.N, Made: e.Made.UTC().Format(time.RFC3339), Items: e.Items, State: e.State}
+	if !e.At.IsZero() {
+		out.At = e.At.UTC().Format(time.RFC3339)
+	}
+	return out
+}
+
+// exported takes down an export that was written.
+func (d *Desk) exported(r *Request, path string, items int64) error {
+	now, err := d.load(r.ID) // searching takes long, and others may have worked on it meanwhile
+	if err != nil {
+		return err
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	now.Exports = append(now.Exports, Export{N: len(now.Exports) + 1, Path: path, Made: d.Clock.Now().UTC(), Items: items, State: receipt.ExportMade})
+	*r = now
+	return d.save(r)
+}
+
+// openExports are those that are neither handed over nor deleted.
+func (r *Request) openExports() []receipt.Export {
+	var out []receipt.Export
+	for _, e := range r.Exports {
+		if e.State == receipt.ExportMade {
+			out = append(out, e.told())
+		}
+	}
+	return out
+}
+
+// exports are all of them.
+func (r *Request) exports() []receipt.Export {
+	var out []receipt.Export
+	for _, e := range r.Exports {
+		out = append(out, e.told())
+	}
+	return out
+}
+
+// MarkExport says what became of an export: it was handed over, or deleted, of a
+// complete request too. n 0 is the only one that is open. One that is still there is not
+// deleted: Conflict.
+func (d *Desk) MarkExport(ctx context.Context, id string, n int, state string) (Due, error) {
+	const op = "gdpr-export"
+	if state != receipt.ExportHandedOver && state != receipt.ExportDeleted {
+		return Due{}, model.Errorf(model.InvalidInput, op, "an export is marked %s or %s", receipt.ExportHandedOver, receipt.ExportDeleted)
+	}
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	open := r.openExports()
+	if n == 0 && len(open) == 1 {
+		n = open[0].N
+	}
+	i := slices.IndexFunc(r.Exports, func(e Export) bool { return e.N == n })
+	switch {
+	case len(r.Exports) == 0:
+		return Due{}, model.Errorf(model.NotFound, op, "no export was made under request %s", id)
+	case n == 0 && len(open) == 0:
+		return Due{}, model.Errorf(model.Conflict, op, "every export of request %s is marked already", id)
+	case i < 0:
+		return Due{}, model.Errorf(model.InvalidInput, op, "which of %d exports? give its number: --export N, from 1", len(r.Exports))
+	}
+	if state == receipt.ExportDeleted {
+		if _, err := os.Lstat(r.Exports[i].Path); !errors.Is(err, fs.ErrNotExist) {
+			return Due{}, model.Errorf(model.Conflict, op, "export %d is still there: delete it first", n)
+		}
+	}
+	err = d.act(ctx, &r, op, map[string]int64{"export": int64(n)}, func(context.Context) (map[string]int64, error) {
+		r.Exports[i].State, r.Exports[i].At = state, d.Clock.Now().UTC()
+		return nil, d.save(&r)
+	})
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(d.Clock.Now()), nil
+}
+
+// forgetNames takes the person out of what a request keeps after its end.
+func (r *Request) forgetNames(m *subject.Matcher) {
+	r.By, r.ByID = m.Redact(r.By, Erased), m.Redact(r.ByID, Erased)
+	for i := range r.Exports {
+		r.Exports[i].Path = m.Redact(r.Exports[i].Path, Erased)
+	}
+	for i, a := range r.Attested {
+		r.Attested[i].Layer, r.Attested[i].Ground, r.Attested[i].By.Name = m.Redact(a.Layer, Erased), openly(a.Ground), m.Redact(a.By.Name, Erased)
+	}
+}

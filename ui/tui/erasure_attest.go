@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// layerKeys are the keys of a list of layers beside those of every list.
+func (a *App) layerKeys(p *records, r ErasureRequest) []Binding {
+	layer := func() (receipt.Layer, bool) {
+		row, ok := p.list.current()
+		if !ok {
+			return receipt.Layer{}, false
+		}
+		l, ok := row.raw.(receipt.Layer)
+		return l, ok
+	}
+	return []Binding{{Keys: []string{"t"}, Hint: "attest", Description: "say that you looked at this layer, which the program cannot open or change",
+		Disabled: func() string {
+			if why := a.d.locked(""); why != "" {
+				return why
+			}
+			if why := stillOpen(r); why != "" {
+				return why
+			}
+			l, ok := layer()
+			switch {
+			case !ok:
+				return "this row is no layer"
+			case l.Verdict == model.VerdictUnaudited, l.HoldsPerson():
+				return ""
+			case l.Verdict == model.VerdictAttested:
+				return "it is attested"
+			}
+			return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
+		},
+		Handler: func() tea.Cmd {
+			l, _ := layer()
+			return a.show(a.attestDialog(r, l, "", ""))
+		}}}
+}
+
+// attestDialog asks on which ground a layer that was looked at may stay as it is.
+func (a *App) attestDialog(r ErasureRequest, l receipt.Layer, ground, wrong string) *dialog {
+	d, esc := a.d, a.d.st.esc
+	lines := []headLine{
+		{value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, maxTitle)), kind: headTitle},
+		{value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
+		{value: esc.Const("When its bytes change it is asked again. r looks again at the end."), kind: headNote},
+	}
+	if l.Reason != "" {
+		lines = append(lines, headLine{value: esc.LineMax(l.Reason, maxReason), kind: headNote})
+	}
+	if wrong != "" {
+		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+	}
+	dlg := &dialog{title: esc.Const("Attest"), noReason: true, lines: lines, fields: []field{{label: esc.Const("ground, required: ")}, {label: esc.Const("who looked, empty for you: ")}}}
+	dlg.fields[0].input.set(ground)
+	dlg.choices = []choice{{verb: "Attest", act: func(ctx context.Context, f filled) acted {
+		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.fields[0]), By: strings.TrimSpace(f.fields[1])}
+		if err := d.erasure.Attest(ctx, r.ID, in); err != nil {
+			return acted{next: a.attestDialog(r, l, f.fields[0], "not attested: "+reason(d.esc, err).String())}
+		}
+		return acted{ok: true, text: d.esc.Sprintf("attested: %s; r looks again", d.esc.LineMax(l.Layer, maxTitle))}
+	}}}
+	return dlg
+}
