@@ -45,14 +45,25 @@ func CheckStoreName(name string) error {
 	return nil
 }
 
-// EncodeID percent-encodes controls, format characters, invalid UTF-8 and the
-// percent sign, so that an id can be typed, printed and parsed back.
+// Inner marks, in a raw id, that the character behind it is written percent-encoded although
+// it need not be: a slash inside a part of an id, which divides nothing, or the first letter of
+// a part that would be taken for a word of the store's own. It is a noncharacter, which Unicode
+// keeps for use inside a program.
+const Inner = "\uFDD0"
+
+// EncodeID percent-encodes controls, format characters, invalid UTF-8, the percent sign and what
+// Inner marks, so that an id can be typed, printed and parsed back.
 func EncodeID(id string) string {
 	if !needsEncoding(id) {
 		return id
 	}
 	var b strings.Builder
 	for i := 0; i < len(id); {
+		if strings.HasPrefix(id[i:], Inner) && len(id) > i+len(Inner) && isInner(id[i+len(Inner)]) {
+			fmt.Fprintf(&b, "%%%02X", id[i+len(Inner)])
+			i += len(Inner) + 1
+			continue
+		}
 		r, n := utf8.DecodeRuneInString(id[i:])
 		if encodedRune(r, n) {
 			for _, c := range []byte(id[i : i+n]) {
@@ -77,8 +88,11 @@ func needsEncoding(id string) bool {
 	return false
 }
 
+// isInner reports whether Inner may stand before a byte.
+func isInner(c byte) bool { return c == '/' || 'a' <= c && c <= 'z' }
+
 func encodedRune(r rune, n int) bool {
-	return r == '%' || r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return r == '%' || r == '\uFDD0' || r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 // DecodeID undoes EncodeID. A percent sign that no two hex digits follow is
@@ -101,7 +115,11 @@ func DecodeID(s string) (string, error) {
 		if !ok1 || !ok2 {
 			return "", Errorf(InvalidInput, "ref", "%q: a %% stands for two hex digits; write %%25 for the sign itself", s)
 		}
-		b.WriteByte(hi<<4 | lo)
+		c := hi<<4 | lo
+		if isInner(c) {
+			b.WriteString(Inner)
+		}
+		b.WriteByte(c)
 		i += 2
 	}
 	return b.String(), nil

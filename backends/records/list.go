@@ -1,0 +1,507 @@
+package records
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends/internal/snippet"
+	"memdesk/backends/internal/title"
+	"memdesk/model"
+)
+
+// place is where a row stands in a list: what a cursor holds.
+type place struct {
+	List    string `json:"l"`           // fingerprint of the request
+	At      string `json:"a,omitempty"` // the order's value
+	Table   int    `json:"t"`
+	Key     string `json:"k"`
+	Reverse bool   `json:"r,omitempty"` // the page before it is asked for
+}
+
+func (p place) encode() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return "" // strings and numbers always encode
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// window is one look at a list: so many places from a place on.
+type window struct {
+	tier, scope string
+	order       model.Order
+	hidden      bool
+	reverse     bool
+	after       *place
+	limit       int
+}
+
+// List gives one page. A query is looked for in ids, titles, texts and metadata without
+// regard to letter case; its total is a lower bound until the list was walked to its end.
+func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	const op = "list"
+	if err := a.begin(ctx, op, false); err != nil {
+		return model.Page{}, err
+	}
+	w, back, err := a.window(op, req)
+	if err != nil {
+		return model.Page{}, err
+	}
+	var page model.Page
+	err = a.DB.View(ctx, op, func(tx Tx) error {
+		page = model.Page{}
+		if err := a.checkScope(tx, op, req.Scope); err != nil {
+			return err
+		}
+		items, places, more, err := a.fill(ctx, tx, w, req)
+		if err != nil {
+			return err
+		}
+		if w.reverse {
+			slices.Reverse(items)
+			slices.Reverse(places)
+		}
+		for _, it := range items {
+			page.Items = append(page.Items, it.Header)
+		}
+		if n := len(places); n > 0 {
+			first, last := places[0], places[n-1]
+			first.List, last.List = fingerprint(req), fingerprint(req)
+			first.Reverse = true
+			if w.reverse && more || !w.reverse && w.after != nil {
+				page.Prev = first.encode()
+			}
+			if !w.reverse && more || w.reverse && back {
+				page.Next = last.encode()
+			}
+		}
+		page.Total, err = a.total(tx, w, req, int64(len(items)), more)
+		return err
+	})
+	return page, model.Wrap(op, err)
+}
+
+// window reads the request; back says that the page lies before a known place.
+func (a *store) window(op string, req model.PageRequest) (w window, back bool, err error) {
+	w = window{tier: req.Tier, scope: req.Scope, order: cmp.Or(req.Order, model.OrderID), hidden: req.Hidden, limit: model.PageLimit(req.Limit), reverse: req.End}
+	if !slices.Contains([]model.Order{model.OrderID, model.OrderNewest, model.OrderOldest}, w.order) {
+		return w, false, model.Errorf(model.InvalidInput, op, "unknown order %q: there are id, newest and oldest", string(req.Order))
+	}
+	if req.Tier != "" {
+		if _, err := a.table(op, req.Tier); err != nil {
+			return w, false, err
+		}
+	}
+	if req.Cursor == "" {
+		return w, false, nil
+	}
+	if req.End {
+		return w, false, model.Errorf(model.InvalidInput, op, "the end of a list has no cursor")
+	}
+	var p place
+	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
+	if err != nil || json.Unmarshal(raw, &p) != nil || p.List != fingerprint(req) || p.Table < 0 || p.Table >= len(a.Tables) {
+		return w, false, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list")
+	}
+	w.after, w.reverse = &p, p.Reverse
+	return w, p.Reverse, nil
+}
+
+// fingerprint ties a cursor to its list.
+func fingerprint(req model.PageRequest) string {
+	h := fnv.New64a()
+	for _, s := range []string{req.Tier, req.Scope, req.Query, string(cmp.Or(req.Order, model.OrderID)), strconv.FormatBool(req.Hidden)} {
+		_, _ = h.Write([]byte(strconv.Quote(s))) // a hash takes everything
+	}
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// checkScope is InvalidInput for a scope that no item has.
+func (a *store) checkScope(tx Tx, op, scope string) error {
+	if scope == "" {
+		return nil
+	}
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if t.Scope == "" {
+			continue
+		}
+		var one int64
+		found, err := tx.One(`SELECT 1 FROM `+t.From+t.where(true, `(`+t.Scope+`) = ?`)+` LIMIT 1`, []any{scope}, &one)
+		if err != nil || found {
+			return err
+		}
+	}
+	return model.Errorf(model.InvalidInput, op, "no item is of scope %.200q", scope)
+}
+
+// fill collects a page, filtered by the request's query; more says that the list goes on.
+func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []place, more bool, err error) {
+	const batch = 500
+	want := w.limit
+	if req.Query != "" {
+		w.limit = max(batch, want)
+	}
+	needle := snippet.Fold(strings.TrimSpace(req.Query))
+	for {
+		found, on, err := a.places(tx, w)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		rows, err := a.items(tx, found)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		for i, it := range rows {
+			if needle != "" && !matches(it, needle) {
+				continue
+			}
+			if len(items) == want {
+				return items, places, true, nil
+			}
+			items, places = append(items, it), append(places, found[i])
+		}
+		if !on || req.Query == "" {
+			return items, places, on, nil
+		}
+		if err := model.FromContext(ctx, "list"); err != nil {
+			return nil, nil, false, err
+		}
+		w.after = &found[len(found)-1]
+	}
+}
+
+// matches reports whether a folded text stands in an item.
+func matches(it model.Item, needle string) bool {
+	has := func(s string) bool { return strings.Contains(snippet.Fold(s), needle) }
+	return has(it.Body) || has(it.Title) || has(it.ID) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return has(f.Value) })
+}
+
+// places gives the next places of a window, and whether there are more.
+func (a *store) places(tx Tx, w window) (out []place, more bool, err error) {
+	var parts []string
+	var args []any
+	for i := range a.Tables {
+		part, with, ok := a.part(i, w)
+		if ok {
+			parts, args = append(parts, part), append(args, with...)
+		}
+	}
+	if len(parts) == 0 {
+		return nil, false, nil
+	}
+	text := parts[0]
+	if len(parts) > 1 {
+		text = `SELECT t, k, a FROM (` + strings.Join(parts, ` UNION ALL `) + `) u` + w.sort("a", "t", "k"+a.collate()) + ` LIMIT ` + strconv.Itoa(w.limit+1)
+	}
+	err = tx.Each(text, args, func(scan func(...any) error) error {
+		var p place
+		if err := scan(&p.Table, &p.Key, &p.At); err != nil {
+			return err
+		}
+		out = append(out, p)
+		return nil
+	})
+	if len(out) > w.limit {
+		return out[:w.limit], true, err
+	}
+	return out, false, err
+}
+
+func (a *store) collate() string {
+	if a.Collate == "" {
+		return ""
+	}
+	return " " + a.Collate
+}
+
+// part selects a window's places in one table; false where it has none.
+func (a *store) part(i int, w window) (text string, args []any, ok bool) {
+	t := &a.Tables[i]
+	if w.tier != "" && w.tier != t.Tier.Name || w.scope != "" && t.Scope == "" {
+		return "", nil, false
+	}
+	at := "''"
+	if w.order != model.OrderID && t.At != "" {
+		at = `COALESCE(` + t.At + `, '')`
+	}
+	var cond []string
+	if w.scope != "" {
+		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
+	}
+	if p := w.after; p != nil {
+		key := `(` + t.Key + `)` + a.collate()
+		on, back := " > ", " < "
+		if w.reverse {
+			on, back = back, on
+		}
+		rest := "" // rows of the same time
+		switch {
+		case p.Table == i:
+			rest = key + on + `?`
+		case p.Table < i == !w.reverse:
+			rest = "1 = 1"
+		}
+		later := on
+		if w.order == model.OrderNewest {
+			later = back
+		}
+		switch {
+		case w.order == model.OrderID && rest == "":
+			return "", nil, false
+		case w.order == model.OrderID:
+			cond = append(cond, rest)
+		case rest == "":
+			cond, args = append(cond, `(`+at+`)`+a.collate()+later+`?`), append(args, p.At)
+		default:
+			cond = append(cond, `((`+at+`)`+a.collate()+later+`? OR ((`+at+`) = ? AND `+rest+`))`)
+			args = append(args, p.At, p.At)
+		}
+		if p.Table == i {
+			args = append(args, p.Key)
+		}
+	}
+	text = `SELECT ` + strconv.Itoa(i) + ` AS t, ` + t.Key + ` AS k, ` + at + ` AS a FROM ` + t.From + t.where(w.hidden, cond...) +
+		w.sort("a", "", `(`+t.Key+`)`+a.collate()) + ` LIMIT ` + strconv.Itoa(w.limit+1)
+	return `SELECT t, k, a FROM (` + text + `) p` + strconv.Itoa(i), args, true
+}
+
+// sort orders by time, table and key; a table alone has one number.
+func (w window) sort(at, table, key string) string {
+	up, down := "", " DESC"
+	if w.reverse {
+		up, down = down, up
+	}
+	var by []string
+	switch w.order {
+	case model.OrderNewest:
+		by = append(by, at+down)
+	case model.OrderOldest:
+		by = append(by, at+up)
+	}
+	if table != "" {
+		by = append(by, table+up)
+	}
+	return ` ORDER BY ` + strings.Join(append(by, key+up), `, `)
+}
+
+// where joins a table's own conditions with more.
+func (t *Table) where(hidden bool, more ...string) string {
+	var cond []string
+	for _, c := range append([]string{t.Where}, more...) {
+		if c != "" {
+			cond = append(cond, c)
+		}
+	}
+	if !hidden && t.Gone != "" {
+		cond = append(cond, `NOT COALESCE((`+t.Gone+`), FALSE)`)
+	}
+	if len(cond) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(cond, ` AND `)
+}
+
+// items reads the rows of places, in their order.
+func (a *store) items(tx Tx, places []place) ([]model.Item, error) {
+	out := make([]model.Item, len(places))
+	for i := range a.Tables {
+		at := map[string]int{}
+		var keys []string
+		for n, p := range places {
+			if p.Table == i {
+				at[p.Key] = n
+				keys = append(keys, p.Key)
+			}
+		}
+		t := &a.Tables[i]
+		for part := range slices.Chunk(keys, 200) {
+			err := t.rows(tx, part, func(r Row) { out[at[r.Key]] = t.item(r) })
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// rows reads the rows with these keys.
+func (t *Table) rows(tx Tx, keys []string, yield func(Row)) error {
+	args := make([]any, len(keys))
+	for i, k := range keys {
+		args[i] = k
+	}
+	scope, at := t.Scope, t.At
+	text := `SELECT ` + strings.Join(append([]string{t.Key, `COALESCE(` + cmp.Or(scope, "''") + `, '')`, `COALESCE(` + cmp.Or(at, "''") + `, '')`}, t.Columns...), `, `) +
+		` FROM ` + t.From + t.where(true, `(`+t.Key+`) IN (?`+strings.Repeat(`,?`, len(keys)-1)+`)`)
+	return tx.Each(text, args, func(scan func(...any) error) error {
+		var r Row
+		var when string
+		r.Cells = make([]any, len(t.Columns))
+		dest := []any{&r.Key, &r.Scope, &when}
+		for i := range r.Cells {
+			dest = append(dest, &r.Cells[i])
+		}
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		r.At = Time(when)
+		yield(r)
+		return nil
+	})
+}
+
+// row reads one row.
+func (t *Table) row(tx Tx, key string) (r Row, found bool, err error) {
+	err = t.rows(tx, []string{key}, func(got Row) { r, found = got, true })
+	return r, found, err
+}
+
+// Time reads the spellings of times in foreign tables: ISO 8601 with T or a space, with or without a zone, and milliseconds or
+// seconds since 1970. It is zero for anything else.
+func Time(s string) time.Time {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999-07", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
+		if n > 1e11 {
+			return time.UnixMilli(n).UTC()
+		}
+		return time.Unix(n, 0).UTC()
+	}
+	return time.Time{}
+}
+
+// total counts a list. With a query only what the page itself shows is known.
+func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more bool) (model.Count, error) {
+	if req.Query != "" {
+		if w.after == nil && !more {
+			return model.Count{N: shown}, nil
+		}
+		return model.Count{N: shown, AtLeast: true}, nil
+	}
+	var n int64
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if w.tier != "" && w.tier != t.Tier.Name || w.scope != "" && t.Scope == "" {
+			continue
+		}
+		var cond []string
+		var args []any
+		if w.scope != "" {
+			cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
+		}
+		var c int64
+		if _, err := tx.One(`SELECT count(*) FROM `+t.From+t.where(w.hidden, cond...), args, &c); err != nil {
+			return model.Count{}, err
+		}
+		n += c
+	}
+	return model.Count{N: n}, nil
+}
+
+// Read gives one item.
+func (a *store) Read(ctx context.Context, id string) (model.Item, error) {
+	const op = "read"
+	if err := a.begin(ctx, op, false); err != nil {
+		return model.Item{}, err
+	}
+	t, key, err := a.locate(op, id)
+	if err != nil {
+		return model.Item{}, err
+	}
+	var it model.Item
+	err = a.DB.View(ctx, op, func(tx Tx) error {
+		r, found, err := t.row(tx, key)
+		if err == nil && !found {
+			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+		}
+		if err == nil {
+			it = t.item(r)
+		}
+		return err
+	})
+	return it, model.Wrap(op, err)
+}
+
+// Tiers counts items and bytes by scope and tier.
+func (a *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
+	const op = "tiers"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	var out []model.TierCount
+	err := a.DB.View(ctx, op, func(tx Tx) error {
+		out = nil
+		for i := range a.Tables {
+			t := &a.Tables[i]
+			err := tx.Each(`SELECT s, count(*), CAST(COALESCE(sum(n), 0) AS BIGINT) FROM (SELECT COALESCE(`+cmp.Or(t.Scope, "''")+`, '') AS s, `+t.Size+` AS n FROM `+t.From+t.where(true)+`) x GROUP BY s ORDER BY s`, nil,
+				func(scan func(...any) error) error {
+					c := model.TierCount{Tier: t.Tier.Name}
+					if err := scan(&c.Scope, &c.Items, &c.Bytes); err != nil {
+						return err
+					}
+					out = append(out, c)
+					return nil
+				})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, model.Wrap(op, err)
+}
+
+// each walks all rows in the order of their ids, a batch at a time, until yield returns
+// false. Rows that are written meanwhile may be seen or not.
+func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield func(model.Item) bool) error {
+	w := window{tier: tier, order: model.OrderID, hidden: hidden, limit: 500}
+	for {
+		var found []place
+		var items []model.Item
+		var more bool
+		err := a.DB.View(ctx, op, func(tx Tx) (err error) {
+			if found, more, err = a.places(tx, w); err == nil {
+				items, err = a.items(tx, found)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, it := range items {
+			if it.ID != "" && !yield(it) {
+				return nil
+			}
+		}
+		if !more {
+			return nil
+		}
+		w.after = &found[len(found)-1]
+	}
+}
+
+// EachText gives what all items say.
+func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool) ([]string, error) {
+	const op = "texts"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	err := a.each(ctx, op, "", true, func(it model.Item) bool {
+		return yield(model.Text{ID: it.ID, Body: it.Body, Meta: it.Meta, Whole: func() model.Item { return it }}, nil)
+	})
+	return nil, model.Wrap(op, err)
+}
+
+// titled gives an item without a title the first words of its text.
+func titled(it model.Item) string { return cmp.Or(it.Title, title.Line(it.Body)) }

@@ -1,0 +1,136 @@
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/internal/snippet"
+	"memdesk/model"
+)
+
+// longestQuery bounds what is looked for.
+const longestQuery = 10_000
+
+// Recall finds items in which the query stands, without regard to letter case: a match in
+// the title before one in the text, then the newest. Every item is looked at, so the total
+// is exact. What the owner's program hides is left out, and what the scanner rejects is
+// named apart.
+func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
+	const op = "recall"
+	res := model.RecallResult{Hits: []model.RecallSnippet{}}
+	if err := a.begin(ctx, op, false); err != nil {
+		return res, err
+	}
+	needle := snippet.Fold(strings.TrimSpace(req.Query))
+	switch {
+	case needle == "":
+		return res, model.Errorf(model.InvalidInput, op, "the query is empty")
+	case len(req.Query) > longestQuery:
+		return res, model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
+	case !utf8.ValidString(req.Query):
+		return res, model.Errorf(model.InvalidInput, op, "the query is not valid UTF-8 text")
+	}
+	if req.Tier != "" {
+		if _, err := a.table(op, req.Tier); err != nil {
+			return res, err
+		}
+	}
+	type hit struct {
+		it    model.Item
+		score float64
+	}
+	var best []hit
+	limit := model.ClampLimit(req.Limit)
+	first := func(x, y hit) int {
+		switch {
+		case x.score != y.score:
+			return int(2 * (y.score - x.score))
+		case !x.it.Modified.Equal(y.it.Modified):
+			return y.it.Modified.Compare(x.it.Modified)
+		}
+		return strings.Compare(x.it.ID, y.it.ID)
+	}
+	err := a.each(ctx, op, req.Tier, false, func(it model.Item) bool {
+		if !matches(it, needle) {
+			return true
+		}
+		if a.scanner.Rejects(it.Body) {
+			res.Quarantined = append(res.Quarantined, it.ID)
+			return true
+		}
+		res.Total++
+		h := hit{it, 0.5}
+		if strings.Contains(snippet.Fold(it.Title), needle) {
+			h.score = 1
+		}
+		at, _ := slices.BinarySearchFunc(best, h, first)
+		if at < limit {
+			best = slices.Insert(best, at, h)
+			best = best[:min(len(best), limit)]
+		}
+		return true
+	})
+	if err != nil {
+		return model.RecallResult{Hits: []model.RecallSnippet{}}, model.Wrap(op, err)
+	}
+	for _, h := range best {
+		text, line := snippet.Cut(h.it.Body, req.Query)
+		if text == "" {
+			text = strings.ToValidUTF8(h.it.Title, "\ufffd")
+		}
+		res.Hits = append(res.Hits, model.RecallSnippet{ID: h.it.ID, Source: h.it.ID, Snippet: text, Line: line, Score: h.score})
+	}
+	return res, nil
+}
+
+// Concerning streams the items that the store's own keys tie to the subjects.
+func (a *store) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
+	const op = "concerning"
+	if err := a.begin(ctx, op, false); err != nil {
+		return err
+	}
+	hits, err := a.concerning(ctx, op, subjects)
+	if err != nil {
+		return model.Wrap(op, err)
+	}
+	for _, h := range hits {
+		if !yield(h) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (a *store) concerning(ctx context.Context, op string, subjects []string) (hits []model.SubjectHit, err error) {
+	err = a.DB.View(ctx, op, func(tx Tx) error {
+		hits, err = a.hits(tx, subjects)
+		return err
+	})
+	return hits, err
+}
+
+func (a *store) hits(tx Tx, subjects []string) (hits []model.SubjectHit, err error) {
+	if a.Config.Concerning == nil || len(subjects) == 0 {
+		return nil, nil
+	}
+	seen := map[model.SubjectHit]bool{}
+	err = a.Config.Concerning(tx, subjects, func(id, subject, reason string) {
+		h := model.SubjectHit{ID: id, Subject: subject, Reason: reason}
+		if !seen[h] {
+			seen[h] = true
+			hits = append(hits, h)
+		}
+	})
+	return hits, err
+}
+
+// Health looks at one row of each table and at what the kind itself watches.
+func (a *store) Health(ctx context.Context) model.HealthStatus {
+	limit := localLimit
+	if a.Remote {
+		limit = remoteLimit
+	}
+	return a.vitals.Check(ctx, limit, a.Clock.Now, a.observe)
+}

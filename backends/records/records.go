@@ -1,0 +1,235 @@
+// Package records shows rows of other programs' tables as items. A kind declares its tables: where a row's key, scope, time and
+// text lie, how a row becomes an item, and how an edit or a removal is written. Lists, recall, texts and the four verbs are here,
+// once for all kinds; nothing here knows a table by name.
+package records
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/backends/internal/verdicts"
+	"memdesk/backends/internal/vitals"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Tx runs statements in one transaction. Parameters are written `?` and given in order.
+type Tx interface {
+	// Each hands every row to fn.
+	Each(text string, args []any, fn func(scan func(...any) error) error) error
+	// One scans the first row into dest and reports whether there was one.
+	One(text string, args []any, dest ...any) (bool, error)
+	// Exec runs one statement and returns how many rows it changed.
+	Exec(text string, args ...any) (int64, error)
+}
+
+// DB is the medium of a kind: snapshots for reading, transactions for changes. Errors are
+// *model.Error values.
+type DB interface {
+	View(ctx context.Context, op string, fn func(Tx) error) error
+	Change(ctx context.Context, op string, fn func(Tx) error) error
+	Close() error
+}
+
+// Row is one row as its table's expressions give it.
+type Row struct {
+	Key   string
+	Scope string
+	At    time.Time // zero where the row has none that can be read
+	Cells []any     // the values of Table.Columns: string, []byte, int64, float64, bool or nil
+}
+
+// Text is a cell as text; nil and what is no text are empty.
+func (r Row) Text(i int) string {
+	switch v := r.Cells[i].(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}
+
+// Change is one write to a row that stands: what it was and what it becomes.
+type Change struct {
+	Row      Row
+	Old      model.Item
+	New      model.Document
+	Now      time.Time
+	Warnings []string // Save adds what the operator must know
+}
+
+// Table is one tier of a store: the rows of a foreign table as items. Expressions are SQL
+// of the store's own dialect.
+type Table struct {
+	Tier   model.TierSpec
+	Prefix string // of the ids, "message/"; empty: the id is the key
+	From   string // the table and what it is joined with
+	Where  string // rows that are items; empty: all
+	Key    string // text, unique in the table, never null
+	Scope  string // text; empty: every item has the empty scope
+	At     string // text that sorts by time; empty: the rows have no time
+	Size   string // bytes of the body
+	Gone   string // condition of rows that the owner's program does not show; empty: none
+	// Columns are the expressions that Item needs.
+	Columns []string
+	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
+	Item func(Row) model.Item
+	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one.
+	ReadOnly func(Row, model.Item) string
+	// Save writes an edit. nil: the tier takes none, and Tier.Title says why.
+	Save func(Tx, *Change) error
+	// Create makes a row; nil: this store's items are made by its owner alone.
+	Create func(tx Tx, key string, doc model.Document, req model.RetainRequest) ([]string, error)
+	// Drop removes a row and everything that falls with it.
+	Drop func(Tx, Row) error
+	// Falls names the items that Drop takes with the row; nil: none.
+	Falls func(Tx, Row) ([]string, error)
+	// Escape makes an id of a key; nil percent-encodes `%`, `/`, controls and what is no UTF-8.
+	Escape func(key string) string
+	// Unescape is its inverse; nil decodes percent-encoding.
+	Unescape func(id string) (key string, ok bool)
+}
+
+// Config is what New needs to know about a kind.
+type Config struct {
+	Name, Kind, Location string
+	DB                   DB
+	Tables               []Table
+	ReadOnlyReason       string // empty: the store can be changed
+	Remote               bool   // Health has a second to answer instead of 200 ms (provider-contract.md R35)
+	Collate              string // makes text compare by bytes: COLLATE "C"; empty where it does
+	Clock                clock.Clock
+	Notes                []string
+	Deviations           []model.Deviation
+	// Concerning gives the ids of the items that belong to one of the subjects, and why.
+	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
+	// Observe says what is wrong with the store's content.
+	Observe    func(tx Tx) ([]model.Finding, error)
+	History    model.History
+	Maintainer model.Maintainer
+}
+
+// store is the Provider and the facets over a kind's tables.
+type store struct {
+	Config
+	scanner *verdicts.Cache
+	vitals  vitals.Gate
+}
+
+// New makes a store. It owns the DB and closes it.
+func New(c Config) model.Store {
+	if c.Clock == nil {
+		c.Clock = clock.System{}
+	}
+	a := &store{Config: c, scanner: verdicts.New()}
+	s := model.Store{
+		Name: c.Name, Kind: c.Kind, Location: c.Location,
+		ReadOnly: c.ReadOnlyReason != "", ReadOnlyReason: c.ReadOnlyReason,
+		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
+		Notes:  c.Notes, Deviations: c.Deviations,
+		Provider: a, Browser: a, Texts: a, Subjects: a,
+		History: c.History, Maintainer: c.Maintainer, Address: a.address, Closer: c.DB.Close,
+	}
+	for _, t := range c.Tables {
+		spec := t.Tier
+		spec.Writable = t.Create != nil && !s.ReadOnly
+		spec.Sealed = t.Save == nil
+		s.Tiers = append(s.Tiers, spec)
+	}
+	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Falls != nil }) {
+		s.Falls = a.falls
+	}
+	return s
+}
+
+// table finds a tier's table.
+func (a *store) table(op, tier string) (*Table, error) {
+	var names []string
+	for i := range a.Tables {
+		if a.Tables[i].Tier.Name == tier {
+			return &a.Tables[i], nil
+		}
+		names = append(names, a.Tables[i].Tier.Name)
+	}
+	return nil, model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s", tier, strings.Join(names, ", "))
+}
+
+// locate tells which table and key an id stands for.
+func (a *store) locate(op, id string) (*Table, string, error) {
+	var bare *Table
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if t.Prefix == "" {
+			bare = t
+			continue
+		}
+		if rest, ok := strings.CutPrefix(id, t.Prefix); ok && rest != "" {
+			if key, ok := t.unescape(rest); ok {
+				return t, key, nil
+			}
+		}
+	}
+	if bare != nil && id != "" {
+		if key, ok := bare.unescape(id); ok && bare.id(key) == id {
+			return bare, key, nil
+		}
+	}
+	return nil, "", model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+}
+
+func (t *Table) id(key string) string {
+	if t.Escape != nil {
+		return t.Prefix + t.Escape(key)
+	}
+	return t.Prefix + Escape(key)
+}
+
+func (t *Table) unescape(id string) (string, bool) {
+	if t.Unescape != nil {
+		return t.Unescape(id)
+	}
+	return Unescape(id)
+}
+
+// item makes the whole item of a row.
+func (t *Table) item(r Row) model.Item {
+	it := t.Item(r)
+	it.ID, it.Tier, it.Scope, it.Modified, it.Bytes = t.id(r.Key), t.Tier.Name, r.Scope, r.At, int64(len(it.Body))
+	if t.readOnly(r, it) != "" && !it.Has(model.FlagReadOnly) {
+		it.Flags = append(it.Flags, model.FlagReadOnly)
+	}
+	it.Revision = model.RevisionOf(it.Document())
+	all := slices.Clone(it.Meta)
+	for i := range all {
+		all[i].ReadOnly = false
+	}
+	it.Stamp = string(model.RevisionOf(model.Document{Meta: all, Body: it.Body}))
+	return it
+}
+
+func (t *Table) readOnly(r Row, it model.Item) string {
+	switch {
+	case t.Save == nil:
+		return t.Tier.Title
+	case t.ReadOnly != nil:
+		return t.ReadOnly(r, it)
+	}
+	return ""
+}
+
+// begin is what every operation checks first.
+func (a *store) begin(ctx context.Context, op string, changes bool) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	if changes && a.ReadOnlyReason != "" {
+		return model.Refuse(op, a.ReadOnlyReason)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package records
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/model"
+)
+
+// Retain writes a row, in one transaction with the check of its revision. A row that the
+// owner's program alone can make is Unsupported.
+func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	const op = "retain"
+	var res model.RetainResult
+	if err := a.begin(ctx, op, true); err != nil {
+		return res, err
+	}
+	t, key, err := a.target(op, req)
+	if err != nil {
+		return res, err
+	}
+	err = a.DB.Change(ctx, op, func(tx Tx) error {
+		row, exists, err := t.row(tx, key)
+		if err != nil {
+			return err
+		}
+		var have model.Item
+		if exists {
+			have = t.item(row)
+		}
+		if err := model.CheckMatch(op, req.IfMatch, exists, have.Revision); err != nil {
+			return err
+		}
+		doc, err := a.wanted(t, row, have, exists, req)
+		if err != nil {
+			return err
+		}
+		var warnings []string
+		switch {
+		case !exists:
+			warnings, err = t.Create(tx, key, doc, req)
+		case model.RevisionOf(doc) != have.Revision:
+			c := Change{Row: row, Old: have, New: doc, Now: a.Clock.Now().UTC()}
+			err = t.Save(tx, &c)
+			warnings = c.Warnings
+		}
+		if err != nil {
+			return err
+		}
+		row, exists, err = t.row(tx, key)
+		if err == nil && !exists {
+			err = model.Errorf(model.Internal, op, "the row is not there after it was written")
+		}
+		if err == nil {
+			it := t.item(row)
+			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings}
+		}
+		return err
+	})
+	return res, model.Wrap(op, err)
+}
+
+// target applies every rule that needs no look at the store and tells what is addressed.
+func (a *store) target(op string, req model.RetainRequest) (*Table, string, error) {
+	if err := req.Mode.Check(); err != nil {
+		return nil, "", err
+	}
+	switch {
+	case !utf8.ValidString(req.Content):
+		return nil, "", model.Errorf(model.InvalidInput, op, "the content is not valid UTF-8 text")
+	case req.Content == "" && req.Meta == nil:
+		return nil, "", model.Errorf(model.InvalidInput, op, "the content is empty: forget the item to remove it")
+	case req.DataSubjectID != "":
+		return nil, "", model.Errorf(model.Unsupported, op, "whom an item of this store concerns is told by its own keys, not by a request")
+	}
+	return a.addressed(op, req)
+}
+
+func (a *store) addressed(op string, req model.RetainRequest) (*Table, string, error) {
+	if req.ID == "" {
+		t, err := a.table(op, req.Tier)
+		if err != nil {
+			return nil, "", err
+		}
+		if t.Create == nil {
+			return nil, "", model.Errorf(model.Unsupported, op, "a new %s is made by the program that owns the store: name an item that is there", t.Tier.Name)
+		}
+		return t, req.Key, checkKey(op, req.Key)
+	}
+	t, key, err := a.locate(op, req.ID)
+	switch {
+	case err != nil:
+		return nil, "", model.Errorf(model.InvalidInput, op, "%.200q is no id of this store", req.ID)
+	case req.Tier != "" && req.Tier != t.Tier.Name:
+		return nil, "", model.Errorf(model.InvalidInput, op, "id %.200q is not of tier %q", req.ID, req.Tier)
+	case req.Key != "" && req.Key != key:
+		return nil, "", model.Errorf(model.InvalidInput, op, "id %.200q and key %.200q name two items", req.ID, req.Key)
+	}
+	return t, key, nil
+}
+
+// address tells which id a request would write.
+func (a *store) address(req model.RetainRequest) (string, error) {
+	t, key, err := a.addressed("retain", req)
+	if err != nil {
+		return "", err
+	}
+	return t.id(key), nil
+}
+
+// checkKey holds a key to one path segment (provider-contract.md R9, R11).
+func checkKey(op, key string) error {
+	switch {
+	case key == "":
+		return model.Errorf(model.InvalidInput, op, "this tier needs a key")
+	case strings.ContainsAny(key, "/\\\x00") || strings.Contains(key, "..") || !utf8.ValidString(key):
+		return model.Errorf(model.InvalidInput, op, "the key %.200q is not one path segment", key)
+	}
+	return nil
+}
+
+// wanted is the document after the request.
+func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req model.RetainRequest) (model.Document, error) {
+	const op = "retain"
+	doc := model.Document{Body: req.Content, Meta: req.Meta}
+	if !exists {
+		if t.Create == nil {
+			return doc, model.Errorf(model.Unsupported, op, "there is no such %s, and a new one is made by the program that owns the store", t.Tier.Name)
+		}
+		return doc, a.scanner.Admit("", doc.Body, false)
+	}
+	if why := t.readOnly(row, have); why != "" {
+		return doc, model.Errorf(model.Unsupported, op, "%s", why)
+	}
+	if req.Mode == model.Append {
+		doc.Body = have.Body + req.Content
+	}
+	var err error
+	if doc.Meta, err = model.MergeMeta(op, have.Meta, req.Meta); err != nil {
+		return doc, err
+	}
+	cleans := req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
+	return doc, a.scanner.Admit(have.Body, doc.Body, cleans)
+}
+
+// Forget removes one row with what falls with it, or every row that the store's keys tie to
+// a subject. Removed counts the items that were there and are gone, fallen ones included.
+func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	const op = "forget"
+	var res model.ForgetResult
+	if err := req.CheckSelectors(); err != nil {
+		return res, err
+	}
+	if err := a.begin(ctx, op, true); err != nil {
+		return res, err
+	}
+	err := a.DB.Change(ctx, op, func(tx Tx) error {
+		res.Removed = 0
+		ids := []string{req.ID}
+		if req.DataSubjectID != "" {
+			if a.Config.Concerning == nil {
+				return model.Errorf(model.Unsupported, op, "this store keeps no data subject keys")
+			}
+			hits, err := a.hits(tx, []string{req.DataSubjectID})
+			if err != nil {
+				return err
+			}
+			ids = nil
+			for _, h := range hits {
+				ids = append(ids, h.ID)
+			}
+		}
+		for _, id := range ids {
+			n, err := a.drop(tx, id, req.IfMatch)
+			if err != nil {
+				return err
+			}
+			res.Removed += n
+		}
+		return nil
+	})
+	return res, model.Wrap(op, err)
+}
+
+// drop removes one item; what is not there, or is no id of this store, is 0.
+func (a *store) drop(tx Tx, id string, match model.Revision) (int64, error) {
+	t, key, err := a.locate("forget", id)
+	if err != nil {
+		return 0, nil
+	}
+	row, found, err := t.row(tx, key)
+	if err != nil || !found {
+		return 0, err
+	}
+	if err := model.CheckMatch("forget", match, true, t.item(row).Revision); err != nil {
+		return 0, err
+	}
+	n := int64(1)
+	if t.Falls != nil {
+		with, err := t.Falls(tx, row)
+		if err != nil {
+			return 0, err
+		}
+		n += int64(len(with))
+	}
+	return n, t.Drop(tx, row)
+}
+
+// falls gives what would go with items, beside them.
+func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
+	const op = "falls"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	var out []model.Fall
+	err := a.DB.View(ctx, op, func(tx Tx) error {
+		out = nil
+		at := map[string]int{}
+		for _, id := range ids {
+			t, key, err := a.locate(op, id)
+			if err != nil || t.Falls == nil {
+				continue
+			}
+			row, found, err := t.row(tx, key)
+			if err != nil || !found {
+				continue
+			}
+			with, err := t.Falls(tx, row)
+			if err != nil {
+				return err
+			}
+			for _, f := range with {
+				if slices.Contains(ids, f) {
+					continue
+				}
+				if i, known := at[f]; known {
+					out[i].With = append(out[i].With, id)
+					continue
+				}
+				at[f] = len(out)
+				out = append(out, model.Fall{ID: f, With: []string{id}})
+			}
+		}
+		return nil
+	})
+	return out, model.Wrap(op, err)
+}
