@@ -23,7 +23,8 @@ import (
 //     subject inside a larger text, is shared: it is redacted. Larger is a record
 //     of three lines or more of which at most half name her, and a file with any
 //     line that does not. So is one that names her in its metadata only, in another
-//     role than that of whom it concerns (tag.go).
+//     role than that of whom it concerns (tag.go), and one of a tier whose items the
+//     store says the owner of.
 //  3. An item under which others hang that stay cannot go: it is redacted.
 //  4. A file of a tier that only its own writer fills is redacted like any other: such
 //     a tier takes the mark in the place of what is removed, and nothing else. Where the
@@ -170,12 +171,18 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Forget
 	case s.Work != nil && (slices.Contains(f.Named, "assignee") || slices.Contains(f.Named, "owner")):
 		return Redact
-	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"):
+	case !slices.Contains(f.Named, "body") && !slices.Contains(f.Named, "id"), owned(s, f.Item.Tier):
 		return Redact
 	case mentions(m, plain(f.Item), opaque(s, f.Item.Tier)):
 		return Redact
 	}
 	return Forget
+}
+
+// owned reports whether the store says whose the items of a tier are.
+func owned(s model.Store, tier string) bool {
+	t, ok := s.Tier(tier)
+	return ok && t.Owned
 }
 
 // isSealed reports whether the store takes no edit of an item and lets go of it.

@@ -21,6 +21,7 @@ const (
 	FlagBlocked     Flag = "blocked"  // the scanner rejects it, agents do not get it
 	FlagPending     Flag = "pending"  // waits for somebody's approval
 	FlagUnreadable  Flag = "unreadable"
+	FlagExpired     Flag = "expired" // past its time: the store's own program does not give it out
 )
 
 // Field is one ordered metadata entry of a structured item.

@@ -45,6 +45,9 @@ type TierSpec struct {
 	Document DocumentKind
 	Sealed   bool // not Writable, and no edit passes: an item of it can only be forgotten
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
+	// Owned: the store says whose each item is. One that only names another person is never
+	// forgotten for that person's sake: the name goes, the item stays.
+	Owned bool
 }
 
 // SoftCap is 80 % of the cap, from which a write warns (R13); 0 without a cap.
