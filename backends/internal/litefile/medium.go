@@ -25,6 +25,13 @@ type Medium struct {
 	Tied []string
 	// Raw gives the value of those columns for an item's id; nil: the id itself.
 	Raw func(id string) string
+	// Owners names the columns that hold a person's id, in any table that holds no items: a
+	// row of an erased person goes.
+	Owners []string
+	// Edited tells in which table of items, and under which key of which column, an item's row
+	// lies; an empty table: nowhere. What such a row says beside the item goes through Redact
+	// when the item was edited. nil: rows of items say nothing more.
+	Edited func(id string) (table, column, key string)
 	// Kin says why another file of the directory may hold the store's content, or nothing;
 	// copies and backups by the database's own name are known without it. nil: none.
 	Kin func(name string) string

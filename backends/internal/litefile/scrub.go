@@ -20,7 +20,10 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		if len(req.Removed) > 0 {
 			req.Permits(m.File.Name, nil)
 		}
-		return nil, nil
+		return nil, m.File.View(ctx, "scrub", func(q *Query) error {
+			_, err := m.cleanEdited(q, req)
+			return err
+		})
 	}
 	step := req.Step
 	if step == nil {
@@ -78,7 +81,9 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 			}
 			out = append(out, res)
 		}
-		return nil
+		edited, err := m.cleanEdited(q, req)
+		out = append(out, edited...)
+		return err
 	})
 	return out, err
 }
@@ -109,6 +114,11 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 	if err != nil {
 		return 0, 0, err
 	}
+	owned, err := deleteBy(q, table, m.Owners, req.Subjects)
+	if err != nil {
+		return 0, 0, err
+	}
+	gone += owned
 	columns, err := textColumns(q, table)
 	if err != nil || len(columns) == 0 {
 		return gone, 0, err
@@ -118,7 +128,7 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 	for _, id := range req.Removed {
 		removed[id] = true
 	}
-	err = eachRow(q, table, key, columns, func(at, cells []any) error {
+	err = eachRow(q, table, key, columns, "", nil, func(at, cells []any) error {
 		if r := clean(at, cells, req, removed); r != nil {
 			rows = append(rows, *r)
 		}
@@ -142,8 +152,18 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 
 // dropTied removes the rows that one of the tied columns ties to a removed item.
 func (m Medium) dropTied(q *Query, table string, removed []string) (int64, error) {
+	ids := make([]string, len(removed))
+	for i, id := range removed {
+		ids[i] = m.raw(id)
+	}
+	return deleteBy(q, table, m.Tied, ids)
+}
+
+// deleteBy removes the rows in which one of the columns, where the table has it, holds one
+// of the values.
+func deleteBy(q *Query, table string, columns, values []string) (int64, error) {
 	var gone int64
-	for _, column := range m.Tied {
+	for _, column := range columns {
 		has, err := hasColumn(q, table, column)
 		if err != nil {
 			return 0, err
@@ -151,10 +171,10 @@ func (m Medium) dropTied(q *Query, table string, removed []string) (int64, error
 		if !has {
 			continue
 		}
-		for part := range slices.Chunk(removed, 500) {
+		for part := range slices.Chunk(values, 500) {
 			args := make([]any, len(part))
-			for i, id := range part {
-				args[i] = m.raw(id)
+			for i, v := range part {
+				args[i] = v
 			}
 			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+quote(column)+` IN (?`+strings.Repeat(`,?`, len(part)-1)+`)`, args...)
 			if err != nil {
@@ -228,24 +248,40 @@ func textColumns(q *Query, table string) ([]string, error) {
 	return out, err
 }
 
+// jsonb is a cell that SQLite keeps as binary JSON, as text: its lengths are part of the bytes,
+// so that it is decoded, edited and encoded again.
+type jsonb string
+
 // eachRow hands out the key and the cells of the columns. The sign before each says
 // nothing to SQLite, and keeps the driver from reading words as the times that a
 // column was declared for.
-func eachRow(q *Query, table string, key, columns []string, fn func(at, cells []any) error) error {
+func eachRow(q *Query, table string, key, columns []string, where string, args []any, fn func(at, cells []any) error) error {
 	var what []string
-	for _, c := range slices.Concat(key, columns) {
+	for _, c := range key {
 		what = append(what, "+"+quote(c))
+	}
+	for _, c := range columns {
+		what = append(what, "+"+quote(c))
+	}
+	for _, c := range columns { // 8: strictly well-formed JSONB
+		what = append(what, "CASE WHEN typeof("+quote(c)+") = 'blob' AND json_valid("+quote(c)+", 8) THEN json("+quote(c)+") END")
 	}
 	all := make([]any, len(what))
 	dest := make([]any, len(what))
 	for i := range all {
 		dest[i] = &all[i]
 	}
-	return q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table), nil, func(scan func(...any) error) error {
+	return q.Each(`SELECT `+strings.Join(what, `, `)+` FROM `+quote(table)+where, args, func(scan func(...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
-		return fn(slices.Clone(all[:len(key)]), all[len(key):])
+		cells := all[len(key) : len(key)+len(columns)]
+		for i, decoded := range all[len(key)+len(columns):] {
+			if text, ok := decoded.(string); ok {
+				cells[i] = jsonb(text)
+			}
+		}
+		return fn(slices.Clone(all[:len(key)]), cells)
 	})
 }
 
@@ -259,13 +295,7 @@ type cleanRow struct {
 func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cleanRow {
 	r := cleanRow{at: at, cells: map[int]any{}}
 	for i, c := range cells {
-		text, asBytes := "", false
-		switch v := c.(type) {
-		case string:
-			text = v
-		case []byte:
-			text, asBytes = string(v), true
-		}
+		text := cellText(c)
 		after, emptied := withoutIDs(text, removed)
 		if emptied {
 			r.drop = true
@@ -277,18 +307,38 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 				after = string(req.Redact([]byte(after)))
 			}
 		}
-		switch {
-		case after == text:
-		case asBytes:
-			r.cells[i] = []byte(after)
-		default:
-			r.cells[i] = after
+		if after != text {
+			r.cells[i] = likeCell(c, after)
 		}
 	}
 	if len(r.cells) == 0 && !r.drop {
 		return nil
 	}
 	return &r
+}
+
+// cellText is what a cell says.
+func cellText(c any) string {
+	switch v := c.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case jsonb:
+		return string(v)
+	}
+	return ""
+}
+
+// likeCell is a text as a cell of the kind that another is.
+func likeCell(c any, text string) any {
+	switch c.(type) {
+	case []byte:
+		return []byte(text)
+	case jsonb:
+		return jsonb(text)
+	}
+	return text
 }
 
 // withoutIDs takes removed ids out of a JSON list of ids; emptied says that
@@ -343,7 +393,11 @@ func (r cleanRow) write(q *Query, table string, key, columns []string) error {
 	var set []string
 	var args []any
 	for i, v := range r.cells {
-		set, args = append(set, quote(columns[i])+` = ?`), append(args, v)
+		put := ` = ?`
+		if text, ok := v.(jsonb); ok {
+			put, v = ` = jsonb(?)`, string(text)
+		}
+		set, args = append(set, quote(columns[i])+put), append(args, v)
 	}
 	_, err := q.Exec(`UPDATE `+quote(table)+` SET `+strings.Join(set, `, `)+this, append(args, r.at...)...)
 	return err

@@ -1,0 +1,134 @@
+// Package jsonedit changes single values of a JSON object and keeps every other byte: the order of members, number spelling,
+// blanks, duplicates.
+package jsonedit
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Object is one line as an editable sequence of members. Only what is set or
+// removed changes; every other byte stays: order, numbers, blanks, duplicates.
+type Object struct {
+	Line    []byte
+	Members []Member
+}
+
+// Member is one name with its value. Of duplicates the last one counts, as every
+// JSON reader has it.
+type Member struct {
+	Name       string
+	Key, Value Span // key between its quotes
+}
+
+// Parse reads one object; an error is ErrSyntax.
+func Parse(line []byte) (*Object, error) {
+	o := &Object{Line: line}
+	err := Members(line, func(key, value Span) {
+		o.Members = append(o.Members, Member{Unquote(key.In(line)), key, value})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// Find is the member that counts under the first of the names that is there, -1
+// for none.
+func (o *Object) Find(names ...string) int {
+	for _, name := range names {
+		for i := len(o.Members) - 1; i >= 0; i-- {
+			if o.Members[i].Name == name {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Raw is the value under the first of the names that is there, nil for none.
+func (o *Object) Raw(names ...string) []byte {
+	if i := o.Find(names...); i >= 0 {
+		return o.Members[i].Value.In(o.Line)
+	}
+	return nil
+}
+
+// Text is a string value decoded; of another type, the raw value with ok false.
+func (o *Object) Text(names ...string) (s string, ok bool) {
+	raw := o.Raw(names...)
+	if len(raw) >= 2 && raw[0] == '"' {
+		return Unquote(raw[1 : len(raw)-1]), true
+	}
+	if string(raw) == "null" {
+		return "", true
+	}
+	return string(raw), raw == nil
+}
+
+// Set replaces the value under the first of the names that is there, or adds a
+// member under the first name.
+func (o *Object) Set(value []byte, names ...string) {
+	if i := o.Find(names...); i >= 0 {
+		v := o.Members[i].Value
+		o.splice(v.Start, v.End, value)
+		return
+	}
+	comma, colon := o.Manner()
+	text := append(Quote(names[0]), colon...)
+	text = append(text, value...)
+	if n := len(o.Members); n > 0 {
+		at := o.Members[n-1].Value.End
+		o.splice(at, at, append([]byte(comma), text...))
+		return
+	}
+	at := int32(bytes.IndexByte(o.Line, '{') + 1)
+	o.splice(at, at, text)
+}
+
+// Remove takes out every member of the names, so that no older duplicate comes to
+// light.
+func (o *Object) Remove(names ...string) {
+	for {
+		i := o.Find(names...)
+		if i < 0 {
+			return
+		}
+		m := o.Members[i]
+		start, end := m.Key.Start-1, m.Value.End
+		switch {
+		case i > 0: // with the comma before it
+			start = o.Members[i-1].Value.End
+		case len(o.Members) > 1: // with the comma behind it
+			end = o.Members[1].Key.Start - 1
+		}
+		o.splice(start, end, nil)
+	}
+}
+
+// Manner is how the line separates members and values: some writers put a blank.
+func (o *Object) Manner() (comma, colon string) {
+	comma, colon = ",", ":"
+	if len(o.Members) == 0 {
+		return comma, colon
+	}
+	m := o.Members[0]
+	if between := o.Line[m.Key.End+1 : m.Value.Start]; len(between) > 1 && len(bytes.TrimLeft(between[1:], " ")) == 0 {
+		colon = string(between)
+	}
+	if len(o.Members) > 1 {
+		if between := o.Line[m.Value.End : o.Members[1].Key.Start-1]; len(between) > 1 && len(bytes.TrimLeft(between[1:], " ")) == 0 {
+			comma = string(between)
+		}
+	}
+	return comma, colon
+}
+
+// splice replaces a stretch and reads the line anew. What set and remove write
+// keeps the line an object.
+func (o *Object) splice(start, end int32, with []byte) {
+	line := slices.Concat(o.Line[:start], with, o.Line[end:])
+	if n, err := Parse(line); err == nil {
+		*o = *n
+	}
+}

@@ -1,0 +1,81 @@
+package litefile
+
+import (
+	"fmt"
+	"slices"
+
+	"memdesk/model"
+)
+
+// cleanEdited redacts what the rows of edited items say beside the items, as far as each value
+// may be edited. A dry run asks and changes nothing.
+func (m Medium) cleanEdited(q *Query, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if m.Edited == nil || req.Redact == nil || req.Concerns == nil {
+		return nil, nil
+	}
+	results := map[string]*model.LayerResult{}
+	var out []*model.LayerResult
+	for _, id := range req.Edited {
+		table, column, value := m.Edited(id)
+		if table == "" {
+			continue
+		}
+		res := results[table]
+		if res == nil {
+			res = &model.LayerResult{Layer: m.File.Name + ":" + table, Method: "values beside the text rewritten", Verdict: model.VerdictClean}
+			results[table], out = res, append(out, res)
+		}
+		if err := m.cleanRow(q, req, id, table, column, value, res); err != nil {
+			return nil, err
+		}
+	}
+	if req.Dry {
+		return nil, nil
+	}
+	list := make([]model.LayerResult, len(out))
+	for i, r := range out {
+		list[i] = *r
+	}
+	return list, nil
+}
+
+// cleanRow redacts the values of one row.
+func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, value string, res *model.LayerResult) error {
+	columns, err := textColumns(q, table)
+	if err != nil {
+		return err
+	}
+	columns = slices.DeleteFunc(columns, func(c string) bool { return c == column })
+	var row *cleanRow
+	err = eachRow(q, table, []string{column}, columns, ` WHERE `+quote(column)+` = ?`, []any{value}, func(at, cells []any) error {
+		row = &cleanRow{at: at, cells: map[int]any{}}
+		for i, c := range cells {
+			text := cellText(c)
+			if text == "" || !req.Concerns([]byte(text)) {
+				continue
+			}
+			after := string(req.Redact([]byte(text)))
+			if after == text {
+				continue
+			}
+			if req.MayEdit != nil && !req.MayEdit(model.RecordEdit{Layer: res.Layer, ID: id, Path: columns[i], Before: text, After: after}) {
+				res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
+				continue
+			}
+			row.cells[i] = likeCell(c, after)
+		}
+		return nil
+	})
+	if err != nil || row == nil || len(row.cells) == 0 || req.Dry {
+		return err
+	}
+	if err := q.Atomically(func() error { return row.write(q, table, []string{column}, columns) }); err != nil {
+		if q.Broken() != nil {
+			return err
+		}
+		res.Verdict, res.Reason = model.VerdictFailed, fmt.Sprintf("a row cannot be changed: %s", model.KindOf(err))
+		return nil
+	}
+	res.Rows++
+	return nil
+}
