@@ -10,6 +10,7 @@ import (
 	"memdesk/backends/hypergraph/embed"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/records/mastra"
 	"memdesk/backends/remote"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/curated"
@@ -83,6 +84,12 @@ func Builtin() *Registry {
 			Location: "the name of an environment variable that holds the token, then @ and the URL: TOKEN@https://host:port",
 			Keys:     []string{"base_url", "token_env", "token_file"},
 			Open:     openRemote, Check: checkRemote,
+		},
+		{
+			Name: mastra.Kind, Summary: "conversations, working memory and observations of Mastra's agents in libSQL", NeedsPath: true,
+			Location: "the database file",
+			Keys:     []string{"path"},
+			Open:     openMastra,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -177,4 +184,8 @@ func openKnots(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 
 func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return curated.Open(ctx, curated.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return mastra.Open(ctx, mastra.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"memdesk/backends/internal/snippet"
-	"memdesk/backends/internal/title"
 	"memdesk/model"
 )
 
@@ -237,21 +236,16 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
 	}
 	if p := w.after; p != nil {
-		key := `(` + t.Key + `)` + a.collate()
-		on, back := " > ", " < "
-		if w.reverse {
-			on, back = back, on
+		on := " > "
+		if w.down() {
+			on = " < "
 		}
 		rest := "" // rows of the same time
 		switch {
 		case p.Table == i:
-			rest = key + on + `?`
-		case p.Table < i == !w.reverse:
+			rest = `(` + t.Key + `)` + a.collate() + on + `?`
+		case p.Table < i == !w.down():
 			rest = "1 = 1"
-		}
-		later := on
-		if w.order == model.OrderNewest {
-			later = back
 		}
 		switch {
 		case w.order == model.OrderID && rest == "":
@@ -259,9 +253,9 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 		case w.order == model.OrderID:
 			cond = append(cond, rest)
 		case rest == "":
-			cond, args = append(cond, `(`+at+`)`+a.collate()+later+`?`), append(args, p.At)
+			cond, args = append(cond, `(`+at+`)`+a.collate()+on+`?`), append(args, p.At)
 		default:
-			cond = append(cond, `((`+at+`)`+a.collate()+later+`? OR ((`+at+`) = ? AND `+rest+`))`)
+			cond = append(cond, `((`+at+`)`+a.collate()+on+`? OR ((`+at+`) = ? AND `+rest+`))`)
 			args = append(args, p.At, p.At)
 		}
 		if p.Table == i {
@@ -273,23 +267,22 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	return `SELECT t, k, a FROM (` + text + `) p` + strconv.Itoa(i), args, true
 }
 
+// down reports whether places are walked from the last to the first: newest is oldest backwards.
+func (w window) down() bool { return w.reverse != (w.order == model.OrderNewest) }
+
 // sort orders by time, table and key; a table alone has one number.
 func (w window) sort(at, table, key string) string {
-	up, down := "", " DESC"
-	if w.reverse {
-		up, down = down, up
+	way := ""
+	if w.down() {
+		way = " DESC"
 	}
 	var by []string
-	switch w.order {
-	case model.OrderNewest:
-		by = append(by, at+down)
-	case model.OrderOldest:
-		by = append(by, at+up)
+	for _, column := range []string{at, table, key} {
+		if column != "" && (column != at || w.order != model.OrderID) {
+			by = append(by, column+way)
+		}
 	}
-	if table != "" {
-		by = append(by, table+up)
-	}
-	return ` ORDER BY ` + strings.Join(append(by, key+up), `, `)
+	return ` ORDER BY ` + strings.Join(by, `, `)
 }
 
 // where joins a table's own conditions with more.
@@ -502,6 +495,3 @@ func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 	})
 	return nil, model.Wrap(op, err)
 }
-
-// titled gives an item without a title the first words of its text.
-func titled(it model.Item) string { return cmp.Or(it.Title, title.Line(it.Body)) }

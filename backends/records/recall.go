@@ -125,12 +125,3 @@ func (a *store) hits(tx Tx, subjects []string) (hits []model.SubjectHit, err err
 	})
 	return hits, err
 }
-
-// Health looks at one row of each table and at what the kind itself watches.
-func (a *store) Health(ctx context.Context) model.HealthStatus {
-	limit := localLimit
-	if a.Remote {
-		limit = remoteLimit
-	}
-	return a.vitals.Check(ctx, limit, a.Clock.Now, a.observe)
-}

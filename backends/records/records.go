@@ -4,12 +4,14 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/title"
 	"memdesk/backends/internal/verdicts"
 	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
@@ -80,12 +82,15 @@ type Table struct {
 	Columns []string
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
-	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one.
+	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one. An edit
+	// that only removes, or puts the mark of an erasure in the place of what it removes, reaches
+	// Save all the same.
 	ReadOnly func(Row, model.Item) string
 	// Save writes an edit. nil: the tier takes none, and Tier.Title says why.
 	Save func(Tx, *Change) error
 	// Create makes a row; nil: this store's items are made by its owner alone.
-	Create func(tx Tx, key string, doc model.Document, req model.RetainRequest) ([]string, error)
+	// now is the time in the form of ISO 8601 with milliseconds.
+	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)
 	// Drop removes a row and everything that falls with it.
 	Drop func(Tx, Row) error
 	// Falls names the items that Drop takes with the row; nil: none.
@@ -110,7 +115,7 @@ type Config struct {
 	// Concerning gives the ids of the items that belong to one of the subjects, and why.
 	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
 	// Observe says what is wrong with the store's content.
-	Observe    func(tx Tx) ([]model.Finding, error)
+	Observe    func(tx Tx) ([]model.HealthFinding, error)
 	History    model.History
 	Maintainer model.Maintainer
 }
@@ -134,7 +139,11 @@ func New(c Config) model.Store {
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,
 		Provider: a, Browser: a, Texts: a, Subjects: a,
-		History: c.History, Maintainer: c.Maintainer, Address: a.address, Closer: c.DB.Close,
+		History: c.History, Maintainer: c.Maintainer, Address: a.address, Closer: a.close,
+	}
+	if c.Concerning != nil {
+		const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
+		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"}, model.Deviation{Rule: "D18", Reason: why})
 	}
 	for _, t := range c.Tables {
 		spec := t.Tier
@@ -201,6 +210,7 @@ func (t *Table) unescape(id string) (string, bool) {
 func (t *Table) item(r Row) model.Item {
 	it := t.Item(r)
 	it.ID, it.Tier, it.Scope, it.Modified, it.Bytes = t.id(r.Key), t.Tier.Name, r.Scope, r.At, int64(len(it.Body))
+	it.Title = cmp.Or(it.Title, title.Line(it.Body))
 	if t.readOnly(r, it) != "" && !it.Has(model.FlagReadOnly) {
 		it.Flags = append(it.Flags, model.FlagReadOnly)
 	}

@@ -40,7 +40,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		var warnings []string
 		switch {
 		case !exists:
-			warnings, err = t.Create(tx, key, doc, req)
+			warnings, err = t.Create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
 		case model.RevisionOf(doc) != have.Revision:
 			c := Change{Row: row, Old: have, New: doc, Now: a.Clock.Now().UTC()}
 			err = t.Save(tx, &c)
@@ -131,7 +131,7 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 		}
 		return doc, a.scanner.Admit("", doc.Body, false)
 	}
-	if why := t.readOnly(row, have); why != "" {
+	if why := t.readOnly(row, have); why != "" && (t.Save == nil || req.Mode != model.Replace || !onlyRemoves(have.Body, doc.Body)) {
 		return doc, model.Errorf(model.Unsupported, op, "%s", why)
 	}
 	if req.Mode == model.Append {
@@ -145,41 +145,23 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	return doc, a.scanner.Admit(have.Body, doc.Body, cleans)
 }
 
-// Forget removes one row with what falls with it, or every row that the store's keys tie to
-// a subject. Removed counts the items that were there and are gone, fallen ones included.
+// Forget removes one row with what falls with it. Removed counts the items that were there and
+// are gone, fallen ones included.
 func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	const op = "forget"
 	var res model.ForgetResult
 	if err := req.CheckSelectors(); err != nil {
 		return res, err
 	}
+	if req.DataSubjectID != "" {
+		return res, model.NoCascade("")
+	}
 	if err := a.begin(ctx, op, true); err != nil {
 		return res, err
 	}
-	err := a.DB.Change(ctx, op, func(tx Tx) error {
-		res.Removed = 0
-		ids := []string{req.ID}
-		if req.DataSubjectID != "" {
-			if a.Config.Concerning == nil {
-				return model.Errorf(model.Unsupported, op, "this store keeps no data subject keys")
-			}
-			hits, err := a.hits(tx, []string{req.DataSubjectID})
-			if err != nil {
-				return err
-			}
-			ids = nil
-			for _, h := range hits {
-				ids = append(ids, h.ID)
-			}
-		}
-		for _, id := range ids {
-			n, err := a.drop(tx, id, req.IfMatch)
-			if err != nil {
-				return err
-			}
-			res.Removed += n
-		}
-		return nil
+	err := a.DB.Change(ctx, op, func(tx Tx) (err error) {
+		res.Removed, err = a.drop(tx, req.ID, req.IfMatch)
+		return err
 	})
 	return res, model.Wrap(op, err)
 }
@@ -246,4 +228,19 @@ func (a *store) falls(ctx context.Context, ids []string) ([]model.Fall, error) {
 		return nil
 	})
 	return out, model.Wrap(op, err)
+}
+
+// onlyRemoves reports whether a text is the old one with stretches taken out or replaced by the
+// mark of an erasure (model.Erased).
+func onlyRemoves(old, text string) bool {
+	pieces := strings.Split(text, model.Erased)
+	for i, p := range pieces {
+		at := strings.Index(old, p)
+		if at < 0 || i == 0 && at > 0 {
+			return false
+		}
+		old = old[at+len(p):]
+	}
+	last := pieces[len(pieces)-1]
+	return len(pieces) > 1 && (old == "" || last == "" || strings.HasSuffix(old, last)) || text == ""
 }

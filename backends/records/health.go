@@ -1,0 +1,58 @@
+package records
+
+import (
+	"context"
+
+	"memdesk/backends/internal/vitals"
+	"memdesk/model"
+)
+
+// Health reads one row of each table; what the kind watches is looked at in the background.
+func (a *store) Health(ctx context.Context) model.HealthStatus {
+	limit := vitals.Local
+	if a.Remote {
+		limit = vitals.Remote
+	}
+	return a.vitals.Check(ctx, limit, a.Clock.Now, a.look, a.deepProbe())
+}
+
+func (a *store) look(ctx context.Context) []model.HealthFinding {
+	err := a.DB.View(ctx, "health", func(tx Tx) error {
+		for i := range a.Tables {
+			t := &a.Tables[i]
+			var n int64
+			if _, err := tx.One(`SELECT count(*) FROM (SELECT 1 FROM `+t.From+t.where(true)+` LIMIT 1) x`, nil, &n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return vitals.Down(model.FindingUnreachable, vitals.Words(err, a.Location))
+}
+
+func (a *store) deepProbe() vitals.Probe {
+	if a.Observe == nil {
+		return nil
+	}
+	return func(ctx context.Context) []model.HealthFinding {
+		var found []model.HealthFinding
+		err := a.DB.View(ctx, "health", func(tx Tx) (err error) {
+			found, err = a.Observe(tx)
+			return err
+		})
+		if err != nil {
+			return vitals.Degraded(model.FindingUnread, "", vitals.Words(err, a.Location))
+		}
+		return found
+	}
+}
+
+func (a *store) close() error {
+	a.vitals.Close()
+	return a.DB.Close()
+}
+
+// Finding is a finding that leaves the store serving.
+func Finding(kind, ref, message string) model.HealthFinding {
+	return model.HealthFinding{Kind: kind, Ref: ref, Message: message, State: model.HealthDegraded}
+}

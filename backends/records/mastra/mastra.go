@@ -1,0 +1,233 @@
+// Package mastra opens the memory of Mastra's agents in a libSQL file: threads, messages, working memory and observations
+// (mastra.md). It never changes the schema; the owner's program goes on beside it.
+package mastra
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/records"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name of this kind in a configuration.
+const Kind = "mastra"
+
+// Config says which file to open and how.
+type Config struct {
+	Name     string
+	Path     string
+	ReadOnly bool
+	Clock    clock.Clock
+}
+
+// needed are the columns without which a file is not this kind (MA1).
+var needed = map[string][]string{
+	"mastra_threads":  {"id", "resourceId", "title", "metadata", "createdAt", "updatedAt"},
+	"mastra_messages": {"id", "thread_id", "content", "role", "type", "createdAt"},
+}
+
+// optional are tables that older files may lack.
+var optional = map[string][]string{
+	"mastra_resources": {"id", "workingMemory", "metadata", "createdAt", "updatedAt"},
+	"mastra_observational_memory": {"id", "lookupKey", "scope", "resourceId", "threadId", "activeObservations", "generationCount",
+		"isObserving", "isReflecting", "isBufferingObservation", "isBufferingReflection", "bufferedObservations", "bufferedObservationChunks", "createdAt", "updatedAt"},
+	"mastra_thread_state": {"threadId", "type", "value"},
+}
+
+// layout is what of the optional parts a file has.
+type layout struct {
+	owner, resources, observations, state bool // owner: messages carry resourceId
+}
+
+// Open opens the file. InvalidInput for one that holds no threads and messages of Mastra's; one
+// that lacks a column is open for reading, with the reason.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	f, err := litefile.Open(c.Path, c.ReadOnly)
+	if err != nil {
+		return model.Store{}, err
+	}
+	db := records.Lite{File: f}
+	var has layout
+	reason := f.ReadOnlyReason()
+	err = db.View(ctx, "open", func(tx records.Tx) error {
+		missing, err := records.Missing(tx, needed)
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			return model.Errorf(model.InvalidInput, "open", "%q is no memory of Mastra's: it lacks %s", f.Name, strings.Join(missing, ", "))
+		}
+		has, reason, err = look(tx, reason)
+		return err
+	})
+	if err != nil {
+		_ = f.Close() // the first error is the one that counts
+		return model.Store{}, f.Explain(err)
+	}
+	return records.New(records.Config{
+		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, Tables: has.tables(), ReadOnlyReason: reason, Clock: c.Clock,
+		Notes:      []string{"an agent that runs keeps working memory and recent messages in its own memory: it can write over a change made meanwhile"},
+		Concerning: has.concerning, Observe: has.observe,
+		Maintainer: litefile.Medium{
+			File: f, Items: []string{"mastra_threads", "mastra_messages", "mastra_resources", "mastra_observational_memory"},
+			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, Edited: editedRow,
+		},
+	}), nil
+}
+
+// look reads which optional tables there are. One that lacks a column makes the store
+// read-only (MA1).
+func look(tx records.Tx, reason string) (layout, string, error) {
+	var has layout
+	for table, columns := range optional {
+		have, err := records.Columns(tx, table)
+		if err != nil || len(have) == 0 {
+			if err != nil {
+				return has, reason, err
+			}
+			continue
+		}
+		missing, err := records.Missing(tx, map[string][]string{table: columns})
+		if err != nil {
+			return has, reason, err
+		}
+		if len(missing) > 0 {
+			if reason == "" {
+				reason = "the file's version is not known: it lacks " + strings.Join(missing, ", ")
+			}
+			continue
+		}
+		switch table {
+		case "mastra_resources":
+			has.resources = true
+		case "mastra_observational_memory":
+			has.observations = true
+		case "mastra_thread_state":
+			has.state = true
+		}
+	}
+	missing, err := records.Missing(tx, map[string][]string{"mastra_messages": {"resourceId"}})
+	has.owner = len(missing) == 0
+	return has, reason, err
+}
+
+// threadKey is the raw id of a thread's item; another item's ties no row.
+func threadKey(id string) string {
+	if raw, ok := strings.CutPrefix(id, "thread/"); ok {
+		if key, ok := records.Unescape(raw); ok {
+			return key
+		}
+	}
+	return "\x00"
+}
+
+// editedRow tells in which table, under which key, an item's row lies.
+func editedRow(id string) (table, column, key string) {
+	for prefix, t := range map[string]string{"thread/": "mastra_threads", "message/": "mastra_messages", "resource/": "mastra_resources", "observation/": "mastra_observational_memory"} {
+		if raw, ok := strings.CutPrefix(id, prefix); ok {
+			if key, ok := records.Unescape(raw); ok {
+				return t, "id", key
+			}
+		}
+	}
+	return "", "", ""
+}
+
+// concerning finds what is a resource's own: by resourceId, by the threads that are, and by the
+// lookup key of observations (MA8).
+func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
+	for _, s := range subjects {
+		for _, q := range l.owned() {
+			args := make([]any, strings.Count(q.sql, "?"))
+			for i := range args {
+				args[i] = s
+			}
+			err := tx.Each(q.sql, args, func(scan func(...any) error) error {
+				var key string
+				err := scan(&key)
+				yield(q.prefix+records.Escape(key), s, q.reason)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type ownedBy struct{ prefix, reason, sql string }
+
+func (l layout) owned() []ownedBy {
+	const mine = `(SELECT id FROM mastra_threads WHERE resourceId = ?)`
+	out := []ownedBy{{"thread/", "its resourceId", `SELECT id FROM mastra_threads WHERE resourceId = ?`}}
+	if l.owner {
+		out = append(out, ownedBy{"message/", "its resourceId", `SELECT id FROM mastra_messages WHERE resourceId = ?`},
+			ownedBy{"message/", "in a thread of the subject", `SELECT id FROM mastra_messages WHERE resourceId IS NULL AND thread_id IN ` + mine})
+	} else {
+		out = append(out, ownedBy{"message/", "in a thread of the subject", `SELECT id FROM mastra_messages WHERE thread_id IN ` + mine})
+	}
+	if l.resources {
+		out = append(out, ownedBy{"resource/", "its id", `SELECT id FROM mastra_resources WHERE id = ?`})
+	}
+	if l.observations {
+		out = append(out, ownedBy{"observation/", "its resourceId", `SELECT id FROM mastra_observational_memory WHERE resourceId = ? OR lookupKey = 'resource:' || ?`},
+			ownedBy{"observation/", "of a thread of the subject", `SELECT id FROM mastra_observational_memory WHERE threadId IN ` + mine})
+	}
+	return out
+}
+
+// observe says what the owner's own tools do not (MA7).
+func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
+	var out []model.HealthFinding
+	add := func(kind, ref, format string, args ...any) {
+		out = append(out, records.Finding(kind, ref, fmt.Sprintf(format, args...)))
+	}
+	type check struct {
+		sql string
+		say func(key, more string)
+	}
+	checks := []check{
+		{`SELECT id, thread_id FROM mastra_messages WHERE thread_id NOT IN (SELECT id FROM mastra_threads)`,
+			func(key, more string) {
+				add("orphan", "message/"+records.Escape(key), "the message's thread %.200q is gone", more)
+			}},
+		{`SELECT id, '' FROM mastra_messages WHERE NOT json_valid(content)`,
+			func(key, _ string) {
+				add("unreadable", "message/"+records.Escape(key), "the message's content is not JSON: the program cannot read it")
+			}},
+	}
+	if l.observations {
+		checks = append(checks,
+			check{`SELECT id, threadId FROM mastra_observational_memory WHERE threadId IS NOT NULL AND threadId NOT IN (SELECT id FROM mastra_threads)`,
+				func(key, more string) {
+					add("orphan", "observation/"+records.Escape(key), "the observations outlived their thread %.200q", more)
+				}},
+			check{`SELECT id, '' FROM mastra_observational_memory WHERE (isObserving <> 0 OR isReflecting <> 0) AND updatedAt < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')`,
+				func(key, _ string) {
+					add("stuck", "observation/"+records.Escape(key), "it is marked as being observed or reflected for more than an hour")
+				}})
+	}
+	if l.resources {
+		checks = append(checks, check{`SELECT id, '' FROM mastra_resources WHERE id NOT IN (SELECT resourceId FROM mastra_threads)`,
+			func(key, _ string) {
+				add("orphan", "resource/"+records.Escape(key), "working memory of a resource without a thread")
+			}})
+	}
+	for _, c := range checks {
+		err := tx.Each(c.sql+` ORDER BY 1`, nil, func(scan func(...any) error) error {
+			var key, more string
+			err := scan(&key, &more)
+			c.say(key, more)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,144 @@
+package mastra
+
+import (
+	"encoding/json"
+	"strings"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/records"
+	"memdesk/model"
+)
+
+// separator stands between the texts of a message's parts.
+const separator = "\n\n"
+
+// content is a message's content as this package reads it.
+type content struct {
+	types []string // of the parts, in order
+	texts []string // of the text parts
+	tools []string // every other part, as it stands
+	bad   bool     // it is no JSON object
+}
+
+func readContent(raw string) content {
+	var c content
+	o, err := jsonedit.Parse([]byte(raw))
+	if err != nil {
+		return content{bad: true}
+	}
+	_ = jsonedit.Elements(o.Raw("parts"), func(at jsonedit.Span) { // what is no array has no parts
+		part, err := jsonedit.Parse(at.In(o.Raw("parts")))
+		if err != nil {
+			return
+		}
+		kind, _ := part.Text("type")
+		c.types = append(c.types, kind)
+		if kind == "text" {
+			text, _ := part.Text("text")
+			c.texts = append(c.texts, text)
+		} else {
+			c.tools = append(c.tools, string(part.Line))
+		}
+	})
+	return c
+}
+
+func (l layout) messages() records.Table {
+	t := records.Table{
+		Tier:   model.TierSpec{Name: "message", Title: "what was said", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
+		Prefix: "message/", From: "mastra_messages m LEFT JOIN mastra_threads t ON t.id = m.thread_id", Key: "m.id", Scope: "t.resourceId", At: "m.createdAt",
+		Size: `CASE WHEN NOT json_valid(m.content) THEN length(CAST(m.content AS BLOB)) ELSE
+			(SELECT COALESCE(sum(length(CAST(json_extract(p.value, '$.text') AS BLOB))) + 2 * (count(*) - 1), 0) FROM json_each(m.content, '$.parts') p WHERE json_extract(p.value, '$.type') = 'text') END`,
+		Columns: []string{"m.content", "m.role", "m.type", "m.thread_id"},
+		Item: func(r records.Row) model.Item {
+			c := readContent(r.Text(0))
+			it := model.Item{Body: strings.Join(c.texts, separator), Meta: readOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,
+				"parts", strings.Join(c.types, ", "), "tool", strings.Join(c.tools, "\n"))}
+			if c.bad {
+				it.Body, it.Flags = r.Text(0), []model.Flag{model.FlagUnreadable}
+			}
+			return it
+		},
+		ReadOnly: func(r records.Row, _ model.Item) string {
+			switch c := readContent(r.Text(0)); {
+			case c.bad:
+				return "the message's content is not JSON: it can be forgotten, not edited"
+			case len(c.texts) == 0:
+				return "the message has no text, only tool calls and results, which are never rewritten"
+			case len(c.texts) > 1:
+				return "the message has several texts: whose line is whose cannot be told"
+			}
+			return ""
+		},
+		Save: saveMessage,
+		Drop: func(tx records.Tx, r records.Row) error {
+			_, err := tx.Exec(`DELETE FROM mastra_messages WHERE id = ?`, r.Key)
+			return err
+		},
+	}
+	if l.owner {
+		t.Scope = "COALESCE(m.resourceId, t.resourceId)"
+	}
+	return t
+}
+
+// saveMessage sets the text of the one text part, and the content string beside the parts where
+// there is one (MA4). A redaction of several texts keeps their number, so each text is its own.
+func saveMessage(tx records.Tx, c *records.Change) error {
+	old := readContent(c.Row.Text(0))
+	texts := []string{c.New.Body}
+	if len(old.texts) > 1 {
+		if texts = strings.Split(c.New.Body, separator); len(texts) != strings.Count(c.Old.Body, separator)+1 {
+			return model.Errorf(model.Unsupported, "retain", "the message has several texts: whose line is whose cannot be told")
+		}
+		texts = regroup(old.texts, texts)
+	}
+	o, err := jsonedit.Parse([]byte(c.Row.Text(0)))
+	if err != nil {
+		return model.Errorf(model.Unsupported, "retain", "the message's content is not JSON")
+	}
+	parts, n := o.Raw("parts"), 0
+	var out []byte
+	last := int32(0)
+	_ = jsonedit.Elements(parts, func(at jsonedit.Span) { // it was an array when it was read
+		part, err := jsonedit.Parse(at.In(parts))
+		if err != nil {
+			return
+		}
+		if kind, _ := part.Text("type"); kind != "text" {
+			return
+		}
+		part.Set(jsonedit.Quote(texts[n]), "text")
+		n++
+		out = append(append(out, parts[last:at.Start]...), part.Line...)
+		last = at.End
+	})
+	o.Set(append(out, parts[last:]...), "parts")
+	if _, isText := o.Text("content"); isText && o.Find("content") >= 0 {
+		o.Set(jsonedit.Quote(c.New.Body), "content")
+	}
+	c.Warnings = append(c.Warnings, "vectors of messages lie elsewhere and are stale until the program makes them anew")
+	return records.Updated(tx.Exec(`UPDATE mastra_messages SET content = ? WHERE id = ? AND content = ?`, string(o.Line), c.Row.Key, c.Row.Text(0)))
+}
+
+// regroup joins pieces so that each text has as many as it had.
+func regroup(old, pieces []string) []string {
+	out := make([]string, len(old))
+	for i, text := range old {
+		n := strings.Count(text, separator) + 1
+		out[i], pieces = strings.Join(pieces[:n], separator), pieces[n:]
+	}
+	return out
+}
+
+// metadata is the field's value as JSON; nil where it is empty.
+func metadata(meta []model.Field) (any, error) {
+	v := field(meta, "metadata")
+	if v == "" {
+		return nil, nil
+	}
+	if !json.Valid([]byte(v)) {
+		return nil, model.Errorf(model.InvalidInput, "retain", "the field metadata is not JSON")
+	}
+	return v, nil
+}

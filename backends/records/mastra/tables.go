@@ -1,0 +1,169 @@
+package mastra
+
+import (
+	"strings"
+
+	"memdesk/backends/records"
+	"memdesk/model"
+)
+
+// tables are the tiers (mastra.md, Items).
+func (l layout) tables() []records.Table {
+	out := []records.Table{l.threads(), l.messages()}
+	if l.resources {
+		out = append(out, resources())
+	}
+	if l.observations {
+		out = append(out, observations())
+	}
+	return out
+}
+
+// metaJSON reads a metadata column, which is JSONB, text or NULL (MA2).
+func metaJSON(column string) string {
+	return `CASE typeof(` + column + `) WHEN 'null' THEN '' WHEN 'blob' THEN CASE WHEN json_valid(` + column + `, 8) THEN json(` + column + `) ELSE '' END ELSE ` + column + ` END`
+}
+
+func (l layout) threads() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "thread", Title: "conversations: the title is the text", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
+		Prefix: "thread/", From: "mastra_threads m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
+		Size:    `length(CAST(m.title AS BLOB))`,
+		Columns: []string{"m.title", metaJSON("m.metadata"), "m.createdAt"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0)}, Meta: []model.Field{
+				{Name: "resourceId", Value: r.Scope, ReadOnly: true}, {Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
+		},
+		Save: func(tx records.Tx, c *records.Change) error {
+			return save(tx, c, "mastra_threads", "title")
+		},
+		Falls: l.underThread, Drop: l.dropThread,
+	}
+}
+
+// underThread names what goes with a thread: its messages and its observation records (MA6).
+func (l layout) underThread(tx records.Tx, r records.Row) ([]string, error) {
+	var out []string
+	collect := func(prefix, text string) error {
+		return tx.Each(text, []any{r.Key}, func(scan func(...any) error) error {
+			var key string
+			err := scan(&key)
+			out = append(out, prefix+records.Escape(key))
+			return err
+		})
+	}
+	if err := collect("message/", `SELECT id FROM mastra_messages WHERE thread_id = ? ORDER BY id`); err != nil {
+		return nil, err
+	}
+	if l.observations {
+		if err := collect("observation/", `SELECT id FROM mastra_observational_memory WHERE threadId = ? ORDER BY id`); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (l layout) dropThread(tx records.Tx, r records.Row) error {
+	from := []string{`mastra_messages WHERE thread_id = ?`}
+	if l.observations {
+		from = append(from, `mastra_observational_memory WHERE threadId = ?`)
+	}
+	if l.state {
+		from = append(from, `mastra_thread_state WHERE threadId = ?`)
+	}
+	for _, f := range append(from, `mastra_threads WHERE id = ?`) {
+		if _, err := tx.Exec(`DELETE FROM `+f, r.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func resources() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "working_memory", Title: "what an agent keeps in mind of a resource", KeyRule: model.KeyRequired, KeyHint: "the resource's id", Document: model.Structured, Owned: true},
+		Prefix: "resource/", From: "mastra_resources m", Key: "m.id", Scope: "m.id", At: "m.updatedAt",
+		Size:    `COALESCE(length(CAST(m.workingMemory AS BLOB)), 0)`,
+		Columns: []string{"m.workingMemory", metaJSON("m.metadata"), "m.createdAt"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
+		},
+		Save: func(tx records.Tx, c *records.Change) error { return save(tx, c, "mastra_resources", "workingMemory") },
+		Create: func(tx records.Tx, key string, doc model.Document, now string) ([]string, error) {
+			meta, err := metadata(doc.Meta)
+			if err != nil {
+				return nil, err
+			}
+			_, err = tx.Exec(`INSERT INTO mastra_resources (id, workingMemory, metadata, createdAt, updatedAt) VALUES (?, ?, jsonb(?), ?, ?)`, key, doc.Body, meta, now, now)
+			return nil, err
+		},
+		Drop: func(tx records.Tx, r records.Row) error {
+			_, err := tx.Exec(`DELETE FROM mastra_resources WHERE id = ?`, r.Key)
+			return err
+		},
+	}
+}
+
+func observations() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "observation", Title: "observations drawn from conversations", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
+		Prefix: "observation/", From: "mastra_observational_memory m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
+		Size: `length(CAST(m.activeObservations AS BLOB))`,
+		Columns: []string{"m.activeObservations", "m.scope", "m.threadId", "m.generationCount", "m.lookupKey", metaJSON("m.bufferedObservationChunks"), "m.bufferedObservations",
+			"m.isObserving OR m.isReflecting OR m.isBufferingObservation OR m.isBufferingReflection"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Meta: readOnly(
+				"scope", r.Text(1), "thread", r.Text(2), "generation", r.Text(3), "lookupKey", r.Text(4), "resourceId", r.Scope,
+				"buffered_chunks", r.Text(5), "buffered", r.Text(6))}
+		},
+		ReadOnly: func(r records.Row, _ model.Item) string {
+			if r.Text(7) != "0" {
+				return "the program is at work on this record: it would write over the change"
+			}
+			return ""
+		},
+		Save: func(tx records.Tx, c *records.Change) error {
+			c.Warnings = append(c.Warnings, "vectors of observations lie elsewhere and are stale until the program makes them anew")
+			return save(tx, c, "mastra_observational_memory", "activeObservations")
+		},
+		Drop: func(tx records.Tx, r records.Row) error {
+			_, err := tx.Exec(`DELETE FROM mastra_observational_memory WHERE id = ?`, r.Key)
+			return err
+		},
+	}
+}
+
+// readOnly makes fields that only the program writes, leaving out empty ones.
+func readOnly(pairs ...string) []model.Field {
+	var out []model.Field
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, model.Field{Name: pairs[i], Value: pairs[i+1], ReadOnly: true})
+		}
+	}
+	return out
+}
+
+// save writes a text and the metadata of a row that still holds what was seen (MA5).
+func save(tx records.Tx, c *records.Change, table, column string) error {
+	set, args := []string{column + ` = ?`, `updatedAt = ?`}, []any{c.New.Body, c.Now.Format("2006-01-02T15:04:05.000Z")}
+	was, is := field(c.Old.Meta, "metadata"), field(c.New.Meta, "metadata")
+	if was != is {
+		meta, err := metadata(c.New.Meta)
+		if err != nil {
+			return err
+		}
+		set, args = append(set, `metadata = jsonb(?)`), append(args, meta)
+	}
+	text := `UPDATE ` + table + ` SET ` + strings.Join(set, `, `) + ` WHERE id = ? AND COALESCE(` + column + `, '') = ?`
+	return records.Updated(tx.Exec(text, append(args, c.Row.Key, c.Old.Body)...))
+}
+
+func field(meta []model.Field, name string) string {
+	for _, f := range meta {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
