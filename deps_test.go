@@ -20,7 +20,6 @@ type layer struct {
 var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/gitlog", nil},
-	{"internal/sorting", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},
@@ -30,12 +29,12 @@ var layers = []layer{
 	{"internal/atomicfile", []string{"internal/atomicfile"}},
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},
-	{"quarantine", []string{"internal/safetext", "internal/sorting"}}, // the scanner, which backends use
+	{"quarantine", []string{"internal/safetext"}}, // the scanner, which backends use
 	{"audit", []string{"internal", "model", "quarantine", "backends"}},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"model"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
-	{"conflict/names", []string{"internal/sorting"}},
+	{"conflict/names", nil},
 	{"conflict/merge", nil},
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
 	{"gdpr/subject", []string{"internal", "model"}},
@@ -44,7 +43,7 @@ var layers = []layer{
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
-	{"backends/internal", []string{"internal/sorting", "model", "quarantine"}}, // what families share
+	{"backends/internal", []string{"model", "quarantine", "backends/internal"}}, // what families share
 	{"backends/seam", []string{"internal", "model", "quarantine", "backends/seam", "backends/internal"}},
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph", "backends/internal"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},

@@ -9,10 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/sorting"
 )
 
 // chunk is how much of a segment is read at a time.
@@ -62,7 +62,7 @@ func (l *Log) listParts() ([]part, error) {
 		_, inode := identity(info)
 		out = append(out, part{name: e.Name(), number: n, size: info.Size(), inode: inode, changed: changeTime(info)})
 	}
-	sorting.By(out, func(a, b part) int {
+	slices.SortStableFunc(out, func(a, b part) int {
 		if a.number < b.number {
 			return -1
 		}

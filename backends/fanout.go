@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -96,7 +95,7 @@ func Fuse(answers []Answer) []FusedHit {
 			hits = append(hits, FusedHit{Store: a.Store, Rank: i + 1, RecallSnippet: h})
 		}
 	}
-	sorting.By(hits, func(a, b FusedHit) int {
+	slices.SortStableFunc(hits, func(a, b FusedHit) int {
 		return cmp.Or(
 			cmp.Compare(1/float64(fuseK+b.Rank), 1/float64(fuseK+a.Rank)),
 			cmp.Compare(a.Store, b.Store),

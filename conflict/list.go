@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -126,7 +125,7 @@ func (l *list) copies(emit func(Copy) bool) (bool, error) {
 			all = append(all, p)
 		}
 	}
-	sorting.By(all, func(a, b paired) int {
+	slices.SortStableFunc(all, func(a, b paired) int {
 		if d := strings.Compare(a.key, b.key); d != 0 {
 			return d
 		}

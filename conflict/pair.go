@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"memdesk/conflict/names"
-	"memdesk/internal/sorting"
 )
 
 // maxChain bounds how many markers are cut from one name.
@@ -55,7 +54,7 @@ func (t *tree) pair(c candidate) []reading {
 		}
 		level = next[:min(len(next), 64)]
 	}
-	sorting.By(out, func(a, b reading) int { return len(b.baseID) - len(a.baseID) })
+	slices.SortStableFunc(out, func(a, b reading) int { return len(b.baseID) - len(a.baseID) })
 	return out
 }
 

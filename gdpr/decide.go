@@ -12,7 +12,6 @@ import (
 	"unicode"
 
 	"memdesk/gdpr/subject"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -416,6 +415,6 @@ func childrenFirst(steps []Step, children map[string][]string) []Step {
 		depth[id] = n
 		return n
 	}
-	sorting.By(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return down(a.ID, 0) - down(b.ID, 0) })
 	return steps
 }

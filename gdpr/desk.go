@@ -16,7 +16,6 @@ import (
 	"memdesk/gdpr/suppress"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -179,7 +178,7 @@ func (d *Desk) Get(id string) (Due, error) {
 	if err == nil {
 		p := key.Pseudonym(id)
 		all = slices.DeleteFunc(all, func(r Due) bool { return r.Pseudonym != p })
-		sorting.By(all, func(a, b Due) int {
+		slices.SortStableFunc(all, func(a, b Due) int {
 			if aw, bw := a.State == StateWithdrawn, b.State == StateWithdrawn; aw != bw {
 				if aw {
 					return 1
@@ -217,7 +216,7 @@ func (d *Desk) List() ([]Due, error) {
 		}
 		out = append(out, r.due(now))
 	}
-	sorting.By(out, func(a, b Due) int {
+	slices.SortStableFunc(out, func(a, b Due) int {
 		if a.Done() != b.Done() {
 			if a.Done() {
 				return 1

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"memdesk/gdpr/subject"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -52,7 +52,7 @@ func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]
 			}
 			q.falls[f.ID], going[f.ID] = f, true
 		}
-		sorting.By(q.found, byID)
+		slices.SortStableFunc(q.found, byID)
 		return nil
 	}
 }
@@ -131,7 +131,7 @@ func edgesFirst(steps []Step) []Step {
 		}
 		return 1
 	}
-	sorting.By(steps, func(a, b Step) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(steps, func(a, b Step) int { return rank(a) - rank(b) })
 	return steps
 }
 

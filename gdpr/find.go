@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"memdesk/gdpr/subject"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -120,7 +119,7 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	if err := q.quarantine(ctx); err != nil {
 		return nil, err
 	}
-	sorting.By(q.found, byID)
+	slices.SortStableFunc(q.found, byID)
 	q.problems = slices.DeleteFunc(q.problems, func(p string) bool { return linked(s, p) })
 	return q, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -115,7 +114,7 @@ func (n nameless) text(s string) string {
 		s = m.Redact(s, Erased)
 	}
 	spans := n.erased(s)
-	sorting.By(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(b.start, a.start) }) // from the end
 	at := len(s)
 	for _, p := range spans {
 		if p.end <= at {

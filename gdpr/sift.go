@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -32,7 +31,7 @@ func (q *search) sift(ctx context.Context, step func(int64)) error {
 			q.problems = append(q.problems, p)
 		}
 	}
-	sorting.By(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(s.found, func(a, b model.Item) int { return strings.Compare(a.ID, b.ID) })
 	for i, it := range s.found {
 		q.seen[it.ID] = true
 		id := it.ID

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"memdesk/internal/sorting"
 )
 
 // Scan returns upstream's verdict on a text: the first hit of the pipeline, later
@@ -290,7 +288,7 @@ func unexplained(news []Finding, old map[Finding]int) []Finding {
 // leftovers groups what was not found again by pattern, in a fixed order.
 func leftovers(old map[Finding]int) map[Verdict][]string {
 	keys := slices.Collect(maps.Keys(old))
-	sorting.By(keys, func(a, b Finding) int { return strings.Compare(a.Match, b.Match) })
+	slices.SortStableFunc(keys, func(a, b Finding) int { return strings.Compare(a.Match, b.Match) })
 	left := map[Verdict][]string{}
 	for _, k := range keys {
 		for n, v := old[k], k.Verdict(); n > 0 && len(left[v]) < maxLeftovers; n-- {

@@ -12,11 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -133,7 +133,7 @@ func (k *Keeper) List() (entries []Entry, damaged []string, err error) {
 			entries = append(entries, e)
 		}
 	}
-	sorting.By(entries, func(a, b Entry) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(b.ID, a.ID)) })
+	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Or(b.At.Compare(a.At), strings.Compare(b.ID, a.ID)) })
 	return entries, damaged, nil
 }
 

@@ -3,8 +3,8 @@ package hypergraph
 import (
 	"context"
 	"errors"
+	"slices"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -143,7 +143,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 			return nil, model.Errorf(model.Conflict, "forget", "decision %q hangs under %q, which is to go, and is not this person's: give it another parent first", n.ID, n.Decision.ParentID)
 		}
 	}
-	sorting.By(ids, func(x, y string) int { return depth(parent, y) - depth(parent, x) })
+	slices.SortStableFunc(ids, func(x, y string) int { return depth(parent, y) - depth(parent, x) })
 	return ids, nil
 }
 

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/snippet"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -218,7 +218,7 @@ func fuse(text, semantic SearchResult, limit int) SearchResult {
 	}
 	add(semantic.Hits, fuseSemantic)
 	add(text.Hits, fuseText)
-	sorting.By(fused, func(x, y *Hit) int {
+	slices.SortStableFunc(fused, func(x, y *Hit) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Node.ID, y.Node.ID))
 	})
 	out := SearchResult{

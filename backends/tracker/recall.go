@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/snippet"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -96,7 +95,7 @@ func (a *adapter) matches(ctx context.Context, v View, tier, query string) ([]ma
 			out = append(out, match{i, scoreBeside, beside})
 		}
 	}
-	sorting.By(out, func(x, y match) int {
+	slices.SortStableFunc(out, func(x, y match) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), v.Updated(y.at).Compare(v.Updated(x.at)), cmp.Compare(x.at, y.at))
 	})
 	return out, nil

@@ -6,11 +6,10 @@ package names
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
-
-	"memdesk/internal/sorting"
 )
 
 // Confidence says how far a find can be trusted (conflict-names.md, Confidence).
@@ -124,7 +123,7 @@ func Classify(name string, known Known) []Match {
 		name = norm.NFC.String(name)
 	}
 	out := classify(name, hints, known)
-	sorting.By(out, func(a, b Match) int { return rank(a.Confidence) - rank(b.Confidence) })
+	slices.SortStableFunc(out, func(a, b Match) int { return rank(a.Confidence) - rank(b.Confidence) })
 	return out
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -46,8 +45,8 @@ func Split(layers []Layer) (standing []Layer, clean Fold) {
 		}
 		standing = append(standing, l)
 	}
-	sorting.By(standing, func(a, b Layer) int { return rank(a.Verdict) - rank(b.Verdict) })
-	sorting.By(clean.Kinds, func(a, b KindCount) int { return cmp.Compare(b.N, a.N) })
+	slices.SortStableFunc(standing, func(a, b Layer) int { return rank(a.Verdict) - rank(b.Verdict) })
+	slices.SortStableFunc(clean.Kinds, func(a, b KindCount) int { return cmp.Compare(b.N, a.N) })
 	return standing, clean
 }
 

@@ -37,7 +37,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -380,7 +379,7 @@ func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first
 // merge orders hits and joins those that overlap, so that a redaction replaces
 // each place once. The strongest method of the joined stays.
 func merge(hits []Hit) []Hit {
-	sorting.By(hits, func(a, b Hit) int {
+	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Term, b.Term))
 	})
 	out := hits[:0]

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"unicode/utf16"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -304,7 +303,7 @@ func apart(known, more []Hit, from, limit int) []Hit {
 		}
 	}
 	if len(known) > n {
-		sorting.By(known, func(a, b Hit) int { return a.Start - b.Start })
+		slices.SortStableFunc(known, func(a, b Hit) int { return a.Start - b.Start })
 	}
 	return known
 }

@@ -5,9 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
-
-	"memdesk/internal/sorting"
 )
 
 // Kept is a text that was put aside.
@@ -38,7 +37,7 @@ func (f *Folder) Kept() ([]Kept, error) {
 			out = append(out, Kept{e.Name(), filepath.Join(dir, e.Name()), st.ModTime(), st.Size(), string(note)})
 		}
 	}
-	sorting.By(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
+	slices.SortStableFunc(out, func(a, b Kept) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Name, a.Name)) })
 	return out, nil
 }
 

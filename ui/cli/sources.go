@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/internal/clock"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 	"memdesk/quarantine/review"
 	"memdesk/ui/tui"
@@ -253,7 +253,7 @@ func (s *quarantineSource) Entry(ctx context.Context, store, id string) (tui.Qua
 		d.Fields = append(d.Fields, model.Field{Name: "hit " + strconv.Itoa(i+1),
 			Value: f.Category + " / " + f.Pattern + " at line " + strconv.Itoa(f.Line) + " column " + strconv.Itoa(f.Col)})
 	}
-	sorting.By(d.Spans, func(a, b tui.Span) int { return a.Start - b.Start })
+	slices.SortStableFunc(d.Spans, func(a, b tui.Span) int { return a.Start - b.Start })
 	return d, nil
 }
 

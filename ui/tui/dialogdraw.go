@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 )
 
 // render draws the question, the fields and the buttons; when the question has no
@@ -178,7 +177,7 @@ func (d *dialog) question(st *styles, width, room int) []string {
 		}
 		return 1
 	}
-	sorting.By(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
 	out = paragraphs(st, lines, width)
 	if d.rows = len(out); d.rows <= room {
 		d.above = 0

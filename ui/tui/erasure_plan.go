@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +15,6 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -276,7 +276,7 @@ func planRows(p *gdpr.Plan) []planRow {
 		for j := range at {
 			at[j] = j
 		}
-		sorting.By(at, func(x, y int) int {
+		slices.SortStableFunc(at, func(x, y int) int {
 			if c := strings.Compare(s.Steps[x].Layer, s.Steps[y].Layer); c != 0 {
 				return c
 			}

@@ -1,13 +1,13 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -134,7 +134,7 @@ func arrange(esc safetext.Escaper, answers []answered) []hitRow {
 	if len(held) == 0 {
 		return rows
 	}
-	sorting.By(held, func(a, b hitRow) int { return strings.Compare(a.store+a.hit.Source, b.store+b.hit.Source) })
+	slices.SortStableFunc(held, func(a, b hitRow) int { return strings.Compare(a.store+a.hit.Source, b.store+b.hit.Source) })
 	rows = append(rows, hitRow{heading: true, where: esc.Const("quarantined: agents do not get these")})
 	return append(rows, held...)
 }

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 )
 
 // place is a row of the wrapped text: a piece of the body by its offset, or the
@@ -230,7 +229,7 @@ func over(under, top []stretch) []stretch {
 		}
 	}
 	out = append(out, top...)
-	sorting.By(out, func(a, b stretch) int { return a.start - b.start })
+	slices.SortStableFunc(out, func(a, b stretch) int { return a.start - b.start })
 	return out
 }
 

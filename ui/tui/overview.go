@@ -9,7 +9,6 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -253,7 +252,7 @@ func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
 		order[t.Name] = i
 	}
 	counts = slices.Clone(counts)
-	sorting.By(counts, func(a, b model.TierCount) int {
+	slices.SortStableFunc(counts, func(a, b model.TierCount) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(order[a.Tier], order[b.Tier]), cmp.Compare(a.Tier, b.Tier))
 	})
 	scopes := map[string]bool{}

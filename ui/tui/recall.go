@@ -10,7 +10,6 @@ import (
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -152,7 +151,7 @@ func (p *recall) take(a answered) tea.Cmd {
 	place := func(a answered) int {
 		return slices.IndexFunc(members, func(m backends.Member) bool { return m.Name == a.answer.Store })
 	}
-	sorting.By(p.answers, func(a, b answered) int { return place(a) - place(b) })
+	slices.SortStableFunc(p.answers, func(a, b answered) int { return place(a) - place(b) })
 	p.waiting = slices.DeleteFunc(p.waiting, func(s string) bool { return s == a.answer.Store })
 	return p.rebuild()
 }

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/internal/sorting"
 )
 
 // treeOrders are the orders of the tree of stores, scopes and tiers, by their
@@ -42,7 +41,7 @@ func (o *overview) ordered(rows []tierRow, depth int) []tierRow {
 		last := len(groups) - 1
 		groups[last] = append(groups[last], r)
 	}
-	sorting.By(groups, func(a, b []tierRow) int {
+	slices.SortStableFunc(groups, func(a, b []tierRow) int {
 		switch o.order {
 		case 1:
 			return cmp.Compare(b[0].items, a[0].items)

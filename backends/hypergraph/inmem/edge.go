@@ -9,7 +9,6 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/internal/snippet"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -59,7 +58,7 @@ func edgeText(e hypergraph.Edge) string {
 }
 
 func sortMembers(ms []hypergraph.Membership) {
-	sorting.By(ms, func(a, b hypergraph.Membership) int {
+	slices.SortStableFunc(ms, func(a, b hypergraph.Membership) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), strings.Compare(a.NodeID, b.NodeID), strings.Compare(a.Role, b.Role))
 	})
 }

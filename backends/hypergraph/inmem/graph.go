@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -80,7 +79,7 @@ func (s *state) edgesOf(id string) []*edge {
 	for e := range s.memberOf[id] {
 		out = append(out, s.edges[e])
 	}
-	sorting.By(out, edgeByID)
+	slices.SortStableFunc(out, edgeByID)
 	return out
 }
 
@@ -129,7 +128,7 @@ func (s *state) edgesAmong(in map[string]bool) []hypergraph.Edge {
 			found = append(found, e)
 		}
 	}
-	sorting.By(found, edgeByID)
+	slices.SortStableFunc(found, edgeByID)
 	out := make([]hypergraph.Edge, len(found))
 	for i, e := range found {
 		out[i] = e.copyOut()

@@ -9,7 +9,6 @@ import (
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/backends/internal/snippet"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -48,7 +47,7 @@ func (b *best) add(r ranked) {
 
 func (b *best) result(score func(rank float64) float64) hypergraph.SearchResult {
 	if b.limit == 0 {
-		sorting.By(b.list, better)
+		slices.SortStableFunc(b.list, better)
 	}
 	out := hypergraph.SearchResult{Total: model.Count{N: b.total}}
 	for _, r := range b.list {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -127,6 +126,6 @@ func (s *Store) edgesAmong(q *query, ids []string) ([]hypergraph.Edge, error) {
 	c.add(`e.id IN (SELECT m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = ANY(`,
 		`) GROUP BY m.hyperedge_id HAVING count(DISTINCT m.node_id) >= 2)`, ids)
 	edges, err := s.selectEdges(q, c, ``)
-	sorting.By(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
 	return edges, err
 }

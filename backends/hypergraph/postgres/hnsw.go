@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
-	"memdesk/internal/sorting"
 )
 
 // pgvector indexes vectors of one dimension, of at most indexedDimensions. So every
@@ -202,7 +202,7 @@ func (s *Store) indexedNearest(q *query, vector []float32, c *conditions, limit 
 	if err != nil || len(found) < limit {
 		return res, false, err
 	}
-	sorting.By(found, func(a, b vectors.Scored[entry]) int {
+	slices.SortStableFunc(found, func(a, b vectors.Scored[entry]) int {
 		switch {
 		case a.Score > b.Score:
 			return -1

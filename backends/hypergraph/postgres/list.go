@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -289,7 +288,7 @@ func (s *Store) edgesByID(q *query, ids []string) ([]hypergraph.Edge, error) {
 	for i, id := range ids {
 		place[id] = i
 	}
-	sorting.By(edges, func(a, b hypergraph.Edge) int { return place[a.ID] - place[b.ID] })
+	slices.SortStableFunc(edges, func(a, b hypergraph.Edge) int { return place[a.ID] - place[b.ID] })
 	return edges, err
 }
 

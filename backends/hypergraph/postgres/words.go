@@ -1,10 +1,10 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"memdesk/backends/hypergraph/internal/words"
-	"memdesk/internal/sorting"
 )
 
 // What a tsvector can hold (the PostgreSQL manual, Limitations).
@@ -43,7 +43,7 @@ func lexemes(content, metadata string) (tsvector, bool) {
 	for w, at := range places {
 		v = append(v, lexeme{w, at})
 	}
-	sorting.By(v, func(a, b lexeme) int { return strings.Compare(a.word, b.word) })
+	slices.SortStableFunc(v, func(a, b lexeme) int { return strings.Compare(a.word, b.word) })
 	return v, whole
 }
 

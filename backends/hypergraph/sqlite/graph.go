@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -180,6 +179,6 @@ func (s *Store) edgesWithin(q *query, ids []string, reach map[string]bool) ([]hy
 	edges = slices.DeleteFunc(edges, func(e hypergraph.Edge) bool {
 		return slices.ContainsFunc(e.Members, func(m hypergraph.Membership) bool { return !reach[m.NodeID] })
 	})
-	sorting.By(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(edges, func(a, b hypergraph.Edge) int { return strings.Compare(a.ID, b.ID) })
 	return edges, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/words"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -121,7 +120,7 @@ func rankTexts(terms []string, docs []document) []scored {
 		}
 		found[i] = scored{rowid: d.rowid, score: weight}
 	}
-	sorting.By(found, func(x, y scored) int {
+	slices.SortStableFunc(found, func(x, y scored) int {
 		return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(y.rowid, x.rowid))
 	})
 	weights := make([]float64, len(found))

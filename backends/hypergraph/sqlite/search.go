@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/hypergraph"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -273,7 +273,7 @@ func relative(weights []float64) []float64 {
 // rankedWhole sorts here: the index would prepare a statement of its own for it.
 func (s search) rankedWhole(from string, args []any) (hypergraph.SearchResult, error) {
 	rows, err := s.weighNodes(s.q, `bm25(nodes_fts)`, from, args)
-	sorting.By(rows, func(a, b nodeRow) int {
+	slices.SortStableFunc(rows, func(a, b nodeRow) int {
 		return cmp.Or(cmp.Compare(a.weight, b.weight), cmp.Compare(b.rowid, a.rowid))
 	})
 	res := hypergraph.SearchResult{Total: model.Count{N: int64(len(rows))}}

@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/backends/internal/litefile"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -289,6 +289,6 @@ func (h *nearest) offer(x scored) {
 }
 
 func (h *nearest) best() []scored {
-	sorting.By(h.kept, closer)
+	slices.SortStableFunc(h.kept, closer)
 	return h.kept
 }

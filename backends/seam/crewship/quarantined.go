@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -46,7 +46,7 @@ func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 		}
 		out = append(out, rows...)
 	}
-	sorting.By(out, func(a, b model.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(out, func(a, b model.Quarantined) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
 }
 

@@ -3,12 +3,12 @@ package crewship
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -151,7 +151,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 			return nil, err
 		}
 	}
-	sorting.By(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	slices.SortStableFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
 	return snap, nil
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"memdesk/backends/internal/title"
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -90,7 +89,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		}
 		rows = append(rows, row{it.Header, int64(i)})
 	}
-	sorting.By(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
+	slices.SortStableFunc(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
 	return window(rows, req, problems)
 }
 

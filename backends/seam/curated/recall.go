@@ -3,10 +3,10 @@ package curated
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -57,7 +57,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		}
 	}
 	out.Total = int64(len(out.Hits))
-	sorting.By(out.Hits, func(a, b model.RecallSnippet) int { return cmp.Compare(b.Score, a.Score) })
+	slices.SortStableFunc(out.Hits, func(a, b model.RecallSnippet) int { return cmp.Compare(b.Score, a.Score) })
 	out.Hits = out.Hits[:min(len(out.Hits), model.ClampLimit(req.Limit))]
 	return out, nil
 }

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"memdesk/internal/sorting"
 )
 
 // Dot is the inner product of two vectors of one length. Eight sums side by side
@@ -132,7 +130,7 @@ func (b *Best[K]) Offer(key K, score float64) {
 
 // Sorted gives them, best first.
 func (b *Best[K]) Sorted() []Scored[K] {
-	sorting.By(b.kept, b.compare)
+	slices.SortStableFunc(b.kept, b.compare)
 	return b.kept
 }
 

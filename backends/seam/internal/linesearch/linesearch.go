@@ -5,11 +5,11 @@ package linesearch
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -123,7 +123,7 @@ func (r *Ranking) Add(id string, modified time.Time, lines []model.RecallSnippet
 }
 
 func (r *Ranking) rank() {
-	sorting.By(r.hits, func(a, b hit) int {
+	slices.SortStableFunc(r.hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.modified.Compare(a.modified),
 			strings.Compare(a.ID, b.ID), cmp.Compare(a.Line, b.Line))
 	})

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-
-	"memdesk/internal/sorting"
+	"slices"
 )
 
 var errNotJSON = errors.New("not one JSON value")
@@ -18,7 +17,7 @@ func cutMembers(data []byte, drop func(key string) bool) ([]byte, int, error) {
 	}
 	c := cutter{data: data, drop: drop}
 	c.value(c.space(0))
-	sorting.By(c.cuts, func(a, b [2]int) int { return a[0] - b[0] })
+	slices.SortStableFunc(c.cuts, func(a, b [2]int) int { return a[0] - b[0] })
 	var out []byte
 	done := 0
 	for _, cut := range c.cuts {

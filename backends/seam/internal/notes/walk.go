@@ -10,7 +10,6 @@ import (
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/internal/sorting"
 	"memdesk/model"
 )
 
@@ -132,7 +131,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	if err := w.directory(ctx, root, "."); err != nil {
 		return nil, err
 	}
-	sorting.By(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
+	slices.SortStableFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
 	if err := w.readHeads(ctx, root); err != nil {
 		return nil, err
 	}
