@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Kind is the class of a failure. A Kind is itself an error, so callers test
@@ -28,6 +29,11 @@ const (
 
 // Error names the kind.
 func (k Kind) Error() string { return string(k) }
+
+// Code is the kind as programs read it: NOT_FOUND (B4).
+func (k Kind) Code() string {
+	return strings.ToUpper(strings.ReplaceAll(string(k), " ", "_"))
+}
 
 // Retryable is the default for a kind (B5): the four that pass by themselves.
 func (k Kind) Retryable() bool {

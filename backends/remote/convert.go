@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"strings"
 	"time"
 
 	"memdesk/model"
@@ -110,18 +109,13 @@ func quarantinedIn(q quarantined) (model.Quarantined, error) {
 		SHA256: q.SHA256, At: timeIn(q.At), Bytes: q.Bytes, Body: body, Problem: q.Problem}, err
 }
 
-// code is a kind as it travels: NOT_FOUND (provider-contract.md B4).
-func code(k model.Kind) string {
-	return strings.ToUpper(strings.ReplaceAll(string(k), " ", "_"))
-}
-
 var kinds = []model.Kind{model.NotFound, model.AlreadyExists, model.InvalidInput, model.Locked, model.Timeout, model.Unavailable,
 	model.PermissionDenied, model.Internal, model.Conflict, model.RateLimited, model.Unsupported}
 
 // kindIn is the kind of a code, Internal for one that is not known.
 func kindIn(c string) model.Kind {
 	for _, k := range kinds {
-		if code(k) == c {
+		if k.Code() == c {
 			return k
 		}
 	}

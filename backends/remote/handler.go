@@ -214,7 +214,7 @@ func refuse(w http.ResponseWriter, status int, err error) {
 }
 
 func failureOf(err error) failure {
-	f := failure{Code: code(model.KindOf(err)), Message: err.Error(), Retryable: model.KindOf(err).Retryable(), Refused: model.IsRefusal(err)}
+	f := failure{Code: model.KindOf(err).Code(), Message: err.Error(), Retryable: model.KindOf(err).Retryable(), Refused: model.IsRefusal(err)}
 	var e *model.Error
 	if errors.As(err, &e) {
 		f.Retryable = e.Retryable

@@ -45,7 +45,8 @@ func (p Program) Run(ctx context.Context) int {
 	var mu sync.Mutex
 	out := &lines{mu: &mu, w: p.Stdout}
 	a := &app{Program: p, out: out, text: escaper(p.Env)}
-	a.errw = a.text.NewWriter(locked{&mu, p.Stderr})
+	a.errRaw = locked{&mu, p.Stderr}
+	a.errw = a.text.NewWriter(a.errRaw)
 	root := a.root()
 	root.SetArgs(p.Args)
 	root.SetIn(p.Stdin)
@@ -97,7 +98,8 @@ func escaper(env func(string) string) safetext.Escaper {
 type app struct {
 	Program
 	out     *lines
-	errw    io.Writer
+	errw    io.Writer // escapes
+	errRaw  io.Writer // for what is escaped already
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
@@ -117,13 +119,6 @@ type globalFlags struct {
 	noColor  bool
 	json     bool
 	timeout  time.Duration
-}
-
-// complain prints what ended the program, once, on standard error.
-func (a *app) complain(err error) {
-	if msg := err.Error(); msg != "" {
-		a.sayf("memdesk: %s", msg)
-	}
 }
 
 // sayf is talk: one escaped line on standard error.

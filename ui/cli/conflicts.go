@@ -64,7 +64,7 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 		}
 		t.add(err)
 		if err != nil {
-			a.sayf("%s: %v", m.Name, err)
+			a.failed(model.Ref{Store: m.Name}, err)
 		}
 	}
 	tab.flush()

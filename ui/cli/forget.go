@@ -121,7 +121,8 @@ func (a *app) forgetAll(ctx context.Context, refs []string, match model.Revision
 		}
 		t.add(err)
 		if err != nil {
-			a.sayf("%s: %v", text, err)
+			ref, _ := model.ParseRef(text)
+			a.failed(ref, err)
 		}
 	}
 	return t.result()

@@ -44,8 +44,8 @@ func (a *app) itemsCommand() *cobra.Command {
 					err = a.itemsOf(cmd.Context(), m.Store, f)
 				}
 				t.addAsked(err)
-				if err != nil && err.Error() != "" {
-					a.sayf("%s: %v", m.Name, err)
+				if err != nil {
+					a.failed(model.Ref{Store: m.Name}, err)
 				}
 			}
 			return t.result()

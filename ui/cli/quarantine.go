@@ -119,7 +119,7 @@ func (a *app) listQuarantine(ctx context.Context) error {
 		}
 		t.add(err)
 		if err != nil {
-			a.sayf("%s: %v", m.Name, err)
+			a.failed(model.Ref{Store: m.Name}, err)
 		}
 	}
 	tab.flush()

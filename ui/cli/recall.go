@@ -109,7 +109,7 @@ func (a *app) printAnswer(ans backends.Answer) error {
 	}
 	switch {
 	case ans.Err != nil:
-		a.sayf("%s: no answer: %v", ans.Store, ans.Err)
+		a.failed(model.Ref{Store: ans.Store}, ans.Err)
 	case ans.Result.Bounded:
 		a.sayf("%s: %s; %s", ans.Store, plural(int64(len(ans.Result.Hits)), "hit"), ans.Result.BoundNote)
 	case ans.Result.Total == model.TotalUnknown:

@@ -165,7 +165,7 @@ func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
 		}
 		t.add(err)
 		if err != nil {
-			a.sayf("%s: %v", m.Name, err)
+			a.failed(model.Ref{Store: m.Name}, err)
 		}
 	}
 	if spared > 0 {
@@ -190,7 +190,7 @@ func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
 		t.add(err)
 		if err != nil {
 			failed[c.ID] = err
-			a.sayf("%s: %v", model.Ref{Store: c.Store, ID: c.ID}.String(), err)
+			a.failed(model.Ref{Store: c.Store, ID: c.ID}, err)
 		}
 	}
 	if len(failed) == len(all) && len(all) == 1 {

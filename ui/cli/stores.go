@@ -261,8 +261,8 @@ func (a *app) tiersCommand() *cobra.Command {
 					err = a.tiersOf(cmd.Context(), m.Store, tab)
 				}
 				t.add(err)
-				if err != nil && err.Error() != "" {
-					a.sayf("%s: %v", m.Name, err)
+				if err != nil {
+					a.failed(model.Ref{Store: m.Name}, err)
 				}
 			}
 			tab.flush()

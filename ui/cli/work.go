@@ -50,8 +50,8 @@ func (a *app) workListCommand(use, short string, args cobra.PositionalArgs, view
 					err = a.workOf(cmd.Context(), m.Store, args, limit, view)
 				}
 				t.addAsked(err)
-				if err != nil && err.Error() != "" {
-					a.sayf("%s: %v", m.Name, err)
+				if err != nil {
+					a.failed(model.Ref{Store: m.Name}, err)
 				}
 			}
 			if asked == 0 {

@@ -1,0 +1,51 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// With --json an error is one object on standard error, with the kind by which a
+// program decides and the store that it is about.
+func TestErrorsAreObjects(t *testing.T) {
+	d := newDesk(t)
+	for name, tt := range map[string]struct {
+		args []string
+		code int
+		want map[string]any
+	}{
+		"no item":    {[]string{"show", "crewship:daily/1999-01-01.md"}, 4, map[string]any{"kind": "NOT_FOUND", "retryable": false, "store": "crewship"}},
+		"no store":   {[]string{"show", "nobody:x"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "nobody"}},
+		"no flag":    {[]string{"items", "--no-such-flag"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": nil}},
+		"unanswered": {[]string{"forget", "crewship:AGENT.md"}, 2, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": nil}},
+		"one of two": {[]string{"forget", "crewship:AGENT.md", "crewship:../\u202egone", "--yes"}, 3, map[string]any{"kind": "INVALID_INPUT", "retryable": false, "store": "crewship"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := d.run(append([]string{"--json"}, tt.args...)...).want(t, tt.code)
+			var found map[string]any
+			for line := range strings.Lines(r.err) {
+				var m map[string]any
+				if json.Unmarshal([]byte(line), &m) == nil && m["type"] == "error" {
+					found = m
+				}
+			}
+			if found["v"] != 1.0 || found["message"] == "" {
+				t.Fatalf("no error object on standard error:\n%s", r.err)
+			}
+			got := map[string]any{"kind": found["kind"], "retryable": found["retryable"], "store": found["store"]}
+			if !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			for line := range strings.Lines(r.out) {
+				if strings.Contains(line, `"type":"error"`) {
+					t.Errorf("an error on standard output: %s", line)
+				}
+			}
+		})
+	}
+	if r := d.run("show", "crewship:daily/1999-01-01.md"); strings.Contains(r.err, "{") || !strings.HasPrefix(r.err, "memdesk: ") {
+		t.Errorf("without --json: %s", r.err)
+	}
+}
