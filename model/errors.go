@@ -107,8 +107,12 @@ func KindOf(err error) Kind {
 // Unchanged reports whether err proves that nothing was changed. Any other
 // failure of a change leaves open whether it was made.
 func Unchanged(err error) bool {
-	if IsPartial(err) {
+	var un *Untouched
+	switch {
+	case IsPartial(err):
 		return false
+	case errors.As(err, &un):
+		return true
 	}
 	switch KindOf(err) {
 	case NotFound, AlreadyExists, InvalidInput, Locked, PermissionDenied, Conflict, RateLimited, Unsupported:
@@ -155,6 +159,19 @@ func IsRefusal(err error) bool {
 	var r *Refusal
 	return errors.As(err, &r)
 }
+
+// Untouched is a failure that came before anything was sent or done: a connection
+// that was refused, a program that is not there. Nothing has been changed, whatever
+// its kind says.
+type Untouched struct {
+	Err error
+}
+
+// Error gives the cause.
+func (u *Untouched) Error() string { return u.Err.Error() }
+
+// Unwrap gives the cause.
+func (u *Untouched) Unwrap() error { return u.Err }
 
 // Partial is a change of which a part was made and stays, and must not be made
 // again: a message that was added and not flushed.

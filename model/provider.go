@@ -136,6 +136,8 @@ type RecallSnippet struct {
 	Snippet string  // at most SnippetRunes characters of valid UTF-8 (R23)
 	Line    int     // 1-based, 0 when unknown (R24)
 	Score   float64 // 0..1, comparable within this store only (R24)
+	// Meta is what the store tells of the hit beside its text: session_id, resource_uri.
+	Meta []Field
 }
 
 // ForgetRequest selects what to remove: exactly one of ID and DataSubjectID.

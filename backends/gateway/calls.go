@@ -87,19 +87,20 @@ func (w *wire) item(raw json.RawMessage) (Result, bool) {
 	return r, strings.TrimSpace(r.Text) != ""
 }
 
-// message is one of the two of an add (G12). At is in milliseconds since 1970.
+// message is one of an add: of the two of a turn (G12), or the one that an operator
+// says. At is in milliseconds since 1970.
 type message struct {
 	sender, role, content string
 	at                    int64
 }
 
-// add stores one turn. It is sent once, whatever becomes of it (G13).
-func (w *wire) add(ctx context.Context, session string, turn [2]message) *failure {
+// add stores messages. It is sent once, whatever becomes of it (G13).
+func (w *wire) add(ctx context.Context, session string, turn []message) *failure {
 	_, bad := w.post(ctx, w.cfg.AddPath, w.addBody(session, turn))
 	return bad
 }
 
-func (w *wire) addBody(session string, turn [2]message) []pair {
+func (w *wire) addBody(session string, turn []message) []pair {
 	messages := make([][]pair, 0, len(turn))
 	for _, m := range turn {
 		messages = append(messages, []pair{{"sender_id", m.sender}, {"role", m.role}, {"timestamp", m.at}, {"content", m.content}})

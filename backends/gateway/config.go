@@ -144,24 +144,21 @@ func checkURL(base string) *ConfigError {
 		return wrong(key, "names no host")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return wrong(key, "must not have a query or a fragment")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		return wrong(key, "must be https beyond this machine: the user key travels in every request; without TLS there, give a tunnel on 127.0.0.1")
 	}
 	return nil
 }
 
-// checkScope is G3; nil is left out, empty is not.
+// checkScope is G3; nil is left out, empty is not. One that is named twice is named.
 func checkScope(scope []string) *ConfigError {
 	if scope != nil && len(scope) == 0 {
 		return wrong("scope", "must not be empty: give some of %s", strings.Join(Scopes, ", "))
 	}
-	seen := map[string]bool{}
 	for _, s := range scope {
 		if !slices.Contains(Scopes, s) {
 			return wrong("scope", "holds %q, which is unknown: there are %s", s, strings.Join(Scopes, ", "))
 		}
-		if seen[s] {
-			return wrong("scope", "holds %q twice", s)
-		}
-		seen[s] = true
 	}
 	return nil
 }
@@ -218,7 +215,13 @@ func (c Config) filled() Config {
 	c.SearchPath = cmp.Or(c.SearchPath, "/memories/search")
 	c.AddPath = cmp.Or(c.AddPath, "/memories/add")
 	c.FlushPath = cmp.Or(c.FlushPath, "/memories/flush")
-	if c.Scope == nil {
+	var scope []string
+	for _, s := range c.Scope { // a subset has each once
+		if !slices.Contains(scope, s) {
+			scope = append(scope, s)
+		}
+	}
+	if c.Scope = scope; scope == nil {
 		c.Scope = []string{"current_chat", "resources"}
 	}
 	if c.Clock == nil {
@@ -235,12 +238,8 @@ func (c Config) field(name string) string {
 	return name
 }
 
-// openly reports whether the key would cross a network unencrypted.
-func (c Config) openly() bool {
-	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Scheme != "http" {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+// loopback reports whether a host is this machine.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

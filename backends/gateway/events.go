@@ -75,8 +75,8 @@ func (j *journal) recalled(scope []string, n int) error {
 	return j.note(EventRecallSucceeded, model.Field{Name: "scope", Value: strings.Join(scope, ",")}, model.Field{Name: "result_count", Value: strconv.Itoa(n)})
 }
 
-func (j *journal) added(session string) error {
-	return j.note(EventAddSucceeded, model.Field{Name: "session_id", Value: "chat:" + session}, model.Field{Name: "message_count", Value: "2"})
+func (j *journal) added(session string, messages int) error {
+	return j.note(EventAddSucceeded, model.Field{Name: "session_id", Value: "chat:" + session}, model.Field{Name: "message_count", Value: strconv.Itoa(messages)})
 }
 
 func (j *journal) flushed(session string) error {

@@ -20,10 +20,6 @@ const Tier = "AGENT"
 // what the gateway holds, which is no cap of the tier.
 const contentCap = 64 << 10
 
-// acknowledgement is the assistant's half of a turn that an operator adds: the
-// call takes exactly two messages (G12).
-const acknowledgement = "Noted."
-
 // store is the backend behind every facet of one gateway.
 type store struct {
 	cfg Config
@@ -74,9 +70,6 @@ func (s *store) value() model.Store {
 	}
 	if s.cfg.ReadOnly {
 		out.ReadOnlyReason = "its configuration says read_only"
-	}
-	if s.cfg.openly() {
-		out.Notes = append(out.Notes, "the user key travels unencrypted: use https beyond this machine")
 	}
 	return out
 }
@@ -153,11 +146,24 @@ func (s *store) hits(found []Result, limit int) model.RecallResult {
 		if len(out.Hits) == limit {
 			continue
 		}
-		out.Hits = append(out.Hits, model.RecallSnippet{ID: handle(r.ID), Source: label, Snippet: firstRunes(r.Text, model.SnippetRunes), Score: r.Score})
+		out.Hits = append(out.Hits, model.RecallSnippet{ID: handle(r.ID), Source: label, Snippet: firstRunes(r.Text, model.SnippetRunes), Score: r.Score, Meta: metaOf(r)})
 	}
 	if len(found) == s.cfg.TopK {
 		out.Bounded = true
 		out.BoundNote = fmt.Sprintf("the gateway was asked for its best %d (top_k); there may be more", s.cfg.TopK)
+	}
+	return out
+}
+
+// metaOf is what the gateway tells of a result beside its text (G8). A place in a
+// file system is left out (R15).
+func metaOf(r Result) []model.Field {
+	var out []model.Field
+	for _, f := range []model.Field{{Name: "session_id", Value: r.SessionID}, {Name: "source_scope", Value: r.SourceScope}, {Name: "resource_uri", Value: r.ResourceURI}} {
+		if f.Value = handle(f.Value); f.Value != "" {
+			f.ReadOnly = true
+			out = append(out, f)
+		}
 	}
 	return out
 }
@@ -193,8 +199,8 @@ func unknownTier(op, tier string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q; a gateway has %s only", tier, Tier)
 }
 
-// Retain adds the content as one turn and flushes it, each exactly once (G13,
-// G14). A failed add is not repeated: after a timeout it may have been stored. A
+// Retain adds the content as the user's message, the only one that was said, and
+// flushes it, each exactly once (G13, G14). A failed add is not repeated: after a timeout it may have been stored. A
 // failed flush is a model.Partial. The flush is not cut off by a context that
 // ends after the add: half a turn would stay behind.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
@@ -204,11 +210,7 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err := s.checkRetain(req); err != nil {
 		return model.RetainResult{}, err
 	}
-	asked := s.stamp(s.cfg.Clock.Now())
-	err := s.persist(ctx, s.cfg.Session, [2]message{
-		{s.cfg.SenderID, "user", req.Content, asked},
-		{Assistant, "assistant", acknowledgement, s.stamp(s.cfg.Clock.Now())},
-	})
+	err := s.persist(ctx, s.cfg.Session, []message{{s.cfg.SenderID, "user", req.Content, s.stamp(s.cfg.Clock.Now())}})
 	res := model.RetainResult{Bytes: int64(len(req.Content)), Warnings: []string{
 		"the gateway decides by itself what it extracts and keeps; it cannot be read back or removed from here"}}
 	if err == nil {
@@ -241,8 +243,11 @@ func (e *persistError) orPartial(done model.RetainResult) error {
 		if !certain(e.add) {
 			note = "it may have been stored; it is not sent again: search before you repeat it"
 		}
-		kind := e.add.kind()
-		return errors.Join(&model.Error{Op: "retain", Kind: kind, Err: fmt.Errorf("add: %w; %s", e.add, note)}, e.event)
+		var cause error = fmt.Errorf("add: %w; %s", e.add, note)
+		if certain(e.add) {
+			cause = &model.Untouched{Err: cause}
+		}
+		return errors.Join(&model.Error{Op: "retain", Kind: e.add.kind(), Err: cause}, e.event)
 	}
 	cause := e.event
 	kind := model.Internal
@@ -253,18 +258,18 @@ func (e *persistError) orPartial(done model.RetainResult) error {
 	return &model.Error{Op: "retain", Kind: kind, Err: &model.Partial{Retained: done, Err: cause}}
 }
 
-// certain reports whether a failed add stored nothing: only a refusal by status
-// in the 400s says so.
+// certain reports whether a failed add stored nothing: it was not sent, or it was
+// refused by a status in the 400s.
 func certain(f *failure) bool {
-	return f.Status >= 300 && f.Status < 500 && f.Status != 408
+	return f.Unsent || f.Status >= 300 && f.Status < 500 && f.Status != 408
 }
 
 // persist adds and flushes, each once, with their events.
-func (s *store) persist(ctx context.Context, session string, turn [2]message) *persistError {
+func (s *store) persist(ctx context.Context, session string, turn []message) *persistError {
 	if bad := s.add(ctx, session, turn); bad != nil {
 		return &persistError{add: bad, event: s.failed(EventAddFailed, "add", bad)}
 	}
-	event := s.added(session)
+	event := s.added(session, len(turn))
 	// The flush has its own limit, Timeout.
 	bad := s.flush(context.WithoutCancel(ctx), session)
 	if bad != nil {

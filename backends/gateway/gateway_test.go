@@ -309,10 +309,60 @@ func TestOpenChecksEverything(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	open := good
-	open.BaseURL = "http://gateway.internal"
-	if notes := strings.Join(opened(t, open).Notes, "\n"); !strings.Contains(notes, "unencrypted") {
-		t.Errorf("notes %q", notes)
+	for _, url := range []string{"http://127.0.0.1:1", "http://[::1]:1", "http://localhost", "https://gateway.internal"} {
+		cfg := good
+		cfg.BaseURL = url
+		opened(t, cfg)
+	}
+}
+
+// TestTheKeyCrossesNoNetworkInClear: http is for this machine only.
+func TestTheKeyCrossesNoNetworkInClear(t *testing.T) {
+	for _, url := range []string{"http://gateway.internal", "http://10.0.0.1:80", "http://localhost.example.org", "HTTP://gateway.internal"} {
+		cfg := gateway.Config{BaseURL: url, UserID: "u", UserKey: model.NewSecret(userKey)}
+		if _, err := gateway.Open(t.Context(), cfg); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "https") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+// TestAHitKeepsWhatTheGatewayTells: the documented fields beside the text, but no
+// place on a disk.
+func TestAHitKeepsWhatTheGatewayTells(t *testing.T) {
+	s := newServer(t)
+	s.text("/memories/search", `{"results":[{"id":"m1","session_id":"chat:9","text":"tea","source_scope":"resources","resource_uri":"wiki://tea","raw":{"x":1}},
+		{"id":"m2","text":"rye","resource_uri":"file:///home/ana/rye.md"}]}`)
+	res, err := recall(t, opened(t, gateway.Config{BaseURL: s.URL, UserID: "u", UserKey: model.NewSecret(userKey)}), "tea")
+	noErr(t, err)
+	want := []model.Field{{Name: "session_id", Value: "chat:9", ReadOnly: true}, {Name: "source_scope", Value: "resources", ReadOnly: true}, {Name: "resource_uri", Value: "wiki://tea", ReadOnly: true}}
+	if len(res.Hits) != 2 || !slices.Equal(res.Hits[0].Meta, want) || len(res.Hits[1].Meta) != 0 {
+		t.Errorf("hits %+v", res.Hits)
+	}
+}
+
+// TestARefusedConnectionIsDefinite: what was never sent was never stored, and a second
+// mention of a scope is the same scope.
+func TestARefusedConnectionIsDefinite(t *testing.T) {
+	s := newServer(t)
+	cfg := gateway.Config{BaseURL: s.URL, UserID: "u", UserKey: model.NewSecret(userKey), Scope: []string{"resources", "resources", "current_chat"}}
+	store := opened(t, cfg)
+	_, err := recall(t, store, "tea")
+	noErr(t, err)
+	if got := s.last(); !strings.Contains(got, `"scope":["resources","current_chat"]`) {
+		t.Errorf("sent %s", got)
+	}
+	_, err = retain(t, store, "Ana likes tea.")
+	noErr(t, err)
+	s.mu.Lock()
+	added := s.calls[len(s.calls)-2].body
+	s.mu.Unlock()
+	if strings.Count(added, `"role"`) != 1 || strings.Contains(added, "assistant") {
+		t.Errorf("the add holds a message that nobody said: %s", added)
+	}
+	s.Close()
+	_, err = retain(t, store, "Ana likes tea.")
+	if !errors.Is(err, model.Unavailable) || !model.Unchanged(err) || strings.Contains(err.Error(), "may have been stored") {
+		t.Errorf("a refused connection: %v", err)
 	}
 }
 

@@ -179,7 +179,7 @@ func (t *Turn) Persist(ctx context.Context, end End, answer string) error {
 	if g == nil {
 		return nil
 	}
-	bad := g.persist(ctx, t.session, [2]message{
+	bad := g.persist(ctx, t.session, []message{
 		{g.cfg.SenderID, "user", t.prompt, t.asked},
 		{Assistant, "assistant", answer, g.stamp(g.cfg.Clock.Now())},
 	})

@@ -41,6 +41,7 @@ type failure struct {
 	Category Category
 	Status   int    // with CategoryHTTPStatus
 	Detail   string // our own words
+	Unsent   bool   // no connection was made: the gateway got nothing
 }
 
 func (f *failure) Error() string {
@@ -205,7 +206,15 @@ func (w *wire) broken(ctx context.Context, err error) *failure {
 	case ctx.Err() != nil, errors.As(err, &ne) && ne.Timeout():
 		return &failure{Category: CategoryTimeout, Detail: fmt.Sprintf("the gateway did not answer within %s", w.cfg.Timeout)}
 	}
-	return &failure{Category: CategoryConnection, Detail: "no answer from the gateway: " + network(err)}
+	return &failure{Category: CategoryConnection, Detail: "no answer from the gateway: " + network(err), Unsent: unsent(err)}
+}
+
+// unsent reports whether an error came before the first byte of a request: while
+// dialling, or in the TLS handshake.
+func unsent(err error) bool {
+	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &cert)
 }
 
 // network says in our own words what is wrong with a connection.

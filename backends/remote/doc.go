@@ -146,6 +146,7 @@ type hit struct {
 	Snippet string  `json:"snippet"`
 	Line    int     `json:"line,omitempty"`
 	Score   float64 `json:"score"`
+	Meta    []field `json:"meta,omitempty"`
 }
 
 type forgetRequest struct {

@@ -57,6 +57,9 @@ func Adapt(c Config) model.Store {
 	if c.ReadOnly && c.ReadOnlyReason == "" {
 		c.ReadOnlyReason = "the store was opened for reading only"
 	}
+	if c.ReadOnly {
+		c.Capabilities = c.Capabilities.reading()
+	}
 	a := &adapter{Config: c, scanner: verdicts.New()}
 	a.specs = a.tierSpecs()
 	s := model.Store{
@@ -72,6 +75,7 @@ func Adapt(c Config) model.Store {
 		}, c.Deviations...),
 		Notes:    slices.Clone(c.Notes),
 		Features: c.Capabilities.Features(),
+		Limits:   map[string]int{"maxConcurrency": c.Capabilities.MaxConcurrency},
 		Provider: a,
 		Browser:  a,
 		Names:    a,

@@ -21,6 +21,11 @@ var (
 	PresetStub  = Capabilities{Search: true, Query: true, ListReady: true}
 )
 
+// reading are the capabilities of a store that is open for reading only.
+func (c Capabilities) reading() Capabilities {
+	return Capabilities{Search: c.Search, Query: c.Query, ListReady: c.ListReady, MaxConcurrency: c.MaxConcurrency}
+}
+
 // Features are the flags by their published names.
 func (c Capabilities) Features() map[string]bool {
 	return map[string]bool{

@@ -68,8 +68,12 @@ func (a *app) ask(ctx context.Context, s *session, req model.RecallRequest) []ba
 func (a *app) printHits(hits []backends.FusedHit) error {
 	for _, h := range hits {
 		if a.flags.json {
+			meta := map[string]string{}
+			for _, f := range h.Meta {
+				meta[f.Name] = f.Value
+			}
 			err := a.emit("hit", row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
-				"line": h.Line, "score": h.Score, "rank": h.Rank})
+				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": meta})
 			if err != nil {
 				return err
 			}
@@ -80,6 +84,9 @@ func (a *app) printHits(hits []backends.FusedHit) error {
 			where = a.text.Sprintf("%s:%d", where, h.Line).String()
 		}
 		a.linef("%s  %.2f", where, h.Score)
+		for _, f := range h.Meta {
+			a.linef("    %s: %s", f.Name, f.Value)
+		}
 		for _, line := range strings.Split(strings.TrimRight(h.Snippet, "\n"), "\n") {
 			a.linef("    %s", line)
 		}

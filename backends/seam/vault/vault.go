@@ -62,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	store, err := notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
-		Notes: append(at.notes, d.note(ctx)...), Status: d.status,
+		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: d.status,
 		Outside: notes.AgentMPlaces(cfg.Env), Index: index,
 	})
 	return store, err

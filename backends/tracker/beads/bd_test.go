@@ -290,3 +290,21 @@ func TestTheLabelIsTheTruth(t *testing.T) {
 		t.Errorf("ready: %q", ids)
 	}
 }
+
+// TestDeclaredOfAReader: a store that is open for reading declares no change (B7, B8).
+func TestDeclaredOfAReader(t *testing.T) {
+	for name, readOnly := range map[string]bool{"writable": false, "stub": true} {
+		_, dir := repo(t, map[string]string{"issues.jsonl": ""})
+		s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir, ReadOnly: readOnly})
+		must(t, err)
+		can := s.Capabilities()
+		for _, c := range []string{"canCreate", "canUpdate", "canDelete", "canClose", "canManageDependencies", "canManageLabels"} {
+			if can[c] == readOnly {
+				t.Errorf("%s: %s is %v", name, c, can[c])
+			}
+		}
+		if !can["canSearch"] || !can["canQuery"] || !can["canListReady"] || s.Limits["maxConcurrency"] != 1 {
+			t.Errorf("%s: %v, %v", name, can, s.Limits)
+		}
+	}
+}

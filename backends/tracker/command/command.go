@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -71,7 +72,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (p *Program) Find() (string, error) {
 	path, err := exec.LookPath(p.Name)
 	if err != nil {
-		return "", model.Errorf(model.Unavailable, "open", "the command %q is not there: %s", base(p.Name), p.Install)
+		return "", model.E(model.Unavailable, "open", &model.Untouched{Err: fmt.Errorf("the command %q is not there: %s", base(p.Name), p.Install)})
 	}
 	return path, nil
 }
@@ -172,7 +173,7 @@ func (p *Program) once(ctx context.Context, op string, args []string) ([]byte, e
 	case ctx.Err() != nil:
 		return nil, model.Errorf(model.Timeout, op, "%s did not answer in time and was stopped; whether it changed something is unknown", base(p.Name))
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
-		return nil, model.Errorf(model.Unavailable, op, "the command %q cannot be run: %s", base(p.Name), p.Install)
+		return nil, model.E(model.Unavailable, op, &model.Untouched{Err: fmt.Errorf("the command %q cannot be run: %s", base(p.Name), p.Install)})
 	case err != nil:
 		return nil, p.failure(op, err, complaint.buf.String(), out.buf.String())
 	}
