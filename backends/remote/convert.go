@@ -88,7 +88,9 @@ func pageIn(p page) model.Page {
 		Total: model.Count{N: p.Total.N, AtLeast: p.Total.AtLeast, Unknown: p.Total.Unknown}, Problems: p.Problems}
 }
 
-func hitOut(h model.RecallSnippet) hit { return hit{id(h.ID), h.Source, h.Snippet, h.Line, h.Score, mapped(h.Meta, fieldOut)} }
+func hitOut(h model.RecallSnippet) hit {
+	return hit{id(h.ID), h.Source, h.Snippet, h.Line, h.Score, mapped(h.Meta, fieldOut)}
+}
 
 func recallOut(r model.RecallResult) recallResult {
 	out := recallResult{Hits: mapped(r.Hits, hitOut), Quarantined: r.Quarantined, Bounded: r.Bounded, BoundNote: r.BoundNote}
