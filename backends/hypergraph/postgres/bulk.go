@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
@@ -48,7 +50,7 @@ func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 	now := s.clock.Now()
 	columns := []string{"workspace", "id", "type", "subtype", "tier", "confidence", "subject_id", "created_at", "updated_at",
 		"provenance", "metadata", "content", "words", "words_whole"}
-	_, err := q.tx.copyFrom(q.ctx, copyInto("nodes", columns), &copySource{rows: len(nodes), width: len(columns), add: func(b copyRow, i int) copyRow {
+	_, err := q.tx.CopyFrom(q.ctx, pgx.Identifier{schemaName, "nodes"}, columns, pgx.CopyFromSlice(len(nodes), func(i int) ([]any, error) {
 		n := nodes[i]
 		if n.CreatedAt.IsZero() {
 			n.CreatedAt = now
@@ -57,10 +59,9 @@ func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 			n.UpdatedAt = n.CreatedAt
 		}
 		words, whole := lexemes(n.Content, n.Metadata)
-		b = b.text(s.workspace).text(n.ID).text(n.Type).text(n.Subtype).text(n.Tier).float8(n.Confidence).text(n.SubjectID)
-		b = b.int8(n.CreatedAt.UnixNano()).int8(n.UpdatedAt.UnixNano())
-		return b.text(n.Provenance).text(n.Metadata).text(n.Content).tsvector(words).bool(whole)
-	}})
+		return []any{s.workspace, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
+			n.Provenance, n.Metadata, n.Content, words, whole}, nil
+	}))
 	if err != nil {
 		return q.failed(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"net"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/puddle/v2"
 
 	"memdesk/model"
 )
@@ -32,9 +32,9 @@ func worded(op string, err error) error {
 		return model.Errorf(model.Timeout, op, "cancelled")
 	case errors.Is(err, context.DeadlineExceeded):
 		return model.Errorf(model.Timeout, op, "deadline exceeded")
-	case errors.Is(err, errRolledBack):
+	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return model.Errorf(model.Internal, op, "the server rolled the transaction back instead of committing it: nothing was changed")
-	case errors.Is(err, puddle.ErrClosedPool):
+	case err.Error() == "closed pool":
 		return model.Errorf(model.Unavailable, op, "the store is closed")
 	case unreachable(err):
 		return model.Errorf(model.Unavailable, op, "%s", unreachableWords(err))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/model"
 )
 
@@ -89,7 +91,7 @@ func (s *Store) migration(ctx context.Context, op string, fn func(*query) error)
 		s.outdated = why
 		s.mu.Unlock()
 	}()
-	return s.transactionAt(ctx, op, readCommitted, fn)
+	return s.transactionAt(ctx, op, pgx.ReadCommitted, fn)
 }
 
 // migrateStep takes one step towards a version and reports whether none is left.

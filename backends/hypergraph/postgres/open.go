@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -9,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -45,6 +44,8 @@ const (
 	connectTimeout = 5 * time.Second
 	idleTime       = 5 * time.Minute
 	lifeTime       = time.Hour
+	endPatience    = 30 * time.Second // of a commit or rollback that has begun
+	hangUpPatience = 5 * time.Second
 )
 
 // Open connects and looks at the schema, changing nothing. Errors are InvalidInput
@@ -83,7 +84,7 @@ func Create(ctx context.Context, cfg Config) (*Store, error) {
 // connect makes the pool and its first connection.
 func connect(ctx context.Context, cfg Config) (*Store, error) {
 	const op = "open"
-	d, most, err := dialConfig(cfg)
+	p, err := poolConfig(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -96,52 +97,21 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err := plainText(op, "the workspace", cfg.Workspace); err != nil {
 		return nil, err
 	}
-	pool, err := newPool(d, cfg.MinConns, most, func(ctx context.Context, c *conn) error {
-		_, err := c.exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'`)
-		return err
-	})
+	pool, err := pgxpool.NewWithConfig(context.Background(), p)
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(d.Config, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
 	s.ops = ops{s: s}
-	if err := pool.use(ctx, func(*conn) error { return nil }); err != nil {
-		pool.close()
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
 		return nil, worded(op, err)
 	}
 	return s, nil
 }
 
-// dialConfig reads how to connect, and the most connections at once.
-func dialConfig(cfg Config) (d dialing, most int, err error) {
-	const op = "open"
-	if strings.TrimSpace(cfg.DSN.Reveal()) == "" {
-		return d, 0, model.Errorf(model.InvalidInput, op, "the connection string is empty: give postgres://user@host/database, or keywords such as host=… dbname=…")
-	}
-	d, err = parseDSN(cfg.DSN.Reveal())
-	if err != nil { // the text of the error repeats the string, and may name a password
-		return d, 0, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")
-	}
-	most = cmp.Or(cfg.MaxConns, DefaultMaxConns)
-	if most < 0 || most > MaxConns || cfg.MinConns < 0 || cfg.MinConns > most {
-		return d, 0, model.Errorf(model.InvalidInput, op, "max_conns goes from 1 to %d, min_conns from 0 to max_conns", MaxConns)
-	}
-	if d.ConnectTimeout == 0 {
-		d.ConnectTimeout = connectTimeout
-	}
-	if d.RuntimeParams["application_name"] == "" {
-		d.RuntimeParams["application_name"] = "memdesk"
-	}
-	// A caller that leaves ends the statement on the server too, and keeps the
-	// connection.
-	d.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
-		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}
-	}
-	return d, most, nil
-}
-
 // location is the address for people.
-func location(c *pgconn.Config, workspace string) string {
+func location(c *pgx.ConnConfig, workspace string) string {
 	where := c.Host
 	if !strings.HasPrefix(c.Host, "/") {
 		where = net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))

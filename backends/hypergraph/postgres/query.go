@@ -6,16 +6,11 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
-
-// runner is a pool, a connection or a transaction.
-type runner interface {
-	// use gives fn a connection to itself until it returns. The error is fn's, or says
-	// why there is no connection.
-	use(ctx context.Context, fn func(*conn) error) error
-}
 
 // query runs statements, on their own or inside one transaction.
 type query struct {
@@ -30,7 +25,7 @@ type query struct {
 	broken error
 	// held are the nodes that this transaction has locked and not changed since.
 	held map[string]hypergraph.Node
-	tx   *tx
+	tx   pgx.Tx
 	// after runs when the transaction is committed.
 	after []func()
 }
@@ -40,12 +35,8 @@ func (q *query) exec(text string, args ...any) (int64, error) {
 	if q.broken != nil {
 		return 0, q.broken
 	}
-	var n int64
-	err := q.on.use(q.ctx, func(c *conn) (err error) {
-		n, err = c.exec(q.ctx, text, args...)
-		return err
-	})
-	return n, q.failed(err)
+	tag, err := q.on.Exec(q.ctx, text, args...)
+	return tag.RowsAffected(), q.failed(err)
 }
 
 // each hands every row to fn.
@@ -53,17 +44,23 @@ func (q *query) each(text string, args []any, fn func(scan func(...any) error) e
 	if q.broken != nil {
 		return q.broken
 	}
-	var own error // of fn, which breaks no transaction
-	err := q.on.use(q.ctx, func(c *conn) error {
-		return c.each(q.ctx, text, args, func(scan func(...any) error) error {
-			own = fn(scan)
-			return own
-		})
-	})
-	if own != nil {
-		return worded(q.op, own)
+	rows, err := q.on.Query(q.ctx, text, args...)
+	if err != nil {
+		return q.failed(err)
 	}
-	return q.failed(err)
+	defer rows.Close() // what follows an error of fn is read and dropped
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil { // fn's own error breaks no transaction
+			return worded(q.op, err)
+		}
+	}
+	return q.failed(rows.Err())
+}
+
+// eachPlanned is each with a plan for these arguments, not for arguments in general:
+// how rare the words are decides it. It is one round trip, prepared or not.
+func (q *query) eachPlanned(text string, args []any, fn func(scan func(...any) error) error) error {
+	return q.each(text, append([]any{pgx.QueryExecModeExec}, args...), fn)
 }
 
 // one scans the first row into dest and reports whether there was one.
@@ -122,11 +119,11 @@ func (o ops) view(ctx context.Context, op string, fn func(*query) error) error {
 		return err
 	}
 	return o.s.revived(func() error {
-		tx, err := o.s.pool.begin(ctx, repeatableRead+` READ ONLY`)
+		tx, err := o.s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 		if err != nil {
 			return errLost{worded(op, err), lost(err)}
 		}
-		defer tx.end()
+		defer end(tx)
 		return fn(&query{ctx: ctx, on: tx, op: op, tx: tx})
 	})
 }
@@ -189,10 +186,10 @@ const (
 // snapshot, and what it reads by id is locked: a write of what another transaction has
 // changed since makes the server undo this one, and fn runs again.
 func (s *Store) transaction(ctx context.Context, op string, fn func(*query) error) error {
-	return s.transactionAt(ctx, op, repeatableRead, fn)
+	return s.transactionAt(ctx, op, pgx.RepeatableRead, fn)
 }
 
-func (s *Store) transactionAt(ctx context.Context, op string, level string, fn func(*query) error) error {
+func (s *Store) transactionAt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
 	pause := txPause
 	for attempt := 1; ; attempt++ {
 		err := s.attempt(ctx, op, level, fn)
@@ -216,18 +213,18 @@ func (s *Store) transactionAt(ctx context.Context, op string, level string, fn f
 	}
 }
 
-func (s *Store) attempt(ctx context.Context, op string, level string, fn func(*query) error) error {
+func (s *Store) attempt(ctx context.Context, op string, level pgx.TxIsoLevel, fn func(*query) error) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
 	if why := s.refusal(); why != "" {
 		return model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
-	tx, err := s.pool.begin(ctx, level)
+	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: level})
 	if err != nil {
 		return errLost{worded(op, err), lost(err)}
 	}
-	defer tx.end() // a panic in fn passes here too
+	defer end(tx) // a panic in fn passes here too
 	q := &query{ctx: ctx, on: tx, op: op, changing: true, held: map[string]hypergraph.Node{}, tx: tx}
 	if err := fn(q); err != nil {
 		if q.broken != nil && errors.Is(q.broken, errAgain) { // whatever fn made of it
@@ -241,13 +238,28 @@ func (s *Store) attempt(ctx context.Context, op string, level string, fn func(*q
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
 	}
-	if err := tx.commit(ctx); err != nil {
+	if err := commit(ctx, tx); err != nil {
 		return q.failed(err)
 	}
 	for _, fn := range q.after {
 		fn()
 	}
 	return nil
+}
+
+// commit is not interrupted once it has begun: its outcome would be unknown.
+func commit(ctx context.Context, tx pgx.Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	return tx.Commit(ctx)
+}
+
+// end rolls back what was not committed. Where that fails the pool ends the
+// connection, and with it the transaction.
+func end(tx pgx.Tx) {
+	ctx, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	_ = tx.Rollback(ctx)
 }
 
 var _ hypergraph.Ops = ops{}

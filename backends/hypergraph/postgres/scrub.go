@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"memdesk/model"
@@ -66,7 +66,7 @@ func ctxErr(ctx context.Context) error { return model.FromContext(ctx, "scrub") 
 // scrubber is a connection of its own: VACUUM runs in no transaction, and tells
 // what it could not remove by a notice.
 type scrubber struct {
-	conn *conn
+	conn *pgx.Conn
 	kept int64 // dead rows that the last rewrite kept
 }
 
@@ -75,21 +75,18 @@ func (m maintainer) dial(ctx context.Context) (*scrubber, error) {
 	if why := m.s.refusal(); why != "" {
 		return nil, model.Errorf(model.PermissionDenied, op, "the store takes no changes: %s", why)
 	}
-	d := m.s.pool.dialing
-	d.Config = d.Copy()
 	c := &scrubber{}
-	d.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+	conn, err := m.s.dial(ctx, func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if found := deadRows.FindStringSubmatch(n.Detail); found != nil {
 			dead, _ := strconv.ParseInt(found[1], 10, 64) // digits
 			c.kept += dead
 		}
-	}
-	conn, err := dial(ctx, d)
+	})
 	if err != nil {
 		return nil, worded(op, err)
 	}
 	c.conn = conn
-	if _, err := conn.exec(ctx, scrubLockTimeout); err != nil {
+	if _, err := conn.Exec(ctx, scrubLockTimeout); err != nil {
 		c.close()
 		return nil, worded(op, err)
 	}
@@ -100,11 +97,7 @@ func (m maintainer) dial(ctx context.Context) (*scrubber, error) {
 // many dead rows cannot be removed yet comes first.
 var deadRows = regexp.MustCompile(`^\D*(\d+)`)
 
-func (c *scrubber) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	c.conn.close(ctx)
-}
+func (c *scrubber) close() { hangUp(c.conn) }
 
 // rewriteTables gives a result for every layer of every table.
 func (c *scrubber) rewriteTables(q *query, files []relation, step func(string, string)) []model.LayerResult {
@@ -155,7 +148,7 @@ func (c *scrubber) rewriteTable(q *query, f relation) model.LayerResult {
 // vacuum runs one statement without a transaction and counts what it had to keep.
 func (c *scrubber) vacuum(q *query, text string) error {
 	c.kept = 0
-	_, err := c.conn.exec(q.ctx, text)
+	_, err := c.conn.Exec(q.ctx, text)
 	return worded(q.op, err)
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"memdesk/backends/hypergraph"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -23,7 +25,7 @@ type Store struct {
 
 	workspace string
 	clock     clock.Clock
-	pool      *pool
+	pool      *pgxpool.Pool
 	location  string
 	asked     bool // for reading only
 
@@ -76,7 +78,7 @@ func (s *Store) Capabilities() hypergraph.Capabilities {
 		ConcurrentWrites:    true,
 		ChangeNotifications: true,
 		HasSubjects:         true,
-		MaxConnections:      s.pool.max,
+		MaxConnections:      int(s.pool.Config().MaxConns),
 		MaxVectorDimensions: maxVectorDimensions,
 	}
 }
@@ -92,7 +94,7 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close ends the connections. Idempotent.
 func (s *Store) Close() error {
-	s.closing.Do(s.pool.close)
+	s.closing.Do(s.pool.Close)
 	return nil
 }
 

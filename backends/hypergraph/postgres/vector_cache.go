@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
@@ -81,7 +83,7 @@ func (s *Store) readVectors(q *query, excess *bool) (*vectorSet, error) {
 	place := map[string]int{}
 	var buf []float32
 	var id string
-	var raw borrowed
+	var raw pgtype.DriverBytes // good until the next row
 	err := q.each(`SELECT v.node_id, v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1`, []any{s.workspace}, func(scan func(...any) error) error {
 		if err := scan(&id, &raw); err != nil || !set.fits {
 			return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
 )
@@ -60,26 +62,26 @@ func (s *Store) schemaVersion() int {
 // ear is a watcher's connection.
 type ear struct {
 	s     *Store
-	conn  *conn
+	conn  *pgx.Conn
 	holds bool // the lock that makes writers notify
 }
 
 // connect listens, and sees to it that writers notify.
 func (e *ear) connect(ctx context.Context) error {
 	e.close()
-	conn, err := dial(ctx, e.s.pool.dialing)
+	conn, err := e.s.dial(ctx, nil)
 	if err != nil {
 		return err
 	}
 	e.conn = conn
 	var channel string
-	if _, err := conn.one(ctx, `SELECT memdesk.watch_channel($1)`, []any{e.s.workspace}, &channel); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT memdesk.watch_channel($1)`, e.s.workspace).Scan(&channel); err != nil {
 		return err
 	}
-	if _, err := conn.exec(ctx, `LISTEN `+quote(channel)); err != nil {
+	if _, err := conn.Exec(ctx, `LISTEN `+quote(channel)); err != nil {
 		return err
 	}
-	if _, err := conn.exec(ctx, `SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', '0', false)`, watchHold.String()); err != nil {
+	if _, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', '0', false)`, watchHold.String()); err != nil {
 		return err
 	}
 	for !e.holds { // a long transaction may stand in the way of the first attempt
@@ -90,9 +92,9 @@ func (e *ear) connect(ctx context.Context) error {
 			break
 		}
 		var other bool
-		if _, err := conn.one(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks l, memdesk.watch_key($1) k WHERE l.locktype = 'advisory' AND l.granted
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks l, memdesk.watch_key($1) k WHERE l.locktype = 'advisory' AND l.granted
 			AND l.mode = 'ExclusiveLock' AND l.objsubid = 1 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND ((l.classid::bigint << 32) | l.objid::bigint) = k)`, []any{e.s.workspace}, &other); err != nil {
+			AND ((l.classid::bigint << 32) | l.objid::bigint) = k)`, e.s.workspace).Scan(&other); err != nil {
 			return err
 		}
 		if other {
@@ -104,7 +106,7 @@ func (e *ear) connect(ctx context.Context) error {
 
 // hold tries to take the lock; that it cannot is no error.
 func (e *ear) hold(ctx context.Context) error {
-	_, err := e.conn.exec(ctx, `SELECT pg_advisory_lock(memdesk.watch_key($1))`, e.s.workspace)
+	_, err := e.conn.Exec(ctx, `SELECT pg_advisory_lock(memdesk.watch_key($1))`, e.s.workspace)
 	if err != nil && model.KindOf(worded("watch", err)) == model.Locked {
 		return nil
 	}
@@ -115,9 +117,7 @@ func (e *ear) hold(ctx context.Context) error {
 func (e *ear) close() {
 	e.holds = false
 	if e.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		e.conn.close(ctx)
+		hangUp(e.conn)
 		e.conn = nil
 	}
 }
@@ -137,17 +137,17 @@ func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
 		if !e.holds {
 			wait, cancel = context.WithTimeout(ctx, watchAgain)
 		}
-		payload, err := e.conn.heard(wait)
+		note, err := e.conn.WaitForNotification(wait)
 		timeUp := wait.Err() != nil
 		cancel()
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			if !tell(itemOf(payload)) {
+			if !tell(itemOf(note.Payload)) {
 				return
 			}
-		case timeUp && !e.conn.pg.IsClosed():
+		case timeUp && !e.conn.IsClosed():
 			err := e.hold(ctx)
 			if e.holds && !tell(model.Change{Lost: true}) { // who held it has left, and some time ago maybe
 				return

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"memdesk/backends/hypergraph/internal/words"
 )
 
@@ -19,8 +21,8 @@ const (
 // lexemes are the words of a node's own text with their places, and whether all
 // fitted. Places beyond the last that the type counts are that one: a phrase far
 // inside a very long text is then not found as a phrase.
-func lexemes(content, metadata string) (tsvector, bool) {
-	places := map[string][]uint16{}
+func lexemes(content, metadata string) (pgtype.TSVector, bool) {
+	places := map[string][]pgtype.TSVectorPosition{}
 	whole, size, place := true, 0, 0
 	for _, w := range append(words.Tokens(content), words.Tokens(metadata)...) {
 		place++
@@ -33,17 +35,17 @@ func lexemes(content, metadata string) (tsvector, bool) {
 		switch {
 		case len(w) > lexemeBytes || size+more > tsvectorBytes-tsvectorMargin:
 			whole = false
-		case len(have) == lexemePlaces || len(have) > 0 && have[len(have)-1] == at:
+		case len(have) == lexemePlaces || len(have) > 0 && have[len(have)-1].Position == at:
 		default:
-			places[w] = append(have, at)
+			places[w] = append(have, pgtype.TSVectorPosition{Position: at})
 			size += more
 		}
 	}
-	v := make(tsvector, 0, len(places))
+	v := pgtype.TSVector{Lexemes: make([]pgtype.TSVectorLexeme, 0, len(places)), Valid: true}
 	for w, at := range places {
-		v = append(v, lexeme{w, at})
+		v.Lexemes = append(v.Lexemes, pgtype.TSVectorLexeme{Word: w, Positions: at})
 	}
-	slices.SortStableFunc(v, func(a, b lexeme) int { return strings.Compare(a.word, b.word) })
+	slices.SortFunc(v.Lexemes, func(a, b pgtype.TSVectorLexeme) int { return strings.Compare(a.Word, b.Word) })
 	return v, whole
 }
 
