@@ -90,7 +90,7 @@ func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
 	c.add(`e.id = `, ``, id)
 	lock := ``
 	if q.changing {
-		lock = ` FOR UPDATE`
+		lock = ` FOR UPDATE OF e`
 	}
 	edges, err := s.selectEdges(q, c, lock)
 	switch {
@@ -106,35 +106,34 @@ func noSuchEdge(op, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no edge %.200q", id)
 }
 
+// edgeColumns are read by scanEdge from the alias e: the edge, and its members in the
+// order of their positions.
+const edgeColumns = `e.id, e.type, e.label, e.weight, e.metadata, e.created_at,
+	ARRAY(SELECT m.node_id` + ofEdge + `), ARRAY(SELECT m.role` + ofEdge + `), ARRAY(SELECT m.position::bigint` + ofEdge + `)`
+
+const ofEdge = ` FROM memdesk.membership m WHERE m.workspace = e.workspace AND m.hyperedge_id = e.id ORDER BY m.position, m.node_id, m.role`
+
+func scanEdge(scan func(...any) error, more ...any) (hypergraph.Edge, error) {
+	var e hypergraph.Edge
+	var created int64
+	var nodes, roles []string
+	var positions []int64
+	err := scan(append([]any{&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &nodes, &roles, &positions}, more...)...)
+	e.CreatedAt = time.Unix(0, created).UTC()
+	for i := range nodes {
+		e.Members = append(e.Members, hypergraph.Membership{NodeID: nodes[i], Role: roles[i], Position: positions[i]})
+	}
+	return e, err
+}
+
 // selectEdges reads edges of a condition over the alias e with their members.
 func (s *Store) selectEdges(q *query, c *conditions, rest string) ([]hypergraph.Edge, error) {
 	var out []hypergraph.Edge
-	var ids []string
-	place := map[string]int{}
-	err := q.each(`SELECT e.id, e.type, e.label, e.weight, e.metadata, e.created_at FROM memdesk.hyperedges e`+c.where()+rest, c.args,
-		func(scan func(...any) error) error {
-			var e hypergraph.Edge
-			var created int64
-			err := scan(&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created)
-			e.CreatedAt = time.Unix(0, created).UTC()
-			place[e.ID] = len(out)
-			out, ids = append(out, e), append(ids, e.ID)
-			return err
-		})
-	if err != nil || len(out) == 0 {
-		return nil, err
-	}
-	err = q.each(`SELECT m.hyperedge_id, m.node_id, m.role, m.position FROM memdesk.membership m
-		WHERE m.workspace = $1 AND m.hyperedge_id = ANY($2) ORDER BY m.hyperedge_id, m.position, m.node_id, m.role`, []any{s.workspace, ids},
-		func(scan func(...any) error) error {
-			var id string
-			var m hypergraph.Membership
-			err := scan(&id, &m.NodeID, &m.Role, &m.Position)
-			if i, ok := place[id]; ok {
-				out[i].Members = append(out[i].Members, m)
-			}
-			return err
-		})
+	err := q.each(`SELECT `+edgeColumns+` FROM memdesk.hyperedges e`+c.where()+rest, c.args, func(scan func(...any) error) error {
+		e, err := scanEdge(scan)
+		out = append(out, e)
+		return err
+	})
 	return out, err
 }
 

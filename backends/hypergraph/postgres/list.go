@@ -249,19 +249,15 @@ func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.Ed
 	if err := checkListing(op, l); err != nil {
 		return page, err
 	}
+	if l.Cursor == "" && !l.End { // the first page, as every recall asks for it, is one statement
+		err := o.read(ctx, op, func(q *query) (err error) {
+			page, err = o.s.firstEdges(q, o.s.edgeListing(op, l), l.Limit)
+			return err
+		})
+		return page, err
+	}
 	err := o.view(ctx, op, func(q *query) error {
-		sql := o.s.newListing(op, "hyperedges", "e", l)
-		c, f := sql.cond, l.Filter
-		c.in(`e.id`, f.IDs)
-		c.in(`e.type`, f.Types)
-		c.times(`e.created_at`, f.CreatedAfter, f.CreatedBefore)
-		if len(f.Subtypes) > 0 || f.SubjectID != "" || f.MinConfidence > 0 || len(f.Tiers) > 0 && !slices.Contains(f.Tiers, hypergraph.EdgeTier) {
-			c.none()
-		}
-		if l.Text != "" {
-			like := c.param(likePattern(l.Text))
-			c.parts = append(c.parts, `(e.label ILIKE `+like+` OR e.id ILIKE `+like+` OR e.metadata ILIKE `+like+`)`)
-		}
+		sql := o.s.edgeListing(op, l)
 		w, err := sql.page(q, l)
 		if err != nil {
 			return err
@@ -273,6 +269,44 @@ func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.Ed
 		page.Total, err = sql.count(q)
 		return err
 	})
+	return page, err
+}
+
+func (s *Store) edgeListing(op string, l hypergraph.Listing) listing {
+	sql := s.newListing(op, "hyperedges", "e", l)
+	c, f := sql.cond, l.Filter
+	c.in(`e.id`, f.IDs)
+	c.in(`e.type`, f.Types)
+	c.times(`e.created_at`, f.CreatedAfter, f.CreatedBefore)
+	if len(f.Subtypes) > 0 || f.SubjectID != "" || f.MinConfidence > 0 || len(f.Tiers) > 0 && !slices.Contains(f.Tiers, hypergraph.EdgeTier) {
+		c.none()
+	}
+	if l.Text != "" {
+		like := c.param(likePattern(l.Text))
+		c.parts = append(c.parts, `(e.label ILIKE `+like+` OR e.id ILIKE `+like+` OR e.metadata ILIKE `+like+`)`)
+	}
+	return sql
+}
+
+// firstEdges reads the first page of a list and its count. Without an edge there is no
+// row, and the count is 0.
+func (s *Store) firstEdges(q *query, l listing, limit int) (page hypergraph.EdgePage, err error) {
+	c := l.cond.clone()
+	count := `(SELECT count(*) FROM (SELECT 1 FROM ` + l.table + c.where() + ` LIMIT ` + c.param(countLimit+1) + `) matching)`
+	err = q.each(`SELECT `+edgeColumns+`, `+count+` FROM `+l.table+c.where()+` ORDER BY `+l.order(`e.`, false)+` LIMIT `+c.param(limit+1), c.args,
+		func(scan func(...any) error) error {
+			e, err := scanEdge(scan, &page.Total.N)
+			page.Edges = append(page.Edges, e)
+			return err
+		})
+	if page.Total.N > countLimit {
+		page.Total = model.Count{N: countLimit, AtLeast: true}
+	}
+	if len(page.Edges) > limit {
+		page.Edges = page.Edges[:limit]
+		last := page.Edges[limit-1]
+		page.Next = beside(l.fingerprint, false, place{last.CreatedAt.UnixNano(), last.ID})
+	}
 	return page, err
 }
 

@@ -47,8 +47,8 @@ func likePattern(text string) string {
 // Up to 10,000 matches are all ranked; of more, the newest 1,000 are, and the result
 // says so. Words that nothing holds are tried with the last one as a beginning, then
 // the text as a substring of the newest 20,000 nodes, which is also how text without
-// words is searched. The score is r/(r+1) for PostgreSQL's ts_rank r over the length's
-// logarithm.
+// words is searched. The best match has the score 1, another its share of the best's
+// ts_rank over the length's logarithm.
 func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
@@ -58,24 +58,39 @@ func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.Se
 	if err := checkQuery(op, text); err != nil {
 		return res, err
 	}
-	err := o.view(ctx, op, func(q *query) error {
-		l, err := o.s.lookUp(q, text)
-		if err != nil {
-			return err
-		}
+	err := o.read(ctx, op, func(q *query) (err error) {
 		r := search{Store: o.s, q: q, limit: opt.Limit, cond: o.s.conditions("n")}
 		r.cond.search(opt)
-		switch {
-		case l.expr == "":
-			res, err = r.substring(text)
-		case l.matches <= exactLimit:
-			res, err = r.rankedAll(l.expr)
-		default:
-			res, err = r.rankedNewest(l.expr)
-		}
+		res, err = r.words(text)
 		return err
 	})
 	return res, err
+}
+
+// words ranks what the words match, else what begins with the last of them, else what
+// holds the text. Where few match, which is mostly so, it is one statement.
+func (s search) words(text string) (hypergraph.SearchResult, error) {
+	if terms := words.Terms(text); len(terms) > 0 {
+		for _, prefix := range []bool{false, true} {
+			expr := tsquery(terms, prefix)
+			if expr == "" {
+				break
+			}
+			res, err := s.rankedAll(expr)
+			if err != nil || len(res.Hits) > 0 {
+				return res, err
+			}
+			switch matches, err := s.matches(s.q, expr); {
+			case err != nil:
+				return res, err
+			case matches > exactLimit:
+				return s.rankedNewest(expr)
+			case matches > 0: // the filter keeps none of them
+				return res, nil
+			}
+		}
+	}
+	return s.substring(text)
 }
 
 // search adds the filter of a search; the archive is left out unless it is asked
@@ -99,7 +114,6 @@ func (s *Store) lookUp(q *query, text string) (lookup, error) {
 	if len(terms) == 0 {
 		return lookup{}, nil
 	}
-	// A plan for these words, not for words in general: how rare they are decides it.
 	if err := q.freshPlans(); err != nil {
 		return lookup{}, err
 	}
@@ -108,12 +122,20 @@ func (s *Store) lookUp(q *query, text string) (lookup, error) {
 		if l.expr == "" {
 			return l, nil
 		}
-		if _, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
-			[]any{s.workspace, l.expr, exactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
+		var err error
+		if l.matches, err = s.matches(q, l.expr); err != nil || l.matches > 0 {
 			return l, err
 		}
 	}
 	return lookup{}, nil
+}
+
+// matches counts the nodes of the workspace that an expression matches, up to
+// exactLimit+1.
+func (s *Store) matches(q *query, expr string) (n int64, err error) {
+	err = q.eachPlanned(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
+		[]any{s.workspace, expr, exactLimit + 1}, func(scan func(...any) error) error { return scan(&n) })
+	return n, err
 }
 
 // freshPlans makes the transaction plan every statement for its own parameters.
@@ -131,27 +153,30 @@ type search struct {
 }
 
 // ranked orders the rows of a WITH clause named m, which has id, created_at and
-// words.
-func (s search) ranked(with, expr string, c *conditions) ([]hypergraph.Hit, int64, error) {
+// words, and reads the best. The best has the score 1, another its rank's share of
+// that.
+func (s search) ranked(with, expr string, c *conditions) (hits []hypergraph.Hit, total int64, err error) {
 	limit := `ALL`
 	if s.limit > 0 {
 		limit = c.param(s.limit)
 	}
-	var ids []string
-	score := map[string]float64{}
-	var total int64
-	err := s.q.each(with+` SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () FROM m
-		ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit, c.args, func(scan func(...any) error) error {
-		var id string
-		var r float64
-		err := scan(&id, &r, &total)
-		ids, score[id] = append(ids, id), r
+	err = s.q.eachPlanned(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
+			ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit+`)
+		SELECT `+nodeColumns+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
+		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.args, func(scan func(...any) error) error {
+		var h hypergraph.Hit
+		var err error
+		h.Node, err = scanNode(scan, &h.Score, &total)
+		hits = append(hits, h)
 		return err
 	})
-	if err != nil {
-		return nil, 0, err
+	for i := len(hits) - 1; i >= 0; i-- { // the first last: it is the measure
+		if best := hits[0].Score; best > 0 {
+			hits[i].Score = min(hits[i].Score/best, 1)
+		} else {
+			hits[i].Score = 1
+		}
 	}
-	hits, err := s.hits(ids, score)
 	return hits, total, err
 }
 
@@ -168,14 +193,19 @@ func (s search) hits(ids []string, score map[string]float64) ([]hypergraph.Hit, 
 	return s.Store.hits(s.q, ids, score)
 }
 
-// rankedAll ranks every match. The matches stand in a clause of their own, so that
-// no LIMIT talks the planner into walking the newest nodes for a rare word.
+// rankedAll ranks every match, none where they are more than exactLimit. The matches
+// stand in a clause of their own, so that no LIMIT talks the planner into walking the
+// newest nodes for a rare word.
 func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 	c := s.cond.clone()
 	query := c.param(expr) + `::text::tsquery`
-	hits, total, err := s.ranked(`WITH m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM memdesk.nodes n`+c.where()+` AND n.words @@ `+query+`)`, query, c)
+	hits, total, err := s.ranked(`WITH found AS MATERIALIZED (SELECT `+rankedColumns+` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ `+query+` LIMIT `+c.param(exactLimit+1)+`),
+		m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM found n`+c.where()+` AND (SELECT count(*) FROM found) <= `+c.param(exactLimit)+`)`, query, c)
 	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
 }
+
+// rankedColumns are what a filter and a rank look at.
+const rankedColumns = `n.workspace, n.id, n.created_at, n.words, n.type, n.tier, n.subtype, n.confidence`
 
 // rankedNewest ranks the newest of very many matches. Where the words stand in a
 // good part of all nodes, the newest nodes are walked until enough are found; else the
@@ -201,7 +231,7 @@ func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
 func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.SearchResult, int64, error) {
 	c := s.cond.clone()
 	query := c.param(expr) + `::text::tsquery`
-	matches := `SELECT n.workspace, n.id, n.created_at, n.words, n.type, n.tier, n.subtype, n.confidence FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query
+	matches := `SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query
 	order := ` ORDER BY created_at DESC, id DESC LIMIT `
 	with := `WITH near AS MATERIALIZED (` + matches + order + c.param(newest) + `)`
 	if !walk {
