@@ -54,6 +54,7 @@ var layers = []layer{
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
 	{"ui/shots", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "ui"}},
+	{"examples", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "ui"}},
 	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 
@@ -62,6 +63,7 @@ var layers = []layer{
 var noDirect = map[string][]string{
 	"ui":       {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/gateway"}, // the interface knows no adapter
 	"model":    {""},
+	"examples": {"internal"}, // what others write cannot import it either
 	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker"},
 	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker"},
 	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker"},

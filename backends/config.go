@@ -131,6 +131,9 @@ type StoreConfig struct {
 	FlushPath      string            `toml:"flush_path"`
 	Fields         map[string]string `toml:"fields"`
 
+	// Own holds the keys that Kind.Own declares, each with the type declared there.
+	Own map[string]any `toml:"-"`
+
 	// Location is what --open gave for a kind whose location is no path.
 	Location string `toml:"-"`
 
@@ -213,6 +216,7 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	}
 	for i := range cfg.Stores {
 		cfg.Stores[i].resolve(filepath.Dir(path), env)
+		cfg.Stores[i].resolveOwn(path, env)
 	}
 	return cfg, nil
 }
@@ -228,7 +232,7 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		Stores []map[string]any `toml:"store"`
 	}
 	if _, err := toml.Decode(text, &raw); err == nil {
-		if i, key, want := wrongType(raw.Stores); key != "" {
+		if i, key, want := wrongType(reg, raw.Stores); key != "" {
 			return fail(at.inStore(i, key), "%s wants %s", key, want)
 		}
 	}
@@ -240,8 +244,10 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		pos, msg := at.decodeError(err)
 		return fail(pos, "%s", msg)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		key := unknown[0]
+	for _, key := range meta.Undecoded() {
+		if key[0] == "store" && len(key) > 1 && reg.takes(key[1]) {
+			continue // whether this block's kind is the one that takes it is checked below
+		}
 		return fail(at.find(key), "unknown key %s; config.toml.example lists what there is", key)
 	}
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
@@ -301,10 +307,15 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[
 		}
 		seen[s.Name] = s.Line
 		for _, key := range slices.Sorted(maps.Keys(raw[i])) {
-			if !slices.Contains(commonKeys, key) && !slices.Contains(kind.Keys, key) {
-				return fail(key, "kind %s takes no key %q; it takes %s", s.Kind, key, strings.Join(kind.Keys, ", "))
+			if !slices.Contains(commonKeys, key) && !slices.Contains(kind.keys(), key) {
+				return fail(key, "kind %s takes no key %q; it takes %s", s.Kind, key, strings.Join(kind.keys(), ", "))
 			}
 		}
+		filled, key, err := kind.withOwn(*s, raw[i])
+		if err != nil {
+			return fail(key, "%s", err)
+		}
+		*s = filled
 		if kind.Check != nil {
 			key, err := kind.Check(*s, func(key string) bool { _, there := raw[i][key]; return there })
 			if err != nil {
@@ -321,10 +332,12 @@ func (c *Config) checkStores(reg *Registry, at keyIndex, file string, raw []map[
 // wrongType finds the first key of a store block whose value is of another type
 // than its field. The decoder would name the line of the last block that has the
 // key, not of this one.
-func wrongType(blocks []map[string]any) (block int, key, want string) {
+func wrongType(reg *Registry, blocks []map[string]any) (block int, key, want string) {
 	for i, b := range blocks {
+		name, _ := b["kind"].(string)
+		kind, _ := reg.Kind(name)
 		for _, key := range slices.Sorted(maps.Keys(b)) {
-			if want := mismatch(storeType(key), b[key]); want != "" {
+			if want := mismatch(kind.keyType(key), b[key]); want != "" {
 				return i, key, want
 			}
 		}

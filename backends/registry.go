@@ -25,7 +25,11 @@ type Kind struct {
 	// Variable: the location is the name of an environment variable that holds it,
 	// because it is a secret. It goes into StoreConfig.DSNEnv.
 	Variable bool
-	Keys     []string // of its [[store]] block, beside the common ones
+	Keys     []string // of its [[store]] block, beside the common ones: fields of StoreConfig
+	// Own are keys that StoreConfig has no field for, each with its default, whose type
+	// is the key's: string, bool, int, Duration, Path, []string or map[string]string.
+	// They arrive in StoreConfig.Own.
+	Own map[string]any
 	// Open opens the store for reading; it creates nothing. The caller closes it.
 	Open func(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 	// Create makes a new empty store; AlreadyExists where something stands. nil for
@@ -61,6 +65,9 @@ func (r *Registry) Register(k Kind) error {
 	case taken:
 		return model.Errorf(model.AlreadyExists, "register", "kind %q is registered already", k.Name)
 	}
+	if err := k.checkOwn(); err != nil {
+		return err
+	}
 	if r.kinds == nil {
 		r.kinds = map[string]Kind{}
 	}
@@ -72,6 +79,16 @@ func (r *Registry) Register(k Kind) error {
 func (r *Registry) Kind(name string) (Kind, bool) {
 	k, ok := r.kinds[name]
 	return k, ok
+}
+
+// takes reports whether a kind has a key of its own of this name.
+func (r *Registry) takes(key string) bool {
+	for _, k := range r.kinds {
+		if _, ok := k.Own[key]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Names lists the kinds, sorted (S15).
@@ -178,6 +195,7 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 		m.Err = model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q; it has %s", c.Kind, strings.Join(reg.Names(), ", "))
 		return m
 	}
+	c, _, _ = k.withOwn(c, nil) // without a block nothing can be wrong
 	timeout := cmp.Or(p.Timeout, time.Duration(c.Timeout), DefaultTimeout)
 	s, err := openWithin(ctx, timeout, k, c, env)
 	if err != nil {
