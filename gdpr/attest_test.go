@@ -179,3 +179,29 @@ func TestAnExportIsNamedUntilItIsMarked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A hold of a file in which nobody can look, or that names nobody, is honoured: the plan
+// keeps it, and the request ends in scope of what was looked at.
+func TestAHoldOfWhatThePlanCannotFind(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/att/map.zst": shut, "v/memory/fix/a.md": "rain\n"})
+	r := w.file()
+	for _, id := range []string{"att/map.zst", "memory/fix/a.md"} {
+		h, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "notes", ID: id, Ground: "Art. 17(3)(e)"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.plan(r.ID)
+	if _, held := p.Count(); held != 2 || actions(p)["notes:att/map.zst"].Action != gdpr.Held {
+		t.Errorf("%d on hold: %+v", held, actions(p)["notes:att/map.zst"])
+	}
+	out := w.inScope(p)
+	for _, l := range out.Layers {
+		if l.Store == "notes" && l.Layer == "held items" && l.Hits != 1 {
+			t.Errorf("%+v; one of the two may hold the person", l)
+		}
+	}
+}

@@ -92,6 +92,8 @@ type run struct {
 	// unlinked are open files without a name, read once for all stores.
 	unlinked map[string]string
 	pending  map[string]bool
+	locked   map[string]int     // steps that wait for a store's lock
+	gone     int64              // items that the run in hand has removed from the store in hand
 	unseen   map[model.Ref]bool // layers that were not in the plan as they are
 }
 
@@ -172,7 +174,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 		return Outcome{}, err
 	}
 	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
-		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, unseen: map[model.Ref]bool{}}
+		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, unseen: map[model.Ref]bool{}}
 	d.sweepTemps(r.ID)
 	rec, receipted := d.receipted(&r)
 	items, held := p.Count()
@@ -258,27 +260,42 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, "another store stands under this name: plan again")
 		return nil
 	}
+	before := sizes(ctx, s)
 	if err := x.cascade(ctx, at, sp, s); err != nil {
 		return err
 	}
 	var removed, edited []string
+	locked := false
 	for i, st := range sp.Steps {
 		if st.Action != Forget && st.Action != Redact {
 			continue
 		}
 		if !x.log.has(at, i) {
-			what, err := x.step(ctx, s, st)
+			what, err := x.tried(ctx, s, st, locked)
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return model.FromContext(ctx, "gdpr-erase")
 			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
 				return err // no record, no act: nothing more is tried
+			case isLocked(err) && locked:
+				x.locked[sp.Store] = x.log.left(at, sp)
+			case isLocked(err):
+				locked = true
+				x.locked[sp.Store] = 1
+				continue
 			case err != nil:
 				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.whyNot(s, st, err))
 				continue
 			}
+			if isLocked(err) {
+				break
+			}
+			locked = false
 			if err := x.log.mark(at, i, what); err != nil {
 				return err
+			}
+			if what == "removed" && st.Layer != layerQuarantine {
+				x.gone++
 			}
 		}
 		if st.Action == Forget {
@@ -300,6 +317,10 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	}
 	if err := x.log.flush(); err != nil {
 		return err
+	}
+	x.overDeleted(ctx, s, before)
+	if x.locked[sp.Store] > 0 { // it would wait again
+		return nil
 	}
 	return x.scrub(ctx, s, at, sp, removed, edited, &count)
 }
@@ -348,6 +369,7 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 	if err != nil || res.Removed != int64(len(planned)) {
 		return ctx.Err() // item by item finds out what is left
 	}
+	x.gone += res.Removed
 	return x.removedAll(at, sp)
 }
 

@@ -50,7 +50,8 @@ type search struct {
 	vouched   func(id, body string) bool // somebody looked at exactly this; nil: nobody
 	looked    int64                      // items that could not be opened and that somebody looked at
 	reasons   map[string][]string        // from Subjects
-	held      func(id string) string     // the ground of a hold, empty for none; set before it is decided
+	held      func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
+	heldShut  map[string]bool            // on hold, and could not be opened or read
 	stays     map[string]bool            // ids of items that stay for the sake of one on hold
 	falls     map[string]model.Fall      // by id: what goes because others do
 	seen      map[string]bool            // ids that there are, or are to be, as far as they are known
@@ -72,7 +73,7 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 }
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
-	return &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}}
+	return &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
 }
 
 func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
@@ -217,6 +218,9 @@ func (q *search) unread(ctx context.Context, id string, err error) error {
 		return err // the store went away
 	case errors.Is(err, model.ErrLink):
 		return nil
+	case q.isHeld(id):
+		q.heldShut[id] = true
+		return nil
 	case q.vouched != nil && q.vouched(id, ""):
 		q.looked++
 		return nil
@@ -291,11 +295,19 @@ func (q *search) look(it model.Item) {
 	q.found = append(q.found, f)
 }
 
+func (q *search) isHeld(id string) bool { return q.held != nil && q.held(id) != "" }
+
 // shut notes what of an item could not be opened. The layers of the items' bytes name
 // all of them again when it is verified.
 func (q *search) shut(id, body string, closed []string) {
 	const told = 50
-	if len(closed) > 0 && q.vouched != nil && q.vouched(id, body) {
+	switch {
+	case len(closed) == 0:
+		return
+	case q.isHeld(id):
+		q.heldShut[id] = true
+		return
+	case q.vouched != nil && q.vouched(id, body):
 		q.looked++
 		return
 	}

@@ -70,6 +70,32 @@ func (h Hold) found(key suppress.Key, request string, p *Plan) error {
 		"%s is on hold and its store is not open: open it too, or lift the hold: `memdesk gdpr unhold %s --item %s`", ref, request, ref)
 }
 
+// keepHeld takes holds of the request into the plan that are on items in which the person
+// was not found: of one that nobody can open nobody knows, and a hold is honoured all the
+// same. One that is not there is told by found.
+func (d *Desk) keepHeld(ctx context.Context, r *Request, s model.Store, q *search, sp *StorePlan) error {
+	key, err := d.pseudonymKey()
+	if err != nil {
+		return err
+	}
+	for _, h := range r.Holds {
+		if s.Browser == nil || h.hashed() || !h.on(key, s.Name, sp.Where, h.ID) ||
+			slices.ContainsFunc(sp.Steps, func(st Step) bool { return st.Action == Held && st.ID == h.ID }) {
+			continue
+		}
+		st := Step{Store: s.Name, ID: h.ID, Layer: layerItem, Action: Held, Ground: cmp.Or(h.Ground, "on hold"), Reason: "on hold, and nothing that names the subject was found in it"}
+		if q.heldShut[h.ID] {
+			st.Reason = "on hold, and nobody can open it"
+		}
+		switch _, err := s.Browser.Read(ctx, h.ID); model.KindOf(err) {
+		case model.NotFound, model.InvalidInput:
+			continue
+		}
+		sp.Steps = append(sp.Steps, st)
+	}
+	return nil
+}
+
 // Locate completes a hold with what store its item is in. An item that is not there is
 // NotFound: a hold on it would keep nothing.
 func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {

@@ -83,7 +83,7 @@ func TestAHoldOnNothing(t *testing.T) {
 	if _, err := gdpr.Locate(t.Context(), w.fleet, gdpr.Hold{Store: "db", ID: "nothing-like-this", Ground: "x"}); !errors.Is(err, model.NotFound) {
 		t.Errorf("Locate: %v; want NotFound", err)
 	}
-	for _, h := range []gdpr.Hold{{Store: "db", ID: "x3", Ground: "it names nobody"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
+	for _, h := range []gdpr.Hold{{Store: "db", ID: "gone-since", Ground: "its item is not there"}, {Store: "gone", ID: "n2", Ground: "its store is not open"}} {
 		if _, err := w.desk.Hold(t.Context(), r.ID, h); err != nil {
 			t.Fatal(err)
 		}

@@ -152,7 +152,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
-		if err := d.carryOver(&r, old, run); err != nil {
+		if err := d.carryOver(&r, old, p, run); err != nil {
 			return nil, err
 		}
 		if err := writeJSON(d.dir("plans", r.ID+".json"), kept{p.Hash, p.Made, p}); err != nil {
@@ -240,6 +240,10 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	q := newSearch(s, m)
 	q.vouched = r.vouched(m, s)
+	var err error
+	if q.held, err = d.grounds(r, s); err != nil {
+		return err
+	}
 	if _, err := q.run(ctx, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) }); err != nil {
 		return err
 	}
@@ -249,11 +253,10 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if q.looked > 0 {
 		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
 	}
-	var err error
-	if q.held, err = d.grounds(r, s); err != nil {
+	if sp.Steps, err = d.decide(ctx, r, m, s, q); err != nil {
 		return err
 	}
-	if sp.Steps, err = d.decide(ctx, r, m, s, q); err != nil {
+	if err := d.keepHeld(ctx, r, s, q, sp); err != nil {
 		return err
 	}
 	for _, st := range sp.Steps {

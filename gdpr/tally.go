@@ -13,13 +13,17 @@ import (
 // empties the run's journal: a plan that is made anew is carried out anew, also where
 // it is the same one because something came back. The run's lock is held. A crash
 // between the two carries the same journal over again, under the same key.
-func (d *Desk) carryOver(r *Request, old Plan, l *runLog) error {
+//
+// Counted is what was looked for since and not found: what the new plan has again did
+// not go, whatever the store said.
+func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 	var done []receipt.Store
 	for at, sp := range old.Stores {
+		again := now.found(sp.Store)
 		count := receipt.Store{Store: sp.Store, Kind: sp.Kind, Rows: l.rows[at]}
 		for i, st := range sp.Steps {
 			switch {
-			case !l.has(at, i):
+			case !l.has(at, i) || again[st.ID]:
 			case st.Action == Forget:
 				count.Forgotten++
 			case st.Action == Redact:
@@ -57,6 +61,37 @@ func (x *run) addTally() {
 			s := &x.out.Stores[i]
 			s.Forgotten, s.Redacted, s.Rows = s.Forgotten+was.Forgotten, s.Redacted+was.Redacted, s.Rows+was.Rows
 			x.out.Forgotten, x.out.Redacted = x.out.Forgotten+was.Forgotten, x.out.Redacted+was.Redacted
+		}
+	}
+}
+
+// found are the items of a store in which a plan has found the person.
+func (p *Plan) found(store string) map[string]bool {
+	out := map[string]bool{}
+	for _, s := range p.Stores {
+		for _, st := range s.Steps {
+			if s.Store == store && (st.Action == Forget || st.Action == Redact || st.Action == Held) {
+				out[st.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+// uncount takes back what was counted in a store and is still there.
+func (x *run) uncount(sp StorePlan, still map[string]bool) {
+	at := slices.IndexFunc(x.p.Stores, func(o StorePlan) bool { return o.Store == sp.Store })
+	i := slices.IndexFunc(x.out.Stores, func(o receipt.Store) bool { return o.Store == sp.Store })
+	if at < 0 || i < 0 || x.log == nil {
+		return
+	}
+	for n, st := range sp.Steps {
+		switch {
+		case !still[st.ID] || !x.log.has(at, n):
+		case st.Action == Forget:
+			x.out.Stores[i].Forgotten, x.out.Forgotten = x.out.Stores[i].Forgotten-1, x.out.Forgotten-1
+		case st.Action == Redact:
+			x.out.Stores[i].Redacted, x.out.Redacted = x.out.Stores[i].Redacted-1, x.out.Redacted-1
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (x *run) verify(ctx context.Context) error {
 		if err != nil {
 			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: string(model.KindOf(err))})
 		}
-		for _, r := range rows {
+		for _, r := range x.waits(sp.Store, rows) {
 			x.row(r)
 		}
 	}
@@ -48,16 +48,16 @@ func (x *run) row(l receipt.Layer) {
 
 // verifyStore gives a row per layer of a store.
 func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]receipt.Layer, error) {
-	q := newSearch(s, x.m)
-	q.vouched = x.r.vouched(x.m, s)
-	if _, err := q.run(ctx, nil); err != nil {
-		return nil, err
-	}
 	held := map[string]string{}
 	for _, st := range sp.Steps {
 		if st.Action == Held {
 			held[st.ID] = openly(st.Ground)
 		}
+	}
+	q := newSearch(s, x.m)
+	q.vouched, q.held = x.r.vouched(x.m, s), func(id string) string { return held[id] }
+	if _, err := q.run(ctx, nil); err != nil {
+		return nil, err
 	}
 	if x.p.Hash == "" { // without a plan, what is on hold now was
 		for _, f := range q.found {
@@ -69,13 +69,19 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		}
 	}
 	items := receipt.Layer{Store: s.Name, Layer: "items", Method: "every item read again", Verdict: model.VerdictClean, BytesScanned: q.bytes}
+	still, kept := map[string]bool{}, int64(len(q.heldShut))
 	for _, f := range q.found {
 		if _, ok := held[f.Item.ID]; ok {
 			keepItem(q, f.Item)
+			if !q.heldShut[f.Item.ID] {
+				kept++
+			}
 			continue
 		}
 		items.Hits++
+		still[f.Item.ID] = true
 	}
+	x.uncount(sp, still)
 	switch {
 	case noDelete(s) != "":
 		items.Verdict, items.Reason = model.VerdictOutOfScope, noDelete(s)
@@ -88,7 +94,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	out := []receipt.Layer{items}
 	if len(held) > 0 {
-		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: int64(len(held)),
+		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,
 			Reason: fmt.Sprintf("%d on hold: %s", len(held), strings.Join(sortedValues(held), "; "))})
 	}
 	for _, st := range sp.Steps {
@@ -198,6 +204,9 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		}
 		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
+		if _, kept := held[l.ItemID]; kept && row.Verdict == model.VerdictUnaudited {
+			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
+		}
 		if err := x.r.vouch(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
 			return nil, err
 		}
@@ -447,7 +456,7 @@ func (d *Desk) verifyTerms(ctx context.Context, r *Request, terms []string, flee
 	if err != nil {
 		return nil, err
 	}
-	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}}
+	x := &run{d: d, r: r, m: m, fleet: fleet, scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}}
 	if x.p, err = d.Plan(r.ID); err != nil { // without a plan nothing is known to be held
 		x.p = Plan{}
 		for _, m := range fleet.Members() {

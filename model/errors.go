@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Kind is the class of a failure. A Kind is itself an error, so callers test
@@ -49,7 +50,10 @@ type Error struct {
 	Op        string // the verb that failed, lower case: "retain", "open"
 	Kind      Kind
 	Retryable bool
-	Err       error // the cause in words; never a secret, a raw body or an absolute path
+	// After is how long the store wants to be left alone, with RateLimited; negative: it
+	// did not say.
+	After time.Duration
+	Err   error // the cause in words; never a secret, a raw body or an absolute path
 }
 
 // Error reads "op: cause", or "op: kind" without a cause.

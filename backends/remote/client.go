@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -158,8 +160,33 @@ func (r *client) close() error {
 	return nil
 }
 
-// call sends one request, once, and reads one answer.
+// maxTries is how often a request is sent that the server puts off with 429.
+const maxTries = 3
+
+// call sends a request and reads one answer. Only one that the server put off is sent
+// again: 429 says that nothing was done, and Retry-After when to come back.
 func call[T any](ctx context.Context, r *client, method, path string, body any) (T, error) {
+	for try := 1; ; try++ {
+		out, err := once[T](ctx, r, method, path, body)
+		var e *model.Error
+		if try == maxTries || !errors.As(err, &e) || e.Kind != model.RateLimited || e.After < 0 {
+			return out, err
+		}
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= e.After {
+			return out, err
+		}
+		timer := time.NewTimer(e.After)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return out, err
+		}
+	}
+}
+
+// once sends one request, once.
+func once[T any](ctx context.Context, r *client, method, path string, body any) (T, error) {
 	var out T
 	op := strings.TrimPrefix(path, "/v1/")
 	res, err := r.send(ctx, op, method, path, body)
@@ -173,6 +200,8 @@ func call[T any](ctx context.Context, r *client, method, path string, body any) 
 		return out, broken(ctx, op, err)
 	case len(data) > MaxBody:
 		return out, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", MaxBody)
+	case res.StatusCode == http.StatusTooManyRequests: // whatever the body says: a proxy may have written it
+		return out, putOff(op, res.Header.Get("Retry-After"), data)
 	case res.StatusCode != http.StatusOK:
 		return out, failureIn(op, res.StatusCode, data)
 	}
@@ -227,6 +256,27 @@ func broken(ctx context.Context, op string, err error) error {
 	return model.Errorf(model.Unavailable, op, "the connection to the server broke")
 }
 
+// putOff is the error of a request that the server does not take now. Retry-After is
+// seconds or a date (RFC 9110, 10.2.3); without one nobody knows when, and After is
+// negative.
+func putOff(op, after string, body []byte) error {
+	words := "the server takes no more requests now (HTTP status 429)"
+	var f failed
+	if json.Unmarshal(body, &f) == nil && f.Error.Message != "" {
+		words = firstRunes(f.Error.Message, 500)
+	}
+	e := &model.Error{Op: op, Kind: model.RateLimited, Retryable: true, After: -1, Err: errors.New(words)}
+	if n, err := strconv.Atoi(strings.TrimSpace(after)); err == nil && n >= 0 && n < 1<<20 {
+		e.After = time.Duration(n) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		e.After = max(0, time.Until(at))
+	}
+	if e.After > 0 {
+		e.Err = fmt.Errorf("%s: again in %s", words, e.After.Round(time.Second))
+	}
+	return e
+}
+
 // failureIn reads an error that the server sent. A body of another shape, which a
 // proxy may have written, is not repeated.
 func failureIn(op string, status int, data []byte) error {
@@ -238,8 +288,6 @@ func failureIn(op string, status int, data []byte) error {
 			kind = model.PermissionDenied
 		case status == http.StatusNotFound || status == http.StatusNotImplemented:
 			kind = model.Unsupported
-		case status == http.StatusTooManyRequests:
-			kind = model.RateLimited
 		}
 		return model.Errorf(kind, op, "the server answered with HTTP status %d", status)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -478,5 +479,50 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 	close(leave)
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that puts a request off is asked again when it said, and not for ever; its
+// answer is rate limited whatever the body says.
+func TestRetryAfter(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after string
+		fails int64 // before it answers
+		asked int64
+		want  model.Kind
+	}{
+		"it comes round":           {"0", 1, 2, ""},
+		"a date that has been":     {"Sun, 06 Nov 1994 08:49:37 GMT", 2, 3, ""},
+		"it never does":            {"0", 100, 3, model.RateLimited},
+		"it does not say when":     {"", 100, 1, model.RateLimited},
+		"later than there is time": {"86400", 100, 1, model.RateLimited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/store" {
+					w.WriteHeader(http.StatusNotFound)
+					return
+				}
+				if asked.Add(1) > tt.fails {
+					_, _ = io.WriteString(w, `{"removed":1}`)
+					return
+				}
+				w.Header().Set("Retry-After", tt.after)
+				w.WriteHeader(http.StatusTooManyRequests)
+				_, _ = io.WriteString(w, `{"error":{"code":"slow_down","message":"too many"}}`)
+			}))
+			defer srv.Close()
+			far, err := remote.Open(t.Context(), remote.Config{Name: "far", BaseURL: srv.URL, Token: model.NewSecret(token)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err = far.Provider.Forget(ctx, model.ForgetRequest{ID: "x"})
+			if model.KindOf(err) != tt.want || asked.Load() != tt.asked {
+				t.Errorf("%v after %d requests; want %q after %d", err, asked.Load(), tt.want, tt.asked)
+			}
+		})
 	}
 }

@@ -1,0 +1,129 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A store is not believed: what it holds is counted before the first step and after the
+// last, and one that somebody else keeps locked is not waited for at every step.
+
+// lockProbe is how long a step waits for a lock that the step before has waited for.
+const lockProbe = 250 * time.Millisecond
+
+// patience is how long a run waits for a store that asks to be left alone.
+const patience = 5 * time.Minute
+
+func isLocked(err error) bool { return errors.Is(err, model.Locked) }
+
+// tried does a step. A store that asks to be left alone is asked again once, after that
+// time. locked says that the step before found the store locked: this one only looks
+// whether it still is.
+func (x *run) tried(ctx context.Context, s model.Store, st Step, locked bool) (string, error) {
+	if locked {
+		probe, cancel := context.WithTimeout(ctx, lockProbe)
+		defer cancel()
+		what, err := x.step(probe, s, st)
+		if err != nil && probe.Err() != nil && ctx.Err() == nil {
+			err = model.Errorf(model.Locked, "gdpr-erase", "the store is still locked")
+		}
+		return what, err
+	}
+	what, err := x.step(ctx, s, st)
+	var e *model.Error
+	if !errors.As(err, &e) || e.Kind != model.RateLimited || e.After <= 0 || e.After > patience {
+		return what, err
+	}
+	if err := x.tell(ctx, Progress{Store: s.Name, What: string(st.Action), Note: "the store asks to be left alone for " + e.After.Round(time.Second).String()}); err != nil {
+		return "", err
+	}
+	timer := time.NewTimer(e.After)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return x.step(ctx, s, st)
+	case <-ctx.Done():
+		return "", model.FromContext(ctx, "gdpr-erase")
+	}
+}
+
+// left is how many steps of a store are not done.
+func (l *runLog) left(at int, sp StorePlan) int {
+	n := 0
+	for i, st := range sp.Steps {
+		if (st.Action == Forget || st.Action == Redact) && !l.has(at, i) {
+			n++
+		}
+	}
+	return n
+}
+
+// waits is the row of a store that somebody else keeps locked; what is still there then
+// is a matter of time.
+func (x *run) waits(store string, rows []receipt.Layer) []receipt.Layer {
+	n := x.locked[store]
+	if n == 0 {
+		return rows
+	}
+	for i := range rows {
+		if rows[i].Verdict == model.VerdictResidue {
+			rows[i].Verdict, rows[i].Reason = model.VerdictPending, "left until the store is not locked any more: "+rows[i].Reason
+		}
+	}
+	return append(rows, receipt.Layer{Store: store, Layer: "lock", Method: "the store was asked to change", Verdict: model.VerdictPending,
+		Reason: fmt.Sprintf("another program keeps the store locked: %d steps wait for it", n)})
+}
+
+// sizes are the numbers of items by scope and tier; nil where the store cannot say.
+func sizes(ctx context.Context, s model.Store) map[string]int64 {
+	if s.Browser == nil {
+		return nil
+	}
+	all, err := s.Browser.Tiers(ctx)
+	if err != nil {
+		return nil
+	}
+	out := map[string]int64{}
+	for _, t := range all {
+		out[strings.TrimPrefix(t.Scope+"/"+t.Tier, "/")] += t.Items
+	}
+	return out
+}
+
+// overDeleted notices that more went than the run removed. It is a problem of this run,
+// and the receipt has it.
+func (x *run) overDeleted(ctx context.Context, s model.Store, before map[string]int64) {
+	removed := x.gone
+	x.gone = 0
+	after := sizes(ctx, s)
+	if before == nil || after == nil {
+		return
+	}
+	fell, lost := []string{}, -removed
+	for _, tier := range sortedKeys(before) {
+		lost += before[tier] - after[tier]
+		if after[tier] < before[tier] {
+			fell = append(fell, fmt.Sprintf("%s %d to %d", tier, before[tier], after[tier]))
+		}
+	}
+	for tier, n := range after {
+		if _, was := before[tier]; !was {
+			lost -= n
+		}
+	}
+	if lost <= 0 {
+		return
+	}
+	words := fmt.Sprintf("%d more items are gone than the plan removes (%s): the store, or somebody else at the same time, removed them", lost, x.m.Redact(strings.Join(fell, ", "), Erased))
+	x.problem(s.Name, "%s; look whether they have to be restored", words)
+	if words = s.Name + ": " + words; !slices.Contains(x.r.Warnings, words) {
+		x.r.Warnings = append(x.r.Warnings, words)
+	}
+}

@@ -1,0 +1,99 @@
+package gdpr_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// A server says that it removed and did not: nothing of it is counted, also when it
+// was asked again and did it.
+func TestOnlyWhatIsVerifiedGoneIsCounted(t *testing.T) {
+	w := newWorld(t)
+	far := serve(t, w)
+	r := w.file()
+	p := w.plan(r.ID)
+	items, _ := p.Count()
+	lies := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/v1/forget" {
+			_, _ = io.WriteString(rw, `{"removed":1}`)
+			return
+		}
+		_, _ = io.WriteString(rw, `{"id":"f3","bytes":1,"revision":"x"}`)
+	})
+	far.fault.Store(&lies)
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || out.Forgotten != 0 || out.Redacted != 0 {
+		t.Errorf("%s, %d forgotten, %d redacted, %v; nothing went", out.Status, out.Forgotten, out.Redacted, err)
+	}
+	far.fault.Store(nil)
+	w.complete(w.plan(r.ID))
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Forgotten+rec.Redacted != items {
+		t.Errorf("the receipt counts %d and %d of %d, %v", rec.Forgotten, rec.Redacted, items, err)
+	}
+}
+
+// A store removes more than it was asked to: the run says so, and so does the receipt.
+func TestAStoreThatRemovesTooMuchIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	for _, key := range []string{"b1", "b2", "b3"} {
+		w.put("db", model.RetainRequest{Tier: "longterm", Key: key, Content: "rain over " + key})
+	}
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	var once atomic.Bool
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		err := next(ctx)
+		if c.Op == model.OpForget && c.Store.Name == "db" && once.CompareAndSwap(false, true) {
+			for _, id := range []string{"b1", "b2", "b3"} {
+				if _, err := c.Store.Provider.Forget(ctx, model.ForgetRequest{ID: id}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		return err
+	}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePartial || !strings.Contains(strings.Join(out.Problems, "\n"), "3 more items are gone than the plan removes (longterm 3 to 0, session 1 to 0)") {
+		t.Fatalf("%s %q %v; want it said", out.Status, out.Problems, err)
+	}
+	w.complete(p)
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || !strings.Contains(strings.Join(rec.Notes, "\n"), "3 more items") {
+		t.Errorf("the receipt does not say it: %q %v", rec.Notes, err)
+	}
+}
+
+// A store that somebody keeps locked is waited for once, and the rest of its steps wait
+// for another run.
+func TestALockedStoreIsWaitedForOnce(t *testing.T) {
+	w := newWorld(t)
+	for _, key := range strings.Fields("n1 n2 n3 n4 n5 n6 n7 n8") {
+		w.put("db", model.RetainRequest{Tier: "session", Key: key, Content: "prefers " + key, DataSubjectID: ana})
+	}
+	var asked, open atomic.Int64
+	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Op == model.OpForget && c.Store.Name == "db" && open.Load() == 0 {
+			asked.Add(1)
+			return model.Errorf(model.Locked, "forget", "the database is locked")
+		}
+		return next(ctx)
+	}}
+	w.open()
+	r := w.file()
+	p := w.plan(r.ID)
+	out, err := w.erase(p)
+	if err != nil || out.Status != gdpr.StatePending || asked.Load() > 3 { // the cascade, the first step, and a look whether it still is
+		t.Fatalf("%s after %d tries, %q, %v; want pending", out.Status, asked.Load(), out.Problems, err)
+	}
+	open.Store(1)
+	w.complete(p)
+}
