@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/zlib"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,7 +76,24 @@ func pdfOf(t testing.TB, text string) string {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return "%PDF-1.4\n1 0 obj\n<< /Length 9 /Filter /FlateDecode >>\nstream\n" + z.String() + "\nendstream\nendobj\ntrailer << /Root 1 0 R >>\n%%EOF\n"
+	var b strings.Builder
+	b.WriteString("%PDF-1.4\n")
+	var at []int
+	for i, o := range []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream", z.Len(), z.String()), "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+	} {
+		at = append(at, b.Len())
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := b.Len()
+	fmt.Fprintf(&b, "xref\n0 6\n0000000000 65535 f \n")
+	for _, n := range at {
+		fmt.Fprintf(&b, "%010d 00000 n \n", n)
+	}
+	fmt.Fprintf(&b, "trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", start)
+	return b.String()
 }
 
 func document(t testing.TB, text string) string {

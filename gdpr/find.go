@@ -359,8 +359,6 @@ func (f *Found) words(own []string) string {
 	for _, m := range f.Methods {
 		switch m {
 		case subject.Exact:
-		case subject.Unmarked, subject.Marked:
-			parts = append(parts, string(m))
 		default:
 			parts = append(parts, "by "+string(m))
 		}

@@ -258,7 +258,7 @@ func (x *run) names(store string, layers []model.Layer, held map[string]string) 
 }
 
 // scanMethod names the forms that a byte scan looks for.
-const scanMethod = "byte scan: exact, folded, slug, percent, json-escape, html-entity, quoted-printable, base64, latin-1, utf-16, inside archives and what is compressed, index windows"
+const scanMethod = "byte scan: exact, folded, escapes, charsets, base64, base32, hex, inside archives and what is compressed, index windows"
 
 // scanRow judges what a scan of a layer found.
 func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {

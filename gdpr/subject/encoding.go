@@ -2,12 +2,12 @@ package subject
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // Encoding is how bytes hold a text.
@@ -30,7 +30,7 @@ func Plain(b []byte) (text string, enc Encoding, ok bool) {
 		return string(b), UTF8, true
 	case zero || bytes.HasPrefix(b, []byte{0xff, 0xfe}) || bytes.HasPrefix(b, []byte{0xfe, 0xff}):
 		for _, enc := range []Encoding{UTF16LE, UTF16BE} {
-			if text := decode16(b, enc); len(b)%2 == 0 && isText(text) && bytes.Equal(encode(text, enc), b) {
+			if text := decode16(b, enc); len(b)%2 == 0 && isText(text) && oneScript(text) && bytes.Equal(encode(text, enc), b) {
 				return text, enc, true
 			}
 		}
@@ -59,6 +59,21 @@ func isText(s string) bool {
 	return s == "" || plain > 0
 }
 
+// oneScript reports whether most characters of a text stand near one another in Unicode,
+// or it has a byte order mark: bytes that are no text spread as UTF-16.
+func oneScript(s string) bool {
+	count, n, top := map[rune]int{}, 0, 0
+	for _, r := range s {
+		if r == '\ufeff' {
+			return true
+		}
+		n++
+		count[r>>8]++
+		top = max(top, count[r>>8])
+	}
+	return top*10 >= n*6
+}
+
 func decode16(b []byte, enc Encoding) string {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if enc == UTF16BE {
@@ -77,7 +92,7 @@ func encode(text string, enc Encoding) []byte {
 	case Windows1252:
 		var out []byte
 		for _, r := range text {
-			if c, ok := windowsByte(r); ok {
+			if c, ok := charmap.Windows1252.EncodeRune(r); ok {
 				out = append(out, c)
 			}
 		}
@@ -94,46 +109,6 @@ func encode(text string, enc Encoding) []byte {
 		return out
 	}
 	return []byte(text)
-}
-
-// RedactBytes is Redact in whatever encoding the bytes hold a text; every other byte
-// stays. false where they hold none, or where the person could not be taken out.
-func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
-	text, enc, ok := Plain(b)
-	if !ok || IsContainer(b) {
-		return nil, false
-	}
-	out := encode(m.Redact(text, with), enc)
-	return out, !m.NamesBytes(out)
-}
-
-// Bytes finds the person in bytes that may be no text, decoded first where they hold
-// one, and looked into where they are compressed. The places are those in the text
-// then.
-func (m *Matcher) Bytes(b []byte) []Hit {
-	if IsContainer(b) {
-		// Nothing of it can be waited for: its own bytes are read, no others.
-		if rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil); err == nil && rep.Hits > 0 {
-			return []Hit{{End: len(b), Method: Archive}}
-		}
-		return nil
-	}
-	if text, enc, ok := Plain(b); ok {
-		hits := m.Text(text)
-		for i := range hits {
-			switch {
-			case enc == UTF16LE || enc == UTF16BE:
-				hits[i].Method = UTF16
-			case enc == Windows1252 && hits[i].Method != Base64 && !isASCII(text[hits[i].Start:hits[i].End]):
-				hits[i].Method = Latin1
-			}
-		}
-		return hits
-	}
-	if hits := m.Text(string(b)); len(hits) > 0 {
-		return hits
-	}
-	return m.strong(b)
 }
 
 // IsContainer reports whether bytes hold others in another form that can be looked
@@ -153,20 +128,13 @@ func kindOf[T string | []byte](b T) kind {
 // that can be.
 func Opens[T string | []byte](b T) bool { return kindOf(b) != plainly }
 
-// Inside are the members of a container in which the person stands, by name, and in
-// words what could not be opened of it. Both are empty for what is none.
-func (m *Matcher) Inside(body string) (members, closed []string) {
-	if !Opens(body) {
-		return nil, nil
+func fromWindows(b []byte) string {
+	out := make([]rune, len(b))
+	for i, c := range b {
+		out[i] = charmap.Windows1252.DecodeByte(c)
 	}
-	rep, err := m.Scan(context.Background(), strings.NewReader(body), nil)
-	if err != nil {
-		return nil, []string{"it could not be read to the end"}
-	}
-	return rep.Members, rep.Closed
+	return string(out)
 }
 
-// strong is what a scan of bytes finds but for the weaker evidence.
-func (m *Matcher) strong(b []byte) []Hit {
-	return slices.DeleteFunc(m.scanBytes(b), func(h Hit) bool { return h.Method == Prefix || h.Method == Embedded })
-}
+// Wide reports whether bytes look like UTF-16 or UTF-32.
+func Wide(b []byte) bool { return interleaved(b, 2) || interleaved(b, 4) }

@@ -62,7 +62,7 @@ func (f *Friends) keeps(b []byte, h Hit, binary bool) sameness {
 		case p.term != h.Term && h.Method != Archive:
 		case p.before+p.after != "" && strings.HasSuffix(before, p.before) && strings.HasPrefix(after, p.after):
 			return copied
-		case field && p.before+p.after == "", alone, binary && (h.Method == Prefix || h.Method == Embedded && alone):
+		case field && p.before+p.after == "", alone, binary && (h.Method == Embedded && alone):
 			out = alike // a field that is the identifier, or a term of an index
 		}
 	}

@@ -1,41 +1,29 @@
-// Package subject finds the identifiers of a person in text and in raw bytes,
-// as whole tokens (part.go) and in the forms that programs give them. It decides
+// Package subject finds the identifiers of a person in text and in raw bytes. It decides
 // nothing about what becomes of what it finds, and never prints what it looks for.
 //
-// # Forms
+// # One search
 //
-// Other case, width and composition, look-alike letters, names without their marks or
-// with some that the identifier has not (marks.go), invisible characters, white space
-// and line breaks, also of a quotation, a list or a comment; the markup of emphasis,
-// links and tags inside a name (markup.go); escapes of JSON, percent encoding, entities
-// of HTML, quoted-printable, three of them inside one another; slugs, with marks and without; UTF-16, Latin-1 and Windows-1252; base64, wrapped or
-// not; an index's terms without their first bytes. Discovery, redaction, suppression
-// and the scan of a medium know the same. What gzip, bzip2 and zlib have compressed, the
-// members of zip and tar (office documents are zip) and the streams of a PDF are looked
-// into, some deep; what cannot be opened is told and is never clean (container.go).
+// A medium is a stream of bytes (open.go expands what is compressed). Its bytes say a
+// text, and so does whatever is encoded in them: walker (walk.go) goes through all of
+// these layers, each with the way back to the bytes (layer). Of a layer the letters and
+// digits alone are compared, folded (view); the gaps between them and the borders around
+// them decide whether they are the identifier (Pattern.fits, by its Kind). Planning,
+// redaction and verification ask Matcher; suppression, which knows hashes only, asks
+// Index: both look through the same walker with the same patterns.
 //
-// # Limits
-//
-// These are not found, and nothing that is said of a medium covers them: a nickname,
-// initials, a name in another order, declined or in another script, which are for an
-// alias; an id with markup in it, a name of one word with a hyphen in it; pictures and
-// sound; what lies compressed in a row of a database or encrypted in fewer than 1024
-// bytes; hashes and hex; other code pages than Windows-1252; base64 of Latin-1, of a case
-// that is neither hers nor all small nor all capital, wrapped at fewer than 40 characters
-// or with line breaks that are escapes of JSON. In the bytes of a medium, where no item
-// is read, also: base64 of an identifier under six characters or wrapped at fewer than
-// 64; a soft line break of quoted-printable inside a word; marks that the identifier has
-// not, but for those of Latin letters in UTF-8 and in escapes of JSON, of European
-// languages alone in a binary medium and not amid bytes at random; markup inside a word, and in a name without marks
-// of which no word has five letters.
+// docs/erasure.md says what is found and what is not.
 package subject
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 
 	"memdesk/model"
 )
@@ -43,25 +31,27 @@ import (
 // Method is the form in which an identifier was found.
 type Method string
 
-// The methods. Embedded and Prefix are weaker evidence: a piece of a record that
-// may belong to a longer word.
+// The methods. Embedded is weaker evidence: a piece of a record that may belong to a
+// longer word.
 const (
 	Exact    Method = "exact"
-	Folded   Method = "folded"      // other case, width, accents composed otherwise, look-alikes, broken over lines
-	Percent  Method = "percent"     // %XX, also twice
-	Escaped  Method = "json-escape" // \uXXXX
-	Base64   Method = "base64"      // at any of the three alignments
-	Entity   Method = "html-entity" // &euml; &#235; &#xEB;
+	Folded   Method = "folded"   // other case, marks, separators, look-alikes, markup, over lines
+	Reversed Method = "reversed" // the last name first
+	Dialled  Method = "telephone"
+	Percent  Method = "percent"
+	Escaped  Method = "escape" // of JSON and of programming languages
+	Entity   Method = "html-entity"
 	Quoted   Method = "quoted-printable"
+	UTF7     Method = "utf-7"
+	UTF16    Method = "utf-16"  // or UTF-32
+	Charset  Method = "charset" // GB18030 or Shift_JIS
 	Latin1   Method = "latin-1" // or Windows-1252
-	UTF16    Method = "utf-16"  // either byte order
-	Archive  Method = "archive" // inside what is compressed, an archive or a document, or as a name in it
-	Unmarked Method = "spelled without its marks"
-	Marked   Method = "spelled with marks"
-	Markup   Method = "markup"         // with emphasis, links or tags in it
-	Slug     Method = "slug"           // its words with another separator, as file names and links write them
-	Embedded Method = "embedded"       // inside a binary record, without a boundary on one side
+	Base64   Method = "base64"
+	Base32   Method = "base32"
+	Hex      Method = "hex"
+	Archive  Method = "archive"        // inside what is compressed, an archive or a document, or as a name in it
 	Prefix   Method = "prefix-windows" // an index term whose first bytes were compressed away
+	Embedded Method = "embedded"       // inside a binary record, without a border on one side
 )
 
 // Hit is one occurrence. Start and End are byte offsets in the text searched.
@@ -71,313 +61,274 @@ type Hit struct {
 	Method     Method
 }
 
-// term is one identifier in the forms it is compared by.
-type term struct {
-	text   string
-	folded string
-	word   string   // longest word of folded: what every occurrence holds
-	rare   string   // the word of folded that fewest other texts hold
-	slugs  []string // its words as slugs join them, then without marks; empty: it has no slug of its own
-	shape  shape
-	plain  []string // of a name: without its marks, then spelled out (marks.go)
-	marks  []uint8  // what was taken from each byte of the first
-	fragments
-	plainly fragments // of a name that has marks, without them
-	// strict: only the exact case counts. A short bare word in another case is
-	// somebody else's id as likely as not.
-	strict bool
-}
-
 // Matcher looks for one person's identifiers. It is immutable and safe for
 // concurrent use.
 type Matcher struct {
-	terms  []term
-	quick  *sieve // over the longest words of all terms, to pass over text cheaply
-	rare   *sieve // over their rarest words
-	bytes  *byteForms
-	marked *markedWords
-
-	short []int // terms that base64 hides (base64.go)
-
-	anchors    *sieve // what stands in every form of an identifier that has several
-	named      bool   // there is a name that may be written with marks or without
-	unanchored bool   // there is one of which nothing does
+	terms    []string
+	patterns []Pattern
+	anchors  *sieve           // what stands in every spelling of an identifier, in ASCII
+	windows  *sieve           // of index terms
+	pairs    map[[2]byte]bool // of letters that stand beside one another
+	reach    int              // how far from an anchor an occurrence may go on, in bytes
+	longest  int              // bytes that an occurrence without escapes and markup may have
+	least    int              // bytes of the shortest identifier
+	phones   bool
+	foreign  bool // there is an identifier in other letters than Latin ones
+	han      bool
 }
-
-// MaxTerm is the longest identifier, in bytes.
-const MaxTerm = 256
 
 // New makes a matcher. Each term is checked with Check; one that stands twice
 // counts once.
 func New(terms ...string) (*Matcher, error) {
-	m := &Matcher{}
+	m := &Matcher{least: MaxTerm, pairs: map[[2]byte]bool{}}
 	if len(terms) == 0 {
 		return nil, model.Errorf(model.InvalidInput, "subject", "no identifier: an empty selector would match everything")
 	}
+	longest := 0
 	for _, t := range terms {
 		t = strings.TrimSpace(t)
 		if err := Check(t); err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(m.terms, func(o term) bool { return o.text == t }) {
+		if slices.Contains(m.terms, t) {
 			continue
 		}
-		m.terms = append(m.terms, newTerm(t))
+		m.terms = append(m.terms, t)
+		for _, p := range PatternsOf(t) {
+			p.term = len(m.terms) - 1
+			m.patterns = append(m.patterns, p)
+			for i := 1; i < len(p.Letters); i++ {
+				m.pairs[[2]byte{p.Letters[i-1], p.Letters[i]}] = true
+			}
+			longest, m.least = max(longest, len(p.Letters)), min(m.least, len(p.Letters))
+			m.phones = m.phones || p.Kind == Telephone
+			m.foreign = m.foreign || !isASCII(p.Letters)
+			m.han = m.han || strings.ContainsFunc(p.Letters, func(r rune) bool { return unicode.In(r, unspaced...) })
+		}
 	}
-	var words, rare []pattern
+	m.reach, m.longest = maxMark+10*longest, 64+2*longest
+	var anchors, windows []pattern
 	for i, t := range m.terms {
-		words = append(words, pattern{bytes: []byte(t.word), fold: true, term: i})
-		rare = append(rare, pattern{bytes: []byte(t.rare), fold: true, term: i})
-		for _, slug := range slices.Concat(t.slugs[min(1, len(t.slugs)):], t.plain) {
-			fields := strings.Fields(slug)
-			words = append(words, pattern{bytes: []byte(longest(fields)), fold: true, term: i})
-			rare = append(rare, pattern{bytes: []byte(rarest(fields)), fold: true, term: i})
+		for _, p := range windowsOf(t) {
+			p.term = i
+			windows = append(windows, p)
+		}
+		for _, p := range PatternsOf(t) {
+			if p.Comma == 0 {
+				anchors = append(anchors, anchorsOf(t, p)...)
+			}
 		}
 	}
-	m.quick, m.rare = newSieve(words), newSieve(rare)
-	var anchors []pattern
-	for i, t := range m.terms {
-		m.named = m.named || t.plain != nil
-		if !varies(t.text) {
-			continue
-		}
-		if t.anchor < 0 {
-			m.unanchored = true
-			continue
-		}
-		anchors = append(anchors, pattern{bytes: []byte(t.runs[t.anchor]), fold: true, term: i})
-	}
-	m.anchors = newSieve(anchors)
-	m.bytes = newByteForms(m.terms)
-	m.marked = markedOf(m.terms)
-	for i := range m.terms {
-		if m.terms[i].hidden() {
-			m.short = append(m.short, i)
-		}
-	}
+	m.anchors, m.windows = newSieve(distinct(anchors)), newSieve(distinct(windows))
 	return m, nil
 }
 
-func newTerm(t string) term {
-	out := term{text: t, folded: fold(t).text}
-	letters := 0
-	for range out.folded {
-		letters++
-	}
-	out.strict = letters < 6 && !strings.ContainsAny(t, "@ ")
-	out.shape = shapeOf(out.folded)
-	if out.plain = plainForms(&out); out.plain != nil {
-		out.marks = unmark(out.folded).marks
-	}
-	out.fragments, out.plainly.anchor = fragmentsOf(t), -1
-	if len(out.plain) > 0 && isASCII(out.plain[0]) && out.plain[0] != out.folded {
-		out.plainly = fragmentsOf(out.plain[0])
-	}
-	words := slugOf(out.folded, out.strict)
-	if words != "" {
-		out.slugs = []string{words}
-		if out.shape == name {
-			out.slugs = append(out.slugs, plainSlugs(words)...)
+func distinct(all []pattern) []pattern {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(all, func(p pattern) bool {
+		key := string(p.bytes)
+		if p.fold {
+			key = strings.ToLower(key) + "\x00"
 		}
-	}
-	if local, _, ok := strings.Cut(out.folded, "@"); ok && words != "" {
-		words = slugText(local) // a domain's words stand in many texts
-	}
-	fields := strings.Fields(words)
-	if out.word = longest(fields); len(out.word) < 2 {
-		fields = strings.Fields(out.folded)
-		out.word, out.slugs = longest(fields), nil
-	}
-	out.rare = rarest(fields)
-	return out
+		was := seen[key]
+		seen[key] = true
+		return was || len(p.bytes) < 2
+	})
 }
 
-// rarest is the word that stands in fewest other texts, by its letters: the subj of
-// subj-ana-zx9q stands in every text about subjects.
-func rarest(words []string) string {
-	best, most := "", -1
-	for _, w := range words {
-		score := len(w)
-		for _, r := range w {
-			if r >= '0' && r <= '9' || strings.ContainsRune("jkqvwxyz", r) {
-				score += 2
+// anchorsOf are bytes of which some stand in each way to write an identifier, but for
+// marks that it does not have itself, escapes of its plain letters and base64: pieces
+// looks for those. A piece of an identifier in ASCII stands in UTF-8 and in all charsets;
+// in UTF-16 and UTF-32 it has zeros between its letters.
+func anchorsOf(term string, p Pattern) []pattern {
+	var out []pattern
+	for _, frag := range fragments(term, p) {
+		out = append(out, pattern{bytes: []byte(frag), fold: true})
+		for _, size := range []int{2, 4} {
+			var wide []byte
+			for i := range len(frag) {
+				wide = append(append(wide, frag[i]), make([]byte, size-1)...)
+			}
+			out = append(out, pattern{bytes: wide[:len(wide)-size+1], fold: true})
+		}
+		if len(frag) < 3 {
+			continue
+		}
+		for _, s := range []string{frag, strings.ToLower(frag), strings.ToUpper(frag)} {
+			for _, form := range encodedForms([]byte(s)) {
+				out = append(out, pattern{bytes: form, fold: true})
 			}
 		}
-		if len(w) >= 2 && score > most {
-			best, most = w, score
-		}
 	}
-	if best == "" {
-		return longest(words)
+	if len(out) > 0 || p.Kind == Telephone {
+		return out
 	}
-	return best
-}
-
-func longest(words []string) string {
-	out := ""
-	for _, w := range words {
-		if len(w) > len(out) {
-			out = w
+	composed := norm.NFC.String(term)
+	for _, s := range []string{composed, strings.ToLower(composed), strings.ToUpper(composed), norm.NFD.String(composed)} {
+		for _, word := range strings.Fields(s) {
+			if out = append(out, pattern{bytes: []byte(word)}); len(word) >= 4 {
+				for _, form := range encodedForms([]byte(word)) {
+					out = append(out, pattern{bytes: form, fold: true})
+				}
+			}
+			for _, enc := range []Encoding{UTF16LE, UTF16BE} {
+				out = append(out, pattern{bytes: encode(word, enc)})
+			}
 		}
 	}
 	return out
 }
 
-// Check refuses what is no identifier of one person: nothing, a single
-// character, a wildcard, controls, text without a letter or digit.
-func Check(t string) error {
-	bad := func(why string) error { return model.Errorf(model.InvalidInput, "subject", "an identifier %s", why) }
-	t = strings.TrimSpace(t)
-	switch {
-	case t == "":
-		return bad("must not be empty")
-	case !utf8.ValidString(t):
-		return bad("must be UTF-8 text")
-	case len(t) > MaxTerm:
-		return bad("must not be longer than 256 bytes")
-	case strings.ContainsAny(t, "*%?"):
-		return bad("must not hold a wildcard (* % ?): give the exact text, every other form as an alias")
-	case utf8.RuneCountInString(t) < 2:
-		return bad("must have two characters or more")
-	case strings.ContainsFunc(t, unicode.IsControl):
-		return bad("must not hold control characters")
-	case !strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
-		return bad("must hold a letter or a digit")
+// fragments are the pieces of an identifier that all its spellings have in ASCII: the
+// best of it, in two halves where it is long, because a line may end inside a word.
+func fragments(term string, p Pattern) []string {
+	if p.Kind == Telephone {
+		return []string{p.Letters}
 	}
-	switch strings.Trim(fold(t).text, "[]") {
-	case "":
-		return bad("must have a visible character")
-	case "erased":
-		return bad("must not be the word that stands where somebody was erased")
+	best, most := "", 0
+	for _, word := range strings.FieldsFunc(norm.NFC.String(term), func(r rune) bool { return r >= utf8.RuneSelf || !wordByte(byte(r)) || r == '_' }) {
+		if len(p.Letters) > 0 && !strings.Contains(p.Letters, strings.ToLower(word)) {
+			continue // it is spelled otherwise here
+		}
+		score := min(len(word), 8) * 4
+		for _, r := range word {
+			if r >= '0' && r <= '9' || strings.ContainsRune("jkqvwxyz", r) {
+				score += 3
+			}
+		}
+		if len(word) >= 2 && score > most {
+			best, most = word, score
+		}
 	}
-	return nil
+	switch n := len(best); {
+	case n == 0:
+		return nil
+	case n < 3 && !isASCII(p.Letters):
+		return nil
+	case n >= 8:
+		return []string{best[:(n+1)/2], best[n/2:]}
+	}
+	return []string{best}
+}
+
+// encodedForms are the digits of hex and of base32 that do not depend on the neighbours.
+func encodedForms(b []byte) [][]byte {
+	var hexed []byte
+	for _, c := range b {
+		hexed = append(hexed, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+	}
+	var spaced []byte // of UTF-16
+	for _, c := range b {
+		spaced = append(spaced, '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+	}
+	out := [][]byte{hexed, spaced[2:]}
+	for skip := range 5 {
+		raw := append(make([]byte, skip), b...)
+		first, last := (skip*8+4)/5, len(raw)*8/5
+		var bits []byte
+		for i := first; i < last; i++ {
+			v := 0
+			for k := i * 5; k < i*5+5; k++ {
+				v = v<<1 | int(raw[k/8]>>(7-k%8))&1
+			}
+			bits = append(bits, "abcdefghijklmnopqrstuvwxyz234567"[v])
+		}
+		if len(bits) >= 4 {
+			out = append(out, bits)
+		}
+	}
+	return out
 }
 
 // Terms are the identifiers, the first of which is the id itself.
-func (m *Matcher) Terms() []string {
-	out := make([]string, len(m.terms))
-	for i, t := range m.terms {
-		out[i] = t.text
-	}
-	return out
-}
+func (m *Matcher) Terms() []string { return slices.Clone(m.terms) }
 
 // Names reports whether the text names the person.
-func (m *Matcher) Names(text string) bool { return len(m.find(text, true)) > 0 }
+func (m *Matcher) Names(text string) bool { return len(m.find(raw(text), false, nil, true)) > 0 }
 
-// Near reports whether a word that every identifier holds stands in the text as it
-// is, alone or inside another one. It is a cheap no for most texts.
-func (m *Matcher) Near(text string) bool { return m.quick.any(text) }
-
-// NamesBytes is Names over a record that may be no text: other encodings and the
-// byte forms count too, and what is compressed is looked into.
-func (m *Matcher) NamesBytes(record []byte) bool {
-	if m.Names(string(record)) {
-		return true
-	}
-	return len(m.Bytes(record)) > 0 || len(m.strong(record)) > 0
-}
+// Near reports whether a piece of an identifier stands in the text as it is, alone or
+// inside another word. It is a cheap no for most texts.
+func (m *Matcher) Near(text string) bool { return m.anchors.any(text) }
 
 // Text finds every occurrence in a text, in order and without overlap.
-func (m *Matcher) Text(text string) []Hit { return m.find(text, false) }
+func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, nil, false) }
 
-// find looks through the views of a text in which an identifier may stand.
-func (m *Matcher) find(text string, first bool) []Hit {
-	hits := m.inForms(nil, text, first)
-	if first && len(hits) > 0 {
-		return hits
-	}
-	plain := m.inBase64(nil, text)
-	hits = append(hits, plain...)
-	if d := joinBase64(text); d.at != nil && len(plain) == 0 { // a line that names her by itself goes first
-		for _, h := range m.inBase64(nil, d.text) {
-			h.Start, h.End = int(d.at[h.Start]), int(d.at[h.End-1])+1
+// find looks through all layers of bytes. loose: they are a record whose fields touch,
+// where an identifier counts without borders too, unless friends explain it.
+func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit {
+	var hits []Hit
+	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, han: m.han}
+	w.look = func(v *view, l *layer) bool {
+		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
+			h := Hit{Term: p.term, Method: l.method}
+			h.Start, h.End = l.place(int(v.from[lo]), int(v.to[hi-1]))
+			switch {
+			case l.loose && whole && l.method == "" && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
+				return true
+			case !whole && (!l.loose || len(p.Letters) < shortTerm || friends.explains(v, lo, hi)):
+				return true
+			case !whole:
+				h.Method = Embedded
+			case h.Method != "":
+			case p.Kind == Telephone:
+				h.Method = Dialled
+			case p.Comma > 0:
+				h.Method = Reversed
+			case string(v.src[v.from[lo]:v.to[hi-1]]) == m.terms[p.term]:
+				h.Method = Exact
+			case !utf8.Valid(v.src[v.from[lo]:v.to[hi-1]]):
+				h.Method = Latin1
+			default:
+				h.Method = Folded
+			}
 			hits = append(hits, h)
-		}
+			return !first
+		})
+		return !first || len(hits) == 0
 	}
-	return merge(hits)
+	w.text(&layer{text: b, loose: loose, family: unresolved})
+	return merge(slices.DeleteFunc(hits, func(h Hit) bool { // Ana Ribeiro, ana@example.test
+		return h.Method == Reversed && slices.ContainsFunc(hits, func(o Hit) bool { return o.Method != Reversed && o.Start < h.End && h.Start < o.End })
+	}))
 }
 
-// inForms is find without base64, and without merging.
-func (m *Matcher) inForms(hits []Hit, text string, first bool) []Hit {
-	if !isASCII(text) || m.rare.any(text) {
-		hits = m.inView(hits, fold(text), text, "", first)
+// shortTerm is the length below which bytes in a binary medium look like an identifier by
+// chance.
+const shortTerm = 6
+
+// amidText reports whether a short hit stands among readable characters.
+func amidText(b []byte, lo, hi int) bool {
+	n := 0
+	for i := lo - 1; i >= 0 && n < shortTerm && printable(b[i]); i-- {
+		n++
 	}
-	if first && len(hits) > 0 {
-		return hits
+	for i := hi; i < len(b) && n < shortTerm && printable(b[i]); i++ {
+		n++
 	}
-	if strings.IndexByte(text, '\\') >= 0 {
-		hits = m.inDecoded(hits, unescapeJSON(text), text, Escaped, first)
-	}
-	if strings.IndexByte(text, '%') >= 0 || strings.IndexByte(text, '+') >= 0 {
-		hits = m.inDecoded(hits, unescapePercent(text), text, Percent, first)
-	}
-	if first && len(hits) > 0 {
-		return hits
-	}
-	if !m.mayVary(text) {
-		return m.inMarkup(hits, decoded{text: text}, first)
-	}
-	d := decodeAll(text)
-	if d.at == nil {
-		return m.inMarkup(hits, decoded{text: text}, first)
-	}
-	more := m.inView(nil, fold2(d), text, Folded, first)
-	for i, h := range more {
-		if h.Method == Folded {
-			more[i].Method = methodOf(text[h.Start:h.End])
-		}
-	}
-	hits = append(hits, more...)
-	return m.inMarkup(hits, d, first)
+	return n >= shortTerm
 }
 
-// inDecoded is inView over what was decoded.
-func (m *Matcher) inDecoded(hits []Hit, d decoded, source string, method Method, first bool) []Hit {
-	if isASCII(d.text) && !m.rare.any(d.text) {
-		return hits
-	}
-	return m.inView(hits, fold2(d), source, method, first)
-}
-
-// inView searches one folded view and gives the spans in the source.
-func (m *Matcher) inView(hits []Hit, v view, source string, method Method, first bool) []Hit {
-	for i, t := range m.terms {
-		for from := 0; from <= len(v.text)-len(t.folded); {
-			n := strings.Index(v.text[from:], t.folded)
+// match gives every place in a view whose letters and gaps are those of an identifier,
+// and whether it is a whole token there.
+func (m *Matcher) match(v *view, yield func(p *Pattern, lo, hi int, whole bool) bool) {
+	for i := range m.patterns {
+		p := &m.patterns[i]
+		for at := 0; ; {
+			n := bytes.Index(v.text[at:], []byte(p.Letters))
 			if n < 0 {
 				break
 			}
-			lo, hi := from+n, from+n+len(t.folded)
-			from = lo + 1
-			if !v.whole(lo, hi, t.shape) {
-				continue
-			}
-			h := Hit{Term: i, Start: v.start(lo), End: v.end(hi), Method: method}
-			got := source[h.Start:h.End]
-			if t.strict && !v.reads(lo, hi, t.text) {
-				continue
-			}
-			if method == "" {
-				h.Method = Folded
-			}
-			if got == t.text {
-				h.Method = Exact
-			}
-			hits = append(hits, h)
-			if first {
-				return hits
+			lo, hi := at+n, at+n+len(p.Letters)
+			at = lo + 1
+			if from, whole, ok := p.fits(v, lo, hi); ok && !yield(p, from, hi, whole) {
+				return
 			}
 		}
 	}
-	if hits = m.inPlain(hits, v, first); first && len(hits) > 0 {
-		return hits
-	}
-	return m.inSlugs(hits, v, first)
 }
 
-// merge orders hits and joins those that overlap, so that a redaction replaces
-// each place once. The strongest method of the joined stays.
+// merge orders hits and joins those that overlap, so that a redaction replaces each place
+// once. An exact method stays.
 func merge(hits []Hit) []Hit {
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Term, b.Term))
@@ -386,7 +337,7 @@ func merge(hits []Hit) []Hit {
 	for _, h := range hits {
 		if n := len(out); n > 0 && h.Start < out[n-1].End {
 			out[n-1].End = max(out[n-1].End, h.End)
-			if h.Method == Exact || out[n-1].Method == Slug { // a slug is the weaker word for it
+			if h.Method == Exact {
 				out[n-1].Method, out[n-1].Term = h.Method, h.Term
 			}
 			continue
@@ -396,7 +347,7 @@ func merge(hits []Hit) []Hit {
 	return out
 }
 
-// Redact replaces every occurrence.
+// Redact replaces every occurrence; of an encoded block all of it.
 func (m *Matcher) Redact(text, with string) string {
 	// What stands beside a replaced place may read as an identifier afterwards:
 	// again until nothing is found. Each round takes something away.
@@ -418,16 +369,59 @@ func (m *Matcher) Redact(text, with string) string {
 	return text
 }
 
-func isASCII(s string) bool {
-	for ; len(s) >= 8; s = s[8:] {
-		if (s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7])&0x80 != 0 {
-			return false
+// NamesBytes is Names over a record that may be no text: what is compressed is looked
+// into, and other encodings count.
+func (m *Matcher) NamesBytes(record []byte) bool { return len(m.Bytes(record)) > 0 }
+
+// Bytes finds the person in bytes that may be no text, decoded first where they hold
+// one, and looked into where they are compressed. The places are those in the text
+// then.
+func (m *Matcher) Bytes(b []byte) []Hit {
+	if IsContainer(b) {
+		// Nothing of it can be waited for: its own bytes are read, no others.
+		if rep, err := m.Scan(context.Background(), bytes.NewReader(b), nil); err == nil && rep.Hits > 0 {
+			return []Hit{{End: len(b), Method: Archive}}
 		}
+		return nil
 	}
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
+	if text, enc, ok := Plain(b); ok {
+		hits := m.Text(text)
+		for i := range hits {
+			switch {
+			case enc == UTF16LE || enc == UTF16BE:
+				hits[i].Method = UTF16
+			case enc == Windows1252 && hits[i].Method != Base64 && !isASCII(text[hits[i].Start:hits[i].End]):
+				hits[i].Method = Latin1
+			}
 		}
+		return hits
 	}
-	return true
+	return m.find(b, isBinary(b), nil, false)
 }
+
+// RedactBytes is Redact in whatever encoding the bytes hold a text; every other byte
+// stays. false where they hold none, or where the person could not be taken out.
+func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
+	text, enc, ok := Plain(b)
+	if !ok || IsContainer(b) {
+		return nil, false
+	}
+	out := encode(m.Redact(text, with), enc)
+	return out, !m.NamesBytes(out)
+}
+
+// Inside are the members of a container in which the person stands, by name, and in
+// words what could not be opened of it. Both are empty for what is none.
+func (m *Matcher) Inside(body string) (members, closed []string) {
+	if !Opens(body) {
+		return nil, nil
+	}
+	rep, err := m.Scan(context.Background(), strings.NewReader(body), nil)
+	if err != nil {
+		return nil, []string{"it could not be read to the end"}
+	}
+	return rep.Members, rep.Closed
+}
+
+// isBinary tells records from text.
+func isBinary(b []byte) bool { return bytes.IndexByte(b[:min(len(b), 8192)], 0) >= 0 }

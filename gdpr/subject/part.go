@@ -40,7 +40,7 @@ import (
 // person is for people to say, with an alias.
 
 // shape is what an identifier is made of.
-type shape uint8
+type shape uint8 // stands in files of hashes: append only
 
 const (
 	bare     shape = iota // one word, or a mail address
@@ -55,9 +55,7 @@ func shapeOf(folded string) shape {
 		return name
 	case strings.Contains(folded, "@"):
 		return bare
-	case strings.ContainsFunc(folded, func(r rune) bool {
-		return r < utf8.RuneSelf && !(wordByte(byte(r)) && r != '_')
-	}):
+	case strings.ContainsFunc(folded, func(r rune) bool { return r < utf8.RuneSelf && !wordByte(byte(r)) }):
 		return compound
 	}
 	return bare
@@ -71,7 +69,7 @@ var roleWords = []string{
 
 // extensions are how the names of files end that agents, editors and desks write.
 var extensions = []string{
-	"md", "markdown", "mdx", "txt", "text", "rst", "org", "json", "jsonl", "ndjson", "yaml", "yml", "toml", "csv", "tsv", "xml", "html", "htm", "log", "pdf",
+	"md", "markdown", "mdx", "txt", "text", "rst", "json", "jsonl", "ndjson", "yaml", "yml", "toml", "csv", "tsv", "xml", "html", "htm", "log", "pdf",
 	"doc", "docx", "odt", "rtf", "eml", "vcf", "ics", "png", "jpg", "jpeg", "gif", "webp", "svg", "mp3", "wav", "mp4", "zip", "gz", "tgz", "zst", "bz2", "xz",
 	"tar", "db", "sqlite", "sqlite3", "sql", "bak", "orig", "old", "tmp", "swp", "lock", "part", "rej", "patch", "diff", "bin", "enc", "age", "gpg", "pem",
 }
@@ -81,21 +79,22 @@ const maxJoined = 64
 
 // partBefore reports whether what ends s makes what follows a part of another
 // identifier.
-func partBefore(s string, sh shape) bool {
-	rest, r := lastRune(s)
+func partBefore(b []byte, sh shape) bool {
+	s := string(b)
+	rest, r := lastShown(s)
 	switch {
 	case wordRune(r):
-		return true
+		return !isProclitic(s)
 	case r != '-' && r != '.' && r != '@', sh == compound, sh == name && r != '-':
 		return false
 	}
-	rest, last := lastRune(rest)
+	rest, last := lastShown(rest)
 	if !wordRune(last) {
 		return false
 	}
 	word, before := string(last), rune(0)
 	for rest != "" && len(word) < maxJoined {
-		next, p := lastRune(rest)
+		next, p := lastShown(rest)
 		if !wordRune(p) {
 			before = p
 			break
@@ -110,6 +109,19 @@ func partBefore(s string, sh shape) bool {
 	return r == '@' || (joined || !slices.Contains(roleWords, strings.ToLower(word))) && !dated(strings.TrimSuffix(s, string(r)))
 }
 
+// isProclitic reports whether s ends in a word that is nothing but particles that Arabic
+// and Hebrew write together with the next word.
+func isProclitic(s string) bool {
+	for n := 0; n <= 3; n++ {
+		rest, r := lastShown(s)
+		if !strings.ContainsRune("وفبكلاسוהבכלמש", r) || r == 0 {
+			return n > 0 && !wordRune(r)
+		}
+		s = rest
+	}
+	return false
+}
+
 // dated reports whether s ends in a date of its own.
 func dated(s string) bool {
 	const form = "2006-01-02"
@@ -122,21 +134,26 @@ func dated(s string) bool {
 			return false
 		}
 	}
-	_, r := lastRune(rest)
+	_, r := lastShown(rest)
 	return !wordRune(r) && r != '-' && r != '.' && r != '@'
 }
 
 // partAfter reports whether what begins s makes what stands before it a part of
 // another identifier.
-func partAfter(s string, sh shape) bool {
-	rest, r := firstRune(s)
+func partAfter(b []byte, sh shape) bool {
+	s := string(b)
+	rest, r := firstShown(s)
 	switch {
+	case r == 's' && sh == name: // the genitive of German names
+		_, next := firstShown(rest)
+		return next == '-' || wordRune(next) || unicode.IsMark(next)
 	case r == '-' || wordRune(r) || unicode.IsMark(r):
 		return true
-	case sh != bare || r != '.' && r != '@':
+	case sh == name || r != '.' && r != '@':
 		return false
 	}
-	if _, next := firstRune(rest); !wordRune(next) {
+	_, next := firstShown(rest)
+	if !wordRune(next) || sh == compound && !unicode.IsDigit(next) {
 		return false
 	}
 	return r == '@' || !extended(s)
@@ -157,16 +174,16 @@ func extended(s string) bool {
 		}
 		s = s[end:]
 	}
-	rest, r := firstRune(s)
+	rest, r := firstShown(s)
 	if r == '.' {
-		_, r = firstRune(rest)
+		_, r = firstShown(rest)
 	}
 	return r != '-' && r != '@' && !wordRune(r) && !unicode.IsMark(r)
 }
 
-// lastRune is the last character of s that shows, and what stands before it; 0
+// lastShown is the last character of s that shows, and what stands before it; 0
 // where there is none.
-func lastRune(s string) (string, rune) {
+func lastShown(s string) (string, rune) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-n]
@@ -177,8 +194,8 @@ func lastRune(s string) (string, rune) {
 	return "", 0
 }
 
-// firstRune is the first character of s that shows, and what follows it.
-func firstRune(s string) (string, rune) {
+// firstShown is the first character of s that shows, and what follows it.
+func firstShown(s string) (string, rune) {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		s = s[n:]
@@ -189,35 +206,14 @@ func firstRune(s string) (string, rune) {
 	return "", 0
 }
 
-// joinedBefore and joinedAfter are what makes a token of b[lo:hi] a longer one, as
-// far as the nearest word goes; empty where nothing does.
-func joinedBefore(b []byte, lo int, sh shape) string {
-	if !partBefore(string(b[max(0, lo-maxJoined):lo]), sh) {
-		return ""
-	}
-	at := lo
-	if at > 0 && (b[at-1] == '-' || b[at-1] == '.' || b[at-1] == '@') {
-		at--
-	}
-	for at > 0 && lo-at < maxWord && tokenByte(b[at-1]) {
-		at--
-	}
-	return string(b[at:lo])
+// slugBefore and slugAfter report whether a name that stands in a slug ends there: more
+// words may follow in the same slug.
+func slugBefore(b []byte) bool {
+	_, r := lastShown(string(b))
+	return r == '_' || !wordRune(r)
 }
 
-func joinedAfter(b []byte, hi int, sh shape) string {
-	if !partAfter(string(b[hi:min(len(b), hi+maxJoined)]), sh) {
-		return ""
-	}
-	at := hi
-	if at < len(b) && (b[at] == '.' || b[at] == '@') {
-		at++
-	}
-	for at < len(b) && at-hi < maxWord && (tokenByte(b[at]) || b[at] == '-') {
-		at++
-	}
-	return string(b[hi:at])
+func slugAfter(b []byte) bool {
+	_, r := firstShown(string(b))
+	return r == '_' || !wordRune(r) && !unicode.IsMark(r)
 }
-
-// tokenByte is a byte of a word in any script.
-func tokenByte(b byte) bool { return wordByte(b) || b >= utf8.RuneSelf }

@@ -4,12 +4,9 @@ import "unsafe"
 
 // pattern is a sequence of bytes to look for.
 type pattern struct {
-	bytes  []byte
-	fold   bool // ASCII letters in any case
-	term   int
-	method Method
-	plain  bool // of an anchor: that of the name without its marks
-	wide   int  // UTF-16: 1 little-endian, 2 big-endian; 0 otherwise
+	bytes []byte
+	fold  bool // ASCII letters in any case
+	term  int
 }
 
 // sieve finds the places in a byte stream where one of several patterns may

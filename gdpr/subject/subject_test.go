@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -26,87 +25,6 @@ func matcher(t testing.TB, terms ...string) *subject.Matcher {
 		t.Fatal(err)
 	}
 	return m
-}
-
-func TestTokens(t *testing.T) {
-	m := matcher(t, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "RC-ANA-5512", "Zoë Ångström", "u1", "王小明")
-	tests := []struct {
-		name, text string
-		want       subject.Method // empty: no hit
-	}{
-		{"whole", "note by subj-ana: x", subject.Exact},
-		{"alone", "subj-ana", subject.Exact},
-		{"after a hyphen", "x-subj-ana", subject.Exact},
-		{"before a hyphen", "subj-ana-2", ""},
-		{"part of a word", "subj-analysis is a folder", ""},
-		{"with a digit", "subj-ana2", ""},
-		{"behind a letter", "xsubj-ana", ""},
-		{"behind an underscore", "_subj-ana", ""},
-		{"prefix of a ticket", "RC-ANA-55 is a family", ""},
-		{"another spelling", "ana ribeira is a valley", ""},
-		{"u1 is not u10", "u10 u11 xu1 u1_", ""},
-		{"u1", "for u1.", subject.Exact},
-		{"a short id in another case is another id", "for U1.", ""},
-		{"case", "ANA RIBEIRO", subject.Folded},
-		{"over two lines", "Ana\n  Ribeiro", subject.Folded},
-		{"no-break space", "Ana\u00a0Ribeiro", subject.Folded},
-		{"full width", "Ａna Ribeiro", subject.Folded},
-		{"zero width inside", "An\u200ba Rib\u00adeiro", subject.Folded},
-		{"Cyrillic letters", "Аnа Ribеirо", subject.Folded},
-		{"decomposed", "Zoe\u0308 A\u030angstro\u0308m", subject.Folded},
-		{"an accent", "Aná Ribeiro", subject.Marked},
-		{"a combining accent behind", "Ana Ribeiro\u0301", subject.Marked},
-		{"a letter behind, not ASCII", "Ana Ribeiroé", ""},
-		{"percent", "?q=Ana%20Ribeiro&x", subject.Percent},
-		{"percent, plus", "?q=Ana+Ribeiro&x", subject.Percent},
-		{"percent, at sign", "ana.ribeiro%40example.test", subject.Percent},
-		{"JSON", `{"n":"Zo\u00eb \u00c5ngstr\u00f6m"}`, subject.Escaped},
-		{"JSON, all of it", `\u0041na Ribeiro`, subject.Escaped},
-		{"Chinese has no spaces", "客户王小明来电", subject.Exact},
-		{"mail in any case", "Ana.Ribeiro@Example.TEST", subject.Folded},
-		{"base64", "x " + base64.StdEncoding.EncodeToString([]byte("by Ana Ribeiro, 1")) + " y", subject.Base64},
-		{"base64, second alignment", base64.StdEncoding.EncodeToString([]byte("1by Ana Ribeiro, 1")), subject.Base64},
-		{"base64, third alignment", base64.RawURLEncoding.EncodeToString([]byte("12by Ana Ribeiro, 1")), subject.Base64},
-		{"base64 of another id", base64.StdEncoding.EncodeToString([]byte("by subj-ana2 and")), ""},
-		{"a link", "see [[ana-ribeiro]] first", subject.Slug},
-		{"a file name", "memory/preference/ana_ribeiro.md", subject.Slug},
-		{"a slug with dots", "ana.ribeiro.txt", subject.Slug},
-		{"a slug in capitals", "ANA-RIBEIRO", subject.Slug},
-		{"a name in a longer slug", "2026-05-call_with-ana-ribeiro-notes.md", subject.Slug},
-		{"an id's slug", "memory/subj_ana.md", subject.Slug},
-		{"a ticket's slug", "rc_ana_5512.md", subject.Slug},
-		{"an address in a file name", "ana-ribeiro-example-test.md", subject.Slug},
-		{"an accent in a slug", "zoë-ångström.md", subject.Slug},
-		{"a longer word in a slug", "ana-ribeirox.md", ""},
-		{"a longer word before a slug", "xana-ribeiro.md", ""},
-		{"the words the other way round", "ribeiro-ana-street", ""},
-		{"an id in a longer slug", "subj_ana_2", ""},
-		{"an id in a longer slug, hyphen", "subj_ana-2", ""},
-		{"u1 is not u1-b", "u1-b u1_b", ""},
-		{"a sentence ends between the words", "with Ana. Ribeiro is a valley", ""},
-		{"two separators", "ana--ribeiro", ""},
-		{"an id's words in prose", "subj ana", ""},
-		{"words in two directories", "ana/ribeiro.md", ""},
-		{"part of a ticket's slug", "rc_ana_55", ""},
-		{"base64 behind a path", "a/b/" + base64.StdEncoding.EncodeToString([]byte("to subj-ana.")), subject.Base64},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			hits := m.Text(tt.text)
-			switch {
-			case tt.want == "" && len(hits) > 0:
-				t.Fatalf("Text = %+v; want nothing", hits)
-			case tt.want != "" && (len(hits) != 1 || hits[0].Method != tt.want):
-				t.Fatalf("Text = %+v; want one hit by %s", hits, tt.want)
-			}
-			if m.Names(tt.text) != (tt.want != "") {
-				t.Error("Names disagrees with Text")
-			}
-			if red := m.Redact(tt.text, "[erased]"); m.Names(red) || tt.want == "" && red != tt.text {
-				t.Errorf("Redact = %q", red)
-			}
-		})
-	}
 }
 
 func TestRedactLeavesTheRest(t *testing.T) {
@@ -134,39 +52,6 @@ func TestSelectorsThatAreNone(t *testing.T) {
 	if _, err := subject.New(); err == nil {
 		t.Error("New() of nothing passed")
 	}
-}
-
-// TestRuleOfTheOutside compares with the rule that checks from outside use, which
-// tells no ids apart that are joined, and with what part.go says of those.
-func TestRuleOfTheOutside(t *testing.T) {
-	m := matcher(t, "subj-ana", "Ana Ribeiro", "u1")
-	const word, no = `[A-Za-z0-9_é]`, `[^A-Za-z0-9_é]`
-	outside := func(term string) *regexp.Regexp {
-		return regexp.MustCompile(`(^|` + no + `)` + regexp.QuoteMeta(term) + `($|[^A-Za-z0-9_é-])`)
-	}
-	rules := map[string]*regexp.Regexp{
-		"subj-ana":    outside("subj-ana"),
-		"Ana Ribeiro": regexp.MustCompile(`(^|[^A-Za-z0-9_é-]|(^|` + no + `)-|(^|` + no + `)[a-z0-9_é]` + word + `*-)Ana Ribeiro($|[^A-Za-z0-9_é-])`),
-		"u1":          regexp.MustCompile(`(^|[^A-Za-z0-9_é.@-]|(^|` + no + `)[.@-])u1($|[^A-Za-z0-9_é.@-]|[.@]($|` + no + `))`),
-	}
-	rapid.Check(t, func(rt *rapid.T) {
-		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"subj-ana", "Ana Ribeiro", "u1", "a", "_", "-", " ", "2", ".", "@", "\n", "é"}), 1, 8).Draw(rt, "parts")
-		text := strings.Join(parts, "")
-		if strings.Contains(text, "_Ana Ribeiro_") { // emphasis, of which the outside knows nothing (markup.go)
-			return
-		}
-		want, there := false, false
-		for term, rule := range rules {
-			want = want || rule.MatchString(text)
-			there = there || outside(term).MatchString(text)
-		}
-		if got := m.Names(text); got != want {
-			rt.Fatalf("Names(%q) = %v; the rule says %v", text, got, want)
-		}
-		if want && !there {
-			rt.Fatalf("%q is found, and the outside does not find it", text)
-		}
-	})
 }
 
 func wide(s string, big bool) []byte {
@@ -340,28 +225,5 @@ func benchmarkScan(b *testing.B, who string, m *subject.Matcher) {
 				}
 			}
 		})
-	}
-}
-
-// TestSlugsInBytes is the same rule where a medium is scanned.
-func TestSlugsInBytes(t *testing.T) {
-	m := matcher(t, "subj-ana", "Ana Ribeiro", "ana.ribeiro@example.test", "u1")
-	for text, want := range map[string]bool{
-		`{"open":"memory/ana-ribeiro.md"}`: true, `{"open":"subj_ana.md"}`: true, "a/ana_ribeiro_notes": true, "ANA.RIBEIRO": true,
-		"ana-ribeiro@example.test": true,
-		"ana-ribeirox":             false, "xana-ribeiro": false, "subj_ana_2": false, "u1-b": false, "u10": false, "ribeiro-ana": false,
-	} {
-		rep, err := m.Scan(t.Context(), strings.NewReader(text), nil)
-		if err != nil || rep.Hits > 0 != want {
-			t.Errorf("Scan(%q) = %d hits, %v; want %v", text, rep.Hits, err, want)
-		}
-		if m.Names(text) != want {
-			t.Errorf("Names(%q) = %v", text, !want)
-		}
-	}
-	friends := &subject.Friends{}
-	friends.Add(m, "ana-ribeirox")
-	if rep, err := m.Scan(t.Context(), strings.NewReader("\x00ana-ribeirox\x00"), friends); err != nil || rep.Hits > 0 {
-		t.Errorf("a friend in a binary medium: %+v, %v", rep, err)
 	}
 }

@@ -114,7 +114,7 @@ func reason(m Match) string {
 // extended is the item to whose text a call adds, where anybody is suppressed; empty
 // where it adds to none that could be read.
 func extended(ix *Index, c *model.Call) string {
-	if c.Retain.Mode != model.Append || len(ix.lens) == 0 || c.Store == nil || c.Store.Browser == nil {
+	if c.Retain.Mode != model.Append || ix.Empty() || c.Store == nil || c.Store.Browser == nil {
 		return ""
 	}
 	id := c.Retain.ID

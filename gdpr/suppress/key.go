@@ -82,18 +82,15 @@ func createOnce(path string, data []byte) error {
 // Pseudonym is "hmac:<key id>:<128 bits>" of an identifier, in whatever case and
 // width it is typed.
 func (k Key) Pseudonym(id string) string {
-	return HashPrefix + k.id + ":" + k.sum("subject", subject.Normal(id)).String()
+	return HashPrefix + k.id + ":" + hexSum(k.sum("subject", subject.Normal(id)))
 }
 
-// hash is 128 bits of HMAC-SHA256.
-type hash [16]byte
+// hexSum is a hash as it stands in files.
+func hexSum(h subject.Sum) string { return hex.EncodeToString(h[:]) }
 
-// String is in hex, as hashes stand in files.
-func (h hash) String() string { return hex.EncodeToString(h[:]) }
-
-// parseHash reads what String wrote; false for anything else.
-func parseHash(s string) (hash, bool) {
-	var h hash
+// parseHash reads what hexSum wrote; false for anything else.
+func parseHash(s string) (subject.Sum, bool) {
+	var h subject.Sum
 	n, err := hex.Decode(h[:], []byte(s[:min(len(s), 2*len(h))]))
 	return h, err == nil && n == len(h) && len(s) == 2*len(h)
 }
@@ -102,11 +99,11 @@ func parseHash(s string) (hash, bool) {
 // word of a store.
 const shortText = 192
 
-func (k Key) sum(label, text string) hash {
+func (k Key) sum(label, text string) subject.Sum {
 	if len(k.secret) > sha256.BlockSize || len(label)+1+len(text) > shortText {
 		m := hmac.New(sha256.New, k.secret)
 		m.Write([]byte(label + "\x00" + text))
-		return hash(m.Sum(nil)[:16])
+		return subject.Sum(m.Sum(nil)[:16])
 	}
 	var in [sha256.BlockSize + shortText]byte // RFC 2104
 	var out [sha256.BlockSize + sha256.Size]byte
@@ -125,7 +122,7 @@ func (k Key) sum(label, text string) hash {
 	inner := sha256.Sum256(in[:n])
 	copy(out[sha256.BlockSize:], inner[:])
 	outer := sha256.Sum256(out[:])
-	return hash(outer[:16])
+	return subject.Sum(outer[:16])
 }
 
 // HashPrefix begins whatever the key hashes.
@@ -133,5 +130,5 @@ const HashPrefix = "hmac:"
 
 // Item is the keyed hash of an item's address.
 func (k Key) Item(store, id string) string {
-	return HashPrefix + k.id + ":" + k.sum("item", store+"\x00"+id).String()
+	return HashPrefix + k.id + ":" + hexSum(k.sum("item", store+"\x00"+id))
 }

@@ -41,23 +41,17 @@ type Person struct {
 	Terms     []Term    `json:"terms"`
 }
 
-// Term is an identifier that only the key can recognise. Length is of its normal
-// form in bytes, which tells what to try.
+// Term is one way to write an identifier, which only the key can recognise.
 type Term struct {
-	Hash   string `json:"hash"`
-	Length int    `json:"length"`
-	Strict bool   `json:"strict,omitempty"`
-	// Slug: the hash is of the form in which ids and file names write the identifier.
-	Slug string `json:"slug,omitempty"` // "id" or "name"; "plain" or "letters" of a name without its marks
+	Hash string `json:"hash"`          // of its letters; of its normal form in a list of the first version
+	Key  string `json:"key,omitempty"` // of more than its letters, for what is exact
+	subject.Pattern
+	Slug string `json:"slug,omitempty"` // of the first version: another form of an identifier beside it
 }
 
-// kinds of slugs.
-const (
-	slugID   = "id"
-	slugName = "name"
-	plain    = "plain"   // it has marks
-	letters  = "letters" // it has none: the hash is of its normal form
-)
+func (t Term) is(o Term) bool {
+	return t.Hash == o.Hash && t.Key == o.Key && t.Comma == o.Comma && t.Kind == o.Kind && t.Slug == o.Slug
+}
 
 // Open names the files; nothing is read or made.
 func Open(path, keyPath string) *List { return &List{path: path, keyPath: keyPath} }
@@ -74,7 +68,7 @@ func (l *List) Add(k Key, pseudonym, request string, since time.Time, terms ...s
 		changed := at < 0
 		for _, t := range terms {
 			for _, h := range hashTerms(k, t) {
-				if !slices.Contains(p.Terms, h) {
+				if !slices.ContainsFunc(p.Terms, h.is) {
 					p.Terms, changed = append(p.Terms, h), true
 				}
 			}
@@ -106,7 +100,7 @@ func (l *List) change(do func(persons []Person) ([]Person, bool)) error {
 	if !changed {
 		return nil
 	}
-	return l.write(file{V: 1, Persons: persons})
+	return l.write(file{V: 2, Persons: persons})
 }
 
 // write replaces the file; the caller holds both locks.
@@ -165,44 +159,45 @@ func (l *List) alone() (unlock func(), err error) {
 const lockWait = 10 * time.Second
 
 func hashTerms(k Key, t string) []Term {
-	t = strings.TrimSpace(t)
-	if subject.Strict(t) {
-		return []Term{{Hash: k.sum("term-exact", t).String(), Length: len(subject.Normal(t)), Strict: true}}
-	}
-	n := subject.Normal(t)
-	out := []Term{{Hash: k.sum("term", n).String(), Length: len(n)}}
-	slugs, name := subject.SlugsOf(t)
-	for _, slug := range slugs {
-		h := Term{Hash: k.sum("term-slug", slug).String(), Length: len(slug), Slug: slugID}
-		if name {
-			h.Slug = slugName
-		}
-		out = append(out, h)
-	}
-	for _, p := range subject.PlainsOf(t) {
-		h := Term{Hash: k.sum("term-plain", p).String(), Length: len(p), Slug: plain}
-		if p == n {
-			h.Slug = letters
+	var out []Term
+	for _, s := range subject.Sealed(strings.TrimSpace(t), k.sum) {
+		h := Term{Hash: hexSum(s.Letters), Pattern: s.Pattern}
+		if s.Key != (subject.Sum{}) {
+			h.Key = hexSum(s.Key)
 		}
 		out = append(out, h)
 	}
 	return out
 }
 
+// known is a term as an index looks for it; false for what no key has hashed.
+func (t Term) known() (subject.Known, bool) {
+	h, ok := parseHash(t.Hash)
+	out := subject.Known{Pattern: t.Pattern, Letters: h}
+	if t.Kind == "" {
+		out.Letters, out.Normal = subject.Sum{}, h
+	}
+	if t.Key != "" {
+		out.Key, _ = parseHash(t.Key)
+	}
+	return out, ok && t.Slug == ""
+}
+
 // Has reports whether an identifier is one of the person's.
 func (p Person) Has(k Key, id string) bool {
-	for _, h := range hashTerms(k, id) {
-		if h.Slug == "" && slices.Contains(p.Terms, h) {
-			return true
+	n, own := subject.Normal(id), hashTerms(k, id)
+	return slices.ContainsFunc(p.Terms, func(t Term) bool {
+		if t.Kind == "" {
+			return t.Slug == "" && (t.Hash == hexSum(k.sum("term", n)) || t.Hash == hexSum(k.sum("term-exact", strings.TrimSpace(id))))
 		}
-	}
-	return false
+		return slices.ContainsFunc(own, t.is)
+	})
 }
 
 // Identifiers is how many identifiers the person was known by.
 func (p Person) Identifiers() (n int) {
 	for _, t := range p.Terms {
-		if t.Slug == "" {
+		if t.Slug == "" && t.Comma == 0 {
 			n++
 		}
 	}
@@ -235,7 +230,7 @@ func (l *List) load() error {
 	}
 	b, err := os.ReadFile(l.path)
 	var f file
-	if err != nil || json.Unmarshal(b, &f) != nil || f.V != 1 {
+	if err != nil || json.Unmarshal(b, &f) != nil || f.V != 1 && f.V != 2 {
 		return unreadable
 	}
 	if l.key, err = ReadKey(l.keyPath); err != nil && len(f.Persons) > 0 {
@@ -274,61 +269,22 @@ func (l *List) Now() (*Index, error) {
 // Index is what a list knows at one moment. It is not changed and safe for
 // concurrent use.
 type Index struct {
-	key     Key
+	*subject.Index
 	persons []Person
-	normal  terms // by the normal form
-	exact   terms // by the exact text, under the length of the normal form
-	lens    []int // of both
-	slugs   terms
-	plains  terms // names without their marks
-	lost    []int // lengths of those that have some
-	// shortest is the length of the shortest of all.
-	shortest int
-	names    map[hash]bool // slugs of names, which may stand in a longer slug
-}
-
-// terms are persons by the hash of an identifier.
-type terms struct {
-	persons map[hash]int
-	lens    []int
-}
-
-func (t *terms) add(h hash, length, person int) {
-	if t.persons == nil {
-		t.persons = map[hash]int{}
-	}
-	t.persons[h] = person
-	if !slices.Contains(t.lens, length) {
-		t.lens = append(t.lens, length)
-	}
+	owner   []int // of each identifier
 }
 
 func newIndex(k Key, persons []Person) *Index {
-	x := &Index{key: k, persons: persons, names: map[hash]bool{}}
+	x := &Index{persons: persons}
+	var all []subject.Known
 	for i, p := range persons {
 		for _, t := range p.Terms {
-			h, ok := parseHash(t.Hash)
-			switch {
-			case !ok:
-			case t.Slug == plain || t.Slug == letters:
-				x.plains.add(h, t.Length, i)
-				if t.Slug == plain && !slices.Contains(x.lost, t.Length) {
-					x.lost = append(x.lost, t.Length)
-				}
-			case t.Slug != "":
-				x.slugs.add(h, t.Length, i)
-				x.names[h] = t.Slug == slugName
-			case t.Strict:
-				x.exact.add(h, t.Length, i)
-			default:
-				x.normal.add(h, t.Length, i)
+			if known, ok := t.known(); ok {
+				all, x.owner = append(all, known), append(x.owner, i)
 			}
 		}
 	}
-	if all := slices.Concat(x.normal.lens, x.exact.lens, x.slugs.lens, x.plains.lens); len(all) > 0 {
-		x.shortest = slices.Min(all)
-	}
-	x.lens = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(x.normal.lens), x.exact.lens...))))
+	x.Index = subject.NewIndex(all, k.sum)
 	return x
 }
 
@@ -336,79 +292,23 @@ func newIndex(k Key, persons []Person) *Index {
 // at the first.
 func (x *Index) Find(all bool, texts ...string) []Match {
 	var out []Match
+	if x.Empty() {
+		return nil
+	}
 	for _, t := range texts {
-		if len(x.lens) == 0 || len(t) < x.shortest && ascii(t) { // folding makes no ASCII longer
-			continue
-		}
-		if out = append(out, x.find(t, all)...); len(out) > 0 && !all {
-			break
-		}
-		for _, inner := range subject.Unwrap(t) {
-			for _, m := range x.find(inner.Text, all) {
-				m.Start, m.End = inner.Start, inner.End
+		from := len(out)
+		x.Index.Find(t, func(known int, clear string, start, end int) bool {
+			m := Match{Person: x.persons[x.owner[known]], Text: clear, Start: start, End: end}
+			if !slices.ContainsFunc(out[from:], func(o Match) bool {
+				return o.Start <= start && end <= o.End && o.Person.Pseudonym == m.Person.Pseudonym
+			}) {
 				out = append(out, m)
 			}
-		}
+			return all
+		})
 		if len(out) > 0 && !all {
 			break
 		}
 	}
 	return out
-}
-
-func (x *Index) find(text string, all bool) []Match {
-	var out []Match
-	subject.Candidates(text, x.lens, func(normal, exact string, start, end int) bool {
-		i, ok := 0, false
-		if slices.Contains(x.normal.lens, len(normal)) {
-			i, ok = x.normal.persons[x.key.sum("term", normal)]
-		}
-		if !ok && slices.Contains(x.exact.lens, len(normal)) {
-			i, ok = x.exact.persons[x.key.sum("term-exact", exact)]
-		}
-		if ok {
-			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
-		}
-		return !ok || all
-	})
-	if len(out) > 0 && !all {
-		return out
-	}
-	subject.Slugs(text, x.slugs.lens, func(slug string, whole bool, exact string, start, end int) bool {
-		h := x.key.sum("term-slug", slug)
-		i, ok := x.slugs.persons[h]
-		if ok = ok && (whole || x.names[h]); ok && !covered(out, start, end) {
-			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
-		}
-		return !ok || all
-	})
-	lens := x.plains.lens
-	if ascii(text) && !strings.ContainsAny(text, `\%&=`) { // no marks are in it
-		lens = x.lost
-	}
-	if len(out) > 0 && !all || len(lens) == 0 {
-		return out
-	}
-	subject.Plains(text, lens, func(name, exact string, start, end int) bool {
-		i, ok := x.plains.persons[x.key.sum("term-plain", name)]
-		if ok && !covered(out, start, end) {
-			out = append(out, Match{Person: x.persons[i], Text: exact, Start: start, End: end})
-		}
-		return !ok || all
-	})
-	return out
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
-
-// covered reports whether a place is known already by the identifier itself.
-func covered(found []Match, start, end int) bool {
-	return slices.ContainsFunc(found, func(m Match) bool { return m.Start < end && start < m.End })
 }

@@ -1,0 +1,288 @@
+package subject
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+)
+
+// A block is a run of characters that is one encoding: it is decoded as a whole, over the
+// ends of its lines, and taken out as a whole.
+
+// base64Digits are those of both alphabets.
+var base64Digits = digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
+
+var hexDigits = digits("0123456789abcdefABCDEF")
+
+var base32Digits = digits("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz234567")
+
+func digits(s string) (t [256]bool) {
+	for i := range len(s) {
+		t[s[i]] = true
+	}
+	return t
+}
+
+func base64Digit(c byte) bool { return base64Digits[c] }
+
+// line is a run of digits in a text, and the padding behind it.
+type line struct{ from, to, end int }
+
+// runs are the runs of digits of at least a length, and the blocks of several lines.
+func runs(text []byte, in *[256]bool, least int, yield func(lines []line)) {
+	var block []line
+	flush := func() {
+		if len(block) > 1 {
+			yield(block)
+			if len(block) > 2 && block[0].to-block[0].from != block[1].to-block[1].from { // its first line may be prose
+				yield(block[1:])
+			}
+		}
+		block = nil
+	}
+	for i := 0; i < len(text); {
+		if !in[text[i]] {
+			i++
+			continue
+		}
+		l := line{from: i}
+		for i < len(text) && in[text[i]] {
+			i++
+		}
+		l.to = i
+		for i < len(text) && text[i] == '=' && i-l.to < 6 {
+			i++
+		}
+		l.end = i
+		if l.to-l.from >= least {
+			yield([]line{l})
+		}
+		if n := len(block); n > 0 {
+			last := block[n-1]
+			width, had := l.to-l.from, last.to-last.from
+			if !follows(text[last.end:l.from]) || last.end > last.to || n > 1 && had != block[1].to-block[1].from || n > 1 && width > had {
+				flush()
+			}
+		}
+		if block == nil && l.end > l.to {
+			continue
+		}
+		block = append(block, l)
+	}
+	flush()
+}
+
+// follows reports whether a gap between two lines of a block is one: the end of a line
+// and what indents or quotes the next.
+func follows(gap []byte) bool {
+	head, tail, ok := bytes.Cut(gap, []byte("\n"))
+	return ok && len(bytes.Trim(head, " \t\r")) == 0 && len(bytes.Trim(tail, " \t>|#*")) == 0 && len(gap) < 64
+}
+
+// decodings are what a block may say.
+func decodings(text []byte, lines []line, in *[256]bool) [][]byte {
+	var all []byte
+	for _, l := range lines {
+		all = append(all, text[l.from:l.to]...)
+	}
+	var out [][]byte
+	add := func(b []byte, err error) {
+		if len(b) > 0 && sensible(b) {
+			out = append(out, b)
+		}
+	}
+	switch in {
+	case &base64Digits:
+		for i, c := range all {
+			switch c {
+			case '-':
+				all[i] = '+'
+			case '_':
+				all[i] = '/'
+			}
+		}
+		for skip := range min(4, len(all)) {
+			add(base64.RawStdEncoding.DecodeString(string(all[skip : len(all)-boolInt((len(all)-skip)%4 == 1)])))
+		}
+	case &hexDigits:
+		for skip := range 2 {
+			add(hex.DecodeString(string(all[skip : len(all)-(len(all)-skip)%2])))
+		}
+	case &base32Digits:
+		all = bytes.ToUpper(all)
+		for skip := range min(8, len(all)) {
+			n := len(all) - skip
+			for n%8 == 1 || n%8 == 3 || n%8 == 6 {
+				n--
+			}
+			add(base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(string(all[skip : skip+n])))
+		}
+	}
+	return out
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// sensible reports whether most of what was decoded may be text, or it is compressed:
+// what is decoded at a wrong place is noise.
+func sensible(b []byte) bool {
+	if k := kindOf(b); k == gzipFile || k == zlibFile || k == bzip2File {
+		return true
+	}
+	good := 0
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		switch {
+		case n > 1:
+			good += n
+		case r >= ' ' && r < 0x7f, r == '\n', r == '\r', r == '\t', r == 0, r == utf8.RuneError && b[i] >= 0xc0:
+			good++
+		}
+		i += n
+	}
+	return good*10 >= len(b)*7
+}
+
+// wide are the texts of UTF-16 and UTF-32 that a piece with zeros may hold: in each
+// order, at each alignment. Where nothing but Latin letters is looked for, only what has
+// zeros between its characters is read.
+func (l *layer) wide(foreign bool, yield func(*layer)) {
+	for _, size := range []int{2, 4} {
+		if foreign && size == 2 {
+			l.decodeWide(size, yield)
+			continue
+		}
+		for at := 0; ; {
+			lo := interleavedAt(l.text, at, size)
+			if lo < 0 {
+				break
+			}
+			for at = lo + size; ; at += size {
+				if next := interleavedAt(l.text[:min(len(l.text), at+16*size)], at, size); next < 0 {
+					break
+				}
+			}
+			lo = max(0, lo-16*size)
+			part := *l
+			part.text = l.text[lo:min(len(l.text), at+16*size)]
+			if part.base += lo; l.at != nil {
+				part.at, part.to = l.at[lo:], l.to[lo:]
+			}
+			part.decodeWide(size, yield)
+		}
+	}
+}
+
+// decodeWide reads a piece in both orders, at each alignment.
+func (l *layer) decodeWide(size int, yield func(*layer)) {
+	for _, big := range []bool{false, true} {
+		for skip := range size {
+			var out []byte
+			var at, to []int32
+			add := func(r rune, from, end int) {
+				k := len(out)
+				out = utf8.AppendRune(out, r)
+				for range len(out) - k {
+					at, to = append(at, int32(from)), append(to, int32(end))
+				}
+			}
+			// Half a character at an end: in the other order, text lies one byte beside.
+			if skip == 1 && size == 2 && big && l.text[0] != 0 {
+				add(rune(l.text[0]), 0, 1)
+			}
+			for i := skip; i+size <= len(l.text); i += size {
+				r, n := unit(l.text[i:], size, big), i+size
+				if size == 2 && r >= 0xd800 && r < 0xdc00 && n+2 <= len(l.text) {
+					if low := unit(l.text[n:], 2, big); low >= 0xdc00 && low < 0xe000 {
+						r, n = (r-0xd800)<<10|(low-0xdc00)+0x10000, n+2
+					}
+				}
+				add(r, i, n)
+				i = n - size
+			}
+			if last := len(l.text) - 1; size == 2 && !big && (len(l.text)-skip)%2 == 1 && l.text[last] != 0 {
+				add(rune(l.text[last]), last, last+1)
+			}
+			if len(out) > 0 {
+				yield(l.under(out, at, to, UTF16))
+			}
+		}
+	}
+}
+
+// interleaved reports whether characters of ASCII stand beside one another with zeros
+// between them.
+func interleaved(b []byte, size int) bool { return interleavedAt(b, 0, size) >= 0 }
+
+// interleavedAt is the first place from which on they do, three of them, or all that
+// there are; -1 without one.
+func interleavedAt(b []byte, from, size int) int {
+	letter := func(i int) bool { return b[i] >= ' ' && b[i] < 0x7f }
+	zero := func(i int) bool { return b[i+1] == 0 && b[i+size-1] == 0 && b[i+size/2] == 0 }
+	for i := from; i+2*size < len(b); i++ {
+		n := bytes.IndexByte(b[i+1:], 0)
+		if n < 0 || i+n+2*size >= len(b) {
+			break
+		}
+		if i += n; letter(i) && letter(i+size) && letter(i+2*size) && zero(i) && zero(i+size) {
+			return i
+		}
+	}
+	if from == 0 && len(b) < 4*size && len(b) > size && letter(0) != letter(1) && letter(0) != (b[0] == 0) {
+		return 0
+	}
+	return -1
+}
+
+func unit(b []byte, size int, big bool) rune {
+	r := rune(0)
+	for i := range size {
+		k := i
+		if !big {
+			k = size - 1 - i
+		}
+		r = r<<8 | rune(b[k])
+	}
+	if r < 0 || r > utf8.MaxRune {
+		return 0
+	}
+	return r
+}
+
+// charsets are what a piece says in the encodings of Chinese and Japanese.
+func (l *layer) charsets(yield func(*layer)) {
+	for _, enc := range []encoding.Encoding{simplifiedchinese.GB18030, japanese.ShiftJIS} {
+		var out []byte
+		var at, to []int32
+		dec := enc.NewDecoder()
+		for i := 0; i < len(l.text); {
+			n, text := 1, []byte{l.text[i]}
+			for _, try := range []int{2, 4, 1} {
+				if l.text[i] < utf8.RuneSelf || i+try > len(l.text) {
+					continue
+				}
+				got, err := dec.Bytes(l.text[i : i+try])
+				if r, k := utf8.DecodeRune(got); err == nil && r != utf8.RuneError && k == len(got) {
+					n, text = try, got
+					break
+				}
+			}
+			for _, c := range text {
+				out, at, to = append(out, c), append(at, int32(i)), append(to, int32(i+n))
+			}
+			i += n
+		}
+		yield(l.under(out, at, to, Charset))
+	}
+}

@@ -1,0 +1,243 @@
+package subject
+
+import (
+	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/unicode/norm"
+)
+
+// lookAlikes are letters of other scripts that read as Latin ones (Unicode confusables,
+// the single letters that names are disguised with), and letters that no mark makes as
+// ASCII writes them.
+var lookAlikes = func() map[rune]string {
+	m := map[rune]string{}
+	pairs := []rune("аaвbсcԁdеeһhіiјjκkкkӏlмmոnнhоoοoρpрpԛqѕsтtυuνvѵvԝwхxχxуyγyᴢzαaεeιiτtηnωw" +
+		"ɑaɡgɩiȷjʟlɴnʀrꜱsʏyʙbᴄcᴅdᴇeʜhᴊjᴋkᴍmᴏoᴘpᴛtᴜuᴠvᴡwøođdłlðdıiħh")
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i]] = string(pairs[i+1])
+	}
+	m['þ'], m['æ'], m['œ'] = "th", "ae", "oe"
+	return m
+}()
+
+var folder = cases.Fold()
+
+// foldPages keep what characters become: to ask the tables for each character of a text
+// costs more than everything else.
+var foldPages [0x30000 >> 8]atomic.Pointer[[256]string]
+
+// foldRune is a character as it is compared: its letters and digits in compatibility
+// decomposition, case folded, without combining marks, look-alikes as Latin. Empty for
+// what is no letter and no digit.
+func foldRune(r rune) string {
+	if r < 0 || r >= 0x30000 {
+		return computeFold(r)
+	}
+	p := foldPages[r>>8].Load()
+	if p == nil {
+		p = &[256]string{}
+		for i := range p {
+			p[i] = computeFold(r&^0xff | rune(i))
+		}
+		foldPages[r>>8].Store(p)
+	}
+	return p[r&0xff]
+}
+
+func computeFold(r rune) string {
+	if ignorable(r) || r == 0x640 || r == utf8.RuneError { // tatweel only stretches a word
+		return ""
+	}
+	var out []byte
+	for _, d := range norm.NFKD.String(string(r)) {
+		for _, c := range folder.String(string(d)) {
+			switch s, like := lookAlikes[c]; {
+			case like:
+				out = append(out, s...)
+			case unicode.Is(unicode.Nd, c):
+				out = append(out, digitOf(c))
+			case unicode.IsLetter(c), unicode.IsNumber(c), unicode.Is(unicode.Mc, c), c == 0x3099, c == 0x309a: // voiced kana are other letters
+				out = utf8.AppendRune(out, c)
+			}
+		}
+	}
+	return string(out)
+}
+
+// digitOf is a decimal digit of any script as ASCII: each script's stand in order.
+func digitOf(r rune) byte {
+	n := byte(0)
+	for unicode.Is(unicode.Nd, r-1) && n < 9 {
+		n, r = n+1, r-1
+	}
+	return '0' + n
+}
+
+// ignorable characters show nothing and are used to break words up.
+func ignorable(r rune) bool {
+	switch {
+	case r < 0xad:
+		return false
+	case r == 0xad, r == 0x34f, r == 0x61c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x3164, r == 0xffa0, r == 0xfeff:
+		return true
+	}
+	return r >= 0x180b && r <= 0x180f || r >= 0x200b && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x2060 && r <= 0x206f ||
+		r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff
+}
+
+// unspaced are scripts that set no space between words, where a name's neighbour says
+// nothing.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
+}
+
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > 0 && wordByte(byte(r))
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !unicode.In(r, unspaced...)
+}
+
+func wordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
+}
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
+}
+
+func isASCII[T string | []byte](s T) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// decodeRune reads a character; a byte that begins none is one of Windows-1252.
+func decodeRune(b []byte) (rune, int) {
+	r, n := utf8.DecodeRune(b)
+	if r == utf8.RuneError && n == 1 {
+		r = charmap.Windows1252.DecodeByte(b[0])
+	}
+	return r, n
+}
+
+func lastRune(b []byte) (rune, int) {
+	r, n := utf8.DecodeLastRune(b)
+	if r == utf8.RuneError && n == 1 {
+		r = charmap.Windows1252.DecodeByte(b[len(b)-1])
+	}
+	return r, n
+}
+
+// view is a text as it is compared: the letters and digits alone, folded, each with the
+// character that it came from. What stands between two of them is a gap.
+type view struct {
+	src      []byte
+	text     []byte
+	from, to []int32 // of each byte of text, its character in src
+}
+
+// asciiFold is what an ASCII byte becomes; 0 for what is no letter and no digit.
+var asciiFold = func() (t [256]byte) {
+	for c := range 128 {
+		if wordByte(byte(c)) && c != '_' {
+			t[c] = lower(byte(c))
+		}
+	}
+	return t
+}()
+
+// newView folds a text. marked: tags, and what a link leads to, are parts of a gap.
+func newView(src []byte, marked bool) *view {
+	v := &view{src: src, text: make([]byte, 0, len(src)), from: make([]int32, 0, len(src)), to: make([]int32, 0, len(src))}
+	for i := 0; i < len(src); {
+		c := src[i]
+		if f := asciiFold[c]; f != 0 {
+			v.text, v.from, v.to = append(v.text, f), append(v.from, int32(i)), append(v.to, int32(i+1))
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			if marked && (c == '<' || c == ']') {
+				i += markup(src[i:])
+				continue
+			}
+			i++
+			continue
+		}
+		r, n := decodeRune(src[i:])
+		s := foldRune(r)
+		for k := range len(s) {
+			v.text, v.from, v.to = append(v.text, s[k]), append(v.from, int32(i)), append(v.to, int32(i+n))
+		}
+		i += n
+		if s == "" && (unicode.IsMark(r) || ignorable(r)) && len(v.to) > 0 && int(v.to[len(v.to)-1]) == i-n {
+			v.stretch(int32(i))
+		}
+	}
+	return v
+}
+
+// stretch makes the last character end where the mark upon it does.
+func (v *view) stretch(end int32) {
+	for k, first := len(v.to)-1, v.from[len(v.from)-1]; k >= 0 && v.from[k] == first; k-- {
+		v.to[k] = end
+	}
+}
+
+// chars reports whether a stretch begins and ends with a character, not inside one.
+func (v *view) chars(lo, hi int) bool {
+	return (lo == 0 || v.from[lo-1] != v.from[lo]) && (hi == len(v.text) || v.from[hi] != v.from[hi-1])
+}
+
+// gap is what stands before the letter at i, behind the one before it.
+func (v *view) gap(i int) []byte { return v.src[v.to[i-1]:max(v.to[i-1], v.from[i])] }
+
+// maxMark bounds, in bytes, a tag and what a link leads to.
+const maxMark = 512
+
+// markup is the length of a tag, or of what a link of Markdown leads to, at the beginning
+// of b; 1 where there is none.
+func markup(b []byte) int {
+	rest := b[:min(len(b), maxMark)]
+	if b[0] == ']' {
+		if len(rest) > 1 && (rest[1] == '(' || rest[1] == '[') {
+			for i := 2; i < len(rest) && rest[i] != '\n'; i++ {
+				if rest[1] == '(' && rest[i] == ')' || rest[1] == '[' && rest[i] == ']' {
+					return i + 1
+				}
+			}
+		}
+		return 1
+	}
+	if len(rest) < 3 || rest[1] != '/' && rest[1] != '!' && asciiFold[rest[1]] < 'a' {
+		return 1
+	}
+	for i := 2; i < len(rest); i++ {
+		switch rest[i] {
+		case '>':
+			if rest[1] == '!' && string(rest[i-2:i]) != "--" {
+				continue
+			}
+			for _, c := range rest[1:i] {
+				if c == '@' { // an address in angle brackets is no tag
+					return 1
+				}
+			}
+			return i + 1
+		case '<':
+			return 1
+		}
+	}
+	return 1
+}

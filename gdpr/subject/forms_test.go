@@ -1,0 +1,122 @@
+package subject_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/unicode/norm"
+
+	"memdesk/gdpr/subject"
+)
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+
+func gz(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.String()
+}
+
+func gb(s string) string {
+	out, _ := simplifiedchinese.GB18030.NewEncoder().String(s)
+	return out
+}
+
+// forms are texts that name a person, and texts that name somebody else.
+var forms = map[string]struct{ yes, no []string }{
+	"usr_1": {
+		yes: []string{"usr_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
+		no:  []string{"usr_10", "usr_1.5", "usr_1-old", "usr_1_b", "xusr_1", "usr-1", "usr 1", "USR_1", "usr_1@host", "x-usr_1", b64("by usr_10, yes")},
+	},
+	"subj-ana": {
+		yes: []string{"SUBJ-ana", "n5-subj-ana", "subj-ana.md", "s\u200bubj-ana", "subj&#45;ana", "subj\u2010ana", hex.EncodeToString([]byte("of subj-ana"))},
+		no:  []string{"subj-ana-2", "subj-ana2", "subj ana", "subj_ana", "subjana", "subj-ana.5"},
+	},
+	"ida.frost+news@mail.example": {
+		yes: []string{"Ida.Frost+News@Mail.Example", "<ida.frost+news@mail.example>", "ida.frost+news&#64;mail.example said", "ida.frost=2Bnews@mail.example", "ida.frost%2Bnews%40mail.example", "mailto:ida.frost+news@mail.example.",
+			"ida.frost\\u002bnews@mail.example", "ida.frost+news+AEA-mail.example"},
+		no: []string{"ida.frost+news@mail.example.org", "ida.frost@mail.example", "idafrost+news@mail.example", "x.ida.frost+news@mail.example", "frida.frost+news@mail.example"},
+	},
+	"+49 30 5550 1234": {
+		yes: []string{"+493055501234", "030-55501234", "+49 (0)30 5550-1234", "0049 30 5550 1234", "+49 30 55 50 12 34", "030/55501234", "030 5550 1234.", "(030) 5550 1234", "tel:+49-30-5550-1234", "5 boats, 030 5550 1234"},
+		no:  []string{"+49 40 5550 1234", "+1 305 550 1234", "30 5550 1234", "+49 30 5550 12345", "1030 5550 1234x", "0305550123499", "030 5550 1234-12", "+43 30 5550 1234"},
+	},
+	"Théa Lindström-Quay": {
+		yes: []string{
+			"THÉA LINDSTRÖM-QUAY", "Thea Lindstrom-Quay", "Thea Lindstroem-Quay", "Théa Lindström-\nQuay", "> Théa\n> Lindström-Quay", "Théa Lindström–Quay", "Théa Lindström Quay", "TheaLindstromQuay", "#théalindströmquay",
+			"Lindström-Quay, Théa", "N:Lindström-Quay;Théa;;;", "thea-lindstroem-quay.md", "memory/2026-call_with-thea_lindstrom_quay-notes.md", "Théa **Lindström-Quay**", "<b>Théa</b> Lindström-Quay", "[Théa](x) Lindström-Quay",
+			"Théa Lind-\n  ström-Quay", "Théa Lindström-Quays boat", norm.NFD.String("Théa Lindström-Quay"), "Тhéa Lindström-Quay", "Th\u200béa\u00a0Lindström-Quay", "ＴＨÉＡ Lindström-Quay",
+			`Th\u00e9a Lindstr\u00f6m-Quay`, `Th\xe9a Lindstr\xf6m-Quay`, `Th\u{e9}a Lindstr\u{f6}m-Quay`, `Th\303\251a Lindstr\303\266m-Quay`, "Th&eacute;a Lindstr&#246;m-Quay", "Th%C3%A9a+Lindstr%C3%B6m-Quay", "Th%25C3%25A9a%2520Lindstr%25C3%25B6m-Quay",
+			"Th=C3=A9a Lind=\nstr=C3=B6m-Quay", "=?utf-8?Q?Th=C3=A9a?= =?utf-8?Q?_Lindstr=C3=B6m-Quay?=", "Th+AOk-a Lindstr+APY-m-Quay", "Th\xe9a Lindstr\xf6m-Quay", b64("met Théa Lindström-Quay"), b64(b64("met Théa Lindström-Quay")), b64(gz("met Théa Lindström-Quay today")),
+			b64("met TheA LiNdSTröM-QUAY"), base32.StdEncoding.EncodeToString([]byte("of Théa Lindström-Quay")), hex.EncodeToString([]byte("Théa Lindström-Quay")), strings.ToUpper(hex.EncodeToString([]byte("by Théa Lindström-Quay."))),
+			string(wide("met Théa Lindström-Quay", false)), string(wide("Théa Lindström-Quay", true)), hex.EncodeToString(wide("Théa Lindström-Quay", true)), `{"n":"Th\u00e9a\nLindström-Quay"}`, "a/b/" + b64("to Théa Lindström-Quay."),
+		},
+		no: []string{"Théa Lindström", "Théa Lindström-Quaye", "Anthéa Lindström-Quay", "Théa Lindström-Quay-Berg", "Théa. Lindström-Quay", "Théa/Lindström-Quay", "Jean-Théa Lindström-Quay", "Lindström-Quay Théa", "Théa\n\nLindström-Quay", b64("met Théa Lindström")},
+	},
+	"Jürgen Groß":               {yes: []string{"JÜRGEN GROSS", "Juergen Gross", "Jurgen Gross", "jürgen-gross", "JÜRGEN GROẞ"}, no: []string{"Jürgen Grossmann", "Jorgen Gross"}},
+	"Siobhán O'Neill":           {yes: []string{"siobhan-oneill", "siobhan_oneill.md", "siobhan-o-neill", "Siobhán O´Neill", "Siobhán O`Neill", `Siobhán O\'Neill`, "Siobhán O''Neill", "Siobhán O’Neill", "Siobhan O&#39;Neill", "O'Neill, Siobhán"}, no: []string{"Siobhán O'Neil", "Siobhán Neill"}},
+	"Jean-Pierre Dubois-Martel": {yes: []string{"Jean Pierre Dubois Martel", "Jean–Pierre Dubois–Martel", "JeanPierre DuboisMartel"}, no: []string{"Jean Dubois-Martel"}},
+	"محمد علي":                  {yes: []string{"مُحَمَّد عَلِي", "محـمد علي", "ومحمد علي", "لمحمد علي."}, no: []string{"محمدي علي"}},
+	"משה כהן":                   {yes: []string{"מֹשֶׁה כֹּהֵן", "ומשה כהן"}, no: []string{"משהו כהן"}},
+	"王小明":                       {yes: []string{"客户王小明来电", "王 小 明", "王小\n明", gb("客户王小明来电"), b64("客户王小明来电")}, no: []string{"王小民", "王、小明"}},
+	"Иван Петров":               {yes: []string{"ИВАН ПЕТРОВ", "Петров, Иван", "%D0%98%D0%B2%D0%B0%D0%BD%20%D0%9F%D0%B5%D1%82%D1%80%D0%BE%D0%B2", string(wide("с Иван Петров", false))}, no: []string{"Иван Петровский"}},
+	"Ann":                       {yes: []string{"Ann said", "ANN"}, no: []string{"ann", "Anna", "Ann-Marie", "Mary-Ann"}},
+	"Łukić":                     {yes: []string{"ŁUKIĆ", "Lukic", "&#321;uki&#263;"}, no: []string{"Lukicevic"}},
+}
+
+// TestForms asks Matcher in a text, in a stream and in a binary medium, and Index, which
+// knows hashes alone: all must say the same.
+func TestForms(t *testing.T) {
+	hash := func(label, text string) subject.Sum {
+		h := sha256.Sum256([]byte(label + "\x00" + text))
+		return subject.Sum(h[:16])
+	}
+	for id, tt := range forms {
+		m := matcher(t, id)
+		x := subject.NewIndex(subject.Sealed(id, hash), hash)
+		ask := func(text string, want bool) {
+			t.Helper()
+			if m.Names(text) != want {
+				t.Errorf("%s: Names(%q) = %v", id, text, !want)
+				return
+			}
+			got := m.Redact(text, "[erased]")
+			if m.Names(got) || (got == text) == want {
+				t.Errorf("%s: Redact(%q) = %q", id, text, got)
+			}
+			rep, err := m.Scan(t.Context(), strings.NewReader(text), nil)
+			if embedded := rep.By[subject.Embedded]; err != nil || rep.Hits-embedded > 0 != want {
+				t.Errorf("%s: Scan(%q) = %+v, %v", id, text, rep, err)
+			}
+			known := false
+			x.Find(text, func(_ int, clear string, _, _ int) bool {
+				known = true
+				if again := matcher(t, clear); !again.Names(text) {
+					t.Errorf("%s: in %q stands %q, which is not found there", id, text, clear)
+				}
+				return false
+			})
+			if known != want {
+				t.Errorf("%s: Index in %q: %v", id, text, known)
+			}
+		}
+		for _, text := range append(tt.yes, id, "of "+id+", and") {
+			ask(text, true)
+			if rep, err := m.Scan(t.Context(), strings.NewReader("SQLite format 3\x00\x10\x00\x01\x05 a row of a table that has notes in it: "+text+"\x00\x01"), nil); err != nil || rep.Hits == 0 && len(id) > 5 && !strings.Contains(text, "\x00") {
+				t.Errorf("%s: %q in a binary medium: %+v, %v", id, text, rep, err)
+			}
+		}
+		for _, text := range tt.no {
+			ask(text, false)
+		}
+	}
+}

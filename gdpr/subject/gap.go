@@ -1,0 +1,261 @@
+package subject
+
+import (
+	"bytes"
+	"slices"
+	"unicode"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// fits reports whether the letters v.text[lo:hi], which are those of the pattern, are an
+// occurrence of the identifier, and gives the first letter that belongs to it: a telephone
+// number's prefix stands before. loose: it stands in a record whose fields touch, and has
+// no borders.
+func (p *Pattern) fits(v *view, lo, hi int) (from int, whole, ok bool) {
+	if !v.chars(lo, hi) {
+		return 0, false, false
+	}
+	slug := false
+	switch p.Kind {
+	case Telephone:
+		from, ok = p.dialled(v, lo, hi)
+		return from, ok, ok
+	case Name:
+		if slug, ok = p.joined(v, lo, hi); !ok {
+			return 0, false, false
+		}
+		if first, _ := decodeRune(v.src[v.from[lo]:]); p.Strict && unicode.IsLower(first) {
+			return 0, false, false
+		}
+	default:
+		if p.Exact != "" && p.Key(v.src[v.from[lo]:v.to[hi-1]]) != p.Exact {
+			return 0, false, false
+		}
+	}
+	before, after := v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
+	if p.Kind == Name {
+		before, after = unemphasised(before, after)
+	}
+	if slug {
+		return lo, slugBefore(before) && slugAfter(after), true
+	}
+	return lo, !partBefore(before, p.Shape) && !partAfter(after, p.Shape), true
+}
+
+// unemphasised are the neighbours of a name without underscores that stress it.
+func unemphasised(before, after []byte) ([]byte, []byte) {
+	b, a := bytes.TrimRight(before, "_"), bytes.TrimLeft(after, "_")
+	if r, _ := lastRune(b); len(b) > 0 && wordRune(r) {
+		b = before
+	}
+	if r, _ := decodeRune(append(slices.Clone(a), ' ')); wordRune(r) {
+		a = after
+	}
+	return b, a
+}
+
+// Key is what stands at a place as identifiers of the pattern's kind are compared.
+func (p *Pattern) Key(b []byte) string {
+	if p.Strict {
+		return shown(b)
+	}
+	return canonical(b)
+}
+
+// joined reports whether what parts the letters of a name may: between its words any
+// separator, inside of them nothing but markup and a line's end. slug: words are joined
+// as file names and links join them.
+func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
+	spaced := false
+	for i := lo + 1; i < hi; i++ {
+		if v.from[i] == v.from[i-1] || v.to[i-1] >= v.from[i] && !slices.Contains(p.Breaks, i-lo) {
+			continue
+		}
+		g := gapOf(v.gap(i))
+		if p.Comma > 0 && i-lo == p.Comma {
+			if !g.comma {
+				return false, false
+			}
+			spaced = true
+			continue
+		}
+		if !slices.Contains(p.Breaks, i-lo) {
+			if g.text == "" || g.hyphenated || g.text != "x" && (g.text == " " || g.line) && besideUnspaced(v, i) {
+				continue
+			}
+			return false, false
+		}
+		if !g.parts {
+			return false, false
+		}
+		slug = slug || g.slug
+		spaced = spaced || !g.slug && g.text != "" && g.text != "'"
+	}
+	return slug && !spaced, true
+}
+
+func besideUnspaced(v *view, i int) bool {
+	a, _ := lastRune(v.src[:v.to[i-1]])
+	b, _ := decodeRune(v.src[v.from[i]:])
+	return unicode.In(a, unspaced...) && unicode.In(b, unspaced...)
+}
+
+// gap is what parts two letters, in classes.
+type gap struct {
+	text       string // one character for each class, "x" where something else stands
+	parts      bool   // words of a name may be parted so
+	slug       bool   // as file names and links do
+	comma      bool   // between the last name and the first
+	line       bool   // a line ends in it
+	hyphenated bool   // a line ends in it behind a hyphen: a word may be parted so
+}
+
+// gapOf reads a gap. Marks of emphasis, links and tags count for nothing.
+func gapOf(b []byte) gap {
+	if len(b) == 0 {
+		return gap{parts: true}
+	}
+	if len(b) == 1 && b[0] == ' ' {
+		return gap{text: " ", parts: true}
+	}
+	var t []byte
+	for i := 0; i < len(b) && len(t) < maxJoined; {
+		if b[i] == '<' || b[i] == ']' {
+			if n := markup(b[i:]); n > 1 || b[i] == ']' {
+				i += n
+				continue
+			}
+		}
+		r, n := decodeRune(b[i:])
+		i += n
+		c := gapClass(r)
+		if c == 0 || c == ' ' && len(t) > 0 && (t[len(t)-1] == ' ' || t[len(t)-1] == '\n') {
+			continue
+		}
+		t = append(t, c)
+	}
+	if bytes.ContainsAny(t, " \n") {
+		t = bytes.Map(func(r rune) rune { // emphasis, and code
+			if r == '_' || r == '\'' {
+				return -1
+			}
+			return r
+		}, t)
+		t = bytes.ReplaceAll(t, []byte("  "), []byte(" "))
+	}
+	g := gap{text: string(t)}
+	head, tail, line := bytes.Cut(t, []byte("\n"))
+	quoted := line && len(bytes.Trim(tail, " >#|/*-")) == 0
+	head = bytes.TrimRight(head, " ")
+	g.line, g.hyphenated = quoted && len(head) == 0, quoted && string(head) == "-"
+	switch g.text {
+	case "-", "_", ".", "+":
+		g.slug = true
+	case "", " ", "'", "''", `\'`, ". ", "- ", " -", " - ":
+	default:
+		g.comma = g.text == "," || g.text == ", " || g.text == " , " || g.text == ";" || g.text == "; " || quoted && (string(head) == "," || string(head) == ";")
+		g.parts = g.line || g.hyphenated
+		return g
+	}
+	g.parts = g.text != ". " && g.text != "- " && g.text != " -" && g.text != " - "
+	return g
+}
+
+// gapClass is one character for all that part words alike; 0 for what parts nothing.
+func gapClass(r rune) byte {
+	switch {
+	case r == '\n', r == '\v', r == '\f', r == 0x85, r == 0x2028, r == 0x2029:
+		return '\n'
+	case r == '\r', ignorable(r), unicode.IsMark(r), r == 0x640, r == '*', r == '~', r == '[', r == ']':
+		return 0
+	case unicode.IsSpace(r):
+		return ' '
+	case dash(r):
+		return '-'
+	case apostrophe(r):
+		return '\''
+	case r == '·', r == '・':
+		return ' '
+	case r < 0x80 && bytes.IndexByte([]byte("_.,;+/>#|\\"), byte(r)) >= 0:
+		return byte(r)
+	}
+	return 'x'
+}
+
+// dialled reports whether digits are a telephone number's: what stands before them is a
+// prefix of the same number, and nothing makes them a part of another one.
+func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
+	digits := func(i int) bool { return i >= 0 && i < len(v.text) && v.text[i] >= '0' && v.text[i] <= '9' }
+	for i := lo + 1; i < hi; i++ {
+		if !dialGap(v.gap(i)) {
+			return 0, false
+		}
+	}
+	after := v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
+	if r, n := decodeRune(append(slices.Clone(after), 0)); wordRune(r) || len(after) > n && (dash(r) || r == '/' || r == '.') && unicode.IsDigit(rune(after[n])) {
+		return 0, false
+	}
+	const most = 8 // digits of the longest prefix: 00, a country of three, 0 and more
+	for s := lo; s >= max(0, lo-most); s-- {
+		if s < lo && (!digits(s) || !dialGap(v.gap(s+1))) {
+			break
+		}
+		before := bytes.TrimRight(v.src[max(0, int(v.from[s])-8):v.from[s]], " (\u00a0")
+		r, _ := lastRune(before)
+		if len(before) == 0 {
+			r = ' '
+		}
+		plus := r == '+' || r == '＋'
+		if near, _ := lastRune(v.src[:v.from[s]]); v.from[s] > 0 && wordRune(near) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
+			continue
+		}
+		if p.same(plus, string(v.text[s:hi]), s == lo) {
+			from, ok = s, true
+		}
+	}
+	return from, ok
+}
+
+// joinsDigits reports whether a gap makes one number of the digits on both sides.
+func joinsDigits(g []byte) bool {
+	t := string(g)
+	return t == "-" || t == "." || t == "/" || t == ""
+}
+
+// dialGap is what people set between the digits of a telephone number.
+func dialGap(g []byte) bool {
+	if len(g) > 8 {
+		return false
+	}
+	for i := 0; i < len(g); {
+		r, n := decodeRune(g[i:])
+		i += n
+		if !unicode.IsSpace(r) && !dash(r) && !ignorable(r) && r != '/' && r != '.' && r != '(' && r != ')' {
+			return false
+		}
+	}
+	return true
+}
+
+// same asks the library whether digits are the number. bare: without any prefix, which
+// only counts where calls within the country need none.
+func (p *Pattern) same(plus bool, digits string, bare bool) bool {
+	if p.Region == "" {
+		return bare && !plus
+	}
+	if ndd := phonenumbers.GetNddPrefixForRegion(p.Region, true); bare && !plus && ndd != "" && ndd != "1" {
+		return false
+	}
+	if plus {
+		if bare {
+			return false
+		}
+		digits = "+" + digits
+	}
+	n, err := phonenumbers.Parse(digits, p.Region)
+	if err != nil || int(n.GetCountryCode()) != phonenumbers.GetCountryCodeForRegion(p.Region) {
+		return false
+	}
+	return len(phonenumbers.GetNationalSignificantNumber(n)) == p.Length
+}

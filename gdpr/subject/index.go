@@ -1,0 +1,207 @@
+package subject
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Sum is a keyed hash.
+type Sum [16]byte
+
+// Known is an identifier of which only hashes are kept.
+type Known struct {
+	Pattern
+	Letters Sum
+	Key     Sum // of Pattern.Key, where it has one; zero: the letters say it
+	// Normal is of one that a list of the first version holds: the hash of its normal
+	// form, Length bytes long, or where it is Strict of the text itself.
+	Normal Sum
+}
+
+// Hash makes keyed hashes; the label says of what.
+type Hash func(label, text string) Sum
+
+// Sealed are the patterns of an identifier with their letters hashed.
+func Sealed(id string, hash Hash) []Known {
+	var out []Known
+	for _, p := range PatternsOf(id) {
+		k := Known{Pattern: p, Letters: hash("term-letters", p.Letters)}
+		if p.Exact != "" {
+			k.Key = hash("term-key", p.Exact)
+		}
+		k.Pattern.Letters, k.Exact, k.term = "", "", 0
+		out = append(out, k)
+	}
+	return out
+}
+
+// Index looks for identifiers of which only hashes are known, through the same layers
+// and by the same patterns as Matcher. It is immutable and safe for concurrent use.
+type Index struct {
+	hash    Hash
+	letters map[Sum][]int
+	known   []Known
+	lengths []int
+	normal  map[Sum]int // those of the first version
+	longest int         // of them
+}
+
+// NewIndex makes an index; hash is the one of Sealed.
+func NewIndex(known []Known, hash Hash) *Index {
+	x := &Index{hash: hash, letters: map[Sum][]int{}, known: known, normal: map[Sum]int{}}
+	for i, k := range known {
+		if k.Kind == "" {
+			x.normal[k.Normal], x.longest = i, max(x.longest, k.Length)
+			continue
+		}
+		x.letters[k.Letters] = append(x.letters[k.Letters], i)
+		if !slices.Contains(x.lengths, k.Length) {
+			x.lengths = append(x.lengths, k.Length)
+		}
+	}
+	slices.Sort(x.lengths)
+	return x
+}
+
+// Empty reports whether nobody is known.
+func (x *Index) Empty() bool { return x == nil || len(x.known) == 0 }
+
+// Find calls yield for every place at which one of the identifiers stands: its number
+// among the known, the identifier in clear, and where it stands. yield returns false to
+// stop.
+func (x *Index) Find(text string, yield func(known int, clear string, start, end int) bool) {
+	if len(x.known) == 0 {
+		return
+	}
+	least := 2
+	if len(x.normal) == 0 {
+		least = x.lengths[0]
+	}
+	if len(text) < least {
+		return
+	}
+	w := walker{least: least, foreign: true, han: !utf8.ValidString(text)}
+	w.look = func(v *view, l *layer) bool {
+		for lo := range v.text {
+			if v.begins(lo) && (!x.at(v, l, lo, yield) || !x.atNormal(v, l, lo, yield)) {
+				return false
+			}
+		}
+		return true
+	}
+	w.text(&layer{text: raw(text), family: unresolved})
+}
+
+// at looks for an identifier whose letters begin at lo.
+func (x *Index) at(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
+	for _, n := range x.lengths {
+		hi := lo + n
+		if hi > len(v.text) {
+			break
+		}
+		if !v.chars(lo, hi) || hi < len(v.text) && v.to[hi-1] == v.from[hi] && !v.ends(hi) {
+			continue
+		}
+		for _, i := range x.letters[x.hash("term-letters", string(v.text[lo:hi]))] {
+			k := &x.known[i]
+			from, whole, ok := k.fits(v, lo, hi)
+			if !ok || !whole || k.Key != (Sum{}) && x.hash("term-key", k.Pattern.Key(v.src[v.from[from]:v.to[hi-1]])) != k.Key {
+				continue
+			}
+			start, end := l.place(int(v.from[from]), int(v.to[hi-1]))
+			if !yield(i, k.clear(v, from, lo, hi), start, end) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// atNormal looks for one of which a list of the first version holds the hash.
+func (x *Index) atNormal(v *view, l *layer, lo int, yield func(known int, clear string, start, end int) bool) bool {
+	for hi := lo + 2; hi <= len(v.text) && hi-lo <= x.longest; hi++ {
+		if !v.chars(lo, hi) || hi < len(v.text) && v.to[hi-1] == v.from[hi] && !v.ends(hi) {
+			continue
+		}
+		text := v.src[v.from[lo]:v.to[hi-1]]
+		normal := canonical(text)
+		words := strings.Map(func(r rune) rune {
+			if strings.ContainsRune("-_.+", r) {
+				return ' '
+			}
+			return r
+		}, normal)
+		for _, h := range []Sum{x.hash("term", normal), x.hash("term", words), x.hash("term-exact", string(text))} {
+			i, ok := x.normal[h]
+			before, after := v.src[max(0, int(v.from[lo])-maxJoined):v.from[lo]], v.src[v.to[hi-1]:min(len(v.src), int(v.to[hi-1])+maxJoined)]
+			if !ok || partBefore(before, shapeOf(normal)) || partAfter(after, shapeOf(normal)) {
+				continue
+			}
+			start, end := l.place(int(v.from[lo]), int(v.to[hi-1]))
+			return yield(i, shown(text), start, end)
+		}
+	}
+	return true
+}
+
+// begins reports whether an identifier may begin at a letter: one that is no part of the
+// word before. Digits may be a telephone number behind its prefix.
+func (v *view) begins(i int) bool {
+	if i == 0 || v.to[i-1] != v.from[i] || v.text[i] >= '0' && v.text[i] <= '9' {
+		return true
+	}
+	return !wordRune(v.runeAt(i-1)) || !wordRune(v.runeAt(i)) || isProclitic(string(v.src[max(0, int(v.from[i])-16):v.from[i]]))
+}
+
+// ends reports whether an identifier may end before the letter at i, which stands right
+// behind it.
+func (v *view) ends(i int) bool {
+	return !wordRune(v.runeAt(i-1)) || !wordRune(v.runeAt(i)) || v.text[i] == 's'
+}
+
+func (v *view) runeAt(i int) rune {
+	r, _ := decodeRune(v.src[v.from[i]:])
+	return r
+}
+
+// clear is an identifier as it stands in a text, with its words in the order in which
+// they are typed.
+func (p *Pattern) clear(v *view, from, lo, hi int) string {
+	switch p.Kind {
+	case Telephone:
+		n, err := phonenumbers.Parse(string(v.text[lo:hi]), p.Region)
+		if err != nil || p.Region == "" {
+			return shown(v.src[v.from[from]:v.to[hi-1]])
+		}
+		return phonenumbers.Format(n, phonenumbers.INTERNATIONAL)
+	case Name:
+	default:
+		return shown(v.src[v.from[lo]:v.to[hi-1]])
+	}
+	words := func(lo, hi int) string {
+		var b strings.Builder
+		for i := lo; i < hi; i++ {
+			if i > lo && v.from[i] == v.from[i-1] {
+				continue
+			}
+			if i > lo && slices.Contains(p.Breaks, i-from) {
+				if g := gapOf(v.gap(i)).text; g == "-" || g == "'" {
+					b.WriteString(g)
+				} else {
+					b.WriteByte(' ')
+				}
+			}
+			r, _ := decodeRune(v.src[v.from[i]:])
+			b.WriteString(norm.NFKC.String(string(r)))
+		}
+		return b.String()
+	}
+	if p.Comma > 0 {
+		return words(lo+p.Comma, hi) + " " + words(lo, lo+p.Comma)
+	}
+	return words(lo, hi)
+}

@@ -1,0 +1,279 @@
+package subject
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nyaruka/phonenumbers"
+	"golang.org/x/text/unicode/norm"
+
+	"memdesk/model"
+)
+
+// Kind is what an identifier is. It decides which spellings are the same one.
+type Kind string
+
+// The kinds.
+const (
+	ID        Kind = "id"        // an exact token, in any case from six characters on
+	Address   Kind = "address"   // of mail, exact in any case: plus tag and dots are part of it
+	Telephone Kind = "telephone" // every national and international form of the same number
+	Name      Kind = "name"      // any separators, case, marks; last name first
+)
+
+// KindOf tells the kind of an identifier by how it is written.
+func KindOf(id string) Kind {
+	id = strings.TrimSpace(id)
+	local, domain, at := strings.Cut(id, "@")
+	switch {
+	case at && local != "" && domain != "" && !strings.ContainsAny(id, " \t"):
+		return Address
+	case isPhone(id):
+		return Telephone
+	case isName(id):
+		return Name
+	}
+	return ID
+}
+
+// isPhone: nothing but digits and what parts them, and a plus or a separator: digits
+// alone are an id.
+func isPhone(s string) bool {
+	digits, parts := 0, strings.HasPrefix(s, "+")
+	for i, r := range s {
+		switch {
+		case unicode.Is(unicode.Nd, r):
+			digits++
+		case r == '+' && i == 0:
+		case r == ' ', r == '(', r == ')', r == '/', r == '.', unicode.Is(unicode.Pd, r), unicode.IsSpace(r):
+			parts = parts || r == ' ' || r == '/' || r == '('
+		default:
+			return false
+		}
+	}
+	return parts && digits >= 7 && digits <= 17
+}
+
+// isName: words of letters, of which one has a capital, a mark or another script than
+// Latin, or that a space parts.
+func isName(s string) bool {
+	named := strings.ContainsFunc(s, unicode.IsSpace)
+	upper, small := false, false
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r):
+			upper, small = upper || unicode.IsUpper(r), small || unicode.IsLower(r)
+			named = named || r >= utf8.RuneSelf
+		case r == '.', r == ',', r == ' ', unicode.IsSpace(r), unicode.IsMark(r), dash(r), apostrophe(r), r == '·', r == '・', ignorable(r):
+		default:
+			return false
+		}
+	}
+	return named || upper && small && !strings.Contains(s, ".")
+}
+
+func dash(r rune) bool { return unicode.Is(unicode.Pd, r) || r == 0x2212 }
+
+func apostrophe(r rune) bool {
+	switch r {
+	case '\'', '`', '´', '\u02bc', '\u02b9', '\u02bb', '\u2018', '\u2019', '\u201b', '\u2032', '\uff07':
+		return true
+	}
+	return false
+}
+
+// Pattern is one way in which an identifier is written, without its letters: what Index
+// needs beside a hash of them.
+type Pattern struct {
+	Kind   Kind   `json:"kind"`
+	Length int    `json:"length"`           // of its letters and digits, folded, in bytes
+	Breaks []int  `json:"breaks,omitempty"` // a name's: where its words begin
+	Comma  int    `json:"comma,omitempty"`  // a name's with the last name first: where the first begins
+	Strict bool   `json:"strict,omitempty"` // an id's: its exact case only; a name's: not in small letters
+	Region string `json:"region,omitempty"` // a telephone number's; empty: not known
+	Shape  shape  `json:"shape,omitempty"`
+	// Letters and Exact are empty for who knows hashes only. Exact is what Key gives
+	// for the identifier itself.
+	Letters string `json:"-"`
+	Exact   string `json:"-"`
+
+	term int
+}
+
+// MaxTerm is the longest identifier, in bytes.
+const MaxTerm = 256
+
+// Check refuses what is no identifier of one person: nothing, a single
+// character, a wildcard, controls, text without a letter or digit.
+func Check(t string) error {
+	bad := func(why string) error { return model.Errorf(model.InvalidInput, "subject", "an identifier %s", why) }
+	t = strings.TrimSpace(t)
+	switch {
+	case t == "":
+		return bad("must not be empty")
+	case !utf8.ValidString(t):
+		return bad("must be UTF-8 text")
+	case len(t) > MaxTerm:
+		return bad("must not be longer than 256 bytes")
+	case strings.ContainsAny(t, "*%?"):
+		return bad("must not hold a wildcard (* % ?): give the exact text, every other form as an alias")
+	case utf8.RuneCountInString(t) < 2:
+		return bad("must have two characters or more")
+	case strings.ContainsFunc(t, unicode.IsControl):
+		return bad("must not hold control characters")
+	}
+	switch letters := string(newView([]byte(t), false).text); {
+	case letters == "":
+		return bad("must hold a letter or a digit")
+	case letters == "erased":
+		return bad("must not be the word that stands where somebody was erased")
+	case len(letters) < 2:
+		return bad("must have two letters or digits that tell something")
+	}
+	return nil
+}
+
+// Normal is the form by which identifiers are compared: what people type in any case,
+// width or composition is one.
+func Normal(id string) string { return canonical([]byte(strings.TrimSpace(id))) }
+
+// canonical folds a text and keeps what parts its letters: white space as one space, any
+// dash as a hyphen, any apostrophe as one.
+func canonical(b []byte) string {
+	var out []byte
+	for i := 0; i < len(b); {
+		r, n := decodeRune(b[i:])
+		i += n
+		switch s := foldRune(r); {
+		case s != "":
+			out = append(out, s...)
+		case ignorable(r), unicode.IsMark(r), r == 0x640:
+		case unicode.IsSpace(r):
+			if len(out) > 0 && out[len(out)-1] != ' ' {
+				out = append(out, ' ')
+			}
+		case dash(r):
+			out = append(out, '-')
+		case apostrophe(r):
+			out = append(out, '\'')
+		default:
+			out = append(out, norm.NFKC.String(string(r))...)
+		}
+	}
+	return string(out)
+}
+
+// shown is a text as it is read, in its case, without what shows nothing.
+func shown(b []byte) string {
+	return norm.NFKC.String(strings.Map(func(r rune) rune {
+		if ignorable(r) {
+			return -1
+		}
+		return r
+	}, string(b)))
+}
+
+// PatternsOf are the ways in which an identifier is written.
+func PatternsOf(id string) []Pattern {
+	id = strings.TrimSpace(id)
+	v := newView([]byte(id), false)
+	p := Pattern{Kind: KindOf(id), Letters: string(v.text), Exact: canonical([]byte(id))}
+	p.Shape = shapeOf(p.Exact)
+	short := utf8.RuneCountInString(p.Exact) < 6
+	var out []Pattern
+	switch p.Kind {
+	case Name:
+		return namePatterns(id)
+	case Telephone:
+		p.Shape = bare
+		if n, err := phonenumbers.Parse(id, ""); err == nil {
+			p.Region, p.Letters = phonenumbers.GetRegionCodeForNumber(n), phonenumbers.GetNationalSignificantNumber(n)
+			if p.Region == "" {
+				p.Region = phonenumbers.GetRegionCodeForCountryCode(int(n.GetCountryCode()))
+			}
+		}
+		p.Exact = ""
+	case ID:
+		if p.Strict = short; short {
+			p.Exact = shown([]byte(id))
+		}
+	}
+	p.Length = len(p.Letters)
+	return append(out, p)
+}
+
+// namePatterns are a name's spellings: with ae for ä where it has one, and with each of
+// its words but the first as the one that stands before a comma.
+func namePatterns(id string) []Pattern {
+	if last, first, ok := strings.Cut(id, ","); ok && strings.TrimSpace(first) != "" {
+		id = strings.TrimSpace(first) + " " + strings.TrimSpace(last)
+	}
+	var out []Pattern
+	for _, spelled := range spelledOut(id) {
+		words := strings.Fields(spelled)
+		for first := range words[:min(len(words), 4)] {
+			p := Pattern{Kind: Name, Shape: bare}
+			if len(words) > 1 {
+				p.Shape = name
+			}
+			var b []byte
+			for i, w := range slices.Concat(words[first:], words[:first]) {
+				v := newView([]byte(w), false)
+				if i > 0 && len(b) > 0 && len(v.text) > 0 {
+					p.Breaks = append(p.Breaks, len(b))
+				}
+				if first > 0 && i == len(words)-first {
+					p.Comma = len(b)
+				}
+				for k := range v.text {
+					if k > 0 && len(v.gap(k)) > 0 && len(w) > int(v.from[k]) && v.from[k] != v.from[k-1] && parted(v.gap(k)) {
+						p.Breaks = append(p.Breaks, len(b)+k)
+					}
+				}
+				b = append(b, v.text...)
+			}
+			p.Letters, p.Length = string(b), len(b)
+			p.Strict = len(words) == 1 && utf8.RuneCount(b) < 6 && isASCII(b)
+			if len(b) >= 2 && !slices.ContainsFunc(out, func(o Pattern) bool { return o.Letters == p.Letters && o.Comma == p.Comma }) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// parted reports whether a gap parts words, not only marks of a letter.
+func parted(gap []byte) bool {
+	return slices.ContainsFunc([]rune(string(gap)), func(r rune) bool { return !ignorable(r) && !unicode.IsMark(r) && r != 0x640 })
+}
+
+// umlauts are the letters that German and Nordic names also spell out.
+var umlauts = map[rune]string{'ä': "ae", 'ö': "oe", 'ü': "ue", 'å': "aa", 'ø': "oe", 'Ä': "Ae", 'Ö': "Oe", 'Ü': "Ue", 'Å': "Aa", 'Ø': "Oe"}
+
+// spelledOut are a name and its spellings with some of its umlauts spelled out; of more
+// than three with all of them.
+func spelledOut(id string) []string {
+	id = norm.NFC.String(id)
+	at := []int{}
+	runes := []rune(id)
+	for i, r := range runes {
+		if umlauts[r] != "" {
+			at = append(at, i)
+		}
+	}
+	out := []string{id}
+	for mask := 1; mask < 1<<min(len(at), 3); mask++ {
+		var b strings.Builder
+		for i, r := range runes {
+			if k := slices.Index(at, i); k >= 0 && (mask>>min(k, 2))&1 == 1 {
+				b.WriteString(umlauts[r])
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
