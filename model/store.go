@@ -25,6 +25,9 @@ type Store struct {
 	// Limits are the family's own numbers, by their published names: max_connections,
 	// max_vector_dimensions, maxConcurrency. 0 is what the family says it is.
 	Limits map[string]int
+	// Scanner names the rules by which the store's own agents block a text
+	// (quarantine.RulesOf); empty: Crewship's.
+	Scanner string
 	// Notes tell operators what they must know about this store: which of two
 	// databases is open, that a write takes effect later.
 	Notes []string

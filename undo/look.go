@@ -97,7 +97,7 @@ func (k *Keeper) obstacle(s model.Store, it model.Item) string {
 	case declared && t.Cap > 0 && size(it.Body, t.CapUnit) > t.Cap:
 		return "it is over the cap of its tier"
 	}
-	if v, hit := quarantine.Scan(it.Body); hit {
+	if v, hit := quarantine.RulesOf(s.Scanner).Scan(it.Body); hit {
 		return "the scanner blocks it (" + v.Category + ")"
 	}
 	if k.judge == nil {

@@ -48,7 +48,7 @@ func Do(ctx context.Context, keeper *undo.Keeper, s model.Store, id string, body
 	if body != nil {
 		text = *body
 	}
-	if v, hit := quarantine.Scan(text); hit {
+	if v, hit := quarantine.RulesOf(s.Scanner).Scan(text); hit {
 		return Release{}, model.Errorf(model.InvalidInput, "release", "%w: %s / %s", ErrStillBlocked, v.Category, v.Pattern)
 	}
 	out := Release{Source: e.SourceID, Revision: live.Revision}

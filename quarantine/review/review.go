@@ -60,7 +60,7 @@ func List(ctx context.Context, s model.Store) iter.Seq2[Entry, error] {
 			for _, q := range filed {
 				e, err := Read(ctx, s, q.ID)
 				if err != nil {
-					e = fromFile(s.Name, q)
+					e = fromFile(s, q)
 					e.Problem = err.Error()
 				}
 				e.Body = ""
@@ -96,7 +96,7 @@ func live(ctx context.Context, s model.Store, covered map[string]bool, yield fun
 				}
 				continue
 			}
-			e, hit := fromItem(s.Name, it)
+			e, hit := fromItem(s, it)
 			e.Body = ""
 			if hit && !covered[e.SourceID+"\x00"+e.SHA256] && !yield(e, nil) {
 				return
@@ -115,7 +115,7 @@ func Read(ctx context.Context, s model.Store, id string) (Entry, error) {
 	if s.Quarantine != nil {
 		q, err := s.Quarantine.ReadQuarantined(ctx, id)
 		if err == nil {
-			e := fromFile(s.Name, q)
+			e := fromFile(s, q)
 			e.Live, e.Gone = stillBlocked(ctx, s, q.SourceID)
 			return e, nil
 		}
@@ -130,7 +130,7 @@ func Read(ctx context.Context, s model.Store, id string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e, hit := fromItem(s.Name, it)
+	e, hit := fromItem(s, it)
 	if !hit {
 		return Entry{}, model.Errorf(model.NotFound, "quarantine", "item %q is not blocked: the scanner finds nothing in it", id)
 	}
@@ -148,37 +148,37 @@ func stillBlocked(ctx context.Context, s model.Store, id string) (live *bool, go
 	if err != nil {
 		return nil, false
 	}
-	_, hit := quarantine.Scan(it.Body)
+	_, hit := quarantine.RulesOf(s.Scanner).Load(it.Body)
 	return &hit, false
 }
 
 // fromFile keeps the verdict that the store recorded and finds its place again.
-func fromFile(store string, q model.Quarantined) Entry {
-	e := Entry{Store: store, ID: q.ID, Source: q.Source, SourceID: q.SourceID, Filed: true, SHA256: q.SHA256, Bytes: q.Bytes,
+func fromFile(s model.Store, q model.Quarantined) Entry {
+	e := Entry{Store: s.Name, ID: q.ID, Source: q.Source, SourceID: q.SourceID, Filed: true, SHA256: q.SHA256, Bytes: q.Bytes,
 		At: q.At, Category: q.Category, Pattern: q.Pattern, Problem: q.Problem, Body: q.Body}
-	e.locate()
+	e.locate(quarantine.RulesOf(s.Scanner))
 	return e
 }
 
-func fromItem(store string, it model.Item) (Entry, bool) {
-	v, hit := quarantine.Scan(it.Body)
+func fromItem(s model.Store, it model.Item) (Entry, bool) {
+	v, hit := quarantine.RulesOf(s.Scanner).Load(it.Body)
 	if !hit {
 		return Entry{}, false
 	}
-	e := Entry{Store: store, ID: it.ID, Source: it.ID, SourceID: it.ID, SHA256: quarantine.Sum(it.Body), Bytes: int64(len(it.Body)),
+	e := Entry{Store: s.Name, ID: it.ID, Source: it.ID, SourceID: it.ID, SHA256: quarantine.Sum(it.Body), Bytes: int64(len(it.Body)),
 		Category: v.Category, Pattern: v.Pattern, Live: &hit, Body: it.Body}
-	e.locate()
+	e.locate(quarantine.RulesOf(s.Scanner))
 	return e, true
 }
 
 // locate fills in where the body is hit.
-func (e *Entry) locate() {
+func (e *Entry) locate(rules quarantine.RuleSet) {
 	if e.Body == "" {
 		return
 	}
-	e.Findings = quarantine.ScanAll(e.Body)
+	e.Findings = rules.All(e.Body)
 	if len(e.Findings) == 0 {
-		if e.Filed && e.Problem == "" {
+		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" {
 			e.Problem = "this scanner finds nothing in it: filed by other rules, or not with this content"
 		}
 		return
@@ -186,7 +186,7 @@ func (e *Entry) locate() {
 	f := e.Findings[0]
 	e.Line, e.Col, e.Decoded = f.Line, f.Col, f.Decoded
 	e.Before, e.Match, e.After = quarantine.Excerpt(e.Body, f, around)
-	if why, ok := quarantine.Triage(e.Body); ok {
+	if why, ok := rules.KnownFalsePositive(e.Body); ok {
 		e.FalsePositive = why
 	}
 }

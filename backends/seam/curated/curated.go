@@ -14,6 +14,7 @@ import (
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 // Kind is the name under which the backend is registered.
@@ -202,6 +203,7 @@ func (s *store) value() model.Store {
 		Orders:     []model.Order{OrderFile, model.OrderID, model.OrderLargest},
 		Deviations: deviations(),
 		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
+		Scanner:    quarantine.HermesRules,
 		Notes:      s.notes,
 		Provider:   s, Browser: s, Quarantine: s, Names: s, Maintainer: s,
 		Address: s.address,

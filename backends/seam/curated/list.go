@@ -27,7 +27,7 @@ func (s *store) entryItem(f file, e entry) model.Item {
 	if f.drift != "" {
 		it.Flags = append(it.Flags, model.FlagReadOnly)
 	}
-	if _, hit := scan(e.text); hit {
+	if _, hit := rules.Load(e.text); hit {
 		it.Flags = append(it.Flags, model.FlagBlocked)
 	}
 	return it

@@ -103,7 +103,7 @@ func (p proposal) item() model.Item {
 	if !utf8.ValidString(p.raw) {
 		it.Flags = append(it.Flags, model.FlagBinary)
 	}
-	if _, hit := scan(it.Body); hit {
+	if _, hit := rules.Scan(it.Body); hit {
 		it.Flags = append(it.Flags, model.FlagBlocked)
 	}
 	return it

@@ -2,27 +2,13 @@ package curated
 
 import (
 	"context"
-	"strings"
 
 	"memdesk/model"
 	"memdesk/quarantine"
 )
 
-// blockedNote begins the placeholder that an agent is shown in the place of a
-// rejected entry; one that was written back is listed with them.
-const blockedNote = "[BLOCKED"
-
-// scan is the strict scan of the files' own agent: upstream's verdict where there
-// is one, else memdesk's stricter rules, whose categories say so.
-func scan(text string) (quarantine.Verdict, bool) {
-	if v, hit := quarantine.Scan(text); hit {
-		return v, true
-	}
-	if found := quarantine.Strict(text); len(found) > 0 {
-		return quarantine.Verdict{Category: found[0].Category, Pattern: found[0].Pattern}, true
-	}
-	return quarantine.Verdict{}, false
-}
+// rules are those of the files' own agent, which alone decide what is blocked.
+var rules = quarantine.RulesOf(quarantine.HermesRules)
 
 // Quarantined lists the entries that the agent replaces by a placeholder. They
 // stay in their files, so an entry's handle is the item's own: forgetting it
@@ -48,10 +34,7 @@ func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 }
 
 func quarantinedEntry(f file, e entry) (model.Quarantined, bool) {
-	v, hit := scan(e.text)
-	if !hit && strings.HasPrefix(e.text, blockedNote) {
-		v, hit = quarantine.Verdict{Category: "placeholder", Pattern: "blocked_note"}, true
-	}
+	v, hit := rules.Load(e.text)
 	id := f.name + "/" + e.hash
 	return model.Quarantined{
 		ID: id, Source: f.name, SourceID: id, Category: v.Category, Pattern: v.Pattern,

@@ -46,7 +46,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		}
 		for _, e := range f.entries {
 			id := f.name + "/" + e.hash
-			if _, rejected := scan(e.text); rejected {
+			if _, rejected := rules.Load(e.text); rejected {
 				out.Quarantined = append(out.Quarantined, id)
 				continue
 			}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"memdesk/model"
-	"memdesk/quarantine"
 )
 
 // Retain adds an entry at the end of a tier's file, or with an ID changes the
@@ -198,32 +197,27 @@ func (s *store) judge(f file, next []entry, old, text string, guarded bool) (war
 	case size >= spec.SoftCap():
 		warnings = append(warnings, fmt.Sprintf("%s is at %d %% of its cap: %d of %d characters", f.name, size*100/limit, size, limit))
 	}
-	v, hit := scan(text)
-	switch {
-	case !hit:
-		return warnings, nil
-	case guarded && !adds(old, text):
-		return append(warnings, "agents still do not get this entry: the scanner rejects "+v.Category+"/"+v.Pattern+", which was there before"), nil
-	}
-	return nil, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the text: %s/%s; nothing was written", v.Category, v.Pattern)
+	more, err := screen(old, text, guarded)
+	return append(warnings, more...), err
 }
 
-// adds reports whether an edit brings a finding in, of either rule set.
-func adds(before, after string) bool {
-	if len(quarantine.Added(before, after)) > 0 {
-		return true
-	}
-	had := map[string]int{}
-	for _, f := range quarantine.Strict(before) {
-		had[f.Category+"/"+f.Pattern]++
-	}
-	for _, f := range quarantine.Strict(after) {
-		k := f.Category + "/" + f.Pattern
-		if had[k]--; had[k] < 0 {
-			return true
+// screen applies the agent's scanner to each entry of a text, and says what memdesk's
+// own rules find beside it.
+func screen(old, text string, guarded bool) (warnings []string, err error) {
+	for _, e := range parse(text) {
+		v, hit := rules.Scan(e.text)
+		switch {
+		case hit && !(guarded && len(rules.Added(old, e.text)) == 0):
+			return nil, model.Errorf(model.InvalidInput, "retain", "the scanner rejects the text: %s/%s; nothing was written", v.Category, v.Pattern)
+		case hit:
+			warnings = append(warnings, "agents still do not get this entry: the scanner rejects "+v.Category+"/"+v.Pattern+", which was there before")
+		default:
+			if own := rules.Beside(e.text); len(own) > 0 {
+				warnings = append(warnings, "agents get this entry, and memdesk's own rules find "+own[0].Category+"/"+own[0].Pattern+" in it")
+			}
 		}
 	}
-	return false
+	return warnings, nil
 }
 
 // retainFile replaces all entries of a file, judged on their final size. It is

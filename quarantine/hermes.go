@@ -1,0 +1,259 @@
+package quarantine
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// hermesLimit is how many code points Hermes scans; a longer entry is not loaded.
+const hermesLimit = 65_536
+
+// hermesUnread begins an entry that Hermes takes for its own placeholder and loads
+// unscanned.
+const hermesUnread = "[BLOCKED:"
+
+// scanHermes is Hermes' verdict on a text that is to be written: its first finding.
+func scanHermes(text string) (Verdict, bool) {
+	var v Verdict
+	hermesFindings(text, func(f Finding) bool {
+		v = f.Verdict()
+		return false
+	})
+	return v, !v.Clean()
+}
+
+// loadHermes is Hermes' verdict on an entry that stands in a file.
+func loadHermes(text string) (Verdict, bool) {
+	switch {
+	case strings.HasPrefix(text, hermesUnread):
+		return Verdict{}, false
+	case len(text) > hermesLimit && utf8.RuneCountInString(text) > hermesLimit:
+		return Verdict{"size", "over_65536_characters"}, true
+	}
+	return scanHermes(text)
+}
+
+// allHermes lists the findings of Hermes, the first hit of each of its names.
+func allHermes(text string) []Finding {
+	var out []Finding
+	hermesFindings(text, func(f Finding) bool {
+		at := place{text: text} // a new one: the findings do not come in the order of the text
+		f.Line, f.Col = at.at(f.Start)
+		out = append(out, f)
+		return true
+	})
+	return out
+}
+
+// ownFindings is everything that memdesk's rules find, upstream's among them, marked
+// by a category that begins with strict/.
+func ownFindings(text string) []Finding {
+	out := ScanAll(text)
+	for i := range out {
+		out[i].Category = strictPrefix + out[i].Category
+	}
+	return append(out, Strict(text)...)
+}
+
+// addedHermes lists the findings of names that before has not: Hermes blocks an entry
+// as a whole, so a second hit of one name changes nothing.
+func addedHermes(before, after string) []Finding {
+	had := map[string]bool{}
+	for _, f := range allHermes(before) {
+		had[f.Pattern] = true
+	}
+	return slices.DeleteFunc(allHermes(after), func(f Finding) bool { return had[f.Pattern] })
+}
+
+// hermesFindings yields what Hermes finds, in its order: invisible characters of the
+// raw text, then the patterns of the folded one (hermes-scan.md, Procedure).
+func hermesFindings(text string, yield func(Finding) bool) {
+	text = firstRunes(text, hermesLimit)
+	seen := map[rune]bool{}
+	for i, r := range text {
+		if !hermesInvisible(r) || seen[r] {
+			continue
+		}
+		seen[r] = true
+		end := i + utf8.RuneLen(r)
+		name := "invisible_unicode_" + codePoint(r)
+		if !yield(Finding{Category: categoryInvisible, Pattern: name, Rule: name, Stage: StageInvisible, Start: i, End: end, Match: text[i:end]}) {
+			return
+		}
+	}
+	folded := norm.NFKC.String(text)
+	for i := range hermesRules {
+		r := &hermesRules[i]
+		start, end, ok := r.find(folded)
+		if !ok {
+			continue
+		}
+		f := Finding{Category: r.category, Pattern: r.name, Rule: r.name, Stage: StageRaw, Start: start, End: end, Match: folded[start:end]}
+		if folded != text {
+			f.Stage, f.Decoded = StageFolded, f.Match
+			f.Start, f.End = unfolded(text, start, end)
+		}
+		if !yield(f) {
+			return
+		}
+	}
+}
+
+func firstRunes(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+func hermesInvisible(r rune) bool {
+	switch {
+	case 0x200B <= r && r <= 0x200D, r == 0x2060, 0x2062 <= r && r <= 0x2064, r == 0xFEFF,
+		0x202A <= r && r <= 0x202E, 0x2066 <= r && r <= 0x2069:
+		return true
+	}
+	return false
+}
+
+// unfolded maps a span of the folded text back to the original, segment by segment.
+func unfolded(text string, from, to int) (start, end int) {
+	var it norm.Iter
+	it.InitString(norm.NFKC, text)
+	start, end = -1, len(text)
+	for out := 0; !it.Done(); {
+		at := it.Pos()
+		out += len(it.Next())
+		if start < 0 && out > from {
+			start = at
+		}
+		if out >= to {
+			end = it.Pos()
+			break
+		}
+	}
+	return max(start, 0), end
+}
+
+// hermesRule is one pattern of Hermes: an expression, or, where a long gap may stand
+// between two parts, both parts and the gap, because RE2 counts to a thousand.
+type hermesRule struct {
+	category, name string
+	re             *regexp.Regexp
+	gap            *hermesGap
+}
+
+// hermesGap is what stands between a head and a tail.
+type hermesGap struct {
+	head, tail *regexp.Regexp
+	// before and after: white space follows the head, or goes before the tail, that is
+	// no part of the gap.
+	before, after bool
+	most          int  // characters
+	stop          byte // that must not stand in it
+}
+
+func (r *hermesRule) find(text string) (start, end int, ok bool) {
+	switch {
+	case r.gap != nil:
+		return r.gap.find(text)
+	case r.re == nil:
+		return findComment(text)
+	}
+	at := r.re.FindStringIndex(text)
+	if at == nil {
+		return 0, 0, false
+	}
+	return at[0], at[1], true
+}
+
+// find looks for the nearest head before each tail.
+func (g *hermesGap) find(text string) (start, end int, ok bool) {
+	heads := slices.DeleteFunc(g.head.FindAllStringIndex(text, -1), func(h []int) bool {
+		return g.before && trimmedLeft(text[h[1]:]) == text[h[1]:]
+	})
+	if len(heads) == 0 {
+		return 0, 0, false
+	}
+	next := 0
+	for _, tail := range g.tail.FindAllStringIndex(text, -1) {
+		for next < len(heads) && heads[next][1] <= tail[0] {
+			next++
+		}
+		for h := next - 1; h >= max(0, next-2); h-- { // one space alone cannot stand on both sides of a gap
+			if g.fits(text[heads[h][1]:tail[0]]) {
+				return heads[h][0], tail[1], true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// fits reports whether the text between a head and a tail is a gap, with its white
+// space.
+func (g *hermesGap) fits(between string) bool {
+	gap := between
+	if g.before {
+		gap = trimmedLeft(gap)
+	}
+	if g.after {
+		if gap == "" {
+			return utf8.RuneCountInString(between) > 1
+		}
+		trimmed := strings.TrimRightFunc(gap, hermesSpace)
+		if trimmed == gap {
+			return false
+		}
+		gap = trimmed
+	}
+	return strings.IndexByte(gap, g.stop) < 0 && utf8.RuneCountInString(gap) <= g.most
+}
+
+func trimmedLeft(s string) string { return strings.TrimLeftFunc(s, hermesSpace) }
+
+// hermesSpace is white space as Python's expressions take it.
+func hermesSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
+
+// commentMost is how far a word may stand from either end of a comment, in characters.
+const commentMost = 512
+
+// findComment looks for a comment that holds one of five words with no ASCII letter
+// beside it; no other > may stand in it.
+func findComment(text string) (start, end int, ok bool) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], "<!--")
+		if i < 0 {
+			return 0, 0, false
+		}
+		start = at + i
+		at = start + len("<!--")
+		close := strings.IndexByte(text[at:], '>')
+		if close < 0 {
+			return 0, 0, false
+		}
+		body, closed := strings.CutSuffix(text[at:at+close], "--")
+		if !closed {
+			continue
+		}
+		for _, w := range commentWord.FindAllStringIndex(body, -1) {
+			if utf8.RuneCountInString(body[:w[0]]) <= commentMost && utf8.RuneCountInString(body[w[1]:]) <= commentMost &&
+				!asciiLetterAt(body, w[0]-1) && !asciiLetterAt(body, w[1]) {
+				return start, at + close + 1, true
+			}
+		}
+	}
+}
+
+func asciiLetterAt(s string, i int) bool {
+	return 0 <= i && i < len(s) && ('a' <= s[i]|0x20 && s[i]|0x20 <= 'z')
+}
