@@ -142,7 +142,8 @@ type LayerResult struct {
 
 // Reindexer rebuilds what a store derives from its items.
 type Reindexer interface {
-	// Reindex rebuilds the named derived tier and returns how many items it holds.
+	// Reindex rebuilds the named derived tier, or every one for an empty name, and
+	// returns how many items it holds.
 	// InvalidInput for a tier that is not derived.
 	Reindex(ctx context.Context, tier string) (int64, error)
 	// ChangedSince streams the ids of items changed at or after the time, in seconds

@@ -21,6 +21,13 @@ const healthEvery = 5 * time.Second
 // checked is one observation of one store.
 type checked struct{ report backends.HealthReport }
 
+// reindexed is what became of building an index.
+type reindexed struct {
+	store string
+	items int64
+	err   error
+}
+
 // healthTick asks for the next round.
 type healthTick struct{}
 
@@ -32,16 +39,18 @@ type health struct {
 	reports map[string]backends.HealthReport
 	past    map[string]*checks
 	running map[string]bool // one outstanding check per store
-	ticking bool
-	detail  *pager
-	shown   string // what the detail was made from
-	rest    rest
+	// indexing are the stores whose index is being built.
+	indexing map[string]bool
+	ticking  bool
+	detail   *pager
+	shown    string // what the detail was made from
+	rest     rest
 }
 
 func newHealth(d *desk) *health {
 	p := &health{
 		d: d, ask: d.asker(paneHealth),
-		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, past: map[string]*checks{},
+		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, past: map[string]*checks{},
 	}
 	p.detail = newPager(d.st, p.ask)
 	p.rest = newRest(d, paneHealth)
@@ -100,6 +109,14 @@ func (p *health) update(msg any) tea.Cmd {
 		p.past[msg.report.Store].add(msg.report)
 		p.table.set(len(p.d.fleet.Members()))
 		return p.show()
+	case reindexed:
+		delete(p.indexing, msg.store)
+		if msg.err != nil {
+			p.d.say(toneWarn, p.d.st.esc.Sprintf("%s: %s", msg.store, p.d.st.esc.LineMax(msg.err.Error(), maxReason)))
+			return nil
+		}
+		p.d.say(toneInfo, p.d.st.esc.Sprintf("%s: %s in the new index", msg.store, plural(msg.items, "item")))
+		return p.check(msg.store)
 	case restDue:
 		if p.rest.over(msg) {
 			return p.show()
@@ -108,6 +125,34 @@ func (p *health) update(msg any) tea.Cmd {
 		p.detail.arrive(msg)
 	}
 	return nil
+}
+
+// noIndex says why no index can be built here and now.
+func (p *health) noIndex() string {
+	members := p.d.fleet.Members()
+	switch {
+	case p.table.sel >= len(members):
+		return "no store is open"
+	case members[p.table.sel].Err != nil:
+		return "the store is not open: r tries again"
+	case members[p.table.sel].Store.Reindexer == nil:
+		return "this store keeps no index of its own"
+	case p.indexing[members[p.table.sel].Name]:
+		return "its index is being built"
+	}
+	return p.d.locked(members[p.table.sel].Name)
+}
+
+// reindex builds the index of the store at the cursor anew; the old one stands until
+// then.
+func (p *health) reindex() tea.Cmd {
+	s := p.d.fleet.Members()[p.table.sel].Store
+	p.indexing[s.Name] = true
+	p.d.say(toneInfo, p.d.st.esc.Sprintf("building the index of %s", s.Name))
+	return p.ask(func(ctx context.Context) any {
+		n, err := s.Reindexer.Reindex(ctx, "")
+		return reindexed{s.Name, n, err}
+	})
 }
 
 // show lays out the detail of the store at the cursor, when it has changed.
@@ -322,6 +367,7 @@ func (p *health) bindings() []Binding {
 	return append(append([]Binding{
 		{Keys: []string{"r"}, Hint: "ask again", Description: "check this store now; one that is not open is tried again", Disabled: none, Handler: again},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store", Disabled: p.noItems, Handler: p.items},
+		{Keys: []string{"i"}, Description: "build this store's search index anew; no item changes", Disabled: p.noIndex, Handler: p.reindex},
 		{Keys: []string{"x"}, Description: "export how every store is to a file, CSV or JSON lines", Disabled: unless(none, p.d.noTable), Handler: p.export},
 	}, aside(p.detail, "detail")...), movement(&p.table, "store")...)
 }

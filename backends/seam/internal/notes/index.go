@@ -59,7 +59,7 @@ CREATE VIRTUAL TABLE docs USING fts5(path UNINDEXED, title, body, tokenize = 'po
 // neither deleted nor expired, and not rejected by the scanner. The old index
 // stands until the new one is whole.
 func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
-	if seam.StorageTier(tier) != seam.LocalIndex {
+	if tier != "" && seam.StorageTier(tier) != seam.LocalIndex {
 		return 0, model.Errorf(model.InvalidInput, "reindex", "%q is no derived tier of memdesk's: there is %s", tier, seam.LocalIndex)
 	}
 	snap, err := s.look(ctx)

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+// reindexCommand builds anew what stores derive from their items.
+func (a *app) reindexCommand() *cobra.Command {
+	tier, yes := "", false
+	c := &cobra.Command{
+		Use: "reindex", Short: "Build the search index of a store anew",
+		Long: "Builds anew what a store derives from its items: the search index of a vault or of a device-local memory.\n" +
+			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
+			"is asked; --store names one.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := a.stores(cmd.Context())
+			if err != nil {
+				return err
+			}
+			var asked []backends.Member
+			var names []string
+			for _, m := range s.fleet.Members() {
+				if m.Err == nil && m.Store.Reindexer == nil && len(a.flags.stores) == 0 {
+					continue // nobody named it, and it has none
+				}
+				asked, names = append(asked, m), append(names, m.Name)
+			}
+			if len(asked) == 0 {
+				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
+			}
+			if err := a.mayChange(s, "reindex"); err != nil {
+				return err
+			}
+			if err := a.confirm(cmd.Context(), yes, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+				return err
+			}
+			var t tally
+			for _, m := range asked {
+				err := m.Err
+				if err == nil {
+					err = a.reindexOne(cmd, m.Store, tier)
+				}
+				t.add(err)
+				if err != nil {
+					a.failed(model.Ref{Store: m.Name}, err)
+				}
+			}
+			return t.result()
+		},
+	}
+	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER` (default: every one)")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) reindexOne(cmd *cobra.Command, s model.Store, tier string) error {
+	if s.Reindexer == nil {
+		return model.Errorf(model.Unsupported, "reindex", "store %s has no index to build", s.Name)
+	}
+	n, err := s.Reindexer.Reindex(cmd.Context(), tier)
+	if err != nil {
+		return err
+	}
+	if a.flags.json {
+		return a.emit("reindexed", row{"store": s.Name, "items": n})
+	}
+	a.linef("%s: %s in the new index", s.Name, plural(n, "item"))
+	return nil
+}
