@@ -256,7 +256,7 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 		x.problem(sp.Store, "%s; plan again", sp.Error)
 		return nil
 	}
-	if sp.Where != whereOf(s) {
+	if sp.Where != s.Identity() {
 		x.problem(sp.Store, "another store stands under this name: plan again")
 		return nil
 	}

@@ -103,7 +103,7 @@ func Locate(ctx context.Context, fleet *backends.Fleet, h Hold) (Hold, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Where = whereOf(s)
+	h.Where = s.Identity()
 	if s.Browser == nil {
 		return h, nil // what cannot be looked at can be held all the same
 	}
@@ -182,7 +182,7 @@ func (d *Desk) grounds(r *Request, s model.Store) (func(id string) string, error
 	if err != nil {
 		return nil, err
 	}
-	where := whereOf(s)
+	where := s.Identity()
 	for i, h := range r.Holds {
 		if h.Where == "" && h.Store == s.Name {
 			r.Holds[i].Where = where
@@ -218,7 +218,6 @@ type holdCache struct {
 	hashes map[string]string
 	stores map[string]string // a request that holds something back in the store
 	key    suppress.Key
-	wheres map[string]string // what stores are, by kind and location: to ask the disk is slow
 }
 
 // settled is the age from which a directory's time can be trusted: what is saved
@@ -234,7 +233,7 @@ func (d *Desk) held(s *model.Store, id string) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		for _, place := range []string{c.where(s), s.Name} {
+		for _, place := range []string{s.Identity(), s.Name} {
 			if r := c.items[model.Ref{Store: place, ID: id}]; r != "" {
 				return r
 			}
@@ -255,23 +254,11 @@ func (d *Desk) heldIn(s *model.Store) (string, error) {
 		if len(c.stores) == 0 {
 			return ""
 		}
-		if r := c.stores[c.where(s)]; r != "" {
+		if r := c.stores[s.Identity()]; r != "" {
 			return r
 		}
 		return c.stores[s.Name]
 	})
-}
-
-// where is what store it is.
-func (c *holdCache) where(s *model.Store) string {
-	k := s.Kind + "\x00" + s.Location
-	if c.wheres[k] == "" {
-		if c.wheres == nil {
-			c.wheres = map[string]string{}
-		}
-		c.wheres[k] = whereOf(*s)
-	}
-	return c.wheres[k]
 }
 
 // onHold asks what is on hold now.

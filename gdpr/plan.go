@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -247,7 +246,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if _, err := q.run(ctx, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) }); err != nil {
 		return err
 	}
-	sp.Where, sp.Items, sp.Problems = whereOf(s), q.items, append(q.problems, q.closed...)
+	sp.Where, sp.Items, sp.Problems = s.Identity(), q.items, append(q.problems, q.closed...)
 	slices.Sort(sp.Problems)
 	sp.Notes = joinedNote(q.friends.Joined())
 	if q.looked > 0 {
@@ -281,18 +280,6 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	tell("layers")
 	return planLayers(ctx, r, m, s, q, sp)
-}
-
-// whereOf identifies a store beyond its name: a file by what its path leads to.
-func whereOf(s model.Store) string {
-	location := s.Location
-	if filepath.IsAbs(location) {
-		if real, err := filepath.EvalSymlinks(location); err == nil {
-			location = real
-		}
-	}
-	h := sha256.Sum256([]byte(s.Kind + "\x00" + location))
-	return hex.EncodeToString(h[:8])
 }
 
 // cascades reports whether the store's own cascade removes exactly the plan:

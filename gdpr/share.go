@@ -78,7 +78,7 @@ func (d *Desk) checkWhole(r *Request, p *Plan) error {
 // Whole notes that a store is about the person alone, so that a plan may take all of
 // it. A plan made before is void. NotFound when no store that is open is called so.
 func (d *Desk) Whole(ctx context.Context, id string, store model.Store) (Due, error) {
-	where := whereOf(store)
+	where := store.Identity()
 	return d.change(ctx, id, "gdpr-whole", func(r *Request) error {
 		if !slices.Contains(r.Whole, where) {
 			r.Whole = append(r.Whole, where)

@@ -87,6 +87,10 @@ type RetainRequest struct {
 	// text. Unsupported where a store holds text only. Without it Content that is
 	// not UTF-8 stays InvalidInput (R12).
 	Binary bool
+	// Restore: the request puts back, with Meta, what an item of this store was. Where
+	// metadata makes the item (TierSpec.Document structured) an empty Content is then
+	// taken, and metadata of any shape that the store once held.
+	Restore bool
 }
 
 // RetainResult reports one write.

@@ -48,7 +48,7 @@ type Writer func(ctx context.Context, s model.Store, req model.RetainRequest) (m
 // when it cannot go on: the source cannot be listed, the context or the journal
 // ends. report hears of every item once, in the order they are settled.
 func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outcome)) (Summary, error) {
-	r := &run{Plan: p, journal: j, write: write, report: report}
+	r := &run{Plan: p, journal: j, write: write, report: report, from: p.From.Identity(), to: p.To.Identity()}
 	if err := r.pages(ctx); err != nil {
 		return r.sum, err
 	}
@@ -75,12 +75,14 @@ func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outc
 type run struct {
 	Plan
 	journal Journal
-	write   Writer
-	report  func(Outcome)
-	sum     Summary
-	total   int64
-	later   []string // ids that wait for others
-	stuck   bool     // a pass settled nothing: what is left fails
+	// from and to say which stores these are.
+	from, to string
+	write    Writer
+	report   func(Outcome)
+	sum      Summary
+	total    int64
+	later    []string // ids that wait for others
+	stuck    bool     // a pass settled nothing: what is left fails
 }
 
 func (r *run) pages(ctx context.Context) error {
@@ -132,9 +134,13 @@ func (r *run) settle(o Outcome) {
 var errWaits = errors.New("waits for another item")
 
 // item copies one item as a step. last: what still waits fails now.
+// step names an item's step by what both stores are: a name that has come to mean another
+// store is another copy.
+func (r *run) step(id string) string { return r.from + "\x00" + r.to + "\x00" + id }
+
 func (r *run) item(ctx context.Context, id string, last bool) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
-	err := r.journal.Step(ctx, id, func(ctx context.Context) error {
+	err := r.journal.Step(ctx, r.step(id), func(ctx context.Context) error {
 		// Stopping, or losing the connection, lets the item under way come to its end, within
 		// its store's deadline: cut off, nobody would know what became of it.
 		o = r.copy(context.WithoutCancel(ctx), id, last)

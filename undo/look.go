@@ -88,7 +88,7 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 func (k *Keeper) obstacle(s model.Store, it model.Item) string {
 	t, declared := s.Tier(it.Tier)
 	switch {
-	case it.Body == "" && !it.Has(model.FlagEdge) && !s.Features[FeatureBinary]:
+	case it.Body == "" && t.Document != model.Structured && !s.Features[FeatureBinary]:
 		return "it is empty, and an empty text cannot be written"
 	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"

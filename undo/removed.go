@@ -19,7 +19,7 @@ func (k *Keeper) Removed(s model.Store) (map[string]time.Time, error) {
 			out[id] = at
 		}
 	}
-	place := where(s)
+	place := s.Identity()
 	for _, e := range entries {
 		switch {
 		case e.Store != s.Name || e.Where != place:

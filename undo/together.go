@@ -115,7 +115,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all := Entry{Op: OpTogether, Item: changes[0].id(), Existed: true, Store: s.Name, Where: where(s)}
+	all := Entry{Op: OpTogether, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
 	var body strings.Builder
 	for i, c := range changes {
 		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {
@@ -201,7 +201,7 @@ func reverse(s model.Store, side Side, text string) Change {
 	if side.Op == model.OpForget {
 		meta = side.Meta
 	}
-	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text)}}
+	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true}}
 }
 
 // asBytes reports whether a text can only be put back as bytes, where the store

@@ -5,8 +5,6 @@ package undo
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -140,7 +138,7 @@ func lasting(conflict error, tried, now model.Revision) bool {
 
 // act keeps the entry and makes the write.
 func (k *Keeper) act(ctx context.Context, s model.Store, e Entry, body string, req model.RetainRequest) (model.RetainResult, Entry, error) {
-	e.Store, e.Where = s.Name, where(s)
+	e.Store, e.Where = s.Name, s.Identity()
 	e, err := k.save(e, body)
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
@@ -163,7 +161,7 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 	if err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
-	e.Store, e.Where = s.Name, where(s)
+	e.Store, e.Where = s.Name, s.Identity()
 	if e, err = k.save(e, body); err != nil {
 		return model.RetainResult{}, Entry{}, err
 	}
@@ -235,7 +233,7 @@ func forgetAbsent(ctx context.Context, s model.Store, req model.ForgetRequest) (
 const neverSeen model.Revision = "never-seen"
 
 func (k *Keeper) forget(ctx context.Context, s model.Store, e Entry, body string, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
-	e.Store, e.Where = s.Name, where(s)
+	e.Store, e.Where = s.Name, s.Identity()
 	e, err := k.save(e, body)
 	if err != nil {
 		return model.ForgetResult{}, Entry{}, err
@@ -270,12 +268,6 @@ func (k *Keeper) settle(e Entry, err error) (Entry, error) {
 	return e, model.Errorf(model.KindOf(err), "", "%w; whether the change was made is not certain, what stood there is kept as undo entry %s", err, e.ID)
 }
 
-// where identifies a store beyond its name.
-func where(s model.Store) string {
-	sum := sha256.Sum256([]byte(s.Kind + "\x00" + s.Location))
-	return hex.EncodeToString(sum[:8])
-}
-
 // Restore puts back what entry id displaced, provided that the item still is as
 // the change left it; otherwise it is Conflict and nothing changes. The entry is
 // used up, and the restore itself can be undone through the entry it returns.
@@ -296,7 +288,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	if err != nil {
 		return Restored{}, err
 	}
-	if where(s) != e.Where {
+	if s.Identity() != e.Where {
 		return Restored{}, model.Errorf(model.Conflict, "undo", "%s belongs to another store of the name %q: open that one", id, e.Store)
 	}
 	if len(e.Sides) > 0 {
@@ -308,7 +300,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 		if e.After == model.Absent { // made anew: what the store keeps by itself is ignored or needed
 			meta = e.Meta
 		}
-		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body)})
+		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true})
 	} else {
 		_, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After})
 	}
@@ -365,7 +357,7 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 	for _, p := range e.Parts {
 		_, err := s.Browser.Read(ctx, p.Item)
 		if errors.Is(err, model.NotFound) {
-			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta})
+			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta, Restore: true})
 			if err == nil {
 				back++
 			}

@@ -30,6 +30,7 @@ var addedCases = []Case{
 	{"D17", Added, "opening and reading leaves nothing behind", openLeavesNothing},
 	{"D18", Added, "a subject is taken where subjects are kept, and Unsupported elsewhere", subjectTag},
 	{"D19", Added, "the address told beforehand is the id that is written", addressTells},
+	{"D20", Added, "an item without a body is put back where metadata makes the item", emptyBody},
 }
 
 func idAddresses(t TB, e *Env) {
@@ -534,4 +535,30 @@ func subjectTag(t TB, e *Env) {
 		return
 	}
 	unchanged(t, s, "a subject that cannot be kept", func() { refused(t, s, r, model.Unsupported) })
+}
+
+// emptyBody: an item that is its metadata may have no body; forgotten, it can be put back with
+// Restore, and without it an empty content stays refused or is an ordinary edit.
+func emptyBody(t TB, e *Env) {
+	s := e.open(t)
+	if s.Browser == nil || !s.Capabilities()["forget"] {
+		t.Skip("items cannot be read and forgotten here")
+	}
+	for _, ts := range e.tiers(s) {
+		if ts.Document != model.Structured {
+			continue
+		}
+		id := e.put(t, s, ts, 0, "text").ID
+		was := read(t, s, id)
+		if res, err := s.Provider.Forget(t.Context(), e.forget(id)); err != nil || res.Removed != 1 {
+			t.Fatalf("forget: %v, %v", res, err)
+		}
+		r := e.request(ts, 0, model.Replace, "")
+		r.ID, r.Tier, r.Key, r.Meta, r.Restore, r.IfMatch = id, "", "", was.Meta, true, model.Absent
+		if res, err := s.Provider.Retain(t.Context(), r); err != nil || res.ID != id {
+			t.Errorf("tier %s: an item without a body is not put back: %v", ts.Name, err)
+			continue
+		}
+		wantBody(t, s, id, "")
+	}
 }

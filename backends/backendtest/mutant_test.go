@@ -607,6 +607,7 @@ func mutants() []struct {
 			}
 		})},
 		{"compares and swaps in two steps", "D07", slowCAS},
+		{"refuses an item without a body", "D20", onRetain(func(r *model.RetainRequest) { r.Restore = false })},
 		{"drops metadata that was not given", "D08", onRetain(func(r *model.RetainRequest) {
 			if r.Meta == nil && r.ID != "" {
 				r.Meta = []model.Field{{Name: "type", Value: "fact"}, {Name: "confidence", Value: "1"}}

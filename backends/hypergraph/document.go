@@ -111,8 +111,9 @@ func formatTime(t time.Time) string {
 // fieldSet is the wanted fields by name. A field that is looked up is known;
 // what nobody asked for is unknown.
 type fieldSet struct {
-	values map[string]string
-	known  map[string]bool
+	restore bool // model.RetainRequest.Restore
+	values  map[string]string
+	known   map[string]bool
 }
 
 // wanted merges what the caller sent with what is stored: on an existing item
@@ -241,10 +242,10 @@ func (a *adapter) applyNode(n *Node, set fieldSet) error {
 	}
 	n.Provenance, _ = set.take(fieldProvenance)
 	n.Metadata, _ = set.take(fieldMetadata)
-	if err := checkObject(fieldProvenance, n.Provenance, have.Provenance); err != nil {
+	if err := set.object(fieldProvenance, n.Provenance, have.Provenance); err != nil {
 		return err
 	}
-	if err := checkObject(fieldMetadata, n.Metadata, have.Metadata); err != nil {
+	if err := set.object(fieldMetadata, n.Metadata, have.Metadata); err != nil {
 		return err
 	}
 	if a.caps.HasSubjects {
@@ -342,8 +343,10 @@ func parseNumber(name, text string, most float64) (float64, error) {
 	return f, nil
 }
 
-func checkObject(name, value, have string) error {
-	if value == "" || value == have {
+// object refuses a new value that is no JSON object; what the store held once is put back in
+// any shape.
+func (s fieldSet) object(name, value, have string) error {
+	if value == "" || value == have || s.restore {
 		return nil
 	}
 	var object map[string]json.RawMessage

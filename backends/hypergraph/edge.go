@@ -70,7 +70,7 @@ func (a *adapter) applyEdge(e *Edge, set fieldSet) error {
 		}
 	}
 	e.Metadata, _ = set.take(fieldMetadata)
-	if err := checkObject(fieldMetadata, e.Metadata, have.Metadata); err != nil {
+	if err := set.object(fieldMetadata, e.Metadata, have.Metadata); err != nil {
 		return err
 	}
 	return set.unknown()
@@ -95,6 +95,8 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	if err != nil {
 		return Edge{}, err
 	}
+	set.restore = req.Restore
+	e.AsStored = req.Restore
 	if err := a.applyEdge(&e, set); err != nil {
 		return Edge{}, err
 	}

@@ -23,6 +23,9 @@ type Node struct {
 	Provenance string  // JSON object or empty
 	Metadata   string  // JSON object or empty
 	SubjectID  string  // the person it concerns; always empty where HasSubjects is false
+	// AsStored, when writing: provenance and metadata stood in a store before, in
+	// whatever shape, and are not checked.
+	AsStored bool
 
 	// Kept by the store; ignored on Create and Update unless a member says
 	// otherwise.
@@ -57,6 +60,7 @@ type Edge struct {
 	Label     string
 	Weight    float64
 	Metadata  string // JSON object or empty
+	AsStored  bool   // as Node's
 	CreatedAt time.Time
 	Members   []Membership
 	Oversize  int64 // as Node's, of label and metadata

@@ -64,7 +64,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
 	case len(req.Content) > MaxText:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
-	case req.Content == "" && !target.edge: // an edge without a label is an ordinary one
+	case req.Content == "" && !target.edge && !req.Restore: // an edge without a label is an ordinary one
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
 	case req.Content == "" && req.Meta == nil:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty")
@@ -176,6 +176,8 @@ func (a *adapter) editedNode(have Node, req model.RetainRequest) (Node, error) {
 		if err != nil {
 			return Node{}, err
 		}
+		set.restore = req.Restore
+		n.AsStored = req.Restore
 		if err := a.applyNode(&n, set); err != nil {
 			return Node{}, err
 		}
@@ -195,6 +197,8 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	if err != nil {
 		return Node{}, err
 	}
+	set.restore = req.Restore
+	n.AsStored = req.Restore
 	if err := a.applyNode(&n, set); err != nil {
 		return Node{}, err
 	}
@@ -299,6 +303,8 @@ func (a *adapter) editedEdge(have Edge, req model.RetainRequest) (Edge, error) {
 	if err != nil {
 		return Edge{}, err
 	}
+	set.restore = req.Restore
+	e.AsStored = req.Restore
 	if err := a.applyEdge(&e, set); err != nil {
 		return Edge{}, err
 	}

@@ -59,7 +59,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
-	r := &client{base: base, token: c.Token, clock: c.Clock, host: base.Host, http: &http.Client{
+	r := &client{base: base, token: c.Token, clock: c.Clock, host: base.Host + base.Path, http: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 2 * time.Minute},
 		// A redirect would carry the token and the content to somebody else.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -334,7 +334,7 @@ func (r *client) Retain(ctx context.Context, req model.RetainRequest) (model.Ret
 		return model.RetainResult{}, err
 	}
 	w := retainRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID, CrewID: req.CrewID, Tier: req.Tier, Key: req.Key,
-		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary}
+		content: contentOf(req.Content), Mode: req.Mode, ID: id(req.ID), IfMatch: req.IfMatch, DataSubjectID: req.DataSubjectID, Binary: req.Binary, Restore: req.Restore}
 	if w.Base64 != "" && !req.Binary {
 		return model.RetainResult{}, model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
 	}

@@ -114,6 +114,7 @@ type retainRequest struct {
 	Meta          *[]field       `json:"meta,omitempty"` // absent keeps what is there
 	DataSubjectID string         `json:"data_subject_id,omitempty"`
 	Binary        bool           `json:"binary,omitempty"`
+	Restore       bool           `json:"restore,omitempty"`
 }
 
 type retainResult struct {

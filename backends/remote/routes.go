@@ -114,7 +114,7 @@ func retain(ctx context.Context, s model.Store, r retainRequest) (any, error) {
 		return nil, err
 	}
 	req := model.RetainRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID, Tier: r.Tier, Key: r.Key, Content: text,
-		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, DataSubjectID: r.DataSubjectID, Binary: r.Binary}
+		Mode: r.Mode, ID: string(r.ID), IfMatch: r.IfMatch, DataSubjectID: r.DataSubjectID, Binary: r.Binary, Restore: r.Restore}
 	if r.Meta != nil {
 		req.Meta = mapped(*r.Meta, fieldIn)
 	}

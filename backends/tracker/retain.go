@@ -90,7 +90,7 @@ func (a *adapter) checkRetain(req model.RetainRequest) (string, error) {
 		return "", model.Errorf(model.Unsupported, "retain", "this store holds text only")
 	case !utf8.ValidString(req.Content):
 		return "", model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
-	case req.Content == "" && (req.Meta == nil || tierOfID(id) == TierMemory || req.Mode == model.Append):
+	case req.Content == "" && (req.Meta == nil || tierOfID(id) == TierMemory && !req.Restore || req.Mode == model.Append):
 		return "", model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
 	case req.DataSubjectID != "":
 		return "", model.Errorf(model.Unsupported, "retain", "this store keeps no data subject keys")

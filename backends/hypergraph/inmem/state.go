@@ -178,9 +178,6 @@ func (s *state) count(x *node, by int64) {
 }
 
 func (s *state) checkNode(op string, n hypergraph.Node) error {
-	if n.Content == "" {
-		return model.Errorf(model.InvalidInput, op, "a node needs content")
-	}
 	if err := oneOf(op, "type", n.Type, s.vocab.NodeTypes); err != nil {
 		return err
 	}

@@ -32,8 +32,8 @@ func checkNode(op string, n hypergraph.Node) error {
 	for _, err := range []error{
 		oneOf(op, "type", n.Type, vocabulary.NodeTypes),
 		oneOf(op, "tier", n.Tier, vocabulary.Tiers),
-		jsonField(op, "provenance", n.Provenance, '{'),
-		jsonField(op, "metadata", n.Metadata, '{'),
+		jsonField(op, "provenance", n.Provenance, '{', n.AsStored),
+		jsonField(op, "metadata", n.Metadata, '{', n.AsStored),
 		plainText(op, "id", n.ID), plainText(op, "subtype", n.Subtype), plainText(op, "subject", n.SubjectID),
 		plainText(op, "content", n.Content),
 	} {
@@ -58,7 +58,7 @@ func checkDecision(op string, n hypergraph.Node) error {
 	for _, err := range []error{
 		oneOf(op, "decision type", d.Kind, decisionKinds),
 		oneOf(op, "decision status", d.Status, decisionStatuses),
-		jsonField(op, "files", d.Files, '['),
+		jsonField(op, "files", d.Files, '[', n.AsStored),
 		plainText(op, "prompt", d.Prompt), plainText(op, "branch", d.Branch), plainText(op, "commit", d.Commit), plainText(op, "parent", d.ParentID),
 	} {
 		if err != nil {
@@ -83,7 +83,7 @@ func checkEdge(op string, e hypergraph.Edge) error {
 	}
 	for _, err := range []error{
 		oneOf(op, "edge type", e.Type, vocabulary.EdgeTypes),
-		jsonField(op, "metadata", e.Metadata, '{'),
+		jsonField(op, "metadata", e.Metadata, '{', e.AsStored),
 		plainText(op, "id", e.ID), plainText(op, "label", e.Label),
 	} {
 		if err != nil {
@@ -113,8 +113,8 @@ func oneOf(op, what, value string, allowed []string) error {
 
 // jsonField is InvalidInput for a value that is not JSON of the kind that the
 // opening bracket names.
-func jsonField(op, what, value string, open byte) error {
-	if value == "" {
+func jsonField(op, what, value string, open byte, asStored bool) error {
+	if value == "" || asStored {
 		return nil
 	}
 	if trimmed := strings.TrimLeft(value, " \t\r\n"); json.Valid([]byte(value)) && trimmed[0] == open {

@@ -27,6 +27,9 @@ func (s *Store) checkNode(op string, n hypergraph.Node, old *hypergraph.Node) er
 	if old == nil {
 		old = &hypergraph.Node{}
 	}
+	if n.AsStored {
+		old = &n
+	}
 	for _, err := range []error{
 		oneOf(op, "type", n.Type, s.vocabulary.NodeTypes),
 		oneOf(op, "tier", n.Tier, s.vocabulary.Tiers),
@@ -83,6 +86,9 @@ func (s *Store) checkEdge(op string, e hypergraph.Edge, old *hypergraph.Edge) er
 	}
 	if old == nil {
 		old = &hypergraph.Edge{}
+	}
+	if e.AsStored {
+		old = &e
 	}
 	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
 		return model.Errorf(model.InvalidInput, op, "weight %v is not a number of 0 or more", e.Weight)

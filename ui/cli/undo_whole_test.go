@@ -1,0 +1,79 @@
+package cli_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestUndoKnowsItsStoreByWhatItIs: a link that leads to another store now is another store.
+func TestUndoKnowsItsStoreByWhatItIs(t *testing.T) {
+	d := newDesk(t)
+	other, link := filepath.Join(d.dir, "brin", ".memory"), filepath.Join(d.dir, "cur")
+	must(t, os.MkdirAll(other, 0o755))
+	must(t, os.WriteFile(filepath.Join(other, "CREW.md"), []byte("# brin\n"), 0o600))
+	must(t, os.Symlink(d.mem, link))
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "crewship=" + link}, args...)...) }
+	id, _ := on("forget", "crewship:AGENT.md", "--yes", "--json").want(t, 0).row(t, "forgotten")["undo"].(string)
+	must(t, os.Remove(link))
+	must(t, os.Symlink(other, link))
+	on("undo", "restore", id, "--yes").want(t, 5, "another store")
+	if _, err := os.Stat(filepath.Join(other, "AGENT.md")); err == nil {
+		t.Error("one store's text stands in another")
+	}
+	must(t, os.Remove(link))
+	must(t, os.Symlink(d.mem, link))
+	on("undo", "restore", id, "--yes").want(t, 0)
+	if !strings.Contains(d.read("AGENT.md"), "harbour lights") {
+		t.Error("the text is not back")
+	}
+}
+
+// TestUndoOfAnItemWithoutABody, by every act that displaces it.
+func TestUndoOfAnItemWithoutABody(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, ".beads")
+	must(t, os.MkdirAll(dir, 0o755))
+	file := filepath.Join(dir, "issues.jsonl")
+	line := `{"id":"b-1","title":"Tar the keel","status":"open","priority":2,"issue_type":"task","created_at":"2026-05-01T08:00:00Z","updated_at":"2026-05-01T08:00:00Z"}` + "\n"
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "beads=" + d.dir}, args...)...) }
+	for _, args := range [][]string{{"forget", "beads:b-1"}, {"retain", "beads:b-1", "--mode", "replace", "-"}} {
+		must(t, os.WriteFile(file, []byte(line), 0o600))
+		d.in = "---\ntitle: Scrape the keel\nstatus: open\npriority: \"2\"\ntype: task\n---\nfirst\n"
+		r := on(append(args, "--yes", "--json")...).want(t, 0)
+		id, _ := r.rows[len(r.rows)-1]["undo"].(string)
+		on("undo", "restore", id, "--yes").want(t, 0)
+		if b, err := os.ReadFile(file); err != nil || !strings.Contains(string(b), `"title":"Tar the keel"`) || strings.Contains(string(b), "first") {
+			t.Errorf("after %v and undo: %s %v", args, b, err)
+		}
+	}
+}
+
+// TestUndoOfANodeWithOddMetadata: an empty text and metadata that is no object were what the
+// store held, and are put back.
+func TestUndoOfANodeWithOddMetadata(t *testing.T) {
+	d := newDesk(t)
+	path := filepath.Join(d.dir, "g.db")
+	d.bare("create", "sqlite="+path, "--yes").want(t, 0)
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "sqlite=" + path}, args...)...) }
+	d.in = "a node\n"
+	on("retain", "sqlite:n-1", "--mode", "replace", "--yes", "-").want(t, 0)
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	defer db.Close()
+	for _, q := range []string{`INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) SELECT 'delete', seq, content, metadata FROM nodes`,
+		`UPDATE nodes SET content = '', metadata = '[1, "two"]'`, `INSERT INTO nodes_fts (rowid, content, metadata) SELECT seq, content, metadata FROM nodes`,
+		`UPDATE counters SET bytes = 0`} {
+		_, err := db.Exec(q)
+		must(t, err)
+	}
+	id, _ := on("forget", "sqlite:n-1", "--yes", "--json").want(t, 0).row(t, "forgotten")["undo"].(string)
+	on("undo", "restore", id, "--yes").want(t, 0)
+	var content, metadata string
+	must(t, db.QueryRow(`SELECT content, metadata FROM nodes WHERE id = 'n-1'`).Scan(&content, &metadata))
+	if content != "" || metadata != `[1, "two"]` {
+		t.Errorf("put back as %q with %q", content, metadata)
+	}
+}
