@@ -99,7 +99,7 @@ func (d *Desk) lookedAt(ctx context.Context, r *Request, m *subject.Matcher, s m
 	if in.By == "" {
 		by = receipt.Party{Name: d.Operator.ID, Key: d.Operator.Key, Authenticated: d.Operator.Key != ""}
 	}
-	at := Attestation{Store: s.Name, Where: whereOf(s), Ground: strings.TrimSpace(in.Ground), By: by, At: d.Clock.Now().UTC()}
+	at := Attestation{Store: s.Name, Where: s.Identity(), Ground: strings.TrimSpace(in.Ground), By: by, At: d.Clock.Now().UTC()}
 	var layers []model.Layer
 	if s.Maintainer != nil {
 		var err error
@@ -256,7 +256,7 @@ func saidSum(row receipt.Layer) string {
 // attestedIn is the attestation of a layer of a store, nil for none. A name without the
 // person is the same layer: at the end of a request no other is kept.
 func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *Attestation {
-	where := whereOf(s)
+	where := s.Identity()
 	for i := range r.Attested {
 		if a := &r.Attested[i]; a.Where == where && (a.Layer == layer || a.Layer == m.Redact(layer, Erased)) {
 			return a
