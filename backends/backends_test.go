@@ -432,6 +432,7 @@ func TestDiscoverVaults(t *testing.T) {
 		{"the nearer one", map[string]string{"work/.agentm-config.json": `{"vault_path": "/v"}`, "home/.claude/.agentm-config.json": `{"storage.backend": "vault"}`},
 			[]string{"vault work/.agentm-config.json"}},
 		{"device-local", map[string]string{"work/.agentm-config.json": `{"storage.backend": "device-local"}`}, nil},
+		{"an unknown backend is loud", map[string]string{"work/.agentm-config.json": `{"storage.backend": "foo"}`}, []string{"vault work/.agentm-config.json"}},
 		{"fresh", map[string]string{"work/.agentm-config.json": `{"schema_version": 2}`}, nil},
 		{"broken is loud", map[string]string{"work/.agentm-config.json": `{`}, []string{"vault work/.agentm-config.json"}},
 	}

@@ -190,7 +190,19 @@ func (r *resolver) rename(changes []undo.Change) ([]undo.Change, error) {
 		return nil, err
 	}
 	r.out.Kept = id
-	return append(changes, undo.Change{Retain: &model.RetainRequest{ID: id, Content: r.copy.Body, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(r.copy.Body)}}, r.forget()), nil
+	text := r.copy.Body
+	if slug := slugOf(text); slug != "" && (!r.hasBase || slug == slugOf(r.base.Body)) {
+		_, own := folder(id)
+		_, target := folder(r.c.Target)
+		text = withSlug(text, newSlug(slug, stemOf(target), stemOf(own)))
+		r.out.Notes = append(r.out.Notes, "the kept copy has the slug "+slugOf(text)+": two notes with one slug are one to their agent")
+	}
+	return append(changes, undo.Change{Retain: &model.RetainRequest{ID: id, Content: text, Mode: model.Replace, IfMatch: model.Absent, Binary: asBytes(text)}}, r.forget()), nil
+}
+
+func stemOf(name string) string {
+	stem, _ := names.Split(name)
+	return stem
 }
 
 // freeName makes `stem-version-2.ext` beside the base, or a higher number.

@@ -76,10 +76,14 @@ func TestLinksAreConfined(t *testing.T) {
 	}
 }
 
-func TestArchivedNotesAreNotRecalled(t *testing.T) {
+// TestRecallGivesWhatTheAgentsOwnGives: statuses and folders. The lists show all.
+func TestRecallGivesWhatTheAgentsOwnGives(t *testing.T) {
 	cfg := fresh(t)
 	for _, status := range []string{"active", "deleted", "expired", "superseded", "unfiled"} {
 		plant(t, cfg.Path, "memory/idea/"+status+".md", "---\ntype: idea\nstatus: "+status+"\n---\notters\n")
+	}
+	for _, folder := range []string{"_archive", "_inbox", "_watchlist", "x/_archive/y"} {
+		plant(t, cfg.Path, "memory/"+folder+"/"+filepath.Base(folder)+".md", "otters\n")
 	}
 	plant(t, cfg.Path, "memory/idea/bad.md", "otters\n"+poison)
 	s := open(t, cfg)
@@ -92,17 +96,36 @@ func TestArchivedNotesAreNotRecalled(t *testing.T) {
 		got = append(got, strings.TrimSuffix(filepath.Base(h.ID), ".md"))
 	}
 	slices.Sort(got)
-	if want := []string{"active", "superseded", "unfiled"}; !slices.Equal(got, want) || !slices.Equal(res.Quarantined, []string{"memory/idea/bad.md"}) || res.Total != 3 {
+	if want := []string{"_watchlist", "active", "deleted", "expired", "unfiled"}; !slices.Equal(got, want) || !slices.Equal(res.Quarantined, []string{"memory/idea/bad.md"}) || res.Total != 5 {
 		t.Errorf("recalled %v of %d, quarantined %v", got, res.Total, res.Quarantined)
 	}
 	p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(p.Items) != 10 {
+		t.Fatalf("%d items, %v", len(p.Items), err)
 	}
 	for _, h := range p.Items {
 		want := strings.HasSuffix(h.ID, "deleted.md") || strings.HasSuffix(h.ID, "expired.md")
 		if h.Has(model.FlagArchived) != want || h.Has(model.FlagBlocked) != strings.HasSuffix(h.ID, "bad.md") {
 			t.Errorf("%s has flags %v", h.ID, h.Flags)
+		}
+	}
+}
+
+func TestAnEmptyNoteIsRetainedByItsID(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/a.md", "text\n")
+	s := open(t, cfg)
+	for _, id := range []string{"memory/idea/a.md", "memory/idea/new.md"} {
+		if res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace}); err != nil || res.Bytes != 0 {
+			t.Errorf("%s: %+v, %v", id, res, err)
+		}
+		if it, err := s.Browser.Read(t.Context(), id); err != nil || it.Body != "" {
+			t.Errorf("%s: %q, %v", id, it.Body, err)
+		}
+	}
+	for _, req := range []model.RetainRequest{{Tier: "idea", Key: "k", Mode: model.Replace}, {ID: "memory/idea/a.md", Mode: model.Append}} {
+		if _, err := s.Provider.Retain(t.Context(), req); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%+v: %v", req, err)
 		}
 	}
 }

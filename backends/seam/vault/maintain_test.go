@@ -239,7 +239,7 @@ func TestScrubTellsOfGit(t *testing.T) {
 func TestReindex(t *testing.T) {
 	cfg, home := withHome(t, fresh(t))
 	plant(t, cfg.Path, "memory/idea/a.md", "---\ntype: idea\nstatus: active\n---\n# Foxes\nThey are running.\n")
-	plant(t, cfg.Path, "memory/idea/gone.md", "---\ntype: idea\nstatus: deleted\n---\nrunning\n")
+	plant(t, cfg.Path, "memory/idea/gone.md", "---\ntype: idea\nstatus: superseded\n---\nrunning\n")
 	plant(t, cfg.Path, "memory/idea/bad.md", poison+"running")
 	plant(t, cfg.Path, "b.bin", "\xff running")
 	s := open(t, cfg)

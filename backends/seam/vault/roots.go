@@ -218,13 +218,14 @@ func readConfig(path string) (agentmConfig, error) {
 
 // Selected reports whether what was found at a path is a vault: a directory, or a
 // configuration of AgentM that does not select another store. One that cannot be
-// read counts, so that opening it can say so loudly (S17).
+// read, or that names a store nobody knows, counts, so that opening it can say so
+// loudly (S17).
 func Selected(path string) bool {
 	if filepath.Base(path) != configName {
 		return true
 	}
 	c, err := readConfig(path)
-	return err != nil || c.backend == Kind || c.backend == "" && c.vault != ""
+	return err != nil || c.backend != "device-local" && (c.backend != "" || c.vault != "")
 }
 
 // checkBackend refuses a configuration that selects another store than a vault.

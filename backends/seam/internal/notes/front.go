@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/title"
@@ -86,5 +87,16 @@ func splitFront(text string) (front, body string) {
 	return "", text
 }
 
-// archived: the agent's own search passes it over.
+// archived: its agent has put it away. Lists leave it out unless asked for.
 func (h head) archived() bool { return h.status == "deleted" || h.status == "expired" }
+
+// recalled reports whether the agent's own search gives a note: it passes over what
+// was superseded and the folders _archive and _inbox, and gives what is deleted or
+// expired.
+func recalled(id string, h head) bool {
+	if h.status == "superseded" || hidden(id) {
+		return false
+	}
+	dirs := strings.Split(id, "/")
+	return !slices.ContainsFunc(dirs[:len(dirs)-1], func(d string) bool { return d == "_archive" || d == "_inbox" })
+}

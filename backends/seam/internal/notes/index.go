@@ -56,7 +56,7 @@ CREATE VIRTUAL TABLE docs USING fts5(path UNINDEXED, title, body, tokenize = 'po
 `
 
 // Reindex builds the local index anew from the notes that a search may give: text,
-// neither deleted nor expired, and not rejected by the scanner. The old index
+// not passed over by the agent's own search, and not rejected by the scanner. The old index
 // stands until the new one is whole.
 func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	if tier != "" && seam.StorageTier(tier) != seam.LocalIndex {
@@ -140,7 +140,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 	}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		if e.hidden() || e.meta.Kind != rootdir.File {
+		if !recalled(e.id, e.head) || e.meta.Kind != rootdir.File {
 			continue
 		}
 		if err := model.FromContext(ctx, "reindex"); err != nil {
@@ -148,7 +148,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 		}
 		text, f, m, err := s.content(root, e.id)
 		switch {
-		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || f.head.archived() || !f.verdict.Clean()):
+		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !recalled(e.id, f.head) || !f.verdict.Clean()):
 			continue
 		case err != nil:
 			return 0, err

@@ -14,7 +14,7 @@ import (
 // Recall searches every readable text as an agent would, in any letter case. A
 // line matches when it holds every word of the query, as a whole word or inside
 // one; lines that hold the query as typed come first, then the newest file. Notes
-// that are deleted or expired are passed over. Files that the scanner rejects give
+// that the agent's own search passes over are passed over. Files that the scanner rejects give
 // no text and are named in Quarantined whether or not they match.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
 	q, err := linesearch.New(req.Query)
@@ -52,7 +52,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 	defer root.Close()
 	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *reader, i int) error {
 		e := &snap.entries[i]
-		if e.hidden() || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
+		if !recalled(e.id, e.head) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
 			return nil
 		}
 		return r.file(s, files, e)
@@ -84,7 +84,7 @@ func (r *recall) file(s *store, files *reader, e *entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case errors.Is(err, model.NotFound), err == nil && (f.head.archived() || f.binary):
+	case errors.Is(err, model.NotFound), err == nil && (!recalled(e.id, f.head) || f.binary):
 	case errors.Is(err, rootdir.ErrTooLarge):
 		r.TooBig++
 	case errors.Is(err, model.Unavailable):

@@ -61,8 +61,8 @@ func checkRetain(req model.RetainRequest) error {
 		return err
 	}
 	switch {
-	case req.Content == "" && !req.Binary:
-		return model.Errorf(model.InvalidInput, "retain", "the content is empty; forget the item instead")
+	case req.Content == "" && !req.Binary && (req.ID == "" || req.Mode == model.Append):
+		return model.Errorf(model.InvalidInput, "retain", "the content is empty; forget the item instead, or name it by its id to empty it")
 	case !req.Binary && !utf8.ValidString(req.Content):
 		return model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
 	case len(req.Meta) > 0:

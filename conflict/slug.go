@@ -1,0 +1,52 @@
+package conflict
+
+import (
+	"regexp"
+	"strings"
+)
+
+// slugLine is the line of a note's front matter by which its agent knows the note
+// (agentm.md, Frontmatter).
+var slugLine = regexp.MustCompile(`(?m)^slug:[ \t]*["']?([^"'\r\n]*?)["']?[ \t]*\r?$`)
+
+// slugMost is the longest slug that the agent takes, in bytes.
+const slugMost = 72
+
+// slugAt is where the slug stands in a text; nil when it has none.
+func slugAt(text string) []int {
+	front, ok := cutFence(text)
+	if !ok {
+		return nil
+	}
+	end := strings.Index(front, "\n---")
+	if end < 0 {
+		return nil
+	}
+	at := slugLine.FindStringSubmatchIndex(front[:end])
+	if at == nil || at[2] == at[3] {
+		return nil
+	}
+	fence := len(text) - len(front)
+	return []int{fence + at[2], fence + at[3]}
+}
+
+func slugOf(text string) string {
+	if at := slugAt(text); at != nil {
+		return text[at[0]:at[1]]
+	}
+	return ""
+}
+
+func withSlug(text, slug string) string {
+	at := slugAt(text)
+	return text[:at[0]] + slug + text[at[1]:]
+}
+
+// newSlug gives a slug the suffix that its file's name got.
+func newSlug(slug, oldStem, newStem string) string {
+	suffix, ok := strings.CutPrefix(newStem, oldStem)
+	if !ok {
+		suffix = "-version"
+	}
+	return strings.TrimRight(slug[:min(len(slug), slugMost-len(suffix))], "-") + suffix
+}
