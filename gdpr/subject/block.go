@@ -169,13 +169,13 @@ func (l *layer) wide(foreign bool, yield func(*layer)) {
 				break
 			}
 			for at = lo + size; ; at += size {
-				if next := interleavedAt(l.text[:min(len(l.text), at+16*size)], at, size); next < 0 {
+				if next := interleavedAt(l.text[:min(len(l.text), at+48*size)], at, size); next < 0 {
 					break
 				}
 			}
-			lo = max(0, lo-16*size)
+			lo = max(0, lo-48*size)
 			part := *l
-			part.text = l.text[lo:min(len(l.text), at+16*size)]
+			part.text = l.text[lo:min(len(l.text), at+48*size)]
 			if part.base += lo; l.at != nil {
 				part.at, part.to = l.at[lo:], l.to[lo:]
 			}
@@ -221,14 +221,14 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 	}
 }
 
-// interleaved reports whether characters of ASCII stand beside one another with zeros
+// interleaved reports whether characters of Latin-1 stand beside one another with zeros
 // between them.
 func interleaved(b []byte, size int) bool { return interleavedAt(b, 0, size) >= 0 }
 
 // interleavedAt is the first place from which on they do, three of them, or all that
 // there are; -1 without one.
 func interleavedAt(b []byte, from, size int) int {
-	letter := func(i int) bool { return b[i] >= ' ' && b[i] < 0x7f }
+	letter := func(i int) bool { return b[i] >= ' ' && b[i] != 0x7f }
 	zero := func(i int) bool { return b[i+1] == 0 && b[i+size-1] == 0 && b[i+size/2] == 0 }
 	for i := from; i+2*size < len(b); i++ {
 		n := bytes.IndexByte(b[i+1:], 0)

@@ -87,7 +87,9 @@ func (l *layer) unescape(family string) *layer {
 	for i := 0; i < len(src); {
 		text, n, m := "", 0, Method("")
 		if escapes[src[i]] && strings.IndexByte(family, src[i]) >= 0 {
-			text, n, m = escapeAt(src[i:])
+			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && padding(src, i) {
+				n = 0
+			}
 		}
 		if n == 0 {
 			if out != nil {
@@ -116,6 +118,19 @@ func (l *layer) unescape(family string) *layer {
 	return l.under(out, at, to, method)
 }
 
+// padding reports whether an equals sign ends a run of base64: it is no soft line break.
+func padding(b []byte, at int) bool {
+	from := at
+	for from > 0 && at-from < 16 && base64Digits[b[from-1]] {
+		from--
+	}
+	return at-from == 16 && capitalised(b[from:at])
+}
+
+func capitalised(b []byte) bool {
+	return bytes.ContainsFunc(b, unicode.IsUpper) && bytes.ContainsFunc(b, unicode.IsLower)
+}
+
 // escapeAt resolves the escape at the beginning of b; n is its length, 0 for none.
 func escapeAt(b []byte) (text string, n int, m Method) {
 	b = b[:min(len(b), 64)]
@@ -140,7 +155,7 @@ func escapeAt(b []byte) (text string, n int, m Method) {
 		for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r') {
 			i++
 		}
-		if i < len(b) && b[i] == '\n' {
+		if i < len(b)-1 && b[i] == '\n' && b[i+1] != '\n' {
 			return "", i + 1, Quoted
 		}
 	case '?':

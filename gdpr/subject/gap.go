@@ -135,6 +135,9 @@ func gapOf(b []byte) gap {
 		}
 		t = append(t, c)
 	}
+	if len(t) > 1 { // of a link
+		t = bytes.ReplaceAll(t, []byte("+"), []byte(" "))
+	}
 	if bytes.ContainsAny(t, " \n") {
 		t = bytes.Map(func(r rune) rune { // emphasis, and code
 			if r == '_' || r == '\'' {
@@ -210,7 +213,8 @@ func (p *Pattern) dialled(v *view, lo, hi int) (from int, ok bool) {
 		if near, _ := lastRune(v.src[:v.from[s]]); v.from[s] > 0 && wordRune(near) || s > 0 && digits(s-1) && joinsDigits(v.gap(s)) {
 			continue
 		}
-		if p.same(plus, string(v.text[s:hi]), s == lo) {
+		linked := plus && len(before) > 1 && (wordByte(before[len(before)-2]) || before[len(before)-2] == '=')
+		if p.same(plus, string(v.text[s:hi]), s == lo) || linked && p.same(false, string(v.text[s:hi]), s == lo) {
 			from, ok = s, true
 		}
 	}
@@ -231,7 +235,7 @@ func dialGap(g []byte) bool {
 	for i := 0; i < len(g); {
 		r, n := decodeRune(g[i:])
 		i += n
-		if !unicode.IsSpace(r) && !dash(r) && !ignorable(r) && r != '/' && r != '.' && r != '(' && r != ')' {
+		if !unicode.IsSpace(r) && !dash(r) && !ignorable(r) && r != '/' && r != '.' && r != '(' && r != ')' && r != '+' { // a plus is a space in a link
 			return false
 		}
 	}

@@ -142,26 +142,17 @@ func distinct(all []pattern) []pattern {
 // in UTF-16 and UTF-32 it has zeros between its letters.
 func anchorsOf(term string, p Pattern) []pattern {
 	var out []pattern
-	for _, frag := range fragments(term, p) {
-		out = append(out, pattern{bytes: []byte(frag), fold: true})
-		for _, size := range []int{2, 4} {
-			var wide []byte
-			for i := range len(frag) {
-				wide = append(append(wide, frag[i]), make([]byte, size-1)...)
-			}
-			out = append(out, pattern{bytes: wide[:len(wide)-size+1], fold: true})
-		}
-		if len(frag) < 3 {
-			continue
-		}
-		for _, s := range []string{frag, strings.ToLower(frag), strings.ToUpper(frag)} {
-			for _, form := range encodedForms([]byte(s)) {
-				out = append(out, pattern{bytes: form, fold: true})
-			}
-		}
+	typed := fragments(norm.NFC.String(term), p)
+	for _, frag := range typed {
+		out = append(out, framed(frag)...)
 	}
-	if len(out) > 0 || p.Kind == Telephone {
+	if len(typed) > 0 || p.Kind == Telephone {
 		return out
+	}
+	if isASCII(p.Letters) { // each of its letters may have a mark, or none
+		for _, frag := range fragments(wordsOf(p), p) {
+			out = append(out, framed(frag)...)
+		}
 	}
 	composed := norm.NFC.String(term)
 	for _, s := range []string{composed, strings.ToLower(composed), strings.ToUpper(composed), norm.NFD.String(composed)} {
@@ -179,6 +170,36 @@ func anchorsOf(term string, p Pattern) []pattern {
 	return out
 }
 
+// wordsOf are the words of a name, folded.
+func wordsOf(p Pattern) string {
+	out, from := "", 0
+	for _, at := range append(slices.Clone(p.Breaks), len(p.Letters)) {
+		out, from = out+" "+p.Letters[from:at], at
+	}
+	return out
+}
+
+// framed are a piece of an identifier in ASCII, in UTF-16 and UTF-32, in hex and in base32.
+func framed(frag string) []pattern {
+	out := []pattern{{bytes: []byte(frag), fold: true}}
+	for _, size := range []int{2, 4} {
+		var wide []byte
+		for i := range len(frag) {
+			wide = append(append(wide, frag[i]), make([]byte, size-1)...)
+		}
+		out = append(out, pattern{bytes: wide[:len(wide)-size+1], fold: true})
+	}
+	if len(frag) < 3 {
+		return out
+	}
+	for _, s := range []string{frag, strings.ToLower(frag), strings.ToUpper(frag)} {
+		for _, form := range encodedForms([]byte(s)) {
+			out = append(out, pattern{bytes: form, fold: true})
+		}
+	}
+	return out
+}
+
 // fragments are the pieces of an identifier that all its spellings have in ASCII: the
 // best of it, in two halves where it is long, because a line may end inside a word.
 func fragments(term string, p Pattern) []string {
@@ -186,7 +207,7 @@ func fragments(term string, p Pattern) []string {
 		return []string{p.Letters}
 	}
 	best, most := "", 0
-	for _, word := range strings.FieldsFunc(norm.NFC.String(term), func(r rune) bool { return r >= utf8.RuneSelf || !wordByte(byte(r)) || r == '_' }) {
+	for _, word := range strings.FieldsFunc(term, func(r rune) bool { return r >= utf8.RuneSelf || !wordByte(byte(r)) || r == '_' }) {
 		if len(p.Letters) > 0 && !strings.Contains(p.Letters, strings.ToLower(word)) {
 			continue // it is spelled otherwise here
 		}

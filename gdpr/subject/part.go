@@ -29,7 +29,7 @@ import (
 //
 // One that is made of several words itself is told from others by that: what is
 // built behind it or with a dot upon it speaks of it, n5-subj-ana, ticket-RC-ANA-5512,
-// subj-ana.backup; the rule that checks from outside use says the same.
+// subj-ana.backup. A number behind a dot makes another id of it: subj-ana.5.
 //
 // A name with spaces is also a part of another one behind a hyphen that joins it to
 // a word with a capital: Jean-Zoë Ångström is somebody else, ex-Zoë Ångström is not.
@@ -55,7 +55,7 @@ func shapeOf(folded string) shape {
 		return name
 	case strings.Contains(folded, "@"):
 		return bare
-	case strings.ContainsFunc(folded, func(r rune) bool { return r < utf8.RuneSelf && !wordByte(byte(r)) }):
+	case strings.ContainsFunc(folded, func(r rune) bool { return r < utf8.RuneSelf && (!wordByte(byte(r)) || r == '_') }):
 		return compound
 	}
 	return bare
