@@ -11,6 +11,7 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/records/mastra"
+	"memdesk/backends/records/mem0"
 	"memdesk/backends/remote"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/curated"
@@ -90,6 +91,12 @@ func Builtin() *Registry {
 			Location: "the database file",
 			Keys:     []string{"path"},
 			Open:     openMastra,
+		},
+		{
+			Name: mem0.Kind, Summary: "memories, messages and history that mem0 keeps in SQLite", NeedsPath: true,
+			Location: "the folder of its databases, or the vector file",
+			Keys:     []string{"path", "history"},
+			Open:     openMem0,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -188,4 +195,8 @@ func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, erro
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return mastra.Open(ctx, mastra.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openMem0(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return mem0.Open(ctx, mem0.Config{Name: c.Name, Path: c.Path, History: c.History, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

@@ -100,6 +100,7 @@ type StoreConfig struct {
 	Agent      string `toml:"agent"`
 	Port       string `toml:"port"`
 	Command    string `toml:"command"`
+	History    string `toml:"history"`
 
 	// Of a database server, and of what embeds a query.
 	DSNEnv       string `toml:"dsn_env"`
@@ -423,7 +424,7 @@ func (s *StoreConfig) resolve(dir string, env func(string) string) {
 // paths are the keys that hold a path from the file's directory. A vault's memory
 // root is one below the vault, as AgentM's own configuration has it.
 func (s *StoreConfig) paths() []*string {
-	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile, &s.APITokenFile, &s.DSNFile}
+	paths := []*string{&s.Path, &s.BasePath, &s.LockRoot, &s.UserKeyFile, &s.TokenFile, &s.APITokenFile, &s.DSNFile, &s.History}
 	if s.Kind != "vault" {
 		paths = append(paths, &s.MemoryRoot)
 	}

@@ -151,6 +151,9 @@ type ForgetRequest struct {
 	CrewID        string
 	ID            string
 	DataSubjectID string
+	// KeepHistory leaves what the store keeps of the item's earlier texts, where its
+	// capabilities name keep_history; a store without it answers Unsupported or ignores it.
+	KeepHistory bool
 	// IfMatch with ID: a changed item is Conflict, an absent one Removed 0. With
 	// DataSubjectID it is InvalidInput.
 	IfMatch Revision

@@ -27,23 +27,27 @@ func (a *store) look(ctx context.Context) []model.HealthFinding {
 		}
 		return nil
 	})
-	return vitals.Down(model.FindingUnreachable, vitals.Words(err, a.Location))
+	if down := vitals.Down(model.FindingUnreachable, vitals.Words(err, a.Location)); down != nil {
+		return down
+	}
+	return a.DB.Look(a.Clock.Now())
 }
 
 func (a *store) deepProbe() vitals.Probe {
-	if a.Observe == nil {
-		return nil
-	}
 	return func(ctx context.Context) []model.HealthFinding {
-		var found []model.HealthFinding
+		found := a.DB.Deep(ctx)
+		if a.Observe == nil {
+			return found
+		}
+		var more []model.HealthFinding
 		err := a.DB.View(ctx, "health", func(tx Tx) (err error) {
-			found, err = a.Observe(tx)
+			more, err = a.Observe(tx)
 			return err
 		})
 		if err != nil {
-			return vitals.Degraded(model.FindingUnread, "", vitals.Words(err, a.Location))
+			more = vitals.Degraded(model.FindingUnread, "", vitals.Words(err, a.Location))
 		}
-		return found
+		return append(found, more...)
 	}
 }
 

@@ -33,6 +33,10 @@ type Tx interface {
 type DB interface {
 	View(ctx context.Context, op string, fn func(Tx) error) error
 	Change(ctx context.Context, op string, fn func(Tx) error) error
+	// Look tells within Health's deadline what is wrong with the medium, Deep what takes longer
+	// to find out.
+	Look(now time.Time) []model.HealthFinding
+	Deep(ctx context.Context) []model.HealthFinding
 	Close() error
 }
 
@@ -93,6 +97,9 @@ type Table struct {
 	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)
 	// Drop removes a row and everything that falls with it.
 	Drop func(Tx, Row) error
+	// DropKeeping removes a row and leaves what the store keeps of its earlier texts; nil: the
+	// store keeps none.
+	DropKeeping func(Tx, Row) error
 	// Falls names the items that Drop takes with the row; nil: none.
 	Falls func(Tx, Row) ([]string, error)
 	// Escape makes an id of a key; nil percent-encodes `%`, `/`, controls and what is no UTF-8.
@@ -146,6 +153,9 @@ func New(c Config) model.Store {
 		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"}, model.Deviation{Rule: "D18", Reason: why})
 	}
 	for _, t := range c.Tables {
+		if t.DropKeeping != nil {
+			s.Features = map[string]bool{"keep_history": true}
+		}
 		spec := t.Tier
 		spec.Writable = t.Create != nil && !s.ReadOnly
 		spec.Sealed = t.Save == nil

@@ -160,15 +160,15 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return res, err
 	}
 	err := a.DB.Change(ctx, op, func(tx Tx) (err error) {
-		res.Removed, err = a.drop(tx, req.ID, req.IfMatch)
+		res.Removed, err = a.drop(tx, req)
 		return err
 	})
 	return res, model.Wrap(op, err)
 }
 
 // drop removes one item; what is not there, or is no id of this store, is 0.
-func (a *store) drop(tx Tx, id string, match model.Revision) (int64, error) {
-	t, key, err := a.locate("forget", id)
+func (a *store) drop(tx Tx, req model.ForgetRequest) (int64, error) {
+	t, key, err := a.locate("forget", req.ID)
 	if err != nil {
 		return 0, nil
 	}
@@ -176,7 +176,7 @@ func (a *store) drop(tx Tx, id string, match model.Revision) (int64, error) {
 	if err != nil || !found {
 		return 0, err
 	}
-	if err := model.CheckMatch("forget", match, true, t.item(row).Revision); err != nil {
+	if err := model.CheckMatch("forget", req.IfMatch, true, t.item(row).Revision); err != nil {
 		return 0, err
 	}
 	n := int64(1)
@@ -186,6 +186,12 @@ func (a *store) drop(tx Tx, id string, match model.Revision) (int64, error) {
 			return 0, err
 		}
 		n += int64(len(with))
+	}
+	if req.KeepHistory {
+		if t.DropKeeping == nil {
+			return 0, model.Errorf(model.Unsupported, "forget", "the store keeps no history of a %s", t.Tier.Name)
+		}
+		return n, t.DropKeeping(tx, row)
 	}
 	return n, t.Drop(tx, row)
 }

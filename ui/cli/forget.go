@@ -13,7 +13,7 @@ import (
 
 func (a *app) forgetCommand() *cobra.Command {
 	var reason, ifMatch string
-	yes := false
+	yes, keepHistory := false, false
 	c := &cobra.Command{
 		Use: "forget REF...", Short: "Delete items",
 		Long: "Deletes items one by one; an absent item counts 0 and is no error. What goes is kept for\n`memdesk undo`, unless an erasure removes it there too.",
@@ -29,11 +29,12 @@ func (a *app) forgetCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, question); err != nil {
 				return err
 			}
-			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, model.Revision(ifMatch))
+			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory})
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
 	c.Flags().StringVar(&ifMatch, "if-match", "", "only if the item is at this `REVISION`")
+	c.Flags().BoolVar(&keepHistory, "keep-history", false, "leave the earlier texts that the store keeps: the item's text stays readable there")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
@@ -112,10 +113,10 @@ func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, err error) 
 
 // forgetAll removes what it can. A single failure is returned as it is; among
 // several the others still go, and each failure is told.
-func (a *app) forgetAll(ctx context.Context, refs []string, match model.Revision) error {
+func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
 	var t tally
 	for _, text := range refs {
-		err := a.forgetOne(ctx, text, match)
+		err := a.forgetOne(ctx, text, req)
 		if err != nil && len(refs) == 1 {
 			return err
 		}
@@ -128,12 +129,16 @@ func (a *app) forgetAll(ctx context.Context, refs []string, match model.Revision
 	return t.result()
 }
 
-func (a *app) forgetOne(ctx context.Context, text string, match model.Revision) error {
+func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest) error {
 	s, store, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
 	}
-	res, e, err := s.undo.Forget(ctx, store, model.ForgetRequest{ID: ref.ID, IfMatch: match})
+	if req.KeepHistory && !store.Capabilities()["keep_history"] {
+		return usage("%s keeps no earlier texts that --keep-history could leave", store.Name)
+	}
+	req.ID = ref.ID
+	res, e, err := s.undo.Forget(ctx, store, req)
 	if err != nil {
 		return err
 	}
@@ -149,6 +154,9 @@ func (a *app) forgetOne(ctx context.Context, text string, match model.Revision) 
 		with = ", and " + plural(fell, "relation") + " with it"
 	}
 	a.linef("%s  removed %d%s", ref.String(), res.Removed, with)
+	if req.KeepHistory {
+		a.sayf("%s: its earlier texts stay in the store's history", ref.String())
+	}
 	a.sayUndo(e)
 	return nil
 }

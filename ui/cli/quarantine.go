@@ -42,7 +42,7 @@ func (a *app) quarantineCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
 				return err
 			}
-			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, "")
+			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, model.ForgetRequest{})
 		},
 	}
 	del.Flags().StringVar(&reason, "reason", "", "why, for the audit log")

@@ -1,13 +1,15 @@
 package litefile
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
 
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+	"github.com/mattn/go-sqlite3"
 )
 
 // busySlice is how long SQLite itself waits for a lock. Its wait cannot be
@@ -51,15 +53,32 @@ func escapePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// pool opens a pool of at most n connections; none is made before its first use.
-func openPool(path string, a access, n int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite3", dsn(path, a))
-	if err != nil {
-		return nil, err
+// Attached is another database file that each connection sees under a name of its own.
+type Attached struct{ Name, Path string }
+
+// connector opens connections of one file and attaches others to each.
+type connector struct {
+	dsn    string
+	driver *sqlite3.SQLiteDriver
+}
+
+func (c connector) Connect(context.Context) (driver.Conn, error) { return c.driver.Open(c.dsn) }
+func (c connector) Driver() driver.Driver                        { return c.driver }
+
+// openPool opens a pool of at most n connections; none is made before its first use.
+func openPool(path string, a access, n int, with ...Attached) *sql.DB {
+	hook := func(c *sqlite3.SQLiteConn) error {
+		for _, o := range with {
+			if _, err := c.Exec(`ATTACH DATABASE ? AS `+quote(o.Name), []driver.Value{dsn(o.Path, a)}); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
+	db := sql.OpenDB(connector{dsn(path, a), &sqlite3.SQLiteDriver{ConnectHook: hook}})
 	db.SetMaxOpenConns(n)
 	db.SetMaxIdleConns(n)
-	return db, nil
+	return db
 }
 
 // sidecars remembers which of SQLite's own files stood beside the database
@@ -80,10 +99,7 @@ func (c sidecars) tidy() {
 	if c.before || !exists(c.path+"-wal") && !exists(c.path+"-shm") {
 		return
 	}
-	db, err := openPool(c.path, readOnlyHandle, 1)
-	if err != nil {
-		return
-	}
+	db := openPool(c.path, readOnlyHandle, 1)
 	defer db.Close()
 	var n int
 	_ = db.QueryRow(`SELECT count(*) FROM sqlite_master`).Scan(&n)

@@ -38,9 +38,10 @@ type File struct {
 }
 
 // Open opens a database file for reading, and for changes unless asked not to or the file
-// cannot be written. It creates nothing. Errors are NotFound, InvalidInput for what is no
+// cannot be written. It creates nothing. Each connection sees the attached files too; whether
+// they can be written is the caller's to ask. Errors are NotFound, InvalidInput for what is no
 // regular file with content, and PermissionDenied.
-func Open(path string, readOnly bool) (*File, error) {
+func Open(path string, readOnly bool, with ...Attached) (*File, error) {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return nil, model.Errorf(model.InvalidInput, "open", "a path is needed: a database file")
 	}
@@ -70,27 +71,18 @@ func Open(path string, readOnly bool) (*File, error) {
 	if f.identity, err = identify(abs); err != nil {
 		return nil, Worded("open", err)
 	}
-	return f, f.connect()
+	f.connect(with)
+	return f, nil
 }
 
 // connect makes the pools; no connection is opened yet.
-func (f *File) connect() error {
+func (f *File) connect(with []Attached) {
 	a := readOnlyFile
 	if f.readOnly == "" {
 		a = readOnlyHandle
+		f.writer = openPool(f.Path, readWrite, 1, with...)
 	}
-	var err error
-	if f.readers, err = openPool(f.Path, a, MaxReaders); err != nil {
-		return Worded("open", err)
-	}
-	if f.readOnly != "" {
-		return nil
-	}
-	if f.writer, err = openPool(f.Path, readWrite, 1); err != nil {
-		_ = f.readers.Close()
-		return Worded("open", err)
-	}
-	return nil
+	f.readers = openPool(f.Path, a, MaxReaders, with...)
 }
 
 // ReadOnlyReason says in words why changes are refused; empty where they are not.

@@ -28,6 +28,9 @@ type Medium struct {
 	// Owners names the columns that hold a person's id, in any table that holds no items: a
 	// row of an erased person goes.
 	Owners []string
+	// OwnedRows are further conditions on rows of a table, with one `?` for the person's id, and
+	// NamedRows those of rows that go as a whole when they name the person.
+	OwnedRows, NamedRows map[string]string
 	// Edited tells in which table of items, and under which key of which column, an item's row
 	// lies; an empty table: nowhere. What such a row says beside the item goes through Redact
 	// when the item was edited. nil: rows of items say nothing more.
@@ -182,4 +185,52 @@ func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	}
 	const all = 1 << 62
 	return io.NopCloser(io.NewSectionReader(f, 0, all)), nil
+}
+
+// Media are the files of one store as one model.Maintainer.
+type Media []Medium
+
+var _ model.Maintainer = Media{}
+
+// Layers lists the layers of all files, each once.
+func (m Media) Layers(ctx context.Context) ([]model.Layer, error) {
+	var out []model.Layer
+	seen := map[string]bool{}
+	for _, one := range m {
+		layers, err := one.Layers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range layers {
+			if !seen[l.ID] {
+				seen[l.ID] = true
+				out = append(out, l)
+			}
+		}
+	}
+	return out, nil
+}
+
+// OpenLayer reads a layer of whichever file has it.
+func (m Media) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	for _, one := range m {
+		r, err := one.OpenLayer(ctx, id)
+		if !errors.Is(err, model.NotFound) {
+			return r, err
+		}
+	}
+	return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
+}
+
+// Scrub cleans one file after the other.
+func (m Media) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	var out []model.LayerResult
+	for _, one := range m {
+		res, err := one.Scrub(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, res...)
+	}
+	return out, nil
 }

@@ -119,6 +119,15 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 		return 0, 0, err
 	}
 	gone += owned
+	if cond := m.OwnedRows[table]; cond != "" {
+		for _, s := range req.Subjects {
+			n, err := q.Exec(`DELETE FROM `+quote(table)+` WHERE `+cond, s)
+			if err != nil {
+				return 0, 0, err
+			}
+			gone += n
+		}
+	}
 	columns, err := textColumns(q, table)
 	if err != nil || len(columns) == 0 {
 		return gone, 0, err
@@ -137,7 +146,12 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 	if err != nil {
 		return 0, 0, err
 	}
+	whole, err := m.wholeRows(q, table, key)
+	if err != nil {
+		return 0, 0, err
+	}
 	for n, r := range rows {
+		r.drop = r.drop || whole[fmt.Sprint(r.at)]
 		switch err := r.writeOnce(q, table, key, columns, n); {
 		case err == nil:
 			gone++
@@ -148,6 +162,20 @@ func (m Medium) cleanTable(q *Query, table string, key []string, req model.Scrub
 		}
 	}
 	return gone, kept, nil
+}
+
+// wholeRows are the rows of a table, by their key, that go as a whole when they name the person.
+func (m Medium) wholeRows(q *Query, table string, key []string) (map[string]bool, error) {
+	cond := m.NamedRows[table]
+	if cond == "" {
+		return nil, nil
+	}
+	out := map[string]bool{}
+	err := eachRow(q, table, key, nil, ` WHERE `+cond, nil, func(at, _ []any) error {
+		out[fmt.Sprint(at)] = true
+		return nil
+	})
+	return out, err
 }
 
 // dropTied removes the rows that one of the tied columns ties to a removed item.

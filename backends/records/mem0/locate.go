@@ -1,0 +1,164 @@
+package mem0
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/records"
+	"memdesk/model"
+)
+
+// files are the databases of one store; an empty path: it is not there.
+type files struct {
+	vectors, history, entities string
+	python                     bool // the history has Python's columns
+}
+
+// The columns by which a file is told (M01), not its name.
+var (
+	vectorColumns  = map[string][]string{"vectors": {"id", "vector", "payload"}}
+	historyColumns = map[string][]string{"memory_history": {"id", "memory_id", "previous_value", "new_value", "action", "created_at", "updated_at", "is_deleted"}}
+	pythonColumns  = map[string][]string{"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at"}}
+)
+
+const entitiesSuffix = "_entities"
+
+// locate finds the files of a store: a directory, or the vector file itself.
+func locate(ctx context.Context, path, history string) (files, error) {
+	var f files
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return f, model.Errorf(model.NotFound, "open", "there is no %q: check the path", filepath.Base(path))
+	case err != nil:
+		return f, litefile.Worded("open", err)
+	}
+	dir := path
+	if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	names, err := databases(dir)
+	if err != nil {
+		return f, err
+	}
+	var vectors, histories, python []string
+	for _, name := range names {
+		kind := fileKind(ctx, filepath.Join(dir, name))
+		switch {
+		case kind == "vectors" && !strings.HasSuffix(stem(name), entitiesSuffix):
+			vectors = append(vectors, name)
+		case kind == "history":
+			histories = append(histories, name)
+		case kind == "python":
+			python = append(python, name)
+		}
+	}
+	if !info.IsDir() {
+		vectors = []string{filepath.Base(path)}
+	}
+	if len(vectors) == 0 && isQdrant(dir) {
+		return f, model.Errorf(model.Unsupported, "open", "%q is a local Qdrant folder, which only its own program reads: run mem0's server and open that", filepath.Base(dir))
+	}
+	if f.vectors, err = only(dir, "vector file", vectors); err != nil {
+		return f, err
+	}
+	if f.vectors == "" {
+		return f, model.Errorf(model.InvalidInput, "open", "no file in %q has the columns of mem0's vectors (id, vector, payload)", filepath.Base(dir))
+	}
+	if history != "" {
+		f.history, f.python = history, fileKind(ctx, history) == "python"
+		return f.withEntities(names), nil
+	}
+	if f.history, err = only(dir, "history file", append(histories, python...)); err != nil {
+		return f, err
+	}
+	f.python = len(histories) == 0 && len(python) == 1
+	return f.withEntities(names), nil
+}
+
+// withEntities adds the entity store beside the vector file.
+func (f files) withEntities(names []string) files {
+	ext := filepath.Ext(f.vectors)
+	name := stem(filepath.Base(f.vectors)) + entitiesSuffix + ext
+	if slices.Contains(names, name) {
+		f.entities = filepath.Join(filepath.Dir(f.vectors), name)
+	}
+	return f
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// only is the one candidate; two are an error that names them.
+func only(dir, what string, names []string) (string, error) {
+	switch len(names) {
+	case 0:
+		return "", nil
+	case 1:
+		return filepath.Join(dir, names[0]), nil
+	}
+	return "", model.Errorf(model.InvalidInput, "open", "%d candidates for the %s: %s; name one", len(names), what, strings.Join(names, ", "))
+}
+
+// databases are the SQLite files of a directory, by their first bytes.
+func databases(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, litefile.Worded("open", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && isSQLite(filepath.Join(dir, e.Name())) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+func isSQLite(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	magic := make([]byte, 16)
+	n, _ := io.ReadFull(f, magic) // a shorter file is none
+	return string(magic[:n]) == "SQLite format 3\x00"
+}
+
+// fileKind tells a file by its columns: vectors, history, python, or nothing.
+func fileKind(ctx context.Context, path string) string {
+	f, err := litefile.Open(path, true)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	kind := ""
+	_ = records.Lite{File: f}.View(ctx, "open", func(tx records.Tx) error { // what cannot be read is no candidate
+		for name, columns := range map[string]map[string][]string{"vectors": vectorColumns, "history": historyColumns, "python": pythonColumns} {
+			missing, err := records.Missing(tx, columns)
+			if err != nil {
+				return err
+			}
+			if len(missing) == 0 {
+				kind = name
+			}
+		}
+		return nil
+	})
+	return kind
+}
+
+func isQdrant(dir string) bool {
+	for _, name := range []string{"meta.json", "collection"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,223 @@
+package mem0_test
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "github.com/mattn/go-sqlite3"
+
+	"memdesk/backends/backendtest"
+	"memdesk/backends/records/mem0"
+	"memdesk/model"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exec(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	defer db.Close()
+	for _, text := range statements {
+		_, err := db.Exec(text)
+		must(t, err)
+	}
+}
+
+func cell(t *testing.T, path, query string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	defer db.Close()
+	var out sql.NullString
+	must(t, db.QueryRow(query).Scan(&out))
+	return out.String
+}
+
+func schema(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	must(t, err)
+	return string(text)
+}
+
+// folder makes the files of a store with three memories of two users.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	exec(t, filepath.Join(dir, "v.db"), schema(t, "schema.sql"),
+		`INSERT INTO vectors VALUES ('m1', x'0000803f', '{"n":1.50,"user_id":"ada","agent_id":"desk","data":"Ada likes rye","hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z"}')`,
+		`INSERT INTO vectors VALUES ('m2', x'0000803f', '{"user_id":"brin","data":"Brin met Ada at the pier","hash":"x","textLemmatized":"brin meet ada pier","createdAt":"2026-01-02T00:00:00.000Z"}')`,
+		`INSERT INTO vectors VALUES ('m3', x'0000803f', '{"user_id":"brin","data":"old","hash":"x","expiration_date":"2020-01-01"}')`)
+	exec(t, filepath.Join(dir, "h.db"), schema(t, "history.sql"),
+		`INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'Ada likes rye', 'ADD'), ('m2', 'Brin met Ada at the pier', 'ADD'), ('gone', 'Ada was here', 'ADD'), ('gone2', 'nobody', 'ADD')`,
+		`INSERT INTO messages VALUES ('s1', 'agent_id=desk&user_id=ada', 'user', 'hello', NULL, '2026-01-01T00:00:00.000Z'), ('s2', 'user_id=ada2', 'user', 'hi', NULL, '2026-01-01T00:00:00.000Z')`)
+	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "schema.sql"),
+		`INSERT INTO vectors VALUES ('e1', x'00', '{"data":"rye","linkedMemoryIds":["m1"],"user_id":"ada"}'), ('e2', x'00', '{"data":"pier","linkedMemoryIds":["m1","m2"],"user_id":"brin"}')`)
+	return dir
+}
+
+func open(t *testing.T, path string) model.Store {
+	t.Helper()
+	s, err := mem0.Open(t.Context(), mem0.Config{Path: path})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestConformance runs the cases that need no write of a new item: mem0 alone makes memories.
+func TestConformance(t *testing.T) {
+	var last string
+	backendtest.Run(t, backendtest.Harness{
+		Open: func(t *testing.T) model.Store {
+			last = t.TempDir()
+			exec(t, filepath.Join(last, "v.db"), schema(t, "schema.sql"))
+			s, err := mem0.Open(t.Context(), mem0.Config{Path: last})
+			must(t, err)
+			return s
+		},
+		OpenReadOnly: func(t *testing.T) model.Store {
+			last = folder(t)
+			s, err := mem0.Open(t.Context(), mem0.Config{Path: last, ReadOnly: true})
+			must(t, err)
+			return s
+		},
+		Broken: func(t *testing.T) model.Store {
+			last = folder(t)
+			s, err := mem0.Open(t.Context(), mem0.Config{Path: last})
+			must(t, err)
+			must(t, os.Remove(filepath.Join(last, "v.db")))
+			return s
+		},
+		Files: func(*testing.T) string { return last },
+	})
+}
+
+// TestEdit sets text and hash, drops the lemmatized copy, keeps the rest byte for byte and writes
+// one row of history; an erasure's redaction writes none (M02).
+func TestEdit(t *testing.T) {
+	dir := folder(t)
+	s := open(t, dir)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m1", Mode: model.Replace, Content: "likes bread"})
+	must(t, err)
+	got := cell(t, dir+"/v.db", `SELECT payload FROM vectors WHERE id = 'm1'`)
+	if want := `{"n":1.50,"user_id":"ada","agent_id":"desk","data":"likes bread","hash":"f0443a6ec2a85c1f3e6dfa4f71327e9d","createdAt":"2026-01-01T00:00:00.000Z","updatedAt":"`; !strings.HasPrefix(got, want) && !strings.Contains(got, `"data":"likes bread","hash":"`) || strings.Contains(got, "Lemmatized") || !strings.Contains(got, `"n":1.50`) {
+		t.Errorf("the payload is %s", got)
+	}
+	if got := cell(t, dir+"/h.db", `SELECT group_concat(previous_value || '>' || new_value) FROM memory_history WHERE action = 'UPDATE'`); got != "Ada likes rye>likes bread" {
+		t.Errorf("the history has %q", got)
+	}
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m2", Mode: model.Replace, Content: "Brin met [erased] at the pier"})
+	must(t, err)
+	if got := cell(t, dir+"/h.db", `SELECT count(*) FROM memory_history WHERE action = 'UPDATE'`); got != "1" {
+		t.Errorf("a redaction wrote the old text into the history")
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "message/s1", Mode: model.Replace, Content: "x"}); !errors.Is(err, model.Unsupported) {
+		t.Errorf("a message took an edit: %v", err)
+	}
+}
+
+// TestForget takes history rows and entity links, and leaves the history when asked to (M04).
+func TestForget(t *testing.T) {
+	for name, c := range map[string]struct {
+		keep          bool
+		history, ents string
+	}{
+		"whole":        {false, "0", `{"data":"pier","linkedMemoryIds":["m2"],"user_id":"brin"}`},
+		"keep history": {true, "1", `{"data":"pier","linkedMemoryIds":["m2"],"user_id":"brin"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := folder(t)
+			res, err := open(t, dir).Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1", KeepHistory: c.keep})
+			if err != nil || res.Removed != 1 {
+				t.Fatalf("removed %d, %v", res.Removed, err)
+			}
+			if got := cell(t, dir+"/h.db", `SELECT count(*) FROM memory_history WHERE memory_id = 'm1'`); got != c.history {
+				t.Errorf("%s rows of history, want %s", got, c.history)
+			}
+			if got := cell(t, dir+"/v_entities.db", `SELECT group_concat(payload) FROM vectors`); got != c.ents {
+				t.Errorf("the entities are %s, want %s", got, c.ents)
+			}
+		})
+	}
+}
+
+// TestScrub removes what the history keeps of memories that are gone when it names the person, and
+// redacts what another's row says (M06).
+func TestScrub(t *testing.T) {
+	dir := folder(t)
+	s := open(t, dir)
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Subjects: []string{"ada"}, Removed: []string{"m1"},
+		Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
+		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) }})
+	must(t, err)
+	if got := cell(t, dir+"/h.db", `SELECT group_concat(memory_id || ':' || new_value, ';') FROM memory_history`); got != "m2:Brin met [erased] at the pier;gone2:nobody" {
+		t.Errorf("the history is %q", got)
+	}
+	if got := cell(t, dir+"/v_entities.db", `SELECT group_concat(id) FROM vectors`); got != "e2" {
+		t.Errorf("the entities are %q", got)
+	}
+}
+
+// TestHistory lists a memory's rows, the newest first.
+func TestHistory(t *testing.T) {
+	s := open(t, folder(t))
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m1", Mode: model.Append, Content: "!"})
+	must(t, err)
+	v, err := s.History.Revisions(t.Context(), "m1")
+	if err != nil || len(v.Versions) != 2 || v.Versions[0].By != "UPDATE" {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	it, err := s.History.ReadRevision(t.Context(), "m1", v.Versions[1].ID)
+	if err != nil || it.Body != "Ada likes rye" {
+		t.Errorf("%+v, %v", it, err)
+	}
+}
+
+// TestOpen finds files by their columns, and refuses what it cannot tell apart (M01).
+func TestOpen(t *testing.T) {
+	dir := folder(t)
+	if s := open(t, filepath.Join(dir, "v.db")); s.History == nil || s.Capabilities()["keep_history"] != true {
+		t.Error("the history beside the vector file was not found")
+	}
+	exec(t, filepath.Join(dir, "w.db"), schema(t, "schema.sql"))
+	if _, err := mem0.Open(t.Context(), mem0.Config{Path: dir}); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "v.db, w.db") {
+		t.Errorf("two vector files: %v", err)
+	}
+	alone := t.TempDir()
+	exec(t, filepath.Join(alone, "v.db"), schema(t, "schema.sql"))
+	s := open(t, alone)
+	text := ""
+	for _, f := range s.Provider.Health(t.Context()).Findings {
+		text += f.Message
+	}
+	if !strings.Contains(text, "no history file was found") {
+		t.Errorf("health says %q", text)
+	}
+}
+
+// TestItems: expired memories are hidden and flagged, scopes name who they are of.
+func TestItems(t *testing.T) {
+	s := open(t, folder(t))
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	must(t, err)
+	if len(page.Items) != 4 {
+		t.Errorf("%d items are shown, want 4", len(page.Items))
+	}
+	it, err := s.Browser.Read(t.Context(), "m3")
+	if err != nil || !it.Has(model.FlagExpired) || it.Scope != "user_id=brin" {
+		t.Errorf("%+v, %v", it, err)
+	}
+	if it, err = s.Browser.Read(t.Context(), "m1"); err != nil || it.Scope != "user_id=ada/agent_id=desk" {
+		t.Errorf("%+v, %v", it, err)
+	}
+}
