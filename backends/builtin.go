@@ -10,6 +10,7 @@ import (
 	"memdesk/backends/hypergraph/embed"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mastra"
 	"memdesk/backends/records/mem0"
 	"memdesk/backends/remote"
@@ -97,6 +98,12 @@ func Builtin() *Registry {
 			Location: "the folder of its databases, or the vector file",
 			Keys:     []string{"path", "history"},
 			Open:     openMem0,
+		},
+		{
+			Name: engram.Kind, Summary: "observations, prompts and sessions that Engram keeps in SQLite", NeedsPath: true,
+			Location: "the database file",
+			Keys:     []string{"path"},
+			Open:     openEngram,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -199,4 +206,8 @@ func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 
 func openMem0(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return mem0.Open(ctx, mem0.Config{Name: c.Name, Path: c.Path, History: c.History, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openEngram(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return engram.Open(ctx, engram.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

@@ -15,7 +15,7 @@ import (
 func recordKinds(t *testing.T, dir string) []backends.StoreConfig {
 	t.Helper()
 	var out []backends.StoreConfig
-	for _, kind := range []string{"mastra", "mem0"} {
+	for _, kind := range []string{"engram", "mastra", "mem0"} {
 		schema, err := os.ReadFile(filepath.Join("records", kind, "testdata", "schema.sql"))
 		if err != nil {
 			t.Fatal(err)

@@ -145,12 +145,14 @@ func New(c Config) model.Store {
 		ReadOnly: c.ReadOnlyReason != "", ReadOnlyReason: c.ReadOnlyReason,
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,
-		Provider: a, Browser: a, Texts: a, Subjects: a,
+		Provider: a, Browser: a, Texts: a,
 		History: c.History, Maintainer: c.Maintainer, Address: a.address, Closer: a.close,
 	}
+	const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
+	s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"})
 	if c.Concerning != nil {
-		const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
-		s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"}, model.Deviation{Rule: "D18", Reason: why})
+		s.Subjects = a
+		s.Deviations = append(s.Deviations, model.Deviation{Rule: "D18", Reason: why})
 	}
 	for _, t := range c.Tables {
 		if t.DropKeeping != nil {

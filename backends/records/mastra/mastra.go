@@ -3,6 +3,7 @@
 package mastra
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -64,12 +65,15 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		has, reason, err = look(tx, reason)
 		return err
 	})
+	if err == nil {
+		err = f.GuardTriggers(ctx, nil)
+	}
 	if err != nil {
 		_ = f.Close() // the first error is the one that counts
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(records.Config{
-		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, Tables: has.tables(), ReadOnlyReason: reason, Clock: c.Clock,
+		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, Tables: has.tables(), ReadOnlyReason: cmp.Or(reason, f.ReadOnlyReason()), Clock: c.Clock,
 		Notes:      []string{"an agent that runs keeps working memory and recent messages in its own memory: it can write over a change made meanwhile"},
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{

@@ -3,6 +3,7 @@
 package mem0
 
 import (
+	"cmp"
 	"context"
 
 	"memdesk/backends/internal/litefile"
@@ -57,17 +58,17 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	s := &store{files: found, db: records.Lite{File: f}}
-	media, err := s.media(readOnly)
+	media, reason, err := s.open(ctx, readOnly)
 	if err != nil {
 		_ = f.Close() // the first error is the one that counts
-		return model.Store{}, err
+		return model.Store{}, f.Explain(err)
 	}
 	notes := []string{"an edit leaves the vector as it is: semantic recall finds the memory by its old meaning until mem0 embeds it again"}
 	if found.history == "" {
 		notes = append(notes, "no history file was found: what mem0 keeps of earlier texts is not reached")
 	}
 	return records.New(records.Config{
-		Name: c.Name, Kind: Kind, Location: c.Path, DB: closing{s.db, media}, Tables: s.tables(), ReadOnlyReason: f.ReadOnlyReason(), Clock: c.Clock,
+		Name: c.Name, Kind: Kind, Location: c.Path, DB: closing{s.db, media}, Tables: s.tables(), ReadOnlyReason: reason, Clock: c.Clock,
 		Notes: notes, Concerning: s.concerning, Observe: s.observe, History: s.history(), Maintainer: media,
 	}), nil
 }
@@ -78,6 +79,21 @@ func (s *store) history() model.History {
 		return nil
 	}
 	return revisions{s}
+}
+
+// open opens the files for maintenance and looks for triggers in each: reason says why the store
+// is read-only.
+func (s *store) open(ctx context.Context, readOnly bool) (media litefile.Media, reason string, err error) {
+	if media, err = s.media(readOnly); err != nil {
+		return nil, "", err
+	}
+	for _, m := range media {
+		if err := m.File.GuardTriggers(ctx, nil); err != nil {
+			return nil, "", err
+		}
+		reason = cmp.Or(reason, m.File.ReadOnlyReason())
+	}
+	return media, reason, nil
 }
 
 // closing closes the files that only scrubs use with the store.

@@ -1,0 +1,213 @@
+// Package engram opens the memory that Engram keeps in SQLite: observations, prompts and sessions of coding agents. Its schema and
+// its triggers, which keep the search index in step, stay as they are.
+package engram
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/records"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name of this kind in a configuration.
+const Kind = "engram"
+
+// Config says which file to open and how.
+type Config struct {
+	Name     string
+	Path     string
+	ReadOnly bool
+	Clock    clock.Clock
+}
+
+// needed are the columns without which a file is not this kind.
+var needed = map[string][]string{
+	"sessions":     {"id", "project", "directory", "started_at", "ended_at", "summary"},
+	"observations": {"id", "session_id", "type", "title", "content", "tool_name", "project", "scope", "topic_key", "normalized_hash", "revision_count", "created_at", "updated_at", "deleted_at"},
+	"user_prompts": {"id", "session_id", "content", "project", "created_at"},
+}
+
+// ownTrigger matches Engram's triggers: each writes rows of a search index and nothing else.
+var ownTrigger = regexp.MustCompile(`(?is)^CREATE TRIGGER (obs|prompt)_fts_\w+ AFTER (INSERT|DELETE|UPDATE) ON (observations|user_prompts) BEGIN ` +
+	`(INSERT INTO (observations|prompts)_fts \( [\w , ]+ \) VALUES \( [^;]+ \) ; ?)+END( ;)?$`)
+
+// Open opens the file. InvalidInput for one that is not Engram's.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	f, err := litefile.Open(c.Path, c.ReadOnly)
+	if err != nil {
+		return model.Store{}, err
+	}
+	db := records.Lite{File: f}
+	err = db.View(ctx, "open", func(tx records.Tx) error {
+		missing, err := records.Missing(tx, needed)
+		if err == nil && len(missing) > 0 {
+			err = model.Errorf(model.InvalidInput, "open", "%q is no memory of Engram's: it lacks %s", f.Name, strings.Join(missing, ", "))
+		}
+		return err
+	})
+	if err == nil {
+		err = f.GuardTriggers(ctx, ownTrigger)
+	}
+	if err != nil {
+		_ = f.Close() // the first error is the one that counts
+		return model.Store{}, f.Explain(err)
+	}
+	return records.New(records.Config{
+		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, ReadOnlyReason: f.ReadOnlyReason(), Clock: c.Clock,
+		Tables: []records.Table{observations(), prompts(), sessions()}, Observe: observe,
+		Maintainer: litefile.Medium{File: f, Items: []string{"observations", "user_prompts", "sessions"}, Edited: editedRow},
+	}), nil
+}
+
+// editedRow tells in which table an item's row lies.
+func editedRow(id string) (table, column, key string) {
+	for prefix, t := range map[string]string{"observation/": "observations", "prompt/": "user_prompts", "session/": "sessions"} {
+		if raw, ok := strings.CutPrefix(id, prefix); ok {
+			if key, ok := records.Unescape(raw); ok {
+				return t, "id", key
+			}
+		}
+	}
+	return "", "", ""
+}
+
+func fixed(pairs ...string) []model.Field {
+	var out []model.Field
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			out = append(out, model.Field{Name: pairs[i], Value: pairs[i+1], ReadOnly: true})
+		}
+	}
+	return out
+}
+
+func observations() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "observation", Title: "what an agent noted in a session", KeyRule: model.KeyRequired, Document: model.Structured},
+		Prefix: "observation/", From: "observations m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.updated_at",
+		Size: "length(CAST(m.content AS BLOB))", Gone: "m.deleted_at IS NOT NULL",
+		Columns: []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.revision_count", "m.created_at", "m.deleted_at"},
+		Item: func(r records.Row) model.Item {
+			it := model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{
+				{Name: "title", Value: r.Text(1)}, {Name: "type", Value: r.Text(2)}, {Name: "topic_key", Value: r.Text(3)}},
+				fixed("session", r.Text(4), "tool", r.Text(5), "scope", r.Text(6), "revision", r.Text(7), "created_at", r.Text(8), "deleted_at", r.Text(9))...)}
+			if r.Text(9) != "" {
+				it.Flags = []model.Flag{model.FlagArchived}
+			}
+			return it
+		},
+		Save: func(tx records.Tx, c *records.Change) error {
+			var title, kind, topic string
+			for _, f := range c.New.Meta {
+				switch f.Name {
+				case "title":
+					title = f.Value
+				case "type":
+					kind = f.Value
+				case "topic_key":
+					topic = f.Value
+				default:
+					if !f.ReadOnly {
+						return model.Errorf(model.InvalidInput, "retain", "an observation has no field %q", f.Name)
+					}
+				}
+			}
+			if title == "" || kind == "" {
+				return model.Errorf(model.InvalidInput, "retain", "an observation needs a title and a type")
+			}
+			return records.Updated(tx.Exec(`UPDATE observations SET content = ?, title = ?, type = ?, topic_key = NULLIF(?, ''), normalized_hash = ?, revision_count = revision_count + 1, updated_at = ?
+				WHERE id = ? AND content = ?`, c.New.Body, title, kind, topic, normalized(c.New.Body), c.Now.Format("2006-01-02 15:04:05"), c.Row.Key, c.Row.Cells[0]))
+		},
+		Drop: drop("observations"),
+	}
+}
+
+// normalized is the hash by which Engram finds the same text again: lower case, blanks joined.
+func normalized(text string) string {
+	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(text)), " ")))
+	return hex.EncodeToString(sum[:])
+}
+
+func prompts() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "prompt", Title: "what a user asked: a record, which can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured},
+		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.created_at",
+		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1))}
+		},
+		Drop: drop("user_prompts"),
+	}
+}
+
+func sessions() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: "session", Title: "a session of an agent: the summary is the text", KeyRule: model.KeyRequired, Document: model.Structured},
+		Prefix: "session/", From: "sessions m", Key: "m.id", Scope: "m.project", At: "COALESCE(m.ended_at, m.started_at)",
+		Size: "COALESCE(length(CAST(m.summary AS BLOB)), 0)", Columns: []string{"m.summary", "m.directory", "m.started_at", "m.ended_at"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Meta: fixed("directory", r.Text(1), "started_at", r.Text(2), "ended_at", r.Text(3))}
+		},
+		Save: func(tx records.Tx, c *records.Change) error {
+			return records.Updated(tx.Exec(`UPDATE sessions SET summary = ? WHERE id = ? AND COALESCE(summary, '') = ?`, c.New.Body, c.Row.Key, c.Old.Body))
+		},
+		Falls: under,
+		Drop: func(tx records.Tx, r records.Row) error {
+			for _, text := range []string{`DELETE FROM observations WHERE session_id = ?`, `DELETE FROM user_prompts WHERE session_id = ?`, `DELETE FROM sessions WHERE id = ?`} {
+				if _, err := tx.Exec(text, r.Key); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// under names what goes with a session.
+func under(tx records.Tx, r records.Row) ([]string, error) {
+	var out []string
+	for _, q := range [][2]string{{"observation/", `SELECT CAST(id AS TEXT) FROM observations WHERE session_id = ? ORDER BY id`}, {"prompt/", `SELECT CAST(id AS TEXT) FROM user_prompts WHERE session_id = ? ORDER BY id`}} {
+		err := tx.Each(q[1], []any{r.Key}, func(scan func(...any) error) error {
+			var key string
+			err := scan(&key)
+			out = append(out, q[0]+key)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func drop(table string) func(records.Tx, records.Row) error {
+	return func(tx records.Tx, r records.Row) error {
+		_, err := tx.Exec(`DELETE FROM `+table+` WHERE id = ?`, r.Key)
+		return err
+	}
+}
+
+// observe counts what Engram hides and what its index lacks.
+func observe(tx records.Tx) ([]model.HealthFinding, error) {
+	var out []model.HealthFinding
+	for _, c := range [][3]string{
+		{`SELECT count(*) FROM observations WHERE deleted_at IS NOT NULL`, "expired", "%d deleted observations are still readable in the file"},
+		{`SELECT count(*) FROM observations WHERE session_id NOT IN (SELECT id FROM sessions)`, "orphan", "%d observations are of a session that is gone"},
+	} {
+		var n int64
+		if _, err := tx.One(c[0], nil, &n); err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			out = append(out, records.Finding(c[1], "", fmt.Sprintf(c[2], n)))
+		}
+	}
+	return out, nil
+}

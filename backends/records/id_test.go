@@ -1,0 +1,45 @@
+package records
+
+import (
+	"testing"
+
+	"memdesk/model"
+)
+
+// TestIDs: a key comes back from its id as people type it, whatever is in it.
+func TestIDs(t *testing.T) {
+	for key, typed := range map[string]string{
+		"plain": "plain", "chat/1 50%": "chat%2F1 50%25", "a\nb": "a%0Ab", "größe": "größe", "/": "%2F", "bad\xff": "bad%FF",
+	} {
+		id := Escape(key)
+		if got := model.EncodeID(id); got != typed {
+			t.Errorf("%q is typed %q, want %q", key, got, typed)
+		}
+		raw, err := model.DecodeID(typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, ok := Unescape(raw); !ok || back != key {
+			t.Errorf("%q comes back as %q, %v", key, back, ok)
+		}
+	}
+}
+
+func TestOnlyRemoves(t *testing.T) {
+	for _, c := range []struct {
+		old, text string
+		want      bool
+	}{
+		{"Ada called", "[erased] called", true},
+		{"one ada two", "one [erased] two", true},
+		{"one ada two", "one [erased] three", false},
+		{"one ada two", "one two", false},
+		{"ada", "[erased]", true},
+		{"a b a", "[erased] b [erased]", true},
+		{"one", "one more", false},
+	} {
+		if got := onlyRemoves(c.old, c.text); got != c.want {
+			t.Errorf("%q to %q: %v, want %v", c.old, c.text, got, c.want)
+		}
+	}
+}
