@@ -45,6 +45,8 @@ type TierSpec struct {
 	Document DocumentKind
 	Sealed   bool // not Writable, and no edit passes: an item of it can only be forgotten
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
+	// OwnerMakes: Retain edits what is there; a new item is made by the owner's program alone.
+	OwnerMakes bool
 	// Owned: the store says whose each item is. One that only names another person is never
 	// forgotten for that person's sake: the name goes, the item stays.
 	Owned bool

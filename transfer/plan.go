@@ -91,7 +91,7 @@ func mapTier(to model.Store, name, asked string) TierMapping {
 	switch {
 	case !ok:
 		m.To, m.Why = "", fmt.Sprintf("store %s has no tier of that name; map it to one", to.Name)
-	case !t.Writable:
+	case !t.Writable || t.OwnerMakes:
 		m.To, m.Why = "", fmt.Sprintf("tier %s of store %s is filled by its own writer only", t.Name, to.Name)
 	}
 	return m

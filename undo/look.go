@@ -18,7 +18,7 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 	it, err := s.Browser.Read(ctx, id)
 	switch {
 	case err == nil:
-		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, k.obstacle(s, it)
+		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, k.obstacle(s, it, e.Op)
 		if op == model.OpForget {
 			if err := e.relations(ctx, s, it); err != nil {
 				return Entry{}, "", err
@@ -85,7 +85,7 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 }
 
 // obstacle says why an item, once forgotten, could not be retained again.
-func (k *Keeper) obstacle(s model.Store, it model.Item) string {
+func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 	t, declared := s.Tier(it.Tier)
 	switch {
 	case it.Body == "" && t.Document != model.Structured && !s.Features[FeatureBinary]:
@@ -94,6 +94,8 @@ func (k *Keeper) obstacle(s model.Store, it model.Item) string {
 		return "it is not UTF-8 text, and only text can be written"
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"
+	case declared && t.OwnerMakes && op == model.OpForget:
+		return "only the program that owns the store makes such an item"
 	case declared && t.Cap > 0 && size(it.Body, t.CapUnit) > t.Cap:
 		return "it is over the cap of its tier"
 	}

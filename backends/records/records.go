@@ -159,8 +159,8 @@ func New(c Config) model.Store {
 			s.Features = map[string]bool{"keep_history": true}
 		}
 		spec := t.Tier
-		spec.Writable = t.Create != nil && !s.ReadOnly
-		spec.Sealed = t.Save == nil
+		spec.Writable = t.Save != nil && !s.ReadOnly
+		spec.Sealed, spec.OwnerMakes = t.Save == nil, t.Create == nil
 		s.Tiers = append(s.Tiers, spec)
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Falls != nil }) {

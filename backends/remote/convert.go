@@ -36,12 +36,12 @@ func fieldIn(f field) model.Field {
 }
 
 func tierOut(t model.TierSpec) tier {
-	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed}
+	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned}
 }
 
 func tierIn(t tier) model.TierSpec {
 	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
-		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed}
+		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned}
 }
 
 func headerOut(h model.Header) header {

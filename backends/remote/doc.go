@@ -52,6 +52,10 @@ type tier struct {
 	Hidden   bool               `json:"hidden,omitempty"`
 	Document model.DocumentKind `json:"document"`
 	Sealed   bool               `json:"sealed,omitempty"`
+	// Aside, OwnerMakes and Owned as model.TierSpec has them.
+	Aside      bool `json:"aside,omitempty"`
+	OwnerMakes bool `json:"owner_makes,omitempty"`
+	Owned      bool `json:"owned,omitempty"`
 }
 
 type field struct {

@@ -91,7 +91,7 @@ func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
 	lines = append(lines, headLine{value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), kind: headNote})
 	tier, only := at.tier, ""
 	for _, t := range s.Tiers {
-		if !t.Writable || t.Hidden && t.Name != at.tier {
+		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.tier {
 			continue
 		}
 		lines = append(lines, headLine{value: esc.Sprintf("%s: %s", esc.Line(t.Name), keyWords(esc, t))})
