@@ -128,7 +128,7 @@ func TestOneSlowStoreDoesNotHoldTheOthers(t *testing.T) {
 		deaf := &fake{deaf: true, until: make(chan struct{})}
 		stores := map[string]*fake{"quick": {wait: time.Millisecond}, "slow": {wait: time.Hour}, "deaf": deaf}
 		fleet := backends.Open(t.Context(), kindOf(t, stores), configs("quick", "slow", "deaf", "broken"), backends.Env{},
-			backends.Policy{Timeout: time.Second})
+			backends.Policy{Audit: backends.Unrecorded, Timeout: time.Second})
 		start := time.Now()
 		took := map[string]time.Duration{}
 		for a := range fleet.Recall(t.Context(), model.RecallRequest{Query: "q"}) {
@@ -151,7 +151,7 @@ func TestOneSlowStoreDoesNotHoldTheOthers(t *testing.T) {
 func TestAChangeIsNeverAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{deaf: true, until: make(chan struct{})}
-		fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": f}), configs("a"), backends.Env{}, backends.Policy{Timeout: time.Second})
+		fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": f}), configs("a"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded, Timeout: time.Second})
 		s, err := fleet.Store("a")
 		if err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestAChangeIsNeverAbandoned(t *testing.T) {
 // TestAPanicIsAnError: a fault in one backend must not take the terminal down.
 func TestAPanicIsAnError(t *testing.T) {
 	panics := func(context.Context, *model.Call, func(context.Context) error) error { panic("holds content") }
-	fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": {}}), configs("a"), backends.Env{}, backends.Policy{})
+	fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": {}}), configs("a"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 	s, err := fleet.Store("a")
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestAPanicIsAnError(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backends.Open(t.Context(), reg, configs("a"), backends.Env{}, backends.Policy{}).Store("a"); !errors.Is(err, model.Internal) {
+	if _, err := backends.Open(t.Context(), reg, configs("a"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded}).Store("a"); !errors.Is(err, model.Internal) {
 		t.Errorf("open: %v", err)
 	}
 }
@@ -233,7 +233,7 @@ func TestPolicyOrder(t *testing.T) {
 
 func TestReopen(t *testing.T) {
 	stores := map[string]*fake{}
-	fleet := backends.Open(t.Context(), kindOf(t, stores), configs("late"), backends.Env{}, backends.Policy{})
+	fleet := backends.Open(t.Context(), kindOf(t, stores), configs("late"), backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 	if _, err := fleet.Store("late"); !errors.Is(err, model.Unavailable) {
 		t.Fatalf("err = %v", err)
 	}
@@ -266,7 +266,7 @@ func TestReopenAfterTheFileCameBack(t *testing.T) {
 	if err := kind.Create(t.Context(), c, env); err != nil {
 		t.Fatal(err)
 	}
-	fleet := backends.Open(t.Context(), reg, []backends.StoreConfig{c}, env, backends.Policy{})
+	fleet := backends.Open(t.Context(), reg, []backends.StoreConfig{c}, env, backends.Policy{Audit: backends.Unrecorded})
 	defer fleet.Close()
 	if !fleet.Reopen(t.Context(), "db") {
 		t.Fatal("a store that is well is not reopened")
@@ -376,7 +376,7 @@ func TestDiscoverBeaver(t *testing.T) {
 		if want == 0 {
 			continue
 		}
-		fleet := backends.Open(t.Context(), backends.Builtin(), found, backends.Env{}, backends.Policy{})
+		fleet := backends.Open(t.Context(), backends.Builtin(), found, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 		m := fleet.Members()[0]
 		if good := strings.Contains(text, "userKey"); (m.Err == nil) != good {
 			t.Errorf("%s: %v", text, m.Err)
@@ -409,7 +409,7 @@ func TestSecretFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := backends.StoreConfig{Name: "gw", Kind: "gateway", BaseURL: "http://127.0.0.1:1", UserID: "u", UserKeyFile: path}
-		fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{c}, backends.Env{}, backends.Policy{})
+		fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{c}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 		err := fleet.Members()[0].Err
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "k3y") || strings.Contains(err.Error(), path)) {
 			t.Errorf("%s: %v", tt.name, err)
@@ -457,5 +457,26 @@ func TestDiscoverVaults(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestNoRecordNoAct: stores opened without an audit log can be read, say that they are
+// read-only and why, and refuse every change.
+func TestNoRecordNoAct(t *testing.T) {
+	f := &fake{}
+	fleet := backends.Open(t.Context(), kindOf(t, map[string]*fake{"a": f}), configs("a"), backends.Env{}, backends.Policy{})
+	defer fleet.Close()
+	s, err := fleet.Store("a")
+	if err != nil || !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "no audit log") || s.Capabilities()["retain"] || s.Capabilities()["forget"] {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "x", Mode: model.Replace, Content: "x"}); !model.IsRefusal(err) {
+		t.Errorf("retain: %v", err)
+	}
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "x"}); !model.IsRefusal(err) {
+		t.Errorf("forget: %v", err)
+	}
+	if _, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "x"}); model.IsRefusal(err) {
+		t.Errorf("recall: %v", err)
 	}
 }

@@ -55,7 +55,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 		}
 		return os.Getenv(k)
 	}}
-	scratch := backends.Open(t.Context(), reg, []backends.StoreConfig{{Name: "near", Kind: "inmem"}}, env, backends.Policy{})
+	scratch := backends.Open(t.Context(), reg, []backends.StoreConfig{{Name: "near", Kind: "inmem"}}, env, backends.Policy{Audit: backends.Unrecorded})
 	t.Cleanup(func() { _ = scratch.Close() })
 	near, err := scratch.Store("near")
 	if err != nil {
@@ -78,7 +78,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	)
 	configs = append(configs, recordKinds(t, dir)...)
 	configs = append(configs, serverKinds(t)...)
-	fleet := backends.Open(t.Context(), reg, configs, env, backends.Policy{})
+	fleet := backends.Open(t.Context(), reg, configs, env, backends.Policy{Audit: backends.Unrecorded})
 	t.Cleanup(func() { _ = fleet.Close() })
 	out := map[string]model.Store{}
 	for _, m := range fleet.Members() {

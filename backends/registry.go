@@ -148,7 +148,9 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 // Policy is what stands between every caller and a store, outermost first:
 // audit, then role and read-only, then the gate, then the deadline.
 type Policy struct {
-	Audit model.Middleware // nil: no log, for reading only
+	// Audit records every change before it is made. nil: there is no log, so every store is
+	// read-only and says so; a program that records by itself passes Unrecorded.
+	Audit model.Middleware
 	// ReadOnly refuses every change, with the reason; empty allows them.
 	ReadOnly string
 	// Gate holds and suppresses; nil passes everything.
@@ -157,6 +159,15 @@ type Policy struct {
 	// DefaultTimeout.
 	Timeout time.Duration
 }
+
+// Unrecorded is a Policy.Audit that records nothing: for tests, and for a program that keeps a
+// record of its own around the stores.
+func Unrecorded(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
+	return next(ctx)
+}
+
+// unaudited is why a store without a log is read-only.
+const unaudited = "no audit log was given, and nothing is changed without a record: pass Policy.Audit"
 
 // DefaultTimeout bounds one operation of a store.
 const DefaultTimeout = 10 * time.Second
@@ -206,8 +217,12 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	if c.ReadOnly && !s.ReadOnly {
 		s.ReadOnly, s.ReadOnlyReason = true, "its configuration says read_only"
 	}
-	if p.ReadOnly != "" && !s.ReadOnly {
-		s.ReadOnly, s.ReadOnlyReason = true, p.ReadOnly
+	why := p.ReadOnly
+	if why == "" && p.Audit == nil {
+		why = unaudited
+	}
+	if why != "" && !s.ReadOnly {
+		s.ReadOnly, s.ReadOnlyReason = true, why
 	}
 	if s.Location != "" {
 		m.Location = s.Location

@@ -51,7 +51,7 @@ func TestSecretInTheWrongPlace(t *testing.T) {
 		for _, flag := range []string{"remote=" + secret + "@http://127.0.0.1:1", "remotee=" + secret + "@http://127.0.0.1:1", secret} {
 			configs, err := backends.ParseOpen(backends.Builtin(), []string{flag}, "/d", env)
 			if err == nil {
-				fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{})
+				fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{Audit: backends.Unrecorded})
 				m := fleet.Members()[0]
 				if err = m.Err; err == nil {
 					t.Fatalf("%s opens", flag)
@@ -69,7 +69,7 @@ func TestSecretInTheWrongPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{})
+	fleet := backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: env}, backends.Policy{Audit: backends.Unrecorded})
 	if m := fleet.Members()[0]; m.Err != nil {
 		if strings.Contains(m.Err.Error(), "variable") {
 			t.Errorf("a variable that is set: %v", m.Err)

@@ -36,7 +36,7 @@ func BenchmarkScan(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	fleet := backends.Open(b.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "s", Kind: "vault", Path: root}}, backends.Env{}, backends.Policy{Timeout: 2 * time.Minute})
+	fleet := backends.Open(b.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "s", Kind: "vault", Path: root}}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded, Timeout: 2 * time.Minute})
 	defer fleet.Close()
 	s, err := fleet.Store("s")
 	if err != nil {

@@ -27,7 +27,7 @@ func TestNothingIsLostInRaces(t *testing.T) {
 	}
 	root := t.TempDir()
 	write(t, root, map[string]string{"notes/other.md": "x\n"})
-	fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "s", Kind: "vault", Path: root}}, backends.Env{}, backends.Policy{})
+	fleet := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{{Name: "s", Kind: "vault", Path: root}}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 	defer fleet.Close()
 	s, err := fleet.Store("s")
 	if err != nil {

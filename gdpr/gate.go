@@ -2,17 +2,24 @@ package gdpr
 
 import (
 	"context"
+	"slices"
 
 	"memdesk/gdpr/suppress"
 	"memdesk/model"
 )
 
 // Gate is what stands between every caller and the stores: nothing that names an
-// erased person is retained, nothing that a request holds back is forgotten or
-// overwritten.
+// erased person is retained, nothing that a request holds back is forgotten,
+// overwritten, scrubbed or migrated away.
 func (d *Desk) Gate() model.Middleware {
 	suppressed := suppress.Gate(d.Suppressed())
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Removes || c.Scrub != nil {
+			if err := d.checkHeld(c); err != nil {
+				return err
+			}
+			return next(ctx)
+		}
 		if c.Retain == nil && c.Forget == nil {
 			return next(ctx)
 		}
@@ -37,6 +44,29 @@ func redacting(ctx context.Context, st Step) context.Context {
 		return ctx
 	}
 	return context.WithValue(ctx, redaction{}, true)
+}
+
+// checkHeld refuses what would take items away beside Forget: all of them, or what a scrub
+// cleans after those that were removed.
+func (d *Desk) checkHeld(c *model.Call) error {
+	var held string
+	var err error
+	if c.Removes {
+		held, err = d.heldIn(c.Store)
+	} else {
+		for _, id := range slices.Concat(c.Scrub.Removed, c.Scrub.Edited) {
+			if held, err = d.held(c.Store, id); err != nil || held != "" {
+				break
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		return model.Refuse(string(c.Op), "nobody can say what is on hold: "+err.Error())
+	case held != "":
+		return model.Refuse(string(c.Op), "an item of this store is on hold under request "+held)
+	}
+	return nil
 }
 
 // checkHold refuses to change an item that is on hold.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -157,7 +158,8 @@ type Migrator interface {
 	Schema(ctx context.Context) (SchemaState, error)
 	// Migrate moves to the target version, up or down, one transaction per step that
 	// also records the version (provider-contract.md H16). It stops at the first
-	// error, which names the version.
+	// error, which names the version. A step down that would take items with it is
+	// refused while there are any: nothing could put them back.
 	Migrate(ctx context.Context, target int) (SchemaState, error)
 }
 
@@ -172,4 +174,21 @@ type SchemaStep struct {
 	Version int
 	What    string // in words
 	Applied bool
+	Items   bool // it made the place of items: below this version there are none
+}
+
+// Removes reports whether moving to the target takes the place of items away.
+func (s SchemaState) Removes(target int) bool {
+	for _, step := range s.Steps {
+		if step.Applied && step.Items && step.Version > target {
+			return true
+		}
+	}
+	return false
+}
+
+// RefuseToDrop is the error of a step down that would remove items.
+func RefuseToDrop(step int) error {
+	return Refuse("migrate", fmt.Sprintf("the store holds items, and going below schema %d removes them for good: "+
+		"copy them to another store (`memdesk copy`), forget them here, then migrate", step))
 }

@@ -68,6 +68,9 @@ type Call struct {
 
 	Retain *RetainRequest // with OpRetain
 	Forget *ForgetRequest // with OpForget
+	Scrub  *ScrubRequest  // with OpScrub
+	// Removes: the call takes the place of items away, whatever is there (a migration down).
+	Removes bool
 
 	Retained *RetainResult
 	Forgot   *ForgetResult

@@ -190,7 +190,7 @@ func (m wrappedMaintainer) OpenLayer(ctx context.Context, id string) (io.ReadClo
 }
 
 func (m wrappedMaintainer) Scrub(ctx context.Context, req ScrubRequest) ([]LayerResult, error) {
-	c := &Call{Op: OpScrub}
+	c := &Call{Op: OpScrub, Scrub: &req}
 	if req.Dry {
 		c.Op = OpLayers // it looks and changes nothing
 	}
@@ -233,7 +233,9 @@ func (m wrappedMigrator) Schema(ctx context.Context) (SchemaState, error) {
 }
 
 func (m wrappedMigrator) Migrate(ctx context.Context, target int) (SchemaState, error) {
-	return do(ctx, m.wrapped, &Call{Op: OpMigrate}, func(ctx context.Context) (SchemaState, error) {
+	now, err := m.next.Schema(ctx)
+	c := &Call{Op: OpMigrate, Removes: err != nil || now.Removes(target)} // unknown is not harmless
+	return do(ctx, m.wrapped, c, func(ctx context.Context) (SchemaState, error) {
 		return m.next.Migrate(ctx, target)
 	})
 }

@@ -51,8 +51,8 @@ func TestNothingIsLostInRaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			config, id := open(t)
 			// Two fleets are two processes: nothing is shared but the files.
-			a := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{})
-			b := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{})
+			a := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
+			b := backends.Open(t.Context(), backends.Builtin(), []backends.StoreConfig{config}, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
 			defer a.Close()
 			defer b.Close()
 			dir := filepath.Join(t.TempDir(), "undo")

@@ -22,7 +22,7 @@ func TestSeedOpens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{})
+	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{Audit: backends.Unrecorded})
 	defer fleet.Close()
 	for _, m := range fleet.Members() {
 		if m.Err != nil {

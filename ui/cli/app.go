@@ -188,9 +188,21 @@ func (a *app) confirm(ctx context.Context, yes bool, question string) error {
 		return nil
 	}
 	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
-		return usage("this changes memory: without a terminal to ask on, give --yes")
+		return usage("there is no terminal to ask on: %s Give --yes if so", question)
 	}
-	_, _ = io.WriteString(a.Stderr, a.text.Line(question).String()+" [y/N] ")
+	answer, err := a.askLine(ctx, question+" [y/N] ")
+	if err != nil {
+		return err
+	}
+	if s := strings.ToLower(answer); s != "y" && s != "yes" {
+		return &exitError{exitRefused, errors.New("not done: the answer was not yes")}
+	}
+	return nil
+}
+
+// askLine reads one line from the terminal.
+func (a *app) askLine(ctx context.Context, question string) (string, error) {
+	_, _ = io.WriteString(a.Stderr, a.text.Line(question).String())
 	answer, err := interruptible(ctx, func() (string, error) {
 		s, err := bufio.NewReader(a.Stdin).ReadString('\n')
 		if errors.Is(err, io.EOF) {
@@ -198,13 +210,7 @@ func (a *app) confirm(ctx context.Context, yes bool, question string) error {
 		}
 		return s, err
 	})
-	if err != nil {
-		return err
-	}
-	if s := strings.ToLower(strings.TrimSpace(answer)); s != "y" && s != "yes" {
-		return &exitError{exitRefused, errors.New("not done: the answer was not yes")}
-	}
-	return nil
+	return strings.TrimSpace(answer), err
 }
 
 // maxInput is the largest document that retain takes from a file or a pipe.

@@ -512,7 +512,6 @@ func TestQuarantineDelete(t *testing.T) {
 func TestCreate(t *testing.T) {
 	d := newDesk(t)
 	db := "sqlite=" + filepath.Join(d.dir, "new.db")
-	d.bare("create", db).want(t, 2, "--yes")
 	d.bare("--read-only", "create", db, "--yes").want(t, 6)
 	d.bare("create", db, "--yes").want(t, 0, "new.db")
 	d.bare("create", db, "--yes").want(t, 5, "already")

@@ -75,7 +75,9 @@ func TestMigrate(t *testing.T) {
 	at(3, "migrate", "--yes")
 	d.in = "kept"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
-	at(1, "migrate", "--to", "1", "--yes")
+	db("migrate", "--to", "1", "--yes").want(t, 2, "--confirm")
+	db("migrate", "--to", "1", "--confirm", "other").want(t, 6, "not the name")
+	at(1, "migrate", "--to", "1", "--confirm", "postgres")
 	d.in = "refused"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 1, "memdesk migrate")
 	db("--read-only", "migrate", "--yes").want(t, 6)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,13 +11,13 @@ import (
 
 // migrateCommand shows a store's schema, or moves it to a version.
 func (a *app) migrateCommand() *cobra.Command {
-	to := -1
+	to, named := -1, ""
 	yes, show := false, false
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring a store's schema up to date, or to a version",
 		Long: "Moves the schema of the store that --store names to the newest version, or to the one given with --to,\n" +
-			"one transaction per step. Going down drops what the newer version holds; version 0 is no schema at all.\n" +
-			"--show changes nothing.",
+			"one transaction per step. Going down asks for the store's name to be typed (without a terminal: --confirm NAME)\n" +
+			"and is refused where it would remove items; version 0 is no schema at all. --show changes nothing.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("to") && to < 0 {
@@ -47,7 +48,11 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err := a.mayChange(s, "migrate"); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, migrateQuestion(store.Name, before.Current, to)); err != nil {
+			ask := func() error { return a.confirm(cmd.Context(), yes, migrateQuestion(store.Name, before.Current, to)) }
+			if to < before.Current {
+				ask = func() error { return a.confirmName(cmd.Context(), named, store, before, to) }
+			}
+			if err := ask(); err != nil {
 				return err
 			}
 			after, err := store.Migrator.Migrate(cmd.Context(), to)
@@ -57,16 +62,37 @@ func (a *app) migrateCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&to, "to", -1, "the `VERSION` to move to (default: the newest)")
 	f.BoolVar(&show, "show", false, "only show where the schema stands")
-	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&yes, "yes", false, "do not ask, on the way up")
+	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
 	return c
 }
 
 func migrateQuestion(store string, from, to int) string {
-	q := fmt.Sprintf("migrate %s from schema %d to %d?", store, from, to)
-	if to < from {
-		q += " What the newer schema holds is lost."
+	return fmt.Sprintf("migrate %s from schema %d to %d?", store, from, to)
+}
+
+// confirmName wants the store's name, as the worst acts do: a migration down cannot be undone.
+func (a *app) confirmName(ctx context.Context, named string, s model.Store, at model.SchemaState, to int) error {
+	q := fmt.Sprintf("migrate %s DOWN from schema %d to %d? What the newer schema holds is lost, and nothing is kept for undo.", s.Name, at.Current, to)
+	if at.Removes(to) {
+		q += " This removes the place of all its items."
 	}
-	return q
+	if s.Environment != "" {
+		q += " Environment: " + s.Environment + "."
+	}
+	if named == "" {
+		if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {
+			return usage("going down cannot be undone: without a terminal to type the store's name on, give --confirm %s", s.Name)
+		}
+		var err error
+		if named, err = a.askLine(ctx, q+" Type the store's name to go on: "); err != nil {
+			return err
+		}
+	}
+	if named != s.Name {
+		return &exitError{exitRefused, fmt.Errorf("not done: %q is not the name of the store", named)}
+	}
+	return nil
 }
 
 func (a *app) printSchema(store string, s model.SchemaState, err error) error {

@@ -27,7 +27,7 @@ func demoFleet(t *testing.T) *backends.Fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{})
+	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{Audit: backends.Unrecorded})
 	t.Cleanup(func() { _ = fleet.Close() })
 	return fleet
 }

@@ -127,9 +127,6 @@ func (a *app) createCommand() *cobra.Command {
 			if err := a.mayChange(s, "create"); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, "make a new "+c.Kind+" store?"); err != nil {
-				return err
-			}
 			err = s.log.Act(cmd.Context(), audit.Entry{Action: "create", Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
 				return nil, kind.Create(ctx, c, backends.Env{Clock: a.Clock, Getenv: a.Env})
 			})
@@ -143,7 +140,7 @@ func (a *app) createCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is displaced")
 	return c
 }
 

@@ -26,7 +26,7 @@ func (s *Store) Schema(ctx context.Context) (model.SchemaState, error) {
 func state(at int) model.SchemaState {
 	out := model.SchemaState{Current: at, Latest: latest()}
 	for _, st := range steps {
-		out.Steps = append(out.Steps, model.SchemaStep{Version: st.version, What: st.what, Applied: st.version <= at})
+		out.Steps = append(out.Steps, model.SchemaStep{Version: st.version, What: st.what, Applied: st.version <= at, Items: len(st.items) > 0})
 	}
 	return out
 }
@@ -44,7 +44,7 @@ func schemaVersion(q *query) (int, error) {
 
 // Migrate implements model.Migrator: up or down to a version, a transaction per
 // step that also records it, under a lock that two processes do not hold at once. Going
-// down loses what the dropped tables hold.
+// below the tables of items is refused while there are any.
 func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, error) {
 	const op = "migrate"
 	if target < 0 || target > latest() {
@@ -113,10 +113,36 @@ func migrateStep(q *query, target int, now int64) (at int, done bool, err error)
 		case at < target && st.version == at+1:
 			return at, false, run(q, st.version, st.up, `INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES ($1, $2, $3)`, st.version, st.what, now)
 		case at > target && st.version == at:
+			if err := refuseToDrop(q, target, at); err != nil {
+				return at, false, err
+			}
 			return at, false, run(q, st.version, st.down, `DELETE FROM memdesk.schema_migrations WHERE version = $1`, st.version)
 		}
 	}
 	return at, false, model.Errorf(model.Unsupported, q.op, "schema %d is not one of this program's", at)
+}
+
+// refuseToDrop looks, before the first step of a way down, for items that a later one would
+// remove, with the tables locked: nobody adds one meanwhile. The last step looks again.
+func refuseToDrop(q *query, target, at int) error {
+	for _, st := range steps {
+		if st.version <= target || st.version > at {
+			continue
+		}
+		for _, table := range st.items {
+			if _, err := q.exec(`LOCK TABLE memdesk.` + table + ` IN ACCESS EXCLUSIVE MODE`); err != nil {
+				return err
+			}
+			var any bool
+			if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM memdesk.`+table+`)`, nil, &any); err != nil {
+				return err
+			}
+			if any {
+				return model.RefuseToDrop(st.version)
+			}
+		}
+	}
+	return nil
 }
 
 // firstTables makes what records the versions. The schema may be there already,

@@ -25,12 +25,15 @@ type step struct {
 	version  int
 	what     string
 	up, down []string
+	// items are the tables whose rows are items, of any workspace: while one has any,
+	// the step down is refused.
+	items []string
 }
 
 var steps = []step{
-	{1, "nodes, hyperedges, members, decisions and vectors", tablesUp, tablesDown},
-	{2, "the index of words", wordsUp, wordsDown},
-	{3, "word of changes to watchers", watchUp, watchDown},
+	{1, "nodes, hyperedges, members, decisions and vectors", tablesUp, tablesDown, []string{"nodes", "hyperedges"}},
+	{2, "the index of words", wordsUp, wordsDown, nil},
+	{3, "word of changes to watchers", watchUp, watchDown, nil},
 }
 
 // latest is the version that this program writes.

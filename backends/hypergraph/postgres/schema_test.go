@@ -36,6 +36,11 @@ func TestMigrateDownAndUp(t *testing.T) {
 	must(t, s.CreateNode(t.Context(), fact("m", "x")))
 	_, err = s.Migrate(t.Context(), 4)
 	wantError(t, "a version nobody knows", err, model.InvalidInput, "no schema 4")
+	if _, err := s.Migrate(t.Context(), 0); !model.IsRefusal(err) {
+		t.Errorf("a migration takes items with it: %v", err)
+	}
+	must(t, s.DeleteNode(t.Context(), "n"))
+	must(t, s.DeleteNode(t.Context(), "m"))
 	if _, err := s.Migrate(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}

@@ -39,8 +39,8 @@ func (s *Store) startWAL(ctx context.Context) error {
 
 // Migrate takes a store of the own schema up or down to a version, one step per
 // transaction that also records the version. It stops at the first failure,
-// naming the step; the steps before it stay (provider-contract.md H16). Going down
-// loses what the dropped tables held. A recurse database is Unsupported.
+// naming the step; the steps before it stay (provider-contract.md H16). Going below the
+// tables of items is refused while there are any. A recurse database is Unsupported.
 func (s *Store) Migrate(ctx context.Context, to int64) error {
 	const op = "migrate"
 	if s.kind != OwnSchema {
@@ -76,10 +76,33 @@ func migrateStep(q *query, to int64) (done bool, err error) {
 		case now < to && m.version == now+1:
 			return false, runStep(q, m.version, m.version, m.up)
 		case now > to && m.version == now:
+			if err := refuseToDrop(q, to, now); err != nil {
+				return false, err
+			}
 			return false, runStep(q, m.version, now-1, migrations[i].down)
 		}
 	}
 	return false, model.Errorf(model.Unsupported, q.Op(), "schema %d is not one of this program's", now)
+}
+
+// refuseToDrop looks, before the first step of a way down, for items that a later one would
+// remove; the last step looks again in its own transaction.
+func refuseToDrop(q *query, to, now int64) error {
+	for _, m := range migrations {
+		if m.version <= to || m.version > now {
+			continue
+		}
+		for _, table := range m.items {
+			var any bool
+			if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM `+table+`)`, nil, &any); err != nil {
+				return err
+			}
+			if any {
+				return model.RefuseToDrop(int(m.version))
+			}
+		}
+	}
+	return nil
 }
 
 func runStep(q *query, step, becomes int64, statements []string) error {

@@ -26,7 +26,7 @@ func (m migrator) Schema(ctx context.Context) (model.SchemaState, error) {
 	})
 	out := model.SchemaState{Current: int(at), Latest: int(schemaVersion())}
 	for _, step := range migrations {
-		out.Steps = append(out.Steps, model.SchemaStep{Version: int(step.version), What: step.what, Applied: step.version <= at})
+		out.Steps = append(out.Steps, model.SchemaStep{Version: int(step.version), What: step.what, Applied: step.version <= at, Items: len(step.items) > 0})
 	}
 	return out, err
 }

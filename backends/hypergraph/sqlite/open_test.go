@@ -233,6 +233,10 @@ func TestMigrateUpAndDown(t *testing.T) {
 	if err != nil || len(res.Hits) != 1 {
 		t.Error("the text index was not rebuilt", res, err)
 	}
+	if err := s.Migrate(ctx, 0); !model.IsRefusal(err) || peek(t, path, `SELECT count(*) FROM nodes`)[0] != "1" {
+		t.Error("a migration has taken an item with it:", err)
+	}
+	must(t, s.DeleteNode(ctx, "x"))
 	must(t, s.Migrate(ctx, 0))
 	if got := peek(t, path, `SELECT name FROM sqlite_master`); len(got) != 0 {
 		t.Error(got)

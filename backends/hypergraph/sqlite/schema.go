@@ -30,10 +30,13 @@ type migration struct {
 	what    string
 	up      []string
 	down    []string
+	// items are the tables whose rows are items: while one has any, the step down is
+	// refused.
+	items []string
 }
 
 var migrations = []migration{
-	{version: 1, what: "nodes, hyperedges, members, decisions, vectors and counters", up: tablesUp, down: tablesDown},
+	{version: 1, what: "nodes, hyperedges, members, decisions, vectors and counters", up: tablesUp, down: tablesDown, items: []string{"nodes", "hyperedges"}},
 	{version: 2, what: "the index of words", up: textUp, down: textDown},
 }
 
