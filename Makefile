@@ -49,9 +49,10 @@ fuzz: ## every fuzz target for FUZZTIME each
 	    fi; \
 	  done; done
 
-golden: ## write the golden frames and the key table anew; look at the difference before you commit it
+golden: ## write the golden frames and generated tables anew; look at the difference before you commit it
 	$(GO) test -tags "$(TAGS)" ./ui/tui -update
 	$(GO) test -tags "$(TAGS)" ./backends -run TestCapabilityMatrix -update
+	$(GO) test -tags "$(TAGS)" . -run TestDrawing -update
 
 screenshots: ## write the pictures of the README anew, from the program on the demo
 	mkdir -p docs/screenshots

@@ -18,7 +18,7 @@ import (
 	"memdesk/model"
 )
 
-var update = flag.Bool("update", false, "write the capability matrix of the README anew")
+var update = flag.Bool("update", false, "write the capability matrix of docs/capabilities.md anew")
 
 const (
 	matrixBegin = "<!-- capabilities: written by `make golden` from the program; begin -->\n"
@@ -26,7 +26,7 @@ const (
 )
 
 // facetRows are the capabilities that every kind has or has not, in the order of
-// the README.
+// docs/capabilities.md.
 var facetRows = []struct{ name, words string }{
 	{"recall", "recall"}, {"retain", "retain"}, {"forget", "forget"}, {"cascade", "forget a person in one call"},
 	{"browse", "browse"}, {"history", "version history"}, {"quarantine", "quarantine"}, {"conflicts", "conflicts of its own"},
@@ -98,7 +98,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	return out
 }
 
-// TestCapabilityMatrix opens a store of every kind and holds the README to what
+// TestCapabilityMatrix opens a store of every kind and holds docs/capabilities.md to what
 // they can do.
 func TestCapabilityMatrix(t *testing.T) {
 	stores := oneOfEveryKind(t)
@@ -127,22 +127,22 @@ func TestCapabilityMatrix(t *testing.T) {
 			}
 		}
 	}
-	readme, err := os.ReadFile("../README.md")
+	page, err := os.ReadFile("../docs/capabilities.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, ok := strings.Cut(string(readme), matrixBegin)
+	head, rest, ok := strings.Cut(string(page), matrixBegin)
 	have, tail, closed := strings.Cut(rest, matrixEnd)
 	if !ok || !closed {
-		t.Fatal("the README has no place for the matrix")
+		t.Fatal("docs/capabilities.md has no place for the matrix")
 	}
 	if *update {
-		if err := os.WriteFile("../README.md", []byte(head+matrixBegin+b.String()+matrixEnd+tail), 0o644); err != nil {
+		if err := os.WriteFile("../docs/capabilities.md", []byte(head+matrixBegin+b.String()+matrixEnd+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if have != b.String() {
-		t.Errorf("the README's matrix is not what the program does; run make golden. Want:\n%s", b.String())
+		t.Errorf("the matrix of docs/capabilities.md is not what the program does; run make golden. Want:\n%s", b.String())
 	}
 }

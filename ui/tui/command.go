@@ -10,7 +10,7 @@ import (
 	"memdesk/internal/safetext"
 )
 
-// verb is one `:` command. Completion, help and the key table in the README are
+// verb is one `:` command. Completion, help and docs/keys.md are
 // made from this table.
 type verb struct {
 	name, argument, about string

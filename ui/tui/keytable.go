@@ -74,7 +74,7 @@ func withoutMovement(bindings []Binding) []Binding {
 	})
 }
 
-// KeyTableMarkdown is the table for the README.
+// KeyTableMarkdown is the table for docs/keys.md.
 func KeyTableMarkdown() string {
 	cell := strings.NewReplacer("|", `\|`, "\n", " ", "[", `\[`)
 	var b strings.Builder

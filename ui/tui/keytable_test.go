@@ -16,9 +16,9 @@ const (
 	keysEnd   = "<!-- keys: end -->\n"
 )
 
-// The key table in the README is what the program has.
-func TestKeyTableOfTheReadme(t *testing.T) {
-	file := filepath.Join("..", "..", "README.md")
+// The key table of docs/keys.md is what the program has.
+func TestKeyTableOfTheDocs(t *testing.T) {
+	file := filepath.Join("..", "..", "docs", "keys.md")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func TestKeyTableOfTheReadme(t *testing.T) {
 	before, rest, ok := strings.Cut(string(b), keysBegin)
 	have, after, ok2 := strings.Cut(rest, keysEnd)
 	if !ok || !ok2 {
-		t.Fatal("the README has no place for the key table")
+		t.Fatal("docs/keys.md has no place for the key table")
 	}
 	want := tui.KeyTableMarkdown()
 	if *update {
@@ -36,7 +36,7 @@ func TestKeyTableOfTheReadme(t *testing.T) {
 		return
 	}
 	if have != want {
-		t.Error("the key table of the README is not of this program: run make golden")
+		t.Error("the key table of docs/keys.md is not of this program: run make golden")
 	}
 	table := tui.KeyTable()
 	for i, name := range strings.Fields("Health Tiers Recall Quarantine Conflicts Erasure Audit") {
