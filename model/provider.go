@@ -91,6 +91,25 @@ type RetainRequest struct {
 	// metadata makes the item (TierSpec.Document structured) an empty Content is then
 	// taken, and metadata of any shape that the store once held.
 	Restore bool
+	// Beside is what the item had beside its document where it was read, for an item
+	// that is put back or copied; nil of an ordinary write. A store that keeps such
+	// things takes them, and the times and counts of Meta for a new item, and names in
+	// Warnings what it cannot take. With it Content may be empty, as with Restore.
+	Beside *Beside
+}
+
+// Beside is what belongs to an item and is no part of its document.
+type Beside struct {
+	Vector      []float32 `json:"vector,omitempty"`
+	VectorModel string    `json:"vector_model,omitempty"`
+	Seats       []Seat    `json:"seats,omitempty"`
+}
+
+// Seat is an item's place in a relation.
+type Seat struct {
+	Relation string `json:"relation"` // id of the relation's own item
+	Role     string `json:"role"`
+	Position int64  `json:"position"`
 }
 
 // RetainResult reports one write.

@@ -61,6 +61,10 @@ type Store struct {
 	// them; it changes nothing. nil where Forget removes what it is told and no more.
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)
 
+	// Beside reads what an item has beside its document, for who keeps the item to
+	// retain it again. NotFound for an absent item. nil where an item is its document.
+	Beside func(ctx context.Context, id string) (Beside, error)
+
 	// Closer releases what the store holds; nil when there is nothing.
 	Closer func() error
 }

@@ -97,6 +97,9 @@ func mapTier(to model.Store, name, asked string) TierMapping {
 	return m
 }
 
+// beside reports whether both stores keep things beside an item's document.
+func (p Plan) beside() bool { return p.family && p.From.Beside != nil && p.To.Beside != nil }
+
 // Carries reports whether any tier goes anywhere.
 func (p Plan) Carries() bool {
 	return slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { return m.To != "" })
@@ -125,7 +128,7 @@ func (p Plan) Words() []string {
 	structured := func(s model.Store) bool { return len(s.Tiers) > 0 && s.Tiers[0].Document == model.Structured }
 	switch from, to := structured(p.From), structured(p.To); {
 	case from && to && p.family:
-		out = append(out, "ids and writable fields are kept; fields that a store keeps by itself (times, counts) are not")
+		out = append(out, "ids and fields are kept, times and access counts too")
 	case from && to:
 		out = append(out, "ids and the fields that both stores have are kept; others are named item by item")
 	case from:
@@ -137,7 +140,11 @@ func (p Plan) Words() []string {
 	default:
 		out = append(out, "bytes are kept; a name is made of the path where the destination takes one")
 	}
-	out = append(out, "not copied: version history, quarantine entries, vectors, access counts")
+	if p.beside() {
+		out = append(out, "vectors are kept where the destination has a place for them; an item whose vector is not says so", "not copied: version history, quarantine entries, the agent's own log (recurse: evolution_log)")
+	} else {
+		out = append(out, "not copied: version history, quarantine entries, vectors, access counts")
+	}
 	if p.Replace {
 		return append(out, "what stands there already and differs is replaced, and kept for undo")
 	}

@@ -182,9 +182,17 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 		return Outcome{ID: id, Result: Skipped, Reason: "tier " + it.Tier + " is not copied: " + m.Why}
 	}
 	req := r.request(it, m.To)
+	if r.beside() {
+		b, err := r.From.Beside(ctx, id)
+		if err != nil && !errors.Is(err, model.NotFound) {
+			return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+		}
+		b.Seats = nil // relations are items of their own and name their members
+		req.Beside = &b
+	}
 	res, lost, err := r.put(ctx, req)
 	if err == nil {
-		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: lost}
+		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: r.notCarried(lost, res)}
 	}
 	if r.family && errors.Is(err, model.InvalidInput) && !last {
 		return Outcome{} // a field may name an item that is still to come
@@ -243,10 +251,19 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	if err != nil {
 		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
 	}
-	if lost == "" {
+	if lost = r.notCarried(lost, res); lost == "" {
 		lost = "replaced what stood there"
 	}
 	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: lost}
+}
+
+// notCarried says what of an item the destination did not take.
+func (r *run) notCarried(lost string, res model.RetainResult) string {
+	if !r.beside() {
+		return lost
+	}
+	words := slices.DeleteFunc(append([]string{lost}, res.Warnings...), func(w string) bool { return w == "" })
+	return strings.Join(words, "; ")
 }
 
 // same compares text and the fields that were to be written.

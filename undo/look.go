@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,14 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 			if err := e.relations(ctx, s, it); err != nil {
 				return Entry{}, "", err
 			}
+		}
+		if e.Beside, err = beside(ctx, s, id); err != nil {
+			return Entry{}, "", err
+		}
+		if e.Beside != nil { // what falls is made anew with all its members
+			e.Beside.Seats = slices.DeleteFunc(e.Beside.Seats, func(seat model.Seat) bool {
+				return op != model.OpForget || slices.Contains(e.Falls, seat.Relation)
+			})
 		}
 		return e, it.Body, nil
 	case s.Quarantine != nil && op == model.OpForget:
@@ -76,12 +85,31 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 		if err != nil {
 			return err
 		}
-		e.Parts = append(e.Parts, Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body})
+		p := Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body}
+		if p.Beside, err = beside(ctx, s, id); err != nil {
+			return err
+		}
+		e.Parts = append(e.Parts, p)
 	}
 	if len(e.Parts) > 0 {
 		e.PartsTotal = int64(len(e.Parts)) + max(more, 0)
 	}
 	return nil
+}
+
+// beside reads what an item has beside its document; nil where it is its document.
+func beside(ctx context.Context, s model.Store, id string) (*model.Beside, error) {
+	if s.Beside == nil {
+		return nil, nil
+	}
+	b, err := s.Beside(ctx, id)
+	switch {
+	case errors.Is(err, model.NotFound): // removed beside us: the act itself meets that
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return &b, nil
 }
 
 // obstacle says why an item, once forgotten, could not be retained again.
@@ -139,8 +167,10 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 		if n > maxFalls {
 			warnings = append(warnings, fmt.Sprintf("of those undo keeps %d", maxFalls))
 		}
-		if left := e.PartsTotal - int64(n); left > 0 {
-			warnings = append(warnings, fmt.Sprintf("%d %s it as a member and stay; undo cannot add it to them again", left, verb(left, "relation loses", "relations lose")))
+		if left := e.PartsTotal - int64(n); left > 0 && e.Beside != nil {
+			warnings = append(warnings, fmt.Sprintf("%d %s; undo adds it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))
+		} else if left > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d %s; undo cannot add it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))
 		}
 	}
 	return warnings, nil

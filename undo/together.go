@@ -53,6 +53,7 @@ type Side struct {
 	Meta     []model.Field `json:"meta,omitempty"`
 	Bytes    int64         `json:"bytes"`
 	Obstacle string        `json:"obstacle,omitempty"`
+	Beside   *model.Beside `json:"beside,omitempty"`
 }
 
 // rollbackTime bounds putting back what was done before a later change failed.
@@ -132,7 +133,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (
 		if err := model.CheckMatch(string(op), c.expected(), e.Existed, e.After); err != nil {
 			return Entry{}, "", model.Errorf(model.Conflict, "", "%s: %w", c.id(), err)
 		}
-		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle}
+		side := Side{Item: c.id(), Op: op, Existed: e.Existed, Before: e.After, Meta: e.Meta, Bytes: int64(len(text)), Obstacle: e.Obstacle, Beside: e.Beside}
 		if c.Retain != nil {
 			side.Plan = digest(c.Retain.Content)
 		}
@@ -201,7 +202,7 @@ func reverse(s model.Store, side Side, text string) Change {
 	if side.Op == model.OpForget {
 		meta = side.Meta
 	}
-	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true}}
+	return Change{Retain: &model.RetainRequest{ID: side.Item, Content: text, Meta: meta, Binary: asBytes(s, text), Restore: true, Beside: side.Beside}}
 }
 
 // asBytes reports whether a text can only be put back as bytes, where the store

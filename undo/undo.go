@@ -44,6 +44,8 @@ type Entry struct {
 	// Counted: the store said which of them fall, Falls, and Parts has those.
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
+	// Beside is what the item had beside its document, but its places in Falls.
+	Beside *model.Beside `json:"beside,omitempty"`
 	// Sides are the items of a change of several; the body then holds theirs, one
 	// after the other.
 	Sides []Side `json:"sides,omitempty"`
@@ -51,9 +53,10 @@ type Entry struct {
 
 // Part is an item that fell, or may have fallen, with another.
 type Part struct {
-	Item string        `json:"id"`
-	Meta []model.Field `json:"meta,omitempty"`
-	Body string        `json:"body"`
+	Item   string        `json:"id"`
+	Meta   []model.Field `json:"meta,omitempty"`
+	Body   string        `json:"body"`
+	Beside *model.Beside `json:"beside,omitempty"`
 }
 
 // Keeper keeps entries in one directory. It is safe for concurrent use, also by
@@ -300,7 +303,7 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 		if e.After == model.Absent { // made anew: what the store keeps by itself is ignored or needed
 			meta = e.Meta
 		}
-		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true})
+		out.Result, out.Again, err = k.Retain(ctx, s, model.RetainRequest{ID: e.Item, Content: body, Mode: model.Replace, IfMatch: e.After, Meta: meta, Binary: asBytes(s, body), Restore: true, Beside: e.Beside})
 	} else {
 		_, out.Again, err = k.Forget(ctx, s, model.ForgetRequest{ID: e.Item, IfMatch: e.After})
 	}
@@ -309,6 +312,9 @@ func (k *Keeper) Restore(ctx context.Context, open func(name string) (model.Stor
 	}
 	out.Relations, out.Warnings = restoreParts(ctx, s, e)
 	if e.Existed {
+		if e.Beside != nil {
+			out.Warnings = append(out.Result.Warnings, out.Warnings...)
+		}
 		out.Notes = renewed(ctx, s, e)
 	}
 	return out, k.drop(id)
@@ -357,11 +363,11 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 	for _, p := range e.Parts {
 		_, err := s.Browser.Read(ctx, p.Item)
 		if errors.Is(err, model.NotFound) {
-			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta, Restore: true})
+			_, err = s.Provider.Retain(ctx, model.RetainRequest{ID: p.Item, Content: p.Body, Mode: model.Replace, IfMatch: model.Absent, Meta: p.Meta, Restore: true, Beside: p.Beside})
 			if err == nil {
 				back++
 			}
-		} else if err == nil {
+		} else if err == nil && e.Beside == nil {
 			err = errors.New("it still stands, without this member, which only its own system can add again")
 		}
 		if err != nil {
@@ -373,6 +379,7 @@ func restoreParts(ctx context.Context, s model.Store, e Entry) (back int64, warn
 	switch {
 	case lost > 0:
 		warnings = append(warnings, fmt.Sprintf("%d relations fell beyond those that an entry keeps and were not put back", lost))
+	case more > 0 && e.Beside != nil: // they stand, and took the member back
 	case more > 0 && e.Counted:
 		warnings = append(warnings, fmt.Sprintf("%d more relations stand without this member, which only their own system can add again", more))
 	case more > 0:

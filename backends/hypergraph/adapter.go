@@ -99,6 +99,7 @@ func Adapt(c Config) model.Store {
 		Maintainer: c.Maintainer,
 		Address:    a.address,
 		Falls:      a.falls,
+		Beside:     a.beside,
 		Closer:     a.close,
 	}
 	if caps.HasSubjects {

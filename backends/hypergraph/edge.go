@@ -100,6 +100,11 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	if err := a.applyEdge(&e, set); err != nil {
 		return Edge{}, err
 	}
+	if req.Beside != nil {
+		var at Node
+		keepTimes(&at, req.Meta)
+		e.CreatedAt = at.CreatedAt
+	}
 	return e, nil
 }
 

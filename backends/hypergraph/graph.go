@@ -9,9 +9,9 @@ import (
 
 // Vectors are given by backends that hold the vectors of nodes.
 type Vectors interface {
-	// Embedding returns a node's vector; NotFound for an absent node, Unsupported for
+	// Embedding returns a node's vector and the model that made it; NotFound for an absent node, Unsupported for
 	// one without a vector.
-	Embedding(ctx context.Context, node string) ([]float32, error)
+	Embedding(ctx context.Context, node string) (vector []float32, modelName string, err error)
 }
 
 // NoVector is what to do about a node without a vector.
@@ -146,7 +146,7 @@ func (g graph) Similar(ctx context.Context, id string, limit int) (model.RecallR
 	case !ok || !g.caps.VectorSearch:
 		return model.RecallResult{}, model.Errorf(model.Unsupported, op, "this store keeps no vectors")
 	}
-	vector, err := vectors.Embedding(ctx, t.id)
+	vector, _, err := vectors.Embedding(ctx, t.id)
 	if err != nil {
 		return model.RecallResult{}, model.Wrap(op, err)
 	}

@@ -27,8 +27,7 @@ type Node struct {
 	// whatever shape, and are not checked.
 	AsStored bool
 
-	// Kept by the store; ignored on Create and Update unless a member says
-	// otherwise.
+	// Kept by the store: Create takes the times and the count, Update none of them.
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	LastAccessed time.Time // zero: never
@@ -183,8 +182,8 @@ func (c Capabilities) Has(feature string) bool {
 // lists, Conflict for what a constraint forbids (a decision with children),
 // Locked when another writer holds the store.
 type Ops interface {
-	// CreateNode stores the fields as given, a confidence of 0 included, and stamps
-	// the times itself. A decision whose parent has no decision row is Conflict.
+	// CreateNode stores the fields as given, a confidence of 0 and the access count
+	// included, and stamps the times that are zero but LastAccessed. A decision whose parent has no decision row is Conflict.
 	CreateNode(ctx context.Context, n Node) error
 	GetNode(ctx context.Context, id string) (Node, error)
 	// UpdateNode writes type, subtype, content, tier, confidence, provenance,
@@ -211,7 +210,8 @@ type Ops interface {
 	// StreamNodes streams every node in the order that costs least.
 	StreamNodes(ctx context.Context) iter.Seq2[Node, error]
 
-	// CreateEdge stores the edge with its members, a weight of 0 included. A member
+	// CreateEdge stores the edge with its members, a weight of 0 included, and stamps
+	// CreatedAt where it is zero. A member
 	// that is no node is Conflict; (node, role) twice is InvalidInput.
 	CreateEdge(ctx context.Context, e Edge) error
 	GetEdge(ctx context.Context, id string) (Edge, error)

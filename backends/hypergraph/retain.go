@@ -26,7 +26,13 @@ func (a *adapter) Retain(ctx context.Context, req model.RetainRequest) (model.Re
 	if err != nil {
 		return model.RetainResult{}, err
 	}
-	write := a.retainNode
+	vector, err := a.embed(ctx, target, req)
+	if err != nil {
+		return model.RetainResult{}, model.Wrap("retain", err)
+	}
+	write := func(ctx context.Context, tx Ops, t itemID, req model.RetainRequest) (model.RetainResult, error) {
+		return a.retainNode(ctx, tx, t, req, vector)
+	}
 	if target.edge {
 		write = a.retainEdge
 	}
@@ -64,9 +70,9 @@ func (a *adapter) checkRetain(req model.RetainRequest) (itemID, error) {
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is not valid UTF-8 text")
 	case len(req.Content) > MaxText:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content has %d bytes: an item of this store has at most %d", len(req.Content), MaxText)
-	case req.Content == "" && !target.edge && !req.Restore: // an edge without a label is an ordinary one
+	case req.Content == "" && !target.edge && !req.Restore && req.Beside == nil: // an edge without a label is an ordinary one
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty: forget the item to remove it")
-	case req.Content == "" && req.Meta == nil:
+	case req.Content == "" && req.Meta == nil && req.Beside == nil:
 		return itemID{}, model.Errorf(model.InvalidInput, "retain", "the content is empty")
 	case req.DataSubjectID != "" && target.edge:
 		return itemID{}, model.Errorf(model.Unsupported, "retain", "an edge carries no data subject key")
@@ -106,7 +112,7 @@ func (a *adapter) target(req model.RetainRequest) (itemID, error) {
 	return t, nil
 }
 
-func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.RetainRequest) (model.RetainResult, error) {
+func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.RetainRequest, vector embedded) (model.RetainResult, error) {
 	have, err := tx.GetNode(ctx, t.id)
 	exists := err == nil
 	if err != nil && !errors.Is(err, model.NotFound) {
@@ -147,8 +153,17 @@ func (a *adapter) retainNode(ctx context.Context, tx Ops, t itemID, req model.Re
 		return model.RetainResult{}, err
 	}
 	res := model.RetainResult{ID: t.String(), Bytes: int64(len(got.Content)), Revision: a.nodeRevision(got)}
-	if have.HasVector && got.Content != have.Content {
-		res.Warnings = append(res.Warnings, staleVector)
+	if req.Beside != nil {
+		if res.Warnings, err = a.putBeside(ctx, tx, t.id, *req.Beside); err != nil {
+			return model.RetainResult{}, err
+		}
+	}
+	if req.Beside == nil || len(req.Beside.Vector) == 0 {
+		warnings, err := a.putVector(ctx, tx, got, have.HasVector && got.Content != have.Content, vector)
+		if err != nil {
+			return model.RetainResult{}, err
+		}
+		res.Warnings = append(res.Warnings, warnings...)
 	}
 	return res, nil
 }
@@ -201,6 +216,9 @@ func (a *adapter) newNode(id string, req model.RetainRequest) (Node, error) {
 	n.AsStored = req.Restore
 	if err := a.applyNode(&n, set); err != nil {
 		return Node{}, err
+	}
+	if req.Beside != nil {
+		keepTimes(&n, req.Meta)
 	}
 	if req.Tier != "" && n.Tier != req.Tier {
 		return Node{}, model.Errorf(model.InvalidInput, "retain", "tier %q is asked for, but the field tier says %q", req.Tier, n.Tier)

@@ -68,6 +68,10 @@ func newServer(address string) (hypergraph.Embedder, error) {
 	}}, nil
 }
 
+// Model is the name that the server was asked for, which the store keeps beside the
+// vectors.
+func (s *server) Model() string { return s.model }
+
 // Embed implements hypergraph.Embedder.
 func (s *server) Embed(ctx context.Context, text string) ([]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)

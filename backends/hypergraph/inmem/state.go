@@ -48,6 +48,7 @@ type node struct {
 	hypergraph.Node
 	text, side string // content and metadata, folded for search
 	vector     []float32
+	model      string  // that made it
 	length     float64 // of the vector
 }
 
@@ -85,7 +86,7 @@ func edgeByTime(a, b *edge) int {
 // copyOut hands a node out so that no caller shares memory with the store (H5).
 func (n *node) copyOut() hypergraph.Node {
 	out := n.Node
-	out.HasVector = n.vector != nil
+	out.HasVector, out.AsStored = n.vector != nil, false
 	if out.Decision != nil {
 		d := *out.Decision
 		out.Decision = &d
@@ -95,7 +96,7 @@ func (n *node) copyOut() hypergraph.Node {
 
 func (e *edge) copyOut() hypergraph.Edge {
 	out := e.Edge
-	out.Members = slices.Clone(e.Members)
+	out.Members, out.AsStored = slices.Clone(e.Members), false
 	return out
 }
 
@@ -103,13 +104,8 @@ func notFound(op, what, id string) error {
 	return model.Errorf(model.NotFound, op, "there is no %s %q", what, id)
 }
 
-// CreateNode stores a new node and stamps its times.
-func (s *state) CreateNode(ctx context.Context, n hypergraph.Node) error {
-	now := s.now()
-	n.CreatedAt, n.UpdatedAt = now, now
-	n.AccessCount, n.LastAccessed = 0, time.Time{}
-	return s.add(ctx, n)
-}
+// CreateNode stores a new node.
+func (s *state) CreateNode(ctx context.Context, n hypergraph.Node) error { return s.add(ctx, n) }
 
 // add stores a new node with the times it carries; missing ones are now.
 func (s *state) add(ctx context.Context, n hypergraph.Node) error {
@@ -321,7 +317,7 @@ func (s *state) Counts(ctx context.Context) ([]model.TierCount, error) {
 }
 
 // SetEmbedding implements hypergraph.Ops.
-func (s *state) SetEmbedding(ctx context.Context, id, _ string, v []float32) error {
+func (s *state) SetEmbedding(ctx context.Context, id, modelName string, v []float32) error {
 	const op = "set embedding"
 	if err := model.FromContext(ctx, op); err != nil {
 		return err
@@ -335,22 +331,22 @@ func (s *state) SetEmbedding(ctx context.Context, id, _ string, v []float32) err
 			return model.Errorf(model.InvalidInput, op, "a vector holds finite numbers only")
 		}
 	}
-	x.vector, x.length = nil, 0
+	x.vector, x.length, x.model = nil, 0, ""
 	if len(v) > 0 {
-		x.vector, x.length = slices.Clone(v), vectors.Length(v)
+		x.vector, x.length, x.model = slices.Clone(v), vectors.Length(v), modelName
 	}
 	return nil
 }
 
 // Embedding implements hypergraph.Vectors.
-func (s *state) Embedding(ctx context.Context, id string) ([]float32, error) {
+func (s *state) Embedding(ctx context.Context, id string) ([]float32, string, error) {
 	const op = "embedding"
 	x, ok := s.nodes[id]
 	switch {
 	case !ok:
-		return nil, notFound(op, "node", id)
+		return nil, "", notFound(op, "node", id)
 	case x.vector == nil:
-		return nil, model.Errorf(model.Unsupported, op, "%s", hypergraph.NoVector)
+		return nil, "", model.Errorf(model.Unsupported, op, "%s", hypergraph.NoVector)
 	}
-	return slices.Clone(x.vector), model.FromContext(ctx, op)
+	return slices.Clone(x.vector), x.model, model.FromContext(ctx, op)
 }

@@ -241,9 +241,9 @@ func (s *Store) SearchByEmbedding(ctx context.Context, v []float32, o hypergraph
 }
 
 // Embedding implements hypergraph.Vectors.
-func (s *Store) Embedding(ctx context.Context, id string) (v []float32, err error) {
-	err = s.read(ctx, "embedding", func() error { v, err = s.state.Embedding(ctx, id); return err })
-	return v, err
+func (s *Store) Embedding(ctx context.Context, id string) (v []float32, modelName string, err error) {
+	err = s.read(ctx, "embedding", func() error { v, modelName, err = s.state.Embedding(ctx, id); return err })
+	return v, modelName, err
 }
 
 // SetEmbedding implements hypergraph.Ops.

@@ -49,18 +49,13 @@ func (s *Store) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]
 func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 	now := s.clock.Now()
 	columns := []string{"workspace", "id", "type", "subtype", "tier", "confidence", "subject_id", "created_at", "updated_at",
-		"provenance", "metadata", "content", "words", "words_whole"}
+		"last_accessed", "access_count", "provenance", "metadata", "content", "words", "words_whole"}
 	_, err := q.tx.CopyFrom(q.ctx, pgx.Identifier{schemaName, "nodes"}, columns, pgx.CopyFromSlice(len(nodes), func(i int) ([]any, error) {
 		n := nodes[i]
-		if n.CreatedAt.IsZero() {
-			n.CreatedAt = now
-		}
-		if n.UpdatedAt.IsZero() {
-			n.UpdatedAt = n.CreatedAt
-		}
+		stampNew(&n, now)
 		words, whole := lexemes(n.Content, n.Metadata)
 		return []any{s.workspace, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
-			n.Provenance, n.Metadata, n.Content, words, whole}, nil
+			accessed(n), n.AccessCount, n.Provenance, n.Metadata, n.Content, words, whole}, nil
 	}))
 	if err != nil {
 		return q.failed(err)

@@ -16,10 +16,13 @@ func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 	if err := checkEdge(op, e); err != nil {
 		return err
 	}
+	if e.CreatedAt.IsZero() {
+		e.CreatedAt = o.s.clock.Now()
+	}
 	return o.change(ctx, op, func(q *query) error {
 		made, err := q.exec(`INSERT INTO memdesk.hyperedges (workspace, id, type, label, weight, created_at, metadata)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (workspace, id) DO NOTHING`,
-			o.s.workspace, e.ID, e.Type, e.Label, e.Weight, o.s.clock.Now().UnixNano(), e.Metadata)
+			o.s.workspace, e.ID, e.Type, e.Label, e.Weight, e.CreatedAt.UnixNano(), e.Metadata)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"slices"
+	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
@@ -18,12 +19,13 @@ func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
 }
 
 func (s *Store) insertNode(q *query, n hypergraph.Node) error {
-	now := s.clock.Now().UnixNano()
+	stampNew(&n, s.clock.Now())
 	words, whole := lexemes(n.Content, n.Metadata)
 	made, err := q.exec(`INSERT INTO memdesk.nodes (workspace, id, type, subtype, tier, confidence, subject_id, created_at, updated_at,
-		provenance, metadata, content, words, words_whole)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13) ON CONFLICT (workspace, id) DO NOTHING`,
-		s.workspace, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, now, n.Provenance, n.Metadata, n.Content, words, whole)
+		last_accessed, access_count, provenance, metadata, content, words, words_whole)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (workspace, id) DO NOTHING`,
+		s.workspace, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
+		accessed(n), n.AccessCount, n.Provenance, n.Metadata, n.Content, words, whole)
 	switch {
 	case err != nil:
 		return err
@@ -33,6 +35,25 @@ func (s *Store) insertNode(q *query, n hypergraph.Node) error {
 		return nil
 	}
 	return s.putDecision(q, n.ID, *n.Decision)
+}
+
+// stampNew sets the times that a new node does not bring.
+func stampNew(n *hypergraph.Node, now time.Time) {
+	if n.CreatedAt.IsZero() {
+		n.CreatedAt = now
+	}
+	if n.UpdatedAt.IsZero() {
+		n.UpdatedAt = n.CreatedAt
+	}
+}
+
+// accessed is NULL for a node that nobody has read.
+func accessed(n hypergraph.Node) *int64 {
+	if n.LastAccessed.IsZero() {
+		return nil
+	}
+	at := n.LastAccessed.UnixNano()
+	return &at
 }
 
 // UpdateNode implements hypergraph.Ops; it also writes the subject. Without a

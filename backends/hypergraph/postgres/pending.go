@@ -222,7 +222,7 @@ func (p *Pending) SetEmbedding(ctx context.Context, node, modelName string, v []
 }
 
 // Embedding implements hypergraph.Vectors.
-func (p *Pending) Embedding(ctx context.Context, node string) ([]float32, error) {
+func (p *Pending) Embedding(ctx context.Context, node string) ([]float32, string, error) {
 	if p.now(ctx) == hypergraph.Backend(p.empty) {
 		return p.empty.Embedding(ctx, node)
 	}

@@ -200,7 +200,7 @@ func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 	c := s.cond.clone()
 	query := c.param(expr) + `::text::tsquery`
 	hits, total, err := s.ranked(`WITH found AS MATERIALIZED (SELECT `+rankedColumns+` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ `+query+` LIMIT `+c.param(exactLimit+1)+`),
-		m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM found n`+c.where()+` AND (SELECT count(*) FROM found) <= `+c.param(exactLimit)+`)`, query, c)
+		m AS (SELECT n.id, n.created_at, n.words FROM found n`+c.where()+` AND (SELECT count(*) FROM found) <= `+c.param(exactLimit)+`)`, query, c)
 	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
 }
 

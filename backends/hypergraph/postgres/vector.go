@@ -47,21 +47,20 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 }
 
 // Embedding implements hypergraph.Vectors.
-func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
-	var out []float32
-	err := o.view(ctx, "embedding", func(q *query) error {
+func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelName string, err error) {
+	err = o.view(ctx, "embedding", func(q *query) error {
 		if _, err := o.s.getNode(q, node); err != nil {
 			return err
 		}
 		var raw []byte
-		found, err := q.one(`SELECT v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw)
+		found, err := q.one(`SELECT v.embedding, v.model FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw, &modelName)
 		if err == nil && !found {
 			err = model.Errorf(model.Unsupported, q.op, "%s", hypergraph.NoVector)
 		}
 		out = vectors.Decode(raw, nil)
 		return err
 	})
-	return out, err
+	return out, modelName, err
 }
 
 // dropVector removes what a node's meaning was stored as.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"iter"
-	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
@@ -95,13 +94,7 @@ func (b *batch) insert(n hypergraph.Node) error {
 	if err := b.checkNode(b.q.Op(), n, nil); err != nil {
 		return err
 	}
-	if n.CreatedAt.IsZero() {
-		n.CreatedAt = b.clock.Now()
-	}
-	if n.UpdatedAt.IsZero() {
-		n.UpdatedAt = n.CreatedAt
-	}
-	n.LastAccessed = time.Time{}
+	stampNew(&n, b.clock.Now())
 	if !b.layout.own {
 		return b.insertNode(b.q, n)
 	}

@@ -38,7 +38,7 @@ func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 			return model.Errorf(model.AlreadyExists, op, "there is an edge %.200q already", e.ID)
 		}
 		if _, err := q.Exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
-			e.ID, e.Type, e.Label, e.Weight, o.s.layout.stamp(o.s.clock.Now()), e.Metadata); err != nil {
+			e.ID, e.Type, e.Label, e.Weight, o.s.newEdgeTime(e), e.Metadata); err != nil {
 			return err
 		}
 		if err := o.s.countEdge(q, e, 1); err != nil {
@@ -55,6 +55,14 @@ func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 		}
 		return nil
 	})
+}
+
+// newEdgeTime is when a new edge was made: as it says, else now.
+func (s *Store) newEdgeTime(e hypergraph.Edge) any {
+	if e.CreatedAt.IsZero() {
+		return s.layout.stamp(s.clock.Now())
+	}
+	return s.layout.kept(e.CreatedAt)
 }
 
 // countEdge moves the own schema's counters by one edge.

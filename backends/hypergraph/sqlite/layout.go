@@ -71,6 +71,17 @@ func (l layout) stamp(t time.Time) any {
 	return t.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
 }
 
+// kept encodes a time that a row brings with it, none as NULL.
+func (l layout) kept(t time.Time) any {
+	switch {
+	case t.IsZero():
+		return nil
+	case l.own:
+		return t.UnixNano()
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
 // bounded selects a text column, empty where it is larger than MaxText. The length
 // is in the row's header, so that such a text is not read from the disk.
 func bounded(column string) string {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	insertOwnSQL = `INSERT INTO nodes (id, type, subtype, tier, confidence, subject_id, created_at, updated_at, provenance, metadata, content)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertOwnSQL = `INSERT INTO nodes (id, type, subtype, tier, confidence, subject_id, created_at, updated_at, last_accessed, access_count, provenance, metadata, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertTextSQL = `INSERT INTO nodes_fts (rowid, content, metadata) VALUES (last_insert_rowid(), ?, ?)`
 )
 
@@ -22,7 +22,7 @@ func (s *Store) insertOwnNode(q *query, n hypergraph.Node) error {
 // insertOwnRow writes the row and its text index, not the counters.
 func (s *Store) insertOwnRow(q *query, n hypergraph.Node) error {
 	if _, err := q.Exec(insertOwnSQL, n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID,
-		n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(), n.Provenance, n.Metadata, n.Content); err != nil {
+		n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(), s.layout.kept(n.LastAccessed), n.AccessCount, n.Provenance, n.Metadata, n.Content); err != nil {
 		return err
 	}
 	_, err := q.Exec(insertTextSQL, n.Content, n.Metadata)

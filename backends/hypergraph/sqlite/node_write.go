@@ -16,10 +16,19 @@ func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
-		n.CreatedAt = o.s.clock.Now()
-		n.UpdatedAt, n.LastAccessed, n.AccessCount = n.CreatedAt, time.Time{}, 0
+		stampNew(&n, o.s.clock.Now())
 		return o.s.insertNode(q, n)
 	})
+}
+
+// stampNew sets the times that a new node does not bring.
+func stampNew(n *hypergraph.Node, now time.Time) {
+	if n.CreatedAt.IsZero() {
+		n.CreatedAt = now
+	}
+	if n.UpdatedAt.IsZero() {
+		n.UpdatedAt = n.CreatedAt
+	}
 }
 
 func (s *Store) insertNode(q *query, n hypergraph.Node) error {
@@ -46,9 +55,9 @@ func (s *Store) insertNode(q *query, n hypergraph.Node) error {
 // insertRecurseNode writes a row as recurse's own insert does, with TEXT in the JSON
 // columns, which its readers take (recurse.md, "Encodings as stored").
 func (s *Store) insertRecurseNode(q *query, n hypergraph.Node) error {
-	_, err := q.Exec(`INSERT INTO nodes (id, type, subtype, content, created_at, updated_at, access_count, tier, confidence, provenance, metadata)
-		VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
-		n.ID, n.Type, n.Subtype, n.Content, s.layout.stamp(n.CreatedAt), s.layout.stamp(n.UpdatedAt), n.Tier, n.Confidence, n.Provenance, n.Metadata)
+	_, err := q.Exec(`INSERT INTO nodes (id, type, subtype, content, created_at, updated_at, last_accessed, access_count, tier, confidence, provenance, metadata)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		n.ID, n.Type, n.Subtype, n.Content, s.layout.kept(n.CreatedAt), s.layout.kept(n.UpdatedAt), s.layout.kept(n.LastAccessed), n.AccessCount, n.Tier, n.Confidence, n.Provenance, n.Metadata)
 	return err
 }
 

@@ -47,9 +47,8 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 }
 
 // Embedding implements hypergraph.Vectors.
-func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
-	var out []float32
-	err := o.view(ctx, "embedding", func(q *query) error {
+func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelName string, err error) {
+	err = o.view(ctx, "embedding", func(q *query) error {
 		_, n, err := o.s.getNode(q, node)
 		if err != nil {
 			return err
@@ -65,13 +64,17 @@ func (o ops) Embedding(ctx context.Context, node string) ([]float32, error) {
 		}
 		if out = vectors.Decode(raw, nil); fromJSON {
 			out = decodeJSONVector(raw)
+		} else if n.HasVector {
+			if _, err := q.One(`SELECT COALESCE(model, '') FROM node_embeddings WHERE node_id = ?`, []any{node}, &modelName); err != nil {
+				return err
+			}
 		}
 		if len(out) == 0 {
 			return model.Errorf(model.Unsupported, q.Op(), "%s", hypergraph.NoVector)
 		}
 		return nil
 	})
-	return out, err
+	return out, modelName, err
 }
 
 // dropVector removes what a node's meaning was stored as, in both places that a

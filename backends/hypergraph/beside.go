@@ -1,0 +1,166 @@
+package hypergraph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"memdesk/model"
+)
+
+// maxSeats is how many relations of a node are kept with it.
+const maxSeats = 10_000
+
+// beside reads a node's vector and its places in relations. An edge has neither.
+func (a *adapter) beside(ctx context.Context, id string) (model.Beside, error) {
+	const op = "beside"
+	if err := a.begin(ctx, op, false); err != nil {
+		return model.Beside{}, err
+	}
+	t, err := parseItemID(op, id)
+	if err != nil || t.edge {
+		return model.Beside{}, err
+	}
+	var out model.Beside
+	if vectors, ok := a.Backend.(Vectors); ok {
+		out.Vector, out.VectorModel, err = vectors.Embedding(ctx, t.id)
+		if err != nil && !errors.Is(err, model.Unsupported) {
+			return model.Beside{}, model.Wrap(op, err)
+		}
+	}
+	edges, _, err := a.Backend.EdgesOf(ctx, t.id, maxSeats)
+	if err != nil {
+		return model.Beside{}, model.Wrap(op, err)
+	}
+	for _, e := range edges {
+		for _, m := range e.Members {
+			if m.NodeID == t.id {
+				out.Seats = append(out.Seats, model.Seat{Relation: EdgeItemID(e.ID), Role: m.Role, Position: m.Position})
+			}
+		}
+	}
+	return out, nil
+}
+
+// keepTimes gives a new node the times and the count of its document. What cannot be
+// read is left to the store.
+func keepTimes(n *Node, meta []model.Field) {
+	for _, f := range meta {
+		at, _ := time.Parse(time.RFC3339Nano, f.Value) // zero: the store stamps it
+		switch f.Name {
+		case fieldCreated:
+			n.CreatedAt = at
+		case fieldUpdated:
+			n.UpdatedAt = at
+		case fieldAccessed:
+			n.LastAccessed = at
+		case fieldAccesses:
+			if count, err := strconv.ParseInt(f.Value, 10, 64); err == nil && count > 0 {
+				n.AccessCount = count
+			}
+		}
+	}
+}
+
+// putBeside gives a node that was just written its vector and its places in
+// relations, and says in words what of it cannot be given.
+func (a *adapter) putBeside(ctx context.Context, tx Ops, node string, b model.Beside) (lost []string, err error) {
+	if len(b.Vector) > 0 {
+		why, err := a.setVector(ctx, tx, node, b.VectorModel, b.Vector)
+		if err != nil {
+			return nil, err
+		}
+		if why != "" {
+			lost = append(lost, "its vector was not carried: "+why)
+		}
+	}
+	for _, s := range b.Seats {
+		t, err := parseItemID("retain", s.Relation)
+		if err != nil || !t.edge || !slices.Contains(edgeRoles, s.Role) {
+			lost = append(lost, fmt.Sprintf("its place in %q is none that this store has", s.Relation))
+			continue
+		}
+		err = tx.AddMembership(ctx, t.id, Membership{NodeID: node, Role: s.Role, Position: s.Position})
+		switch {
+		case errors.Is(err, model.NotFound):
+			lost = append(lost, fmt.Sprintf("relation %q is gone: the item is no member of it again", s.Relation))
+		case err != nil && !errors.Is(err, model.AlreadyExists):
+			return nil, err
+		}
+	}
+	return lost, nil
+}
+
+// setVector stores a vector; a store that has no place for it says why.
+func (a *adapter) setVector(ctx context.Context, tx Ops, node, modelName string, vector []float32) (why string, err error) {
+	switch err := tx.SetEmbedding(ctx, node, modelName, vector); {
+	case errors.Is(err, model.Unsupported), errors.Is(err, model.InvalidInput):
+		return reason(err), nil
+	default:
+		return "", err
+	}
+}
+
+// embedded is the vector of a text that is about to be written. It is made before the
+// transaction: no lock waits for another program's answer.
+type embedded struct {
+	text   string
+	vector []float32
+	failed string // why there is none, in words
+}
+
+// embed makes the vector of what a request would leave of a node. It is the zero value
+// where there is nothing to embed: no embedder, a request that brings a vector, a text
+// that has one, or one that the scanner rejects.
+func (a *adapter) embed(ctx context.Context, t itemID, req model.RetainRequest) (embedded, error) {
+	if a.Embedder == nil || !a.caps.VectorSearch || t.edge || req.Beside != nil && len(req.Beside.Vector) > 0 {
+		return embedded{}, nil
+	}
+	have, err := a.Backend.GetNode(ctx, t.id)
+	if err != nil && !errors.Is(err, model.NotFound) {
+		return embedded{}, err
+	}
+	e := embedded{text: req.Content}
+	if req.Mode == model.Append {
+		e.text = have.Content + req.Content
+	}
+	if e.text == "" || have.Oversize > 0 || have.HasVector && e.text == have.Content || a.scanner.Rejects(e.text) {
+		return embedded{}, nil
+	}
+	if e.vector, err = a.Embedder.Embed(ctx, e.text); err != nil {
+		if end := model.FromContext(ctx, "retain"); end != nil {
+			return embedded{}, end
+		}
+		e.failed = reason(err)
+	}
+	return e, nil
+}
+
+// embedModel is the name under which the store keeps the vectors it makes itself.
+func (a *adapter) embedModel() string {
+	if named, ok := a.Embedder.(interface{ Model() string }); ok {
+		return named.Model()
+	}
+	return ""
+}
+
+// putVector stores the vector that was made for a node's text, if that is the text
+// which was written, and says what semantic recall has of the node.
+func (a *adapter) putVector(ctx context.Context, tx Ops, got Node, lostOld bool, e embedded) (warnings []string, err error) {
+	switch {
+	case e.vector != nil && e.text == got.Content:
+		why, err := a.setVector(ctx, tx, got.ID, a.embedModel(), e.vector)
+		if err != nil || why == "" {
+			return nil, err
+		}
+		return []string{"semantic recall does not find it, its vector was not stored: " + why}, nil
+	case e.failed != "":
+		return []string{"semantic recall does not find it until it is written again, it could not be embedded: " + e.failed}, nil
+	case lostOld:
+		return []string{staleVector}, nil
+	}
+	return nil, nil
+}

@@ -1,0 +1,139 @@
+package undo_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"database/sql"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/inmem"
+	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+func openFile(t *testing.T, cfg sqlite.Config) hypergraph.Backend {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// recurseFile is an empty database of recurse's shape, with a table for vectors.
+func recurseFile(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../backends/hypergraph/sqlite/testdata/recurse.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ddl, _, _ := strings.Cut(string(text), "INSERT INTO")
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(ddl + `CREATE TABLE node_embeddings (node_id TEXT PRIMARY KEY, embedding BLOB NOT NULL, model TEXT NOT NULL,
+		dimensions INTEGER NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP)`); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestANodeComesBackWhole: text and fields, times and counts, vector, its places in
+// relations that stand and those that fell.
+func TestANodeComesBackWhole(t *testing.T) {
+	for kind, open := range map[string]func(t *testing.T) hypergraph.Backend{
+		"inmem": func(*testing.T) hypergraph.Backend { return inmem.New(nil) },
+		"own": func(t *testing.T) hypergraph.Backend {
+			return openFile(t, sqlite.Config{Path: filepath.Join(t.TempDir(), "g.db"), Create: true})
+		},
+		"recurse": func(t *testing.T) hypergraph.Backend { return openFile(t, sqlite.Config{Path: recurseFile(t)}) },
+	} {
+		for _, content := range []string{"the text", ""} {
+			t.Run(kind+"/"+content, func(t *testing.T) {
+				b := open(t)
+				s := hypergraph.Adapt(hypergraph.Config{Name: "g", Kind: "sqlite", Location: "x", Backend: b})
+				t.Cleanup(func() { _ = s.Close() })
+				ctx, at := t.Context(), time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+				node := func(id, text string) hypergraph.Node {
+					return hypergraph.Node{ID: id, Type: "fact", Tier: "task", Content: text, Confidence: 1,
+						CreatedAt: at, UpdatedAt: at.Add(time.Hour), LastAccessed: at.Add(2 * time.Hour), AccessCount: 7}
+				}
+				seats := func(ids ...string) (out []hypergraph.Membership) {
+					for i, id := range ids {
+						out = append(out, hypergraph.Membership{NodeID: id, Role: []string{"subject", "object", "context"}[i], Position: int64(i)})
+					}
+					return out
+				}
+				must := func(err error) {
+					t.Helper()
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, n := range []hypergraph.Node{node("n", content), node("b", "b"), node("c", "c")} {
+					must(b.CreateNode(ctx, n))
+				}
+				must(b.CreateEdge(ctx, hypergraph.Edge{ID: "three", Type: "relation", Weight: 1, CreatedAt: at, Members: seats("n", "b", "c")}))
+				must(b.CreateEdge(ctx, hypergraph.Edge{ID: "two", Type: "relation", Weight: 1, CreatedAt: at, Members: seats("b", "n")}))
+				must(b.SetEmbedding(ctx, "n", "model-1", []float32{0.5, 0.25, -1}))
+				before := whole(t, b)
+
+				k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+				warnings, err := k.Preview(ctx, s, "n")
+				if err != nil || !strings.Contains(strings.Join(warnings, "\n"), "undo adds it again") {
+					t.Errorf("said before: %q, %v", warnings, err)
+				}
+				_, e, err := k.Forget(ctx, s, model.ForgetRequest{ID: "n"})
+				must(err)
+				back, err := k.Restore(ctx, func(string) (model.Store, error) { return s, nil }, e.ID)
+				if err != nil || len(back.Warnings) > 0 || len(back.Notes) > 0 || back.Relations != 1 {
+					t.Errorf("restored: %+v, %v", back, err)
+				}
+				if d := cmp.Diff(before, whole(t, b)); d != "" {
+					t.Errorf("(-before +after):\n%s", d)
+				}
+			})
+		}
+	}
+}
+
+type graph struct {
+	Nodes   []hypergraph.Node
+	Edges   []hypergraph.Edge
+	Vectors map[string][]float32
+	Models  map[string]string
+}
+
+// whole is everything that a store keeps of its nodes and edges.
+func whole(t *testing.T, b hypergraph.Backend) graph {
+	t.Helper()
+	out := graph{Vectors: map[string][]float32{}, Models: map[string]string{}}
+	for n, err := range b.AllNodes(t.Context(), hypergraph.NodeFilter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.RowVersion = 0
+		out.Nodes = append(out.Nodes, n)
+		if v, name, err := b.(hypergraph.Vectors).Embedding(context.Background(), n.ID); err == nil {
+			out.Vectors[n.ID], out.Models[n.ID] = v, name
+		}
+	}
+	page, err := b.ListEdges(t.Context(), hypergraph.Listing{Order: model.OrderID, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Edges = page.Edges
+	return out
+}
