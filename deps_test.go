@@ -34,6 +34,7 @@ var layers = []layer{
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"model"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
+	{"origin", []string{"internal", "model", "quarantine", "backends", "undo"}},
 	{"conflict/names", nil},
 	{"conflict/merge", nil},
 	{"conflict", []string{"internal", "model", "quarantine", "backends", "undo", "conflict"}},
@@ -52,9 +53,10 @@ var layers = []layer{
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "gdpr"}},
-	{"ui/shots", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "ui"}},
-	{"examples", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "ui"}},
+	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
+	{"ui/door", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
+	{"ui/shots", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
+	{"examples", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
 	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 

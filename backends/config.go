@@ -30,6 +30,7 @@ type Config struct {
 	GDPR     GDPRConfig     `toml:"gdpr"`
 	Conflict ConflictConfig `toml:"conflict"`
 	UI       UIConfig       `toml:"ui"`
+	Door     DoorConfig     `toml:"door"`
 	Stores   []StoreConfig  `toml:"store"`
 
 	// File is where it was read from, empty for none.
@@ -70,6 +71,15 @@ type GDPRConfig struct {
 type ConflictConfig struct {
 	// Hosts are machines and people that sync here: a copy may be called `stem-HOST`.
 	Hosts []string `toml:"hosts"`
+}
+
+// DoorConfig says whose word counts at the agents' door.
+type DoorConfig struct {
+	// Untrusted is "label", which keeps and marks untrusted writes, or "review", which
+	// holds them back; empty is label.
+	Untrusted string `toml:"untrusted"`
+	// Trust grants channels to the names of tokens.
+	Trust map[string][]string `toml:"trust"`
 }
 
 // UIConfig shapes the console.
@@ -256,6 +266,14 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
 		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
+	}
+	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
+		return fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
+	}
+	for name, channels := range cfg.Door.Trust {
+		if i := slices.IndexFunc(channels, func(c string) bool { return !slices.Contains([]string{"user", "tool", "web", "agent"}, c) }); i >= 0 {
+			return fail(at.find(toml.Key{"door", "trust", name}), "door.trust: a channel is user, tool, web or agent, not %q", channels[i])
+		}
 	}
 	if cfg.GDPR.MaxShare < 0 || cfg.GDPR.MaxShare > 1 {
 		return fail(at.find(toml.Key{"gdpr", "max_share"}), "gdpr.max_share is a part of a store, from 0 to 1")

@@ -155,6 +155,10 @@ type Policy struct {
 	ReadOnly string
 	// Gate holds and suppresses; nil passes everything.
 	Gate model.Middleware
+	// Origin stands inside the gate and notes who wrote; nil notes nothing.
+	Origin model.Middleware
+	// Extend adds to a store below all layers; nil leaves it as it is.
+	Extend func(model.Store) model.Store
 	// Timeout per operation, before a store's own; 0 leaves it to the store, then to
 	// DefaultTimeout.
 	Timeout time.Duration
@@ -227,6 +231,9 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	if s.Location != "" {
 		m.Location = s.Location
 	}
+	if p.Extend != nil {
+		s = p.Extend(s)
+	}
 	m.Store = s.Wrap(p.layers(cmp.Or(p.Timeout, time.Duration(c.Timeout), s.Timeout, DefaultTimeout))...)
 	return m
 }
@@ -275,6 +282,9 @@ func (p Policy) layers(timeout time.Duration) []model.Middleware {
 	out = append(out, ReadOnly)
 	if p.Gate != nil {
 		out = append(out, p.Gate)
+	}
+	if p.Origin != nil {
+		out = append(out, p.Origin)
 	}
 	return append(out, Deadline(timeout))
 }

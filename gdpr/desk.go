@@ -46,13 +46,21 @@ type Operator struct {
 	Key string // SSH key fingerprint, empty when unauthenticated
 }
 
+// Trace is a file, or a directory of files, of memdesk's own that can name people.
+type Trace interface {
+	// Erase removes the entries that match and reports how many.
+	Erase(match func(entry []byte) bool) (int, error)
+}
+
 // Desk keeps requests and works on them. It is safe for concurrent use, also by
 // several processes; one request is worked on by one of them at a time.
 type Desk struct {
-	State    string // the state directory; the desk lives in its gdpr directory
-	Clock    clock.Clock
-	Log      *audit.Log   // never nil for what changes anything
-	Undo     *undo.Keeper // what it keeps of the person is erased too
+	State string // the state directory; the desk lives in its gdpr directory
+	Clock clock.Clock
+	Log   *audit.Log   // never nil for what changes anything
+	Undo  *undo.Keeper // what it keeps of the person is erased too
+	// Traces are further notes of memdesk's own, erased too.
+	Traces   []Trace
 	Operator Operator
 	Policy   Policy
 	// Ensure makes the state directory.

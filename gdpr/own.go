@@ -2,6 +2,7 @@ package gdpr
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -40,6 +41,11 @@ func (x *run) ownTraces(ctx context.Context) error {
 			x.problem(ownStore, "undo: %s", model.KindOf(err))
 		}
 	}
+	for _, t := range x.d.Traces {
+		if _, err := t.Erase(x.traced()); err != nil {
+			x.problem(ownStore, "origins: %s", model.KindOf(err))
+		}
+	}
 	if err := x.others(ctx); err != nil {
 		return err
 	}
@@ -59,6 +65,27 @@ func (x *run) ownTraces(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// traced tells an entry of memdesk's notes that names the person, or an item that was
+// the person's. Entries are JSON: they are read as written and without its escapes.
+func (x *run) traced() func([]byte) bool {
+	planned := x.planned()
+	return func(entry []byte) bool {
+		if x.m.NamesBytes(entry) {
+			return true
+		}
+		var of struct{ Store, ID, Name, Detail, Client, Session string }
+		if json.Unmarshal(entry, &of) != nil {
+			return x.m.Names(string(entry))
+		}
+		for _, s := range []string{of.ID, of.Name, of.Detail, of.Client, of.Session} {
+			if x.m.Names(s) {
+				return true
+			}
+		}
+		return planned[model.Ref{Store: of.Store, ID: of.ID}]
+	}
 }
 
 // planned are the items that were to be forgotten: what was displaced of one before

@@ -2,6 +2,7 @@ package suppress
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"unicode/utf8"
 
@@ -103,9 +104,22 @@ func judged(ctx context.Context, ix *Index, c *model.Call, id string, next func(
 	return model.Errorf(model.Locked, "retain", "others keep writing to it, and nobody could say what the text would be: try again; nothing was written")
 }
 
-func refuse(m Match) error {
-	return model.Refuse("retain", reason(m)+"; nothing was written")
+// Error is the refusal of a text that names a suppressed person.
+type Error struct{ Reason string }
+
+// Error gives the reason.
+func (e *Error) Error() string { return e.Unwrap().Error() }
+
+// Unwrap is the refusal that it is to those who do not ask for whom.
+func (e *Error) Unwrap() error { return model.Refuse("retain", e.Reason+"; nothing was written") }
+
+// Refused reports whether err refuses a text because of a suppressed person.
+func Refused(err error) bool {
+	var e *Error
+	return errors.As(err, &e)
 }
+
+func refuse(m Match) error { return &Error{reason(m)} }
 
 func reason(m Match) string {
 	return "it names a person who was erased under request " + m.Person.Request

@@ -1,0 +1,210 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/quarantine"
+)
+
+// Rules say how a gate judges and what it notes.
+type Rules struct {
+	Ledger *Ledger
+	Shelf  *Shelf
+	Clock  clock.Clock
+	// Default is the writer of changes that name none: the operator of the session.
+	Default Writer
+	// ReviewAll holds back every untrusted write, not only those to tiers whose text is
+	// loaded as instructions.
+	ReviewAll bool
+	// Note takes what could not be noted in the ledger, in words; nil drops it.
+	Note func(problem string)
+}
+
+// HeldError is the refusal of a write that waits for an operator.
+type HeldError struct {
+	Entry, Category, Pattern string
+}
+
+// Error names the verdict.
+func (e *HeldError) Error() string { return e.Unwrap().Error() }
+
+// Unwrap is the refusal that it is to those who do not know of holding.
+func (e *HeldError) Unwrap() error {
+	return model.Refuse("retain", fmt.Sprintf("held for review: %s / %s", e.Category, e.Pattern))
+}
+
+// Gate notes the writer of every Retain and Forget, and holds back what an agent
+// writes that a scanner rejects or that needs trust. It stands inside the gate of
+// erasure, so that nothing about an erased person is kept.
+func Gate(r Rules) model.Middleware {
+	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		if c.Retain == nil && (c.Forget == nil || c.Forget.ID == "") {
+			return next(ctx)
+		}
+		w, named := From(ctx)
+		if !named {
+			w = r.Default
+		}
+		id, created := c.ID, false
+		if c.Retain != nil {
+			if id == "" && c.Store.Address != nil {
+				id, _ = c.Store.Address(*c.Retain) // a bad address is refused by the store itself
+			}
+			was, err := before(ctx, c.Store, id)
+			if err != nil {
+				return err
+			}
+			created = was == nil
+			if w.Agent {
+				if err := r.review(ctx, c, id, w, was); err != nil {
+					return err
+				}
+			}
+		}
+		err := next(ctx)
+		if err == nil {
+			r.note(c, id, created, w)
+		} else if c.Retain != nil && w.Agent && errors.Is(err, model.InvalidInput) {
+			err = r.rejected(ctx, c, id, w, err)
+		}
+		return err
+	}
+}
+
+// before reads the item that a write is about; nil when it is not there, or when the
+// store cannot show it.
+func before(ctx context.Context, s *model.Store, id string) (*model.Item, error) {
+	if id == "" || s.Browser == nil {
+		return nil, nil
+	}
+	it, err := s.Browser.Read(ctx, id)
+	switch {
+	case err == nil:
+		return &it, nil
+	case model.KindOf(err).Retryable():
+		return nil, err
+	}
+	return nil, nil // the store itself says what is wrong with the id
+}
+
+// review holds back what must not be written unseen.
+func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, was *model.Item) error {
+	old := ""
+	if was != nil {
+		old = was.Body
+	}
+	text := c.Retain.Content
+	if c.Retain.Mode == model.Append {
+		text = old + text
+	}
+	if v, hit := quarantine.Scan(text); hit && len(quarantine.Added(old, text)) > 0 {
+		return r.hold(c, w, v.Category, v.Pattern)
+	}
+	for _, f := range c.Retain.Meta {
+		if v, hit := quarantine.Scan(f.Value); hit && (was == nil || !has(was.Meta, f)) {
+			return r.hold(c, w, v.Category, v.Pattern)
+		}
+	}
+	if v, hit := quarantine.Scan(id); hit {
+		return r.hold(c, w, v.Category, v.Pattern)
+	}
+	tier := c.Retain.Tier
+	if was != nil {
+		tier = was.Tier
+	}
+	if tier == "" && id != "" {
+		tier = tierOf(c.Store, id)
+	}
+	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier)) {
+		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
+			return err
+		}
+		return r.hold(c, w, CategoryOrigin, PatternOrigin)
+	}
+	return nil
+}
+
+func has(fields []model.Field, f model.Field) bool {
+	for _, have := range fields {
+		if have.Name == f.Name && have.Value == f.Value {
+			return true
+		}
+	}
+	return false
+}
+
+// tierOf finds the tier of an item that is not there yet by the words of its id.
+func tierOf(s *model.Store, id string) string {
+	base := id
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i] == '/' {
+			base = id[i+1:]
+			break
+		}
+	}
+	for _, name := range []string{base, trimMD(base)} {
+		if t, ok := s.Tier(name); ok {
+			return t.Name
+		}
+	}
+	return base
+}
+
+func trimMD(s string) string {
+	if len(s) > 3 && s[len(s)-3:] == ".md" {
+		return s[:len(s)-3]
+	}
+	return s
+}
+
+// fits refuses what the tier's cap forbids (R13), before it waits for anybody.
+func fits(s *model.Store, tier, text string) error {
+	t, ok := s.Tier(tier)
+	if ok && t.Cap > 0 && t.CapUnit == model.CapBytes && int64(len(text)) > t.Cap {
+		return model.Errorf(model.InvalidInput, "retain", "%d bytes are over the cap of %d bytes of tier %s; nothing was written", len(text), t.Cap, t.Name)
+	}
+	if ok && !t.Writable {
+		return model.Errorf(model.PermissionDenied, "retain", "tier %s is written by its own writer only", t.Name)
+	}
+	return nil
+}
+
+// rejected holds a text that the store's own scanner refused.
+func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer, refusal error) error {
+	was, err := before(ctx, c.Store, id)
+	if err != nil || was == nil {
+		return refusal
+	}
+	if v, hit := quarantine.Scan(was.Body + c.Retain.Content); hit && c.Retain.Mode == model.Append {
+		return r.hold(c, w, v.Category, v.Pattern)
+	}
+	return refusal
+}
+
+func (r Rules) hold(c *model.Call, w Writer, category, pattern string) error {
+	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Category: category, Pattern: pattern, Writer: w, At: r.Clock.Now().UTC()})
+	if err != nil {
+		return model.Errorf(model.Unavailable, "retain", "the text needs a review and cannot be kept for it; nothing was written")
+	}
+	return &HeldError{h.ID, category, pattern}
+}
+
+func (r Rules) note(c *model.Call, id string, created bool, w Writer) {
+	row := Row{Store: c.Store.Name, ID: id, Revision: model.Absent, Created: created, Writer: w, At: r.Clock.Now().UTC()}
+	switch {
+	case c.Retained != nil:
+		row.ID, row.Revision = c.Retained.ID, c.Retained.Revision
+	case c.Forgot == nil || c.Forgot.Removed == 0:
+		return
+	}
+	if row.ID == "" {
+		return // a store that gives no handle: nobody could ask for it
+	}
+	if err := r.Ledger.Append(row); err != nil && r.Note != nil {
+		r.Note("the writer of " + row.Store + ":" + model.EncodeID(row.ID) + " could not be noted: " + err.Error())
+	}
+}

@@ -1,0 +1,274 @@
+package origin
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+	"memdesk/quarantine"
+)
+
+// Held is a write that waits for an operator: its text is poison, or its writer is
+// not trusted where it counts.
+type Held struct {
+	ID       string              `json:"id"` // door/…, the handle for Forget and release
+	Store    string              `json:"store"`
+	Request  model.RetainRequest `json:"request"`
+	Category string              `json:"category"`
+	Pattern  string              `json:"pattern"`
+	Writer   Writer              `json:"writer"`
+	At       time.Time           `json:"at"`
+}
+
+// HeldPrefix begins the ids of held writes: no store has such an item.
+const HeldPrefix = "door/"
+
+// HeldSource is what a held entry names as its source.
+const HeldSource = "door"
+
+// maxHeld is how many writes a shelf keeps; the oldest give way.
+const maxHeld = 1000
+
+// The verdict on a write whose writer is not trusted (AD12).
+const (
+	CategoryOrigin = "origin"
+	PatternOrigin  = "untrusted_origin"
+)
+
+// Shelf keeps held writes as files of the state directory, for its owner only. It is
+// safe for concurrent use.
+type Shelf struct {
+	dir   string
+	ready func() error
+}
+
+// OpenShelf keeps held writes in dir, which ready makes; reading makes nothing.
+func OpenShelf(dir string, ready func() error) *Shelf { return &Shelf{dir: dir, ready: ready} }
+
+// Put keeps a write and returns it with its id. The same write again is the same entry.
+func (s *Shelf) Put(h Held) (Held, error) {
+	key, err := json.Marshal([]any{h.Store, h.Request, h.Category})
+	if err != nil {
+		return h, err
+	}
+	sum := sha256.Sum256(key)
+	h.ID = HeldPrefix + hex.EncodeToString(sum[:16])
+	if err := s.ready(); err != nil {
+		return h, err
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return h, err
+	}
+	data, err := json.Marshal(h)
+	if err != nil {
+		return h, err
+	}
+	if err := atomicfile.Write(s.path(h.ID), data, 0o600); err != nil {
+		return h, err
+	}
+	return h, s.trim()
+}
+
+func (s *Shelf) path(id string) string {
+	return filepath.Join(s.dir, strings.TrimPrefix(id, HeldPrefix)+".json")
+}
+
+// trim removes the oldest entries beyond the most that are kept.
+func (s *Shelf) trim() error {
+	files, err := os.ReadDir(s.dir)
+	if err != nil || len(files) <= maxHeld {
+		return err
+	}
+	all, _, err := s.List("")
+	if err != nil {
+		return err
+	}
+	for _, h := range all[:max(0, len(all)-maxHeld)] {
+		if err := s.Drop(h.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// List gives the entries of one store, or of all for "", oldest first, and the names
+// of files that cannot be read.
+func (s *Shelf) List(store string) (out []Held, damaged []string, err error) {
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
+			continue
+		}
+		h, err := s.Get(HeldPrefix + id)
+		switch {
+		case errors.Is(err, model.NotFound):
+		case err != nil:
+			damaged = append(damaged, f.Name())
+		case store == "" || h.Store == store:
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b Held) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	return out, damaged, nil
+}
+
+// Get reads one entry, or is NotFound.
+func (s *Shelf) Get(id string) (Held, error) {
+	name, ok := strings.CutPrefix(id, HeldPrefix)
+	if !ok || strings.Trim(name, "0123456789abcdef") != "" || name == "" {
+		return Held{}, model.Errorf(model.NotFound, "held", "no held write has this id")
+	}
+	data, err := os.ReadFile(s.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Held{}, model.Errorf(model.NotFound, "held", "no held write has this id")
+	}
+	if err != nil {
+		return Held{}, model.Errorf(model.Unavailable, "held", "a held write cannot be read")
+	}
+	var h Held
+	if err := json.Unmarshal(data, &h); err != nil || h.ID != id {
+		return Held{}, model.Errorf(model.Internal, "held", "a held write is damaged")
+	}
+	return h, nil
+}
+
+// Drop removes an entry; an absent one is no error.
+func (s *Shelf) Drop(id string) error {
+	if err := os.Remove(s.path(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Erase removes the entries whose file matches and reports how many.
+func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
+	files, err := os.ReadDir(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	gone := 0
+	for _, f := range files {
+		path := filepath.Join(s.dir, f.Name())
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return gone, err
+		}
+		var h Held
+		plain := data
+		if json.Unmarshal(data, &h) == nil { // as written, without JSON's escapes
+			plain = []byte(h.Request.Content + "\n" + h.Request.ID + "\n" + h.Request.Key + "\n" + h.Request.DataSubjectID)
+		}
+		if !match(data) && !match(plain) {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return gone, err
+		}
+		gone++
+	}
+	return gone, nil
+}
+
+// Attach shows a store's held writes in its quarantine and lets Forget remove them.
+// It goes below the policy, so that the removal is checked and recorded.
+func (s *Shelf) Attach(store model.Store) model.Store {
+	store.Quarantine = heldQuarantine{s, store.Name, store.Quarantine}
+	store.Provider = heldProvider{store.Provider, s, store.Name}
+	return store
+}
+
+type heldQuarantine struct {
+	shelf *Shelf
+	store string
+	next  model.Quarantine // nil: the store has none of its own
+}
+
+func (q heldQuarantine) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
+	var out []model.Quarantined
+	if q.next != nil {
+		var err error
+		if out, err = q.next.Quarantined(ctx); err != nil {
+			return nil, err
+		}
+	}
+	held, damaged, err := q.shelf.List(q.store)
+	if err != nil {
+		return nil, model.Errorf(model.Unavailable, "quarantined", "the held writes cannot be read")
+	}
+	for _, h := range held {
+		e := h.entry()
+		e.Body = ""
+		out = append(out, e)
+	}
+	for _, name := range damaged {
+		out = append(out, model.Quarantined{ID: HeldPrefix + strings.TrimSuffix(name, ".json"), Source: HeldSource, Problem: "the held write cannot be read"})
+	}
+	return out, nil
+}
+
+func (q heldQuarantine) ReadQuarantined(ctx context.Context, id string) (model.Quarantined, error) {
+	if strings.HasPrefix(id, HeldPrefix) {
+		h, err := q.shelf.Get(id)
+		if err != nil || h.Store != q.store {
+			return model.Quarantined{}, cmp.Or(err, model.Errorf(model.NotFound, "read-quarantined", "no held write has this id"))
+		}
+		return h.entry(), nil
+	}
+	if q.next == nil {
+		return model.Quarantined{}, model.Errorf(model.NotFound, "read-quarantined", "%q is no entry", id)
+	}
+	return q.next.ReadQuarantined(ctx, id)
+}
+
+func (h Held) entry() model.Quarantined {
+	return model.Quarantined{ID: h.ID, Source: HeldSource, SourceID: h.Request.ID, Category: h.Category, Pattern: h.Pattern,
+		SHA256: quarantine.Sum(h.Request.Content), At: h.At, Bytes: int64(len(h.Request.Content)), Body: h.Request.Content}
+}
+
+type heldProvider struct {
+	model.Provider
+	shelf *Shelf
+	store string
+}
+
+// Forget removes a held write, or passes on.
+func (p heldProvider) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	if !strings.HasPrefix(req.ID, HeldPrefix) {
+		return p.Provider.Forget(ctx, req)
+	}
+	h, err := p.shelf.Get(req.ID)
+	switch {
+	case errors.Is(err, model.NotFound) || err == nil && h.Store != p.store:
+		return model.ForgetResult{}, nil
+	case err != nil:
+		return model.ForgetResult{}, err
+	}
+	if err := p.shelf.Drop(req.ID); err != nil {
+		return model.ForgetResult{}, model.Errorf(model.Unavailable, "forget", "the held write cannot be removed")
+	}
+	return model.ForgetResult{Removed: 1}, nil
+}

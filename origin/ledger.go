@@ -1,0 +1,207 @@
+package origin
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/model"
+)
+
+// Ledger is a file of rows, oldest first, one JSON object a line, in the state
+// directory. It is safe for concurrent use, also by several processes: a row is
+// one write at the end of the file, and an erasure replaces the file under a lock.
+//
+// A row that a crash loses makes its writer unknown, and unknown is untrusted; so
+// rows are not flushed one by one.
+type Ledger struct {
+	path  string
+	ready func() error
+
+	mu     sync.Mutex
+	latest map[string]Row // by store and id
+	read   int64          // bytes of the file that latest holds
+	file   os.FileInfo    // the file that they are of
+}
+
+// OpenLedger keeps rows in dir, which ready makes; reading makes nothing.
+func OpenLedger(dir string, ready func() error) *Ledger {
+	return &Ledger{path: filepath.Join(dir, "ledger.jsonl"), ready: ready}
+}
+
+// Append adds one row.
+func (l *Ledger) Append(r Row) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return l.add(append(line, '\n'))
+}
+
+func (l *Ledger) add(line []byte) error {
+	if err := l.ready(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(l.path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockFile(l.path+".lock", false)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if torn(f) {
+		line = append([]byte{'\n'}, line...)
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// torn reports whether the file ends inside a line that a crash has cut.
+func torn(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return false
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, info.Size()-1)
+	return err == nil && last[0] != '\n'
+}
+
+// All yields every row, oldest first. A line that cannot be read is left out.
+func (l *Ledger) All(yield func(Row) bool) error {
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = rows(f, yield)
+	return err
+}
+
+// rows reads whole lines and reports how many bytes they are.
+func rows(in io.Reader, yield func(Row) bool) (int64, error) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	read := int64(0)
+	for {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return read, nil // what follows the last newline is not written yet
+		}
+		if err != nil {
+			return read, err
+		}
+		read += int64(len(line))
+		var row Row
+		if json.Unmarshal(line, &row) == nil && row.ID != "" && !yield(row) {
+			return read, nil
+		}
+	}
+}
+
+// Of gives the rows of one item, newest first.
+func (l *Ledger) Of(store, id string) ([]Row, error) {
+	var out []Row
+	err := l.All(func(r Row) bool {
+		if r.Store == store && r.ID == id {
+			out = append([]Row{r}, out...)
+		}
+		return true
+	})
+	return out, err
+}
+
+// Latest is the newest row of an item. It reads only what was added since the last
+// call.
+func (l *Ledger) Latest(store, id string) (Row, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.catchUp(); err != nil {
+		return Row{}, false, err
+	}
+	r, ok := l.latest[store+"\x00"+id]
+	return r, ok, nil
+}
+
+// catchUp reads what was added. The caller holds mu.
+func (l *Ledger) catchUp() error {
+	f, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		l.latest, l.read, l.file = nil, 0, nil
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if l.file == nil || !os.SameFile(l.file, info) || info.Size() < l.read {
+		l.latest, l.read = map[string]Row{}, 0
+	}
+	l.file = info
+	if _, err := f.Seek(l.read, io.SeekStart); err != nil {
+		return err
+	}
+	n, err := rows(f, func(r Row) bool {
+		l.latest[r.Store+"\x00"+r.ID] = r
+		return true
+	})
+	l.read += n
+	return err
+}
+
+// Current is the row that wrote the text which stands at revision; false when
+// somebody else has written since, or nobody noted it.
+func (l *Ledger) Current(store, id string, revision model.Revision) (Row, bool) {
+	r, ok, err := l.Latest(store, id)
+	return r, err == nil && ok && r.Revision == revision && revision != ""
+}
+
+// Erase removes the rows that match and reports how many.
+func (l *Ledger) Erase(match func(line []byte) bool) (int, error) { return eraseLines(l.path, match) }
+
+// eraseLines replaces a file by its lines that do not match.
+func eraseLines(path string, match func([]byte) bool) (int, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	unlock, err := lockFile(path+".lock", true)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	var kept bytes.Buffer
+	gone := 0
+	for line := range bytes.Lines(data) {
+		if match(line) || !json.Valid(line) { // nobody can say what a torn line named
+			gone++
+			continue
+		}
+		kept.Write(line)
+	}
+	if gone == 0 {
+		return 0, nil
+	}
+	return gone, atomicfile.Write(path, kept.Bytes(), 0o600)
+}

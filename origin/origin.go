@@ -1,0 +1,130 @@
+// Package origin knows who wrote what: it notes the writer of every change beside
+// the item's reference and revision, holds back what waits for an operator, and
+// takes back what one source wrote. The notes are files of the state directory
+// that an erasure reaches.
+package origin
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// The levels of trust (agents-door.md AD17).
+const (
+	Trusted   = "trusted"
+	Untrusted = "untrusted"
+)
+
+// The channels of a source; anything else is Unknown (AD16).
+const (
+	User    = "user"
+	Tool    = "tool"
+	Web     = "web"
+	Agent   = "agent"
+	Unknown = "unknown"
+)
+
+// maxDetail bounds what a client says about itself and its source, in bytes.
+const maxDetail = 200
+
+// Writer is who makes a change: what memdesk knows of the caller, and what the
+// caller claims. All but Actor, Face and Trust come from the caller and are hostile.
+type Writer struct {
+	Actor   string `json:"actor"` // name of the token or of the operator
+	Client  string `json:"client,omitempty"`
+	Version string `json:"client_version,omitempty"`
+	Session string `json:"session,omitempty"`
+	Face    string `json:"face"` // mcp, memory, provider, cli, console
+	Channel string `json:"channel"`
+	Detail  string `json:"detail,omitempty"`
+	Trust   string `json:"trust"`
+
+	// Agent is set for writers behind a door: what they write is scanned and may wait
+	// for an operator.
+	Agent bool `json:"-"`
+}
+
+// Source is the writer's claim as it was given.
+func (w Writer) Source() string {
+	if w.Detail == "" {
+		return w.Channel
+	}
+	return w.Channel + ":" + w.Detail
+}
+
+// WithSource sets channel and detail from a claim "CHANNEL[:DETAIL]".
+func (w Writer) WithSource(claim string) Writer {
+	channel, detail, _ := strings.Cut(claim, ":")
+	switch channel {
+	case User, Tool, Web, Agent, Unknown:
+		w.Channel, w.Detail = channel, Clip(detail)
+	default:
+		w.Channel, w.Detail = Unknown, Clip(claim)
+	}
+	return w
+}
+
+// Clip bounds a caller's words.
+func Clip(s string) string {
+	if len(s) <= maxDetail {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxDetail], "")
+}
+
+// Row is one write as the ledger keeps it.
+type Row struct {
+	Store    string         `json:"store"`
+	ID       string         `json:"id"`
+	Revision model.Revision `json:"revision"` // Absent after a forget
+	// Created: the item was not there before this write.
+	Created bool `json:"created,omitempty"`
+	Writer
+	At time.Time `json:"at"`
+}
+
+// Made reports whether a source made the write: one of its names is the source as a
+// whole, never a part of it (AD20).
+func (r Row) Made(source string) bool {
+	if source == "" {
+		return false
+	}
+	for _, name := range []string{r.Actor, r.Client, r.Client + "/" + r.Version, r.Session, "channel:" + r.Channel, r.Source()} {
+		if name == source {
+			return true
+		}
+	}
+	return false
+}
+
+// Words are the origin of a text for a reader: channel, trust, actor and time.
+func (r Row) Words() string {
+	return safetext.Sprintf("%s/%s by %s at %s", r.Channel, r.Trust, r.Actor, r.At.UTC().Format(time.RFC3339)).String()
+}
+
+type writerKey struct{}
+
+// With names the writer of the changes made under ctx.
+func With(ctx context.Context, w Writer) context.Context {
+	return context.WithValue(ctx, writerKey{}, w)
+}
+
+// From is the writer under ctx.
+func From(ctx context.Context) (Writer, bool) {
+	w, ok := ctx.Value(writerKey{}).(Writer)
+	return w, ok
+}
+
+// Instructs reports whether the text of a tier is loaded as instructions, so that
+// nothing untrusted may enter it unseen (AD12).
+func Instructs(tier string) bool {
+	switch strings.TrimSuffix(strings.ToLower(tier), ".md") {
+	case "agent", "agents", "crew", "persona", "pins", "memory", "user", "claude", "soul", "identity":
+		return true
+	}
+	return false
+}

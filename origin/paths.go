@@ -1,0 +1,100 @@
+package origin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Paths are the names that the memory face gave to items of stores which make ids
+// of their own (agents-door.md AD22): a file of the state directory beside the
+// ledger, erased like it.
+type Paths struct {
+	file *Ledger
+
+	// Make is held by who looks for a name and then makes it.
+	Make sync.Mutex
+
+	mu   sync.Mutex
+	size int64
+	is   os.FileInfo
+	ids  map[string]pathRow // by store and id
+	own  map[string]string  // id by store, tier and name
+}
+
+type pathRow struct {
+	Store string `json:"store"`
+	Tier  string `json:"tier"`
+	Name  string `json:"name"`
+	ID    string `json:"id"`
+}
+
+// OpenPaths keeps names in dir, which ready makes; reading makes nothing.
+func OpenPaths(dir string, ready func() error) *Paths {
+	return &Paths{file: &Ledger{path: filepath.Join(dir, "paths.jsonl"), ready: ready}}
+}
+
+// Set names an item; its earlier name is given up.
+func (p *Paths) Set(store, tier, id, name string) error {
+	line, err := json.Marshal(pathRow{store, tier, name, id})
+	if err != nil {
+		return err
+	}
+	return p.file.add(append(line, '\n'))
+}
+
+// Name is the name of an item in a tier; false when it was given none.
+func (p *Paths) Name(store, tier, id string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.load()
+	r, ok := p.ids[store+"\x00"+id]
+	return r.Name, ok && r.Tier == tier
+}
+
+// ID is the item that has a name in a tier; false when none was given it.
+func (p *Paths) ID(store, tier, name string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.load()
+	id, ok := p.own[store+"\x00"+tier+"\x00"+name]
+	return id, ok
+}
+
+// load reads the file when it has changed. The caller holds mu. A file that cannot be
+// read has no names: items are then called by their ids.
+func (p *Paths) load() {
+	info, err := os.Stat(p.file.path)
+	if err != nil {
+		p.ids, p.own, p.is = nil, nil, nil
+		return
+	}
+	if p.is != nil && os.SameFile(p.is, info) && p.size == info.Size() {
+		return
+	}
+	data, err := os.ReadFile(p.file.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	p.ids, p.own, p.is, p.size = map[string]pathRow{}, map[string]string{}, info, int64(len(data))
+	for line := range bytes.Lines(data) {
+		var r pathRow
+		if json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		if old, ok := p.ids[r.Store+"\x00"+r.ID]; ok {
+			delete(p.own, old.Store+"\x00"+old.Tier+"\x00"+old.Name)
+		}
+		p.ids[r.Store+"\x00"+r.ID] = r
+		p.own[r.Store+"\x00"+r.Tier+"\x00"+r.Name] = r.ID
+	}
+}
+
+// Erase removes the names that match and reports how many.
+func (p *Paths) Erase(match func(line []byte) bool) (int, error) {
+	return eraseLines(p.file.path, match)
+}

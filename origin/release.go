@@ -1,0 +1,40 @@
+package origin
+
+import (
+	"context"
+
+	"memdesk/model"
+	"memdesk/quarantine"
+	"memdesk/quarantine/review"
+	"memdesk/undo"
+)
+
+// Release makes a held write, with the text that an operator has edited, or as it was
+// given. The text must pass the scanner. From then on the write is trusted: an
+// operator let it in.
+func (s *Shelf) Release(ctx context.Context, keeper *undo.Keeper, store model.Store, id string, body *string) (review.Release, error) {
+	h, err := s.Get(id)
+	if err == nil && h.Store != store.Name {
+		err = model.Errorf(model.NotFound, "release", "no held write of this store has this id")
+	}
+	if err != nil {
+		return review.Release{}, err
+	}
+	req := h.Request
+	if body != nil {
+		req.Content = *body
+	}
+	if v, hit := quarantine.Scan(req.Content); hit {
+		return review.Release{}, model.Errorf(model.InvalidInput, "release", "%w: %s / %s", review.ErrStillBlocked, v.Category, v.Pattern)
+	}
+	w := h.Writer
+	w.Trust, w.Agent = Trusted, false
+	res, e, err := keeper.Retain(With(ctx, w), store, req)
+	if err != nil {
+		return review.Release{}, err
+	}
+	out := review.Release{Source: res.ID, Revision: res.Revision, Undo: e}
+	gone, err := store.Provider.Forget(ctx, model.ForgetRequest{ID: id})
+	out.Removed = gone.Removed
+	return out, err
+}

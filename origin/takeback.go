@@ -1,0 +1,161 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// The actions of a take-back (AD20).
+const (
+	ActForget  = "forget"  // the source made the item
+	ActRestore = "restore" // the source changed it: the text before comes back
+	ActSkip    = "skip"    // with a reason
+)
+
+// Taken is one item of a take-back.
+type Taken struct {
+	Store, ID string
+	Action    string
+	Reason    string // of a skip
+	At        time.Time
+	change    undo.Change
+}
+
+// Plan finds everything that a source wrote since a time and what would become of
+// it. It changes nothing. open gives a store by its name; want leaves out the stores
+// that are not asked for.
+func Plan(ctx context.Context, l *Ledger, keeper *undo.Keeper, open func(string) (model.Store, error), want func(string) bool, source string, since time.Time) ([]Taken, error) {
+	type item struct {
+		store, id string
+		rows      []Row // since the source's first write
+	}
+	byRef := map[string]*item{}
+	var order []*item
+	err := l.All(func(r Row) bool {
+		key := r.Store + "\x00" + r.ID
+		it := byRef[key]
+		if it == nil {
+			if !want(r.Store) || r.At.Before(since) || !r.Made(source) {
+				return true
+			}
+			it = &item{store: r.Store, id: r.ID}
+			byRef[key] = it
+			order = append(order, it)
+		}
+		it.rows = append(it.rows, r)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := keeper.List()
+	if err != nil {
+		return nil, err
+	}
+	var out []Taken
+	for _, it := range order {
+		t, err := judge(ctx, keeper, entries, open, it.store, it.id, it.rows, source)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// judge decides about one item whose rows begin with the source's first write.
+func judge(ctx context.Context, keeper *undo.Keeper, entries []undo.Entry, open func(string) (model.Store, error), store, id string, rows []Row, source string) (Taken, error) {
+	t := Taken{Store: store, ID: id, Action: ActSkip, At: rows[0].At}
+	last := rows[len(rows)-1]
+	s, err := open(store)
+	if err != nil {
+		t.Reason = "the store cannot be opened"
+		return t, nil
+	}
+	if s.Browser == nil {
+		t.Reason = "the store cannot show its items"
+		return t, nil
+	}
+	now, err := s.Browser.Read(ctx, id)
+	switch {
+	case errors.Is(err, model.NotFound) && last.Revision == model.Absent && last.Made(source) && !rows[0].Created:
+		return restore(keeper, entries, t, rows[0], model.Absent)
+	case errors.Is(err, model.NotFound):
+		t.Reason = "it is gone already"
+		return t, nil
+	case err != nil:
+		return t, err
+	}
+	for _, r := range rows {
+		if !r.Made(source) {
+			t.Reason = "somebody else changed it since"
+			return t, nil
+		}
+	}
+	switch {
+	case now.Revision != last.Revision:
+		t.Reason = "it was changed since, and nobody noted by whom"
+		return t, nil
+	case !rows[0].Created:
+		return restore(keeper, entries, t, rows[0], now.Revision)
+	}
+	t.Action = ActForget
+	t.change.Forget = &model.ForgetRequest{ID: id, IfMatch: now.Revision}
+	return t, nil
+}
+
+// restore looks for the text that stood before a write among what is kept for undo.
+func restore(keeper *undo.Keeper, entries []undo.Entry, t Taken, first Row, now model.Revision) (Taken, error) {
+	for _, e := range entries {
+		if e.Store != t.Store || e.Item != t.ID || e.After != first.Revision || !e.Existed {
+			continue
+		}
+		e, body, err := keeper.Read(e.ID)
+		if err != nil {
+			continue // expired meanwhile
+		}
+		if e.Obstacle != "" {
+			t.Reason = "the text before cannot be put back: " + e.Obstacle
+			return t, nil
+		}
+		t.Action = ActRestore
+		t.change.Retain = &model.RetainRequest{ID: t.ID, Content: body, Mode: model.Replace, IfMatch: now, Meta: writable(e.Meta)}
+		return t, nil
+	}
+	t.Reason = "the text before is not kept any more"
+	return t, nil
+}
+
+// Take does what the plan of one store says, all of it under one undo entry or
+// nothing. It gives the entry's id; empty when there was nothing to do.
+func Take(ctx context.Context, keeper *undo.Keeper, s model.Store, plan []Taken) (string, error) {
+	var changes []undo.Change
+	for _, t := range plan {
+		if t.Store == s.Name && t.Action != ActSkip {
+			changes = append(changes, t.change)
+		}
+	}
+	if len(changes) == 0 {
+		return "", nil
+	}
+	_, e, err := keeper.Together(ctx, s, changes)
+	return e.ID, err
+}
+
+// writable are the fields that are not the store's own.
+func writable(meta []model.Field) []model.Field {
+	if meta == nil {
+		return nil
+	}
+	out := []model.Field{}
+	for _, f := range meta {
+		if !f.ReadOnly {
+			out = append(out, f)
+		}
+	}
+	return out
+}
