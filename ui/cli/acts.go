@@ -8,7 +8,7 @@ import (
 	"memdesk/backends"
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/quarantine/review"
+	"memdesk/origin"
 	"memdesk/ui/tui"
 	"memdesk/undo"
 )
@@ -18,6 +18,7 @@ import (
 type consoleActs struct {
 	fleet *backends.Fleet
 	undo  *undo.Keeper
+	shelf *origin.Shelf
 }
 
 // Preview implements tui.Acts.
@@ -62,7 +63,7 @@ func (c *consoleActs) Release(ctx context.Context, store, id string, body *strin
 	if err != nil {
 		return tui.Done{}, err
 	}
-	res, err := review.Do(audit.WithReason(ctx, reason), c.undo, s, id, body, seen)
+	res, err := release(audit.WithReason(ctx, reason), c.shelf, c.undo, s, id, body, seen)
 	return tui.Done{Store: store, Item: res.Source, Removed: res.Removed, Undo: res.Undo.ID, Obstacle: res.Undo.Obstacle}, err
 }
 

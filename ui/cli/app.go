@@ -162,6 +162,7 @@ func (a *app) root() *cobra.Command {
 		a.jobsCommand(), a.workCommand(), a.copyCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
 		a.conflictsCommand(), a.gdprCommand(),
 	)
+	root.AddCommand(a.originCommand(), a.takebackCommand(), a.turnCommand(), a.mcpCommand())
 	root.AddCommand(a.graphCommand(), a.migrateCommand(), a.reindexCommand())
 	usageArgs(root)
 	return root

@@ -41,7 +41,7 @@ type auditFlags struct {
 	audit.Filter
 	result, phase, since, until, cursor string
 	limit                               int
-	all                                 bool
+	all, recalls                        bool
 }
 
 func (a *app) auditListCommand() *cobra.Command {
@@ -52,6 +52,7 @@ func (a *app) auditListCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditList(cmd.Context(), f) },
 	}
 	fl := c.Flags()
+	fl.BoolVar(&f.recalls, "recalls", false, "what was given to which caller of a door, instead of records")
 	fl.StringVar(&f.Actor, "actor", "", "only this `ACTOR` or key fingerprint")
 	fl.StringVar(&f.Action, "action", "", "only this `ACTION`: retain, forget, …")
 	fl.StringVar(&f.result, "result", "", "only this `RESULT`: ok, partial, failed, pending, unknown, refused")
@@ -103,6 +104,9 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 	}
 	if q.Until, err = parseTime(f.until); err != nil {
 		return err
+	}
+	if f.recalls {
+		return a.listRecalls(f.Actor, q.Since, q.Until)
 	}
 	tab := a.table("SEQ", "TIME", "ACTOR", "ACTION", "PHASE", "RESULT", "STORE", "NAME", "REASON")
 	cursor, damaged := f.cursor, false

@@ -42,7 +42,7 @@ func (a *app) console(ctx context.Context) error {
 	if s.log != nil {
 		o.Audit = &auditSource{log: s.log, clock: a.Clock}
 		o.Notices = openIntents(ctx, s)
-		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo}
+		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo, shelf: s.shelf}
 		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)

@@ -71,13 +71,21 @@ func (a *app) desk() (*gdpr.Desk, error) {
 
 func (s *session) desk(a *app) *gdpr.Desk {
 	return &gdpr.Desk{
-		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo,
+		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo, Traces: s.noted(),
 		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
 		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
 			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid),
 			BackupsKept: time.Duration(s.cfg.GDPR.BackupsKept), BackupsOf: backupsOf(s.cfg.GDPR.BackupsOf)},
 		Ensure: func() error { return statedir.Ensure(s.state) },
 	}
+}
+
+// noted are memdesk's own notes of writers, which an erasure reaches.
+func (s *session) noted() []gdpr.Trace {
+	if s.ledger == nil {
+		return nil
+	}
+	return []gdpr.Trace{s.ledger, s.shelf, s.trace, s.paths}
 }
 
 // deskToChange refuses where nothing may be changed.
@@ -91,17 +99,14 @@ func (a *app) deskToChange(op string) (*gdpr.Desk, error) {
 
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
-	yes, keyFile, from := false, "", ""
+	yes, keyFile := false, ""
 	c := &cobra.Command{
-		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
+		Use: "request --subject ID [--alias A]... --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
 			"number by which the stores may know the person, exactly as written. Each is confirmed by you. The deadline is one calendar month.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.deskToChange("gdpr-request")
 			if err != nil {
-				return err
-			}
-			if err := a.identifiers(cmd.Context(), from, &in); err != nil {
 				return err
 			}
 			for _, alias := range in.Aliases {
@@ -136,7 +141,6 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
 	f.StringArrayVar(&in.Aliases, "alias", nil, "another `NAME`, address or number of the person (repeatable)")
-	f.StringVar(&from, "identifiers", "", "a `FILE` with one identifier a line, - for standard input, so that none is in the list of processes: the id first where --subject is not given, then aliases")
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
@@ -247,9 +251,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 					return err
 				}
 			}
-			told, end := a.progress()
-			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, func(at gdpr.Searching) { told(at.Store + ": " + at.String()) })
-			end()
+			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, nil)
 			if err != nil {
 				return err
 			}

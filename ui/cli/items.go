@@ -4,18 +4,20 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
+	"memdesk/origin"
 )
 
 type itemsFlags struct {
 	tier, query, order, cursor string
 	limit                      int
-	all                        bool
+	all, origin                bool
 }
 
 func (a *app) itemsCommand() *cobra.Command {
@@ -58,6 +60,7 @@ func (a *app) itemsCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 0, "at most `N` per store (default 100)")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every page, archived and bookkeeping items included")
+	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as it went through memdesk")
 	return c
 }
 
@@ -70,7 +73,11 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 	if left == 0 && !unlimited {
 		left = model.DefaultPage
 	}
-	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
+	head := []string{"REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"}
+	if f.origin {
+		head = slices.Insert(head, 5, "ORIGIN")
+	}
+	tab := a.table(head...)
 	for {
 		req.Limit = model.MaxPage
 		if !unlimited {
@@ -81,7 +88,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 			return err
 		}
 		for _, h := range page.Items {
-			if err := a.printHeader(s.Name, h, tab); err != nil {
+			if err := a.printHeader(s.Name, h, tab, f.origin); err != nil {
 				return err
 			}
 		}
@@ -105,9 +112,42 @@ func (a *app) incomplete(store string, page model.Page) error {
 	return nil
 }
 
-func (a *app) printHeader(store string, h model.Header, tab *table) error {
+// originOf is the newest write of a listed item; nil when nobody noted one, or when the
+// list itself says that another came after it.
+func (a *app) originOf(store string, h model.Header) any {
+	if r, ok := a.listedOrigin(store, h); ok {
+		return originRow(r)
+	}
+	return nil
+}
+
+func (a *app) listedOrigin(store string, h model.Header) (origin.Row, bool) {
+	if a.session.ledger == nil {
+		return origin.Row{}, false
+	}
+	r, ok, err := a.session.ledger.Latest(store, h.ID)
+	return r, err == nil && ok && (h.Revision == "" || h.Revision == r.Revision)
+}
+
+func (a *app) originWords(store string, h model.Header) string {
+	r, ok := a.listedOrigin(store, h)
+	if !ok {
+		return origin.Unknown
+	}
+	return r.Actor + " " + r.Source() + " " + r.Trust
+}
+
+func (a *app) printHeader(store string, h model.Header, tab *table, origins bool) error {
 	if a.flags.json {
-		return a.emit("item", headerRow(store, h))
+		r := headerRow(store, h)
+		if origins {
+			r["origin"] = a.originOf(store, h)
+		}
+		return a.emit("item", r)
+	}
+	if origins {
+		tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Tier, h.Bytes, when(h.Modified), joinFlags(h), a.originWords(store, h), h.Title)
+		return nil
 	}
 	tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Tier, h.Bytes, when(h.Modified), joinFlags(h), h.Title)
 	return nil

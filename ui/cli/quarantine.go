@@ -82,7 +82,7 @@ func (a *app) releaseCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "release "+ref.String()+"? Agents get its source again."); err != nil {
 				return err
 			}
-			res, err := review.Do(audit.WithReason(cmd.Context(), reason), s.undo, store, ref.ID, body, model.Revision(match))
+			res, err := release(audit.WithReason(cmd.Context(), reason), s.shelf, s.undo, store, ref.ID, body, model.Revision(match))
 			if err != nil {
 				return err
 			}

@@ -12,10 +12,19 @@ import (
 
 func (a *app) recallCommand() *cobra.Command {
 	var req model.RecallRequest
+	hook, limit, format := false, hookBytes, hookText
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
-		Args: cobra.MinimumNArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if hook {
+				return nil
+			}
+			return cobra.MinimumNArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if hook {
+				return a.recallHook(cmd.Context(), strings.Join(args, " "), limit, format)
+			}
 			req.Query = strings.Join(args, " ")
 			if strings.TrimSpace(req.Query) == "" {
 				return usage("a query must not be blank")
@@ -39,6 +48,9 @@ func (a *app) recallCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
+	f.BoolVar(&hook, "hook", false, "one fenced block for an agent's session hook; without QUERY the newest items")
+	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
+	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")

@@ -20,7 +20,7 @@ import (
 func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand())
+	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand())
 	return c
 }
 

@@ -60,31 +60,16 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if err != nil {
 		return err
 	}
-	var certificate *tls.Config
-	if f.cert != "" || f.key != "" {
-		pair, err := a.certificate(f.cert, f.key)
-		if err != nil {
-			return usage("the certificate cannot be used: %v", err)
-		}
-		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	}
-	l, err := net.Listen("tcp", listenAddress(f.listen))
+	l, scheme, err := a.listener(f)
 	if err != nil {
-		return usage("cannot listen: %v", err)
+		return err
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
-	if host, _, err := net.SplitHostPort(l.Addr().String()); certificate == nil && (err != nil || !net.ParseIP(host).IsLoopback()) {
-		return usage("%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
-	}
 	served, closeAll, err := a.served(ctx, members[0].Name, callers)
 	if err != nil {
 		return err
 	}
 	defer closeAll()
-	scheme := "http"
-	if certificate != nil {
-		scheme, l = "https", tls.NewListener(l, certificate)
-	}
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
 	return listenUntil(ctx, l, backends.Serve(callers, func(c backends.Caller) model.Store { return served[c.Name] }))
 }

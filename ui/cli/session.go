@@ -12,6 +12,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/ui/sshd"
 	"memdesk/undo"
 )
@@ -23,7 +24,12 @@ type session struct {
 	log   *audit.Log // nil when there is no place for one
 	undo  *undo.Keeper
 	fleet *backends.Fleet
-	who   audit.Actor
+	// What is known of writers; nil when there is no place for it.
+	ledger *origin.Ledger
+	shelf  *origin.Shelf
+	trace  *origin.Trace
+	paths  *origin.Paths
+	who    audit.Actor
 	// unknown is what discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
 	reader  bool // the operator may only look
@@ -58,6 +64,7 @@ func (a *app) base() (*session, error) {
 		a.session = s
 		return s, nil // reading needs no state
 	}
+	s.origins()
 	s.log, err = audit.Open(audit.Options{
 		Dir: filepath.Join(s.state, "audit"), Clock: a.Clock, Tool: "memdesk " + a.Version,
 		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes, Traces: s.traces,
@@ -140,6 +147,11 @@ func (a *app) open(ctx context.Context) (*session, error) {
 		desk := s.desk(a)
 		policy.Gate = desk.Gate()
 		s.undo.Heed(desk.Suppressed().Judge)
+		policy.Origin = origin.Gate(origin.Rules{Ledger: s.ledger, Shelf: s.shelf, Clock: a.Clock, Default: a.writer(s),
+			ReviewAll: s.cfg.Door.Untrusted == "review", Note: func(problem string) { a.sayf("%s", problem) }})
+		if a.caller == "" { // what is held is for operators only
+			policy.Extend = s.shelf.Attach
+		}
 	}
 	s.fleet = backends.Open(ctx, a.Kinds, configs, backends.Env{Clock: a.Clock, Getenv: a.Env}, policy)
 	return s, nil
@@ -258,4 +270,26 @@ func (s *session) close() error {
 		return nil
 	}
 	return s.fleet.Close()
+}
+
+// origins opens what is known of writers.
+func (s *session) origins() {
+	ready := func() error { return statedir.Ensure(s.state) }
+	dir := filepath.Join(s.state, "origin")
+	s.ledger, s.trace, s.paths = origin.OpenLedger(dir, ready), origin.OpenTrace(dir, ready), origin.OpenPaths(dir, ready)
+	s.shelf = origin.OpenShelf(filepath.Join(s.state, "held"), ready)
+}
+
+// writer is who writes when a change names nobody: the operator, or the agent of a
+// served store.
+func (a *app) writer(s *session) origin.Writer {
+	w := origin.Writer{Actor: s.who.ID, Client: "memdesk", Version: a.Version, Session: origin.Clip(a.TTY), Face: "cli",
+		Channel: origin.User, Trust: origin.Trusted}
+	switch {
+	case a.caller != "":
+		w = origin.Writer{Actor: s.who.ID, Session: origin.Clip(a.TTY), Face: "provider", Channel: origin.Unknown, Trust: origin.Untrusted}
+	case a.visitor != nil:
+		w.Face = "console"
+	}
+	return w
 }

@@ -87,7 +87,7 @@ func (a *app) workOf(ctx context.Context, s model.Store, args []string, limit in
 			}
 		}
 		for _, h := range page.Items {
-			if err := a.printHeader(s.Name, h, tab); err != nil {
+			if err := a.printHeader(s.Name, h, tab, false); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/internal/bearer"
+	"memdesk/model"
+	"memdesk/ui/door"
+)
+
+// mcpFlags are the flags of serve mcp.
+type mcpFlags struct {
+	providerFlags
+	origins, aliases          []string
+	scopes, tier, face, mount string
+}
+
+func (a *app) serveMCPCommand() *cobra.Command {
+	var f mcpFlags
+	c := &cobra.Command{
+		Use: "mcp", Short: "Serve the stores to agents as MCP tools, over stdio or HTTP", Args: cobra.NoArgs,
+		Long: "Serves every open store to agents that speak the Model Context Protocol: memory_recall, memory_retain,\n" +
+			"memory_get, memory_list, memory_forget and memory_health. Every write is scanned, recorded with its writer\n" +
+			"and can be undone. Without --listen it speaks over standard input and output.\n" +
+			"With --listen it is HTTP at /mcp; tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may\n" +
+			"read. An address that other machines can reach needs --tls-cert and --tls-key.",
+		Example: "  memdesk --open sqlite=notes.db serve mcp --tier session\n" +
+			"  memdesk serve mcp --listen 127.0.0.1:7812 --tokens tokens",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.listen, "listen", "", "`ADDRESS` for HTTP; without a host it is this machine only (default: stdio)")
+	fl.StringVar(&f.tokens, "tokens", "", "`FILE` of the tokens that are let in")
+	fl.StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
+	fl.StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
+	fl.StringArrayVar(&f.origins, "allow-origin", nil, "web `ORIGIN` that may call (repeatable)")
+	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may: memory:recall,memory:retain,memory:forget,memory:health (default all)")
+	fl.StringVar(&f.tier, "tier", "", "`TIER` of a retain that names none")
+	fl.StringVar(&f.face, "face", door.Tools, "tools, or memory for Anthropic's memory tool")
+	fl.StringVar(&f.mount, "mount", "", "with --face memory: `STORE/TIER` that is /memories itself")
+	fl.StringArrayVar(&f.aliases, "alias", nil, "also the tools of another server: "+strings.Join(door.Aliases(), ", ")+" (repeatable)")
+	return c
+}
+
+// check refuses flags that mean nothing.
+func (f mcpFlags) check() error {
+	switch {
+	case f.face != door.Tools && f.face != door.Memory:
+		return usage("--face is %s or %s", door.Tools, door.Memory)
+	case f.mount != "" && f.face != door.Memory:
+		return usage("--mount goes with --face memory")
+	case f.mount != "" && !strings.Contains(f.mount, "/"):
+		return usage("--mount is STORE/TIER")
+	case len(f.aliases) > 0 && f.face == door.Memory:
+		return usage("--alias goes with --face tools")
+	case f.listen == "" && (f.tokens != "" || f.cert != "" || f.key != "" || len(f.origins) > 0):
+		return usage("--tokens, --tls-cert, --tls-key and --allow-origin go with --listen")
+	case f.listen != "" && f.scopes != "":
+		return usage("--scopes goes with stdio; over HTTP the third field of a token's line says them")
+	}
+	for _, al := range f.aliases {
+		if !containsString(door.Aliases(), al) {
+			return usage("--alias is one of %s", strings.Join(door.Aliases(), ", "))
+		}
+	}
+	return nil
+}
+
+func containsString(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.mounted(s.fleet); err != nil {
+		return err
+	}
+	if f.listen == "" {
+		var scopes []string
+		if f.scopes != "" {
+			if scopes, err = bearer.ParseScopes(f.scopes); err != nil {
+				return usage("%v", err)
+			}
+		}
+		d := a.doorDesk(s, f, bearer.Caller{Name: s.who.ID, Scopes: scopes})
+		return d.Stdio(ctx, a.Stdin, a.Stdout)
+	}
+	return a.listenMCP(ctx, s, f)
+}
+
+// mounted refuses a mount that is not there.
+func (f mcpFlags) mounted(fleet *backends.Fleet) error {
+	if f.mount == "" {
+		return nil
+	}
+	store, tier, _ := strings.Cut(f.mount, "/")
+	st, err := fleet.Store(store)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	if _, ok := st.Tier(tier); !ok {
+		return usage("store %s has no tier %q", store, tier)
+	}
+	return nil
+}
+
+func (a *app) listenMCP(ctx context.Context, s *session, f mcpFlags) error {
+	callers, file, err := a.callers(s, f.tokens)
+	if err != nil {
+		return err
+	}
+	l, scheme, err := a.listener(f.providerFlags)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // Serve closes it; here for the ways out before
+	desks := map[string]*door.Desk{}
+	for _, c := range callers {
+		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, caller: c.Name}
+		own, err := v.stores(ctx)
+		if v.session != nil {
+			defer func() {
+				if err := v.session.close(); err != nil {
+					a.sayf("closing: %s", err.Error())
+				}
+			}()
+		}
+		if err != nil {
+			return err
+		}
+		desks[c.Name] = v.doorDesk(own, f, c)
+	}
+	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(len(callers)), "token"), file)
+	h := door.HTTP{Door: bearer.New(callers, bearer.Limits{}), Desks: desks, Origins: f.origins}
+	return listenUntil(ctx, l, h.Handler())
+}
+
+// listener listens for HTTP by the flags; other machines are served over TLS only.
+func (a *app) listener(f providerFlags) (net.Listener, string, error) {
+	var certificate *tls.Config
+	if f.cert != "" || f.key != "" {
+		pair, err := a.certificate(f.cert, f.key)
+		if err != nil {
+			return nil, "", usage("the certificate cannot be used: %v", err)
+		}
+		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	l, err := net.Listen("tcp", listenAddress(f.listen))
+	if err != nil {
+		return nil, "", usage("cannot listen: %v", err)
+	}
+	if certificate != nil {
+		return tls.NewListener(l, certificate), "https", nil
+	}
+	if host, _, err := net.SplitHostPort(l.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
+		_ = l.Close()
+		return nil, "", usage("%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
+	}
+	return l, "http", nil
+}
+
+// doorDesk is a caller's desk over the session's stores.
+func (a *app) doorDesk(s *session, f mcpFlags, c bearer.Caller) *door.Desk {
+	return &door.Desk{
+		Fleet: s.fleet, Undo: s.undo, Ledger: s.ledger, Trace: s.trace, Names: s.paths, Clock: a.Clock, Caller: c,
+		Trusted: s.cfg.Door.Trust[c.Name], Unwritable: func() string { return s.unwritable(a) },
+		Refused: func(ctx context.Context, verb, scope string) { a.refusedAtDoor(ctx, s, verb, scope) },
+		Tier:    f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases, Version: a.Version,
+	}
+}
+
+// refusedAtDoor records a call that a token's scopes do not allow.
+func (a *app) refusedAtDoor(ctx context.Context, s *session, verb, scope string) {
+	if s.log == nil {
+		return
+	}
+	err := s.log.Act(ctx, audit.Entry{Action: verb, Store: s.fleet.Members()[0].Name, Reason: "the token has not the scope " + scope},
+		func(context.Context) (map[string]int64, error) {
+			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
+		})
+	if err != nil && !model.IsRefusal(err) {
+		a.sayf("a refusal could not be recorded: %s", err.Error())
+	}
+}

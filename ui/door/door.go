@@ -1,0 +1,404 @@
+// Package door is where agents come in: it serves the Provider of any store as the
+// tools of the Model Context Protocol, over standard input or HTTP
+// (agents-door.md). It changes memory only through the stores' own layers, so that
+// scanning, suppression, origin, audit and erasure stand in front of every store.
+package door
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/time/rate"
+
+	"memdesk/backends"
+	"memdesk/internal/bearer"
+	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/undo"
+)
+
+// The limits of a caller (AD15).
+const (
+	MaxRequest   = 1 << 20
+	maxContent   = 64 << 10
+	maxGet       = 256 << 10
+	maxText      = 32 << 10
+	maxQuery     = 1024
+	maxReason    = 500
+	pageItems    = 50
+	writesMinute = 600
+	writesBurst  = 100
+	callsAtOnce  = 16
+)
+
+// Desk is what one caller works at: the stores as they are opened for this caller,
+// and what notes and undoes what the caller does.
+type Desk struct {
+	Fleet  *backends.Fleet
+	Undo   *undo.Keeper
+	Ledger *origin.Ledger
+	Trace  *origin.Trace
+	Clock  clock.Clock
+	// Caller has the name and the scopes.
+	Caller bearer.Caller
+	// Trusted are the channels whose word counts for this caller (AD17).
+	Trusted []string
+	// Unwritable says why nothing may be changed; empty when it may.
+	Unwritable func() string
+	// Refused records a call that the caller's scopes do not allow.
+	Refused func(ctx context.Context, verb, scope string)
+	// Tier is where a retain without a tier goes; empty: the caller must say.
+	Tier string
+	// Face is Tools or Memory; Mount makes one STORE/TIER the memory directory itself.
+	Face  string
+	Mount string
+	// Aliases are the other tool sets that are offered beside the tools.
+	Aliases []string
+	Version string
+	// Names are the paths of the memory face.
+	Names *origin.Paths
+
+	writes *rate.Limiter
+	slots  chan struct{}
+}
+
+// The faces.
+const (
+	Tools  = "tools"
+	Memory = "memory"
+)
+
+// call is one tool call on its way.
+type call struct {
+	*Desk
+	writer origin.Writer
+}
+
+// answer is what a tool gives: facts and the same as text.
+type answer struct {
+	facts any
+	text  string
+}
+
+// tool is a tool of one of the faces.
+type tool struct {
+	def    *mcp.Tool
+	scopes func(args json.RawMessage) []string
+	writes bool
+	run    func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
+	// plain: the answer is text only, and errors are their message (AD21).
+	plain bool
+}
+
+// tools are those that the desk's face has.
+func (d *Desk) tools() []tool {
+	if d.Face == Memory {
+		return []tool{memoryTool()}
+	}
+	out := mainTools()
+	for _, a := range d.Aliases {
+		out = append(out, aliases[a]...)
+	}
+	return out
+}
+
+// Aliases are the names of the alias sets.
+func Aliases() []string {
+	var out []string
+	for name := range aliases {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Server makes the desk's MCP server. It offers the tools that the caller's scopes
+// reach and no other capability (AD2).
+func (d *Desk) Server() *mcp.Server {
+	d.writes = rate.NewLimiter(rate.Limit(float64(writesMinute)/60), writesBurst)
+	d.slots = make(chan struct{}, callsAtOnce)
+	s := mcp.NewServer(&mcp.Implementation{Name: "memdesk", Version: d.Version}, &mcp.ServerOptions{
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}})
+	for _, t := range d.tools() {
+		if !d.mayUse(t) {
+			continue
+		}
+		s.AddTool(t.def, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return d.serve(ctx, t, req)
+		})
+	}
+	return s
+}
+
+// mayUse reports whether the caller's scopes reach any use of the tool.
+func (d *Desk) mayUse(t tool) bool {
+	return slices.ContainsFunc(t.scopes(nil), d.Caller.May)
+}
+
+// Missing is the first scope that a call needs and the caller has not; empty when
+// there is none. Unknown tools need none: they fail later.
+func (d *Desk) Missing(name string, args json.RawMessage) string {
+	for _, t := range d.tools() {
+		if t.def.Name != name {
+			continue
+		}
+		needed := t.scopes(args)
+		for _, s := range needed {
+			if !d.Caller.May(s) {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// serve runs one call under the caller's limits.
+func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	args := req.Params.Arguments
+	if len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if scope := d.Missing(t.def.Name, args); scope != "" {
+		d.Refused(ctx, verbOf(scope), scope)
+		return failure(t, model.Refuse(t.def.Name, "the scope "+scope+" is needed"), ""), nil
+	}
+	if t.writes && !d.writes.AllowN(d.Clock.Now(), 1) {
+		return failure(t, model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute), ""), nil
+	}
+	c := &call{Desk: d, writer: d.writer(req)}
+	out, err := t.run(origin.With(ctx, c.writer), c, args)
+	if err != nil {
+		return failure(t, err, revisionOf(err)), nil
+	}
+	return success(t, out)
+}
+
+// verbOf is the action of a scope, as the log names it.
+func verbOf(scope string) string { return strings.TrimPrefix(scope, "memory:") }
+
+// writer is who calls: the name of the token, and what the client says of itself.
+func (d *Desk) writer(req *mcp.CallToolRequest) origin.Writer {
+	w := origin.Writer{Actor: d.Caller.Name, Face: "mcp", Channel: origin.Unknown, Trust: origin.Untrusted, Agent: true}
+	if d.Face == Memory {
+		w.Face = Memory
+	}
+	if info := req.ClientInfo(); info != nil {
+		w.Client, w.Version = origin.Clip(info.Name), origin.Clip(info.Version)
+	}
+	if req.Session != nil {
+		w.Session = origin.Clip(req.Session.ID())
+	}
+	if w.Session == "" {
+		w.Session = process
+	}
+	return w
+}
+
+// claimed is the call's writer with the source that it claims.
+func (c *call) claimed(source string) origin.Writer {
+	if source == "" {
+		return c.writer
+	}
+	w := c.writer.WithSource(source)
+	if slices.Contains(c.Trusted, w.Channel) {
+		w.Trust = origin.Trusted
+	}
+	return w
+}
+
+func success(t tool, a answer) (*mcp.CallToolResult, error) {
+	out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: a.text}}}
+	if t.plain {
+		return out, nil
+	}
+	facts, err := safetext.MarshalJSON(a.facts)
+	if err != nil {
+		return nil, err
+	}
+	out.StructuredContent = json.RawMessage(facts)
+	return out, nil
+}
+
+// failed is the facts of an error (AD13).
+type failed struct {
+	Status string    `json:"status"`
+	Error  errorFact `json:"error"`
+}
+
+type errorFact struct {
+	Kind      string         `json:"kind"`
+	Message   string         `json:"message"`
+	Retryable bool           `json:"retryable"`
+	Revision  model.Revision `json:"revision,omitempty"`
+}
+
+func failure(t tool, err error, now model.Revision) *mcp.CallToolResult {
+	f := errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable(), Revision: now}
+	var e *model.Error
+	if errors.As(err, &e) {
+		f.Retryable = e.Retryable
+	}
+	if t.plain {
+		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: plainMessage(err)}}}
+	}
+	out := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: f.Kind + ": " + f.Message}}}
+	if facts, err := safetext.MarshalJSON(failed{"error", f}); err == nil {
+		out.StructuredContent = json.RawMessage(facts)
+	}
+	return out
+}
+
+func snake(k model.Kind) string { return strings.ReplaceAll(string(k), " ", "_") }
+
+// message is an error's cause on one line, escaped.
+func message(err error) string {
+	var e *model.Error
+	text := err.Error()
+	if errors.As(err, &e) && e.Err != nil {
+		text = e.Err.Error()
+	}
+	return safetext.LineMax(text, 1000).String()
+}
+
+// staleError is a conflict that carries the revision which stands now.
+type staleError struct {
+	error
+	now model.Revision
+}
+
+func (e staleError) Unwrap() error { return e.error }
+
+func revisionOf(err error) model.Revision {
+	var s staleError
+	if errors.As(err, &s) {
+		return s.now
+	}
+	return ""
+}
+
+// stale adds the revision that stands now to a conflict.
+func stale(ctx context.Context, s model.Store, id string, err error) error {
+	if err == nil || model.KindOf(err) != model.Conflict || s.Browser == nil || id == "" {
+		return err
+	}
+	it, rerr := s.Browser.Read(ctx, id)
+	if rerr != nil {
+		return err
+	}
+	return staleError{err, it.Revision}
+}
+
+// decode reads a tool's arguments. strict refuses those it does not know.
+func decode[T any](args json.RawMessage, strict bool) (T, error) {
+	var v T
+	d := json.NewDecoder(strings.NewReader(string(args)))
+	if strict {
+		d.DisallowUnknownFields()
+	}
+	if err := d.Decode(&v); err != nil {
+		return v, model.Errorf(model.InvalidInput, "call", "the arguments are not what the tool takes: %s", jsonProblem(err))
+	}
+	return v, nil
+}
+
+func jsonProblem(err error) string {
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &typ):
+		return typ.Field + " wants another type"
+	case strings.HasPrefix(err.Error(), "json: unknown field"):
+		return origin.Clip(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return "no JSON object"
+}
+
+// store finds the store that a call names, or the only one.
+func (d *Desk) store(name string) (model.Store, error) {
+	members := d.Fleet.Members()
+	if name == "" && len(members) == 1 {
+		return members[0].Store, members[0].Err
+	}
+	if name == "" {
+		return model.Store{}, model.Errorf(model.InvalidInput, "call", "there are several stores: give store, one of %s", strings.Join(d.storeNames(), ", "))
+	}
+	return d.Fleet.Store(name)
+}
+
+func (d *Desk) storeNames() []string {
+	var out []string
+	for _, m := range d.Fleet.Members() {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// at finds what a reference names.
+func (d *Desk) at(text string) (model.Store, model.Ref, error) {
+	if len(text) > 2*model.MaxID {
+		return model.Store{}, model.Ref{}, model.Errorf(model.InvalidInput, "call", "a reference of %d bytes is no reference", len(text))
+	}
+	ref, err := model.ParseRef(text)
+	if err != nil {
+		return model.Store{}, ref, err
+	}
+	if err := model.CheckID(ref.ID); err != nil {
+		return model.Store{}, ref, err
+	}
+	s, err := d.Fleet.Store(ref.Store)
+	return s, ref, err
+}
+
+// given notes what a call gave its caller. A note that fails costs the caller
+// nothing.
+func (c *call) given(verb string, refs ...model.Ref) {
+	if c.Trace == nil {
+		return
+	}
+	var rows []origin.Recall
+	for _, r := range refs {
+		rows = append(rows, origin.Recall{Store: r.Store, ID: r.ID, Verb: verb, Actor: c.writer.Actor, Client: c.writer.Client,
+			Session: c.writer.Session, At: c.Clock.Now().UTC()})
+	}
+	_ = c.Trace.Note(rows)
+}
+
+// originFact is an origin in an answer.
+type originFact struct {
+	Actor   string    `json:"actor"`
+	Client  string    `json:"client,omitempty"`
+	Channel string    `json:"channel"`
+	Detail  string    `json:"detail,omitempty"`
+	Trust   string    `json:"trust"`
+	At      time.Time `json:"at"`
+}
+
+// originOf is who wrote the text at a revision; nil when nobody knows.
+func (d *Desk) originOf(store, id string, revision model.Revision) *originFact {
+	r, ok := d.Ledger.Current(store, id, revision)
+	if !ok {
+		return nil
+	}
+	return &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+}
+
+// words is an origin on the line before a text.
+func (o *originFact) words() string {
+	if o == nil {
+		return "unknown/" + origin.Untrusted
+	}
+	return o.Channel + "/" + o.Trust + " by " + cmp.Or(o.Actor, "nobody known") + " at " + o.At.UTC().Format(time.RFC3339)
+}

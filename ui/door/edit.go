@@ -1,0 +1,328 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"memdesk/gdpr/suppress"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/undo"
+)
+
+// What the memory face says of a text that was not saved (AD24).
+const (
+	notSavedHeld   = "Not saved: held for review by the operator (quarantined). Do not retry."
+	notSavedErased = "Not saved: the person this is about was erased (suppressed). Do not retry."
+)
+
+// maxTogether is the most files that one command removes or renames.
+const maxTogether = 100
+
+// saved turns the outcome of a write into the face's words; done is what to say when
+// it was made.
+func saved(path, done string, err error) (string, error) {
+	var held *origin.HeldError
+	switch {
+	case err == nil:
+		return done, nil
+	case suppress.Refused(err):
+		return notSavedErased, nil
+	case errors.As(err, &held):
+		return notSavedHeld, nil
+	case model.KindOf(err) == model.Conflict:
+		return "", &faceError{"conflict: " + path + " changed meanwhile; view it again"}
+	case model.IsRefusal(err):
+		return "", readOnly(path)
+	}
+	return "", err
+}
+
+func readOnly(path string) error { return &faceError{"The path " + path + " is read-only."} }
+
+// writable refuses what the tier or the session forbids, and texts that do not fit.
+func (c *call) writable(at spot, text string) error {
+	switch {
+	case !at.tier.Writable || at.tier.Sealed || at.store.ReadOnly || c.Unwritable() != "":
+		return readOnly(at.path)
+	case text == "":
+		return &faceError{"The file " + at.path + " would be empty; use delete."}
+	case at.tier.Cap > 0 && at.tier.CapUnit == model.CapBytes && int64(len(text)) > at.tier.Cap:
+		return say("The file % would exceed % bytes.", at.path, strconv.FormatInt(at.tier.Cap, 10))
+	case len(text) > maxGet:
+		return say("The file % would exceed % bytes.", at.path, strconv.Itoa(maxGet))
+	case len(lines(text)) > maxLines:
+		return say("File % has too many lines (%). Maximum is 999,999 lines.", at.path, strconv.Itoa(len(lines(text))))
+	}
+	return nil
+}
+
+// existing finds the file of an edit.
+func (c *call) existing(ctx context.Context, path string) (spot, model.Item, error) {
+	at, err := c.spotOf(path)
+	if err != nil {
+		return at, model.Item{}, err
+	}
+	if at.name == "" {
+		return at, model.Item{}, &faceError{"The path " + path + " is not a file."}
+	}
+	it, ok, err := c.file(ctx, at)
+	if err != nil || ok {
+		return at, it, err
+	}
+	below, _, err := c.entries(ctx, at, at.name+"/", 1)
+	if err == nil && len(below) > 0 {
+		err = &faceError{"The path " + path + " is not a file."}
+	}
+	if err == nil {
+		err = absent(path)
+	}
+	return at, it, err
+}
+
+// taken reports whether a file or a directory has the name.
+func (c *call) taken(ctx context.Context, at spot) (bool, error) {
+	_, ok, err := c.file(ctx, at)
+	if err != nil || ok {
+		return ok, err
+	}
+	below, _, err := c.entries(ctx, at, at.name+"/", 1)
+	return len(below) > 0, err
+}
+
+func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
+	at, err := c.spotOf(a.Path)
+	switch {
+	case err != nil:
+		return "", err
+	case a.FileText == nil:
+		return "", model.Errorf(model.InvalidInput, "memory", "create needs file_text")
+	case at.depth < 2:
+		return "", absent(a.Path)
+	case at.name == "":
+		return "", &faceError{"File " + a.Path + " already exists"}
+	}
+	c.Names.Make.Lock()
+	defer c.Names.Make.Unlock()
+	switch there, err := c.taken(ctx, at); {
+	case err != nil:
+		return "", err
+	case there:
+		return "", &faceError{"File " + a.Path + " already exists"}
+	}
+	if err := c.writable(at, *a.FileText); err != nil {
+		return "", err
+	}
+	req := model.RetainRequest{Content: *a.FileText, Mode: model.Replace}
+	if at.assigns() {
+		req.Tier = at.tier.Name
+	} else {
+		req.IfMatch = model.Absent
+		if req.ID, err = model.DecodeID(at.name); err != nil {
+			return "", absent(a.Path)
+		}
+	}
+	res, _, err := c.Undo.Retain(ctx, at.store, req)
+	if err == nil && at.assigns() {
+		err = c.Names.Set(at.store.Name, at.tier.Name, res.ID, at.name)
+	}
+	if model.KindOf(err) == model.Conflict {
+		return "", &faceError{"File " + a.Path + " already exists"}
+	}
+	return saved(a.Path, "File created successfully at: "+a.Path, err)
+}
+
+// rewrite replaces a file's text by the revision that was read (AD23).
+func (c *call) rewrite(ctx context.Context, at spot, it model.Item, text, done string) (string, error) {
+	if err := c.writable(at, text); err != nil {
+		return "", err
+	}
+	if it.Has(model.FlagReadOnly) {
+		return "", readOnly(at.path)
+	}
+	_, _, err := c.Undo.Retain(ctx, at.store, model.RetainRequest{ID: it.ID, Content: text, Mode: model.Replace, IfMatch: it.Revision})
+	return saved(at.path, done, err)
+}
+
+func (c *call) strReplace(ctx context.Context, a memoryArgs) (string, error) {
+	at, it, err := c.existing(ctx, a.Path)
+	if err != nil {
+		return "", err
+	}
+	if a.OldStr == nil {
+		return "", model.Errorf(model.InvalidInput, "memory", "str_replace needs old_str")
+	}
+	all := lines(textOf(it))
+	var hits []string
+	line := 0
+	for i, l := range all {
+		if strings.Contains(l, *a.OldStr) {
+			hits, line = append(hits, strconv.Itoa(i+1)), i
+		}
+	}
+	switch len(hits) {
+	case 0:
+		return "", &faceError{"No replacement was performed, old_str `" + *a.OldStr + "` did not appear verbatim in " + a.Path + "."}
+	case 1:
+	default:
+		return "", &faceError{"No replacement was performed. Multiple occurrences of old_str `" + *a.OldStr + "` in lines: " + strings.Join(hits, ", ") + ". Please ensure it is unique"}
+	}
+	all[line] = strings.Replace(all[line], *a.OldStr, a.NewStr, 1)
+	text := strings.Join(all, "\n")
+	now := lines(text)
+	done := "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + numbered(now, max(1, line-1), min(len(now), line+3))
+	return c.rewrite(ctx, at, it, text, done)
+}
+
+func (c *call) insert(ctx context.Context, a memoryArgs) (string, error) {
+	at, it, err := c.existing(ctx, a.Path)
+	if err != nil {
+		return "", err
+	}
+	all := lines(textOf(it))
+	n := 0
+	if a.InsertLine != nil {
+		n = *a.InsertLine
+	}
+	if n < 0 || n > len(all) {
+		return "", say("Invalid `insert_line` parameter: %. It should be within the range of lines of the file: [0, %]", strconv.Itoa(n), strconv.Itoa(len(all)))
+	}
+	all = slices.Insert(all, n, strings.TrimSuffix(a.InsertText, "\n"))
+	return c.rewrite(ctx, at, it, strings.Join(all, "\n"), "The file "+a.Path+" has been edited.")
+}
+
+// below are the files of a path: the one that has the name, or those under it.
+func (c *call) below(ctx context.Context, at spot) (files []entry, directory bool, err error) {
+	it, ok, err := c.file(ctx, at)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok {
+		return []entry{{name: at.name, id: it.ID}}, false, nil
+	}
+	files, more, err := c.entries(ctx, at, at.name+"/", maxTogether+1)
+	switch {
+	case err != nil:
+		return nil, true, err
+	case len(files) == 0:
+		return nil, true, &faceError{"The path " + at.path + " does not exist"}
+	case more || len(files) > maxTogether:
+		return nil, true, say("The directory % holds more than % files; take its parts one by one.", at.path, strconv.Itoa(maxTogether))
+	}
+	return files, true, nil
+}
+
+func (c *call) remove(ctx context.Context, a memoryArgs) (string, error) {
+	at, err := c.spotOf(a.Path)
+	if err != nil {
+		var f *faceError
+		if errors.As(err, &f) && f.text == absent(a.Path).Error() {
+			err = &faceError{"The path " + a.Path + " does not exist"}
+		}
+		return "", err
+	}
+	if at.name == "" {
+		return "", &faceError{"Cannot delete the " + strings.TrimRight(a.Path, "/") + " directory itself"}
+	}
+	if at.store.ReadOnly || c.Unwritable() != "" {
+		return "", readOnly(a.Path)
+	}
+	files, _, err := c.below(ctx, at)
+	if err != nil {
+		return "", err
+	}
+	var changes []undo.Change
+	for _, f := range files {
+		changes = append(changes, undo.Change{Forget: &model.ForgetRequest{ID: f.id}})
+	}
+	if len(changes) == 1 {
+		_, _, err = c.Undo.Forget(ctx, at.store, *changes[0].Forget)
+	} else {
+		_, _, err = c.Undo.Together(ctx, at.store, changes)
+	}
+	return saved(a.Path, "Successfully deleted "+a.Path, err)
+}
+
+func (c *call) rename(ctx context.Context, a memoryArgs) (string, error) {
+	from, err := c.renamed(a.OldPath)
+	if err != nil {
+		return "", err
+	}
+	to, err := c.renamed(a.NewPath)
+	if err != nil {
+		return "", err
+	}
+	c.Names.Make.Lock()
+	defer c.Names.Make.Unlock()
+	files, directory, err := c.below(ctx, from)
+	if err != nil {
+		return "", err
+	}
+	switch there, err := c.taken(ctx, to); {
+	case err != nil:
+		return "", err
+	case there:
+		return "", &faceError{"The destination " + a.NewPath + " already exists"}
+	case to.store.Name != from.store.Name:
+		return "", &faceError{"Cannot rename from one store to another: create the file there, then delete it here"}
+	case !to.tier.Writable || to.store.ReadOnly || c.Unwritable() != "":
+		return "", readOnly(a.NewPath)
+	}
+	target := func(f entry) string {
+		if directory {
+			return to.name + strings.TrimPrefix(f.name, from.name)
+		}
+		return to.name
+	}
+	if from.assigns() && from.tier.Name == to.tier.Name {
+		for _, f := range files {
+			if err := c.Names.Set(from.store.Name, from.tier.Name, f.id, target(f)); err != nil {
+				return "", err
+			}
+		}
+		return "Successfully renamed " + a.OldPath + " to " + a.NewPath, nil
+	}
+	err = c.move(ctx, from, to, files, target)
+	return saved(a.NewPath, "Successfully renamed "+a.OldPath+" to "+a.NewPath, err)
+}
+
+// renamed is one side of a rename.
+func (c *call) renamed(path string) (spot, error) {
+	at, err := c.spotOf(path)
+	var f *faceError
+	switch {
+	case errors.As(err, &f) && f.text == absent(path).Error():
+		return at, &faceError{"The path " + path + " does not exist"}
+	case err != nil:
+		return at, err
+	case at.name == "":
+		return at, &faceError{"Cannot rename the " + strings.TrimRight(path, "/") + " directory itself"}
+	}
+	return at, nil
+}
+
+// move writes the files under their new ids and forgets the old ones, as one act.
+func (c *call) move(ctx context.Context, from, to spot, files []entry, target func(entry) string) error {
+	if from.assigns() || to.assigns() {
+		return &faceError{"Cannot rename from one tier of this store to another: create the file there, then delete it here"}
+	}
+	var changes []undo.Change
+	for _, f := range files {
+		it, err := c.read(ctx, from.store, f.id)
+		if err != nil {
+			return err
+		}
+		id, err := model.DecodeID(target(f))
+		if err != nil {
+			return absent(to.path)
+		}
+		changes = append(changes,
+			undo.Change{Retain: &model.RetainRequest{ID: id, Content: it.Body, Mode: model.Replace, IfMatch: model.Absent}},
+			undo.Change{Forget: &model.ForgetRequest{ID: f.id, IfMatch: it.Revision}})
+	}
+	_, _, err := c.Undo.Together(ctx, from.store, changes)
+	return err
+}

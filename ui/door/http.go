@@ -1,0 +1,217 @@
+package door
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memdesk/internal/bearer"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// HTTP says what is served over HTTP to whom.
+type HTTP struct {
+	Door *bearer.Door
+	// Desks are the callers' desks, by name.
+	Desks map[string]*Desk
+	// Origins are the web origins that may call beside the server's own.
+	Origins []string
+}
+
+// The paths of a door (AD3, AD6).
+const (
+	Path         = "/mcp"
+	metadataPath = "/.well-known/oauth-protected-resource"
+)
+
+const (
+	maxSessions = 256 // of one caller
+	idleSession = 30 * time.Minute
+)
+
+// Handler serves the desks at Path. It mounts into any server that keeps both paths.
+func (c HTTP) Handler() http.Handler {
+	h := &handler{HTTP: c, servers: map[string]*mcp.Server{}}
+	for name, d := range c.Desks {
+		h.servers[name] = d.Server()
+	}
+	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
+		return h.servers[auth.TokenInfoFromContext(r.Context()).UserID]
+	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
+	// The token was checked before; this binds a session to the caller that began it.
+	h.inner = auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+metadataPath, h.metadata)
+	mux.HandleFunc("GET "+metadataPath+Path, h.metadata)
+	mux.HandleFunc(Path, h.serve)
+	return h.outside(mux)
+}
+
+type handler struct {
+	HTTP
+	servers map[string]*mcp.Server
+	inner   http.Handler
+}
+
+// outside refuses pages of other origins and names that a resolver was made to point
+// here (AD7).
+func (h *handler) outside(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if local != nil && loopback(local.String()) && !loopback(r.Host) {
+			refuse(w, http.StatusForbidden, "the Host is not this machine")
+			return
+		}
+		if from := r.Header.Values("Origin"); len(from) > 0 && (len(from) > 1 || from[0] != h.self(r) && !slices.Contains(h.Origins, from[0])) {
+			refuse(w, http.StatusForbidden, "pages of this Origin may not call")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// loopback reports whether an address or a Host is this machine.
+func loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+// self is the server's own origin as the caller reached it.
+func (h *handler) self(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// metadata is the protected resource's (RFC 9728), open to all.
+func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = safetext.NewJSONWriter(w).Write(object{"resource": h.self(r) + Path, "authorization_servers": []string{},
+		"scopes_supported": bearer.Scopes, "bearer_methods_supported": []string{"header"}})
+}
+
+func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
+	where := fmt.Sprintf("resource_metadata=%q", h.self(r)+metadataPath+Path)
+	guest := h.Door.Admit(r)
+	if guest == nil {
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %s, scope=%q", where, strings.Join(bearer.Scopes, " ")))
+		refuse(w, http.StatusUnauthorized, "a bearer token is needed that this server knows")
+		return
+	}
+	if r.Method != http.MethodPost && r.Method != http.MethodDelete {
+		w.Header().Set("Allow", "POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, "POST requests, DELETE ends a session")
+		return
+	}
+	call, err := guest.Begin()
+	if err != nil {
+		refuse(w, http.StatusTooManyRequests, message(err))
+		return
+	}
+	defer call.End()
+	desk := h.Desks[guest.Name]
+	if r.Method == http.MethodPost {
+		body, err := call.Body(w, r, MaxRequest)
+		if err != nil {
+			refuse(w, statusOf(err), message(err))
+			return
+		}
+		if scope := missing(r.Context(), desk, body); scope != "" {
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q, %s", scope, where))
+			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
+			return
+		}
+		if r.Header.Get("Mcp-Session-Id") == "" && h.crowded(guest.Name) {
+			refuse(w, http.StatusTooManyRequests, "too many sessions of this token: end some")
+			return
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	h.inner.ServeHTTP(w, r)
+}
+
+func statusOf(err error) int {
+	switch model.KindOf(err) {
+	case model.InvalidInput:
+		return http.StatusRequestEntityTooLarge
+	case model.RateLimited:
+		return http.StatusTooManyRequests
+	}
+	return http.StatusBadRequest
+}
+
+// crowded reports whether a caller has its share of sessions.
+func (h *handler) crowded(name string) bool {
+	n := 0
+	for range h.servers[name].Sessions() {
+		n++
+	}
+	return n >= maxSessions
+}
+
+// missing is the first scope that a request's tool calls need and the caller has not
+// (AD5). The refusal is recorded.
+func missing(ctx context.Context, d *Desk, body []byte) string {
+	type rpc struct {
+		Method string `json:"method"`
+		Params struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"params"`
+	}
+	var all []rpc
+	var one rpc
+	switch {
+	case json.Unmarshal(body, &one) == nil:
+		all = []rpc{one}
+	case json.Unmarshal(body, &all) != nil:
+		return "" // the protocol's own error follows
+	}
+	for _, m := range all {
+		if m.Method != "tools/call" {
+			continue
+		}
+		args := m.Params.Arguments
+		if len(args) == 0 {
+			args = json.RawMessage("{}")
+		}
+		if scope := d.Missing(m.Params.Name, args); scope != "" {
+			d.Refused(ctx, verbOf(scope), scope)
+			return scope
+		}
+	}
+	return ""
+}
+
+// verify names the caller of a token for the transport.
+func (h *handler) verify(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
+	guest := h.Door.Admit(r)
+	if guest == nil {
+		return nil, auth.ErrInvalidToken
+	}
+	return &auth.TokenInfo{UserID: guest.Name, Scopes: guest.Scopes}, nil
+}
+
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = safetext.NewJSONWriter(w).Write(object{"error": why})
+}

@@ -1,0 +1,243 @@
+package door
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+const memoryRoot = "/memories"
+
+// faceError is a failure in the words of the memory tool.
+type faceError struct{ text string }
+
+func (e *faceError) Error() string { return e.text }
+
+// Unwrap gives it a kind, for callers that ask.
+func (e *faceError) Unwrap() error { return model.InvalidInput }
+
+func say(format string, args ...string) error {
+	for _, a := range args {
+		format = strings.Replace(format, "%", a, 1)
+	}
+	return &faceError{format}
+}
+
+func absent(p string) error {
+	return &faceError{"The path " + p + " does not exist. Please provide a valid path."}
+}
+
+// plainMessage is an error as the memory face says it.
+func plainMessage(err error) string {
+	if f, ok := err.(*faceError); ok { //nolint:errorlint // only the face's own words, never what wraps them
+		return f.text
+	}
+	return snake(model.KindOf(err)) + ": " + message(err)
+}
+
+// spot is what a path leads to: the root, a store, a tier, or a name in a tier.
+type spot struct {
+	path  string // as the agent wrote it
+	store model.Store
+	tier  model.TierSpec
+	name  string // empty: the directory above
+	depth int    // 0 the root, 1 a store, 2 a tier, 3 a name
+}
+
+// segments cuts a path and refuses what would leave the directory (AD25).
+func segments(p string) ([]string, error) {
+	if p != memoryRoot && !strings.HasPrefix(p, memoryRoot+"/") {
+		return nil, &faceError{"Path must start with /memories, got: " + p}
+	}
+	escape := &faceError{"Path " + p + " would escape /memories directory"}
+	low := strings.ToLower(p)
+	if strings.ContainsAny(p, "\\\x00") || strings.Contains(low, "%2f") || strings.Contains(low, "%5c") || strings.Contains(low, "%00") {
+		return nil, escape
+	}
+	var out []string
+	for seg := range strings.SplitSeq(strings.TrimPrefix(p, memoryRoot), "/") {
+		plain := seg
+		for range 4 { // encoded more than once
+			d, err := url.PathUnescape(plain)
+			if err != nil || d == plain {
+				break
+			}
+			plain = d
+		}
+		switch {
+		case plain == "..":
+			return nil, escape
+		case seg == "" || seg == ".":
+		default:
+			out = append(out, seg)
+		}
+	}
+	if err := model.CheckID(strings.Join(out, "/")); err != nil {
+		return nil, escape
+	}
+	return out, nil
+}
+
+// spotOf finds the store and the tier of a path; it does not look whether a name is
+// there.
+func (c *call) spotOf(p string) (spot, error) {
+	parts, err := segments(p)
+	if err != nil {
+		return spot{}, err
+	}
+	if c.Mount != "" {
+		parts = append(strings.SplitN(c.Mount, "/", 2), parts...)
+	}
+	at := spot{path: p, depth: min(len(parts), 3)}
+	if len(parts) == 0 {
+		return at, nil
+	}
+	if at.store, err = c.Fleet.Store(parts[0]); err != nil {
+		return at, absent(p)
+	}
+	if len(parts) == 1 {
+		return at, nil
+	}
+	var ok bool
+	if at.tier, ok = at.store.Tier(parts[1]); !ok || at.store.Browser == nil {
+		return at, absent(p)
+	}
+	at.name = strings.Join(parts[2:], "/")
+	return at, nil
+}
+
+// assigns reports whether the store makes the ids of the tier's items.
+func (at spot) assigns() bool { return at.tier.Document == model.Structured }
+
+// file finds the item that a name leads to; false when there is none that an agent
+// may see.
+func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
+	var ids []string
+	if id, ok := c.Names.ID(at.store.Name, at.tier.Name, at.name); ok {
+		ids = []string{id}
+	} else {
+		raw := at.name
+		if d, err := model.DecodeID(at.name); err == nil {
+			raw = d
+		}
+		if short, ok := strings.CutSuffix(raw, ".md"); ok {
+			ids = append(ids, short)
+		}
+		ids = append(ids, raw)
+	}
+	for _, id := range ids {
+		it, err := c.read(ctx, at.store, id)
+		switch {
+		case err == nil && it.Tier == at.tier.Name && c.called(at, it.ID) == at.name:
+			return it, true, nil
+		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput:
+		default:
+			return model.Item{}, false, err
+		}
+	}
+	return model.Item{}, false, nil
+}
+
+// called is an item's name when the path of at asks for it: the given one, else the
+// form of its id that was asked for.
+func (c *call) called(at spot, id string) string {
+	if name, ok := c.Names.Name(at.store.Name, at.tier.Name, id); ok {
+		return name
+	}
+	return at.name
+}
+
+// entry is one file below a tier.
+type entry struct {
+	name  string
+	id    string
+	bytes int64
+}
+
+// maxEntries bounds a listing; a line says when there is more.
+const maxEntries = 20_000
+
+// entries lists the tier's files whose names begin with prefix, at most limit.
+func (c *call) entries(ctx context.Context, at spot, prefix string, limit int) (out []entry, more bool, err error) {
+	req := model.PageRequest{Tier: at.tier.Name, Limit: model.MaxPage}
+	ids := map[string]bool{}
+	var heads []model.Header
+	for {
+		page, err := at.store.Browser.List(ctx, req)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, h := range page.Items {
+			if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || h.Has(model.FlagBinary) || poisoned(h.ID) {
+				continue
+			}
+			ids[h.ID] = true
+			heads = append(heads, h)
+		}
+		if page.Next == "" {
+			break
+		}
+		if len(heads) >= maxEntries {
+			more = true
+			break
+		}
+		req.Cursor = page.Next
+	}
+	for _, h := range heads {
+		name := c.nameOf(at, h.ID, ids)
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if len(out) == limit {
+			return out, true, nil
+		}
+		out = append(out, entry{name, h.ID, h.Bytes})
+	}
+	return out, more, nil
+}
+
+// nameOf is an item's name (AD22); ids are those of the tier.
+func (c *call) nameOf(at spot, id string, ids map[string]bool) string {
+	if name, ok := c.Names.Name(at.store.Name, at.tier.Name, id); ok {
+		return name
+	}
+	name := encodeName(id)
+	if short, ok := strings.CutSuffix(id, ".md"); ok && !ids[short] {
+		return name
+	}
+	return name + ".md"
+}
+
+// encodeName writes an id as a path below a tier.
+func encodeName(id string) string {
+	parts := strings.Split(model.EncodeID(id), "/")
+	for i, p := range parts {
+		p = strings.ReplaceAll(p, "\\", "%5C")
+		if strings.HasPrefix(p, ".") {
+			p = "%2E" + p[1:]
+		}
+		if p == "" && len(parts) > 1 {
+			p = "%"
+		}
+		parts[i] = p
+	}
+	return strings.Join(parts, "/")
+}
+
+// byUTF16 orders as JavaScript does.
+func byUTF16(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+// shown keeps controls of a name out of a listing's lines.
+func shown(name string) string {
+	if strings.ContainsAny(name, "\n\r\t") {
+		return safetext.Line(name).String()
+	}
+	return name
+}

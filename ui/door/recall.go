@@ -1,0 +1,413 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/quarantine"
+)
+
+type recallArgs struct {
+	Query string `json:"query"`
+	Limit *int   `json:"limit"`
+	Store string `json:"store"`
+	Tier  string `json:"tier"`
+}
+
+type recalled struct {
+	Status  string      `json:"status"`
+	Hits    []hitFact   `json:"hits"`
+	Total   *int64      `json:"total,omitempty"`
+	Bounded bool        `json:"bounded"`
+	Stores  []storeFact `json:"stores"`
+}
+
+type hitFact struct {
+	Ref     string      `json:"ref"`
+	Store   string      `json:"store"`
+	Tier    string      `json:"tier"`
+	Title   string      `json:"title"`
+	Snippet string      `json:"snippet"`
+	Line    int         `json:"line"`
+	Score   float64     `json:"score"`
+	Origin  *originFact `json:"origin"`
+}
+
+type storeFact struct {
+	Store string `json:"store"`
+	Error string `json:"error,omitempty"`
+}
+
+const usualHits = 8
+
+func recall(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	a, err := decode[recallArgs](raw, true)
+	if err != nil {
+		return answer{}, err
+	}
+	limit := usualHits
+	if a.Limit != nil {
+		limit = *a.Limit
+	}
+	if limit < 1 || limit > model.RecallLimit {
+		return answer{}, model.Errorf(model.InvalidInput, "recall", "limit is 1 to %d", model.RecallLimit)
+	}
+	out, err := c.recall(ctx, a.Query, limit, a.Store, a.Tier)
+	if err != nil {
+		return answer{}, err
+	}
+	b := newBlock(maxText)
+	refs := make([]model.Ref, 0, len(out.Hits))
+	for _, h := range out.Hits {
+		b.add(h.Ref, h.Tier, h.Origin.words(), h.Snippet, false)
+		if ref, err := model.ParseRef(h.Ref); err == nil {
+			refs = append(refs, ref)
+		}
+	}
+	c.given("recall", refs...)
+	return answer{out, b.String()}, nil
+}
+
+// recall asks the stores and leaves out what must not be given.
+func (c *call) recall(ctx context.Context, query string, limit int, store, tier string) (recalled, error) {
+	out := recalled{Status: "ok", Hits: []hitFact{}, Stores: []storeFact{}}
+	switch {
+	case strings.TrimSpace(query) == "":
+		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
+	case len(query) > maxQuery:
+		return out, model.Errorf(model.InvalidInput, "recall", "the query has %d bytes; %d are the most", len(query), maxQuery)
+	}
+	var only []string
+	if store != "" {
+		if _, err := c.Fleet.Store(store); err != nil {
+			return out, err
+		}
+		only = []string{store}
+	}
+	var answers []backends.Answer
+	for ans := range c.Fleet.Recall(ctx, model.RecallRequest{Query: query, Limit: limit, Tier: tier}, only...) {
+		answers = append(answers, ans)
+	}
+	slices.SortFunc(answers, func(a, b backends.Answer) int { return strings.Compare(a.Store, b.Store) })
+	total, counted, failed := int64(0), true, error(nil)
+	for _, ans := range answers {
+		f := storeFact{Store: ans.Store}
+		switch {
+		case ans.Err != nil:
+			f.Error, failed = message(ans.Err), ans.Err
+		case ans.Result.Total == model.TotalUnknown:
+			counted = false
+		default:
+			total += ans.Result.Total
+		}
+		out.Bounded = out.Bounded || ans.Result.Bounded
+		out.Stores = append(out.Stores, f)
+	}
+	if len(answers) == 1 && failed != nil { // nobody else could answer
+		return out, failed
+	}
+	if counted && failed == nil {
+		out.Total = &total
+	}
+	for _, h := range backends.Fuse(answers) {
+		if len(out.Hits) == limit {
+			break
+		}
+		if f, ok := c.hit(ctx, h); ok {
+			out.Hits = append(out.Hits, f)
+		}
+	}
+	return out, nil
+}
+
+// hit makes a hit's facts; false for one that must not be given.
+func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
+	f := hitFact{Ref: model.Ref{Store: h.Store, ID: h.ID}.String(), Store: h.Store, Title: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score}
+	if poisoned(h.Snippet) || poisoned(h.Source) {
+		return f, false
+	}
+	s, err := c.Fleet.Store(h.Store)
+	if err != nil || s.Browser == nil || h.ID == "" {
+		return f, true
+	}
+	it, err := s.Browser.Read(ctx, h.ID)
+	if err != nil {
+		return f, !isGone(err)
+	}
+	if withheld(it) {
+		return f, false
+	}
+	f.Tier, f.Title, f.Origin = it.Tier, it.Title, c.originOf(h.Store, h.ID, it.Revision)
+	return f, true
+}
+
+func isGone(err error) bool { return model.KindOf(err) == model.NotFound }
+
+func poisoned(text string) bool {
+	_, hit := quarantine.Scan(text)
+	return hit
+}
+
+// withheld reports whether an item must not reach an agent: its store or the scanner
+// rejects it, or it waits for somebody.
+func withheld(it model.Item) bool {
+	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body)
+}
+
+type getArgs struct {
+	Ref string `json:"ref"`
+}
+
+type got struct {
+	Status    string         `json:"status"`
+	Ref       string         `json:"ref"`
+	Store     string         `json:"store"`
+	Tier      string         `json:"tier"`
+	Title     string         `json:"title"`
+	Content   string         `json:"content"`
+	Bytes     int64          `json:"bytes"`
+	Revision  model.Revision `json:"revision"`
+	Truncated bool           `json:"truncated"`
+	Origin    *originFact    `json:"origin"`
+}
+
+func get(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	a, err := decode[getArgs](raw, true)
+	if err != nil {
+		return answer{}, err
+	}
+	s, ref, err := c.at(a.Ref)
+	if err != nil {
+		return answer{}, err
+	}
+	it, err := c.read(ctx, s, ref.ID)
+	if err != nil {
+		return answer{}, err
+	}
+	out := got{Status: "ok", Ref: ref.String(), Store: s.Name, Tier: it.Tier, Title: it.Title, Content: it.Body, Bytes: int64(len(it.Body)),
+		Revision: it.Revision, Origin: c.originOf(s.Name, ref.ID, it.Revision)}
+	if len(out.Content) > maxGet {
+		out.Content, out.Truncated = strings.ToValidUTF8(out.Content[:maxGet], ""), true
+	}
+	b := newBlock(maxText)
+	b.add(out.Ref, out.Tier, out.Origin.words(), out.Content, false)
+	c.given("get", ref)
+	return answer{out, b.String()}, nil
+}
+
+// read reads an item for an agent: what is withheld does not exist.
+func (c *call) read(ctx context.Context, s model.Store, id string) (model.Item, error) {
+	if s.Browser == nil {
+		return model.Item{}, model.Errorf(model.Unsupported, "get", "store %s cannot show its items", s.Name)
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if err == nil && (withheld(it) || it.Has(model.FlagBinary)) {
+		err = model.Errorf(model.NotFound, "get", "there is no item of this id")
+	}
+	return it, err
+}
+
+type listArgs struct {
+	Store  string `json:"store"`
+	Tier   string `json:"tier"`
+	Cursor string `json:"cursor"`
+}
+
+type listed struct {
+	Status string     `json:"status"`
+	Items  []itemFact `json:"items"`
+	Next   string     `json:"next,omitempty"`
+	Total  *int64     `json:"total,omitempty"`
+}
+
+type itemFact struct {
+	Ref      string      `json:"ref"`
+	Store    string      `json:"store"`
+	Tier     string      `json:"tier"`
+	Title    string      `json:"title"`
+	Bytes    int64       `json:"bytes"`
+	Modified *time.Time  `json:"modified,omitempty"`
+	Origin   *originFact `json:"origin"`
+}
+
+// list gives a page of one store after the other; the cursor is STORE:CURSOR.
+func list(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	a, err := decode[listArgs](raw, true)
+	if err != nil {
+		return answer{}, err
+	}
+	names := c.storeNames()
+	if a.Store != "" {
+		names = []string{a.Store}
+	}
+	at, cursor := "", ""
+	if a.Cursor != "" {
+		var ok bool
+		if at, cursor, ok = strings.Cut(a.Cursor, ":"); !ok || !slices.Contains(names, at) {
+			return answer{}, model.Errorf(model.InvalidInput, "list", "this cursor is not of this list")
+		}
+	} else if len(names) > 0 {
+		at = names[0]
+	}
+	s, err := c.Fleet.Store(at)
+	if err != nil {
+		return answer{}, err
+	}
+	if s.Browser == nil {
+		return answer{}, model.Errorf(model.Unsupported, "list", "store %s cannot show its items", s.Name)
+	}
+	page, err := s.Browser.List(ctx, model.PageRequest{Tier: a.Tier, Cursor: cursor, Limit: pageItems})
+	if err != nil {
+		return answer{}, err
+	}
+	out := listed{Status: "ok", Items: []itemFact{}}
+	var lines strings.Builder
+	for _, h := range page.Items {
+		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) {
+			continue
+		}
+		f := itemFact{Ref: model.Ref{Store: s.Name, ID: h.ID}.String(), Store: s.Name, Tier: h.Tier, Title: h.Title, Bytes: h.Bytes}
+		if !h.Modified.IsZero() {
+			t := h.Modified.UTC()
+			f.Modified = &t
+		}
+		if r, ok, _ := c.Ledger.Latest(s.Name, h.ID); ok && (h.Revision == "" || h.Revision == r.Revision) {
+			f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+		}
+		out.Items = append(out.Items, f)
+		lines.WriteString("> " + safetext.Sprintf("%s · tier %s · %s", f.Ref, f.Tier, f.Title).String() + "\n")
+	}
+	if !page.Total.Unknown && !page.Total.AtLeast && len(names) == 1 {
+		out.Total = &page.Total.N
+	}
+	if i := slices.Index(names, at); page.Next != "" {
+		out.Next = at + ":" + page.Next
+	} else if i >= 0 && i+1 < len(names) {
+		out.Next = names[i+1] + ":"
+	}
+	return answer{out, fenceBegin + "\n" + lines.String() + fenceEnd}, nil
+}
+
+type healthy struct {
+	Status   string       `json:"status"`
+	Stores   []storeState `json:"stores"`
+	Writable bool         `json:"writable"`
+	Reason   string       `json:"reason,omitempty"`
+}
+
+type storeState struct {
+	Store     string    `json:"store"`
+	OK        bool      `json:"ok"`
+	Message   string    `json:"message,omitempty"`
+	LatencyMS float64   `json:"latency_ms"`
+	CheckedAt time.Time `json:"checked_at"`
+	Tiers     []string  `json:"tiers,omitempty"`
+}
+
+func health(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	if _, err := decode[struct{}](raw, true); err != nil {
+		return answer{}, err
+	}
+	out := healthy{Status: "ok", Stores: []storeState{}, Reason: c.Unwritable()}
+	out.Writable = out.Reason == ""
+	var lines []string
+	for r := range c.Fleet.Health(ctx) {
+		st := storeState{Store: r.Store, OK: r.Status.OK, Message: safetext.LineMax(r.Status.Message, 1000).String(),
+			LatencyMS: float64(r.Latency.Microseconds()) / 1000, CheckedAt: r.Status.CheckedAt.UTC()}
+		if s, err := c.Fleet.Store(r.Store); err == nil {
+			st.Tiers = writableTiers(s)
+		}
+		out.Stores = append(out.Stores, st)
+		word := "ok"
+		if !st.OK {
+			word = "down: " + st.Message
+		}
+		lines = append(lines, r.Store+": "+word)
+	}
+	slices.SortFunc(out.Stores, func(a, b storeState) int { return strings.Compare(a.Store, b.Store) })
+	slices.Sort(lines)
+	return answer{out, strings.Join(lines, "\n")}, nil
+}
+
+// Hook is one fenced block of at most limit bytes for a session hook: what a query
+// finds, or the newest items without one (AD27). Empty when there is nothing;
+// problems name the stores that did not answer.
+func (d *Desk) Hook(ctx context.Context, query string, limit int, w origin.Writer) (block string, problems []string, err error) {
+	c := &call{Desk: d, writer: w}
+	b := newBlock(limit)
+	var refs []model.Ref
+	if strings.TrimSpace(query) == "" {
+		refs, problems = c.newest(ctx, b)
+	} else {
+		out, rerr := c.recall(ctx, query, model.RecallLimit, "", "")
+		if rerr != nil && len(out.Stores) == 0 {
+			return "", nil, rerr
+		}
+		for _, s := range out.Stores {
+			if s.Error != "" {
+				problems = append(problems, s.Store+": "+s.Error)
+			}
+		}
+		for _, h := range out.Hits {
+			ref, perr := model.ParseRef(h.Ref)
+			if perr == nil && b.add(h.Ref, h.Tier, h.Origin.words(), h.Snippet, true) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return "", problems, nil
+	}
+	c.given("hook", refs...)
+	return b.String(), problems, nil
+}
+
+// newest puts the newest items of every store into the block.
+func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems []string) {
+	var all []model.Ref
+	var heads []model.Header
+	for _, m := range c.Fleet.Members() {
+		err := m.Err
+		var page model.Page
+		if err == nil && m.Store.Browser != nil {
+			req := model.PageRequest{Limit: model.RecallLimit}
+			if slices.Contains(m.Store.Orders, model.OrderNewest) {
+				req.Order = model.OrderNewest
+			}
+			page, err = m.Store.Browser.List(ctx, req)
+		}
+		if err != nil {
+			problems = append(problems, m.Name+": "+message(err))
+			continue
+		}
+		for _, h := range page.Items {
+			all, heads = append(all, model.Ref{Store: m.Name, ID: h.ID}), append(heads, h)
+		}
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return heads[b].Modified.Compare(heads[a].Modified) })
+	for _, i := range order {
+		s, err := c.Fleet.Store(all[i].Store)
+		if err != nil {
+			continue
+		}
+		it, err := c.read(ctx, s, all[i].ID)
+		if err != nil || strings.TrimSpace(it.Body) == "" {
+			continue
+		}
+		if b.add(all[i].String(), it.Tier, c.originOf(s.Name, it.ID, it.Revision).words(), it.Body, true) {
+			refs = append(refs, all[i])
+		}
+	}
+	return refs, problems
+}

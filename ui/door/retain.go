@@ -1,0 +1,254 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/audit"
+	"memdesk/gdpr/suppress"
+	"memdesk/model"
+	"memdesk/origin"
+)
+
+type retainArgs struct {
+	Content string `json:"content"`
+	Title   string `json:"title"`
+	Tier    string `json:"tier"`
+	Key     string `json:"key"`
+	Store   string `json:"store"`
+	Scope   string `json:"scope"`
+	Ref     string `json:"ref"`
+	IfMatch string `json:"if_match"`
+	Source  string `json:"source"`
+	Subject string `json:"subject"`
+	Mode    string `json:"mode"`
+}
+
+type retained struct {
+	Status   string         `json:"status"`
+	Ref      string         `json:"ref"`
+	Store    string         `json:"store"`
+	Tier     string         `json:"tier"`
+	Revision model.Revision `json:"revision"`
+	Bytes    int64          `json:"bytes"`
+	Undo     string         `json:"undo"`
+	Notes    []string       `json:"notes,omitempty"`
+}
+
+type quarantined struct {
+	Status   string `json:"status"`
+	Category string `json:"category"`
+	Pattern  string `json:"pattern"`
+	Entry    string `json:"entry"`
+}
+
+type suppressed struct {
+	Status string `json:"status"`
+	Reason string `json:"reason"`
+}
+
+const erasedReason = "the person this is about was erased"
+
+func retain(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	a, err := decode[retainArgs](raw, true)
+	if err != nil {
+		return answer{}, err
+	}
+	switch {
+	case a.Content == "":
+		return answer{}, model.Errorf(model.InvalidInput, "retain", "content is missing or empty")
+	case len(a.Content) > maxContent:
+		return answer{}, model.Errorf(model.InvalidInput, "retain", "content has %d bytes; %d are the most", len(a.Content), maxContent)
+	case !utf8.ValidString(a.Content):
+		return answer{}, model.Errorf(model.InvalidInput, "retain", "content is not UTF-8")
+	case len(a.Title)+len(a.Key)+len(a.Tier)+len(a.Scope)+len(a.Subject) > model.MaxID:
+		return answer{}, model.Errorf(model.InvalidInput, "retain", "title, key, tier, scope and subject are longer than %d bytes together", model.MaxID)
+	}
+	s, req, err := c.target(a)
+	if err != nil {
+		return answer{}, err
+	}
+	var notes []string
+	if a.Title != "" {
+		notes = append(notes, "this store keeps no titles: the title was not written")
+	}
+	return c.write(origin.With(ctx, c.claimed(a.Source)), s, req, notes)
+}
+
+// target is the store and the request that the arguments mean (AD9).
+func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
+	req := model.RetainRequest{Content: a.Content, Mode: model.Mode(a.Mode), IfMatch: model.Revision(a.IfMatch), DataSubjectID: a.Subject}
+	if req.Mode == "" {
+		req.Mode = model.Append
+	}
+	if err := req.Mode.Check(); err != nil {
+		return model.Store{}, req, err
+	}
+	if a.Ref != "" {
+		if a.Tier != "" || a.Key != "" || a.Scope != "" {
+			return model.Store{}, req, model.Errorf(model.InvalidInput, "retain", "ref says which item it is: leave out tier, key and scope")
+		}
+		s, ref, err := c.at(a.Ref)
+		if err == nil && a.Store != "" && a.Store != ref.Store {
+			err = model.Errorf(model.InvalidInput, "retain", "ref and store name two stores")
+		}
+		req.ID = ref.ID
+		return s, req, err
+	}
+	s, err := c.store(a.Store)
+	if err != nil {
+		return s, req, err
+	}
+	if req.Tier = a.Tier; req.Tier == "" {
+		req.Tier = c.Tier
+	}
+	if req.Tier == "" {
+		return s, req, model.Errorf(model.InvalidInput, "retain", "give tier, one of %s", strings.Join(writableTiers(s), ", "))
+	}
+	if _, ok := s.Tier(req.Tier); !ok {
+		return s, req, model.Errorf(model.InvalidInput, "retain", "there is no such tier; give one of %s", strings.Join(writableTiers(s), ", "))
+	}
+	req.Key = a.Key
+	return s, req, scoped(&req, a.Scope)
+}
+
+// scoped reads a scope as stores spell it: crews/ID, crews/ID/agents/SLUG or an
+// agent's name.
+func scoped(req *model.RetainRequest, scope string) error {
+	if scope == "" {
+		return nil
+	}
+	parts := strings.Split(scope, "/")
+	switch {
+	case len(parts) == 1:
+		req.AgentID = scope
+	case parts[0] == "crews" && len(parts) == 4 && parts[2] == "agents":
+		req.CrewID, req.AgentID = parts[1], parts[3]
+	case parts[0] == "crews" && (len(parts) == 2 || len(parts) == 3 && parts[2] == "shared"):
+		req.CrewID = parts[1]
+	case parts[0] == "workspace" && len(parts) == 2:
+		req.WorkspaceID = parts[1]
+	case parts[0] == "solo" && len(parts) == 3:
+		req.WorkspaceID, req.AgentID = parts[1], parts[2]
+	default:
+		return model.Errorf(model.InvalidInput, "retain", "this scope is not one that can be written to by name: give ref")
+	}
+	return nil
+}
+
+func writableTiers(s model.Store) []string {
+	var out []string
+	for _, t := range s.Tiers {
+		if t.Writable && !t.Sealed {
+			out = append(out, t.Name)
+		}
+	}
+	return out
+}
+
+// write makes the change and says what became of it. What is held or suppressed is
+// an ordinary answer (AD10, AD11).
+func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest, notes []string) (answer, error) {
+	if err := c.guardReplace(ctx, s, req); err != nil {
+		return answer{}, err
+	}
+	res, e, err := c.Undo.Retain(ctx, s, req)
+	var held *origin.HeldError
+	switch {
+	case suppress.Refused(err):
+		return answer{suppressed{"suppressed", erasedReason}, "suppressed: " + erasedReason}, nil
+	case errors.As(err, &held):
+		return answer{quarantined{"quarantined", held.Category, held.Pattern, s.Name + ":" + held.Entry},
+			"quarantined: held for review by an operator (" + held.Category + " / " + held.Pattern + "). Do not retry."}, nil
+	case err != nil && !model.IsPartial(err):
+		return answer{}, stale(ctx, s, addressOf(s, req), err)
+	}
+	var part *model.Partial
+	if errors.As(err, &part) {
+		res, notes = part.Retained, append(notes, "a part of it was not done: "+message(part.Err))
+	}
+	out := retained{Status: "retained", Store: s.Name, Tier: req.Tier, Revision: res.Revision, Bytes: res.Bytes, Undo: e.ID,
+		Notes: append(notes, res.Warnings...)}
+	text := "retained"
+	if res.ID != "" {
+		out.Ref = model.Ref{Store: s.Name, ID: res.ID}.String()
+		text += " " + out.Ref
+	}
+	if out.Tier == "" && s.Browser != nil && res.ID != "" {
+		if it, err := s.Browser.Read(ctx, res.ID); err == nil {
+			out.Tier = it.Tier
+		}
+	}
+	if res.Revision != "" {
+		text += " revision " + string(res.Revision)
+	}
+	return answer{out, text}, nil
+}
+
+// guardReplace wants the revision of what a replace would write over (AD9).
+func (c *call) guardReplace(ctx context.Context, s model.Store, req model.RetainRequest) error {
+	id := addressOf(s, req)
+	if req.Mode != model.Replace || req.IfMatch != "" || id == "" || s.Browser == nil {
+		return nil
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return nil // the store itself says what is wrong
+	}
+	return staleError{model.Errorf(model.Conflict, "retain", "the item exists: give if_match, the revision that you have read"), it.Revision}
+}
+
+func addressOf(s model.Store, req model.RetainRequest) string {
+	if req.ID != "" || s.Address == nil {
+		return req.ID
+	}
+	id, err := s.Address(req)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+type forgetArgs struct {
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
+}
+
+type forgotten struct {
+	Status  string `json:"status"`
+	Ref     string `json:"ref,omitempty"`
+	Removed int64  `json:"removed"`
+	Undo    string `json:"undo,omitempty"`
+}
+
+func forget(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+	a, err := decode[forgetArgs](raw, true)
+	if err != nil {
+		return answer{}, err
+	}
+	if strings.TrimSpace(a.Reason) == "" || len(a.Reason) > maxReason {
+		return answer{}, model.Errorf(model.InvalidInput, "forget", "give a reason of 1 to %d bytes", maxReason)
+	}
+	s, ref, err := c.at(a.Ref)
+	if err != nil {
+		return answer{}, err
+	}
+	return c.forget(audit.WithReason(ctx, a.Reason), s, ref)
+}
+
+func (c *call) forget(ctx context.Context, s model.Store, ref model.Ref) (answer, error) {
+	if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // what is held is no agent's to see or remove
+		return answer{forgotten{Status: "absent"}, "absent"}, nil
+	}
+	res, e, err := c.Undo.Forget(ctx, s, model.ForgetRequest{ID: ref.ID})
+	switch {
+	case err != nil:
+		return answer{}, stale(ctx, s, ref.ID, err)
+	case res.Removed == 0:
+		return answer{forgotten{Status: "absent"}, "absent"}, nil
+	}
+	return answer{forgotten{"forgotten", ref.String(), res.Removed, e.ID}, "forgotten " + ref.String()}, nil
+}
