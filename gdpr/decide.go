@@ -150,7 +150,7 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 	if q.held(id) != "" {
 		return Held
 	}
-	if isSealed(s, f.Item) {
+	if isSealed(s, f.Item) || s.Browser == nil { // what is known by recall alone cannot be edited
 		return Forget
 	}
 	if i := slices.IndexFunc(r.Choices, func(c Choice) bool { return c.Store == s.Name && c.ID == id }); i >= 0 {

@@ -93,6 +93,7 @@ type run struct {
 	unlinked map[string]string
 	pending  map[string]bool
 	locked   map[string]int     // steps that wait for a store's lock
+	cascaded map[string]int64   // what stores say that their own cascades removed
 	gone     int64              // items that the run in hand has removed from the store in hand
 	unseen   map[model.Ref]bool // layers that were not in the plan as they are
 }
@@ -174,7 +175,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 		return Outcome{}, err
 	}
 	x := &run{log: log, d: d, r: &r, p: p, m: m, fleet: fleet, watch: watch, begun: d.Clock.Now().UTC(),
-		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, unseen: map[model.Ref]bool{}}
+		scrubs: map[string][]model.LayerResult{}, pending: map[string]bool{}, locked: map[string]int{}, cascaded: map[string]int64{}, unseen: map[model.Ref]bool{}}
 	d.sweepTemps(r.ID)
 	rec, receipted := d.receipted(&r)
 	items, held := p.Count()
@@ -339,6 +340,9 @@ func (x *run) whyNot(s model.Store, st Step, err error) string {
 func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) error {
 	if !sp.Cascade {
 		return nil
+	}
+	if s.Browser == nil {
+		return x.runCascade(ctx, sp, s)
 	}
 	var now, planned []string
 	for i, st := range sp.Steps {

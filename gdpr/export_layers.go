@@ -162,7 +162,10 @@ func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 
 // again reads what a lean search has found.
 func again(ctx context.Context, s model.Store, f *Found) (model.Item, error) {
-	if f.Layer != layerQuarantine {
+	switch {
+	case s.Browser == nil: // recall gave it, and no more of it
+		return f.Item, nil
+	case f.Layer != layerQuarantine:
 		return s.Browser.Read(ctx, f.Item.ID)
 	}
 	full, err := s.Quarantine.ReadQuarantined(ctx, f.Item.ID)

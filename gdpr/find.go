@@ -87,12 +87,13 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 			return nil, err
 		}
 	}
-	if s.Browser == nil && !s.Capabilities()["forget"] {
+	if s.Browser == nil && !recallOnly(s) {
 		return q, nil // nothing can be found and nothing removed: it is named as out of reach
 	}
-	if s.Browser == nil {
-		q.problems = append(q.problems, "this store cannot be browsed: what it holds is not known")
-		return q, nil
+	if recallOnly(s) {
+		err := q.recalled(ctx)
+		slices.SortFunc(q.found, byID)
+		return q, err
 	}
 	seen := map[string]bool{}
 	q.seen = seen
@@ -289,7 +290,7 @@ func (q *search) look(it model.Item) {
 	}
 	f.Others = others(it, q.m)
 	f.Reason = f.words(own) + q.m.Redact(inMembers(f.Members), Erased)
-	if q.lean { // a title is a part of the text, and would keep all of it
+	if q.lean && q.store.Browser != nil { // a title is a part of the text, and would keep all of it
 		f.Item = model.Item{Header: model.Header{ID: strings.Clone(it.ID), Flags: it.Flags, Bytes: it.Bytes}}
 	}
 	q.found = append(q.found, f)

@@ -268,6 +268,9 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		return err
 	}
 	sp.Cascade = keeps == "" && cascades(s, q, sp)
+	if err := d.planCascade(s, sp); err != nil {
+		return err
+	}
 	row, old, err := oldTexts(ctx, m, s, sortedKeys(q.seen))
 	if err != nil {
 		return err

@@ -92,6 +92,9 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	case s.Maintainer == nil && q.looked > 0:
 		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
+	if recallOnly(s) {
+		x.unlisted(s, sp, &items)
+	}
 	out := []receipt.Layer{items}
 	if len(held) > 0 {
 		out = append(out, receipt.Layer{Store: s.Name, Layer: heldLayer, Method: "kept on purpose", Verdict: model.VerdictOutOfScope, Hits: kept,

@@ -1,0 +1,122 @@
+package gdpr
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// A store with the four verbs only cannot be listed. The person is looked for by recall,
+// for each identifier, before and after; what recall gives is forgotten by its id, and the
+// store's own cascade, Forget by the person's id, removes what it ties to the person and
+// nobody here can name (provider-contract.md R33). What cannot be enumerated is said.
+
+// cascadeID is the step of a plan that stands for the store's own cascade.
+const cascadeID = "(cascade)"
+
+const layerCascade = "cascade"
+
+// recallOnly reports whether a store's items are known by recall alone.
+func recallOnly(s model.Store) bool { return s.Browser == nil && s.Capabilities()["forget"] }
+
+// ownCascade reports whether a store that cannot be listed may remove the person itself.
+func ownCascade(s model.Store) bool { return recallOnly(s) && s.Capabilities()["cascade"] }
+
+// recalled looks for the person by recall. A hit is an item with as much of its text as
+// recall gives; one without an id is known by its source.
+func (q *search) recalled(ctx context.Context) error {
+	q.seen = map[string]bool{}
+	for _, term := range q.m.Terms() {
+		res, err := q.store.Provider.Recall(ctx, model.RecallRequest{Query: term})
+		if errors.Is(err, model.Unsupported) {
+			q.problems = append(q.problems, "the store can neither be listed nor searched: what it holds is not known")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, h := range res.Hits {
+			id := cmp.Or(h.ID, h.Source)
+			if q.seen[id] {
+				continue
+			}
+			q.seen[id] = true
+			q.items++
+			q.bytes += int64(len(h.Snippet))
+			q.look(model.Item{Header: model.Header{ID: id, Title: h.Source, Bytes: int64(len(h.Snippet))}, Body: h.Snippet, Meta: h.Meta})
+		}
+		for _, label := range res.Quarantined {
+			if q.m.Names(label) {
+				q.problems = append(q.problems, "a quarantined item is called like the person, and the store shows it to nobody here")
+			}
+		}
+	}
+	if !ownCascade(q.store) {
+		q.problems = append(q.problems, "the store cannot be listed and has no cascade of its own: what its recall does not give is not known")
+	}
+	return nil
+}
+
+// planCascade puts the store's own cascade into the plan. A cascade names no item, so it
+// is not used where an item of the store is on hold.
+func (d *Desk) planCascade(s model.Store, sp *StorePlan) error {
+	if !ownCascade(s) {
+		return nil
+	}
+	by, err := d.heldIn(&s)
+	if err != nil {
+		return err
+	}
+	sp.Items = 0 // how many there are is not known, and no share of it
+	if by != "" || sp.held() > 0 {
+		sp.Problems = append(sp.Problems, "an item of the store is on hold, so its cascade is not used, which names no item: what recall does not give is not known")
+		return nil
+	}
+	sp.Cascade = true
+	sp.Notes = append(sp.Notes, "the store cannot be listed: what its recall gives is named, and what else it ties to the person's id its own cascade removes unseen")
+	sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: cascadeID, Layer: layerCascade, Action: Scrub,
+		Reason: "the store's own cascade removes what it ties to the subject's id; it cannot be listed from here"})
+	return nil
+}
+
+// runCascade has a store remove the person itself, again at each run: nothing is lost by
+// it, and nobody can see what is left.
+func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error {
+	if err := x.tell(ctx, Progress{Store: sp.Store, What: string(Forget), Note: "the store's own cascade"}); err != nil {
+		return err
+	}
+	res, err := s.Provider.Forget(ctx, model.ForgetRequest{DataSubjectID: x.r.Subject})
+	switch {
+	case ctx.Err() != nil:
+		return model.FromContext(ctx, "gdpr-erase")
+	case model.IsRefusal(err) && x.d.Log.Writable() != nil:
+		return err
+	case err != nil:
+		x.problem(sp.Store, "its own cascade could not be run: %s", x.m.Redact(err.Error(), Erased))
+		return nil
+	}
+	x.cascaded[sp.Store] = res.Removed
+	return nil
+}
+
+// unlisted is the row of the items of a store that cannot be listed.
+func (x *run) unlisted(s model.Store, sp StorePlan, row *receipt.Layer) {
+	row.Method = "recall for each identifier; the store cannot be listed"
+	if row.Verdict != model.VerdictClean {
+		return
+	}
+	claim, ran := x.cascaded[s.Name]
+	switch {
+	case x.log != nil && !ran:
+		row.Verdict, row.Reason = model.VerdictUnaudited, "its own cascade did not run, and what recall does not give is not known"
+	case ran:
+		row.Verdict = model.VerdictOutOfScope
+		row.Reason = fmt.Sprintf("recall gives nothing of the person; the store's own cascade ran and says that it removed %d; what neither shows is for whoever runs it", claim)
+	default:
+		row.Verdict, row.Reason = model.VerdictOutOfScope, "recall gives nothing of the person; what it does not show is for whoever runs the store"
+	}
+}
