@@ -24,6 +24,7 @@ var layers = []layer{
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},
 	{"internal/privatefile", nil},
+	{"internal/recalled", []string{"model"}},
 	{"internal/bearer", []string{"internal/privatefile", "model"}},
 	{"internal/drafts", []string{"internal"}},
 	{"internal/atomicfile", []string{"internal/atomicfile"}},

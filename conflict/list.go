@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/conflict/names"
+	"memdesk/internal/recalled"
 	"memdesk/model"
 )
 
@@ -188,7 +189,7 @@ func (l *list) read(ctx context.Context, id string, texts map[string]side) side 
 	}
 	var s side
 	if l.s.Browser == nil {
-		s.err = model.Errorf(model.Unsupported, "conflicts", "the store cannot show its items")
+		s.it, s.err = recalled.Read(ctx, l.s, id)
 	} else {
 		s.it, s.err = l.s.Browser.Read(ctx, id)
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"memdesk/conflict/names"
+	"memdesk/internal/recalled"
 	"memdesk/model"
 )
 
@@ -47,6 +48,10 @@ func newTree(hosts []string) *tree {
 	return t
 }
 
+// markWords find conflict copies by their names in a store that has recall only
+// (conflict-names.md).
+var markWords = []string{"conflict", "conflicted copy", "sync-conflict", "case conflict", "copy"}
+
 // stream gives every id of a store: by its names facet, else page by page. A
 // store whose ids are no names gives none.
 func stream(ctx context.Context, s model.Store, yield func(id string) bool) (notes []string, err error) {
@@ -55,6 +60,15 @@ func stream(ctx context.Context, s model.Store, yield func(id string) bool) (not
 	}
 	if s.Names != nil {
 		return s.Names.Names(ctx, yield)
+	}
+	if recalled.Only(s) {
+		ids, err := recalled.Labels(ctx, s, markWords...)
+		for _, id := range ids {
+			if !yield(id) {
+				break
+			}
+		}
+		return []string{"the store cannot be listed: only copies that its recall returns by their names are shown"}, err
 	}
 	if s.Browser == nil {
 		return nil, model.Errorf(model.Unsupported, "conflicts", "store %s cannot list its items", s.Name)

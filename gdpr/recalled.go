@@ -1,12 +1,12 @@
 package gdpr
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"memdesk/gdpr/receipt"
+	"memdesk/internal/recalled"
 	"memdesk/model"
 )
 
@@ -21,7 +21,7 @@ const cascadeID = "(cascade)"
 const layerCascade = "cascade"
 
 // recallOnly reports whether a store's items are known by recall alone.
-func recallOnly(s model.Store) bool { return s.Browser == nil && s.Capabilities()["forget"] }
+func recallOnly(s model.Store) bool { return recalled.Only(s) }
 
 // ownCascade reports whether a store that cannot be listed may remove the person itself.
 func ownCascade(s model.Store) bool { return recallOnly(s) && s.Capabilities()["cascade"] }
@@ -40,7 +40,7 @@ func (q *search) recalled(ctx context.Context) error {
 			return err
 		}
 		for _, h := range res.Hits {
-			id := cmp.Or(h.ID, h.Source)
+			id := recalled.ID(h)
 			if q.seen[id] {
 				continue
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/internal/recalled"
 	"memdesk/model"
 	"memdesk/quarantine"
 )
@@ -146,8 +147,13 @@ func size(body string, unit model.CapUnit) int64 {
 // Preview says what forgetting an item would do beside removing it, in words;
 // empty when it is an ordinary item that can be put back.
 func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warnings []string, err error) {
+	if recalled.Only(s) {
+		if _, err := recalled.Read(ctx, s, id); err == nil {
+			return []string{"undo cannot put it back: " + recalled.Obstacle}, nil
+		}
+	}
 	if s.Browser == nil {
-		return []string{"this store cannot show its items: nothing is kept for undo"}, nil
+		return []string{"it cannot be undone: this store does not show the item, so nothing is kept for undo"}, nil
 	}
 	e, _, err := k.look(ctx, s, id, model.OpForget)
 	if err != nil {

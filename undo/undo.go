@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"memdesk/internal/clock"
+	"memdesk/internal/recalled"
 	"memdesk/model"
 )
 
@@ -187,9 +188,12 @@ func (k *Keeper) append(ctx context.Context, s model.Store, id string, req model
 // absent item is Removed 0 and a zero entry. A request for a data subject is not
 // undone: it goes straight through, because an erasure must not leave copies.
 func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
-	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil {
+	if req.CheckSelectors() != nil || req.DataSubjectID != "" || s.Browser == nil && !recalled.Only(s) {
 		res, err := s.Provider.Forget(ctx, req)
 		return res, Entry{}, err
+	}
+	if s.Browser == nil {
+		return k.forgetRecalled(ctx, s, req)
 	}
 	var seen model.Revision
 	var conflict error
@@ -220,6 +224,21 @@ func (k *Keeper) Forget(ctx context.Context, s model.Store, req model.ForgetRequ
 		}
 		seen, conflict = bound.IfMatch, err
 	}
+}
+
+// forgetRecalled removes an item of a store that shows its items by recall alone. What
+// recall returned of it is kept to read; it is not put back.
+func (k *Keeper) forgetRecalled(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, Entry, error) {
+	it, err := recalled.Read(ctx, s, req.ID)
+	if err != nil {
+		if ctx.Err() != nil {
+			return model.ForgetResult{}, Entry{}, model.FromContext(ctx, "forget")
+		}
+		res, err := s.Provider.Forget(ctx, req) // the store may know it all the same
+		return res, Entry{}, err
+	}
+	e := Entry{Item: req.ID, Op: model.OpForget, After: model.Absent, Existed: true, Meta: it.Meta, Obstacle: recalled.Obstacle}
+	return k.forget(ctx, s, e, it.Body, req)
 }
 
 // forgetAbsent asks the store about an item that nobody saw, so that it answers

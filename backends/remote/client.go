@@ -362,7 +362,7 @@ func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.Rec
 		out.Total = *res.Total
 	}
 	for _, h := range res.Hits[:min(limit, len(res.Hits))] {
-		out.Hits = append(out.Hits, model.RecallSnippet{ID: string(h.ID), Source: h.Source, Line: max(0, h.Line),
+		out.Hits = append(out.Hits, model.RecallSnippet{ID: cmp.Or(string(h.ID), h.Source), Source: h.Source, Line: max(0, h.Line),
 			Snippet: firstRunes(h.Snippet, model.SnippetRunes), Score: min(1, max(0, h.Score)), Meta: mapped(h.Meta, fieldIn)})
 	}
 	return out, nil

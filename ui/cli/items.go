@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/internal/recalled"
 	"memdesk/model"
 	"memdesk/origin"
 )
@@ -246,7 +247,7 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 	case version != "":
 		return s.History.ReadRevision(ctx, id, version)
 	case s.Browser == nil:
-		return model.Item{}, model.Errorf(model.Unsupported, "show", "store %s cannot show its items", s.Name)
+		return recalled.Read(ctx, s, id)
 	}
 	return s.Browser.Read(ctx, id)
 }

@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -95,11 +97,12 @@ func (r *reader) read() tea.Cmd {
 	want, d := r.want, r.d
 	return r.ask(func(ctx context.Context) any {
 		s, err := d.fleet.Store(want.ref.Store)
-		if err == nil && s.Browser == nil {
-			err = model.Errorf(model.Unsupported, "read", "this store cannot show single items")
-		}
 		var it model.Item
-		if err == nil {
+		switch {
+		case err != nil:
+		case s.Browser == nil:
+			it, err = recalled.Read(ctx, s, want.ref.ID, strings.Join(want.terms, " "))
+		default:
 			it, err = s.Browser.Read(ctx, want.ref.ID)
 		}
 		if err != nil {

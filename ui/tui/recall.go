@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/backends"
+	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 )
@@ -369,7 +370,7 @@ func (p *recall) unreadable(h hitRow) string {
 		return "the source is quarantined: 4 Quarantine shows what matched"
 	}
 	s, err := p.d.fleet.Store(h.store)
-	if err != nil || s.Browser == nil {
+	if err != nil || s.Browser == nil && !recalled.Only(s) {
 		return "this store cannot show single items; the snippet is all there is"
 	}
 	return ""
