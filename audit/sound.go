@@ -192,10 +192,11 @@ func (w *walker) keep(i int, first uint64, from string) {
 	w.fresh = true
 }
 
-// marked compares one record with the marks outside the log.
+// marked compares one record with the marks outside the log. One that is older than an
+// acknowledgement before the record belongs to a log that is gone.
 func (w *walker) marked(seq uint64, hash string) {
 	for i, m := range w.marks {
-		if m.Seq == seq && m.Hash != hash {
+		if m.Seq == seq && m.Hash != hash && m.At.After(w.noted) {
 			w.bad("record %d is another one than %s names", seq, m.What)
 			w.marks[i].Seq = 0 // told once
 		}

@@ -67,6 +67,9 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	if a := x.r.approved(x.p.Hash); a != nil {
 		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true}
 	}
+	if rec.LogHead.Seq, rec.LogHead.Hash, err = x.d.Log.Head(ctx); err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", err)
+	}
 	clear.receipt(&rec)
 	file, err := key.Sign(rec)
 	if err != nil {

@@ -44,11 +44,20 @@ type Receipt struct {
 	// Notes say what the receipt does not prove.
 	Notes []string `json:"notes"`
 
+	// LogHead is the newest record of the audit log when the receipt was made: a log that
+	// ends before it, or has another record there, is not the one it was.
+	LogHead LogHead `json:"log_head"`
 	// Checkpoint is the audit log's signed head; InclusionProof proves that the record of
 	// this erasure lies under it; both null where the log has none.
 	Checkpoint     *string  `json:"checkpoint"`
 	InclusionProof *string  `json:"inclusion_proof"`
 	Cosignatures   []string `json:"cosignatures"`
+}
+
+// LogHead names one record of the audit log.
+type LogHead struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
 }
 
 // Context names the vocabularies of the receipt's fields.

@@ -60,3 +60,32 @@ func TestANameBesideTheLogIsProved(t *testing.T) {
 	d.run("audit", "list").want(t, 0, "no name")
 	d.run("audit", "verify").want(t, 0, "no clear name")
 }
+
+// TestALogThatIsOlderThanAReceipt: the log and its head written back as they were before an
+// erasure are consistent with each other, and the receipt says that there was more.
+func TestALogThatIsOlderThanAReceipt(t *testing.T) {
+	d := newDesk(t)
+	d.quiet()
+	d.write("daily/2026-07-01.md", "- usr_ida9931 called\n- quiet\n")
+	d.run("forget", "crewship:AGENT.md", "--yes").want(t, 0)
+	old := map[string][]byte{}
+	dir := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk", "audit")
+	for _, name := range []string{"log-000001.jsonl", "head.json"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		must(t, err)
+		old[name] = b
+	}
+	id, _ := d.run("gdpr", "request", "--subject", "usr_ida9931", "--received", "2026-01-31", "--ground", "a letter", "--yes", "--json").want(t, 0).row(t, "request")["request"].(string)
+	hash, _ := d.run("gdpr", "plan", id, "--json").want(t, 0).row(t, "summary")["plan_hash"].(string)
+	if s := d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--json").want(t, 0).row(t, "summary"); s["status"] != "complete" {
+		t.Fatal(s)
+	}
+	d.run("audit", "verify").want(t, 0)
+	for name, b := range old {
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+	}
+	d.run("audit", "verify").want(t, 7, "the receipt of request "+id)
+	d.run("forget", "crewship:daily/2026-06-01.md", "--yes").want(t, 6)
+	d.run("audit", "acknowledge", "--reason", "the back-up of May", "--yes").want(t, 0)
+	d.run("forget", "crewship:daily/2026-06-01.md", "--yes").want(t, 0)
+}

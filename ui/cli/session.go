@@ -10,6 +10,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/gdpr/receipt"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/origin"
@@ -67,7 +68,7 @@ func (a *app) base() (*session, error) {
 	s.origins()
 	s.log, err = audit.Open(audit.Options{
 		Dir: filepath.Join(s.state, "audit"), Clock: a.Clock, Tool: "memdesk " + a.Version,
-		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes, Traces: s.traces,
+		Actor: s.who, Role: s.role(a), Session: a.TTY, SegmentBytes: cfg.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 	})
 	if err != nil {
 		return nil, err
@@ -95,6 +96,29 @@ func (s *session) traces() string {
 		return ""
 	}
 	return "the state directory holds " + strings.Join(found, ", ")
+}
+
+// marks are what the receipts say about how far the audit log had come. One that cannot be
+// read says nothing; `gdpr verify` finds it.
+func (s *session) marks() []audit.Mark {
+	dir := filepath.Join(s.state, "gdpr", "receipts")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []audit.Mark
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			continue
+		}
+		rec, _, err := receipt.Read(b, "")
+		at, terr := time.Parse(time.RFC3339, rec.Finished)
+		if err == nil && terr == nil && rec.LogHead.Seq > 0 {
+			out = append(out, audit.Mark{What: "the receipt of request " + rec.Request, Seq: rec.LogHead.Seq, Hash: rec.LogHead.Hash, At: at})
+		}
+	}
+	return out
 }
 
 func (s *session) role(a *app) string {
