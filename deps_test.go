@@ -20,6 +20,7 @@ type layer struct {
 var layers = []layer{
 	{"internal/clock", nil},
 	{"internal/gitlog", nil},
+	{"internal/eventlog", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
 	{"internal/testpg", nil},

@@ -155,11 +155,13 @@ func openSQLite(ctx context.Context, c StoreConfig, env Env) (model.Store, error
 	if err != nil {
 		return model.Store{}, err
 	}
-	return hypergraph.Adapt(hypergraph.Config{
+	store := hypergraph.Adapt(hypergraph.Config{
 		Name: c.Name, Kind: c.Kind, Location: c.Path, Backend: db, Vocabulary: db.Vocabulary(),
 		ReadOnly: db.ReadOnlyReason() != "", ReadOnlyReason: db.ReadOnlyReason(), Notes: db.Notes(), Clock: env.Clock,
 		Maintainer: db.Maintainer(), Migrator: db.Migrator(), Embedder: embedder, Look: db.Look, Deep: db.Deep,
-	}), nil
+	})
+	store.Events = db.Events()
+	return store, nil
 }
 
 // createSQLite makes a store of memdesk's own schema. Recurse makes its own.

@@ -3,9 +3,12 @@ package backends
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"memdesk/backends/gateway"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -16,8 +19,22 @@ func gatewayConfig(c StoreConfig, env Env) gateway.Config {
 		Scope: c.Scope, TopK: c.TopK, Timeout: time.Duration(c.Timeout),
 		Session: c.Session, ConversationID: c.ConversationID, SenderID: c.SenderID,
 		SearchPath: c.SearchPath, AddPath: c.AddPath, FlushPath: c.FlushPath, Fields: c.Fields,
-		ReadOnly: c.ReadOnly, Clock: env.Clock,
+		ReadOnly: c.ReadOnly, Clock: env.Clock, Journal: journalOf(c.Name, env),
 	}
+}
+
+// journalOf is where the events of a store lie that keeps none itself: in memdesk's
+// state. Empty without a place for state.
+func journalOf(store string, env Env) string {
+	getenv := env.Getenv
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	state, err := statedir.Path(getenv)
+	if err != nil || model.CheckStoreName(store) != nil {
+		return ""
+	}
+	return filepath.Join(state, "events", store+".jsonl")
 }
 
 // beaverKeys are in Beaver's own file where path names one.

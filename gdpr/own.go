@@ -11,6 +11,7 @@ import (
 
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/drafts"
+	"memdesk/internal/eventlog"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -55,6 +56,9 @@ func (x *run) ownTraces(ctx context.Context) error {
 	put := drafts.New(filepath.Join(x.d.State, "edit"), x.d.Clock, nil)
 	if _, err := put.Erase(func(name string, text []byte) bool { return names(name) || x.m.NamesBytes(text) }); err != nil {
 		x.problem(ownStore, "drafts: %s", err)
+	}
+	if _, err := eventlog.Erase(filepath.Join(x.d.State, "events"), x.m.NamesBytes); err != nil {
+		x.problem(ownStore, "events of stores: %s", model.KindOf(err))
 	}
 	if _, err := x.d.Log.EraseNaming(ctx, names); err != nil {
 		return model.Refuse("gdpr-erase", err.Error())

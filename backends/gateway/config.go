@@ -64,8 +64,9 @@ type Config struct {
 
 	ReadOnly bool
 	Clock    clock.Clock // nil means the system's
-	// Sink hears every audit event; its error is the operation's (G19). nil: nobody.
-	Sink func(model.StoreEvent) error
+	// Journal keeps the audit events, a file that is made at the first of them; empty
+	// keeps those of this process only. What it cannot store is the operation's error (G19).
+	Journal string
 	// Transport carries the requests; nil makes one that uses no proxy, keeps no
 	// connection and so repeats nothing by itself.
 	Transport http.RoundTripper

@@ -2,12 +2,18 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"memdesk/internal/clock"
+	"memdesk/internal/eventlog"
 	"memdesk/model"
 )
 
@@ -22,41 +28,68 @@ const (
 	EventFlushFailed     = "memory_gateway_flush_failed"     // operation, category, http_status?, add_succeeded
 )
 
-// eventsKept bounds what one process remembers of its events; the sink gets all.
+// eventsKept bounds what one process remembers of its events where no file keeps them.
 const eventsKept = 1000
 
-// journal keeps the newest events of this process and passes every one on.
+// journal keeps the events in a file, or the newest of this process in memory.
 type journal struct {
 	clock clock.Clock
-	sink  func(model.StoreEvent) error
+	path  string // empty: in memory
 
 	mu   sync.Mutex
 	kept []model.StoreEvent // oldest first
 }
 
-// note records an event. The error is the sink's: whoever stores the session
-// decides what its loss means (G19).
+// stored is an event as a line of the file.
+type stored struct {
+	At      time.Time         `json:"at"`
+	Name    string            `json:"name"`
+	Payload map[string]string `json:"payload,omitempty"`
+}
+
+// note records an event. The error is the file's: whoever stores the session decides
+// what its loss means (G19).
 func (j *journal) note(name string, payload ...model.Field) error {
 	e := model.StoreEvent{At: j.clock.Now().UTC(), Name: name, Payload: payload}
-	j.mu.Lock()
-	j.kept = append(j.kept, e)
-	if extra := len(j.kept) - eventsKept; extra > 0 {
-		j.kept = slices.Delete(j.kept, 0, extra)
-	}
-	j.mu.Unlock()
-	if j.sink == nil {
+	if j.path == "" {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.kept = append(j.kept, e)
+		if extra := len(j.kept) - eventsKept; extra > 0 {
+			j.kept = slices.Delete(j.kept, 0, extra)
+		}
 		return nil
 	}
-	if err := j.sink(e); err != nil {
-		return model.Errorf(model.Internal, "event", "the event %s could not be stored: %w", name, err)
+	line := stored{At: e.At, Name: name, Payload: map[string]string{}}
+	for _, f := range payload {
+		line.Payload[f.Name] = f.Value
+	}
+	b, err := json.Marshal(line)
+	if err == nil {
+		err = eventlog.Append(j.path, b)
+	}
+	if err != nil {
+		return model.Errorf(model.Internal, "event", "the event %s could not be stored: %w", name, pathless(err))
 	}
 	return nil
 }
 
-// StoreEvents lists the newest first: those of this process, at most a thousand.
+// pathless takes the path out of a file's error (R15).
+func pathless(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// StoreEvents lists the newest first.
 func (j *journal) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent, error) {
-	if err := model.FromContext(ctx, "events"); err != nil {
+	if err := model.FromContext(ctx, "store-events"); err != nil {
 		return nil, err
+	}
+	if j.path != "" {
+		return j.read(limit)
 	}
 	j.mu.Lock()
 	out := slices.Clone(j.kept)
@@ -67,6 +100,26 @@ func (j *journal) StoreEvents(ctx context.Context, limit int) ([]model.StoreEven
 	}
 	for i := range out {
 		out[i].Payload = slices.Clone(out[i].Payload)
+	}
+	return out, nil
+}
+
+func (j *journal) read(limit int) ([]model.StoreEvent, error) {
+	lines, err := eventlog.Tail(j.path, limit)
+	if err != nil {
+		return nil, model.Errorf(model.Unavailable, "store-events", "the events cannot be read: %w", pathless(err))
+	}
+	out := []model.StoreEvent{}
+	for _, line := range lines {
+		var s stored
+		if json.Unmarshal(line, &s) != nil { // cut off with the program that wrote it
+			continue
+		}
+		e := model.StoreEvent{At: s.At, Name: s.Name}
+		for _, name := range slices.Sorted(maps.Keys(s.Payload)) {
+			e.Payload = append(e.Payload, model.Field{Name: name, Value: s.Payload[name]})
+		}
+		out = append(out, e)
 	}
 	return out, nil
 }

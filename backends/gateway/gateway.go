@@ -50,7 +50,7 @@ func open(ctx context.Context, cfg Config) (*store, error) {
 		return nil, model.Errorf(model.InvalidInput, "open", "%w", bad)
 	}
 	cfg = cfg.filled()
-	return &store{cfg: cfg, wire: newWire(cfg), journal: &journal{clock: cfg.Clock, sink: cfg.Sink}}, nil
+	return &store{cfg: cfg, wire: newWire(cfg), journal: &journal{clock: cfg.Clock, path: cfg.Journal}}, nil
 }
 
 func (s *store) value() model.Store {
@@ -64,7 +64,6 @@ func (s *store) value() model.Store {
 		Notes: []string{
 			"append only: the gateway can neither list, read, replace nor remove; an erasure has to be asked of whoever runs it",
 			"healthy means that a connection can be opened: the gateway documents no health call, so neither the key nor the search is tried",
-			"its events are those of this process only",
 		},
 		Provider: s, Events: s.journal, Closer: func() error { s.close(); return nil },
 	}

@@ -1,8 +1,9 @@
 package gateway_test
 
 import (
-	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,30 +171,56 @@ func TestCuratedModeMakesNoCall(t *testing.T) {
 	}
 }
 
-// TestSinkFailureIsNotSwallowed is G19: the store of the session decides.
-func TestSinkFailureIsNotSwallowed(t *testing.T) {
-	full := errors.New("disk full")
+// TestAJournalThatFailsIsNotSwallowed is G19: the store of the session decides.
+func TestAJournalThatFailsIsNotSwallowed(t *testing.T) {
 	s := newServer(t)
 	cfg := config(s.URL)
-	var names []string
-	cfg.Sink = func(e model.StoreEvent) error { names = append(names, e.Name); return full }
+	cfg.Journal = filepath.Join(t.TempDir(), "events", "gw.jsonl")
+	noErr(t, os.WriteFile(filepath.Dir(cfg.Journal), nil, 0o600)) // a file where the directory should be
 	turn := agent(t, gateway.MemoryGateway, cfg).Turn("s", "hello")
-	if err := turn.Recall(t.Context()); !errors.Is(err, full) {
+	if err := turn.Recall(t.Context()); !errors.Is(err, model.Internal) {
 		t.Errorf("recall: %v", err)
 	}
-	if err := turn.Persist(t.Context(), gateway.Completed, "answer"); !errors.Is(err, full) {
+	if err := turn.Persist(t.Context(), gateway.Completed, "answer"); !errors.Is(err, model.Internal) {
 		t.Errorf("persist: %v", err)
 	}
-	if s.paths() != "search add flush" || len(names) != 3 {
-		t.Errorf("the calls went otherwise; events %q", names)
+	if s.paths() != "search add flush" {
+		t.Errorf("the calls went otherwise: %s", s.paths())
 	}
 	// As a store: what was stored is said, and is partial.
 	_, err := opened(t, cfg).Provider.Retain(t.Context(), model.RetainRequest{Tier: "AGENT", Mode: model.Append, Content: "x"})
-	if !model.IsPartial(err) || !errors.Is(err, full) || model.Unchanged(err) {
+	if !model.IsPartial(err) || !errors.Is(err, model.Internal) || model.Unchanged(err) || strings.Contains(err.Error(), filepath.Dir(cfg.Journal)) {
 		t.Errorf("retain: %v", err)
 	}
-	data, _ := json.Marshal(names)
-	if strings.Contains(string(data), userKey) {
-		t.Error("an event shows the key")
+}
+
+// TestEventsOutliveTheProcess: another process reads them, the newest first, and no
+// event holds the key.
+func TestEventsOutliveTheProcess(t *testing.T) {
+	s := newServer(t)
+	cfg := config(s.URL)
+	cfg.Journal = filepath.Join(t.TempDir(), "state", "events", "gw.jsonl")
+	store := opened(t, cfg)
+	_, err := retain(t, store, "Ana likes tea.")
+	noErr(t, err)
+	s.status("/memories/search", 401)
+	if _, err := recall(t, store, "tea"); err == nil {
+		t.Fatal("the search did not fail")
+	}
+	s.status("/memories/flush", 500)
+	if _, err := retain(t, store, "Bob too."); err == nil {
+		t.Fatal("the flush did not fail")
+	}
+	want := []string{"add_succeeded message_count=1 session_id=chat:memdesk", "flush_succeeded session_id=chat:memdesk", "recall_failed category=http_status http_status=401 operation=search",
+		"add_succeeded message_count=1 session_id=chat:memdesk", "flush_failed add_succeeded=true category=http_status http_status=500 operation=flush"}
+	if got := eventNames(t, opened(t, cfg).Events); !slices.Equal(got, want) {
+		t.Errorf("events %q", got)
+	}
+	if one, err := store.Events.StoreEvents(t.Context(), 1); err != nil || len(one) != 1 || one[0].Name != gateway.EventFlushFailed {
+		t.Errorf("the newest: %+v, %v", one, err)
+	}
+	data, err := os.ReadFile(cfg.Journal)
+	if err != nil || strings.Contains(string(data), userKey) || strings.Contains(string(data), rawSecret) {
+		t.Errorf("the file: %s, %v", data, err)
 	}
 }

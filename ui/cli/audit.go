@@ -41,7 +41,7 @@ type auditFlags struct {
 	audit.Filter
 	result, phase, since, until, cursor string
 	limit                               int
-	all, recalls                        bool
+	all, recalls, storeEvents           bool
 }
 
 func (a *app) auditListCommand() *cobra.Command {
@@ -65,6 +65,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 100, "at most `N` records")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every record")
+	fl.BoolVar(&f.storeEvents, "store-events", false, "also what the stores' own systems have noted, marked as theirs")
 	return c
 }
 
@@ -105,6 +106,10 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 	if q.Until, err = parseTime(f.until); err != nil {
 		return err
 	}
+	events, err := a.wantedEvents(ctx, f, q)
+	if err != nil {
+		return err
+	}
 	if f.recalls {
 		return a.listRecalls(f.Actor, q.Since, q.Until)
 	}
@@ -120,8 +125,22 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 		}
 		for _, r := range page.Rows {
 			damaged = damaged || r.Damaged != ""
+			var newer []storeEvent
+			newer, events = between(events, r.TS)
+			for _, e := range newer {
+				if err := a.printStoreEvent(e, tab); err != nil {
+					return err
+				}
+			}
 			if err := a.printRecord(r, tab); err != nil {
 				return err
+			}
+		}
+		if page.Next == "" {
+			for _, e := range events {
+				if err := a.printStoreEvent(e, tab); err != nil {
+					return err
+				}
 			}
 		}
 		tab.flush()
@@ -143,9 +162,29 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 	return nil
 }
 
+// wantedEvents are the stores' own events that the flags ask for, the newest first.
+func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([]storeEvent, error) {
+	switch {
+	case !f.storeEvents:
+		return nil, nil
+	case f.OldestFirst, f.cursor != "":
+		return nil, usage("--store-events lists the newest first from the beginning: leave out --oldest and --cursor")
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := storeEvents(ctx, s.fleet, func(store string, err error) { a.failed(model.Ref{Store: store}, err) })
+	all = slices.DeleteFunc(all, func(e storeEvent) bool { return !e.passes(q) })
+	if !f.all && len(all) > f.limit {
+		all = all[:f.limit]
+	}
+	return all, nil
+}
+
 func (a *app) printRecord(r audit.Row, tab *table) error {
 	if a.flags.json {
-		return a.emit("audit", row{"seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
+		return a.emit("audit", row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
 			"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name, "name_state": r.NameState,
 			"reason": r.Reason, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
 			"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged})

@@ -40,7 +40,12 @@ func (a *app) console(ctx context.Context) error {
 		o.Environ, o.Sizes = v.Environ, v.Sizes
 	}
 	if s.log != nil {
-		o.Audit = &auditSource{log: s.log, clock: a.Clock}
+		o.Audit = &auditSource{log: s.log, clock: a.Clock, noted: func(ctx context.Context) (out []storeEvent, trouble string) {
+			out = storeEvents(ctx, s.fleet, func(store string, err error) {
+				trouble = "the events of " + store + " are missing: " + err.Error()
+			})
+			return out, trouble
+		}}
 		o.Notices = openIntents(ctx, s)
 		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo, shelf: s.shelf}
 		return a.acting(ctx, s, o)

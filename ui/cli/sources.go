@@ -22,9 +22,13 @@ import (
 type auditSource struct {
 	log   *audit.Log
 	clock clock.Clock
+	// noted lists what the stores' own systems have noted, the newest first, and what
+	// could not be read of it; nil: nobody is asked.
+	noted func(context.Context) (events []storeEvent, trouble string)
 
 	mu   sync.Mutex
 	last verification
+	ends map[string]time.Time // of the last record before a cursor: newer events are shown
 }
 
 // verification is what the last walk over the chain has found.
@@ -116,6 +120,17 @@ func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPag
 	v := s.verified(ctx)
 	page.Verified, page.Notice = v.words()
 	cursor := q.Cursor
+	events, trouble := s.storesEvents(ctx, q.Cursor)
+	if page.Notice == "" {
+		page.Notice = trouble
+	}
+	asked := len(events) > 0
+	show := func(e tui.AuditEvent) {
+		if filter.Match(e) != q.Not {
+			page.Events = append(page.Events, e)
+		}
+	}
+	var last time.Time
 	for len(page.Events) < q.Limit {
 		limit := q.Limit - len(page.Events)
 		if q.Filter != "" {
@@ -132,21 +147,62 @@ func (s *auditSource) Events(ctx context.Context, q tui.PageQuery) (tui.AuditPag
 			if r.Link > 0 {
 				s.settled(r.Link)
 			}
+			var newer []storeEvent
+			newer, events = between(events, r.TS)
+			for i, e := range newer {
+				show(notedEvent(e, i))
+			}
 			e := eventOf(r)
 			e.Open = r.Phase == audit.PhaseIntent && s.open(r.Seq)
-			if filter.Match(e) != q.Not {
-				page.Events = append(page.Events, e)
-			}
+			show(e)
+			last = r.TS
 		}
 		page.Next, cursor = got.Next, got.Next
 		if cursor == "" {
 			break
 		}
 	}
-	if q.Cursor == "" && q.Filter == "" && len(page.Events) > 0 && v.err == nil {
+	if page.Next == "" {
+		for i, e := range events {
+			show(notedEvent(e, i))
+		}
+	} else {
+		s.endsAt(page.Next, last)
+	}
+	if q.Cursor == "" && q.Filter == "" && !asked && len(page.Events) > 0 && v.err == nil {
 		page.Total = model.Count{N: page.Events[0].Seq} // records are numbered from 1
 	}
 	return page, nil
+}
+
+// storesEvents are the stores' own events that stand behind a cursor.
+func (s *auditSource) storesEvents(ctx context.Context, cursor string) ([]storeEvent, string) {
+	if s.noted == nil {
+		return nil, ""
+	}
+	events, trouble := s.noted(ctx)
+	s.mu.Lock()
+	end, later := s.ends[cursor]
+	s.mu.Unlock()
+	if later {
+		_, events = between(events, end)
+	}
+	return events, trouble
+}
+
+// endsAt remembers the time of the last record before a cursor.
+func (s *auditSource) endsAt(cursor string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ends == nil {
+		s.ends = map[string]time.Time{}
+	}
+	s.ends[cursor] = at
+}
+
+// notedEvent is a store's own event as the pane shows it.
+func notedEvent(e storeEvent, n int) tui.AuditEvent {
+	return tui.AuditEvent{Noted: true, N: n, At: e.At, Actor: "the store", Action: e.Name, Store: e.store, Phase: "noted", Fields: e.Payload}
 }
 
 func eventOf(r audit.Row) tui.AuditEvent {

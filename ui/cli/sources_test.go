@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -110,5 +111,66 @@ func TestAuditSourcePages(t *testing.T) {
 		if got := count(q); got != want {
 			t.Errorf("%+v: %d events, want %d", q, got, want)
 		}
+	}
+}
+
+// TestStoreEventsStandAmongTheRecords: what the stores have noted stands once in the
+// order of time, whatever the pages, marked as theirs, and the filter applies to it.
+func TestStoreEventsStandAmongTheRecords(t *testing.T) {
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		seq, err := log.Intent(t.Context(), audit.Entry{Action: "retain", Store: "s", Target: "s:x"})
+		if err == nil {
+			err = log.Outcome(t.Context(), seq, audit.Result{Verdict: audit.OK})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := log.List(t.Context(), audit.Filter{}, 100, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted []storeEvent
+	for i, at := range []time.Time{got.Rows[0].TS.Add(time.Hour), got.Rows[2].TS, got.Rows[5].TS, got.Rows[6].TS.Add(-time.Hour)} {
+		noted = append(noted, storeEvent{"harbor", model.StoreEvent{At: at, Name: "run." + strconv.Itoa(i)}})
+	}
+	s := &auditSource{log: log, clock: clock.System{}, noted: func(context.Context) ([]storeEvent, string) { return noted, "far does not answer" }}
+	list := func(q tui.PageQuery) (out []tui.AuditEvent) {
+		for {
+			page, err := s.Events(t.Context(), q)
+			if err != nil || page.Notice != "far does not answer" {
+				t.Fatal(err, page.Notice)
+			}
+			out = append(out, page.Events...)
+			if page.Next == "" {
+				return out
+			}
+			q.Cursor = page.Next
+		}
+	}
+	for _, limit := range []int{1, 2, 3, 100} {
+		all := list(tui.PageQuery{Limit: limit})
+		seen := map[string]int{}
+		for i, e := range all {
+			if e.Noted {
+				seen[e.Action]++
+			}
+			if i > 0 && e.At.After(all[i-1].At) {
+				t.Errorf("limit %d: %s stands behind %s", limit, e.At, all[i-1].At)
+			}
+		}
+		if len(all) != 11 || len(seen) != 4 || seen["run.1"] != 1 {
+			t.Errorf("limit %d: %d events, of the stores %v", limit, len(all), seen)
+		}
+	}
+	if n := len(list(tui.PageQuery{Limit: 100, Filter: "store:harbor phase:noted"})); n != 4 {
+		t.Errorf("%d of the store", n)
+	}
+	if n := len(list(tui.PageQuery{Limit: 100, Filter: "!phase:noted"})); n != 7 {
+		t.Errorf("%d of the log", n)
 	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -71,7 +72,22 @@ func auditTarget(e AuditEvent) string {
 	return e.Store
 }
 
+// notedRecord is an event of a store's own system: marked by who noted it, without
+// a number.
+func notedRecord(d *desk, e AuditEvent) record {
+	esc := d.esc
+	return record{
+		key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, toneInfo},
+		cells: []safetext.Text{
+			esc.Const("-"), esc.Const(minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), maxTitle),
+		},
+	}
+}
+
 func auditRecord(d *desk, e AuditEvent) record {
+	if e.Noted {
+		return notedRecord(d, e)
+	}
 	esc := d.esc
 	result, word := toneInfo, e.Phase
 	switch {
@@ -107,6 +123,12 @@ func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 func auditText(d *desk, e AuditEvent) *text {
 	esc := d.esc
 	head := []headLine{{value: esc.Sprintf("event %s: %s", group(e.Seq), e.Action), kind: headTitle}}
+	if e.Noted {
+		head = []headLine{
+			{value: esc.LineMax(e.Action, maxTitle), kind: headTitle},
+			{value: esc.Const("Noted by the store's own system. The operator log does not hold it."), kind: headNote},
+		}
+	}
 	if e.Open {
 		head = append(head, headLine{kind: headWarn, value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
 			"Whether the change was made is not known: look at the item, and at the history and the undo list of its store.")})
@@ -125,7 +147,7 @@ func auditText(d *desk, e AuditEvent) *text {
 	add("phase", e.Phase)
 	add("result", e.Result)
 	add("reason", e.Reason)
-	if e.Target == "" && e.Subject == "" {
+	if e.Target == "" && e.Subject == "" && !e.Noted {
 		head = append(head, headLine{value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), kind: headNote})
 	}
 	return newText(append(head, metaLines(esc, model.Item{Meta: e.Fields})...), "")

@@ -50,8 +50,12 @@ type AuditEvent struct {
 	Phase   string // intent or outcome
 	Result  string
 	Open    bool // an intent without an outcome
-	Reason  string
-	Fields  []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
+	// Noted: an event of the store's own system and no record of the log; it has no
+	// Seq, and N tells it from others of its page.
+	Noted  bool
+	N      int
+	Reason string
+	Fields []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
 }
 
 // QuarantineSource lists what scanners have set aside in every store. It changes

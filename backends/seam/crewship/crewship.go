@@ -107,6 +107,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		Features:   seam.Capabilities{ConcurrentWriters: true}.Features(), // through flock
 		Notes:      s.notes(snap),
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
+		Events:  s,
 		Address: s.address,
 		Closer:  s.close,
 	}

@@ -1,0 +1,76 @@
+package crewship
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"memdesk/model"
+)
+
+// journalColumns are shown of an entry. Payload and refs stay where they are: they
+// hold what agents said.
+var journalColumns = []string{"severity", "actor_type", "actor_id", "crew_id", "agent_id", "mission_id", "run_id", "summary"}
+
+// StoreEvents lists the entries of Crewship's journal that belong to the store's
+// workspaces and crews, the newest first (crewship-disk.md, Database). The journal is
+// read and never written; a store without a database has no events.
+func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent, error) {
+	snap, err := s.look(ctx)
+	if err != nil || s.at.db == "" {
+		return []model.StoreEvent{}, err
+	}
+	workspaces, crews := s.journalScope(snap)
+	var out []model.StoreEvent
+	err = database{s.at.db}.read(ctx, func(q *sql.DB) error {
+		out = []model.StoreEvent{}
+		return each(ctx, q, `SELECT CAST(ts AS TEXT), entry_type, severity, actor_type, coalesce(actor_id, ''), coalesce(crew_id, ''), coalesce(agent_id, ''),
+				coalesce(mission_id, ''), coalesce(run_id, ''), coalesce(summary, '') FROM journal_entries
+			WHERE workspace_id IN (SELECT value FROM json_each(?)) AND (? = 'null' OR crew_id IS NULL OR crew_id IN (SELECT value FROM json_each(?)))
+			ORDER BY ts DESC, id DESC LIMIT ?`, func(v []string) {
+			e := model.StoreEvent{Name: v[1]}
+			e.At, _ = time.Parse(time.RFC3339Nano, v[0]) // zero for another shape: the age is unknown
+			for i, name := range journalColumns {
+				if v[i+2] != "" {
+					e.Payload = append(e.Payload, model.Field{Name: name, Value: v[i+2]})
+				}
+			}
+			out = append(out, e)
+		}, len(journalColumns)+2, workspaces, crews, crews, limit)
+	})
+	if err != nil {
+		return nil, model.Errorf(model.Unavailable, "store-events", "crewship.db could not be read: %w", err)
+	}
+	return out, nil
+}
+
+// journalScope are the workspaces of the store's places and, where the store is bound
+// to less than a workspace, their crews, as JSON arrays; crews is null otherwise.
+func (s *store) journalScope(snap *snapshot) (workspaces, crews string) {
+	inWorkspace, inCrew := map[string]bool{}, map[string]bool{}
+	for _, p := range snap.places {
+		if p.workspace != "" {
+			inWorkspace[p.workspace] = true
+		}
+		if p.crew != "" {
+			inCrew[p.crew] = true
+		}
+	}
+	if s.cfg.Crew == "" && s.cfg.Agent == "" && !s.at.single {
+		return array(inWorkspace), "null"
+	}
+	return array(inWorkspace), array(inCrew)
+}
+
+func array(set map[string]bool) string {
+	names := []string{}
+	for name := range set {
+		names = append(names, name)
+	}
+	b, err := json.Marshal(names)
+	if err != nil { // texts always encode
+		return "[]"
+	}
+	return string(b)
+}

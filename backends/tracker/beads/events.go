@@ -1,0 +1,69 @@
+package beads
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"memdesk/model"
+)
+
+// tailBytes is how much of the end of interactions.jsonl is read for the newest
+// events.
+const tailBytes = 4 << 20
+
+// told are the members of an interaction that are shown. Prompts, responses and
+// errors stay where they are: they hold what was said (beads-foolery-knots.md).
+var told = []string{"actor", "issue_id", "model", "tool_name", "exit_code", "parent_id", "label", "reason"}
+
+// StoreEvents lists the interactions that agents have written beside the items, the
+// newest first.
+func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent, error) {
+	if err := model.FromContext(ctx, "store-events"); err != nil {
+		return nil, err
+	}
+	out := []model.StoreEvent{}
+	f, err := s.fs.OpenFile(s.path(interactionsName), os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, fileError("store-events", interactionsName, err)
+	}
+	defer f.Close() // opened for reading: closing loses nothing
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fileError("store-events", interactionsName, err)
+	}
+	from := max(0, info.Size()-tailBytes)
+	data, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if err != nil {
+		return nil, fileError("store-events", interactionsName, err)
+	}
+	if from > 0 { // the first line may be half of one
+		_, data, _ = bytes.Cut(data, []byte("\n"))
+	}
+	for _, line := range slices.Backward(bytes.Split(data, []byte("\n"))) {
+		if limit > 0 && len(out) == limit {
+			break
+		}
+		o, err := parseObject(bytes.TrimSpace(line))
+		if err != nil { // blank, or written by half
+			continue
+		}
+		name, _ := o.text("kind")
+		at, _ := o.text("created_at")
+		e := model.StoreEvent{At: parseTime(at), Name: name}
+		for _, member := range told {
+			if v, _ := o.text(member); v != "" {
+				e.Payload = append(e.Payload, model.Field{Name: member, Value: v})
+			}
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
