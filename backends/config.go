@@ -61,6 +61,7 @@ type GDPRConfig struct {
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
+	PDFToText       string   `toml:"pdftotext"`        // the program that reads PDFs; empty: the one on the PATH
 	// BackupsKept is how long backups of the stores are kept, BackupsOf that of single
 	// stores by name; 0 is not known.
 	BackupsKept Duration            `toml:"backups_kept"`

@@ -81,7 +81,7 @@ func TestSweepTellsWhatItCannotOpen(t *testing.T) {
 	plant(t, w.dir, map[string]string{"vault/memory/idea/.list.md.bak": "\xfd7zXZ\x00\x00\x04"})
 	w.open()
 	_, problems, err := w.desk.Sweep(t.Context(), w.fleet, nil)
-	if want := "notes: not looked into: xz archive: not opened; look inside by hand"; err != nil || len(problems) != 1 || problems[0] != want {
+	if want := "notes: not looked into: xz archive that cannot be read, or is encrypted: not opened; look inside by hand"; err != nil || len(problems) != 1 || problems[0] != want {
 		t.Errorf("Sweep tells %q, %v; want %q", problems, err, want)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/gabriel-vasile/mimetype"
 )
 
 // kind is what holds a medium's text in another form than its bytes. It is told by
@@ -19,7 +21,8 @@ const (
 	zipFile // office documents and packed programs too
 	tarFile
 	pdfFile
-	closedFile // it cannot be opened here
+	libraryFile // a library opens it (library.go)
+	closedFile  // it cannot be opened here
 )
 
 // headSize is how many first bytes tell a kind: a tar says what it is at 257, and
@@ -32,17 +35,10 @@ const encryptedFile = "encrypted file"
 // closedKinds are the beginnings of what this program cannot open, with what it is.
 // What is nowhere here and looks like nothing at all is told by scattered.
 var closedKinds = []struct{ magic, what string }{
-	{"\xfd7zXZ\x00", "xz archive"},
-	{"\x28\xb5\x2f\xfd", "zstd archive"},
-	{"7z\xbc\xaf\x27\x1c", "7z archive"},
-	{"Rar!\x1a\x07", "rar archive"},
-	{"LZIP\x01", "lzip archive"},
 	{"\x5d\x00\x00", "lzma archive"},
-	{"\x04\x22\x4d\x18", "lz4 archive"},
 	{"\x02\x21\x4c\x18", "lz4 archive"},
 	{"\x1f\x9d", "compress archive"},
 	{"\x1f\xa0", "compress archive"},
-	{"\xff\x06\x00\x00sNaPpY", "snappy archive"},
 	{"MSCF\x00\x00\x00\x00", "cabinet archive"},
 	{"\x60\xea", "arj archive"},
 	{"hsqs", "squashfs image"},
@@ -59,13 +55,6 @@ var closedKinds = []struct{ magic, what string }{
 	{"-----BEGIN PGP MESSAGE", encryptedFile},
 	{"$ANSIBLE_VAULT;", encryptedFile},
 	{"LUKS\xba\xbe", encryptedFile},
-}
-
-// mediaKinds are the beginnings of pictures, sound and fonts, which are random to
-// look at and hold no text but what stands in their bytes.
-var mediaKinds = []string{
-	"\x89PNG", "\xff\xd8\xff", "GIF8", "RIFF", "OggS", "fLaC", "ID3", "\xff\xfb", "\xff\xf3", "\xff\xf1", "\xff\xf9", "\x1a\x45\xdf\xa3",
-	"II*\x00", "MM\x00*", "wOFF", "wOF2", "8BPS", "\xff\x0a", "BM",
 }
 
 // recognise tells the kind of a medium by its first bytes, and what it is where it
@@ -87,6 +76,11 @@ func recognise(head []byte) (kind, string) {
 	case isZlib(head):
 		return zlibFile, ""
 	}
+	for _, l := range libraries {
+		if has(l.magic) && !text {
+			return libraryFile, l.what
+		}
+	}
 	for _, c := range closedKinds {
 		if has(c.magic) && (!text || c.what == encryptedFile) {
 			return closedFile, c.what
@@ -96,17 +90,15 @@ func recognise(head []byte) (kind, string) {
 		return plainly, ""
 	}
 	if len(head) >= 8 && head[0]&0xf0 == 0x50 && bytes.Equal(head[1:4], []byte("\x2a\x4d\x18")) { // RFC 8878, 3.1.2
-		return closedFile, "zstd archive"
+		return libraryFile, "zstd archive"
 	}
 	if len(head) >= 12 && string(head[8:12]) == "DUCK" {
 		return closedFile, "duckdb database"
 	}
-	for _, magic := range mediaKinds {
-		if has(magic) {
-			return plainly, ""
-		}
-	}
-	if len(head) >= 12 && string(head[4:8]) == "ftyp" {
+	// Pictures, sound and fonts are random to look at, and hold no text but what stands in
+	// their bytes.
+	switch kind, _, _ := strings.Cut(mimetype.Detect(head).String(), "/"); kind {
+	case "image", "audio", "video", "font":
 		return plainly, ""
 	}
 	if scattered(head) {

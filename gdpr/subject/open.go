@@ -15,6 +15,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"memdesk/model"
 )
@@ -27,9 +28,14 @@ type bounds struct {
 	out    int64 // how much may come out whatever its size
 	ratio  int64 // and how much more for each of its bytes
 	most   int64 // but never more than this
+	// until is when no more is expanded; zero: no end.
+	until time.Time
 }
 
 var usual = bounds{nested: 4, memory: 64 << 20, out: 1 << 30, ratio: 100, most: 16 << 30}
+
+// openTime is how long the containers of one medium may be expanded.
+const openTime = 30 * time.Minute
 
 // Leaf looks at bytes that are no container: a medium itself, or a member of an
 // archive or what was compressed, by the names that lead to it, where it has any.
@@ -40,7 +46,9 @@ type Leaf func(member string, r io.Reader) error
 // result says in words what could not be opened; the bytes of that are handed over as
 // they are. An error is one of leaf, of the context, or of reading the medium itself.
 func Each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string)) ([]string, error) {
-	return each(ctx, medium, leaf, name, usual)
+	b := usual
+	b.until = time.Now().Add(openTime)
+	return each(ctx, medium, leaf, name, b)
 }
 
 func each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string), b bounds) ([]string, error) {
@@ -107,6 +115,9 @@ type metered struct {
 func (m metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	m.o.out += int64(n)
+	if !m.o.bounds.until.IsZero() && time.Now().After(m.o.bounds.until) {
+		return n, errTooMuch
+	}
 	if m.o.out > min(m.o.bounds.most, m.o.bounds.out+m.o.bounds.ratio*max(m.o.in, m.o.size)) {
 		return n, errTooMuch
 	}
@@ -166,7 +177,7 @@ func (o *opening) open(member string, r io.Reader, depth int) error {
 	case depth >= o.bounds.nested:
 		o.not(member, fmt.Sprintf("more than %d compressed files stand inside one another: not opened%s", o.bounds.nested, byHand))
 	default:
-		return o.inside(k, member, b, depth)
+		return o.inside(k, what, member, b, depth)
 	}
 	return o.hand(member, b)
 }
@@ -207,7 +218,7 @@ func (o *opening) broken(member string, err error) error {
 	return nil
 }
 
-func (o *opening) inside(k kind, member string, b *bufio.Reader, depth int) error {
+func (o *opening) inside(k kind, what, member string, b *bufio.Reader, depth int) error {
 	switch k {
 	case gzipFile:
 		return o.gzip(member, b, depth)
@@ -221,18 +232,12 @@ func (o *opening) inside(k kind, member string, b *bufio.Reader, depth int) erro
 		return o.open(member, metered{z, o}, depth+1)
 	case tarFile:
 		return o.tar(member, b, depth)
+	case libraryFile:
+		return o.library(what, member, b, depth)
 	case zipFile, pdfFile:
-		at, size := o.at, o.size
-		if depth > 0 || at == nil {
-			all, err := io.ReadAll(io.LimitReader(b, o.bounds.memory+1))
-			switch {
-			case err != nil:
-				return o.broken(member, err)
-			case int64(len(all)) > o.bounds.memory:
-				o.not(member, fmt.Sprintf("more than %d MiB that can only be opened as a whole: not opened%s", o.bounds.memory>>20, byHand))
-				return o.hand(member, io.MultiReader(bytes.NewReader(all), b))
-			}
-			at, size = bytes.NewReader(all), int64(len(all))
+		at, size, err := o.whole(member, b, depth)
+		if at == nil {
+			return err
 		}
 		if k == pdfFile {
 			return o.pdf(member, at, size)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mholt/archives"
+
 	"memdesk/gdpr/subject"
 )
 
@@ -62,6 +64,23 @@ func pdfFile(t testing.TB, dict, page string) []byte {
 		t.Fatal(err)
 	}
 	return []byte("%PDF-1.5\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<" + dict + ">>\nstream\r\n" + z.String() + "\r\nendstream\nendobj\n%%EOF\n")
+}
+
+// packed is a text as a compressor writes it.
+func packed(t testing.TB, c archives.Compressor, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := c.OpenWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // encrypted marks the members of a zip as such.
@@ -130,15 +149,22 @@ func TestScanOpens(t *testing.T) {
 		{"tar in gzip", zipped(t, "", tarFile(t, "n/a.md", said)), true, "n/a.md", ""},
 		{"gzip in zip", zipFile(t, zip.Store, "a.gz", string(zipped(t, "", []byte(said)))), true, "a.gz", ""},
 		{"gzip, a later name", append(zipped(t, "", []byte("quiet")), zipped(t, she, []byte("quiet"))...), true, "", ""},
-		{"xz in zip", zipFile(t, zip.Store, "a.xz", "\xfd7zXZ\x00\x00\x04"), false, "", "in a.xz: xz archive: not opened"},
+		{"xz in zip", zipFile(t, zip.Store, "a.xz", "\xfd7zXZ\x00\x00\x04"), false, "", "in a.xz: xz archive that cannot be read"},
 		{"bzip2", bz2, true, "", ""},
 		{"bzip2, broken", bz2[:len(bz2)-6], false, "", "could not be read to the end"},
 		{"pdf that is none", pdfFile(t, "/Filter /FlateDecode", "asked Zo\xeb \xc5ngstr\xf6m"), true, "", "PDF"},
 		{"pdf, the author", []byte("%PDF-1.4\n1 0 obj << /Author <" + hex.EncodeToString([]byte(utf16)) + "> >> endobj"), true, "", "PDF"},
 		{"xz", []byte("\xfd7zXZ\x00\x00\x04zx9canary77q"), true, "", "xz archive"},
-		{"zstd", []byte("\x28\xb5\x2f\xfd\x04\x58"), false, "", "zstd archive"},
-		{"7z", []byte("7z\xbc\xaf\x27\x1c\x00\x04"), false, "", "7z archive"},
-		{"rar", []byte("Rar!\x1a\x07\x01\x00"), false, "", "rar archive"},
+		{"zstd, cut off", []byte("\x28\xb5\x2f\xfd\x04\x58"), false, "", "could not be read to the end"},
+		{"7z that is none", []byte("7z\xbc\xaf\x27\x1c\x00\x04"), false, "", "7z archive that cannot be read"},
+		{"rar that is none", []byte("Rar!\x1a\x07\x01\x00"), false, "", "rar archive that cannot be read"},
+		{"xz, a text", packed(t, archives.Xz{}, said), true, "", ""},
+		{"zstd, a text", packed(t, archives.Zstd{}, said), true, "", ""},
+		{"lz4, a text", packed(t, archives.Lz4{}, said), true, "", ""},
+		{"lzip, a text", packed(t, archives.Lzip{}, said), true, "", ""},
+		{"snappy, a text", packed(t, archives.Sz{}, said), true, "", ""},
+		{"tar in zstd in zip", zipFile(t, zip.Store, "a.tzst", string(packed(t, archives.Zstd{}, string(tarFile(t, "n/a.md", said))))), true, "a.tzst → n/a.md", ""},
+		{"lzma", []byte("\x5d\x00\x00\x80\x00\xff\xff"), false, "", "lzma archive"},
 		{"encrypted database", noise(8192), false, "", "encrypted, or compressed"},
 		{"picture", append([]byte("\x89PNG\r\n\x1a\n"), noise(8192)...), false, "", ""},
 		{"database", append([]byte("SQLite format 3\x00\x10\x00"), bytes.Repeat([]byte{0, 1, 2, 0, 'a', 0, 0, 0}, 2000)...), false, "", ""},

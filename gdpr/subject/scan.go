@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"memdesk/model"
 )
@@ -129,7 +130,9 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // without a border, unless friends explain it. What is compressed and what lies in an
 // archive is looked into (open.go).
 func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
-	return m.scanWithin(ctx, r, friends, usual)
+	b := usual
+	b.until = time.Now().Add(openTime)
+	return m.scanWithin(ctx, r, friends, b)
 }
 
 func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, friends *Friends, b bounds) (Report, error) {

@@ -12,6 +12,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/sshsig"
+	"memdesk/gdpr/subject"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 )
@@ -70,6 +71,7 @@ func (a *app) desk() (*gdpr.Desk, error) {
 }
 
 func (s *session) desk(a *app) *gdpr.Desk {
+	subject.UsePDFText(s.cfg.GDPR.PDFToText)
 	return &gdpr.Desk{
 		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo, Traces: s.noted(),
 		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
@@ -109,6 +111,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.sayKinds(in)
 			for _, alias := range in.Aliases {
 				if yes {
 					break
@@ -147,6 +150,20 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
 	f.BoolVar(&yes, "yes", false, "do not ask: every alias is confirmed")
 	return c
+}
+
+// sayKinds says what each identifier is taken for, and what speaks against it, before
+// anything is searched.
+func (a *app) sayKinds(in gdpr.Intake) {
+	for _, id := range append([]string{in.Subject}, in.Aliases...) {
+		if subject.Check(id) != nil {
+			continue // refused when the request is filed
+		}
+		a.sayf("%s: %s", id, subject.KindOf(id).Sentence())
+		for _, w := range subject.Warnings(id) {
+			a.sayf("warning: %s: %s", id, w)
+		}
+	}
 }
 
 func requestRow(r gdpr.Due) row {

@@ -137,10 +137,15 @@ func (a *App) nextIntake(in intake) *dialog {
 				return a.show(a.nextIntake(next))
 			}
 		}
-		return &dialog{title: esc.Const("Alias"), noReason: true, canceled: a.laidAside(func() intake { return in }), lines: []headLine{
+		lines := []headLine{
 			{value: esc.Sprintf("Is %s this person and nobody else?", esc.LineMax(alias, maxTitle)), kind: headTitle},
 			{value: esc.Sprintf("Alias %s of %s. Every item that names it will be in the plan: another person of the same name would be erased too.", group(int64(n+1)), group(int64(len(all))))},
-		}, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
+			{value: esc.Sprintf("It is %s.", subject.KindOf(alias).Sentence())},
+		}
+		for _, w := range subject.Warnings(alias) {
+			lines = append(lines, headLine{value: esc.Sprintf("!! %s", w), kind: headWarn})
+		}
+		return &dialog{title: esc.Const("Alias"), noReason: true, canceled: a.laidAside(func() intake { return in }), lines: lines, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
 	}
 	return a.fileDialog(in)
 }
@@ -151,6 +156,9 @@ func (a *App) fileDialog(in intake) *dialog {
 		return headLine{value: esc.Sprintf("%s: %s", name, esc.LineMax(v, maxTitle))}
 	}
 	lines := []headLine{{value: esc.Const("File this request?"), kind: headTitle}, field("person", in.subject)}
+	for _, w := range subject.Warnings(in.subject) {
+		lines = append(lines, headLine{value: esc.Sprintf("!! %s", w), kind: headWarn})
+	}
 	for _, alias := range in.confirmed {
 		lines = append(lines, field("alias", alias))
 	}

@@ -1,0 +1,75 @@
+package subject
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/nyaruka/phonenumbers"
+)
+
+// Warnings say what is wrong with an identifier before anything is searched for it, in
+// words that do not repeat it. None means that it is fit to be looked for.
+func Warnings(id string) []string {
+	id = strings.TrimSpace(id)
+	var out []string
+	warn := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	word := strings.ToLower(id)
+	runes := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || ignorable(r) {
+			return -1
+		}
+		return r
+	}, id))
+	switch kind := KindOf(id); {
+	case slices.Contains(calendar, word):
+		warn("it is a month or a day of the week: every date that names it would be erased too; give the whole name")
+	case slices.Contains(commonWords, word):
+		warn("it is a common word: texts that do not mean the person would be erased too; give the whole name")
+	case kind == Telephone:
+		if n, err := phonenumbers.Parse(id, ""); err != nil {
+			warn("it is a telephone number without its country: only this way to write it is found; give it with + and the country")
+		} else if !phonenumbers.IsValidNumber(n) {
+			warn("no country has such a telephone number: check its digits")
+		}
+	case len(runes) <= 2 && !slices.ContainsFunc(runes, func(r rune) bool { return !unicode.In(r, unspaced...) }):
+		warn("it is one or two characters of a script without spaces: it stands inside other words and names too; give a longer name")
+	case kind == Name && !strings.ContainsFunc(id, unicode.IsSpace) && utf8.RuneCountInString(id) < 6 && isASCII(id):
+		warn("it is one short word: it is found with a capital only, and means other people of that name too; give the whole name")
+	case kind == Name && !strings.ContainsFunc(id, unicode.IsSpace):
+		warn("it is one word: it means other people of that name too; give the whole name")
+	case kind == ID && utf8.RuneCountInString(id) < 6:
+		warn("it is short: it is found in exactly this case only")
+	}
+	if slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }) {
+		warn("names decline in languages that are written so: give the other cases as aliases")
+	}
+	return out
+}
+
+// calendar are the months and the days of the week, of English and German.
+var calendar = strings.Fields("january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec " +
+	"monday tuesday wednesday thursday friday saturday sunday januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag")
+
+// commonWords are words of prose and of programs that are names, or that somebody gives
+// for one.
+var commonWords = strings.Fields("mark will bill rose grace hope faith joy art frank grant drew dean chase hunter mason baker smith cook miller taylor carter fisher gray grey brown white black green young long short " +
+	"rich rob sue pat jack bob rusty sandy dawn amber ruby pearl iris lily ivy olive daisy violet heather summer autumn skip miles wade reed glen cliff dale brook forest lane ray gene guy earl duke king prince major page " +
+	"user admin root test guest agent system name person customer client owner author team support service info mail office home work note notes memory project task issue ticket data file text code name true false null none " +
+	"the and for you she her him his was has had not all new old man one two day way may can see now get let put say use fix bug run set log key map tag bot " +
+	"stein berg wolf fuchs vogel koch bauer schmidt müller weber klein groß lang kurz jung alt neu")
+
+// Sentence says what an identifier of the kind is found as.
+func (k Kind) Sentence() string {
+	switch k {
+	case Address:
+		return "an address: found exactly, plus tag and dots included"
+	case Telephone:
+		return "a telephone number: found in every form of the same number"
+	case Name:
+		return "a name: found in any case and spelling, last name first too"
+	}
+	return "an id: found as an exact token"
+}

@@ -1,0 +1,44 @@
+package subject_test
+
+import (
+	"strings"
+	"testing"
+
+	"memdesk/gdpr/subject"
+)
+
+func TestKindsAndWarnings(t *testing.T) {
+	for id, tt := range map[string]struct {
+		kind subject.Kind
+		warn string // empty: none
+	}{
+		"usr_8812xk":           {subject.ID, ""},
+		"usr_1":                {subject.ID, "this case only"},
+		"1234567":              {subject.ID, ""},
+		"ida.f+n@mail.example": {subject.Address, ""},
+		"+49 30 5550 1234":     {subject.Telephone, ""},
+		"030 5550 1234":        {subject.Telephone, "without its country"},
+		"+49 111 1111 1111 11": {subject.Telephone, "no country has"},
+		"Théa Lindström":       {subject.Name, ""},
+		"Lindström":            {subject.Name, "one word"},
+		"Ann":                  {subject.Name, "capital only"},
+		"May":                  {subject.Name, "month"},
+		"Mark":                 {subject.Name, "common word"},
+		"王明":                   {subject.Name, "one or two characters"},
+		"王小明":                  {subject.Name, "one word"},
+		"Иван Петров":          {subject.Name, "decline"},
+		"anna-lena":            {subject.ID, ""},
+		"Anna-Lena":            {subject.Name, "one word"},
+	} {
+		if got := subject.KindOf(id); got != tt.kind {
+			t.Errorf("KindOf(%q) = %s; want %s", id, got, tt.kind)
+		}
+		got := strings.Join(subject.Warnings(id), "; ")
+		if tt.warn == "" && got != "" || !strings.Contains(got, tt.warn) {
+			t.Errorf("Warnings(%q) = %q; want %q", id, got, tt.warn)
+		}
+		if strings.Contains(got, id) {
+			t.Errorf("the warning repeats %q", id)
+		}
+	}
+}
