@@ -31,13 +31,17 @@ func (s *store) observe() []model.HealthFinding {
 			return vitals.Down(model.FindingUnreachable, m)
 		}
 	}
+	var found []model.HealthFinding
+	if s.reason == "" {
+		found = vitals.Disk(s.at.base)
+	}
 	s.mu.Lock()
 	snap := s.snap
 	s.mu.Unlock()
 	if snap != nil && len(snap.problems) > 0 {
-		return vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))
+		found = append(found, vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))...)
 	}
-	return nil
+	return found
 }
 
 func inspect(what, path, sub string) string {

@@ -12,7 +12,10 @@ import (
 // Health looks whether the files can be read. It writes no probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
 	return s.health.Check(ctx, vitals.Local, s.clock.Now, func(context.Context) []model.HealthFinding {
-		return vitals.Down(model.FindingUnreachable, s.observe())
+		if down := vitals.Down(model.FindingUnreachable, s.observe()); down != nil || s.reason != "" {
+			return down
+		}
+		return vitals.Disk(s.path)
 	}, nil)
 }
 

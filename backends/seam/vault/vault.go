@@ -62,7 +62,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	store, err := notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
-		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: d.status,
+		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: status(d, at.mutex(cfg)),
 		Outside: notes.AgentMPlaces(cfg.Env), Index: index,
 	})
 	return store, err
@@ -79,14 +79,19 @@ func Tree(cfg Config) (*seam.Dir, error) {
 
 // tree stands on one of the roots; its changes take the locks of both.
 func (r roots) tree(cfg Config, root string) (*seam.Dir, error) {
-	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock, pace: protocol}
-	if m.clock == nil {
-		m.clock = clock.System{}
-	}
+	m := r.mutex(cfg)
 	return seam.OpenDir(root, seam.DirOptions{
 		Capabilities: seam.Capabilities{ConcurrentWriters: true, ConflictFiles: true, Sync: true},
 		Strategy:     seam.StrategyWholeFile, Guard: m.acquire, Clock: cfg.Clock, Fault: cfg.Fault,
 	})
+}
+
+func (r roots) mutex(cfg Config) mutex {
+	m := mutex{base: r.locks, keys: r.lockKeys(), clock: cfg.Clock, pace: protocol}
+	if m.clock == nil {
+		m.clock = clock.System{}
+	}
+	return m
 }
 
 func deviations() []model.Deviation {

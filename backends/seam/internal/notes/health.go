@@ -28,6 +28,9 @@ func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	if snap != nil && len(snap.problems) > 0 {
 		found = vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))
 	}
+	if s.reason == "" {
+		found = append(found, vitals.Disk(s.cfg.Path)...)
+	}
 	if s.cfg.Status == nil {
 		return found
 	}
