@@ -30,7 +30,7 @@ func (s *Store) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]
 			if n, more = next(); !more {
 				break
 			}
-			if err := checkNode(op, n); err != nil {
+			if err := rules.Node(op, n, nil); err != nil {
 				return committed, model.Errorf(model.KindOf(err), op, "node %.200q: %w", n.ID, err)
 			}
 			batch = append(batch, n)
@@ -74,7 +74,7 @@ func (s *Store) copyNodes(q *query, nodes []hypergraph.Node) error {
 // may not, the server does it in its own time.
 func (s *Store) analyze(ctx context.Context) error {
 	_ = s.transaction(ctx, "analyze", func(q *query) error {
-		_, err := q.exec(`ANALYZE memdesk.nodes`)
+		_, err := q.Exec(`ANALYZE memdesk.nodes`)
 		return err
 	})
 	return model.FromContext(ctx, "create nodes")

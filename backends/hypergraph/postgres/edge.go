@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -13,14 +14,14 @@ import (
 // that stands twice in the same role InvalidInput.
 func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 	const op = "create edge"
-	if err := checkEdge(op, e); err != nil {
+	if err := rules.Edge(op, e, nil); err != nil {
 		return err
 	}
 	if e.CreatedAt.IsZero() {
 		e.CreatedAt = o.s.clock.Now()
 	}
 	return o.change(ctx, op, func(q *query) error {
-		made, err := q.exec(`INSERT INTO memdesk.hyperedges (workspace, id, type, label, weight, created_at, metadata)
+		made, err := q.Exec(`INSERT INTO memdesk.hyperedges (workspace, id, type, label, weight, created_at, metadata)
 			VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (workspace, id) DO NOTHING`,
 			o.s.workspace, e.ID, e.Type, e.Label, e.Weight, e.CreatedAt.UnixNano(), e.Metadata)
 		if err != nil {
@@ -31,7 +32,7 @@ func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 		}
 		err = o.s.insertMembers(q, e.ID, e.Members)
 		if errors.Is(err, model.NotFound) { // the edge itself is what was asked for
-			if _, undo := q.exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, e.ID); undo != nil {
+			if _, undo := q.Exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, e.ID); undo != nil {
 				return undo
 			}
 			return model.E(model.Conflict, op, errors.Unwrap(err))
@@ -49,12 +50,12 @@ func (s *Store) insertMembers(q *query, edge string, members []hypergraph.Member
 	nodes, roles, positions := make([]string, len(members)), make([]string, len(members)), make([]int64, len(members))
 	for i, m := range members {
 		nodes[i], roles[i], positions[i] = m.NodeID, m.Role, m.Position
-		if !storable(m.NodeID) {
-			return noSuchNode(q.op, m.NodeID)
+		if !sqlgraph.Storable(m.NodeID) {
+			return sqlgraph.NoSuchNode(q.Op(), m.NodeID)
 		}
 	}
 	there := map[string]bool{}
-	err := q.each(`SELECT id FROM memdesk.nodes WHERE workspace = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE`, []any{s.workspace, nodes},
+	err := q.Each(`SELECT id FROM memdesk.nodes WHERE workspace = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE`, []any{s.workspace, nodes},
 		func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
@@ -66,10 +67,10 @@ func (s *Store) insertMembers(q *query, edge string, members []hypergraph.Member
 	}
 	for _, id := range nodes {
 		if !there[id] {
-			return noSuchNode(q.op, id)
+			return sqlgraph.NoSuchNode(q.Op(), id)
 		}
 	}
-	_, err = q.exec(`INSERT INTO memdesk.membership (workspace, hyperedge_id, node_id, role, position)
+	_, err = q.Exec(`INSERT INTO memdesk.membership (workspace, hyperedge_id, node_id, role, position)
 		SELECT $1, $2, u.node, u.role, u.position FROM unnest($3::text[], $4::text[], $5::bigint[]) AS u(node, role, position)`,
 		s.workspace, edge, nodes, roles, positions)
 	return err
@@ -86,27 +87,20 @@ func (o ops) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
 }
 
 func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
-	if !storable(id) {
-		return hypergraph.Edge{}, noSuchEdge(q.op, id)
+	if !sqlgraph.Storable(id) {
+		return hypergraph.Edge{}, sqlgraph.NoSuchEdge(q.Op(), id)
 	}
-	c := s.conditions("e")
-	c.add(`e.id = `, ``, id)
-	lock := ``
-	if q.changing {
-		lock = ` FOR UPDATE OF e`
-	}
-	edges, err := s.selectEdges(q, c, lock)
+	d := dialect{s}
+	c := d.Conditions("e")
+	c.Add(`e.id = ?`, id)
+	edges, err := s.selectEdges(q, c, d.Lock(q, "e"))
 	switch {
 	case err != nil:
 		return hypergraph.Edge{}, err
 	case len(edges) == 0:
-		return hypergraph.Edge{}, noSuchEdge(q.op, id)
+		return hypergraph.Edge{}, sqlgraph.NoSuchEdge(q.Op(), id)
 	}
 	return edges[0], nil
-}
-
-func noSuchEdge(op, id string) error {
-	return model.Errorf(model.NotFound, op, "there is no edge %.200q", id)
 }
 
 // edgeColumns are read by scanEdge from the alias e: the edge, and its members in the
@@ -130,9 +124,9 @@ func scanEdge(scan func(...any) error, more ...any) (hypergraph.Edge, error) {
 }
 
 // selectEdges reads edges of a condition over the alias e with their members.
-func (s *Store) selectEdges(q *query, c *conditions, rest string) ([]hypergraph.Edge, error) {
+func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Edge, error) {
 	var out []hypergraph.Edge
-	err := q.each(`SELECT `+edgeColumns+` FROM memdesk.hyperedges e`+c.where()+rest, c.args, func(scan func(...any) error) error {
+	err := q.Each(`SELECT `+edgeColumns+` FROM memdesk.hyperedges e`+c.Where()+rest, c.Args, func(scan func(...any) error) error {
 		e, err := scanEdge(scan)
 		out = append(out, e)
 		return err
@@ -143,14 +137,15 @@ func (s *Store) selectEdges(q *query, c *conditions, rest string) ([]hypergraph.
 // UpdateEdge implements hypergraph.Ops.
 func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 	return o.change(ctx, "update edge", func(q *query) error {
-		if _, err := o.s.getEdge(q, e.ID); err != nil {
+		old, err := o.s.getEdge(q, e.ID)
+		if err != nil {
 			return err
 		}
 		e.Members = nil
-		if err := checkEdge(q.op, e); err != nil {
+		if err := rules.Edge(q.Op(), e, &old); err != nil {
 			return err
 		}
-		_, err := q.exec(`UPDATE memdesk.hyperedges SET type = $3, label = $4, weight = $5, metadata = $6, row_version = row_version + 1
+		_, err = q.Exec(`UPDATE memdesk.hyperedges SET type = $3, label = $4, weight = $5, metadata = $6, row_version = row_version + 1
 			WHERE workspace = $1 AND id = $2`, o.s.workspace, e.ID, e.Type, e.Label, e.Weight, e.Metadata)
 		return err
 	})
@@ -159,12 +154,12 @@ func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 // DeleteEdge implements hypergraph.Ops.
 func (o ops) DeleteEdge(ctx context.Context, id string) error {
 	return o.change(ctx, "delete edge", func(q *query) error {
-		if !storable(id) {
-			return noSuchEdge(q.op, id)
+		if !sqlgraph.Storable(id) {
+			return sqlgraph.NoSuchEdge(q.Op(), id)
 		}
-		n, err := q.exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, id)
+		n, err := q.Exec(`DELETE FROM memdesk.hyperedges WHERE workspace = $1 AND id = $2`, o.s.workspace, id)
 		if err == nil && n == 0 {
-			err = noSuchEdge(q.op, id)
+			err = sqlgraph.NoSuchEdge(q.Op(), id)
 		}
 		return err
 	})
@@ -173,7 +168,7 @@ func (o ops) DeleteEdge(ctx context.Context, id string) error {
 // AddMembership implements hypergraph.Ops.
 func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
 	const op = "add member"
-	if err := oneOf(op, "role", m.Role, roles); err != nil {
+	if err := sqlgraph.Role(op, m.Role); err != nil {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
@@ -183,7 +178,7 @@ func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Member
 		}
 		for _, have := range e.Members {
 			if have.NodeID == m.NodeID && have.Role == m.Role {
-				return model.Errorf(model.AlreadyExists, q.op, "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
+				return model.Errorf(model.AlreadyExists, q.Op(), "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
 			}
 		}
 		if err := o.s.insertMembers(q, edge, []hypergraph.Membership{m}); err != nil {
@@ -199,14 +194,14 @@ func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
 	return o.change(ctx, "remove member", func(q *query) error {
 		var n int64
 		var err error
-		if storable(edge) && storable(node) {
-			n, err = q.exec(`DELETE FROM memdesk.membership WHERE workspace = $1 AND hyperedge_id = $2 AND node_id = $3`, o.s.workspace, edge, node)
+		if sqlgraph.Storable(edge) && sqlgraph.Storable(node) {
+			n, err = q.Exec(`DELETE FROM memdesk.membership WHERE workspace = $1 AND hyperedge_id = $2 AND node_id = $3`, o.s.workspace, edge, node)
 		}
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			return model.Errorf(model.NotFound, q.op, "node %.200q is no member of edge %.200q", node, edge)
+			return model.Errorf(model.NotFound, q.Op(), "node %.200q is no member of edge %.200q", node, edge)
 		}
 		return o.s.touchEdge(q, edge)
 	})
@@ -214,45 +209,6 @@ func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
 
 // touchEdge marks an edge whose members changed.
 func (s *Store) touchEdge(q *query, edge string) error {
-	_, err := q.exec(`UPDATE memdesk.hyperedges SET row_version = row_version + 1 WHERE workspace = $1 AND id = $2`, s.workspace, edge)
+	_, err := q.Exec(`UPDATE memdesk.hyperedges SET row_version = row_version + 1 WHERE workspace = $1 AND id = $2`, s.workspace, edge)
 	return err
-}
-
-// EdgesOfAll implements hypergraph.Ops.
-func (o ops) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
-	out := map[string][]string{}
-	nodes = storables(nodes)
-	err := o.read(ctx, "edges", func(q *query) error {
-		clear(out)
-		return q.each(`SELECT DISTINCT m.node_id, m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = ANY($2)
-			ORDER BY m.hyperedge_id`, []any{o.s.workspace, nodes}, func(scan func(...any) error) error {
-			var node, edge string
-			err := scan(&node, &edge)
-			out[node] = append(out[node], edge)
-			return err
-		})
-	})
-	return out, err
-}
-
-// EdgesOf implements hypergraph.Ops, newest first.
-func (o ops) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.Edge, int64, error) {
-	var edges []hypergraph.Edge
-	var total int64
-	if !storable(node) {
-		return nil, 0, nil
-	}
-	err := o.view(ctx, "edges", func(q *query) error {
-		if _, err := q.one(`SELECT count(DISTINCT m.hyperedge_id) FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = $2`,
-			[]any{o.s.workspace, node}, &total); err != nil {
-			return err
-		}
-		c := o.s.conditions("e")
-		c.add(`e.id IN (SELECT m.hyperedge_id FROM memdesk.membership m WHERE m.workspace = $1 AND m.node_id = `, `)`, node)
-		rest := ` ORDER BY e.created_at DESC, e.id DESC LIMIT ` + c.param(max(limit, 0))
-		var err error
-		edges, err = o.s.selectEdges(q, c, rest)
-		return err
-	})
-	return edges, total, err
 }

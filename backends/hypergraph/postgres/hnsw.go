@@ -50,7 +50,7 @@ const vectorOf = `CREATE OR REPLACE FUNCTION memdesk.vector_of(raw bytea) RETURN
 // vectorIndexes are the dimensions that have an index which is ready.
 func vectorIndexes(q *query) (map[int]bool, error) {
 	out := map[int]bool{}
-	err := q.each(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+	err := q.Each(`SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
 		WHERE c.relnamespace = to_regnamespace('memdesk') AND i.indisvalid AND c.relname LIKE 'node\_vectors\_hnsw\_%'`, nil,
 		func(scan func(...any) error) error {
 			var name string
@@ -83,27 +83,27 @@ func (s *Store) indexVectors(ctx context.Context) error {
 	// one.
 	_ = s.migration(ctx, op, func(q *query) error {
 		var offered bool
-		if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL)`, nil, &offered); err != nil || !offered {
+		if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector' AND installed_version IS NULL)`, nil, &offered); err != nil || !offered {
 			return err
 		}
-		_, err := q.exec(`CREATE EXTENSION IF NOT EXISTS vector`)
+		_, err := q.Exec(`CREATE EXTENSION IF NOT EXISTS vector`)
 		return err
 	})
 	var there bool
 	err := s.migration(ctx, op, func(q *query) error {
-		if _, err := q.one(`SELECT to_regtype('vector') IS NOT NULL`, nil, &there); err != nil || !there {
+		if _, err := q.One(`SELECT to_regtype('vector') IS NOT NULL`, nil, &there); err != nil || !there {
 			return err
 		}
-		if _, err := q.exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+		if _, err := q.Exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
 			return err
 		}
 		for _, text := range []string{vectorOf, vectorsTable, fillVectors} {
-			if _, err := q.exec(text); err != nil {
+			if _, err := q.Exec(text); err != nil {
 				return err
 			}
 		}
 		var dimensions []int
-		if err := q.each(`SELECT DISTINCT dimensions FROM memdesk.node_vectors ORDER BY 1`, nil, func(scan func(...any) error) error {
+		if err := q.Each(`SELECT DISTINCT dimensions FROM memdesk.node_vectors ORDER BY 1`, nil, func(scan func(...any) error) error {
 			var n int
 			err := scan(&n)
 			dimensions = append(dimensions, n)
@@ -123,7 +123,7 @@ func (s *Store) indexVectors(ctx context.Context) error {
 
 // makeIndex is idempotent. A new dimension's index is made over few rows.
 func makeIndex(q *query, dimensions int) error {
-	_, err := q.exec(fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s%d ON memdesk.node_vectors USING hnsw ((vec::vector(%d)) vector_cosine_ops) WHERE dimensions = %d`,
+	_, err := q.Exec(fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s%d ON memdesk.node_vectors USING hnsw ((vec::vector(%d)) vector_cosine_ops) WHERE dimensions = %d`,
 		indexPrefix, dimensions, dimensions, dimensions))
 	return err
 }
@@ -135,15 +135,15 @@ func (s *Store) putIndexed(q *query, node string, vector []float32) error {
 		return nil
 	}
 	var there, owner bool
-	if _, err := q.one(`SELECT to_regclass('memdesk.node_vectors') IS NOT NULL,
+	if _, err := q.One(`SELECT to_regclass('memdesk.node_vectors') IS NOT NULL,
 		COALESCE((SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = to_regclass('memdesk.node_vectors')), false)`, nil, &there, &owner); err != nil || !there {
 		return err
 	}
 	if len(vector) > indexedDimensions {
-		_, err := q.exec(`DELETE FROM memdesk.node_vectors WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
+		_, err := q.Exec(`DELETE FROM memdesk.node_vectors WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
 		return err
 	}
-	if _, err := q.exec(`INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec) VALUES ($1, $2, $3, $4::text::vector)
+	if _, err := q.Exec(`INSERT INTO memdesk.node_vectors (workspace, node_id, dimensions, vec) VALUES ($1, $2, $3, $4::text::vector)
 		ON CONFLICT (workspace, node_id) DO UPDATE SET dimensions = excluded.dimensions, vec = excluded.vec`,
 		s.workspace, node, len(vector), vectorText(vector)); err != nil {
 		return err
@@ -179,21 +179,21 @@ func vectorText(v []float32) string {
 
 // indexedNearest asks the index. ok is false where it gave fewer than asked for:
 // a filter that keeps few rows leaves it short, so every vector is compared then.
-func (s *Store) indexedNearest(q *query, vector []float32, c *conditions, limit int) (res hypergraph.SearchResult, ok bool, err error) {
+func (s *Store) indexedNearest(q *query, vector []float32, c conditions, limit int) (res hypergraph.SearchResult, ok bool, err error) {
 	if err := q.freshPlans(); err != nil {
 		return res, false, err
 	}
 	// An index scan looks at this many candidates; the extension's default is 40.
-	if _, err := q.exec(`SELECT set_config('hnsw.ef_search', $1, true)`, strconv.Itoa(min(max(100, 4*limit), 1000))); err != nil {
+	if _, err := q.Exec(`SELECT set_config('hnsw.ef_search', $1, true)`, strconv.Itoa(min(max(100, 4*limit), 1000))); err != nil {
 		return res, false, err
 	}
-	c = c.clone()
+	c = c.Clone()
 	n := strconv.Itoa(len(vector))
-	distance := `(v.vec::vector(` + n + `) <=> ` + c.param(vectorText(vector)) + `::text::vector(` + n + `))`
+	distance := `(v.vec::vector(` + n + `) <=> ` + c.Param(vectorText(vector)) + `::text::vector(` + n + `))`
 	var found []vectors.Scored[entry]
-	err = q.each(`SELECT n.id, n.created_at, 1 - `+distance+` FROM memdesk.node_vectors v
-		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions = `+n+`
-		ORDER BY `+distance+` LIMIT `+c.param(limit), c.args, func(scan func(...any) error) error {
+	err = q.Each(`SELECT n.id, n.created_at, 1 - `+distance+` FROM memdesk.node_vectors v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.Where()+` AND v.workspace = $1 AND v.dimensions = `+n+`
+		ORDER BY `+distance+` LIMIT `+c.Param(limit), c.Args, func(scan func(...any) error) error {
 		var f vectors.Scored[entry]
 		err := scan(&f.Key.id, &f.Key.created, &f.Score)
 		found = append(found, f)

@@ -88,7 +88,7 @@ const (
 
 func readRelations(q *query, text string) ([]relation, error) {
 	var out []relation
-	err := q.each(text, nil, func(scan func(...any) error) error {
+	err := q.Each(text, nil, func(scan func(...any) error) error {
 		var r relation
 		err := scan(&r.layer, &r.table, &r.path, &r.bytes, &r.owner)
 		out = append(out, r)
@@ -123,7 +123,7 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 			return err
 		}
 		if super {
-			if _, err := q.exec(`CHECKPOINT`); err != nil {
+			if _, err := q.Exec(`CHECKPOINT`); err != nil {
 				return err
 			}
 		}
@@ -153,7 +153,7 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 
 func isSuperuser(q *query) (bool, error) {
 	var super bool
-	_, err := q.one(`SELECT current_setting('is_superuser') = 'on'`, nil, &super)
+	_, err := q.One(`SELECT current_setting('is_superuser') = 'on'`, nil, &super)
 	return super, err
 }
 
@@ -161,7 +161,7 @@ func isSuperuser(q *query) (bool, error) {
 // see is missing.
 func settings(q *query) (map[string]string, error) {
 	out := map[string]string{}
-	err := q.each(`SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('archive_mode', 'checkpoint_timeout', 'max_wal_size', 'log_statement',
+	err := q.Each(`SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('archive_mode', 'checkpoint_timeout', 'max_wal_size', 'log_statement',
 		'log_min_duration_statement', 'log_min_error_statement', 'logging_collector', 'log_destination', 'wal_keep_size', 'summarize_wal')`, nil,
 		func(scan func(...any) error) error {
 			var name, value string
@@ -228,7 +228,7 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 		*out = append(*out, model.Layer{ID: id, Kind: model.LayerExternal, Reason: reason})
 	}
 	named := func(text string, words func(name, more string) string) error {
-		return q.each(text, nil, func(scan func(...any) error) error {
+		return q.Each(text, nil, func(scan func(...any) error) error {
 			var id, name, more string
 			err := scan(&id, &name, &more)
 			add(id+" "+name, words(name, more))
@@ -260,7 +260,7 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 		add("wal summaries", "summarize_wal is on: they hold numbers of blocks, no text")
 	}
 	var statements bool
-	if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements')`, nil, &statements); err != nil {
+	if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements')`, nil, &statements); err != nil {
 		return err
 	}
 	if statements {

@@ -94,7 +94,7 @@ func (r *fileReader) fill() error {
 	f := r.files[0]
 	var raw []byte
 	err := r.s.ops.read(r.ctx, op, func(q *query) error {
-		_, err := q.one(`SELECT pg_read_binary_file($1 || CASE WHEN $2 = 0 THEN '' ELSE '.' || $2::text END, $3, $4, true)`,
+		_, err := q.One(`SELECT pg_read_binary_file($1 || CASE WHEN $2 = 0 THEN '' ELSE '.' || $2::text END, $3, $4, true)`,
 			[]any{f.path, int32(r.segment), r.offset, int64(mediumChunk)}, &raw)
 		return err
 	})

@@ -34,11 +34,11 @@ func state(at int) model.SchemaState {
 // schemaVersion is 0 where there is no schema.
 func schemaVersion(q *query) (int, error) {
 	var there bool
-	if _, err := q.one(`SELECT to_regclass('memdesk.schema_migrations') IS NOT NULL`, nil, &there); err != nil || !there {
+	if _, err := q.One(`SELECT to_regclass('memdesk.schema_migrations') IS NOT NULL`, nil, &there); err != nil || !there {
 		return 0, err
 	}
 	var at int
-	_, err := q.one(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &at)
+	_, err := q.One(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &at)
 	return at, err
 }
 
@@ -97,7 +97,7 @@ func (s *Store) migration(ctx context.Context, op string, fn func(*query) error)
 // migrateStep takes one step towards a version and reports whether none is left.
 // The version is read under the lock: another process may have been faster.
 func migrateStep(q *query, target int, now int64) (at int, done bool, err error) {
-	if _, err := q.exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+	if _, err := q.Exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
 		return 0, false, err
 	}
 	if at, err = schemaVersion(q); err != nil || at == target {
@@ -119,7 +119,7 @@ func migrateStep(q *query, target int, now int64) (at int, done bool, err error)
 			return at, false, run(q, st.version, st.down, `DELETE FROM memdesk.schema_migrations WHERE version = $1`, st.version)
 		}
 	}
-	return at, false, model.Errorf(model.Unsupported, q.op, "schema %d is not one of this program's", at)
+	return at, false, model.Errorf(model.Unsupported, q.Op(), "schema %d is not one of this program's", at)
 }
 
 // refuseToDrop looks, before the first step of a way down, for items that a later one would
@@ -130,11 +130,11 @@ func refuseToDrop(q *query, target, at int) error {
 			continue
 		}
 		for _, table := range st.items {
-			if _, err := q.exec(`LOCK TABLE memdesk.` + table + ` IN ACCESS EXCLUSIVE MODE`); err != nil {
+			if _, err := q.Exec(`LOCK TABLE memdesk.` + table + ` IN ACCESS EXCLUSIVE MODE`); err != nil {
 				return err
 			}
 			var any bool
-			if _, err := q.one(`SELECT EXISTS (SELECT 1 FROM memdesk.`+table+`)`, nil, &any); err != nil {
+			if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM memdesk.`+table+`)`, nil, &any); err != nil {
 				return err
 			}
 			if any {
@@ -149,24 +149,24 @@ func refuseToDrop(q *query, target, at int) error {
 // made by somebody with the right to.
 func firstTables(q *query) error {
 	var there bool
-	if _, err := q.one(`SELECT to_regnamespace('memdesk') IS NOT NULL`, nil, &there); err != nil {
+	if _, err := q.One(`SELECT to_regnamespace('memdesk') IS NOT NULL`, nil, &there); err != nil {
 		return err
 	}
 	if !there {
-		if _, err := q.exec(`CREATE SCHEMA memdesk`); err != nil {
+		if _, err := q.Exec(`CREATE SCHEMA memdesk`); err != nil {
 			return fmt.Errorf("make the schema memdesk: %w", err)
 		}
 	}
-	_, err := q.exec(`CREATE TABLE IF NOT EXISTS memdesk.schema_migrations (version integer PRIMARY KEY, what text NOT NULL, applied_at bigint NOT NULL)`)
+	_, err := q.Exec(`CREATE TABLE IF NOT EXISTS memdesk.schema_migrations (version integer PRIMARY KEY, what text NOT NULL, applied_at bigint NOT NULL)`)
 	return err
 }
 
 func run(q *query, version int, statements []string, record string, args ...any) error {
 	for _, text := range statements {
-		if _, err := q.exec(text); err != nil {
-			return model.Errorf(model.KindOf(err), q.op, "schema step %d: %w", version, err)
+		if _, err := q.Exec(text); err != nil {
+			return model.Errorf(model.KindOf(err), q.Op(), "schema step %d: %w", version, err)
 		}
 	}
-	_, err := q.exec(record, args...)
+	_, err := q.Exec(record, args...)
 	return err
 }

@@ -19,7 +19,7 @@ import (
 func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
-	if err := checkVector(op, vector); err != nil {
+	if err := rules.Vector(op, vector); err != nil {
 		return res, err
 	}
 	// A transaction sees changes of its own, which no other search must meet.
@@ -31,8 +31,7 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 	}
 	err := o.view(ctx, op, func(q *query) error {
 		res = hypergraph.SearchResult{}
-		c := o.s.conditions("n")
-		c.search(opt)
+		c := o.s.searched(opt)
 		others, otherSize, err := o.s.otherVectors(q, c, len(vector))
 		if err != nil {
 			return err
@@ -62,11 +61,11 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 }
 
 // otherVectors counts those of another dimension, and gives one of these.
-func (s *Store) otherVectors(q *query, c *conditions, dimensions int) (n, size int64, err error) {
-	c = c.clone()
-	_, err = q.one(`SELECT count(*), COALESCE(max(v.dimensions), 0) FROM memdesk.node_embeddings v
-		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions <> `+c.param(dimensions),
-		c.args, &n, &size)
+func (s *Store) otherVectors(q *query, c conditions, dimensions int) (n, size int64, err error) {
+	c = c.Clone()
+	_, err = q.One(`SELECT count(*), COALESCE(max(v.dimensions), 0) FROM memdesk.node_embeddings v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.Where()+` AND v.workspace = $1 AND v.dimensions <> `+c.Param(dimensions),
+		c.Args, &n, &size)
 	return n, size, err
 }
 
@@ -79,19 +78,19 @@ type entry struct {
 func newer(a, b entry) int { return cmp.Or(cmp.Compare(b.created, a.created), cmp.Compare(b.id, a.id)) }
 
 // exactNearest compares every vector.
-func (s *Store) exactNearest(q *query, vector []float32, c *conditions, limit int) (hypergraph.SearchResult, error) {
+func (s *Store) exactNearest(q *query, vector []float32, c conditions, limit int) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	unit := vectors.Unit(vector)
 	if unit == nil {
-		return res, model.Errorf(model.InvalidInput, q.op, "the vector is too long or too short to have a direction")
+		return res, model.Errorf(model.InvalidInput, q.Op(), "the vector is too long or too short to have a direction")
 	}
-	c = c.clone()
+	c = c.Clone()
 	best := vectors.Best[entry]{Limit: limit, Prefer: newer}
 	buf := make([]float32, 0, len(vector))
 	var raw []byte
-	err := q.each(`SELECT n.id, n.created_at, v.embedding FROM memdesk.node_embeddings v
-		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.where()+` AND v.workspace = $1 AND v.dimensions = `+c.param(len(vector)),
-		c.args, func(scan func(...any) error) error {
+	err := q.Each(`SELECT n.id, n.created_at, v.embedding FROM memdesk.node_embeddings v
+		JOIN memdesk.nodes n ON n.workspace = v.workspace AND n.id = v.node_id`+c.Where()+` AND v.workspace = $1 AND v.dimensions = `+c.Param(len(vector)),
+		c.Args, func(scan func(...any) error) error {
 			var e entry
 			if err := scan(&e.id, &e.created, &raw); err != nil {
 				return err

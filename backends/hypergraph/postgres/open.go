@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -94,7 +95,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Workspace == "" {
 		cfg.Workspace = DefaultWorkspace
 	}
-	if err := plainText(op, "the workspace", cfg.Workspace); err != nil {
+	if err := sqlgraph.PlainText(op, "the workspace", cfg.Workspace); err != nil {
 		return nil, err
 	}
 	pool, err := pgxpool.NewWithConfig(context.Background(), p)
@@ -102,7 +103,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, worded(op, err)
 	}
 	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
-	s.ops = ops{s: s}
+	s.ops = newOps(s, nil)
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
 		return nil, worded(op, err)
@@ -158,25 +159,25 @@ func (s *Store) probe(ctx context.Context) (probed, error) {
 	var p probed
 	err := s.ops.read(ctx, "open", func(q *query) error {
 		var there bool
-		if _, err := q.one(`SELECT current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
+		if _, err := q.One(`SELECT current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
 			to_regclass('memdesk.schema_migrations') IS NOT NULL,
 			to_regtype('vector') IS NOT NULL, EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`, nil,
 			&p.encoding, &p.standby, &p.refuses, &there, &p.pgvector, &p.offered); err != nil || !there {
 			return err
 		}
-		if _, err := q.one(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &p.version); err != nil || p.version == 0 {
+		if _, err := q.One(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &p.version); err != nil || p.version == 0 {
 			return err
 		}
-		if err := q.each(`SELECT DISTINCT act FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) act,
+		if err := q.Each(`SELECT DISTINCT act FROM unnest(ARRAY['INSERT', 'UPDATE', 'DELETE']) act,
 			unnest(ARRAY['nodes', 'hyperedges', 'membership', 'decisions', 'node_embeddings']) name
-			WHERE NOT has_table_privilege('memdesk.' || name, act) ORDER BY 1`, nil, collect(&p.missing)); err != nil {
+			WHERE NOT has_table_privilege('memdesk.' || name, act) ORDER BY 1`, nil, sqlgraph.Collect(&p.missing)); err != nil {
 			return err
 		}
 		var err error
 		if p.indexed, err = vectorIndexes(q); err != nil {
 			return err
 		}
-		_, err = q.one(`SELECT count(*) FROM memdesk.nodes WHERE workspace = $1 AND NOT words_whole`, []any{s.workspace}, &p.notWhole)
+		_, err = q.One(`SELECT count(*) FROM memdesk.nodes WHERE workspace = $1 AND NOT words_whole`, []any{s.workspace}, &p.notWhole)
 		return err
 	})
 	return p, err

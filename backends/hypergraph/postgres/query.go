@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -30,8 +31,11 @@ type query struct {
 	after []func()
 }
 
-// exec runs one statement and returns how many rows it changed.
-func (q *query) exec(text string, args ...any) (int64, error) {
+// Op names the operation in errors.
+func (q *query) Op() string { return q.op }
+
+// Exec runs one statement and returns how many rows it changed.
+func (q *query) Exec(text string, args ...any) (int64, error) {
 	if q.broken != nil {
 		return 0, q.broken
 	}
@@ -39,8 +43,8 @@ func (q *query) exec(text string, args ...any) (int64, error) {
 	return tag.RowsAffected(), q.failed(err)
 }
 
-// each hands every row to fn.
-func (q *query) each(text string, args []any, fn func(scan func(...any) error) error) error {
+// Each hands every row to fn.
+func (q *query) Each(text string, args []any, fn func(scan func(...any) error) error) error {
 	if q.broken != nil {
 		return q.broken
 	}
@@ -51,22 +55,22 @@ func (q *query) each(text string, args []any, fn func(scan func(...any) error) e
 	defer rows.Close() // what follows an error of fn is read and dropped
 	for rows.Next() {
 		if err := fn(rows.Scan); err != nil { // fn's own error breaks no transaction
-			return worded(q.op, err)
+			return worded(q.Op(), err)
 		}
 	}
 	return q.failed(rows.Err())
 }
 
-// eachPlanned is each with a plan for these arguments, not for arguments in general:
+// eachPlanned is Each with a plan for these arguments, not for arguments in general:
 // how rare the words are decides it. It is one round trip, prepared or not.
 func (q *query) eachPlanned(text string, args []any, fn func(scan func(...any) error) error) error {
-	return q.each(text, append([]any{pgx.QueryExecModeExec}, args...), fn)
+	return q.Each(text, append([]any{pgx.QueryExecModeExec}, args...), fn)
 }
 
-// one scans the first row into dest and reports whether there was one.
-func (q *query) one(text string, args []any, dest ...any) (bool, error) {
+// One scans the first row into dest and reports whether there was one.
+func (q *query) One(text string, args []any, dest ...any) (bool, error) {
 	found := false
-	err := q.each(text, args, func(scan func(...any) error) error {
+	err := q.Each(text, args, func(scan func(...any) error) error {
 		if found {
 			return nil
 		}
@@ -82,9 +86,9 @@ func (q *query) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	out := worded(q.op, err)
+	out := worded(q.Op(), err)
 	if again(err) {
-		out = model.Errorf(model.Locked, q.op, "%w; try again", errAgain)
+		out = model.Errorf(model.Locked, q.Op(), "%w; try again", errAgain)
 	}
 	if q.tx != nil {
 		q.broken = out
@@ -94,8 +98,31 @@ func (q *query) failed(err error) error {
 
 // ops are the operations, on their own or inside a transaction.
 type ops struct {
+	sqlgraph.Reads
 	s  *Store
 	tx *query
+}
+
+func newOps(s *Store, tx *query) ops {
+	o := ops{s: s, tx: tx}
+	o.Reads = sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: vocabulary.ArchiveTier}
+	return o
+}
+
+// runs gives the shared operations their queries.
+type runs struct {
+	s  *Store
+	tx *query
+}
+
+// Read implements sqlgraph.Runner.
+func (r runs) Read(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	return ops{s: r.s, tx: r.tx}.read(ctx, op, func(q *query) error { return fn(q) })
+}
+
+// View implements sqlgraph.Runner.
+func (r runs) View(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	return ops{s: r.s, tx: r.tx}.view(ctx, op, func(q *query) error { return fn(q) })
 }
 
 // read runs fn, which makes one statement, without a transaction of its own.

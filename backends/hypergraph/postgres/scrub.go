@@ -149,13 +149,13 @@ func (c *scrubber) rewriteTable(q *query, f relation) model.LayerResult {
 func (c *scrubber) vacuum(q *query, text string) error {
 	c.kept = 0
 	_, err := c.conn.Exec(q.ctx, text)
-	return worded(q.op, err)
+	return worded(q.Op(), err)
 }
 
 // readers names who holds old rows, as far as the role may see it.
 func (c *scrubber) readers(q *query) string {
 	var who []string
-	err := q.each(`SELECT w FROM (
+	err := q.Each(`SELECT w FROM (
 			SELECT 'session ' || pid || COALESCE(' (' || NULLIF(application_name, '') || ')', '') AS w, age(backend_xmin) AS old FROM pg_stat_activity
 			WHERE pid <> pg_backend_pid() AND backend_xmin IS NOT NULL AND backend_type = 'client backend'
 			UNION ALL SELECT 'prepared transaction ' || gid, age(transaction) FROM pg_prepared_xacts
@@ -200,7 +200,7 @@ func (c *scrubber) overwriteLog(q *query, step func(string, string)) model.Layer
 		return res
 	}
 	next := func() error {
-		_, err := q.exec(`SELECT pg_logical_emit_message(false, 'memdesk', ''::text), pg_switch_wal()`)
+		_, err := q.Exec(`SELECT pg_logical_emit_message(false, 'memdesk', ''::text), pg_switch_wal()`)
 		return err
 	}
 	step(layerWAL, "the log of changes is switched and overwritten")
@@ -208,14 +208,14 @@ func (c *scrubber) overwriteLog(q *query, step func(string, string)) model.Layer
 		return fail(err)
 	}
 	var from string // the first segment that may stay
-	if _, err := q.one(`SELECT pg_walfile_name(pg_current_wal_insert_lsn())`, nil, &from); err != nil {
+	if _, err := q.One(`SELECT pg_walfile_name(pg_current_wal_insert_lsn())`, nil, &from); err != nil {
 		return fail(err)
 	}
-	if _, err := q.exec(`CHECKPOINT`); err != nil {
+	if _, err := q.Exec(`CHECKPOINT`); err != nil {
 		return fail(err)
 	}
 	var waiting int64
-	if _, err := q.one(`SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_insert_lsn())`, nil, &waiting); err != nil {
+	if _, err := q.One(`SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND name > pg_walfile_name(pg_current_wal_insert_lsn())`, nil, &waiting); err != nil {
 		return fail(err)
 	}
 	for i := range waiting + 1 {
@@ -226,11 +226,11 @@ func (c *scrubber) overwriteLog(q *query, step func(string, string)) model.Layer
 			return fail(err)
 		}
 	}
-	if _, err := q.exec(`CHECKPOINT`); err != nil {
+	if _, err := q.Exec(`CHECKPOINT`); err != nil {
 		return fail(err)
 	}
 	var left int64
-	if _, err := q.one(`SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND name < $1`, []any{from}, &left); err != nil {
+	if _, err := q.One(`SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}$' AND name < $1`, []any{from}, &left); err != nil {
 		return fail(err)
 	}
 	if left > 0 {

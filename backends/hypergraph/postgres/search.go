@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/model"
 )
@@ -59,8 +60,7 @@ func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.Se
 		return res, err
 	}
 	err := o.read(ctx, op, func(q *query) (err error) {
-		r := search{Store: o.s, q: q, limit: opt.Limit, cond: o.s.conditions("n")}
-		r.cond.search(opt)
+		r := search{Store: o.s, q: q, limit: opt.Limit, cond: o.s.searched(opt)}
 		res, err = r.words(text)
 		return err
 	})
@@ -93,13 +93,15 @@ func (s search) words(text string) (hypergraph.SearchResult, error) {
 	return s.substring(text)
 }
 
-// search adds the filter of a search; the archive is left out unless it is asked
+// searched begins a search's statement; the archive is left out unless it is asked
 // for, by name or in general (provider-contract.md H7).
-func (c *conditions) search(o hypergraph.SearchOptions) {
-	c.nodes(hypergraph.NodeFilter{Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes})
+func (s *Store) searched(o hypergraph.SearchOptions) conditions {
+	c := dialect{s}.Conditions("n")
+	c.Nodes(hypergraph.NodeFilter{Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes}, nodeFilterColumns)
 	if !o.IncludeArchived {
-		c.add(`n.tier <> `, ``, vocabulary.ArchiveTier)
+		c.Add(`n.tier <> ?`, vocabulary.ArchiveTier)
 	}
+	return c
 }
 
 // lookup is what a text matches: the first of its words, and its words with the
@@ -140,7 +142,7 @@ func (s *Store) matches(q *query, expr string) (n int64, err error) {
 
 // freshPlans makes the transaction plan every statement for its own parameters.
 func (q *query) freshPlans() error {
-	_, err := q.exec(`SET LOCAL plan_cache_mode = force_custom_plan`)
+	_, err := q.Exec(`SET LOCAL plan_cache_mode = force_custom_plan`)
 	return err
 }
 
@@ -149,21 +151,21 @@ type search struct {
 	*Store
 	q     *query
 	limit int
-	cond  *conditions
+	cond  conditions
 }
 
 // ranked orders the rows of a WITH clause named m, which has id, created_at and
 // words, and reads the best. The best has the score 1, another its rank's share of
 // that.
-func (s search) ranked(with, expr string, c *conditions) (hits []hypergraph.Hit, total int64, err error) {
+func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, total int64, err error) {
 	limit := `ALL`
 	if s.limit > 0 {
-		limit = c.param(s.limit)
+		limit = c.Param(s.limit)
 	}
 	err = s.q.eachPlanned(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
 			ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit+`)
 		SELECT `+nodeColumns+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
-		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.args, func(scan func(...any) error) error {
+		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.Args, func(scan func(...any) error) error {
 		var h hypergraph.Hit
 		var err error
 		h.Node, err = scanNode(scan, &h.Score, &total)
@@ -181,7 +183,7 @@ func (s search) ranked(with, expr string, c *conditions) (hits []hypergraph.Hit,
 }
 
 func (s *Store) hits(q *query, ids []string, score map[string]float64) ([]hypergraph.Hit, error) {
-	nodes, err := s.nodesByID(q, ids)
+	nodes, err := s.NodesByID(q, ids)
 	hits := make([]hypergraph.Hit, len(nodes))
 	for i, n := range nodes {
 		hits[i] = hypergraph.Hit{Node: n, Score: score[n.ID]}
@@ -197,10 +199,11 @@ func (s search) hits(ids []string, score map[string]float64) ([]hypergraph.Hit, 
 // stand in a clause of their own, so that no LIMIT talks the planner into walking the
 // newest nodes for a rare word.
 func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
-	c := s.cond.clone()
-	query := c.param(expr) + `::text::tsquery`
-	hits, total, err := s.ranked(`WITH found AS MATERIALIZED (SELECT `+rankedColumns+` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ `+query+` LIMIT `+c.param(exactLimit+1)+`),
-		m AS (SELECT n.id, n.created_at, n.words FROM found n`+c.where()+` AND (SELECT count(*) FROM found) <= `+c.param(exactLimit)+`)`, query, c)
+	c := s.cond.Clone()
+	query := c.Param(expr) + `::text::tsquery`
+	with := `WITH found AS MATERIALIZED (SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query + ` LIMIT ` + c.Param(exactLimit+1) + `),
+		m AS (SELECT n.id, n.created_at, n.words FROM found n` + c.Where() + ` AND (SELECT count(*) FROM found) <= ` + c.Param(exactLimit) + `)`
+	hits, total, err := s.ranked(with, query, c)
 	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
 }
 
@@ -229,15 +232,15 @@ func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
 // rankedAmong filters the newest matches and ranks the newest windowLimit of what is
 // left; kept says how many that were.
 func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.SearchResult, int64, error) {
-	c := s.cond.clone()
-	query := c.param(expr) + `::text::tsquery`
+	c := s.cond.Clone()
+	query := c.Param(expr) + `::text::tsquery`
 	matches := `SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query
 	order := ` ORDER BY created_at DESC, id DESC LIMIT `
-	with := `WITH near AS MATERIALIZED (` + matches + order + c.param(newest) + `)`
+	with := `WITH near AS MATERIALIZED (` + matches + order + c.Param(newest) + `)`
 	if !walk {
-		with = `WITH every AS MATERIALIZED (` + matches + `), near AS MATERIALIZED (SELECT * FROM every` + order + c.param(newest) + `)`
+		with = `WITH every AS MATERIALIZED (` + matches + `), near AS MATERIALIZED (SELECT * FROM every` + order + c.Param(newest) + `)`
 	}
-	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.where() + order + c.param(windowLimit) + `)`
+	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(windowLimit) + `)`
 	hits, kept, err := s.ranked(with, query, c)
 	res := hypergraph.SearchResult{Hits: hits, Total: model.Count{N: kept, AtLeast: true}, Bounded: true,
 		BoundNote: "ranked among the newest " + thousands(windowLimit) + " of more than " + thousands(exactLimit) + " matches"}
@@ -258,7 +261,7 @@ func (s search) dense(expr string) (bool, error) {
 	}
 	estimate := func(where string, args ...any) (float64, error) {
 		var text []byte
-		if _, err := s.q.one(`EXPLAIN (FORMAT JSON) SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1`+where, append([]any{s.workspace}, args...), &text); err != nil {
+		if _, err := s.q.One(`EXPLAIN (FORMAT JSON) SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1`+where, append([]any{s.workspace}, args...), &text); err != nil {
 			return 0, err
 		}
 		if err := json.Unmarshal(text, &plan); err != nil || len(plan) == 0 {
@@ -278,21 +281,21 @@ func (s search) dense(expr string) (bool, error) {
 // first, and says so where there are more. The score is n/(n+1) for n occurrences.
 func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
-	c := s.cond.clone()
-	needle, like := c.param(text), c.param(likePattern(text))
+	c := s.cond.Clone()
+	needle, like := c.Param(text), c.Param(likePattern(text))
 	limit := `ALL`
 	if s.limit > 0 {
-		limit = c.param(s.limit)
+		limit = c.Param(s.limit)
 	}
 	var ids []string
 	score := map[string]float64{}
 	var looked int64
-	err := s.q.each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.param(substringLimit+1)+`),
+	err := s.q.Each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.Param(substringLimit+1)+`),
 		m AS MATERIALIZED (SELECT n.id, n.created_at, (length(n.content) - length(replace(lower(n.content), lower(`+needle+`::text), ''))) / length(`+needle+`::text) AS times
-			FROM near n`+c.where()+` AND n.content ILIKE `+like+`)
+			FROM near n`+c.Where()+` AND n.content ILIKE `+like+`)
 		SELECT COALESCE(m.id, ''), COALESCE(m.times, 0), COALESCE(m.of, 0), size.n FROM (SELECT count(*) AS n FROM near) size
 		LEFT JOIN (SELECT *, count(*) OVER () AS of FROM m ORDER BY times DESC, created_at DESC, id DESC LIMIT `+limit+`) m ON true
-		ORDER BY m.times DESC, m.created_at DESC, m.id DESC`, c.args,
+		ORDER BY m.times DESC, m.created_at DESC, m.id DESC`, c.Args,
 		func(scan func(...any) error) error {
 			var id string
 			var times int64
@@ -324,30 +327,30 @@ func thousands(n int64) string {
 
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
 // is no word it is looked for in every row.
-func (s *Store) addText(q *query, l *listing, text string) error {
+func (s *Store) addText(q *query, l *sqlgraph.List, text string) error {
 	found, err := s.lookUp(q, text)
 	if err != nil {
 		return err
 	}
-	c := l.cond
+	c := &l.Cond
 	if found.expr == "" {
-		like := c.param(likePattern(text))
-		c.parts = append(c.parts, `(n.content ILIKE `+like+` OR n.metadata ILIKE `+like+` OR n.id ILIKE `+like+`)`)
+		like := c.Param(likePattern(text))
+		c.Add(`(n.content ILIKE ` + like + ` OR n.metadata ILIKE ` + like + ` OR n.id ILIKE ` + like + `)`)
 		return nil
 	}
 	first, last := text, text+"\U0010ffff"
 	if found.matches > exactLimit { // common: walking the list finds a page soon
-		c.parts = append(c.parts, `(n.words @@ `+c.param(found.expr)+`::text::tsquery OR n.id >= `+c.param(first)+` AND n.id < `+c.param(last)+`)`)
+		c.Add(`(n.words @@ ?::text::tsquery OR n.id >= ? AND n.id < ?)`, found.expr, first, last)
 		return nil
 	}
 	// Rare: the few that match are found first, whatever the order of the list.
 	var ids []string
-	if err := q.each(`SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery
-		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.expr, first, last}, collect(&ids)); err != nil {
+	if err := q.Each(`SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery
+		UNION SELECT n.id FROM memdesk.nodes n WHERE n.workspace = $1 AND n.id >= $3 AND n.id < $4`, []any{s.workspace, found.expr, first, last}, sqlgraph.Collect(&ids)); err != nil {
 		return err
 	}
-	c.add(`n.id = ANY(`, `)`, ids)
-	c.in(`n.tier`, l.tiers)
-	l.tiers = nil
+	c.Add(`n.id = ANY(?)`, ids)
+	c.In(`n.tier`, l.Tiers)
+	l.Tiers = nil
 	return nil
 }

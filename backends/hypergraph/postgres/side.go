@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -21,15 +22,15 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 	err := m.s.transaction(ctx, "scrub", func(q *query) error {
 		out = nil
 		var tables []string
-		if err := q.each(`SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition AND relname <> ALL($1) ORDER BY 1`,
-			[]any{itemTables}, collect(&tables)); err != nil {
+		if err := q.Each(`SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace('memdesk') AND relkind = 'r' AND NOT relispartition AND relname <> ALL($1) ORDER BY 1`,
+			[]any{itemTables}, sqlgraph.Collect(&tables)); err != nil {
 			return err
 		}
 		for _, table := range tables {
 			step(table, "rows that name the person or what is gone")
 			res := model.LayerResult{Layer: table + " (rows)", Method: "rows rewritten or removed", Verdict: model.VerdictClean}
 			var may bool
-			if _, err := q.one(`SELECT has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
+			if _, err := q.One(`SELECT has_table_privilege(c.oid, 'SELECT') AND has_table_privilege(c.oid, 'UPDATE') AND has_table_privilege(c.oid, 'DELETE')
 				FROM pg_class c WHERE c.relnamespace = to_regnamespace('memdesk') AND c.relname = $1`, []any{table}, &may); err != nil {
 				return err
 			}
@@ -50,7 +51,7 @@ func (m maintainer) scrubSideTables(ctx context.Context, req model.ScrubRequest,
 func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *model.LayerResult) error {
 	var texts, names []string
 	kinds := map[string]string{}
-	err := q.each(`SELECT attname, format_type(atttypid, atttypmod), atttypid IN ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype, 'bpchar'::regtype)
+	err := q.Each(`SELECT attname, format_type(atttypid, atttypmod), atttypid IN ('text'::regtype, 'varchar'::regtype, 'json'::regtype, 'jsonb'::regtype, 'bpchar'::regtype)
 		FROM pg_attribute WHERE attrelid = (quote_ident('memdesk') || '.' || quote_ident($1))::regclass AND attnum > 0 AND NOT attisdropped`, []any{table},
 		func(scan func(...any) error) error {
 			var name, kind string
@@ -89,7 +90,7 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	for i := range cells {
 		dest[i+1] = &cells[i]
 	}
-	err = q.each(`SELECT ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
+	err = q.Each(`SELECT ctid::text, `+strings.Join(quoted, `, `)+` FROM `+from+` WHERE true`+mine, args, func(scan func(...any) error) error {
 		if err := scan(dest...); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 	}
 	for _, c := range changes {
 		if c.drop {
-			_, err = q.exec(`DELETE FROM `+from+` WHERE ctid = $1::tid`, c.row)
+			_, err = q.Exec(`DELETE FROM `+from+` WHERE ctid = $1::tid`, c.row)
 		} else {
 			var set []string
 			with := []any{c.row}
@@ -122,7 +123,7 @@ func cleanTable(q *query, table, workspace string, req model.ScrubRequest, res *
 				with = append(with, v)
 				set = append(set, fmt.Sprintf(`%s = $%d::text::%s`, quote(texts[i]), len(with), kinds[texts[i]]))
 			}
-			_, err = q.exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+` WHERE ctid = $1::tid`, with...)
+			_, err = q.Exec(`UPDATE `+from+` SET `+strings.Join(set, `, `)+` WHERE ctid = $1::tid`, with...)
 		}
 		if err != nil {
 			return err
@@ -143,7 +144,7 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 		for i, id := range removed {
 			ids[i] = strings.TrimPrefix(id, "edge/")
 		}
-		n, err := q.exec(fmt.Sprintf(`DELETE FROM %s WHERE %s::text = ANY($%d)%s`, from, quote(column), len(args)+1, mine), append(slices.Clone(args), any(ids))...)
+		n, err := q.Exec(fmt.Sprintf(`DELETE FROM %s WHERE %s::text = ANY($%d)%s`, from, quote(column), len(args)+1, mine), append(slices.Clone(args), any(ids))...)
 		if err != nil {
 			return 0, err
 		}

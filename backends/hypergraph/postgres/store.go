@@ -87,7 +87,7 @@ func (s *Store) Capabilities() hypergraph.Capabilities {
 func (s *Store) Ping(ctx context.Context) error {
 	return s.read(ctx, "ping", func(q *query) error {
 		var n int64
-		_, err := q.one(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes WHERE workspace = $1 LIMIT 1) one`, []any{s.workspace}, &n)
+		_, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes WHERE workspace = $1 LIMIT 1) one`, []any{s.workspace}, &n)
 		return err
 	})
 }
@@ -105,7 +105,7 @@ func (s *Store) Close() error {
 // accepted and nothing is committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
 	return s.transaction(ctx, "transaction", func(q *query) error {
-		return fn(ops{s: s, tx: q})
+		return fn(newOps(s, q))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
 )
@@ -12,10 +13,10 @@ import (
 func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
 	const op = "set embedding"
 	if vector != nil {
-		if err := checkVector(op, vector); err != nil {
+		if err := rules.Vector(op, vector); err != nil {
 			return err
 		}
-		if err := plainText(op, "model", modelName); err != nil {
+		if err := sqlgraph.PlainText(op, "model", modelName); err != nil {
 			return err
 		}
 	}
@@ -32,7 +33,7 @@ func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []
 			return o.s.markVector(q, n, false)
 		}
 		now := o.s.clock.Now().UnixNano()
-		if _, err := q.exec(`INSERT INTO memdesk.node_embeddings (workspace, node_id, embedding, model, dimensions, created_at, updated_at)
+		if _, err := q.Exec(`INSERT INTO memdesk.node_embeddings (workspace, node_id, embedding, model, dimensions, created_at, updated_at)
 			VALUES ($1, $2, $3, $4, $5, $6, $6)
 			ON CONFLICT (workspace, node_id) DO UPDATE SET embedding = excluded.embedding, model = excluded.model,
 				dimensions = excluded.dimensions, updated_at = excluded.updated_at`,
@@ -53,9 +54,9 @@ func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelNa
 			return err
 		}
 		var raw []byte
-		found, err := q.one(`SELECT v.embedding, v.model FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw, &modelName)
+		found, err := q.One(`SELECT v.embedding, v.model FROM memdesk.node_embeddings v WHERE v.workspace = $1 AND v.node_id = $2`, []any{o.s.workspace, node}, &raw, &modelName)
 		if err == nil && !found {
-			err = model.Errorf(model.Unsupported, q.op, "%s", hypergraph.NoVector)
+			err = model.Errorf(model.Unsupported, q.Op(), "%s", hypergraph.NoVector)
 		}
 		out = vectors.Decode(raw, nil)
 		return err
@@ -65,7 +66,7 @@ func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelNa
 
 // dropVector removes what a node's meaning was stored as.
 func (s *Store) dropVector(q *query, node string) error {
-	_, err := q.exec(`DELETE FROM memdesk.node_embeddings WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
+	_, err := q.Exec(`DELETE FROM memdesk.node_embeddings WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
 	return err
 }
 
@@ -74,6 +75,6 @@ func (s *Store) markVector(q *query, n hypergraph.Node, has bool) error {
 	if n.HasVector == has {
 		return nil
 	}
-	_, err := q.exec(`UPDATE memdesk.nodes SET has_vector = $3 WHERE workspace = $1 AND id = $2`, s.workspace, n.ID, has)
+	_, err := q.Exec(`UPDATE memdesk.nodes SET has_vector = $3 WHERE workspace = $1 AND id = $2`, s.workspace, n.ID, has)
 	return err
 }

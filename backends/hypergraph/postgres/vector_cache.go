@@ -49,13 +49,13 @@ func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
 	var snapshot string
 	var standby bool
 	// A standby's snapshot does not name what is still running.
-	if _, err := q.one(`SELECT txid_current_snapshot()::text, pg_is_in_recovery()`, nil, &snapshot, &standby); err != nil || standby {
+	if _, err := q.One(`SELECT txid_current_snapshot()::text, pg_is_in_recovery()`, nil, &snapshot, &standby); err != nil || standby {
 		return nil, err
 	}
 	select {
 	case c.turn <- struct{}{}:
 	case <-q.ctx.Done():
-		return nil, model.FromContext(q.ctx, q.op)
+		return nil, model.FromContext(q.ctx, q.Op())
 	}
 	defer func() { <-c.turn }()
 	if c.excess {
@@ -84,7 +84,7 @@ func (s *Store) readVectors(q *query, excess *bool) (*vectorSet, error) {
 	var buf []float32
 	var id string
 	var raw pgtype.DriverBytes // good until the next row
-	err := q.each(`SELECT v.node_id, v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1`, []any{s.workspace}, func(scan func(...any) error) error {
+	err := q.Each(`SELECT v.node_id, v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1`, []any{s.workspace}, func(scan func(...any) error) error {
 		if err := scan(&id, &raw); err != nil || !set.fits {
 			return err
 		}
@@ -112,7 +112,7 @@ func (s *Store) readVectors(q *query, excess *bool) (*vectorSet, error) {
 		return known[w]
 	}
 	var r cachedVector
-	err = q.each(`SELECT n.id, n.created_at, n.tier, n.type, n.subtype, n.confidence FROM memdesk.nodes n
+	err = q.Each(`SELECT n.id, n.created_at, n.tier, n.type, n.subtype, n.confidence FROM memdesk.nodes n
 		WHERE n.workspace = $1 AND n.id IN (SELECT v.node_id FROM memdesk.node_embeddings v WHERE v.workspace = $1)`, []any{s.workspace}, func(scan func(...any) error) error {
 		if err := scan(&r.id, &r.created, &r.tier, &r.kind, &r.subtype, &r.confidence); err != nil {
 			return err

@@ -91,7 +91,7 @@ func (b *batch) fill(ctx context.Context, next func() (hypergraph.Node, bool)) (
 }
 
 func (b *batch) insert(n hypergraph.Node) error {
-	if err := b.checkNode(b.q.Op(), n, nil); err != nil {
+	if err := b.rules().Node(b.q.Op(), n, nil); err != nil {
 		return err
 	}
 	stampNew(&n, b.clock.Now())

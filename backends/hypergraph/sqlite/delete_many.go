@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -56,8 +57,8 @@ func (d *manyDelete) run(ids []string) (int64, error) {
 	var rows []int64
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
-		c.in(`n.id`, ``, part)
-		if err := d.q.Each(`SELECT n.rowid FROM nodes n `+c.where(), c.args, collectInts(&rows)); err != nil {
+		c.In(`n.id`, part)
+		if err := d.q.Each(`SELECT n.rowid FROM nodes n `+c.Where(), c.Args, sqlgraph.Collect(&rows)); err != nil {
 			return 0, err
 		}
 	}
@@ -85,9 +86,9 @@ func (d *manyDelete) refuseParents(ids []string) error {
 	var going map[string]bool
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
-		c.in(`parent_id`, ``, part)
+		c.In(`parent_id`, part)
 		var children []string
-		if err := d.q.Each(`SELECT node_id FROM decisions `+c.where(), c.args, collectTexts(&children)); err != nil {
+		if err := d.q.Each(`SELECT node_id FROM decisions `+c.Where(), c.Args, sqlgraph.Collect(&children)); err != nil {
 			return err
 		}
 		if len(children) == 0 {
@@ -116,8 +117,8 @@ func (d *manyDelete) freeParents(ids []string) error {
 	}
 	for part := range slices.Chunk(ids, idBatch) {
 		var c conditions
-		c.in(`parent_id`, ``, part)
-		if _, err := d.q.Exec(`UPDATE decisions SET parent_id = NULL `+c.where(), c.args...); err != nil {
+		c.In(`parent_id`, part)
+		if _, err := d.q.Exec(`UPDATE decisions SET parent_id = NULL `+c.Where(), c.Args...); err != nil {
 			return err
 		}
 	}
@@ -138,7 +139,7 @@ func (d *manyDelete) part(rows string) error {
 		}
 	}
 	const nodes = `node_id IN (SELECT id FROM nodes WHERE rowid ` + these + `)`
-	if err := d.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, collectTexts(&d.edges)); err != nil {
+	if err := d.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, sqlgraph.Collect(&d.edges)); err != nil {
 		return err
 	}
 	tables := []string{"membership", "decisions"}
@@ -170,10 +171,11 @@ func (d *manyDelete) brokenEdges() error {
 	slices.Sort(d.edges)
 	d.edges = slices.Compact(d.edges)
 	for part := range slices.Chunk(d.edges, idBatch) {
-		c := conditions{parts: []string{`(SELECT count(DISTINCT m.node_id) FROM membership m WHERE m.hyperedge_id = e.id) < 2`}}
-		c.in(`e.id`, ``, part)
+		var c conditions
+		c.Add(`(SELECT count(DISTINCT m.node_id) FROM membership m WHERE m.hyperedge_id = e.id) < 2`)
+		c.In(`e.id`, part)
 		var broken []string
-		if err := d.q.Each(`SELECT e.id FROM hyperedges e `+c.where(), c.args, collectTexts(&broken)); err != nil {
+		if err := d.q.Each(`SELECT e.id FROM hyperedges e `+c.Where(), c.Args, sqlgraph.Collect(&broken)); err != nil {
 			return err
 		}
 		for _, e := range broken {
@@ -183,36 +185,4 @@ func (d *manyDelete) brokenEdges() error {
 		}
 	}
 	return nil
-}
-
-// EdgesOfAll implements hypergraph.Ops.
-func (o ops) EdgesOfAll(ctx context.Context, nodes []string) (map[string][]string, error) {
-	out := map[string][]string{}
-	err := o.view(ctx, "edges", func(q *query) error {
-		clear(out)
-		for part := range slices.Chunk(nodes, idBatch) {
-			var c conditions
-			c.in(`m.node_id`, ``, part)
-			if err := q.Each(`SELECT DISTINCT m.node_id, e.id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id `+
-				c.where()+` ORDER BY e.id`, c.args, func(scan func(...any) error) error {
-				var node, edge string
-				err := scan(&node, &edge)
-				out[node] = append(out[node], edge)
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return out, err
-}
-
-func collectTexts(into *[]string) func(func(...any) error) error {
-	return func(scan func(...any) error) error {
-		var s string
-		err := scan(&s)
-		*into = append(*into, s)
-		return err
-	}
 }

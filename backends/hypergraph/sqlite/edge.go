@@ -3,30 +3,31 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
 func (l layout) edgeSelect() string {
-	return `SELECT e.rowid, e.id, e.type, COALESCE(` + bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
-		COALESCE(CAST(` + bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e `
+	return `SELECT e.id, e.type, COALESCE(` + bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
+		COALESCE(CAST(` + bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e`
 }
 
-func scanEdge(scan func(...any) error) (int64, hypergraph.Edge, error) {
-	var rowid int64
+func scanEdge(scan func(...any) error) (hypergraph.Edge, error) {
 	var e hypergraph.Edge
 	var created any
-	err := scan(&rowid, &e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &e.Oversize)
+	err := scan(&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &e.Oversize)
 	e.CreatedAt = moment(created)
-	return rowid, e, err
+	return e, err
 }
 
 // CreateEdge implements hypergraph.Ops. A member that is no node is
 // Conflict, one that stands twice in the same role InvalidInput.
 func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 	const op = "create edge"
-	if err := o.s.checkEdge(op, e, nil); err != nil {
+	if err := o.s.rules().Edge(op, e, nil); err != nil {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
@@ -82,7 +83,7 @@ func (s *Store) insertMember(q *query, edge string, m hypergraph.Membership) err
 	}
 	switch {
 	case !node:
-		return noSuchNode(q.Op(), m.NodeID)
+		return sqlgraph.NoSuchNode(q.Op(), m.NodeID)
 	case there:
 		return model.Errorf(model.AlreadyExists, q.Op(), "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
 	}
@@ -101,23 +102,16 @@ func (o ops) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
 }
 
 func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
-	var rowids []int64
-	err := q.Each(`SELECT rowid FROM hyperedges WHERE id = ?`, []any{id}, collectInts(&rowids))
-	if err != nil {
-		return hypergraph.Edge{}, err
-	}
-	edges, err := s.edgesByRowid(q, rowids)
+	var c conditions
+	c.Add(`e.id = ?`, id)
+	edges, err := s.selectEdges(q, c, ``)
 	switch {
 	case err != nil:
 		return hypergraph.Edge{}, err
 	case len(edges) == 0:
-		return hypergraph.Edge{}, noSuchEdge(q.Op(), id)
+		return hypergraph.Edge{}, sqlgraph.NoSuchEdge(q.Op(), id)
 	}
 	return edges[0], nil
-}
-
-func noSuchEdge(op, id string) error {
-	return model.Errorf(model.NotFound, op, "there is no edge %.200q", id)
 }
 
 // UpdateEdge implements hypergraph.Ops. Values that are as they were are not
@@ -129,7 +123,7 @@ func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 			return err
 		}
 		e.Members = nil
-		if err := o.s.checkEdge(q.Op(), e, &old); err != nil {
+		if err := o.s.rules().Edge(q.Op(), e, &old); err != nil {
 			return err
 		}
 		if old.Type == e.Type && old.Label == e.Label && old.Weight == e.Weight && old.Metadata == e.Metadata {
@@ -168,7 +162,7 @@ func (s *Store) deleteEdge(q *query, id string) error {
 // AddMembership implements hypergraph.Ops.
 func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
 	const op = "add member"
-	if err := oneOf(op, "role", m.Role, roles); err != nil {
+	if err := sqlgraph.Role(op, m.Role); err != nil {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
@@ -191,160 +185,101 @@ func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
 	})
 }
 
-// EdgesOf implements hypergraph.Ops, newest first.
-func (o ops) EdgesOf(ctx context.Context, node string, limit int) ([]hypergraph.Edge, int64, error) {
-	var edges []hypergraph.Edge
-	var total int64
-	err := o.view(ctx, "edges", func(q *query) error {
-		if _, err := q.One(`SELECT count(DISTINCT hyperedge_id) FROM membership WHERE node_id = ?`, []any{node}, &total); err != nil {
-			return err
-		}
-		var rowids []int64
-		if err := q.Each(`SELECT e.rowid FROM hyperedges e WHERE e.id IN (SELECT hyperedge_id FROM membership WHERE node_id = ?)
-			ORDER BY `+o.s.layout.edgeKey[model.OrderNewest]+` DESC, e.id DESC LIMIT ?`, []any{node, max(limit, 0)}, collectInts(&rowids)); err != nil {
-			return err
-		}
-		var err error
-		edges, err = o.s.edgesByRowid(q, rowids)
-		return err
-	})
-	return edges, total, err
-}
-
 // ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times
 // apply to edges; a filter for a property that only nodes have keeps none. Text is a
 // substring of id, label or metadata.
 func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.EdgePage, error) {
 	const op = "list edges"
 	var page hypergraph.EdgePage
-	if err := checkListing(op, l); err != nil {
+	if err := sqlgraph.CheckListing(op, l); err != nil {
 		return page, err
 	}
 	err := o.view(ctx, op, func(q *query) error {
-		sql, err := o.s.edgeListing(op, l)
+		list, err := o.s.edgeList(op, l)
 		if err != nil {
 			return err
 		}
-		w, err := sql.page(q, l)
+		w, err := list.Page(q, l)
 		if err != nil {
 			return err
 		}
-		page = hypergraph.EdgePage{Next: w.next, Prev: w.prev}
-		if page.Edges, err = o.s.edgesByRowid(q, w.rowids); err != nil {
+		page = hypergraph.EdgePage{Next: w.Next, Prev: w.Prev}
+		if page.Edges, err = o.EdgesByID(q, w.IDs()); err != nil {
 			return err
 		}
-		page.Total, err = o.s.countEdges(q, sql)
+		page.Total, err = o.s.countEdges(q, list)
 		return err
 	})
 	return page, err
 }
 
-func (s *Store) edgeListing(op string, l hypergraph.Listing) (listing, error) {
-	order := l.Order
-	if order == "" {
-		order = model.OrderNewest
-	}
-	out := listing{
-		op: op, fingerprint: fingerprint("edges", l), from: `hyperedges e`, rowid: `e.rowid`, id: `e.id`,
-		key: s.layout.edgeKey[order], floats: !s.layout.own, desc: order == model.OrderNewest,
-		idAgainst: !s.layout.own && order != model.OrderID,
-	}
-	f := l.Filter
+func (s *Store) edgeList(op string, l hypergraph.Listing) (*sqlgraph.List, error) {
+	list := s.newList("hyperedges", "e", s.layout.edgeKey, l)
+	f, c := l.Filter, &list.Cond
 	if n := len(f.IDs) + len(f.Types); n > maxIDs {
-		return out, model.Errorf(model.InvalidInput, op, "a filter takes at most %d values, this one has %d", maxIDs, n)
+		return nil, model.Errorf(model.InvalidInput, op, "a filter takes at most %d values, this one has %d", maxIDs, n)
 	}
-	c := &out.cond
 	if !s.layout.own {
-		c.add(`typeof(e.id) = 'text'`)
+		c.Add(`typeof(e.id) = 'text'`)
 	}
-	c.in(`e.id`, ``, f.IDs)
-	c.in(`e.type`, ``, f.Types)
-	s.addTimes(c, `e.created_at`, f.CreatedAfter, f.CreatedBefore)
-	if len(f.Subtypes) > 0 || f.SubjectID != "" || f.MinConfidence > 0 || len(f.Tiers) > 0 && !oneTier(f.Tiers, hypergraph.EdgeTier) {
-		c.add(`0`)
-	}
+	c.Edges(f, s.layout.edgeFilter())
 	if l.Text != "" {
 		if err := checkQueryLength(op, l.Text); err != nil {
-			return out, err
+			return nil, err
 		}
 		text := likePattern(l.Text)
-		c.add(`(`+like(`e.label`)+` OR e.id LIKE ? ESCAPE '\' OR `+like(`e.metadata`)+`)`, text, text, text)
+		c.Add(`(`+like(`e.label`)+` OR e.id LIKE ? ESCAPE '\' OR `+like(`e.metadata`)+`)`, text, text, text)
 	}
-	return out, nil
-}
-
-func oneTier(tiers []string, name string) bool {
-	for _, t := range tiers {
-		if t == name {
-			return true
-		}
-	}
-	return false
+	return list, nil
 }
 
 // countEdges is exact where nothing is filtered, and in recurse files; counters
 // serve the own schema.
-func (s *Store) countEdges(q *query, sql listing) (model.Count, error) {
+func (s *Store) countEdges(q *query, l *sqlgraph.List) (model.Count, error) {
 	var n model.Count
-	switch {
+	switch c := l.Cond; {
 	case !s.layout.own:
-		_, err := q.One(`SELECT count(*) FROM hyperedges e `+sql.cond.where(), sql.cond.args, &n.N)
+		_, err := q.One(`SELECT count(*) FROM hyperedges e`+c.Where(), c.Args, &n.N)
 		return n, err
-	case len(sql.cond.parts) == 0:
+	case len(c.Parts) == 0:
 		_, err := q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier = ?`, []any{hypergraph.EdgeTier}, &n.N)
 		return n, err
+	default:
+		return sqlgraph.CountCapped(q, `SELECT 1 FROM hyperedges e`+c.Where(), c)
 	}
-	return countCapped(q, `SELECT 1 FROM hyperedges e `+sql.cond.where(), sql.cond.args)
 }
 
-// edgesByRowid reads edges with their members, in the order of the rowids.
-func (s *Store) edgesByRowid(q *query, rowids []int64) ([]hypergraph.Edge, error) {
-	if len(rowids) == 0 {
-		return nil, nil
-	}
-	list := jsonInts(rowids)
-	got := make(map[int64]*hypergraph.Edge, len(rowids))
-	err := q.Each(s.layout.edgeSelect()+`WHERE e.rowid IN (SELECT value FROM json_each(?))`, []any{list},
-		func(scan func(...any) error) error {
-			rowid, e, err := scanEdge(scan)
-			got[rowid] = &e
-			return err
-		})
-	if err != nil {
+// selectEdges reads edges of a condition over the alias e, with their members.
+func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Edge, error) {
+	var out []hypergraph.Edge
+	place := map[string]int{}
+	var ids []string
+	if err := q.Each(s.layout.edgeSelect()+c.Where()+rest, c.Args, func(scan func(...any) error) error {
+		e, err := scanEdge(scan)
+		place[e.ID] = len(out)
+		out, ids = append(out, e), append(ids, e.ID)
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	err = q.Each(`SELECT e.rowid, m.node_id, COALESCE(m.role, ''), COALESCE(m.position, 0)
-		FROM hyperedges e JOIN membership m ON m.hyperedge_id = e.id
-		WHERE e.rowid IN (SELECT value FROM json_each(?))
-		ORDER BY e.rowid, COALESCE(m.position, 0), m.node_id, m.role`, []any{list},
-		func(scan func(...any) error) error {
-			var rowid int64
+	for part := range slices.Chunk(ids, idBatch) {
+		var c conditions
+		c.In(`m.hyperedge_id`, part)
+		if err := q.Each(`SELECT m.hyperedge_id, m.node_id, COALESCE(m.role, ''), COALESCE(m.position, 0) FROM membership m`+c.Where()+`
+			ORDER BY m.hyperedge_id, COALESCE(m.position, 0), m.node_id, m.role`, c.Args, func(scan func(...any) error) error {
+			var edge string
 			var m hypergraph.Membership
-			if err := scan(&rowid, &m.NodeID, &m.Role, &m.Position); err != nil {
-				return err
+			err := scan(&edge, &m.NodeID, &m.Role, &m.Position)
+			if i, ok := place[edge]; ok && err == nil {
+				out[i].Members = append(out[i].Members, m)
 			}
-			if e := got[rowid]; e != nil {
-				e.Members = append(e.Members, m)
-			}
-			return nil
-		})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]hypergraph.Edge, 0, len(rowids))
-	for _, r := range rowids {
-		if e := got[r]; e != nil {
-			out = append(out, *e)
+			return err
+		}); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func collectInts(into *[]int64) func(func(...any) error) error {
-	return func(scan func(...any) error) error {
-		var n int64
-		err := scan(&n)
-		*into = append(*into, n)
-		return err
-	}
-}
+// idBatch keeps one statement's parameters few.
+const idBatch = 500

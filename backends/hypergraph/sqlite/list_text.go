@@ -3,6 +3,7 @@ package sqlite
 import (
 	"slices"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -10,8 +11,8 @@ import (
 // walking the list and asking the index about each row; where that finds too few,
 // by the set of all that match.
 type denseText struct {
-	walk           conditions // the list without the text
-	expr, from, to string     // words, and the range of ids that begin with the text
+	walk           sqlgraph.List // the list without the text
+	expr, from, to string        // words, and the range of ids that begin with the text
 }
 
 const (
@@ -25,58 +26,58 @@ const matchRows = `SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? UNION ALL
 
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
 // is no word it is looked for in every row.
-func (s *Store) addText(q *query, l *listing, text string) error {
+func (s *Store) addText(q *query, l *sqlgraph.List, text string) (*denseText, error) {
 	if err := checkQueryLength(q.Op(), text); err != nil {
-		return err
+		return nil, err
 	}
 	pattern := likePattern(text)
 	if !s.layout.own {
-		l.cond.add(`(`+like(`n.content`)+` OR n.id LIKE ? ESCAPE '\' OR `+like(`n.metadata`)+`)`, pattern, pattern, pattern)
-		return nil
+		l.Cond.Add(`(`+like(`n.content`)+` OR n.id LIKE ? ESCAPE '\' OR `+like(`n.metadata`)+`)`, pattern, pattern, pattern)
+		return nil, nil
 	}
 	found, err := findLookup(q, text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, args := matchRows, []any{found.expr, text, text + "\U0010ffff"}
 	if found.expr == "" {
 		rows, args = `SELECT t.seq FROM nodes t WHERE `+like(`t.content`)+` OR `+like(`t.metadata`)+` OR t.id LIKE ? ESCAPE '\'`, []any{pattern, pattern, pattern}
 	}
 	var rowids []int64
-	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), collectInts(&rowids)); err != nil {
-		return err
+	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), sqlgraph.Collect(&rowids)); err != nil {
+		return nil, err
 	}
 	if len(rowids) <= exactLimit {
-		l.cond.add(`n.seq IN (SELECT value FROM json_each(?))`, jsonInts(rowids))
+		l.Cond.Add(`n.seq IN (SELECT value FROM json_each(?))`, jsonInts(rowids))
 		// Reading the few beats walking an index for them.
-		l.cond.in(`+n.tier`, ``, l.tiers)
-		l.tiers = nil
-		return nil
+		l.Cond.In(`+n.tier`, l.Tiers)
+		l.Tiers = nil
+		return nil, nil
 	}
 	// A beginning is looked up by merging the rows of all its words, which costs the
 	// same for one row as for all.
+	var dense *denseText
 	if found.expr != "" && !found.prefix {
-		l.dense = &denseText{walk: l.cond.clone(), expr: found.expr, from: text, to: text + "\U0010ffff"}
+		dense = &denseText{walk: *l, expr: found.expr, from: text, to: text + "\U0010ffff"}
+		dense.walk.Cond = l.Cond.Clone()
+		l.Walk = dense.rows
 	}
-	l.cond.add(`n.seq IN (`+rows+`)`, args...)
-	return nil
+	l.Cond.Add(`n.seq IN (`+rows+`)`, args...)
+	return dense, nil
 }
 
-// denseRows reads up to limit rows by walking, and reports whether it found them.
-func (l listing) denseRows(q *query, from *place, back bool, limit int) ([]row, bool, error) {
-	d := l.dense
-	plain := l
-	plain.cond, plain.dense = d.walk, nil
-	var out []row
+// rows reads up to limit rows by walking, and reports whether it found them.
+func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Place, back bool, limit int) ([]sqlgraph.Place, bool, error) {
+	var out []sqlgraph.Place
 	for range walkChunks {
-		walked, err := plain.rows(q, from, back, walkChunk)
+		walked, err := d.walk.Rows(q, from, back, walkChunk)
 		if err != nil {
 			return nil, false, err
 		}
 		if len(walked) == 0 {
 			return out, true, nil
 		}
-		ended, last := len(walked) < walkChunk, walked[len(walked)-1].place
+		ended, last := len(walked) < walkChunk, walked[len(walked)-1]
 		kept, err := d.keep(q, walked)
 		if err != nil {
 			return nil, false, err
@@ -94,14 +95,14 @@ func (l listing) denseRows(q *query, from *place, back bool, limit int) ([]row, 
 }
 
 // keep leaves the rows that match, in their order; it reuses rows.
-func (d *denseText) keep(q *query, rows []row) ([]row, error) {
+func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Place) ([]sqlgraph.Place, error) {
 	list := make([]int64, len(rows))
 	for i, r := range rows {
-		list[i] = r.rowid
+		list[i] = r.Row
 	}
 	var matching []int64
 	err := q.Each(`SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? AND nodes_fts.rowid = j.value)
-		OR EXISTS (SELECT 1 FROM nodes t WHERE t.seq = j.value AND t.id >= ? AND t.id < ?)`, []any{jsonInts(list), d.expr, d.from, d.to}, collectInts(&matching))
+		OR EXISTS (SELECT 1 FROM nodes t WHERE t.seq = j.value AND t.id >= ? AND t.id < ?)`, []any{jsonInts(list), d.expr, d.from, d.to}, sqlgraph.Collect(&matching))
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +110,15 @@ func (d *denseText) keep(q *query, rows []row) ([]row, error) {
 	for _, r := range matching {
 		set[r] = true
 	}
-	return slices.DeleteFunc(rows, func(r row) bool { return !set[r.rowid] }), nil
+	return slices.DeleteFunc(rows, func(r sqlgraph.Place) bool { return !set[r.Row] }), nil
 }
 
-// countDense counts the nodes that hold the words up to countLimit; where a filter
+// count counts the nodes that hold the words up to sqlgraph.CountLimit; where a filter
 // leaves fewer, it is not the whole count and ok is false.
-func (l listing) countDense(q *query, c conditions) (n model.Count, ok bool, err error) {
-	c = c.clone()
-	c.add(`n.seq IN (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, l.dense.expr, 4*countLimit)
-	n, err = countCapped(q, `SELECT 1 FROM nodes n `+c.where(), c.args)
+func (d *denseText) count(q *query, tier string) (n model.Count, ok bool, err error) {
+	c := d.walk.Cond.Clone()
+	c.In(tier, d.walk.Tiers)
+	c.Add(`n.seq IN (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, d.expr, 4*sqlgraph.CountLimit)
+	n, err = sqlgraph.CountCapped(q, `SELECT 1 FROM nodes n`+c.Where(), c)
 	return n, n.AtLeast, err
 }

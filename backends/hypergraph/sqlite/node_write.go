@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
 // CreateNode implements hypergraph.Ops. Times and counts are the store's.
 func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
 	const op = "create"
-	if err := o.s.checkNode(op, n, nil); err != nil {
+	if err := o.s.rules().Node(op, n, nil); err != nil {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
@@ -72,7 +73,7 @@ func (o ops) UpdateNode(ctx context.Context, n hypergraph.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := o.s.checkNode(q.Op(), n, &old); err != nil {
+		if err := o.s.rules().Node(q.Op(), n, &old); err != nil {
 			return err
 		}
 		if err := o.s.updateColumns(q, rowid, old, n); err != nil {
@@ -118,7 +119,7 @@ func (s *Store) updateColumns(q *query, rowid int64, old, n hypergraph.Node) err
 
 func (s *Store) updateDecision(q *query, old, n hypergraph.Node) error {
 	switch {
-	case n.Type != decisionType && old.Type == decisionType:
+	case n.Type != sqlgraph.DecisionType && old.Type == sqlgraph.DecisionType:
 		if err := s.refuseParent(q, n.ID); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		cfg.Clock = clock.System{}
 	}
 	s := &Store{clock: cfg.Clock, cache: newVectorCache()}
-	s.ops = ops{s: s}
+	s.ops = newOps(s, nil)
 	if s.file, err = litefile.Open(path, cfg.ReadOnly); err != nil {
 		return nil, err
 	}

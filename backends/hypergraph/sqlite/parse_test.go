@@ -7,9 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/words"
-	"memdesk/model"
 )
 
 func TestCheckList(t *testing.T) {
@@ -74,23 +72,6 @@ func FuzzQuery(f *testing.F) {
 			}
 		}
 		rankTexts(terms, []document{{1, text}, {2, "a needle"}})
-	})
-}
-
-func FuzzCursor(f *testing.F) {
-	list := fingerprint("nodes", hypergraph.Listing{})
-	f.Add(at(list, true, place{key: int64(5), id: "x"}))
-	f.Add("e30")
-	f.Fuzz(func(t *testing.T, text string) {
-		for _, floats := range []bool{true, false} {
-			c, p, err := parseCursor("list", list, text, floats, true)
-			if err != nil && model.KindOf(err) != model.InvalidInput {
-				t.Error(err)
-			}
-			if err == nil && c.Set && p.key == nil {
-				t.Error("a place without its key")
-			}
-		}
 	})
 }
 

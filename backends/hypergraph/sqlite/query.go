@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/internal/litefile"
 )
 
@@ -11,6 +12,7 @@ type query = litefile.Query
 
 // ops are the operations, on their own or inside a transaction.
 type ops struct {
+	sqlgraph.Reads
 	s  *Store
 	tx *query
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/model"
 )
@@ -23,11 +24,11 @@ const rankText = 1 << 16
 // pay for; so the weights are computed here, over the window.
 func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
-	newest := `SELECT n.seq FROM (SELECT rowid AS hit FROM nodes_fts WHERE nodes_fts MATCH ? ORDER BY rowid DESC LIMIT ?)
-		CROSS JOIN nodes n ON n.seq = hit ` + s.cond.where()
-	args := append([]any{l.expr, scanLimit + 1}, s.cond.args...)
+	c := s.cond.Clone()
+	newest := c.SQL(`SELECT n.seq FROM (SELECT rowid AS hit FROM nodes_fts WHERE nodes_fts MATCH ? ORDER BY rowid DESC LIMIT ?)
+		CROSS JOIN nodes n ON n.seq = hit`, l.expr, scanLimit+1) + c.Where()
 	var err error
-	if res.Total, err = countCapped(s.q, newest, args); err != nil {
+	if res.Total, err = sqlgraph.CountCapped(s.q, newest, c); err != nil {
 		return res, err
 	}
 	cut, err := s.scanCut(l, res.Total)
@@ -35,7 +36,7 @@ func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 		return res, err
 	}
 	res.Total.AtLeast = res.Total.AtLeast || cut
-	docs, err := s.windowTexts(newest, args)
+	docs, err := s.windowTexts(newest, c)
 	if err != nil {
 		return res, err
 	}
@@ -58,7 +59,7 @@ func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 }
 
 // scanCut reports whether the filter was checked on a part of the matches only
-// while fewer than countLimit were found.
+// while fewer than sqlgraph.CountLimit were found.
 func (s search) scanCut(l lookup, total model.Count) (bool, error) {
 	if total.AtLeast {
 		return false, nil
@@ -74,10 +75,11 @@ type document struct {
 	text  string
 }
 
-func (s search) windowTexts(newest string, args []any) ([]document, error) {
+func (s search) windowTexts(newest string, c conditions) ([]document, error) {
 	var docs []document
-	args = append(append([]any{rankText}, args...), windowLimit)
-	err := s.q.Each(`SELECT w.seq, substr(`+bounded(`w.content`)+` || ' ' || `+bounded(`w.metadata`)+`, 1, ?) FROM nodes w WHERE w.seq IN (`+newest+` LIMIT ?)`, args,
+	text := `SELECT w.seq, substr(` + bounded(`w.content`) + ` || ' ' || ` + bounded(`w.metadata`) + c.SQL(`, 1, ?) FROM nodes w WHERE w.seq IN (`, rankText) +
+		newest + c.SQL(` LIMIT ?)`, windowLimit)
+	err := s.q.Each(text, c.Args,
 		func(scan func(...any) error) error {
 			var d document
 			err := scan(&d.rowid, &d.text)

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
 
@@ -58,11 +59,12 @@ func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.Se
 // searchConditions is the filter of a search; the archive is left out unless it is
 // asked for, by name or in general (provider-contract.md H7).
 func (s *Store) searchConditions(op string, o hypergraph.SearchOptions) (conditions, error) {
-	c, err := s.nodeConditions(op, hypergraph.NodeFilter{
+	var c conditions
+	err := s.addNodes(op, &c, hypergraph.NodeFilter{
 		Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes,
 	})
 	if !o.IncludeArchived {
-		c.in(s.tierColumn(), ` NOT`, []string{s.vocabulary.ArchiveTier})
+		c.NotIn(s.tierColumn(), []string{s.vocabulary.ArchiveTier})
 	}
 	return c, err
 }
@@ -110,18 +112,18 @@ func (s search) hits(found []scored) ([]hypergraph.Hit, error) {
 // substring ranks by occurrences among the newest matches.
 func (s search) substring() (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
-	c := s.cond.clone()
-	c.add(like(`n.content`), likePattern(s.text))
-	matching := `SELECT n.rowid FROM nodes n ` + c.where()
+	c := s.cond.Clone()
+	c.Add(like(`n.content`), likePattern(s.text))
+	matching := `SELECT n.rowid FROM nodes n` + c.Where()
 	var err error
-	if res.Total, err = countCapped(s.q, matching, c.args); err != nil {
+	if res.Total, err = sqlgraph.CountCapped(s.q, matching, c); err != nil {
 		return res, err
 	}
-	args := append(append([]any{foldASCII(s.text), len(s.text)}, c.args...), windowLimit, s.sqlLimit())
+	text := c.SQL(`SELECT n.rowid, (octet_length(n.content) - octet_length(replace(lower(CAST(n.content AS TEXT)), ?, ''))) / ? AS times
+		FROM nodes n WHERE n.rowid IN (`, foldASCII(s.text), len(s.text)) + matching + c.SQL(` ORDER BY n.rowid DESC LIMIT ?)
+		ORDER BY times DESC, COALESCE(n.access_count, 0) DESC, `, windowLimit) + s.updatedKey() + c.SQL(` DESC, n.id LIMIT ?`, s.sqlLimit())
 	var found []scored
-	err = s.q.Each(`SELECT n.rowid, (octet_length(n.content) - octet_length(replace(lower(CAST(n.content AS TEXT)), ?, ''))) / ? AS times
-		FROM nodes n WHERE n.rowid IN (`+matching+` ORDER BY n.rowid DESC LIMIT ?)
-		ORDER BY times DESC, COALESCE(n.access_count, 0) DESC, `+s.updatedKey()+` DESC, n.id LIMIT ?`, args,
+	err = s.q.Each(text, c.Args,
 		func(scan func(...any) error) error {
 			var f scored
 			var times float64
@@ -145,10 +147,10 @@ func (s search) substring() (hypergraph.SearchResult, error) {
 
 // noteOversize says how many nodes were too large to be searched.
 func (s search) noteOversize(res *hypergraph.SearchResult) error {
-	c := s.cond.clone()
-	c.add(`octet_length(n.content) > ?`, hypergraph.MaxText)
+	c := s.cond.Clone()
+	c.Add(`octet_length(n.content) > ?`, hypergraph.MaxText)
 	var n int64
-	if _, err := s.q.One(`SELECT count(*) FROM nodes n `+c.where(), c.args, &n); err != nil || n == 0 {
+	if _, err := s.q.One(`SELECT count(*) FROM nodes n`+c.Where(), c.Args, &n); err != nil || n == 0 {
 		return err
 	}
 	res.Bounded = true
@@ -219,7 +221,7 @@ func (s search) recentSubstring() (hypergraph.SearchResult, error) {
 		if _, err := s.q.One(`SELECT seq FROM nodes ORDER BY seq DESC LIMIT 1 OFFSET ?`, []any{substringLimit - 1}, &oldest); err != nil {
 			return hypergraph.SearchResult{}, err
 		}
-		s.cond.add(`n.seq >= ?`, oldest)
+		s.cond.Add(`n.seq >= ?`, oldest)
 	}
 	res, err := s.substring()
 	if items > substringLimit {
@@ -240,19 +242,19 @@ const wholeLimit = 64
 
 // rankedAll ranks every match with FTS5's BM25.
 func (s search) rankedAll(l lookup) (hypergraph.SearchResult, error) {
-	c := conditions{parts: []string{`nodes_fts MATCH ?`}, args: []any{l.expr}}
-	c.parts, c.args = append(c.parts, s.cond.parts...), append(c.args, s.cond.args...)
-	from := `FROM nodes_fts CROSS JOIN nodes n ON n.seq = nodes_fts.rowid ` + c.where()
+	c := s.cond.Clone()
+	c.Add(`nodes_fts MATCH ?`, l.expr)
+	from := `FROM nodes_fts CROSS JOIN nodes n ON n.seq = nodes_fts.rowid` + c.Where()
 	if l.matches <= wholeLimit {
-		return s.rankedWhole(from, c.args)
+		return s.rankedWhole(from, c.Args)
 	}
 	res := hypergraph.SearchResult{Total: model.Count{N: l.matches}}
-	if len(s.cond.parts) > 0 {
-		if _, err := s.q.One(`SELECT count(*) `+from, c.args, &res.Total.N); err != nil {
+	if len(s.cond.Parts) > 0 {
+		if _, err := s.q.One(`SELECT count(*) `+from, c.Args, &res.Total.N); err != nil {
 			return res, err
 		}
 	}
-	rows, err := s.weighNodes(s.q, `nodes_fts.rank`, from+` ORDER BY nodes_fts.rank LIMIT ?`, append(c.args, s.sqlLimit()))
+	rows, err := s.weighNodes(s.q, `nodes_fts.rank`, from+c.SQL(` ORDER BY nodes_fts.rank LIMIT ?`, s.sqlLimit()), c.Args)
 	res.Hits = weighedHits(rows)
 	return res, err
 }

@@ -106,7 +106,7 @@ func (s *Store) Close() error {
 // committed, whatever fn returns.
 func (s *Store) WithTx(ctx context.Context, fn func(hypergraph.Ops) error) error {
 	return s.file.Change(ctx, "transaction", func(q *query) error {
-		return fn(ops{s: s, tx: q})
+		return fn(newOps(s, q))
 	})
 }
 

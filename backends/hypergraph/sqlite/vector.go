@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
@@ -21,7 +22,7 @@ import (
 func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
 	const op = "set embedding"
 	if vector != nil {
-		if err := checkVector(op, vector); err != nil {
+		if err := o.s.rules().Vector(op, vector); err != nil {
 			return err
 		}
 		if !o.s.layout.vectors {
@@ -55,7 +56,9 @@ func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelNa
 		}
 		var raw []byte
 		var fromJSON bool
-		text, args := search{Store: o.s, q: q, cond: conditions{parts: []string{`n.id = ?`}, args: []any{node}}}.vectorSQL()
+		var only conditions
+		only.Add(`n.id = ?`, node)
+		text, args := search{Store: o.s, q: q, cond: only}.vectorSQL()
 		if n.HasVector {
 			var rowid int64
 			if _, err := q.One(text, args, &rowid, &raw, &fromJSON); err != nil {
@@ -101,21 +104,6 @@ func (s *Store) markVector(q *query, node string, has bool) error {
 	return err
 }
 
-func checkVector(op string, v []float32) error {
-	if len(v) == 0 || len(v) > maxVectorDimensions {
-		return model.Errorf(model.InvalidInput, op, "a vector has 1 to %d dimensions, this one has %d", maxVectorDimensions, len(v))
-	}
-	if magnitude(v) == 0 {
-		return model.Errorf(model.InvalidInput, op, "the vector is all zeros: it points nowhere")
-	}
-	for _, x := range v {
-		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return model.Errorf(model.InvalidInput, op, "the vector holds a value that is no number")
-		}
-	}
-	return nil
-}
-
 // encodeVector is recurse's form: little-endian float32 (recurse.md, "Encodings as
 // stored").
 func encodeVector(v []float32) []byte {
@@ -135,14 +123,6 @@ func decodeJSONVector(b []byte) []float32 {
 	return v
 }
 
-func magnitude(v []float32) float64 {
-	var n float64
-	for _, x := range v {
-		n += float64(x) * float64(x)
-	}
-	return math.Sqrt(n)
-}
-
 // cosine is NaN where v points nowhere; unit has length 1.
 func cosine(unit, v []float32) float64 {
 	return float64(vectors.Dot(unit, v)) / vectors.Length(v)
@@ -155,7 +135,7 @@ func cosine(unit, v []float32) float64 {
 func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
-	if err := checkVector(op, vector); err != nil {
+	if err := o.s.rules().Vector(op, vector); err != nil {
 		return res, err
 	}
 	if o.tx == nil {
@@ -236,25 +216,18 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 // node_embeddings wins over the other writer's column.
 func (s search) vectorSQL() (string, []any) {
 	var parts []string
-	var args []any
 	if s.layout.vectors {
-		parts = append(parts, `SELECT n.rowid, v.embedding, 0 FROM node_embeddings v JOIN nodes n ON n.id = v.node_id `+s.cond.where())
-		args = append(args, s.cond.args...)
+		parts = append(parts, `SELECT n.rowid, v.embedding, 0 FROM node_embeddings v JOIN nodes n ON n.id = v.node_id`+s.cond.Where())
 	}
 	if !s.layout.own {
-		c := s.cond.clone()
-		c.add(`substr(CAST(n.embedding AS BLOB), 1, 1) = X'5B'`)
+		c := s.cond.Clone()
+		c.Add(`substr(CAST(n.embedding AS BLOB), 1, 1) = X'5B'`)
 		if s.layout.vectors {
-			c.add(`NOT EXISTS (SELECT 1 FROM node_embeddings v WHERE v.node_id = n.id)`)
+			c.Add(`NOT EXISTS (SELECT 1 FROM node_embeddings v WHERE v.node_id = n.id)`)
 		}
-		parts = append(parts, `SELECT n.rowid, n.embedding, 1 FROM nodes n `+c.where())
-		args = append(args, c.args...)
+		parts = append(parts, `SELECT n.rowid, n.embedding, 1 FROM nodes n`+c.Where())
 	}
-	text := parts[0]
-	if len(parts) == 2 {
-		text += ` UNION ALL ` + parts[1]
-	}
-	return text, args
+	return strings.Join(parts, ` UNION ALL `), s.cond.Args
 }
 
 // nearest keeps the best few, or all without a limit, as a heap with the worst on

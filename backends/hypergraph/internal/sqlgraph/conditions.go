@@ -1,0 +1,160 @@
+// Package sqlgraph is what the hypergraph stores over SQL share: which rows an operation
+// means, how lists are paged, how the graph is walked, what a node or edge must be. It
+// knows no driver and keeps no connection; what two databases write differently is their
+// Dialect.
+package sqlgraph
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends/hypergraph"
+)
+
+// Query runs statements, inside one transaction or each on its own. Its errors are
+// *model.Error.
+type Query interface {
+	// Op names the operation in errors.
+	Op() string
+	// Exec runs one statement and returns how many rows it changed.
+	Exec(text string, args ...any) (int64, error)
+	// Each hands every row to fn, whose first error ends it.
+	Each(text string, args []any, fn func(scan func(...any) error) error) error
+	// One scans the first row into dest and reports whether there was one.
+	One(text string, args []any, dest ...any) (bool, error)
+}
+
+// Conditions are the parts of a WHERE clause, all of which must hold, with the
+// parameters of the whole statement. The zero value numbers parameters as SQLite does.
+type Conditions struct {
+	// Dollar: parameters are $1, $2 and a list is one parameter, as in PostgreSQL.
+	Dollar bool
+	Parts  []string
+	Args   []any
+}
+
+// Param adds a parameter and names it. A name may stand anywhere in the statement.
+func (c *Conditions) Param(v any) string {
+	c.Args = append(c.Args, v)
+	if c.Dollar {
+		return `$` + strconv.Itoa(len(c.Args))
+	}
+	return `?` + strconv.Itoa(len(c.Args))
+}
+
+// SQL adds parameters and puts their names in the place of the text's question marks.
+func (c *Conditions) SQL(text string, args ...any) string {
+	var b strings.Builder
+	for _, v := range args {
+		before, after, _ := strings.Cut(text, "?")
+		b.WriteString(before)
+		b.WriteString(c.Param(v))
+		text = after
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// Add appends a part, with a question mark for each of the parameters.
+func (c *Conditions) Add(text string, args ...any) {
+	c.Parts = append(c.Parts, c.SQL(text, args...))
+}
+
+// In keeps rows whose expression is one of the values; no value is no constraint.
+func (c *Conditions) In(expr string, values []string) { c.list(expr, ``, values) }
+
+// NotIn leaves out rows whose expression is one of the values.
+func (c *Conditions) NotIn(expr string, values []string) { c.list(expr, `NOT `, values) }
+
+func (c *Conditions) list(expr, not string, values []string) {
+	switch {
+	case len(values) == 0:
+	case c.Dollar:
+		c.Add(not+expr+` = ANY(?)`, Storables(values))
+	default:
+		names := make([]string, len(values))
+		for i, v := range values {
+			names[i] = c.Param(v)
+		}
+		c.Parts = append(c.Parts, expr+` `+not+`IN (`+strings.Join(names, `,`)+`)`)
+	}
+}
+
+// None keeps no row.
+func (c *Conditions) None() { c.Parts = append(c.Parts, `1 = 0`) }
+
+// Where is the clause, with a blank before it; empty where nothing is asked.
+func (c *Conditions) Where() string {
+	if len(c.Parts) == 0 {
+		return ""
+	}
+	return ` WHERE ` + strings.Join(c.Parts, ` AND `)
+}
+
+// Clone is a copy that shares nothing with c.
+func (c *Conditions) Clone() Conditions {
+	return Conditions{Dollar: c.Dollar, Parts: append([]string(nil), c.Parts...), Args: append([]any(nil), c.Args...)}
+}
+
+// Storables leaves out the texts that no database holds.
+func Storables(values []string) []string {
+	out := make([]string, 0, len(values))
+	for _, v := range values {
+		if Storable(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Columns are the expressions that filters look at.
+type Columns struct {
+	ID, Type, Tier, Subtype, Confidence, Subject string
+	// Time compares a creation time; after and before are excluded.
+	Time func(c *Conditions, sign string, t time.Time)
+}
+
+// Nodes adds a filter over nodes.
+func (c *Conditions) Nodes(f hypergraph.NodeFilter, col Columns) {
+	c.In(col.ID, f.IDs)
+	c.In(col.Type, f.Types)
+	c.In(col.Tier, f.Tiers)
+	c.In(col.Subtype, f.Subtypes)
+	c.NotIn(col.Subtype, f.NotSubtypes)
+	if f.MinConfidence > 0 {
+		c.Add(col.Confidence+` >= ?`, f.MinConfidence)
+	}
+	c.times(f, col)
+	switch {
+	case f.SubjectID == "":
+	case col.Subject == "" || !Storable(f.SubjectID): // no node of such a store names a subject
+		c.None()
+	default:
+		c.Add(col.Subject+` = ? AND `+col.Subject+` <> ''`, f.SubjectID)
+	}
+}
+
+// Edges adds a filter over edges: a filter for a property that only nodes have keeps
+// none.
+func (c *Conditions) Edges(f hypergraph.NodeFilter, col Columns) {
+	c.In(col.ID, f.IDs)
+	c.In(col.Type, f.Types)
+	c.times(f, col)
+	tier := len(f.Tiers) == 0
+	for _, t := range f.Tiers {
+		tier = tier || t == hypergraph.EdgeTier
+	}
+	if len(f.Subtypes) > 0 || f.SubjectID != "" || f.MinConfidence > 0 || !tier {
+		c.None()
+	}
+}
+
+func (c *Conditions) times(f hypergraph.NodeFilter, col Columns) {
+	if !f.CreatedAfter.IsZero() {
+		col.Time(c, ` > `, f.CreatedAfter)
+	}
+	if !f.CreatedBefore.IsZero() {
+		col.Time(c, ` < `, f.CreatedBefore)
+	}
+}

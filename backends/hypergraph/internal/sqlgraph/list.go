@@ -1,0 +1,273 @@
+package sqlgraph
+
+import (
+	"slices"
+	"strings"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/model"
+)
+
+// CountLimit is how far a filtered list or a search is counted; beyond it the count says
+// "at least".
+const CountLimit = 10000
+
+// List is one list in SQL: which rows, in which order.
+type List struct {
+	From   string // table with its alias
+	Alias  string
+	Row    string // column of the row's number; empty: none is read
+	Key    string // leading order key, empty in the order by id
+	Floats bool   // the key is a float64, else an int64
+	Desc   bool
+	// IDAgainst orders equal keys by id in the direction opposite to the keys'.
+	IDAgainst bool
+	Cond      Conditions
+	// Tiers, when set, are not in Cond: each is read through its own index and the
+	// streams are merged, so that a page costs the same wherever the tiers lie.
+	Tiers []string
+	// Walk reads rows in another way; ok is false where it does not serve.
+	Walk func(q Query, from *Place, back bool, limit int) (rows []Place, ok bool, err error)
+
+	fingerprint string
+}
+
+// NewList begins the list that a listing asks for. what names it among the lists of all
+// databases.
+func NewList(what string, l hypergraph.Listing, list List) *List {
+	list.fingerprint = fingerprint(what, l)
+	return &list
+}
+
+// Order is the order that a listing asks for.
+func Order(l hypergraph.Listing) model.Order {
+	if l.Order == "" {
+		return model.OrderNewest
+	}
+	return l.Order
+}
+
+// CheckListing is InvalidInput for what no list takes.
+func CheckListing(op string, l hypergraph.Listing) error {
+	switch {
+	case l.Limit <= 0:
+		return model.Errorf(model.InvalidInput, op, "a page needs a limit of 1 or more, got %d", l.Limit)
+	case l.End && l.Cursor != "":
+		return model.Errorf(model.InvalidInput, op, "the last page takes no cursor")
+	case l.Order != "" && l.Order != model.OrderNewest && l.Order != model.OrderOldest && l.Order != model.OrderID:
+		return model.Errorf(model.InvalidInput, op, "order %q is not one of newest, oldest, id", l.Order)
+	}
+	return nil
+}
+
+// Window is a stretch of a list with the cursors around it.
+type Window struct {
+	Rows       []Place
+	Next, Prev string
+}
+
+// IDs are those of the window's rows, in their order.
+func (w Window) IDs() []string {
+	out := make([]string, len(w.Rows))
+	for i, r := range w.Rows {
+		out[i] = r.ID
+	}
+	return out
+}
+
+// Page reads the window that the listing's cursor, or End, points at.
+func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
+	c := cursor{Back: from.End}
+	var p *Place
+	if from.Cursor != "" {
+		var at Place
+		var err error
+		if c, at, err = l.parse(q.Op(), from.Cursor); err != nil {
+			return Window{}, err
+		}
+		if c.Set {
+			p = &at
+		}
+	}
+	rows, err := l.rows(q, p, c.Back, from.Limit+1)
+	if err != nil {
+		return Window{}, err
+	}
+	more := len(rows) > from.Limit
+	if more {
+		rows = rows[:from.Limit]
+	}
+	if c.Back {
+		slices.Reverse(rows)
+	}
+	return l.around(q, rows, p, c.Back, more)
+}
+
+// around adds the cursors. On the side the page was reached from, one exists only while
+// rows do.
+func (l *List) around(q Query, rows []Place, from *Place, back, more bool) (Window, error) {
+	w := Window{Rows: rows}
+	behind := false
+	if from != nil {
+		edge := *from
+		if len(rows) > 0 && back {
+			edge = rows[len(rows)-1]
+		} else if len(rows) > 0 {
+			edge = rows[0]
+		}
+		others, err := l.rows(q, &edge, !back, 1)
+		if err != nil {
+			return w, err
+		}
+		behind = len(others) > 0 || len(rows) == 0
+	}
+	ahead, rear := &w.Next, &w.Prev
+	if back {
+		ahead, rear = rear, ahead
+	}
+	switch {
+	case len(rows) == 0 && behind: // what the cursor pointed at is gone: the way back is the whole list
+		*rear = cursor{List: l.fingerprint, Back: !back}.encode()
+	case len(rows) > 0:
+		first, last := rows[0], rows[len(rows)-1]
+		if back {
+			first, last = last, first
+		}
+		if more {
+			*ahead = l.Beside(back, last)
+		}
+		if behind {
+			*rear = l.Beside(!back, first)
+		}
+	}
+	return w, nil
+}
+
+func (l *List) rows(q Query, from *Place, back bool, limit int) ([]Place, error) {
+	if l.Walk != nil {
+		if rows, ok, err := l.Walk(q, from, back, limit); ok || err != nil {
+			return rows, err
+		}
+	}
+	return l.Rows(q, from, back, limit)
+}
+
+// Rows reads the places of up to limit rows from a place on, it excluded, walking the
+// list forwards or backwards; in the order walked.
+func (l *List) Rows(q Query, from *Place, back bool, limit int) ([]Place, error) {
+	text, args := l.sql(from, back, limit)
+	var rows []Place
+	err := q.Each(text, args, func(scan func(...any) error) error {
+		var r Place
+		var whole int64
+		var float float64
+		dest := []any{&r.ID}
+		switch {
+		case l.Key == "":
+		case l.Floats:
+			dest = append(dest, &float)
+		default:
+			dest = append(dest, &whole)
+		}
+		if l.Row != "" {
+			dest = append(dest, &r.Row)
+		}
+		err := scan(dest...)
+		switch {
+		case l.Key == "":
+		case l.Floats:
+			r.Key = float
+		default:
+			r.Key = whole
+		}
+		rows = append(rows, r)
+		return err
+	})
+	return rows, err
+}
+
+func (l *List) sql(from *Place, back bool, limit int) (string, []any) {
+	c := l.Cond.Clone()
+	bound := c.Param(limit)
+	switch len(l.Tiers) {
+	case 0:
+		return l.branch(&c, ``, from, back, bound), c.Args
+	case 1: // PostgreSQL takes no second LIMIT around a single part
+		return l.branch(&c, l.Tiers[0], from, back, bound), c.Args
+	}
+	var parts []string
+	for _, t := range l.Tiers {
+		parts = append(parts, `SELECT * FROM (`+l.branch(&c, t, from, back, bound)+`) part`)
+	}
+	order := `id` + direction(l.idDesc(back))
+	if l.Key != "" {
+		order = `key` + direction(l.Desc != back) + `, ` + order
+	}
+	return strings.Join(parts, ` UNION ALL `) + ` ORDER BY ` + order + ` LIMIT ` + bound, c.Args
+}
+
+// idDesc is the direction of equal keys.
+func (l *List) idDesc(back bool) bool { return (l.Desc != l.IDAgainst) != back }
+
+// OrderBy is the list's order, forwards.
+func (l *List) OrderBy() string {
+	id := l.Alias + `.id` + direction(l.idDesc(false))
+	if l.Key == "" {
+		return id
+	}
+	return l.Key + direction(l.Desc) + `, ` + id
+}
+
+// branch reads one tier, or all; the parameters it needs are added to c.
+func (l *List) branch(c *Conditions, tier string, from *Place, back bool, bound string) string {
+	part := Conditions{Dollar: c.Dollar, Parts: slices.Clone(c.Parts), Args: c.Args}
+	if tier != "" {
+		part.Add(l.Alias+`.tier = ?`, tier)
+	}
+	id, desc, idDesc := l.Alias+`.id`, l.Desc != back, l.idDesc(back)
+	columns, order := id+` AS id`, id+direction(idDesc)
+	if l.Key != "" {
+		columns += `, ` + l.Key + ` AS key`
+		order = l.Key + direction(desc) + `, ` + order
+	}
+	if l.Row != "" {
+		columns += `, ` + l.Row + ` AS row`
+	}
+	switch {
+	case from == nil:
+	case l.Key == "":
+		part.Add(id+beyond(idDesc)+`?`, from.ID)
+	case desc == idDesc: // one range of an index
+		part.Add(`(`+l.Key+`, `+id+`)`+beyond(desc)+`(?, ?)`, from.Key, from.ID)
+	default:
+		part.Add(`(`+l.Key+beyond(desc)+`? OR `+l.Key+` = ? AND `+id+beyond(idDesc)+`?)`, from.Key, from.Key, from.ID)
+	}
+	c.Args = part.Args
+	return `SELECT ` + columns + ` FROM ` + l.From + part.Where() + ` ORDER BY ` + order + ` LIMIT ` + bound
+}
+
+func beyond(desc bool) string {
+	if desc {
+		return ` < `
+	}
+	return ` > `
+}
+
+func direction(desc bool) string {
+	if desc {
+		return ` DESC`
+	}
+	return ` ASC`
+}
+
+// CountCapped counts the rows of a query up to CountLimit. c holds its parameters.
+func CountCapped(q Query, text string, c Conditions) (model.Count, error) {
+	c = c.Clone()
+	var n model.Count
+	text = `SELECT count(*) FROM (` + text + c.SQL(` LIMIT ?) counted`, CountLimit+1)
+	_, err := q.One(text, c.Args, &n.N)
+	if n.N > CountLimit {
+		n = model.Count{N: CountLimit, AtLeast: true}
+	}
+	return n, err
+}

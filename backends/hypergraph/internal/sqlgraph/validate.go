@@ -1,0 +1,206 @@
+package sqlgraph
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/model"
+)
+
+// DecisionType is the type of the nodes that may have a row in decisions.
+const DecisionType = "decision"
+
+// The lists of the schema's CHECK constraints.
+var (
+	decisionKinds    = []string{"goal", "decision", "option", "action", "outcome", "observation"}
+	decisionStatuses = []string{"active", "completed", "rejected"}
+	roles            = []string{"subject", "object", "context", "participant"}
+)
+
+// Rules are what a schema admits beside the lists that all share.
+type Rules struct {
+	Vocabulary hypergraph.Vocabulary
+	// PlainText: no text holds a NUL or a byte that is not UTF-8, contents and labels
+	// included.
+	PlainText  bool
+	Subjects   bool // a node may name the person it concerns
+	Dimensions int  // of a vector, at most
+}
+
+// Node is InvalidInput for what the schema's lists refuse, in words an operator can act
+// on: an error of the database would end the transaction. old is what is stored, nil for
+// a new node: an odd value which a live writer stored may stay.
+func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
+	if n.ID == "" {
+		return model.Errorf(model.InvalidInput, op, "a node needs an id")
+	}
+	if old == nil {
+		old = &hypergraph.Node{}
+	}
+	if n.AsStored {
+		old = &n
+	}
+	if err := first(
+		oneOf(op, "type", n.Type, r.Vocabulary.NodeTypes),
+		oneOf(op, "tier", n.Tier, r.Vocabulary.Tiers),
+		r.jsonField(op, "provenance", n.Provenance, old.Provenance, '{'),
+		r.jsonField(op, "metadata", n.Metadata, old.Metadata, '{'),
+		PlainText(op, "id", n.ID), PlainText(op, "subtype", n.Subtype), PlainText(op, "subject", n.SubjectID),
+		r.text(op, "content", n.Content),
+	); err != nil {
+		return err
+	}
+	switch {
+	case math.IsNaN(n.Confidence) || n.Confidence < 0 || n.Confidence > 1:
+		return model.Errorf(model.InvalidInput, op, "confidence %v is not in 0..1", n.Confidence)
+	case n.SubjectID != "" && !r.Subjects:
+		return model.Errorf(model.Unsupported, op, "a recurse database has no place for a data subject's id")
+	case n.Decision == nil:
+		return nil
+	}
+	files := ""
+	if old.Decision != nil {
+		files = old.Decision.Files
+	}
+	return r.decision(op, n, files)
+}
+
+func (r Rules) decision(op string, n hypergraph.Node, files string) error {
+	d := n.Decision
+	if n.Type != DecisionType {
+		return model.Errorf(model.InvalidInput, op, "only a node of type decision has a decision, this one is %q", n.Type)
+	}
+	if err := first(
+		oneOf(op, "decision type", d.Kind, decisionKinds),
+		oneOf(op, "decision status", d.Status, decisionStatuses),
+		r.jsonField(op, "files", d.Files, files, '['),
+		r.text(op, "prompt", d.Prompt), r.text(op, "branch", d.Branch), r.text(op, "commit", d.Commit), r.text(op, "parent", d.ParentID),
+	); err != nil {
+		return err
+	}
+	if d.Confidence < 0 || d.Confidence > 100 {
+		return model.Errorf(model.InvalidInput, op, "decision confidence %d is not in 0..100", d.Confidence)
+	}
+	if d.ParentID == n.ID {
+		return model.Errorf(model.InvalidInput, op, "a decision cannot be its own parent")
+	}
+	return nil
+}
+
+// Edge is Node for an edge with its members.
+func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
+	if e.ID == "" {
+		return model.Errorf(model.InvalidInput, op, "an edge needs an id")
+	}
+	if old == nil {
+		old = &hypergraph.Edge{}
+	}
+	if e.AsStored {
+		old = &e
+	}
+	if math.IsNaN(e.Weight) || math.IsInf(e.Weight, 0) || e.Weight < 0 {
+		return model.Errorf(model.InvalidInput, op, "weight %v is not a number of 0 or more", e.Weight)
+	}
+	if err := first(
+		oneOf(op, "edge type", e.Type, r.Vocabulary.EdgeTypes),
+		r.jsonField(op, "metadata", e.Metadata, old.Metadata, '{'),
+		PlainText(op, "id", e.ID), r.text(op, "label", e.Label),
+	); err != nil {
+		return err
+	}
+	type seat struct{ node, role string }
+	taken := map[seat]bool{}
+	for _, m := range e.Members {
+		if err := Role(op, m.Role); err != nil {
+			return err
+		}
+		if taken[seat{m.NodeID, m.Role}] {
+			return model.Errorf(model.InvalidInput, op, "node %.200q stands twice as %s", m.NodeID, m.Role)
+		}
+		taken[seat{m.NodeID, m.Role}] = true
+	}
+	return nil
+}
+
+// Role is InvalidInput for what is no role of a member.
+func Role(op, role string) error { return oneOf(op, "role", role, roles) }
+
+// Vector is InvalidInput for one that cannot be compared.
+func (r Rules) Vector(op string, v []float32) error {
+	if len(v) == 0 || len(v) > r.Dimensions {
+		return model.Errorf(model.InvalidInput, op, "a vector has 1 to %d dimensions, this one has %d", r.Dimensions, len(v))
+	}
+	for _, x := range v {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return model.Errorf(model.InvalidInput, op, "the vector holds a value that is no number")
+		}
+	}
+	if vectors.Length(v) == 0 {
+		return model.Errorf(model.InvalidInput, op, "the vector is all zeros: it points nowhere")
+	}
+	return nil
+}
+
+// first is the first error of several.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf(op, what, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return model.Errorf(model.InvalidInput, op, "%s %.80q is not one of %s", what, value, strings.Join(allowed, ", "))
+}
+
+// jsonField is InvalidInput for a new value that is not JSON of the kind that the
+// opening bracket names.
+func (r Rules) jsonField(op, what, value, old string, open byte) error {
+	if err := r.text(op, what, value); err != nil {
+		return err
+	}
+	if value == "" || value == old {
+		return nil
+	}
+	if trimmed := strings.TrimLeft(value, " \t\r\n"); json.Valid([]byte(value)) && trimmed[0] == open {
+		return nil
+	}
+	kind := "a JSON object"
+	if open == '[' {
+		kind = "a JSON array"
+	}
+	return model.Errorf(model.InvalidInput, op, "%s is not %s", what, kind)
+}
+
+func (r Rules) text(op, what, value string) error {
+	if !r.PlainText {
+		return nil
+	}
+	return PlainText(op, what, value)
+}
+
+// PlainText is InvalidInput for what a database would refuse, or would not give back or
+// order as it was.
+func PlainText(op, what, value string) error {
+	switch {
+	case !utf8.ValidString(value):
+		return model.Errorf(model.InvalidInput, op, "%s is not UTF-8 text", what)
+	case strings.ContainsRune(value, 0):
+		return model.Errorf(model.InvalidInput, op, "%s holds a NUL character, which is not stored", what)
+	}
+	return nil
+}
+
+// Storable reports whether a text can be in a database at all: what is looked for under
+// another one is not there.
+func Storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
