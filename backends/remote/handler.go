@@ -60,7 +60,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	guest := h.door.Admit(r)
 	if guest == nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "a bearer token is needed that this server knows"))
+		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "the server rejected the token (401)"))
 		return
 	}
 	call, err := guest.Begin()

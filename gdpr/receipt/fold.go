@@ -108,7 +108,7 @@ func (f Fold) Words() string {
 		rest, others = rest+k.N, others+1
 	}
 	if others > 0 {
-		out = append(out, fmt.Sprintf("%d of %d other kinds", rest, others))
+		out = append(out, fmt.Sprintf("%d in %d other kinds", rest, others))
 	}
 	return strings.Join(out, ", ")
 }

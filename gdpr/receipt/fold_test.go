@@ -66,7 +66,7 @@ func TestManyKindsAreCounted(t *testing.T) {
 		}
 	}
 	_, clean := receipt.Split(all)
-	if got := clean.String(); !strings.HasPrefix(got, "78 layers clean: 12 files *.k0, 11 files *.k1,") || !strings.HasSuffix(got, ", 10 of 4 other kinds") {
+	if got := clean.String(); !strings.HasPrefix(got, "78 layers clean: 12 files *.k0, 11 files *.k1,") || !strings.HasSuffix(got, ", 10 in 4 other kinds") {
 		t.Errorf("fold: %s", got)
 	}
 }

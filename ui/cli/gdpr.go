@@ -421,7 +421,7 @@ func (a *app) gdprUnholdCommand() *cobra.Command {
 	var item string
 	c := &cobra.Command{
 		Use: "unhold REQUEST --item REF", Short: "Lift a hold: the item goes with the next plan, or the next sweep", Args: cobra.ExactArgs(1),
-		Long: "Lifts a hold. The plan that stands is void then. Of a complete request too: `gdpr sweep` erases what the hold kept.",
+		Long: "Lifts a hold, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ref, err := model.ParseRef(item)
 			if err != nil {

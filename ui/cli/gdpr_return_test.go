@@ -104,7 +104,7 @@ func TestAnErasedPersonDoesNotComeBack(t *testing.T) {
 		t.Errorf("a copy: told %v, %d refusals more\n%v", told, d.refusals()-before, rows)
 	}
 	note("memory/idea/again.md", "# A note\n\nfor "+who+"\n")
-	both("forget", "vault:memory/idea/again.md", "--reason", "she is erased", "--yes").want(t, 0, "cannot be put back: it names a person who was erased")
+	both("forget", "vault:memory/idea/again.md", "--reason", "she is erased", "--yes").want(t, 0, "cannot be undone: it names a person who was erased")
 	both("gdpr", "sweep", "--yes").want(t, 0, "complete")
 	for name, body := range map[string]string{"stores": allBytes(t, vault) + allBytes(t, d.mem), "state": allBytes(t, filepath.Join(d.dir, "state"))} {
 		if strings.Contains(body, "Quill") || strings.Contains(body, "ida9931") {

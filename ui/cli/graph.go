@@ -10,7 +10,7 @@ import (
 
 // graphCommand walks the relations of items in stores that have them.
 func (a *app) graphCommand() *cobra.Command {
-	c := &cobra.Command{Use: "graph", Short: "How items hang together, in stores that know", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "graph", Short: "Walk relations between items, in graph stores", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
 	return c

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) quarantineCommand() *cobra.Command {
-	c := &cobra.Command{Use: "quarantine", Short: "What scanners have blocked", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "quarantine", Short: "Review content that scanners blocked", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	raw := false
 	show := &cobra.Command{

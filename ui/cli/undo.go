@@ -21,7 +21,7 @@ func (a *app) sayUndo(e undo.Entry) {
 	switch {
 	case e.ID == "":
 	case e.Obstacle != "":
-		a.sayf("kept until %s as undo entry %s, but it cannot be put back: %s", when(e.Expires), e.ID, e.Obstacle)
+		a.sayf("kept until %s as undo entry %s, but it cannot be undone: %s", when(e.Expires), e.ID, e.Obstacle)
 	default:
 		a.sayf("to take it back: memdesk undo restore %s (until %s)", e.ID, when(e.Expires))
 	}
@@ -163,7 +163,7 @@ func (a *app) showUndo(id string, raw bool) error {
 		return nil
 	}
 	if e.Obstacle != "" {
-		a.linef("it cannot be put back: %s", e.Obstacle)
+		a.linef("it cannot be undone: %s", e.Obstacle)
 	}
 	for _, f := range e.Meta {
 		a.linef("%s: %s", f.Name, f.Value)
@@ -200,7 +200,7 @@ func (a *app) showSides(e undo.Entry, body string) {
 		a.linef("")
 		a.linef("%s  %s", model.Ref{Store: e.Store, ID: side.Item}.String(), state)
 		if side.Obstacle != "" {
-			a.linef("it cannot be put back: %s", side.Obstacle)
+			a.linef("it cannot be undone: %s", side.Obstacle)
 		}
 		if side.Existed {
 			a.body(text)

@@ -78,11 +78,11 @@ type actsFake struct {
 
 func (a *actsFake) Preview(ctx context.Context, store, id string) ([]string, error) {
 	if strings.HasPrefix(id, "q/") {
-		return []string{"undo cannot put it back: only the store's own scanner files entries"}, nil
+		return []string{"undo cannot restore it: only the store's own scanner files entries"}, nil
 	}
 	it, err := a.fakes[store].Read(ctx, id)
 	if err == nil && it.Has(model.FlagNearCap) {
-		return []string{"undo cannot put it back: it is over the cap of its tier"}, nil
+		return []string{"undo cannot restore it: it is over the cap of its tier"}, nil
 	}
 	return nil, err
 }

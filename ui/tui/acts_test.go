@@ -63,7 +63,7 @@ func TestForgetWarns(t *testing.T) {
 	t.Parallel()
 	r := startRobot(t, start{scenario: "desk,acts", width: 100, height: 30})
 	r.see("[2 Tiers]", "48,210").press(":").press("tier pins").press("enter").see("1 of 1", "pinned: the deploy")
-	r.asked("d", "Forget crews").see("undo cannot put it back")
+	r.asked("d", "Forget crews").see("undo cannot restore it")
 }
 
 func TestUndoList(t *testing.T) {
@@ -123,7 +123,7 @@ func TestDeleteQuarantineEntry(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := startRobot(t, start{scenario: "desk,acts", width: w, height: h})
 		r.see("[2 Tiers]", "48,210").press("4").see("1 of 3", "still poisoned")
-		r.asked("d", "Delete the quarantine entry of crews/eng/shared/CREW.md?").see("undo cannot put it back", "still poisoned", "type CREW.md")
+		r.asked("d", "Delete the quarantine entry of crews/eng/shared/CREW.md?").see("undo cannot restore it", "still poisoned", "type CREW.md")
 		r.press("esc").see("cancelled", "1 of 3")
 		r.asked("d", "Delete the quarantine").press("tab", "tab").press("CREW.md").press("enter").see("[Delete]").press("enter")
 		r.see("forgot q/1; kept as undo-1", "1 of 2").press("z").see("z: the last act cannot be put back: only the store")

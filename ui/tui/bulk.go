@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type bulk struct {
 	kind, title string // of the job: no names
 	noun        string
 	total       int
+	bad         string // what the outcomes that count as failures are; empty: failed
+	ready       string // what a search that found everything is called at its end
 	run         func(ctx context.Context, j Job, b *bulk) error
 	then        func() tea.Cmd // when it has ended on the screen; nil: nothing
 	cancel      context.CancelFunc
@@ -118,7 +121,12 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	if b.found != "" {
 		total, noun = done, b.found
 	}
-	text := esc.Sprintf("%s of %s: %s done, %s not", group(int64(done)), plural(int64(total), noun), group(int64(done-b.failed)), group(int64(b.failed)))
+	text, end := esc.Sprintf("%s of %s", group(int64(done)), plural(int64(total), noun)), "done"
+	if b.failed > 0 {
+		text, end = esc.Sprintf("%s, %s %s", text, group(int64(b.failed)), cmp.Or(b.bad, "failed")), "ended"
+	} else if b.ready != "" {
+		text, end = esc.Sprintf("%s searched", text), b.ready
+	}
 	switch {
 	case !b.ended && !b.now.IsEmpty():
 		return esc.Sprintf("%s. %s. C stops; esc leaves it running.", text, b.now)
@@ -130,9 +138,9 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 		return esc.Sprintf("ended early: %s: %s", text, reason(esc, b.err))
 	}
 	if !b.tail.IsEmpty() {
-		return esc.Sprintf("ended: %s; %s", text, b.tail)
+		return esc.Sprintf("%s: %s; %s", end, text, b.tail)
 	}
-	return esc.Sprintf("ended: %s", text)
+	return esc.Sprintf("%s: %s", end, text)
 }
 
 // progress says how far the work is, without what a screen can do about it.

@@ -85,7 +85,7 @@ func (d *desk) copyText(what safetext.Text, text string) tea.Cmd {
 
 // send hands text to the terminal.
 func (d *desk) send(what safetext.Text, text string) tea.Cmd {
-	d.say(toneInfo, d.esc.Sprintf("copied %s (%s), if the terminal allows it", what, plural(int64(len(text)), "byte")))
+	d.say(toneInfo, d.esc.Sprintf("copied %s (%s) through the terminal, where it permits", what, plural(int64(len(text)), "byte")))
 	return tea.Raw(clipboard(multiplexerOf(d.env), text))
 }
 

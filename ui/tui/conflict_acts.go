@@ -79,7 +79,7 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 	case done.Undo == "":
 		out.text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), maxTitle))
 	case done.Obstacle != "":
-		out.text = esc.Sprintf("resolved; it cannot be put back: %s", esc.LineMax(done.Obstacle, maxReason))
+		out.text = esc.Sprintf("resolved; it cannot be undone: %s", esc.LineMax(done.Obstacle, maxReason))
 	default:
 		out.undo = []string{done.Undo}
 	}

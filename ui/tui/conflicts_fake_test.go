@@ -39,7 +39,7 @@ func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
 		}
 		f.all = append(f.all, c)
 	}
-	const back = "a file deleted from a synced folder may come back: look again after two minutes"
+	const back = "Sync may restore the deleted copy. Recheck in 2 min."
 	add("notes/garden.md", "notes/garden.Conflict.md", "resilio", 12, "name pattern 12: .Conflict; base exists; 0 % of lines shared", 30, func(c *conflict.Copy) {
 		c.Cautions = []string{"the vendor warns that deleting a .Conflict file deletes the real file on other peers: it is merged or renamed, never deleted"}
 	})

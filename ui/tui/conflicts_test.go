@@ -37,7 +37,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflicts(t, "desk,acts,conflicts", w, h)
 		r.press("j", "j").see("3 of 5", "pattern 1:", "byte")
-		r.asked("b", "Keep plan.md as it is?").see("may come back").press("tab").see("[Keep base]").press("enter").see("resolved plan.md; z undoes", "of 4")
+		r.asked("b", "Keep plan.md as it is?").see("may restore").press("tab").see("[Keep base]").press("enter").see("resolved plan.md; z undoes", "of 4")
 	})
 }
 
@@ -65,7 +65,7 @@ func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	t.Parallel()
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
-	r.see("1 of 1 conflict:", "removed").press("esc").see("of 4")
+	r.see("done: 1 of 1 conflict", "removed").press("esc").see("of 4")
 }
 
 func TestConflictsAreHandedOut(t *testing.T) {

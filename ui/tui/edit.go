@@ -266,7 +266,7 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 	case done.Undo == "":
 		out.text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))
 	case done.Obstacle != "":
-		out.text = esc.Sprintf("%s; it cannot be put back: %s", savedWord(e.what), esc.LineMax(done.Obstacle, maxReason))
+		out.text = esc.Sprintf("%s; it cannot be undone: %s", savedWord(e.what), esc.LineMax(done.Obstacle, maxReason))
 	default:
 		out.undo = []string{done.Undo}
 	}

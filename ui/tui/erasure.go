@@ -39,7 +39,7 @@ func newErasures(d *desk) *erasures {
 	p := &erasures{}
 	kind := recordKind{
 		pane: paneErasure, noun: "request",
-		empty: "No request was filed. a files one: a person asks to be forgotten.",
+		empty: "No erasure requests. Press a to file one.",
 		columns: []column{
 			{"DUE", 17, false}, {"STATE", 11, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
 		},

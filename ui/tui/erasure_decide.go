@@ -77,7 +77,7 @@ func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog 
 	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
 		{value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
-		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+		{value: esc.Const("This voids the plan and its approvals, and replans."), kind: headNote},
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
 		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
@@ -96,7 +96,7 @@ func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialo
 	return &dialog{title: esc.Const("Choose"), noReason: true, lines: []headLine{
 		{value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, maxTitle), passive(st.Action), passive(other)), kind: headTitle},
 		{value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, maxReason))},
-		{value: esc.Const("The plan that stands is void then, approvals too: every store is searched again."), kind: headNote},
+		{value: esc.Const("This voids the plan and its approvals, and replans."), kind: headNote},
 	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
 		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
 	}}}}

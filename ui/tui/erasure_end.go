@@ -24,7 +24,7 @@ func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *d
 		}
 		lines = append(lines, headLine{value: esc.Sprintf("%s: %s", esc.LineMax(ref, maxTitle), esc.LineMax(h.Ground, maxTitle))})
 	}
-	next := "The plan that stands is void then, approvals too: every store is searched again."
+	next := "This voids the plan and its approvals, and replans."
 	if r.Done() {
 		next = "The item's name is gone from the request: type it. `memdesk gdpr sweep` erases what the hold kept."
 	}

@@ -108,9 +108,9 @@ func TestErasureFaults(t *testing.T) {
 		r.press("a").answer("File a request", "shift+tab").see("[Go on]").press("enter").answer("The person's id is missing", "tab", "usr_x").gone("id is missing").press("tab", "Ana X; X-1", "tab", "tab", "a letter").see("a letter").press("tab", "tab").see("[Go on]").press("enter")
 		// Closed on any of its pages, the form is as it was left; another person begins with an empty one.
 		r.answer("Is Ana X this person", "esc").see("nothing was filed; a opens the form as you left it")
-		r.press("a").answer("File a request").see("person's id: usr_x", "aliases: Ana X; X-1", "and why: a letter").press("shift+tab").see("[Empty it]").press("enter").gone("usr_x").answer("File a request", "esc").see("cancelled: nothing was filed")
+		r.press("a").answer("File a request").see("person's id: usr_x", "aliases: Ana X; X-1", "and why: a letter").press("shift+tab").see("[Clear form]").press("enter").gone("usr_x").answer("File a request", "esc").see("cancelled: nothing was filed")
 		r.press("a").answer("File a request", "tab", "usr_y").see("usr_y").press("esc").see("as you left it").press("a").answer("File a request").see("usr_y").press("esc").see("as you left it")
-		r.press("a").answer("File a request", "shift+tab").see("[Empty it]").press("enter").gone("usr_y").answer("File a request", "esc").see("cancelled: nothing was filed")
+		r.press("a").answer("File a request", "shift+tab").see("[Clear form]").press("enter").gone("usr_y").answer("File a request", "esc").see("cancelled: nothing was filed")
 		r.press("T").answer("The deadline of", "enter").see("cancelled")
 		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")

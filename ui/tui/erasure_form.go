@@ -62,7 +62,7 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 	}
 	lines := []headLine{
 		{value: esc.Const("File a request to be forgotten"), kind: headTitle},
-		{value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written; ; goes between them, and each is asked about. Nothing is searched or changed yet."), kind: headNote},
+		{value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written. Separate aliases with \";\". You confirm each one. Nothing is searched or changed yet."), kind: headNote},
 	}
 	if wrong != "" {
 		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
@@ -90,7 +90,7 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 		return acted{next: a.checkIntake(read(func(i int) string { return f.fields[i] }))}
 	}}}
 	if in.begun() { // it may have been of another person
-		d.choices = append(d.choices, choice{verb: "Empty it", run: func() tea.Cmd {
+		d.choices = append(d.choices, choice{verb: "Clear form", run: func() tea.Cmd {
 			a.intake = intake{}
 			return a.show(a.intakeDialog(intake{}, ""))
 		}})

@@ -52,7 +52,7 @@ func (at *planPlace) near(r record) (distance int, ok bool) {
 // with the cursor at a place of the one before; nil: at its start.
 func (a *App) discover(r ErasureRequest, at *planPlace) tea.Cmd {
 	d := a.d
-	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", total: len(d.fleet.Members())}
+	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", ready: "Plan ready", total: len(d.fleet.Members())}
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		at := ""
 		p, err := d.erasure.Discover(ctx, r.ID, func(store, what string) {

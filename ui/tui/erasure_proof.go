@@ -226,7 +226,7 @@ func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.C
 		return nil
 	}
 	var layers []receipt.Layer
-	b := &bulk{kind: "console-verify", title: "verify " + r.ID, noun: "store", total: len(d.fleet.Members())}
+	b := &bulk{kind: "console-verify", title: "verify " + r.ID, noun: "store", bad: "not clean", total: len(d.fleet.Members())}
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		b.note(d.esc.Const("every store and layer is looked at again"))
 		var err error
@@ -427,7 +427,7 @@ func (a *App) personExportDialog(r ErasureRequest, path, wrong string) *dialog {
 	d, esc := a.d, a.d.st.esc
 	lines := []headLine{
 		{value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, maxTitle)), kind: headTitle},
-		{value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Of what is shared with others it holds the lines that name the person."), kind: headNote},
+		{value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), kind: headNote},
 	}
 	if wrong != "" {
 		lines = append([]headLine{{value: esc.Sprintf("!! %s", wrong), kind: headWarn}}, lines...)

@@ -203,11 +203,11 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLi
 		switch {
 		case at < 0:
 		case verifying && i < at:
-			word = "+ done, looked at again"
+			word = "+ done, verified"
 		case verifying && i == at:
-			word = "> is looked at again"
+			word = "> verifying"
 		case verifying || i < at:
-			word = "+ done, waits to be looked at again"
+			word = "+ done, to be verified"
 		case i == at && what == string(gdpr.Scrub):
 			word = "> what deleting leaves is scrubbed"
 		case i == at:

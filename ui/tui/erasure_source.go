@@ -28,13 +28,13 @@ type ErasureSource interface {
 	Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error)
 	// Plan is the plan that stands, or NotFound.
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)
-	// Hold keeps an item back; the plan that stands is void then.
+	// Hold keeps an item back; this voids the plan.
 	Hold(ctx context.Context, id string, h gdpr.Hold) error
-	// Unhold lifts a hold, also of a complete request; the plan that stands is void then.
+	// Unhold lifts a hold, also of a complete request; this voids the plan.
 	Unhold(ctx context.Context, id string, h gdpr.Hold) error
 	// Withdraw closes a request that is not to be carried out any further.
 	Withdraw(ctx context.Context, id, reason string) error
-	// Choose decides otherwise than the policy; the plan that stands is void then.
+	// Choose decides otherwise than the policy; this voids the plan.
 	Choose(ctx context.Context, id string, c gdpr.Choice) error
 	// Extend lengthens the deadline, once; told is when the person was told, empty for
 	// today.

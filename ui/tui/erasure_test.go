@@ -128,11 +128,11 @@ func TestErasureFromIntakeToReceipt(t *testing.T) {
 			frame := func(name string) string { return fmt.Sprintf("erasure-%s-%dx%d", name, size.w, size.h) } // the same without colours
 			o := newOffice(t, "")
 			r := o.console(size.w, size.h, size.args...)
-			r.see("No request was filed").golden(frame("empty"))
+			r.see("No erasure requests").golden(frame("empty"))
 
 			// Every Cancel leaves everything as it is.
 			r.press("a").answer("File a request to be forgotten").golden(frame("form"))
-			r.press("enter").see("cancelled", "No request was filed")
+			r.press("enter").see("cancelled", "No erasure requests")
 			r.press("a").answer("File a request to be forgotten", "tab", "usr_maren", "tab", "Maren Holt; HF-2207", "tab", "tab", "she asked by letter", "tab", "tab").see("[Go on]")
 			r.press("enter").answer("Is Maren Holt this person", "tab").see("[Yes, this person]").press("enter")
 			r.answer("Is HF-2207 this person", "tab").see("[Yes, this person]").press("enter")
@@ -234,8 +234,8 @@ func TestIntakeIsLeft(t *testing.T) {
 	t.Parallel()
 	r := newOffice(t, "").console(80, 24)
 	r.press("a").answer("File a request to be forgotten", "tab", "usr_maren", "tab", "Maren Holt", "tab", "tab", "a letter", "tab", "tab").see("[Go on]").press("enter")
-	r.answer("Is Maren Holt this person", "enter").see("cancelled", "No request was filed")
+	r.answer("Is Maren Holt this person", "enter").see("cancelled", "No erasure requests")
 	// What was typed is there still: only the alias is taken out.
 	r.press("a").answer("File a request to be forgotten", "tab", "tab", "ctrl+u").gone("Maren Holt").see("usr_maren", "a letter").press("tab", "tab", "tab", "tab").see("[Go on]").press("enter")
-	r.answer("File this request?", "enter").see("cancelled", "No request was filed")
+	r.answer("File this request?", "enter").see("cancelled", "No erasure requests")
 }

@@ -137,7 +137,7 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	case done.Undo == "":
 		return acted{ok: true, text: esc.Sprintf("forgot %s; nothing was kept for undo", id)}
 	case done.Obstacle != "":
-		return acted{ok: true, text: esc.Sprintf("forgot %s; kept as %s, but it cannot be put back: %s", id, done.Undo, done.Obstacle)}
+		return acted{ok: true, text: esc.Sprintf("forgot %s; kept as %s, but it cannot be undone: %s", id, done.Undo, done.Obstacle)}
 	}
 	return acted{ok: true, undo: []string{done.Undo}, text: esc.Sprintf("forgot %s; z undoes", id)}
 }

@@ -38,7 +38,7 @@ func (a *App) global() []Binding {
 
 func (a *App) outermost() string {
 	if a.side == nil && a.pane().outermost() {
-		return "this is the outermost level; q leaves memdesk"
+		return "nothing to go back to (q to quit)"
 	}
 	return ""
 }

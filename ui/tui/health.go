@@ -226,7 +226,7 @@ func (p *health) describe(m backends.Member) []headLine {
 		field("kind", esc.Line(m.Kind)),
 		field("location", esc.Line(m.Location)),
 		field("environment", orElse(esc.Line(m.Environment), esc.Const("not named"))),
-		field("why here", orElse(esc.Line(m.Origin), esc.Const("not said"))),
+		field("source", orElse(esc.Line(m.Origin), esc.Const("not said"))),
 	)
 	if m.Err != nil {
 		return append(head, headLine{kind: headBlank},

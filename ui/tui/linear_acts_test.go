@@ -109,11 +109,11 @@ func TestLinearWriting(t *testing.T) {
 			says: []string{"the role is reader", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "Not here: this console is read-only", "this cannot be lifted here", "Not here: this console is read-only", "Not here: this console is read-only"}},
 		{name: "forget, changed meanwhile", desk: []func(*tui.Options, map[string]*fake){meddled}, lines: daily("forget 1", "2026-05-20.md", ""), says: []string{"NOT done: it has changed meanwhile: nothing was forgotten", "Conflict.", "This is its state now", "written by somebody else"}},
 		{name: "forget marked", desk: []func(*tui.Options, map[string]*fake){staging}, lines: daily("mark 1-2", "forget", "no", "forget", "forget", "both are old", "again", "undo", "undo", "", "again"),
-			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "ended: 2 of 2 items: 2 done, 0 not", "0 items.", "Undo the last act on 2 items?", "ended: 2 of 2", "2 items."}},
-		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "2 done, 0 not"}},
+			says: []string{"2 rows marked.", "Forget 2 items?", "This removes 2 items (", "Nothing was changed.", "Forget 2 items?", "Reason", "done: 2 of 2 items", "0 items.", "Undo the last act on 2 items?", "done: 2 of 2", "2 items."}},
+		{name: "forget marked in production", lines: daily("mark all", "forget", "forget", "forget", "crewship", ""), says: []string{"2 rows marked", "Type crewship to do it", "Nothing was changed.", "Type crewship to do it", "done: 2 of 2 items"}},
 		{name: "marks", lines: daily("mark 9", "mark x", "mark 1 2", "unmark", "forget", "audit", "mark 1"), says: []string{"There is no item 9", "Give numbers", "2 rows marked", "0 rows marked", "Say which", "Rows of this list cannot be marked"}},
 		{name: "left undone", desk: []func(*tui.Options, map[string]*fake){meddled, staging}, lines: daily("mark 1-2", "forget", "forget", "", "1", "back", "1"),
-			says: []string{"2 of 2 items: 0 done, 2 not", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
+			says: []string{"2 of 2 items, 2 failed", "1. left: " + wednesday + " in crewship. it has changed since it was marked", "The numbers are those of the items of crewship again.", "written by somebody else"}},
 		{name: "undo list", lines: daily("forget 1", "2026-05-20.md", "", "undos", "1", "undo 1", "no", "undo undo-1", "undo", "", "again", "undo undo-7", "back", "again"),
 			says: []string{"Done: forgot", "Undo.", "1 change.", "1 damaged entry", "1. forget of " + wednesday + " in crewship, 2026-05-21 09:30:00Z, 79 B", "kept until", "Undo the forget of", "Nothing was changed.", "Undo the forget of", "put back:", "0 changes.", "Say which entry", "of the items of crewship", "2 items."}},
 		{name: "nothing to undo", lines: lines{"undo", "z"}, says: []string{"nothing was done here yet", "nothing was done here yet"}},
@@ -153,7 +153,7 @@ func TestLinearReview(t *testing.T) {
 		{"release wants a reason", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", ""}, []string{"Reason, for the audit log, required", "A reason is required.", "not saved; your text is kept"}},
 		{"release", []string{"quarantine", "release 1", "# Engineering", ".", "release", "CREW.md", "cleaned by hand", "again"}, []string{"Done: released crews/eng/shared/CREW.md", "undo undo-1", "2 entries."}},
 		{"delete", []string{"quarantine", "delete 1", "no", "delete 1", "CREW.md", "", "again", "delete 2", "release 2"}, []string{"Delete the quarantine entry of crews/eng/shared/CREW.md?", "Nothing was changed.", "Done: forgot q/1", "2 entries.", "Not here: the store's quarantine holds no such entry", "Not here:"}},
-		{"bulk by rule", []string{"quarantine", "rule 1", "mark 2", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "2 of 2 entries: 2 done"}},
+		{"bulk by rule", []string{"quarantine", "rule 1", "mark 2", "delete", "crewship", "old"}, []string{"1 row marked", "2 rows marked", "Delete 2 entries?", "Type crewship", "done: 2 of 2 entries"}},
 		{"other lists", []string{"release 1", "list crewship", "delete 1", "keep base 1", "hold 1", "keep", "merge 1"}, []string{"another list. These words bring one: quarantine.", "another list", "another list. These words bring one: conflicts.", "show, with the number of a request", "Say what to keep", "another list"}},
 		{"audit", []string{"audit", "next", "1", "audit actor:ann action:forget outcome:ok since:2026-05-21T09:20 until:2026-05-21", "filter phase:intent", "audit colour:red", "audit since:x", "audit actor:nobody"},
 			[]string{"1,204 events.", "chain verified up to 1204", "1. Event 1,204", "next goes on.", "1. Event 1,184", "event 1,184", "actor: ann", "6. Event 1,194", "End of the list", "intent", `there is no field "colour"`, `"x" is no time`, "End of the list."}},
@@ -183,7 +183,7 @@ func TestLinearConflicts(t *testing.T) {
 		says  []string
 	}{
 		{"explain", false, []string{"conflicts", "4", "5"}, []string{"5 conflicts.", "tool syncthing", "certain: name pattern 8", "ancestor: not known", "removed: Ship on Friday.", "added: Ship on Monday.", "1 unresolved merge marker"}},
-		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo the together", "Nothing was changed."}},
+		{"keep base", false, []string{"conflicts", "keep base 4", "no", "keep base 4", "keep base", "older", "conflicts", "undo", "no"}, []string{"Keep plan.md as it is?", "This removes the copy", "Nothing was changed.", "Done: resolved plan.md", "undo undo-1", "has come back", "5 conflicts.", "returned", "Undo resolving", "Nothing was changed."}},
 		{"keep copy", false, []string{"conflicts", "keep copy 4", "take copy", "", "keep base 2"}, []string{"Put the copy in the place of plan.md?", "Done: resolved", "Not here: it has no base"}},
 		{"keep both", false, []string{"conflicts", "keep both 4", "keep both", ""}, []string{"Keep both, and rename", "Done: resolved"}},
 		{"in the file", false, []string{"conflicts", "keep base 5", "edit 5", "solved", ".", "resolve", ""}, []string{"Not here: the markers stand inside this item", "Type or paste the text of notes/half.md", "Resolve notes/half.md with this text?", "Done: resolved"}},
@@ -191,7 +191,7 @@ func TestLinearConflicts(t *testing.T) {
 		{"merge in the editor", false, []string{"conflicts", "merge 4", "edit", ".old", ".", "resolve", ""}, []string{"Difference 1 of 3", "The text as it stands", "The marks of the merge", "Done: resolved"}},
 		{"merge, no", false, []string{"conflicts", "merge 4", "base", "", "merge 1", ""}, []string{"Difference 2 of 3", "Nothing was changed.", "Difference 1 of 1", "Nothing was changed."}},
 		{"moved", true, []string{"conflicts", "keep base 4", "keep base", ""}, []string{"NOT done: not resolved: the copy is not as it was shown", "A side has changed", "added: written by somebody else"}},
-		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "again"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "ended: 1 of 1", "4 conflicts."}},
+		{"redundant", false, []string{"conflicts", "redundant", "no", "redundant", "remove", "again"}, []string{"Remove 1 redundant copy?", "1 more of Resilio Sync stay", "Nothing was changed.", "done: 1 of 1", "4 conflicts."}},
 		{"filter", false, []string{"conflicts garden", "filter", "keep both 9", "keep base"}, []string{"1 conflict.", "5 conflicts.", "There is no conflict 9", "Say which"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

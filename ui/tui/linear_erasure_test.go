@@ -85,7 +85,7 @@ func TestLinearErasure(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	c := o.talk()
-	c.say("erasures").hears("No request was filed")
+	c.say("erasures").hears("No erasure requests")
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "no").hears("File a request to be forgotten", "Nothing was changed.")
 	c.say("request", "", "", "", "", "", "go on", ".").hears("The person's id is missing", "Nothing was changed.")
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "go on", "yes, this person", "leave it out", "file it").
@@ -95,7 +95,7 @@ func TestLinearErasure(t *testing.T) {
 		hears("1. due due in 31 days, state new, person usr_maren", "plan searches every store", "there is no plan yet, or it is void: plan makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
-	c.say("plan 1").hears("Long work has begun: plan "+id, "ended: ", "Plan of "+id, "1. All stores: ", "2. Store ")
+	c.say("plan 1").hears("Long work has begun: plan "+id, "Plan ready: ", "Plan of "+id, "1. All stores: ", "2. Store ")
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
 	c.say("back", "show 1", "approval", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan is approved, or needs no approval", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "pause holds it")

@@ -83,7 +83,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 	d.stuck.took(d.esc, done)
 	switch {
 	case done.Obstacle != "":
-		o.why = d.esc.Sprintf("kept as %s, but it cannot be put back: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))
+		o.why = d.esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))
 	case done.Undo != "":
 		b.mu.Lock()
 		b.undo = append(b.undo, done.Undo)
@@ -242,7 +242,7 @@ func (a *App) undoMany(ids []string) tea.Cmd {
 		n := int64(len(items))
 		lines := []headLine{
 			{value: esc.Sprintf("Undo the last act on %s?", plural(n, "item")), kind: headTitle},
-			{value: esc.Sprintf("This puts back %s as they were before.", plural(n, "item"))},
+			{value: esc.Sprintf("Restores %s as they were before.", plural(n, "item"))},
 		}
 		if n > 0 {
 			lines = append(lines, d.environmentOf(items[0].ref.Store)...)

@@ -12,7 +12,7 @@ import (
 
 // liveWords say whether the source of a quarantined item is still poisoned.
 var liveWords = map[Liveness]string{
-	LivePoisoned: "still poisoned: the source holds what was blocked",
+	LivePoisoned: "still poisoned: the source still holds the blocked text",
 	LiveClean:    "clean now: the source passes the scanner",
 	LiveGone:     "gone: there is no source any more",
 	LiveUnknown:  "unknown: nobody could look at the source",
@@ -301,7 +301,7 @@ func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error
 	if full.Decoded != "" && full.Decoded != full.Body {
 		head = append(head, headLine{value: esc.Const("decoded, as the rule saw it"), kind: headTitle}, headLine{value: esc.LineMax(full.Decoded, maxField)}, headLine{kind: headBlank})
 	}
-	t := newText(append(head, headLine{value: esc.Const("what was set aside, with what matched marked"), kind: headTitle}), full.Body)
+	t := newText(append(head, headLine{value: esc.Const("Quarantined text (match highlighted)"), kind: headTitle}), full.Body)
 	for _, s := range full.Spans {
 		if n := len(t.marks); n > 0 && s.Start <= t.marks[n-1].end {
 			t.marks[n-1].end = max(t.marks[n-1].end, s.End)

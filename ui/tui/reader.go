@@ -206,7 +206,7 @@ func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext
 
 func changed(d *desk, t time.Time) string {
 	if t.IsZero() {
-		return "the store does not know when"
+		return "the store keeps no time"
 	}
 	return moment(t) + ", " + d.time.ago(t)
 }

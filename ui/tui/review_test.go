@@ -37,7 +37,7 @@ func TestQuarantineByRule(t *testing.T) {
 	r.press("4").see("1 of 3").press("R").see("1 row marked", "1 marked").press("j").press(" ").see("2 marked")
 	r.asked("d", "Delete 2 entries?").press("esc").see("cancelled")
 	r.press("u").press("*").see("3 marked").asked("d", "Delete 2 entries?").see("This removes 2", "type crewship to confirm")
-	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("ended: 2 of 2", "0 not; none of their sources is poisoned now", "forgotten", "cannot be put back").press("esc").see("1 of 1")
+	r.press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter").see("done: 2 of 2", "; none of their sources is poisoned now", "forgotten", "cannot be undone").press("esc").see("1 of 1")
 }
 
 // Entries whose source still holds what was blocked come back as live items: how many is
@@ -46,7 +46,7 @@ func TestQuarantineBulkSaysWhatIsStillPoisoned(t *testing.T) {
 	t.Parallel()
 	r, _ := noted(t, "desk,acts,lingers", 120, 30)
 	r.press("4").see("1 of 3").press("*").see("3 marked").asked("d", "Delete 2 entries?").press("tab", "tab").press("crewship").press("tab").see("[Delete]").press("enter")
-	r.see("ended: 2 of 2 entries: 2 done, 0 not; 1 still poisoned at the source, which stays listed").press("esc").see("of 2")
+	r.see("done: 2 of 2 entries; 1 still poisoned at the source, which stays listed").press("esc").see("of 2")
 	one, _ := noted(t, "desk,acts,lingers", 120, 30)
 	one.press("4").see("1 of 3").asked("d", "Delete the quarantine").press("tab", "tab").press("CREW.md").press("enter").see("[Delete]").press("enter").see("entry deleted; its source is still poisoned and stays listed")
 }

@@ -10,6 +10,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/undo"
 )
 
 // stuck is why the last act of this session cannot be put back. Acts run in commands
@@ -93,12 +94,15 @@ func (a *App) undoLast() tea.Cmd {
 
 func (d *desk) undoDialog(u UndoRow) *dialog {
 	esc := d.esc
-	what := esc.Sprintf("This puts back the %s that was there before (%s bytes).", size(u.Bytes), group(u.Bytes))
-	if !u.Existed {
-		what = esc.Const("The change made the item: this removes it again.")
+	what, title := esc.Sprintf("Restores the old text (%s bytes).", group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, maxTitle))
+	switch {
+	case u.Op == string(undo.OpTogether):
+		what, title = esc.Sprintf("Restores both files (%s bytes).", group(u.Bytes)), esc.Sprintf("Undo resolving %s?", esc.LineMax(u.Item, maxTitle))
+	case !u.Existed:
+		what = esc.Const("Removes the item that the change made.")
 	}
 	lines := []headLine{
-		{value: esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, maxTitle)), kind: headTitle},
+		{value: title, kind: headTitle},
 		{value: what},
 		{value: esc.Sprintf("The change: %s.", changed(d, u.At))},
 	}
@@ -180,7 +184,7 @@ func (a *App) noRestore(p *records) string {
 	case why != "":
 		return why
 	case u.Obstacle != "":
-		return "it cannot be put back: " + u.Obstacle
+		return "it cannot be undone: " + u.Obstacle
 	case !u.Confirmed:
 		return "the change was never confirmed: compare with `memdesk undo show " + u.ID + "` and write by hand"
 	}
