@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -46,6 +47,14 @@ type Env struct {
 	Clock clock.Clock
 	// Getenv reads the variables that a block names; nil is os.Getenv.
 	Getenv func(string) string
+}
+
+// lookup reads the environment.
+func (e Env) lookup() func(string) string {
+	if e.Getenv == nil {
+		return os.Getenv
+	}
+	return e.Getenv
 }
 
 // Registry holds kinds by name. It is a value built in one place; nothing

@@ -3,7 +3,6 @@ package backends
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"memdesk/internal/privatefile"
@@ -32,11 +31,7 @@ func readSecret(e Env, name, env, file string) (model.Secret, error) {
 		return model.Secret{}, model.E(model.InvalidInput, "open", err)
 	}
 	if env != "" {
-		get := e.Getenv
-		if get == nil {
-			get = os.Getenv
-		}
-		v := get(env)
+		v := e.lookup()(env)
 		if v == "" { // its name is not repeated: it may be the secret itself, given in the wrong place
 			return model.Secret{}, model.Errorf(model.InvalidInput, "open", "%s_env: the environment variable that it names is not set; it takes the name of a variable, never the secret", name)
 		}

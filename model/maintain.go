@@ -152,6 +152,15 @@ type Reindexer interface {
 	ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error
 }
 
+// Repairer finds what keeps the program that owns the store from working, and sets it aside.
+type Repairer interface {
+	// Broken gives the ids of the items that the owner's program cannot read or would drop.
+	Broken(ctx context.Context) ([]string, error)
+	// SetAside writes these items to a new file beside the store and returns its name. The items
+	// stay where they are until they are forgotten. NotFound when one is gone.
+	SetAside(ctx context.Context, ids []string) (file string, err error)
+}
+
 // Migrator moves a store's schema between versions.
 type Migrator interface {
 	// Schema tells the version the store is at and the steps that are known.

@@ -35,6 +35,8 @@ const (
 	OpScrub           Op = "scrub"
 	OpReindex         Op = "reindex"
 	OpChangedSince    Op = "changed-since"
+	OpBroken          Op = "broken"
+	OpSetAside        Op = "set-aside"
 	OpSchema          Op = "schema"
 	OpMigrate         Op = "migrate"
 )
@@ -43,7 +45,7 @@ const (
 // Retain, Forget, Maintain.
 func (o Op) Mutates() bool {
 	switch o {
-	case OpRetain, OpForget, OpScrub, OpReindex, OpMigrate:
+	case OpRetain, OpForget, OpScrub, OpReindex, OpSetAside, OpMigrate:
 		return true
 	}
 	return false

@@ -213,7 +213,7 @@ func TestSoftCap(t *testing.T) {
 func TestWrapCoversEveryFacet(t *testing.T) {
 	s := model.Store{Name: "s", Provider: stub{}, Browser: stub{}, History: stub{}, Quarantine: stub{},
 		Conflicts: stub{}, Subjects: stub{}, Names: stub{}, Texts: stub{}, Graph: stub{}, Work: stub{}, Events: stub{},
-		Watcher: stub{}, Maintainer: stub{}, Reindexer: stub{}, Migrator: stub{}}
+		Watcher: stub{}, Maintainer: stub{}, Reindexer: stub{}, Repairer: stub{}, Migrator: stub{}}
 	seen := 0
 	wrapped := s.Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		seen++
@@ -279,6 +279,8 @@ func TestWrapOrderAndRefusal(t *testing.T) {
 // stub answers everything.
 type stub struct{}
 
+func (stub) Broken(context.Context) ([]string, error)           { return nil, nil }
+func (stub) SetAside(context.Context, []string) (string, error) { return "", nil }
 func (stub) Retain(context.Context, model.RetainRequest) (model.RetainResult, error) {
 	return model.RetainResult{ID: "x"}, nil
 }

@@ -46,6 +46,7 @@ type Store struct {
 	Watcher    Watcher
 	Maintainer Maintainer
 	Reindexer  Reindexer
+	Repairer   Repairer
 	Migrator   Migrator
 
 	// Timeout is how long one operation may take by the store's own configuration; 0
@@ -102,6 +103,7 @@ func (s Store) Capabilities() map[string]bool {
 		"watch":      s.Watcher != nil,
 		"maintain":   s.Maintainer != nil,
 		"reindex":    s.Reindexer != nil,
+		"repair":     s.Repairer != nil,
 		"migrate":    s.Migrator != nil,
 	}
 	for k, v := range s.Features {

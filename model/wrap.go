@@ -51,6 +51,9 @@ func (w wrapped) maintenance(out *Store) {
 	if w.store.Reindexer != nil {
 		out.Reindexer = wrappedReindexer{w, w.store.Reindexer}
 	}
+	if w.store.Repairer != nil {
+		out.Repairer = wrappedRepairer{w, w.store.Repairer}
+	}
 	if w.store.Migrator != nil {
 		out.Migrator = wrappedMigrator{w, w.store.Migrator}
 	}
@@ -221,6 +224,21 @@ func (r wrappedReindexer) ChangedSince(ctx context.Context, mtime float64, yield
 		return none{}, r.next.ChangedSince(ctx, mtime, yield)
 	})
 	return err
+}
+
+type wrappedRepairer struct {
+	wrapped
+	next Repairer
+}
+
+func (r wrappedRepairer) Broken(ctx context.Context) ([]string, error) {
+	return do(ctx, r.wrapped, &Call{Op: OpBroken}, r.next.Broken)
+}
+
+func (r wrappedRepairer) SetAside(ctx context.Context, ids []string) (string, error) {
+	return do(ctx, r.wrapped, &Call{Op: OpSetAside, Rows: int64(len(ids))}, func(ctx context.Context) (string, error) {
+		return r.next.SetAside(ctx, ids)
+	})
 }
 
 type wrappedMigrator struct {
