@@ -12,6 +12,7 @@ import (
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mastra"
+	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/records/mem0"
 	"memdesk/backends/remote"
 	"memdesk/backends/seam/crewship"
@@ -20,6 +21,7 @@ import (
 	"memdesk/backends/seam/vault"
 	"memdesk/backends/tracker/beads"
 	"memdesk/backends/tracker/knots"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -104,6 +106,12 @@ func Builtin() *Registry {
 			Location: "the database file",
 			Keys:     []string{"path"},
 			Open:     openEngram,
+		},
+		{
+			Name: mcpgraph.Kind, Summary: "entities and relations of the official MCP memory server", NeedsPath: true,
+			Location: "its memory.jsonl",
+			Keys:     []string{"path"},
+			Open:     openMCPGraph,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -212,4 +220,14 @@ func openMem0(ctx context.Context, c StoreConfig, env Env) (model.Store, error) 
 
 func openEngram(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return engram.Open(ctx, engram.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+// openMCPGraph keeps the lock of its writes in the state directory: nothing but the store's own
+// file belongs beside it.
+func openMCPGraph(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	locks := ""
+	if dir, err := statedir.Path(env.lookup()); err == nil {
+		locks = filepath.Join(dir, "locks")
+	}
+	return mcpgraph.Open(ctx, mcpgraph.Config{Name: c.Name, Path: c.Path, Locks: locks, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

@@ -14,7 +14,7 @@ import (
 // recordKinds makes an empty store of each kind whose tables another program owns.
 func recordKinds(t *testing.T, dir string) []backends.StoreConfig {
 	t.Helper()
-	var out []backends.StoreConfig
+	out := []backends.StoreConfig{{Name: "mcpgraph", Kind: "mcpgraph", Path: filepath.Join(dir, "memory.jsonl")}}
 	for _, kind := range []string{"engram", "mastra", "mem0"} {
 		schema, err := os.ReadFile(filepath.Join("records", kind, "testdata", "schema.sql"))
 		if err != nil {

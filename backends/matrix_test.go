@@ -31,7 +31,7 @@ var facetRows = []struct{ name, words string }{
 	{"recall", "recall"}, {"retain", "retain"}, {"forget", "forget"}, {"cascade", "forget a person in one call"},
 	{"browse", "browse"}, {"history", "version history"}, {"quarantine", "quarantine"}, {"conflicts", "conflicts of its own"},
 	{"subjects", "items by person"}, {"names", "names only"}, {"graph", "graph"}, {"work", "ready work, queries"}, {"events", "events"},
-	{"watch", "watch"}, {"maintain", "scrub, layers"}, {"reindex", "reindex"}, {"migrate", "migrations"},
+	{"watch", "watch"}, {"maintain", "scrub, layers"}, {"reindex", "reindex"}, {"repair", "set aside what is broken"}, {"migrate", "migrations"},
 }
 
 // oneOfEveryKind opens a store of each kind that the registry has. A kind without

@@ -95,6 +95,8 @@ type Table struct {
 	// Create makes a row; nil: this store's items are made by its owner alone.
 	// now is the time in the form of ISO 8601 with milliseconds.
 	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)
+	// Join puts new text behind what is there; nil joins without anything between.
+	Join func(have, more string) string
 	// Drop removes a row and everything that falls with it.
 	Drop func(Tx, Row) error
 	// DropKeeping removes a row and leaves what the store keeps of its earlier texts; nil: the
@@ -125,6 +127,8 @@ type Config struct {
 	Observe    func(tx Tx) ([]model.HealthFinding, error)
 	History    model.History
 	Maintainer model.Maintainer
+	Graph      model.Graph
+	Repairer   model.Repairer
 }
 
 // store is the Provider and the facets over a kind's tables.
@@ -146,7 +150,7 @@ func New(c Config) model.Store {
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,
 		Provider: a, Browser: a, Texts: a,
-		History: c.History, Maintainer: c.Maintainer, Address: a.address, Closer: a.close,
+		History: c.History, Maintainer: c.Maintainer, Graph: c.Graph, Repairer: c.Repairer, Address: a.address, Closer: a.close,
 	}
 	const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
 	s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"})

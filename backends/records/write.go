@@ -136,6 +136,9 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	}
 	if req.Mode == model.Append {
 		doc.Body = have.Body + req.Content
+		if t.Join != nil {
+			doc.Body = t.Join(have.Body, req.Content)
+		}
 	}
 	var err error
 	if doc.Meta, err = model.MergeMeta(op, have.Meta, req.Meta); err != nil {

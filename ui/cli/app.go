@@ -163,7 +163,7 @@ func (a *app) root() *cobra.Command {
 		a.conflictsCommand(), a.gdprCommand(),
 	)
 	root.AddCommand(a.originCommand(), a.takebackCommand(), a.turnCommand(), a.mcpCommand())
-	root.AddCommand(a.graphCommand(), a.migrateCommand(), a.reindexCommand())
+	root.AddCommand(a.graphCommand(), a.migrateCommand(), a.reindexCommand(), a.repairCommand())
 	usageArgs(root)
 	return root
 }

@@ -1,0 +1,205 @@
+package mcpgraph
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/model"
+)
+
+// The tiers of a graph.
+const (
+	entityTier   = "entity"
+	relationTier = "relation"
+	problemTier  = "problem"
+)
+
+// The reasons why a line is a problem (MG5).
+const (
+	whyNotJSON   = "not JSON"
+	whyNotObject = "not an object"
+	whyType      = "unknown type"
+	whyShape     = "shape"
+	whyDuplicate = "duplicate"
+)
+
+// line is one line of the file.
+type line struct {
+	raw    []byte
+	number int    // from 1
+	tier   string // empty for a blank line
+	id     string
+	body   string
+	title  string
+
+	name, entityType   string // of an entity
+	from, relation, to string // of a relation
+	why                string // of a problem
+	more               bool   // it has keys that the program's next write drops
+}
+
+// parse reads a file into lines. A name that was seen before makes its line a problem.
+func parse(data []byte) []line {
+	var out []line
+	seen := map[string]bool{}
+	for i, raw := range bytes.Split(data, []byte("\n")) {
+		l := readLine(raw)
+		l.number = i + 1
+		if l.tier == entityTier && seen[l.name] || l.tier == relationTier && seen[l.id] {
+			l = problem(raw, whyDuplicate)
+			l.number = i + 1
+		}
+		switch l.tier {
+		case entityTier:
+			seen[l.name] = true
+		case relationTier:
+			seen[l.id] = true
+		case problemTier:
+			l.title = "line " + strconv.Itoa(l.number) + ": " + l.why
+			for n := 2; seen[l.id]; n++ { // the same bytes again
+				l.id = strings.TrimSuffix(l.id, "-"+strconv.Itoa(n-1)) + "-" + strconv.Itoa(n)
+			}
+			seen[l.id] = true
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+func readLine(raw []byte) line {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return line{raw: raw}
+	}
+	if !json.Valid(raw) {
+		return problem(raw, whyNotJSON)
+	}
+	o, err := jsonedit.Parse(raw)
+	if err != nil {
+		return problem(raw, whyNotObject)
+	}
+	kind, _ := o.Text("type")
+	text := func(key string) (string, bool) {
+		v := o.Raw(key)
+		if len(v) == 0 || v[0] != '"' {
+			return "", false
+		}
+		s, _ := o.Text(key)
+		return s, true
+	}
+	l := line{raw: raw}
+	switch kind {
+	case "entity":
+		var ok1, ok2 bool
+		l.name, ok1 = text("name")
+		l.entityType, ok2 = text("entityType")
+		var obs []string
+		if !ok1 || !ok2 || o.Find("observations") < 0 || json.Unmarshal(o.Raw("observations"), &obs) != nil || string(o.Raw("observations")) == "null" || !utf8.Valid(raw) {
+			return problem(raw, whyShape)
+		}
+		l.tier, l.id, l.title, l.body, l.more = entityTier, entityID(l.name), l.name, encodeBody(obs), len(o.Members) > 4
+	case "relation":
+		var ok1, ok2, ok3 bool
+		l.from, ok1 = text("from")
+		l.to, ok2 = text("to")
+		l.relation, ok3 = text("relationType")
+		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
+			return problem(raw, whyShape)
+		}
+		l.tier, l.id, l.body, l.more = relationTier, relationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, len(o.Members) > 4
+		l.title = l.body
+	default:
+		return problem(raw, whyType)
+	}
+	return l
+}
+
+func problem(raw []byte, why string) line {
+	sum := sha256.Sum256(raw)
+	return line{raw: raw, tier: problemTier, id: "problem/" + hex.EncodeToString(sum[:])[:12], body: string(raw), why: why}
+}
+
+// entityID is an entity's name; one that begins like another kind of id has its slash escaped
+// (MG1).
+func entityID(name string) string {
+	for _, word := range []string{"edge/", "problem/"} {
+		if rest, ok := strings.CutPrefix(name, word); ok {
+			return strings.TrimSuffix(word, "/") + model.Inner + "/" + rest
+		}
+	}
+	return name
+}
+
+func relationID(from, relation, to string) string {
+	return "edge/" + part(from) + "/" + part(relation) + "/" + part(to)
+}
+
+// part is one part of a relation's id: its slashes divide nothing.
+func part(s string) string { return strings.ReplaceAll(s, "/", model.Inner+"/") }
+
+// ends reads a relation's id.
+func ends(id string) (from, relation, to string, ok bool) {
+	rest, ok := strings.CutPrefix(id, "edge/")
+	if !ok {
+		return "", "", "", false
+	}
+	const hidden = "\x00"
+	parts := strings.Split(strings.ReplaceAll(rest, model.Inner+"/", hidden), "/")
+	if len(parts) != 3 {
+		return "", "", "", false
+	}
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
+	}
+	return parts[0], parts[1], parts[2], true
+}
+
+// encodeBody writes observations as a Markdown list (MG2).
+func encodeBody(obs []string) string {
+	rows := make([]string, len(obs))
+	for i, o := range obs {
+		rows[i] = "- " + strings.ReplaceAll(o, "\n", "\n  ")
+	}
+	return strings.Join(rows, "\n")
+}
+
+// decodeBody reads a list back. InvalidInput names the line that is none of it.
+func decodeBody(body string) ([]string, error) {
+	obs := []string{}
+	body = strings.TrimSuffix(body, "\n")
+	if body == "" {
+		return obs, nil
+	}
+	rows := strings.Split(body, "\n")
+	for i, row := range rows {
+		rest, begins := strings.CutPrefix(row, "- ")
+		more, continues := strings.CutPrefix(row, "  ")
+		blank := row == "" && i+1 < len(rows) && (strings.HasPrefix(rows[i+1], "  ") || rows[i+1] == "")
+		switch {
+		case begins || row == "-":
+			obs = append(obs, rest)
+		case len(obs) > 0 && (continues || blank):
+			obs[len(obs)-1] += "\n" + more
+		default:
+			return nil, model.Errorf(model.InvalidInput, "retain", "line %d: an observation begins with `- `, and its further lines with two spaces", i+1)
+		}
+	}
+	return obs, nil
+}
+
+// encodeList writes observations as a JSON list.
+func encodeList(obs []string) []byte {
+	out := []byte("[")
+	for i, o := range obs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, jsonedit.Quote(o)...)
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,279 @@
+// Package mcpgraph opens the memory.jsonl of the official Model Context Protocol memory server: entities with observations and the
+// relations between them, one line each (mcpgraph.md). The server takes no lock and writes the whole file, so that every change
+// here compares before it renames and looks again afterwards.
+package mcpgraph
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/records"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name of this kind in a configuration.
+const Kind = "mcpgraph"
+
+// Config says which file to open and how.
+type Config struct {
+	Name string
+	Path string
+	// Locks is the directory of the lock files, inside the state directory; empty: read-only.
+	Locks    string
+	ReadOnly bool
+	Clock    clock.Clock
+}
+
+// Open opens a graph. A missing or empty file is an empty graph; a file in which no line is an
+// entity or a relation is open for reading, with the reason.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	f, err := openFile(c.Path, c.Locks)
+	if err != nil {
+		return model.Store{}, err
+	}
+	f.mu.Lock()
+	err = f.refresh(ctx)
+	f.mu.Unlock()
+	if err != nil {
+		_ = f.Close() // the first error is the one that counts
+		return model.Store{}, err
+	}
+	reason := foreign(f.lines)
+	if c.ReadOnly {
+		reason = "opened for reading only"
+	}
+	return records.New(records.Config{
+		Name: c.Name, Kind: Kind, Location: c.Path, DB: f, ReadOnlyReason: reason, Clock: c.Clock,
+		Tables: []records.Table{entities(), relations(), problems()},
+		Notes:  []string{"the memory server takes no lock: a write of its own that began before a change of memdesk's undoes it, which is then reported"},
+		Deviations: []model.Deviation{{Rule: "R05", Reason: "a text is a list of observations, each begun by `- `"},
+			{Rule: "R06", Reason: "appended observations begin on a line of their own, and one that is there is not added again"}},
+		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: graph{f}, Repairer: repairer{f, c.Clock},
+	}), nil
+}
+
+// foreign says why a file is none of the server's; empty where it is, or holds nothing.
+func foreign(lines []line) string {
+	first := 0
+	for _, l := range lines {
+		switch {
+		case l.tier == entityTier || l.tier == relationTier:
+			return ""
+		case l.tier == problemTier && first == 0:
+			first = l.number
+		}
+	}
+	if first == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no line of the file is an entity or a relation; the first that says something is line %d", first)
+}
+
+func entities() records.Table {
+	same := func(id string) (string, bool) { return id, true }
+	return records.Table{
+		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true},
+		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name"},
+		Escape: func(key string) string { return key }, Unescape: same,
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{{Name: "entityType", Value: r.Text(2)}}}
+		},
+		Join: join, Save: saveEntity, Create: createEntity, Falls: withEntity,
+		Drop: func(tx records.Tx, r records.Row) error {
+			falls, err := withEntity(tx, r)
+			if err != nil {
+				return err
+			}
+			return drop(tx.(graphTx), append(falls, r.Key))
+		},
+	}
+}
+
+// join adds observations that are not there yet.
+func join(have, more string) string {
+	old, err1 := decodeBody(have)
+	add, err2 := decodeBody(more)
+	if err1 != nil || err2 != nil {
+		return have + "\n" + more // decoding says what is wrong
+	}
+	for _, o := range add {
+		if !slices.Contains(old, o) {
+			old = append(old, o)
+		}
+	}
+	return encodeBody(old)
+}
+
+// entityType reads the one field of an entity.
+func entityType(meta []model.Field, kind string) (string, error) {
+	for _, f := range meta {
+		if f.Name != "entityType" {
+			return "", model.Errorf(model.InvalidInput, "retain", "an entity has the field entityType and no other")
+		}
+		kind = f.Value
+	}
+	return kind, nil
+}
+
+func saveEntity(tx records.Tx, c *records.Change) error {
+	g := tx.(graphTx)
+	obs, err := decodeBody(c.New.Body)
+	if err != nil {
+		return err
+	}
+	kind, err := entityType(c.New.Meta, c.Row.Text(2))
+	if err != nil {
+		return err
+	}
+	raw := g.raw()
+	at := slices.IndexFunc(g.lines, func(l line) bool { return l.tier == entityTier && l.id == c.Row.Key })
+	o, err := jsonedit.Parse(raw[at])
+	if err != nil {
+		return model.Errorf(model.Internal, "retain", "the entity's line cannot be read")
+	}
+	if c.New.Body != c.Old.Body {
+		o.Set(encodeList(obs), "observations")
+	}
+	if kind != c.Row.Text(2) {
+		o.Set(jsonedit.Quote(kind), "entityType")
+	}
+	raw[at] = o.Line
+	return g.edit(raw)
+}
+
+func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]string, error) {
+	obs, err := decodeBody(doc.Body)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := entityType(doc.Meta, "note")
+	if err != nil {
+		return nil, err
+	}
+	name := strings.ReplaceAll(key, model.Inner, "")
+	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), encodeList(obs), []byte(`}`))
+	g := tx.(graphTx)
+	last := -1
+	for i, l := range g.lines {
+		if l.tier == entityTier {
+			last = i
+		}
+	}
+	return nil, g.insert(last+1, last < 0, text)
+}
+
+// insert puts a line at a place, or at the end; a final newline stays final.
+func (t graphTx) insert(at int, end bool, text []byte) error {
+	raw := t.raw()
+	switch {
+	case len(t.data) == 0:
+		raw, at = nil, 0
+	case end:
+		at = len(raw)
+		if len(raw[at-1]) == 0 {
+			at--
+		}
+	}
+	return t.edit(slices.Insert(raw, at, text))
+}
+
+// withEntity names what goes with an entity: its relations, and further lines of its name (MG5,
+// MG6).
+func withEntity(tx records.Tx, r records.Row) ([]string, error) {
+	name := r.Text(3)
+	var out []string
+	err := tx.Each(`SELECT key FROM items WHERE tier = 'relation' AND (origin = ? OR target = ?) ORDER BY line`, []any{name, name}, func(scan func(...any) error) error {
+		var key string
+		err := scan(&key)
+		out = append(out, "edge/"+key)
+		return err
+	})
+	for _, l := range tx.(graphTx).lines {
+		if l.why == whyDuplicate && readLine(l.raw).name == name && readLine(l.raw).tier == entityTier {
+			out = append(out, l.id)
+		}
+	}
+	return out, err
+}
+
+// drop removes the lines with these ids.
+func drop(g graphTx, ids []string) error {
+	var raw [][]byte
+	for _, l := range g.lines {
+		if l.tier == "" || !slices.Contains(ids, l.id) {
+			raw = append(raw, l.raw)
+		}
+	}
+	return g.edit(raw)
+}
+
+func relations() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: relationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured},
+		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target"},
+		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, true },
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0), Flags: []model.Flag{model.FlagEdge}}, Meta: []model.Field{
+				{Name: "from", Value: r.Text(1), ReadOnly: true}, {Name: "relationType", Value: r.Text(2), ReadOnly: true}, {Name: "to", Value: r.Text(3), ReadOnly: true}}}
+		},
+		Save: func(records.Tx, *records.Change) error {
+			return model.Errorf(model.InvalidInput, "retain", "a relation has no text of its own: forget it and create another")
+		},
+		Create: func(tx records.Tx, key string, _ model.Document, _ string) ([]string, error) {
+			from, relation, to, ok := ends("edge/" + key)
+			if !ok {
+				return nil, model.Errorf(model.InvalidInput, "retain", "a relation's id is edge/FROM/TYPE/TO, slashes inside a part written %%2F")
+			}
+			text := slices.Concat([]byte(`{"type":"relation","from":`), jsonedit.Quote(from), []byte(`,"to":`), jsonedit.Quote(to), []byte(`,"relationType":`), jsonedit.Quote(relation), []byte(`}`))
+			return nil, tx.(graphTx).insert(0, true, text)
+		},
+		Drop: func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), []string{"edge/" + r.Key}) },
+	}
+}
+
+func problems() records.Table {
+	return records.Table{
+		Tier:   model.TierSpec{Name: problemTier, Title: "lines that the server cannot use", KeyRule: model.KeyRequired, Document: model.Opaque},
+		Prefix: "problem/", From: "items m", Where: "m.tier = 'problem'", Key: "m.key", Size: "m.size", Columns: []string{"CAST(m.body AS BLOB)", "m.title", "m.line", "m.why"},
+		Item: func(r records.Row) model.Item {
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{
+				{Name: "line", Value: r.Text(2), ReadOnly: true}, {Name: "why", Value: r.Text(3), ReadOnly: true}}}
+		},
+		Save: func(records.Tx, *records.Change) error {
+			return model.Errorf(model.Unsupported, "retain", "a line that is neither an entity nor a relation is kept as it is: forget it, or set it aside with memdesk repair")
+		},
+		Create: func(tx records.Tx, key string, doc model.Document, _ string) ([]string, error) {
+			raw := []byte(doc.Body)
+			if l := readLine(raw); bytes.Contains(raw, []byte("\n")) || !strings.HasPrefix(problem(raw, l.why).id, "problem/"+strings.SplitN(key, "-", 2)[0]) {
+				return nil, model.Errorf(model.InvalidInput, "retain", "the text is not the line that the id stands for")
+			}
+			return nil, tx.(graphTx).insert(0, true, raw)
+		},
+		Drop: func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), []string{"problem/" + r.Key}) },
+	}
+}
+
+// concerning finds the entity of a name and the relations with it at an end.
+func concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
+	for _, s := range subjects {
+		err := tx.Each(`SELECT tier, key FROM items WHERE tier = 'entity' AND name = ? OR tier = 'relation' AND (origin = ? OR target = ?)`, []any{s, s, s}, func(scan func(...any) error) error {
+			var tier, key string
+			err := scan(&tier, &key)
+			why := "its name"
+			if tier == relationTier {
+				why = "a relation with the subject at an end"
+			}
+			yield(prefixes[tier]+key, s, why)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

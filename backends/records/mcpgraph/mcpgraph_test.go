@@ -1,0 +1,288 @@
+package mcpgraph
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"memdesk/backends/records"
+	"memdesk/model"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const sample = `{"type":"entity","name":"Ada","entityType":"person","observations":["likes rye","two\nlines"],"since":1.50}
+{"type":"entity","name":"pier/3","entityType":"place","observations":[]}
+
+{"type":"entity","name":"half
+{"type":"entity","name":"edge/x","entityType":"trap","observations":["met Ada"], "note":"Ada said"}
+{"type":"entity","name":"Ada","entityType":"person","observations":["again"]}
+{"type":"entity","name":"bare","entityType":"note"}
+{"type":"future","x":1}
+{"type":"relation","from":"Ada","to":"pier/3","relationType":"walks/on"}
+{"type":"relation","from":"pier/3","to":"nowhere","relationType":"near"}`
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "g", "memory.jsonl")
+	must(t, os.Mkdir(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, []byte(text), 0o640))
+	return path
+}
+
+func open(t *testing.T, path string) model.Store {
+	t.Helper()
+	s, err := Open(t.Context(), Config{Path: path, Locks: filepath.Join(t.TempDir(), "memdesk", "locks")})
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return string(b)
+}
+
+// TestItems: which line is which item, under which id (MG1, MG5).
+func TestItems(t *testing.T) {
+	s := open(t, write(t, sample))
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	must(t, err)
+	var got []string
+	for _, h := range page.Items {
+		got = append(got, h.Tier+" "+model.EncodeID(h.ID)[:min(len(model.EncodeID(h.ID)), 22)])
+	}
+	want := []string{"entity Ada", "entity edge%2Fx", "entity pier/3", "relation edge/Ada/walks%2Fon/pi", "relation edge/pier%2F3/near/now",
+		"problem problem/", "problem problem/", "problem problem/", "problem problem/"}
+	for i := range got {
+		if strings.HasPrefix(got[i], "problem ") {
+			got[i] = got[i][:16]
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("items %q, want %q", got, want)
+	}
+}
+
+// TestBody: observations and their text are each other's inverse (MG2).
+func TestBody(t *testing.T) {
+	for _, obs := range [][]string{{}, {"one"}, {""}, {"two\nlines", "- looks like a list\n  and more"}, {"a\n\nb", "c\n"}} {
+		got, err := decodeBody(encodeBody(obs))
+		if err != nil || !slices.Equal(got, obs) {
+			t.Errorf("%q comes back as %q, %v", obs, got, err)
+		}
+	}
+	for text, line := range map[string]string{"plain": "line 1", "- a\nb": "line 2", "  x": "line 1"} {
+		if _, err := decodeBody(text); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), line) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestEditKeepsTheRest: one value of one line changes (MG3).
+func TestEditKeepsTheRest(t *testing.T) {
+	path := write(t, sample)
+	s := open(t, path)
+	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "Ada", Mode: model.Append, Content: "- likes rye\n- new"})
+	must(t, err)
+	if got, want := content(t, path), strings.Replace(sample, `["likes rye","two\nlines"]`, `["likes rye","two\nlines","new"]`, 1); got != want {
+		t.Errorf("the file is\n%s\nwant\n%s", got, want)
+	}
+	info, err := os.Stat(path)
+	must(t, err)
+	if info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode is %o", info.Mode().Perm())
+	}
+}
+
+// TestNewLines: entities stand after entities, relations at the end (MG4).
+func TestNewLines(t *testing.T) {
+	path := write(t, `{"type":"entity","name":"a","entityType":"n","observations":[]}`+"\n"+`{"type":"relation","from":"a","to":"a","relationType":"is"}`+"\n")
+	s := open(t, path)
+	for _, req := range []model.RetainRequest{
+		{Tier: "entity", Key: "b", Mode: model.Replace, Content: "- x"},
+		{ID: "edge/a/knows/b", Mode: model.Replace, Content: "a knows b"},
+	} {
+		_, err := s.Provider.Retain(t.Context(), req)
+		must(t, err)
+	}
+	want := `{"type":"entity","name":"a","entityType":"n","observations":[]}
+{"type":"entity","name":"b","entityType":"note","observations":["x"]}
+{"type":"relation","from":"a","to":"a","relationType":"is"}
+{"type":"relation","from":"a","to":"b","relationType":"knows"}
+`
+	if got := content(t, path); got != want {
+		t.Errorf("the file is\n%s", got)
+	}
+	fresh := filepath.Join(t.TempDir(), "memory.jsonl")
+	_, err := open(t, fresh).Provider.Retain(t.Context(), model.RetainRequest{Tier: "entity", Key: "b", Mode: model.Replace, Content: "- x"})
+	must(t, err)
+	if got := content(t, fresh); got != `{"type":"entity","name":"b","entityType":"note","observations":["x"]}` {
+		t.Errorf("a new file is %q", got)
+	}
+}
+
+// TestForget takes relations and further lines of the name, named before (MG5, MG6).
+func TestForget(t *testing.T) {
+	path := write(t, sample)
+	s := open(t, path)
+	falls, err := s.Falls(t.Context(), []string{"Ada"})
+	if err != nil || len(falls) != 2 {
+		t.Errorf("falls: %+v, %v", falls, err)
+	}
+	res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "Ada"})
+	if err != nil || res.Removed != 3 {
+		t.Errorf("removed %d, %v", res.Removed, err)
+	}
+	if got := content(t, path); strings.Contains(got, `"name":"Ada"`) || strings.Contains(got, `"from":"Ada"`) || !strings.Contains(got, "{\"type\":\"entity\",\"name\":\"half\n") {
+		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// TestHealth names lines by their number (MG7).
+func TestHealth(t *testing.T) {
+	s := open(t, write(t, sample))
+	text := ""
+	for _, f := range s.Provider.Health(t.Context()).Findings {
+		text += f.Message + "\n"
+	}
+	for _, want := range []string{"line 4 is not JSON: the memory server fails on every call", "line 6 repeats", "line 7 has not the shape", "line 8 is of an unknown type", "2 lines have keys", "1 relations lead"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("health does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+// TestRepair: what is set aside are the lines' bytes, and a forgotten line can be put back (MG8).
+func TestRepair(t *testing.T) {
+	path := write(t, sample)
+	s := open(t, path)
+	ids, err := s.Repairer.Broken(t.Context())
+	if err != nil || len(ids) != 2 {
+		t.Fatalf("broken: %q, %v", ids, err)
+	}
+	name, err := s.Repairer.SetAside(t.Context(), ids)
+	must(t, err)
+	aside := content(t, filepath.Join(filepath.Dir(path), name))
+	if aside != "{\"type\":\"entity\",\"name\":\"half\n{\"type\":\"future\",\"x\":1}\n" || content(t, path) != sample {
+		t.Errorf("set aside: %q", aside)
+	}
+	it, err := s.Browser.Read(t.Context(), ids[0])
+	must(t, err)
+	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: ids[0]})
+	must(t, err)
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: ids[0], Mode: model.Replace, Content: it.Body})
+	must(t, err)
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "problem/000000000000", Mode: model.Replace, Content: "x"}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("another line under that id: %v", err)
+	}
+}
+
+// TestWriters: of writers at once through handles of their own none is lost (MG9).
+func TestWriters(t *testing.T) {
+	path := write(t, sample)
+	locks := filepath.Join(t.TempDir(), "memdesk", "locks")
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			s, err := Open(context.Background(), Config{Path: path, Locks: locks})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			if _, err := s.Provider.Retain(context.Background(), model.RetainRequest{Tier: "entity", Key: fmt.Sprint("w", i), Mode: model.Replace, Content: "- x"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got := strings.Count(content(t, path), `"name":"w`); got != 20 {
+		t.Errorf("%d of 20 writes are there", got)
+	}
+}
+
+// TestLostWrite: a server that renames what it had read before our write undoes it, and that is
+// told (MG10).
+func TestLostWrite(t *testing.T) {
+	path := write(t, sample)
+	f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
+	must(t, err)
+	defer f.Close()
+	must(t, f.View(t.Context(), "test", func(records.Tx) error { return nil }))
+	ours := strings.Replace(sample, "likes rye", "likes tea", 1)
+	must(t, os.WriteFile(path, []byte(strings.Replace(sample, "met Ada", "met her", 1)), 0o640)) // the server's
+	if err := f.readBack(t.Context(), "retain", []byte(ours)); !errors.Is(err, model.Conflict) {
+		t.Errorf("a lost write says %v", err)
+	}
+	must(t, os.WriteFile(path, []byte(ours+"\n"), 0o640))
+	if err := f.readBack(t.Context(), "retain", []byte(ours)); err != nil {
+		t.Errorf("a write that stands says %v", err)
+	}
+}
+
+// TestScrub redacts what an edited line says beside its observations, and removes what was left.
+func TestScrub(t *testing.T) {
+	path := write(t, sample)
+	left := path + ".0123456789abcdef0123456789abcdef.tmp"
+	must(t, os.WriteFile(left, []byte("Ada"), 0o600))
+	s := open(t, path)
+	_, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Edited: []string{"edge" + model.Inner + "/x"},
+		Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") },
+		Redact:   func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada", "[erased]")) }})
+	must(t, err)
+	if got := content(t, path); !strings.Contains(got, `"note":"[erased] said"`) || !strings.Contains(got, `"met Ada"`) {
+		t.Errorf("the file is\n%s", got)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("the file of an interrupted write is still there: %v", err)
+	}
+}
+
+// TestForeignFile is open for reading, with the line that says something else.
+func TestForeignFile(t *testing.T) {
+	s := open(t, write(t, "\n{\"a\":1}\n"))
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "line 2") {
+		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
+	}
+}
+
+// TestGraph walks relations; an end that is not there is passed over.
+func TestGraph(t *testing.T) {
+	s := open(t, write(t, sample))
+	near, err := s.Graph.Neighbours(t.Context(), "Ada", model.GraphRequest{Depth: 2})
+	if err != nil || len(near) != 1 || near[0].ID != "pier/3" {
+		t.Errorf("neighbours %+v, %v", near, err)
+	}
+	items, links, err := s.Graph.Subgraph(t.Context(), []string{"Ada"}, 1)
+	if err != nil || len(items) != 2 || len(links) != 1 {
+		t.Errorf("subgraph %+v %+v, %v", items, links, err)
+	}
+}
+
+// TestReadingLeavesNothing: no file is made and none is touched.
+func TestReadingLeavesNothing(t *testing.T) {
+	path := write(t, sample)
+	s := open(t, path)
+	_, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "RYE"})
+	must(t, err)
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 || content(t, path) != sample {
+		t.Errorf("%d files, %v", len(entries), err)
+	}
+}

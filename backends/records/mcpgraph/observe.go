@@ -1,0 +1,128 @@
+package mcpgraph
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/records"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// observe names each line that the server cannot use, and what its next write would drop (MG7).
+func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
+	var out []model.HealthFinding
+	more := 0
+	for _, l := range tx.(graphTx).lines {
+		if l.more {
+			more++
+		}
+		if l.tier != problemTier {
+			continue
+		}
+		what := map[string]string{
+			whyNotJSON: "is not JSON: the memory server fails on every call", whyNotObject: "is not an object: the memory server fails on every call",
+			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type: search and adding fail on it",
+			whyDuplicate: "repeats a name or a relation: the first line counts",
+		}[l.why]
+		out = append(out, records.Finding("line", l.id, fmt.Sprintf("line %d %s", l.number, what)))
+	}
+	if more > 0 {
+		out = append(out, records.Finding("line", "", fmt.Sprintf("%d lines have keys that the server's next write drops", more)))
+	}
+	var dangling int64
+	_, err := tx.One(`SELECT count(*) FROM items r WHERE r.tier = 'relation' AND (r.origin NOT IN (SELECT name FROM items WHERE tier = 'entity') OR r.target NOT IN (SELECT name FROM items WHERE tier = 'entity'))`, nil, &dangling)
+	if err != nil {
+		return nil, err
+	}
+	if dangling > 0 {
+		out = append(out, records.Finding("orphan", "", fmt.Sprintf("%d relations lead to an entity that is not there", dangling)))
+	}
+	if left, err := f.siblings(); err == nil && len(left) > 0 {
+		out = append(out, records.Finding("left", left[0], fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
+	}
+	if info, err := os.Stat(f.path); err == nil && time.Since(info.ModTime()) < time.Minute {
+		out = append(out, records.Finding("live", "", "the file changed within the last minute: a server may be writing, and its writes can undo others"))
+	}
+	return out, nil
+}
+
+// siblings are files beside the store that may hold its text.
+func (f *file) siblings() ([]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(f.path))
+	if err != nil {
+		return nil, litefile.Worded("layers", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && f.isMine(e.Name()) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// repairer sets lines aside that are not JSON or of an unknown type (MG8).
+type repairer struct {
+	f     *file
+	clock clock.Clock
+}
+
+func (r repairer) Broken(ctx context.Context) ([]string, error) {
+	var out []string
+	err := r.f.View(ctx, "broken", func(tx records.Tx) error {
+		for _, l := range tx.(graphTx).lines {
+			if l.why == whyNotJSON || l.why == whyNotObject || l.why == whyType {
+				out = append(out, l.id)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
+	const op = "set-aside"
+	now := time.Now
+	if r.clock != nil {
+		now = r.clock.Now
+	}
+	name := filepath.Base(r.f.path) + ".aside-" + now().UTC().Format("20060102T150405Z") + ".jsonl"
+	err := r.f.View(ctx, op, func(tx records.Tx) error {
+		wanted := map[string]bool{}
+		for _, id := range ids {
+			wanted[id] = true
+		}
+		var out []byte
+		for _, l := range tx.(graphTx).lines {
+			if l.tier != "" && wanted[l.id] {
+				delete(wanted, l.id)
+				out = append(append(out, l.raw...), '\n')
+			}
+		}
+		if len(wanted) > 0 {
+			return model.Errorf(model.NotFound, op, "%d of the lines are gone", len(wanted))
+		}
+		info, err := os.Stat(r.f.path)
+		if err != nil {
+			return litefile.Worded(op, err)
+		}
+		aside, err := os.OpenFile(filepath.Join(filepath.Dir(r.f.path), name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
+		if err != nil {
+			return litefile.Worded(op, err)
+		}
+		_, err = aside.Write(out)
+		if serr := aside.Sync(); err == nil {
+			err = serr
+		}
+		if cerr := aside.Close(); err == nil {
+			err = cerr
+		}
+		return litefile.Worded(op, err)
+	})
+	return name, err
+}
