@@ -44,6 +44,7 @@ var layers = []layer{
 	{"gdpr/suppress", []string{"internal", "model", "gdpr/subject"}},
 	{"gdpr/sshsig", []string{"model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},
+	{"gdpr/papers", []string{"internal", "model", "gdpr/receipt"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/internal", []string{"model", "quarantine", "backends/internal"}}, // what families share

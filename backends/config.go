@@ -32,6 +32,10 @@ type Config struct {
 	UI       UIConfig       `toml:"ui"`
 	Door     DoorConfig     `toml:"door"`
 	Stores   []StoreConfig  `toml:"store"`
+	// Backups are copies of stores that memdesk does not reach, Recipients who was given
+	// their data.
+	Backups    []BackupConfig    `toml:"backup"`
+	Recipients []RecipientConfig `toml:"recipient"`
 
 	// File is where it was read from, empty for none.
 	File string `toml:"-"`
@@ -62,10 +66,21 @@ type GDPRConfig struct {
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
 	PDFToText       string   `toml:"pdftotext"`        // the program that reads PDFs; empty: the one on the PATH
-	// BackupsKept is how long backups of the stores are kept, BackupsOf that of single
-	// stores by name; 0 is not known.
-	BackupsKept Duration            `toml:"backups_kept"`
-	BackupsOf   map[string]Duration `toml:"backups_of"`
+}
+
+// BackupConfig says where copies of a store are kept and for how long.
+type BackupConfig struct {
+	Store        string   `toml:"store"` // empty: of every store that has no block of its own
+	Where        string   `toml:"where"`
+	ExpiresAfter Duration `toml:"expires_after"` // 0 is not known
+	RestoreGuard string   `toml:"restore_guard"` // what keeps an erased person from coming back with a restore
+}
+
+// RecipientConfig is somebody to whom data of stores are disclosed (GDPR Art. 19).
+type RecipientConfig struct {
+	Name    string   `toml:"name"`
+	Contact string   `toml:"contact"`
+	Stores  []string `toml:"stores"` // empty: all
 }
 
 // ConflictConfig says what sync tools cannot tell by a name alone.
@@ -285,12 +300,37 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if err := cfg.checkStores(reg, at, file, raw.Stores); err != nil {
 		return cfg, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.GDPR.BackupsOf)) {
-		if len(cfg.Stores) > 0 && !slices.ContainsFunc(cfg.Stores, func(s StoreConfig) bool { return s.Name == name }) {
-			return fail(at.find(toml.Key{"gdpr", "backups_of"}), "gdpr.backups_of names a store %q that no block configures", name)
-		}
+	if key, why := cfg.checkOfficer(); why != "" {
+		return fail(at.find(toml.Key{key}), "%s", why)
 	}
 	return cfg, nil
+}
+
+// checkOfficer says what is wrong with a backup or recipient block, and of which key.
+func (c *Config) checkOfficer() (key, why string) {
+	known := func(name string) bool {
+		return len(c.Stores) == 0 || slices.ContainsFunc(c.Stores, func(s StoreConfig) bool { return s.Name == name })
+	}
+	for i, b := range c.Backups {
+		if b.Store != "" && !known(b.Store) {
+			return "backup", fmt.Sprintf("backup block %d names a store %q that no block configures", i+1, b.Store)
+		}
+		if b.Where == "" {
+			return "backup", fmt.Sprintf("backup block %d does not say where the copies are: where", i+1)
+		}
+	}
+	for i, r := range c.Recipients {
+		if r.Name == "" {
+			return "recipient", fmt.Sprintf("recipient block %d has no name", i+1)
+		}
+		if slices.ContainsFunc(c.Recipients[:i], func(o RecipientConfig) bool { return o.Name == r.Name }) {
+			return "recipient", fmt.Sprintf("two recipient blocks are called %q", r.Name)
+		}
+		if n := slices.IndexFunc(r.Stores, func(s string) bool { return !known(s) }); n >= 0 {
+			return "recipient", fmt.Sprintf("recipient %q names a store %q that no block configures", r.Name, r.Stores[n])
+		}
+	}
+	return "", ""
 }
 
 // Themes are what [ui] theme takes; the console paints them.

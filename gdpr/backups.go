@@ -7,19 +7,21 @@ import (
 	"memdesk/gdpr/receipt"
 )
 
+// Backup is copies of a store that memdesk does not reach.
+type Backup struct {
+	Store        string // empty: of every store that has none of its own
+	Where        string
+	ExpiresAfter time.Duration // 0 is not known
+	RestoreGuard string
+}
+
 // backups says until when backups of a store may still hold the person. memdesk makes
 // none and reaches none: how long they are kept is known only where it is configured
 // (erasure-physical.md: out of scope, with an expiry date if known).
-func (d *Desk) backups(store, kind string) receipt.Backup {
+func (d *Desk) backups(store, kind string) []receipt.Backup {
 	const restored = "after a restore from one of them, `memdesk gdpr sweep` erases again"
-	out := receipt.Backup{Store: store}
 	if kind == "inmem" {
-		out.Reason = "none: it is kept in memory only"
-		return out
-	}
-	kept, known := d.Policy.BackupsOf[store]
-	if !known {
-		kept = d.Policy.BackupsKept
+		return []receipt.Backup{{Store: store, Reason: "none: it is kept in memory only"}}
 	}
 	what := "backups and copies made before this erasure"
 	switch kind {
@@ -28,20 +30,40 @@ func (d *Desk) backups(store, kind string) receipt.Backup {
 	case "gateway", "remote":
 		what = "backups that whoever runs the service made before this erasure"
 	}
-	if kept <= 0 {
-		out.Reason = what + " may hold the person; how long they are kept is not known to memdesk: ask whoever makes them ([gdpr] backups_kept); " + restored
-		return out
+	var out []receipt.Backup
+	for _, b := range d.kept(store) {
+		row := receipt.Backup{Store: store, Where: b.Where, Guard: b.RestoreGuard}
+		if row.Reason = what + " may hold the person; how long they are kept is not known to memdesk: ask whoever makes them ([[backup]] expires_after); " + restored; b.ExpiresAfter > 0 {
+			row.Until = d.Clock.Now().UTC().Add(b.ExpiresAfter).Format(dateForm)
+			row.Reason = fmt.Sprintf("%s may hold the person until %s (they are kept for %s); %s", what, row.Until, days(int((b.ExpiresAfter+24*time.Hour-1)/(24*time.Hour))), restored)
+		}
+		out = append(out, row)
 	}
-	out.Until = d.Clock.Now().UTC().Add(kept).Format(dateForm)
-	out.Reason = fmt.Sprintf("%s may hold the person until %s (they are kept for %s); %s", what, out.Until, days(int((kept+24*time.Hour-1)/(24*time.Hour))), restored)
 	return out
+}
+
+// kept are the backups of a store: its own, else those of every store, else one of which
+// nothing is known.
+func (d *Desk) kept(store string) []Backup {
+	for _, name := range []string{store, ""} {
+		var out []Backup
+		for _, b := range d.Policy.Backups {
+			if b.Store == name {
+				out = append(out, b)
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return []Backup{{Store: store}}
 }
 
 // backupsOf are those of all stores.
 func (d *Desk) backupsOf(stores []receipt.Store) []receipt.Backup {
 	var out []receipt.Backup
 	for _, s := range stores {
-		out = append(out, d.backups(s.Store, s.Kind))
+		out = append(out, d.backups(s.Store, s.Kind)...)
 	}
 	return out
 }

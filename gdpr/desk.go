@@ -34,10 +34,10 @@ type Policy struct {
 	Names map[string]string
 	// ApprovalValid is how long a signature counts; 0 means seven days.
 	ApprovalValid time.Duration
-	// BackupsKept is how long backups of the stores are kept, BackupsOf that of single
-	// ones; 0 is not known.
-	BackupsKept time.Duration
-	BackupsOf   map[string]time.Duration
+	// Backups are copies of stores that memdesk does not reach.
+	Backups []Backup
+	// Recipients are those to whom data of stores are disclosed (Art. 19).
+	Recipients []Recipient
 }
 
 // Operator is who works at the desk.

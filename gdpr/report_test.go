@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
 )
@@ -15,7 +16,7 @@ import (
 // and not, by store and layer, what there is to do, until when backups may hold her.
 func TestAReportOfPartialWork(t *testing.T) {
 	w := newWorld(t)
-	w.desk.Policy.BackupsKept, w.desk.Policy.BackupsOf = 0, map[string]time.Duration{"db": 30 * 24 * time.Hour}
+	w.desk.Policy.Backups = []gdpr.Backup{{Store: "db", Where: "tape", ExpiresAfter: 30 * 24 * time.Hour, RestoreGuard: "a guard"}}
 	down := true
 	w.extra = []model.Middleware{func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if down && c.Op.Mutates() && c.Store.Name == "agent" {
@@ -78,7 +79,7 @@ func TestAReportOfPartialWork(t *testing.T) {
 	if err != nil || !strings.Contains(rec.Markdown(key, false), "may hold the person until 2026-03-31") {
 		t.Errorf("the receipt says nothing of backups: %v\n%s", err, rec.Markdown(key, false))
 	}
-	if len(rec.Backups) != 2 || rec.Backups[0].Until != "2026-03-31" || rec.Backups[1].Until != "" {
+	if len(rec.Backups) != 2 || rec.Backups[0].Until != "2026-03-31" || rec.Backups[0].Where != "tape" || rec.Backups[0].Guard != "a guard" || rec.Backups[1].Until != "" {
 		t.Errorf("backups: %+v", rec.Backups)
 	}
 }

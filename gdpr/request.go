@@ -57,10 +57,12 @@ type Request struct {
 	Choices []Choice `json:"choices,omitempty"`
 	Whole   []string `json:"whole,omitempty"` // stores that are about this person alone, by what they are
 	// Attested is what people looked at where the program cannot.
-	Attested  []Attestation `json:"attested,omitempty"`
-	Exports   []Export      `json:"exports,omitempty"` // made for the person
-	PlanHash  string        `json:"plan_hash,omitempty"`
-	Approvals []Approval    `json:"approvals,omitempty"`
+	Attested []Attestation `json:"attested,omitempty"`
+	Exports  []Export      `json:"exports,omitempty"` // made for the person
+	// Recipients are those who were told, or have answered, with the days.
+	Recipients []receipt.Recipient `json:"recipients,omitempty"`
+	PlanHash   string              `json:"plan_hash,omitempty"`
+	Approvals  []Approval          `json:"approvals,omitempty"`
 	// Tally is what was done under plans before the one that stands, by plan and run.
 	Tally map[string][]receipt.Store `json:"tally,omitempty"`
 	// Warnings are what a run noticed that people have to know: it stands in the receipt.

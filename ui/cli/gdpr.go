@@ -26,7 +26,8 @@ func (a *app) gdprCommand() *cobra.Command {
 	}
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
-		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand())
+		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand(),
+		a.gdprDueCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand())
 	for _, m := range []struct {
 		name, short string
 		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
@@ -77,7 +78,7 @@ func (s *session) desk(a *app) *gdpr.Desk {
 		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
 		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
 			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid),
-			BackupsKept: time.Duration(s.cfg.GDPR.BackupsKept), BackupsOf: backupsOf(s.cfg.GDPR.BackupsOf)},
+			Backups: backupsIn(s.cfg.Backups), Recipients: recipientsIn(s.cfg.Recipients)},
 		Ensure: func() error { return statedir.Ensure(s.state) },
 	}
 }

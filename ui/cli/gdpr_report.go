@@ -8,15 +8,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
-func backupsOf(in map[string]backends.Duration) map[string]time.Duration {
-	out := map[string]time.Duration{}
-	for store, d := range in {
-		out[store] = time.Duration(d)
+func backupsIn(in []backends.BackupConfig) []gdpr.Backup {
+	var out []gdpr.Backup
+	for _, b := range in {
+		out = append(out, gdpr.Backup{Store: b.Store, Where: b.Where, ExpiresAfter: time.Duration(b.ExpiresAfter), RestoreGuard: b.RestoreGuard})
+	}
+	return out
+}
+
+func recipientsIn(in []backends.RecipientConfig) []gdpr.Recipient {
+	var out []gdpr.Recipient
+	for _, r := range in {
+		out = append(out, gdpr.Recipient(r))
 	}
 	return out
 }

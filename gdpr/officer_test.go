@@ -1,0 +1,61 @@
+package gdpr_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// What an officer needs of a request: when it is due, letters, the register, whom the
+// data were disclosed to. Nothing of it names the person.
+func TestAnOfficersPapers(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
+	w.desk.Policy.Recipients = []gdpr.Recipient{{Name: "Harbour Print", Stores: []string{"notes"}}, {Name: "Nobody", Stores: []string{"far"}}}
+	w.desk.Policy.Backups = []gdpr.Backup{{Where: "off site", ExpiresAfter: 24 * time.Hour}}
+	r := w.file() // received 2026-02-20, due 2026-03-20; it is 2026-03-01
+	for within, want := range map[int]int{18: 0, 19: 1} {
+		if all, err := w.desk.DueWithin(within); err != nil || len(all) != want {
+			t.Errorf("within %d days: %d, %v; want %d", within, len(all), err, want)
+		}
+	}
+	if _, err := w.desk.Letter(t.Context(), r.ID, "done", "en"); !errors.Is(err, model.Conflict) {
+		t.Errorf("a letter of an end that is none: %v", err)
+	}
+	if _, err := w.desk.Tell(t.Context(), r.ID, "somebody", "2026-03-01", ""); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a recipient whom nobody configured: %v", err)
+	}
+	if _, err := w.desk.Tell(t.Context(), r.ID, "Harbour Print", "2026-03-01", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(w.planned(r.ID))
+	_, rec, _, err := w.desk.Receipt(r.ID)
+	if err != nil || len(rec.Recipients) != 1 || rec.Recipients[0].Told != "2026-03-01" || len(rec.Backups) != 2 || rec.Backups[0].Until != "2026-03-02" {
+		t.Errorf("%+v %+v %v", rec.Recipients, rec.Backups, err)
+	}
+	letter, err := w.desk.Letter(t.Context(), r.ID, "done", "de")
+	if err != nil || !strings.Contains(letter, "Harbour Print") || !strings.Contains(letter, "2026-03-02") {
+		t.Errorf("%v\n%s", err, letter)
+	}
+	all, err := w.desk.Register(t.Context(), 2026)
+	if err != nil || len(all.Entries) != 1 || all.Entries[0].Days != 9 || all.Entries[0].Late || all.Entries[0].State != "complete" {
+		t.Errorf("%+v %v", all, err)
+	}
+	csv, err := all.CSV()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{letter, csv, all.Markdown()} {
+		for what, n := range needles() {
+			if strings.Contains(text, string(n)) {
+				t.Errorf("it holds %s:\n%s", what, text)
+			}
+		}
+	}
+	if all, err := w.desk.DueWithin(10000); err != nil || len(all) != 0 {
+		t.Errorf("a complete one is due: %+v %v", all, err)
+	}
+}

@@ -1,0 +1,79 @@
+package gdpr
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// Recipient is somebody to whom data of stores are disclosed, who has to be told of an
+// erasure (GDPR Art. 19).
+type Recipient struct {
+	Name    string
+	Contact string
+	Stores  []string // empty: all
+}
+
+// recipients are those of the stores in which the person was found, with what is on
+// record of them.
+func (x *run) recipients() []receipt.Recipient {
+	var out []receipt.Recipient
+	for _, r := range x.d.Policy.Recipients {
+		row := receipt.Recipient{Name: r.Name}
+		for _, s := range x.out.Stores {
+			if (len(r.Stores) == 0 || slices.Contains(r.Stores, s.Store)) && s.Forgotten+s.Redacted+s.Held+s.Rows > 0 {
+				row.Stores = append(row.Stores, s.Store)
+			}
+		}
+		if len(row.Stores) == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(x.r.Recipients, func(o receipt.Recipient) bool { return o.Name == r.Name }); i >= 0 {
+			row.Told, row.Answered = x.r.Recipients[i].Told, x.r.Recipients[i].Answered
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// Tell notes that a recipient was told of the erasure, or has answered, on a day; of a
+// complete request too. An unknown recipient is InvalidInput.
+func (d *Desk) Tell(ctx context.Context, id, name, told, answered string) (Due, error) {
+	const op = "gdpr-recipient"
+	if !slices.ContainsFunc(d.Policy.Recipients, func(r Recipient) bool { return r.Name == name }) {
+		return Due{}, model.Errorf(model.InvalidInput, op, "no recipient is called %q: the [[recipient]] blocks of the configuration name them", name)
+	}
+	for _, on := range []string{told, answered} {
+		if on == "" {
+			continue
+		}
+		if _, err := ParseDate(on); err != nil {
+			return Due{}, err
+		}
+	}
+	if strings.TrimSpace(told+answered) == "" {
+		return Due{}, model.Errorf(model.InvalidInput, op, "say on which day the recipient was told or has answered")
+	}
+	r, err := d.load(id)
+	if err != nil {
+		return Due{}, err
+	}
+	i := slices.IndexFunc(r.Recipients, func(o receipt.Recipient) bool { return o.Name == name })
+	if i < 0 {
+		i, r.Recipients = len(r.Recipients), append(r.Recipients, receipt.Recipient{Name: name, Stores: []string{}})
+	}
+	if told != "" {
+		r.Recipients[i].Told = told
+	}
+	if answered != "" {
+		r.Recipients[i].Answered = answered
+	}
+	err = d.act(ctx, &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, d.save(&r) })
+	if err != nil {
+		return Due{}, err
+	}
+	return r.due(d.Clock.Now()), nil
+}

@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/gdpr"
+	"memdesk/gdpr/papers"
+)
+
+func (a *app) gdprDueCommand() *cobra.Command {
+	within := 7
+	c := &cobra.Command{
+		Use: "due [--within DAYS]", Short: "Requests whose deadline is near or over; exit 3 when there are any", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			d, err := a.desk()
+			if err != nil {
+				return err
+			}
+			if within < 0 {
+				return usage("--within is a number of days from 0")
+			}
+			all, err := d.DueWithin(within)
+			if err != nil {
+				return err
+			}
+			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE")
+			for _, r := range all {
+				if a.flags.json {
+					if err := a.emit("due", requestRow(r)); err != nil {
+						return err
+					}
+					continue
+				}
+				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
+			}
+			tab.flush()
+			if len(all) > 0 {
+				return &exitError{code: exitPartial}
+			}
+			if !a.flags.json {
+				a.sayf("nothing is due within %s", plural(int64(within), "day"))
+			}
+			return nil
+		},
+	}
+	c.Flags().IntVar(&within, "within", within, "the number of `DAYS` from today")
+	return c
+}
+
+func (a *app) gdprLetterCommand() *cobra.Command {
+	kind, lang := "", "en"
+	c := &cobra.Command{
+		Use: "letter REQUEST --kind received|extension|refused|done --lang en|de", Short: "A letter to the person, as Markdown", Args: cobra.ExactArgs(1),
+		Long: "Prints a letter in plain words to be addressed and signed by hand: it holds no name. A template of your own goes\n" +
+			"before the built-in one: gdpr/letters/KIND.LANG.md in the state directory (`memdesk info` names it).",
+		Example: "  memdesk gdpr letter er-20260131-0a1b2c3d --kind received --lang de >letter.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d, err := a.desk()
+			if err != nil {
+				return err
+			}
+			r, err := d.Get(args[0])
+			if err != nil {
+				return err
+			}
+			text, err := d.Letter(cmd.Context(), r.ID, kind, lang)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				return a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
+			}
+			a.body(text)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&kind, "kind", "", "which letter: "+strings.Join(papers.Kinds, ", "))
+	c.Flags().StringVar(&lang, "lang", lang, "the language: "+strings.Join(papers.Languages, ", "))
+	return c
+}
+
+func (a *app) gdprRegisterCommand() *cobra.Command {
+	year, asCSV := 0, false
+	c := &cobra.Command{
+		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.desk()
+			if err != nil {
+				return err
+			}
+			if year == 0 {
+				year = a.Clock.Now().UTC().Year()
+			}
+			r, err := d.Register(cmd.Context(), year)
+			if err != nil {
+				return err
+			}
+			if a.flags.json {
+				for _, e := range r.Entries {
+					if err := a.emit("entry", row{"request": e.Request, "person": e.Person, "received": e.Received, "deadline": e.Deadline, "extended": e.Extended, "state": e.State,
+						"finished": nilIfEmpty(e.Finished), "days": e.Days, "late": e.Late, "ground": nilIfEmpty(e.Ground), "forgotten": e.Forgotten, "redacted": e.Redacted,
+						"held": e.Held, "attested": e.Layers, "exports": e.Exports}); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			if !asCSV {
+				a.body(r.Markdown())
+				return nil
+			}
+			text, err := r.CSV()
+			if err == nil {
+				_, err = io.WriteString(a.out, text)
+			}
+			return err
+		},
+	}
+	c.Flags().IntVar(&year, "year", 0, "the `YEAR` in which the requests were received (default this one)")
+	c.Flags().BoolVar(&asCSV, "csv", false, "as comma-separated values")
+	return c
+}
+
+func (a *app) gdprRecipientCommand() *cobra.Command {
+	name, told, answered := "", "", ""
+	c := &cobra.Command{
+		Use: "recipient REQUEST --name NAME (--told YYYY-MM-DD | --answered YYYY-MM-DD)", Short: "Note that a recipient of the data was told of the erasure (Art. 19)", Args: cobra.ExactArgs(1),
+		Long: "Recipients are the [[recipient]] blocks of the configuration. Receipt and letter name those of the stores in which\nthe person was found, with the days on which they were told and have answered.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeRequest("gdpr-recipient", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+				return d.Tell(cmd.Context(), id, name, told, answered)
+			})
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "the `NAME` of the recipient, as configured")
+	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the recipient was told")
+	c.Flags().StringVar(&answered, "answered", "", "the `DATE` of the answer")
+	return c
+}
