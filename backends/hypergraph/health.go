@@ -41,7 +41,7 @@ func (a *adapter) deepProbe() vitals.Probe {
 		if a.Embedder != nil {
 			if _, err := a.Embedder.Embed(ctx, "ping"); err != nil {
 				found = append(found, vitals.Degraded(model.FindingEmbedder, "",
-					"queries are not embedded, so recall searches by words only: "+vitals.Words(err, a.Location))...)
+					"the embedder does not answer ("+string(model.KindOf(err))+"): recall searches by words only; look at embed_url or embed_command")...)
 			}
 		}
 		return found

@@ -12,7 +12,7 @@ import (
 
 func adapt(s *postgres.Store) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{
-		Name: "db", Kind: "postgres", Location: s.Location(), Backend: s, Notes: s.Notes(),
+		Name: "db", Kind: "postgres", Location: s.Location(), Backend: s, Notes: s.Notes(), Look: s.Look,
 		ReadOnly: s.ReadOnlyReason() != "", ReadOnlyReason: s.ReadOnlyReason(),
 		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})

@@ -139,7 +139,7 @@ var wordsUp = []string{
 var wordsDown = []string{
 	`ALTER TABLE memdesk.nodes ALTER COLUMN words SET STATISTICS -1`,
 	`DROP INDEX memdesk.nodes_not_whole`,
-	`DROP INDEX memdesk.nodes_by_words`,
+	`DROP INDEX IF EXISTS memdesk.nodes_by_words`, // somebody may have dropped it already
 }
 
 // watchTables are the tables that watchers hear of, with the item that a row is

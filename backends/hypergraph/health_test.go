@@ -1,0 +1,37 @@
+package hypergraph_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/inmem"
+	"memdesk/model"
+)
+
+// TestHealthAsksTheEmbedder: without it recall goes on by words, which is worth a word.
+func TestHealthAsksTheEmbedder(t *testing.T) {
+	for _, tt := range []struct {
+		e     hypergraph.Embedder
+		state model.HealthState
+	}{
+		{nil, model.HealthOK},
+		{embedder{vector: []float32{1}}, model.HealthOK},
+		{embedder{err: errors.New("secret key rejected")}, model.HealthDegraded},
+	} {
+		s := hypergraph.Adapt(hypergraph.Config{Name: "mem", Kind: "inmem", Backend: inmem.New(nil), Embedder: tt.e})
+		st := s.Provider.Health(t.Context())
+		if st.State != tt.state || !st.OK || st.DeepCheckedAt.IsZero() != (tt.e == nil) {
+			t.Errorf("%+v: %+v", tt.e, st)
+		}
+		for _, f := range st.Findings {
+			if f.Kind != model.FindingEmbedder || strings.Contains(f.Message, "secret") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
