@@ -29,11 +29,11 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 			return err
 		}
 		// The transaction itself only reads, so the session's default is asked for.
-		if _, err = q.one(`SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean`, nil, &readOnly); err != nil {
+		if _, err = q.One(`SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean`, nil, &readOnly); err != nil {
 			return err
 		}
 		missing = nil
-		err = q.each(`SELECT wanted.name FROM unnest($1::text[]) AS wanted (name) WHERE NOT EXISTS (
+		err = q.Each(`SELECT wanted.name FROM unnest($1::text[]) AS wanted (name) WHERE NOT EXISTS (
 			SELECT 1 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
 			WHERE c.relname = wanted.name AND c.relnamespace = to_regnamespace('memdesk') AND i.indisvalid AND i.indisready)`,
 			[]any{mustHave}, func(scan func(...any) error) error {
@@ -48,7 +48,7 @@ func (s *Store) look(ctx context.Context, held int) []model.HealthFinding {
 			return err
 		}
 		holder = 0
-		_, err = q.one(`SELECT a.pid, extract(epoch FROM clock_timestamp() - a.xact_start)::bigint FROM pg_locks l
+		_, err = q.One(`SELECT a.pid, extract(epoch FROM clock_timestamp() - a.xact_start)::bigint FROM pg_locks l
 			JOIN pg_stat_activity a ON a.pid = l.pid JOIN pg_class c ON c.oid = l.relation
 			WHERE c.relnamespace = to_regnamespace('memdesk') AND l.granted AND a.pid <> pg_backend_pid()
 				AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
