@@ -41,6 +41,9 @@ func (e *HeldError) Unwrap() error {
 // writes that a scanner rejects or that needs trust. It stands inside the gate of
 // erasure, so that nothing about an erased person is kept.
 func Gate(r Rules) model.Middleware {
+	if r.Clock == nil {
+		r.Clock = clock.System{}
+	}
 	return func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
 		if c.Retain == nil && (c.Forget == nil || c.Forget.ID == "") {
 			return next(ctx)

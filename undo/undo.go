@@ -77,6 +77,9 @@ func New(dir string, keep time.Duration, c clock.Clock, ready func() error) *Kee
 	if keep <= 0 {
 		keep = DefaultKeep
 	}
+	if c == nil {
+		c = clock.System{}
+	}
 	return &Keeper{dir: dir, keep: keep, clock: c, ready: ready}
 }
 

@@ -28,6 +28,8 @@ type ServeConfig struct {
 	Callers []Caller
 	// Timeout of one call that is no stream; 0 means 30 s.
 	Timeout time.Duration
+	// Refused records a call that a caller's scopes do not allow; nil records nothing.
+	Refused func(ctx context.Context, c Caller, scope string)
 	// Limits bound what callers take; more is RateLimited.
 	Limits bearer.Limits
 }
@@ -79,6 +81,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed, model.Errorf(model.InvalidInput, "serve", "%s takes %s", rt.Path, rt.Method))
 	case !rt.has(store):
 		refuse(w, http.StatusNotImplemented, model.Errorf(model.Unsupported, "serve", "the store has no %s", rt.Facet))
+	case !guest.May(rt.scope()):
+		if h.cfg.Refused != nil {
+			h.cfg.Refused(r.Context(), guest.Caller, rt.scope())
+		}
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q", rt.scope()))
+		fail(w, model.Refuse("serve", "the token has not the scope "+rt.scope()))
 	default:
 		h.answer(w, r, rt, store, call)
 	}

@@ -157,3 +157,31 @@ func TestSlowRequests(t *testing.T) {
 		}
 	}
 }
+
+// A caller does what its scopes say; the rest is refused before the store, and told.
+func TestScopes(t *testing.T) {
+	reached, refused := 0, []string{}
+	store := graph(inmem.New(nil), false).Wrap(func(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+		reached++
+		return next(ctx)
+	})
+	srv := httptest.NewServer(remote.Handler(remote.ServeConfig{Store: func(remote.Caller) model.Store { return store },
+		Callers: []remote.Caller{{Name: "a", Token: model.NewSecret(token + "a"), Scopes: []string{bearer.ScopeRecall}}},
+		Refused: func(_ context.Context, c remote.Caller, scope string) { refused = append(refused, c.Name+" "+scope) }}))
+	defer srv.Close()
+	for _, tt := range []struct {
+		path, body string
+		want       int
+	}{
+		{"/v1/retain", `{"tier":"task","mode":"replace","content":"x"}`, 403}, {"/v1/forget", `{"id":"x"}`, 403},
+		{"/v1/recall", `{"query":"x"}`, 200}, {"/v1/list", `{}`, 200},
+	} {
+		before := reached
+		if status, body := send(t, srv.URL, "a", tt.path, strings.NewReader(tt.body)); status != tt.want || status == 403 && reached != before {
+			t.Errorf("%s: %d %s", tt.path, status, body)
+		}
+	}
+	if got := strings.Join(refused, ","); got != "a memory:retain,a memory:forget" {
+		t.Errorf("refused %q", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"memdesk/internal/bearer"
 	"memdesk/model"
 )
 
@@ -19,6 +20,19 @@ type route struct {
 	call         func(ctx context.Context, s model.Store, body []byte) (any, error)
 	// stream answers with one line per value instead of call.
 	stream func(ctx context.Context, s model.Store, body []byte, yield func(line) bool) (problems []string, err error)
+}
+
+// scope is what a caller needs for the call; every read is a recall.
+func (r route) scope() string {
+	switch r.Path {
+	case "/v1/retain":
+		return bearer.ScopeRetain
+	case "/v1/forget":
+		return bearer.ScopeForget
+	case "/v1/health":
+		return bearer.ScopeHealth
+	}
+	return bearer.ScopeRecall
 }
 
 // limit is the most bytes of a request: a document, a list of ids, or a few fields.

@@ -22,6 +22,9 @@ const (
 // Scopes are all of them.
 var Scopes = []string{ScopeRecall, ScopeRetain, ScopeForget, ScopeHealth}
 
+// Verb is the act of a scope, as a log names it.
+func Verb(scope string) string { return strings.TrimPrefix(scope, "memory:") }
+
 const (
 	shortestToken = 20 // keeps out what can be guessed
 	maxTokenFile  = 1 << 20

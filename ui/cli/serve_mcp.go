@@ -149,7 +149,7 @@ func (a *app) listenMCP(ctx context.Context, s *session, f mcpFlags) error {
 		desks[c.Name] = v.doorDesk(own, f, c)
 	}
 	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(len(callers)), "token"), file)
-	h := door.HTTP{Door: bearer.New(callers, bearer.Limits{}), Desks: desks, Origins: f.origins}
+	h := door.HTTP{Callers: callers, Desks: desks, Origins: f.origins}
 	return listenUntil(ctx, l, h.Handler())
 }
 

@@ -71,7 +71,12 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	}
 	defer closeAll()
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
-	return listenUntil(ctx, l, backends.Serve(callers, func(c backends.Caller) model.Store { return served[c.Name] }))
+	return listenUntil(ctx, l, backends.ServeWith(backends.Served{Callers: callers,
+		Store: func(c backends.Caller) model.Store { return served[c.Name].store },
+		Refused: func(ctx context.Context, c backends.Caller, scope string) {
+			of := served[c.Name].app
+			of.refusedAtDoor(ctx, of.session, bearer.Verb(scope), scope)
+		}}))
 }
 
 // maxPEM is the largest certificate or key file, in bytes.
@@ -90,10 +95,16 @@ func (a *app) certificate(cert, key string) (tls.Certificate, error) {
 	return tls.X509KeyPair(certPEM, keyPEM)
 }
 
+// servedStore is the store as one caller has it.
+type servedStore struct {
+	app   *app
+	store model.Store
+}
+
 // served opens the store once per caller, so that every change stands under the
 // caller's own name.
-func (a *app) served(ctx context.Context, store string, callers []backends.Caller) (map[string]model.Store, func(), error) {
-	out := map[string]model.Store{}
+func (a *app) served(ctx context.Context, store string, callers []backends.Caller) (map[string]servedStore, func(), error) {
+	out := map[string]servedStore{}
 	var sessions []*session
 	closeAll := func() {
 		for _, s := range sessions {
@@ -107,7 +118,9 @@ func (a *app) served(ctx context.Context, store string, callers []backends.Calle
 		s, err := v.stores(ctx)
 		if err == nil {
 			sessions = append(sessions, s)
-			out[c.Name], err = v.openStore(store)
+			var opened model.Store
+			opened, err = v.openStore(store)
+			out[c.Name] = servedStore{v, opened}
 		}
 		if err != nil {
 			closeAll()

@@ -48,12 +48,12 @@ type Desk struct {
 	Trace  *origin.Trace
 	Clock  clock.Clock
 	// Caller has the name and the scopes.
-	Caller bearer.Caller
+	Caller backends.Caller
 	// Trusted are the channels whose word counts for this caller (AD17).
 	Trusted []string
-	// Unwritable says why nothing may be changed; empty when it may.
+	// Unwritable says why nothing may be changed, empty when it may; nil when always.
 	Unwritable func() string
-	// Refused records a call that the caller's scopes do not allow.
+	// Refused records a call that the caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, verb, scope string)
 	// Tier is where a retain without a tier goes; empty: the caller must say.
 	Tier string
@@ -123,6 +123,7 @@ func Aliases() []string {
 // Server makes the desk's MCP server. It offers the tools that the caller's scopes
 // reach and no other capability (AD2).
 func (d *Desk) Server() *mcp.Server {
+	d.defaults()
 	d.writes = rate.NewLimiter(rate.Limit(float64(writesMinute)/60), writesBurst)
 	d.slots = make(chan struct{}, callsAtOnce)
 	s := mcp.NewServer(&mcp.Implementation{Name: "memdesk", Version: d.Version}, &mcp.ServerOptions{
@@ -136,6 +137,22 @@ func (d *Desk) Server() *mcp.Server {
 		})
 	}
 	return s
+}
+
+// defaults fills in what a desk may leave out.
+func (d *Desk) defaults() {
+	if d.Clock == nil {
+		d.Clock = clock.System{}
+	}
+	if d.Unwritable == nil {
+		d.Unwritable = func() string { return "" }
+	}
+	if d.Refused == nil {
+		d.Refused = func(context.Context, string, string) {}
+	}
+	if d.Face == "" {
+		d.Face = Tools
+	}
 }
 
 // mayUse reports whether the caller's scopes reach any use of the tool.
@@ -173,7 +190,7 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 		args = json.RawMessage("{}")
 	}
 	if scope := d.Missing(t.def.Name, args); scope != "" {
-		d.Refused(ctx, verbOf(scope), scope)
+		d.Refused(ctx, bearer.Verb(scope), scope)
 		return failure(t, model.Refuse(t.def.Name, "the scope "+scope+" is needed"), ""), nil
 	}
 	if t.writes && !d.writes.AllowN(d.Clock.Now(), 1) {
@@ -186,9 +203,6 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 	}
 	return success(t, out)
 }
-
-// verbOf is the action of a scope, as the log names it.
-func verbOf(scope string) string { return strings.TrimPrefix(scope, "memory:") }
 
 // writer is who calls: the name of the token, and what the client says of itself.
 func (d *Desk) writer(req *mcp.CallToolRequest) origin.Writer {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"memdesk/backends"
 	"memdesk/internal/bearer"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -22,7 +23,8 @@ import (
 
 // HTTP says what is served over HTTP to whom.
 type HTTP struct {
-	Door *bearer.Door
+	// Callers hold the tokens; one without a desk gets nothing.
+	Callers []backends.Caller
 	// Desks are the callers' desks, by name.
 	Desks map[string]*Desk
 	// Origins are the web origins that may call beside the server's own.
@@ -43,9 +45,13 @@ const (
 // Handler serves the desks at Path. It mounts into any server that keeps both paths.
 func (c HTTP) Handler() http.Handler {
 	h := &handler{HTTP: c, servers: map[string]*mcp.Server{}}
-	for name, d := range c.Desks {
-		h.servers[name] = d.Server()
+	var served []backends.Caller
+	for _, caller := range c.Callers {
+		if d := c.Desks[caller.Name]; d != nil {
+			h.servers[caller.Name], served = d.Server(), append(served, caller)
+		}
 	}
+	h.door = bearer.New(served, bearer.Limits{})
 	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		return h.servers[auth.TokenInfoFromContext(r.Context()).UserID]
 	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
@@ -60,6 +66,7 @@ func (c HTTP) Handler() http.Handler {
 
 type handler struct {
 	HTTP
+	door    *bearer.Door
 	servers map[string]*mcp.Server
 	inner   http.Handler
 }
@@ -110,7 +117,7 @@ func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	where := fmt.Sprintf("resource_metadata=%q", h.self(r)+metadataPath+Path)
-	guest := h.Door.Admit(r)
+	guest := h.door.Admit(r)
 	if guest == nil {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %s, scope=%q", where, strings.Join(bearer.Scopes, " ")))
 		refuse(w, http.StatusUnauthorized, "a bearer token is needed that this server knows")
@@ -194,7 +201,7 @@ func missing(ctx context.Context, d *Desk, body []byte) string {
 			args = json.RawMessage("{}")
 		}
 		if scope := d.Missing(m.Params.Name, args); scope != "" {
-			d.Refused(ctx, verbOf(scope), scope)
+			d.Refused(ctx, bearer.Verb(scope), scope)
 			return scope
 		}
 	}
@@ -203,7 +210,7 @@ func missing(ctx context.Context, d *Desk, body []byte) string {
 
 // verify names the caller of a token for the transport.
 func (h *handler) verify(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
-	guest := h.Door.Admit(r)
+	guest := h.door.Admit(r)
 	if guest == nil {
 		return nil, auth.ErrInvalidToken
 	}
