@@ -60,9 +60,6 @@ type store struct {
 	names   namesCache
 	facts   map[string]facts
 	seed    maphash.Seed // of the sums in facts
-
-	turn    chan struct{}         // held by the one search that uses the indexes
-	indexes map[string]*rankIndex // by the place's prefix
 }
 
 // Open opens the memory at a path for reading; it makes nothing. The errors say
@@ -77,8 +74,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed(),
-		turn: make(chan struct{}, 1), indexes: map[string]*rankIndex{}}
+	s := &store{cfg: cfg, at: at, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
@@ -109,16 +105,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Events:  s,
 		Address: s.address,
-		Closer:  s.close,
 	}
-}
-
-// close lets go of the search indexes.
-func (s *store) close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	s.dropIndexes()
-	return nil
 }
 
 // deviations names the missing cascade, unless Crewship's server does it.

@@ -6,85 +6,96 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mattn/go-sqlite3"
 
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
 // rankIndex is the full-text index of one place, as Crewship keeps it in
-// index.sqlite (crewship-disk.md, Ranked recall), built in memory. Crewship's own
-// file is not read: it lags behind the files, and a fresh one holds the same rows.
+// index.sqlite (crewship-disk.md, Ranked recall), built in memory for one query: only
+// of the files that can match, with the totals of all, from which ranks are made.
+// Crewship's own file is not read: it lags behind the files, and a fresh one holds
+// the same rows.
 type rankIndex struct {
-	db    *sql.DB
-	files []indexed // in the order of their rows
-	racy  bool      // a file was so new that its stamp may not tell of a change
+	db   *sql.DB // nil when no file can match
+	rows []rowsOf
+	// count and tokens are of all rows, those that cannot match among them.
+	count, tokens int64
 	// tooBig and unreadable count the files that are not in the index.
 	tooBig, unreadable int
 }
 
-// indexed is a file of an index and its stamp when it was read.
-type indexed struct{ label, stamp string }
+// rowsOf are the rows of one file.
+type rowsOf struct {
+	label string
+	rows  []string
+}
 
-const (
-	rankSchema = `CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`
-	// indexesKept bounds the indexes that wait in memory for the next query.
-	indexesKept = 64
-)
+const rankSchema = `CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`
 
-// ranked gives the index of a place as its files are now. The caller holds the turn.
-func (s *store) ranked(ctx context.Context, snap *snapshot, p *place) (*rankIndex, error) {
+// ranked builds the index of a place for the words of a query. The caller closes it.
+func (s *store) ranked(ctx context.Context, snap *snapshot, p *place, words []string) (*rankIndex, error) {
 	dir, err := s.open(p)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	now := rankIndex{}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		if e.place != p || !strings.HasSuffix(e.label, ".md") || e.tier == tierProposals || e.meta.Kind != rootdir.File {
-			continue
+	entries := snap.of(p)
+	x := &rankIndex{}
+	var mu sync.Mutex
+	err = rootdir.InParallel(ctx, "recall", dir, len(entries), func(files *rootdir.Files, i int) error {
+		e := &entries[i]
+		if !strings.HasSuffix(e.label, ".md") || e.tier == tierProposals || e.meta.Kind != rootdir.File {
+			return nil
 		}
-		if m, err := dir.Stat(e.label); err == nil {
-			now.files = append(now.files, indexed{e.label, m.Stamp()})
-			now.racy = now.racy || time.Since(m.Modified) < racy
+		data, _, err := files.Read(e.label, readLimit)
+		var rows []string
+		var tokens int64
+		if err == nil && utf8.Valid(data) {
+			text := string(data)
+			rows, tokens = chunks(text), countTokens(text)
 		}
+		mu.Lock()
+		defer mu.Unlock()
+		x.count += int64(len(rows))
+		x.tokens += tokens
+		switch {
+		case isTooLarge(err):
+			x.tooBig++
+		case err != nil && !errors.Is(err, model.NotFound):
+			x.unreadable++
+		case canMatch(data, words):
+			x.rows = append(x.rows, rowsOf{e.label, rows})
+		}
+		return nil
+	})
+	if err != nil || len(x.rows) == 0 {
+		return x, err
 	}
-	slices.SortFunc(now.files, func(a, b indexed) int { // as a walk meets them: each directory bytewise
+	slices.SortFunc(x.rows, func(a, b rowsOf) int { // as a walk meets them: each directory bytewise
 		return slices.Compare(strings.Split(a.label, "/"), strings.Split(b.label, "/"))
 	})
-	kept := s.indexes[p.prefix]
-	if kept != nil && !kept.racy && slices.Equal(kept.files, now.files) {
-		return kept, nil
-	}
-	if err := now.build(ctx, dir); err != nil {
-		return nil, err
-	}
-	if kept != nil {
-		_ = kept.db.Close()
-	} else if len(s.indexes) >= indexesKept {
-		s.dropIndexes()
-	}
-	s.indexes[p.prefix] = &now
-	return &now, nil
+	return x, x.build(ctx)
 }
 
-func (s *store) dropIndexes() {
-	for _, x := range s.indexes {
+func (x *rankIndex) close() {
+	if x.db != nil {
 		_ = x.db.Close()
 	}
-	clear(s.indexes)
 }
 
-func (x *rankIndex) build(ctx context.Context, dir *rootdir.Dir) (err error) {
+func (x *rankIndex) build(ctx context.Context) (err error) {
 	x.db = sql.OpenDB(connector{":memory:"})
 	x.db.SetMaxOpenConns(1) // each connection would have a memory of its own
 	defer func() {
 		if err != nil {
-			_ = x.db.Close()
+			x.close()
 			err = rankError(ctx, err)
 		}
 	}()
@@ -100,25 +111,65 @@ func (x *rankIndex) build(ctx context.Context, dir *rootdir.Dir) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, f := range x.files {
-		data, _, err := dir.Read(f.label, readLimit)
-		switch {
-		case isTooLarge(err):
-			x.tooBig++
-		case errors.Is(err, model.NotFound), err == nil && !utf8.Valid(data):
-		case err != nil:
-			x.unreadable++
-		}
-		if err != nil || !utf8.Valid(data) {
-			continue
-		}
-		for _, c := range chunks(string(data)) {
-			if _, err := add.ExecContext(ctx, f.label, c); err != nil {
+	for _, f := range x.rows {
+		for _, row := range f.rows {
+			if _, err := add.ExecContext(ctx, f.label, row); err != nil {
 				return err
 			}
 		}
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	// The record of totals: rows, tokens of the unindexed column, tokens of the text.
+	totals := appendVarint(append(appendVarint(nil, x.count), 0), x.tokens)
+	_, err = x.db.ExecContext(ctx, "UPDATE memory_chunks_data SET block = ? WHERE id = 1", totals)
+	return err
+}
+
+// appendVarint appends a number as SQLite writes it: seven bits a byte, the highest
+// first. A number of more than 56 bits does not occur.
+func appendVarint(b []byte, v int64) []byte {
+	for shift := 49; shift > 0; shift -= 7 {
+		if v>>shift != 0 {
+			b = append(b, byte(v>>shift)|0x80)
+		}
+	}
+	return append(b, byte(v)&0x7f)
+}
+
+// canMatch reports whether a text can hold one of the words, in the forms that the
+// tokenizer takes for one: only in ASCII is that a matter of letter case alone.
+func canMatch(text []byte, words []string) bool {
+	if !isASCII(text) {
+		return true
+	}
+	return slices.ContainsFunc(words, func(w string) bool {
+		return !isASCII(w) || linesearch.Whole(w).In(text)
+	})
+}
+
+func isASCII[T string | []byte](text T) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// countTokens counts runs of letters and digits, as the tokenizer does.
+func countTokens(text string) (n int64) {
+	in := false
+	for _, r := range text {
+		is := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Co, r) || in && unicode.Is(unicode.Mn, r))
+		if is && !in {
+			n++
+		}
+		in = is
+	}
+	return n
 }
 
 func rankError(ctx context.Context, err error) error {

@@ -32,12 +32,6 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-ctx.Done():
-		return model.RecallResult{}, model.FromContext(ctx, "recall")
-	}
 	r := recall{store: s, snap: snap, tier: req.Tier, limit: model.ClampLimit(req.Limit),
 		expr: expression(req.Query), words: wordsOf(req.Query)}
 	r.files.s = s
@@ -76,22 +70,27 @@ type recall struct {
 func rowsRanked(limit int) int { return min(3*limit, 50) }
 
 func (r *recall) place(ctx context.Context, p *place) error {
-	x, err := r.store.ranked(ctx, r.snap, p)
+	x, err := r.store.ranked(ctx, r.snap, p, r.words)
 	if errors.Is(err, model.NotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	defer x.close()
 	r.tooBig += x.tooBig
 	r.unreadable += x.unreadable
+	if x.db == nil {
+		return nil
+	}
 	all, err := x.matching(ctx, r.expr)
 	if err != nil {
 		return err
 	}
 	wanted := map[string]*entry{}
-	for i := range r.snap.entries {
-		if e := &r.snap.entries[i]; e.place == p && all[e.label] && r.wants(e) {
+	entries := r.snap.of(p)
+	for i := range entries {
+		if e := &entries[i]; all[e.label] && r.wants(e) {
 			wanted[e.label] = e
 		}
 	}

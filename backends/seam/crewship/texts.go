@@ -48,7 +48,7 @@ func (s *store) placeTexts(ctx context.Context, entries []entry, yield func(mode
 	defer dir.Close()
 	err = rootdir.InParallel(ctx, "texts", dir, len(entries), func(files *rootdir.Files, i int) error {
 		e := &entries[i]
-		data, err := files.Read(e.label, wholeLimit)
+		data, _, err := files.Read(e.label, wholeLimit)
 		if errors.Is(err, model.NotFound) {
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -31,30 +32,10 @@ type snapshot struct {
 	problems []string
 	names    *directory
 	db       string // stamp of the database before the names were read
-	dirs     []seenDir
-	at       time.Time
-	took     time.Duration
+	tree     walk.Tree
 	changes  int64 // of our own, before the walk
 	lists    paging.Lists
 }
-
-// seenDir is a directory of the walk and when it last changed.
-type seenDir struct {
-	root, dir string
-	stamp     string
-	modified  time.Time
-}
-
-// Snapshot lifetimes. A directory's time tells of files made, renamed and
-// removed, which is how Crewship writes; a file rewritten in place by an agent's
-// own tools does not show there, so a snapshot lives a second, or ten times as
-// long as the walk took. Pages read their files anew in any case. Within racy of a
-// change the clock of the file system may not tell two changes apart.
-const (
-	snapshotLife = time.Second
-	walkShare    = 10
-	racy         = 50 * time.Millisecond
-)
 
 // look gives a current snapshot. It is cheap while nothing changes: one look at
 // every directory instead of one at every file.
@@ -69,7 +50,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap.changes, snap.took = changes, time.Since(snap.at)
+	snap.changes, snap.tree.Took = changes, time.Since(snap.tree.Began)
 	s.mu.Lock()
 	s.snap = snap
 	s.mu.Unlock()
@@ -83,40 +64,9 @@ func (s *store) changed() {
 	s.mu.Unlock()
 }
 
-// current uses the real clock: it compares with the times of the file system.
 func (s *store) current(snap *snapshot) bool {
-	if time.Since(snap.at) > max(snapshotLife, walkShare*snap.took) {
-		return false
-	}
-	if (database{s.at.db}).stamp() != snap.db {
-		return false
-	}
-	var root *rootdir.Dir
-	var path string
-	defer func() {
-		if root != nil {
-			_ = root.Close()
-		}
-	}()
-	for _, d := range snap.dirs {
-		if snap.at.Sub(d.modified) < racy {
-			return false
-		}
-		if root == nil || d.root != path {
-			if root != nil {
-				_ = root.Close()
-			}
-			var err error
-			if root, err = rootdir.Open(d.root, nil); err != nil {
-				return false
-			}
-			path = d.root
-		}
-		if m, err := root.Stat(d.dir); err != nil || m.Stamp() != d.stamp {
-			return false
-		}
-	}
-	return true
+	return (database{s.at.db}).stamp() == snap.db &&
+		snap.tree.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
 }
 
 // survey looks who there is, without their files: what it costs does not grow
@@ -125,7 +75,7 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
-	snap := &snapshot{at: time.Now(), db: database{s.at.db}.stamp()}
+	snap := &snapshot{tree: walk.Tree{Began: time.Now()}, db: database{s.at.db}.stamp()}
 	snap.names = s.loadNames(ctx)
 	var err error
 	snap.places, snap.problems, err = s.places(snap.names)
@@ -173,9 +123,10 @@ func (snap *snapshot) sawAbove(base string, dirs ...string) {
 		}
 	}
 	for _, d := range append(dirs, ".") {
-		if m, err := root.Stat(d); err == nil && !seen[d] {
+		if at, err := walk.Look(root, d); err == nil && !seen[d] {
 			seen[d] = true
-			snap.dirs = append(snap.dirs, seenDir{base, d, m.Stamp(), m.Modified})
+			at.Root = base
+			snap.tree.Dirs = append(snap.tree.Dirs, at)
 		}
 	}
 }
@@ -190,51 +141,35 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *place) error {
 		return nil
 	}
 	defer dir.Close()
-	w := placeWalk{snap: snap, place: p, dir: dir}
-	return w.directory(ctx, ".")
-}
-
-type placeWalk struct {
-	snap  *snapshot
-	place *place
-	dir   *rootdir.Dir
-}
-
-// directory takes up the memories of one directory and those below. Links are
-// listed and never followed.
-func (w *placeWalk) directory(ctx context.Context, at string) error {
-	if err := model.FromContext(ctx, "list"); err != nil {
+	tree, entries, err := walk.Walk(ctx, "list", dir, memories, func(files *rootdir.Files, label string) (entry, bool) {
+		m, ok := walk.Stat(files, label)
+		return entry{
+			id: p.prefix + label, place: p, label: label,
+			tier: classify(p.kind, label), meta: m, decided: snap.names.isDecided(label),
+		}, ok
+	})
+	if err != nil {
 		return err
 	}
-	m, err := w.dir.Stat(at)
-	var children []rootdir.Entry
-	if err == nil {
-		children, err = w.dir.List(at)
+	snap.entries = append(snap.entries, entries...)
+	for _, problem := range tree.Problems {
+		snap.problems = append(snap.problems, p.prefix+problem)
 	}
-	if err != nil {
-		if !errors.Is(err, model.NotFound) {
-			w.snap.problems = append(w.snap.problems, w.place.prefix+err.Error())
-		}
-		return nil
-	}
-	w.snap.dirs = append(w.snap.dirs, seenDir{w.place.root, below(w.place.dir, at), m.Stamp(), m.Modified})
-	for _, c := range children {
-		label := below(at, c.Name)
-		switch {
-		case c.Kind == rootdir.Directory:
-			if isOpenDir(c.Name) {
-				if err := w.directory(ctx, label); err != nil {
-					return err
-				}
-			}
-		case isMemory(label):
-			w.snap.entries = append(w.snap.entries, entry{
-				id: w.place.prefix + label, place: w.place, label: label,
-				tier: classify(w.place.kind, label), meta: c.Meta, decided: w.snap.names.isDecided(label),
-			})
-		}
-	}
+	snap.tree.Add(tree, p.root, func(path string) string { return below(p.dir, path) })
 	return nil
+}
+
+// memories are the rules of a walk over a place.
+var memories = walk.Rules{Enter: isOpenDir, Take: isMemory}
+
+// of are the entries of a place; ids begin with its prefix.
+func (snap *snapshot) of(p *place) []entry {
+	from, _ := slices.BinarySearchFunc(snap.entries, p.prefix, func(e entry, prefix string) int { return strings.Compare(e.id, prefix) })
+	to := from
+	for to < len(snap.entries) && snap.entries[to].place == p {
+		to++
+	}
+	return snap.entries[from:to]
 }
 
 func below(dir, name string) string {

@@ -3,10 +3,12 @@
 package linesearch
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -33,6 +35,64 @@ func New(q string) (Query, error) {
 		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
 	return out, nil
+}
+
+// Whole is a search for the text as it was typed, in any letter case.
+func Whole(q string) Query {
+	q = strings.ToLower(q)
+	return Query{phrase: q, terms: []string{q}}
+}
+
+// lowered are buffers for texts in lower case.
+var lowered = sync.Pool{New: func() any { return new([]byte) }}
+
+// In reports whether a text holds every word. It is what most texts are dismissed by,
+// and makes nothing of them.
+func (q Query) In(text []byte) bool {
+	buf := lowered.Get().(*[]byte)
+	defer lowered.Put(buf)
+	low := (*buf)[:0]
+	for _, c := range text {
+		low = append(low, lowerASCII[c])
+	}
+	*buf = low
+	var full []byte
+	for _, t := range q.terms {
+		if isASCII(t) && bytes.Contains(low, []byte(t)) {
+			continue
+		}
+		// Only the full lower case can tell: the word holds more than ASCII, or the text one
+		// of the two other characters whose lower case is an ASCII letter.
+		if isASCII(t) && !bytes.Contains(text, []byte("\u212a")) && !bytes.Contains(text, []byte("\u0130")) {
+			return false
+		}
+		if full == nil {
+			full = bytes.ToLower(text)
+		}
+		if !bytes.Contains(full, []byte(t)) {
+			return false
+		}
+	}
+	return true
+}
+
+var lowerASCII = func() (table [256]byte) {
+	for i := range table {
+		table[i] = byte(i)
+		if 'A' <= i && i <= 'Z' {
+			table[i] += 'a' - 'A'
+		}
+	}
+	return table
+}()
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // Lines gives a hit, without its item, for every line that holds every word.

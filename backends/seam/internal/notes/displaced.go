@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -49,13 +50,13 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 		}
 	}
 	s.mu.Unlock()
-	w := nameWalk{take: leftover.MatchString, yield: func(id string) bool {
+	left := walk.Rules{Enter: isOpenDir, Take: func(path string) bool { return leftover.MatchString(baseName(path)) }}
+	_, err = walk.Names(ctx, "conflicts", root, left, nil, func(id string) bool {
 		if c, ok := s.cutOff(root, id); ok {
 			out = append(out, c)
 		}
 		return true
-	}}
-	_, err = w.directory(ctx, root, ".")
+	})
 	return out, err
 }
 

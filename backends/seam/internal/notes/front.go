@@ -5,17 +5,14 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/title"
-	"memdesk/model"
 )
 
 // head is what the beginning of a note tells. It is for display: the bytes are the
 // document.
 type head struct {
-	stamp  string
 	kind   string // of the one type or kind line; empty for none or both
 	status string
 	title  string
-	fields []model.Field
 }
 
 // headBytes is how much of a file is read for its front matter, in bytes. A front
@@ -31,12 +28,10 @@ func parseHead(text string) head {
 	var typ, kind string
 	for line := range strings.Lines(front) {
 		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
-		if !ok || name == "" || strings.ContainsAny(name, " \t#-\"'") {
+		if !ok {
 			continue
 		}
-		value = strings.TrimSpace(value)
-		value = unquote(value)
-		h.fields = append(h.fields, model.Field{Name: name, Value: value, ReadOnly: true})
+		value = unquote(strings.TrimSpace(value))
 		switch name {
 		case "type":
 			typ = value
@@ -88,13 +83,13 @@ func splitFront(text string) (front, body string) {
 }
 
 // archived: its agent has put it away. Lists leave it out unless asked for.
-func (h head) archived() bool { return h.status == "deleted" || h.status == "expired" }
+func archived(status string) bool { return status == "deleted" || status == "expired" }
 
 // recalled reports whether the agent's own search gives a note: it passes over what
 // was superseded and the folders _archive and _inbox, and gives what is deleted or
 // expired.
-func recalled(id string, h head) bool {
-	if h.status == "superseded" || hidden(id) {
+func recalled(id, status string) bool {
+	if status == "superseded" || hidden(id) {
 		return false
 	}
 	dirs := strings.Split(id, "/")

@@ -140,7 +140,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 	}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		if !recalled(e.id, e.head) || e.meta.Kind != rootdir.File {
+		if !recalled(e.id, e.status) || e.meta.Kind != rootdir.File {
 			continue
 		}
 		if err := model.FromContext(ctx, "reindex"); err != nil {
@@ -148,7 +148,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 		}
 		text, f, m, err := s.content(root, e.id)
 		switch {
-		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !recalled(e.id, f.head) || !f.verdict.Clean()):
+		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !recalled(e.id, f.head.status) || !f.verdict.Clean()):
 			continue
 		case err != nil:
 			return 0, err
@@ -192,7 +192,7 @@ func pathless(err error) error {
 
 // ChangedSince goes by the files' own times.
 func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error {
-	snap, err := s.walk(ctx)
+	snap, err := s.walk(ctx, nil)
 	if err != nil {
 		return err
 	}

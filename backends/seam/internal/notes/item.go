@@ -76,7 +76,6 @@ func examine(id, text string) facts {
 	}
 	if isNote(id) {
 		f.head = parseHead(text)
-		f.head.fields = nil
 	} else {
 		f.head.title = title.Heading(text)
 	}
@@ -109,7 +108,7 @@ func (s *store) currentFacts(root *rootdir.Dir, id string) (facts, rootdir.Meta,
 // header is what a list shows, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: e.head.title,
+		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.head.title,
 		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
 	}
 	if m.Kind != rootdir.File {
@@ -121,10 +120,10 @@ func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	if !f.verdict.Clean() {
 		h.Flags = append(h.Flags, model.FlagBlocked)
 	}
-	if e.head.archived() {
+	if archived(e.status) {
 		h.Flags = append(h.Flags, model.FlagArchived)
 	}
-	if e.head.status == "unfiled" { // AgentM's review queue (agentm.md, Frontmatter)
+	if e.status == "unfiled" { // AgentM's review queue (agentm.md, Frontmatter)
 		h.Flags = append(h.Flags, model.FlagPending)
 	}
 	if hidden(e.id) {
@@ -156,7 +155,7 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	}
 	text := string(data)
 	f := examine(id, text)
-	e := entry{id: id, head: f.head, tier: s.entryTier(id, f.head)}
+	e := entry{id: id, status: f.head.status, tier: s.entryTier(id, f.head.kind)}
 	it := model.Item{Header: s.header(&e, f, m), Body: text}
 	it.Revision = seam.RevisionOf(text)
 	return it, nil

@@ -87,9 +87,9 @@ func isNote(id string) bool {
 
 // tierOf says where an item belongs: by the one type or kind that its front matter
 // names, else by its folder, else other. known are the declared tiers.
-func tierOf(id string, h head, known func(string) bool) string {
-	if h.kind != "" && known(h.kind) {
-		return h.kind
+func tierOf(id, kind string, known func(string) bool) string {
+	if kind != "" && known(kind) {
+		return kind
 	}
 	if !isNote(id) {
 		return tierFiles
@@ -198,6 +198,6 @@ func (s *store) tierNames() string {
 }
 
 // entryTier is the tier of a file as far as can be told.
-func (s *store) entryTier(id string, h head) string {
-	return tierOf(id, h, func(n string) bool { _, ok := s.tier(n); return ok })
+func (s *store) entryTier(id, kind string) string {
+	return tierOf(id, kind, func(n string) bool { _, ok := s.tier(n); return ok })
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
@@ -73,6 +74,7 @@ func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, err
 // filter keeps the entries whose id or text holds the query in any letter case.
 func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query string) (out []int32, bounded bool, err error) {
 	want := strings.ToLower(query)
+	words := linesearch.Whole(query)
 	root, err := s.open("list")
 	if err != nil || root == nil {
 		return []int32{}, false, err
@@ -80,16 +82,12 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	defer root.Close()
 	hits := make([]bool, len(rows))
 	var skipped atomic.Bool
-	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *reader, n int) error {
+	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *rootdir.Files, n int) error {
 		e := &snap.entries[rows[n]]
 		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		dir, name, err := files.At(e.id)
-		var data []byte
-		if err == nil {
-			data, _, err = dir.Read(name, readLimit)
-		}
+		data, _, err := files.Read(e.id, readLimit)
 		switch {
 		case errors.Is(err, model.Unavailable):
 			return err
@@ -99,7 +97,7 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 			}
 			return nil
 		}
-		hits[n] = strings.Contains(strings.ToLower(string(data)), want)
+		hits[n] = words.In(data)
 		return nil
 	})
 	out = []int32{}
@@ -139,7 +137,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 			continue
 		}
 		now := *e
-		now.head = f.head // as it is, wherever the walk put it
+		now.status = f.head.status // as it is, wherever the walk put it
 		out = append(out, s.header(&now, f, m))
 	}
 	return out, nil

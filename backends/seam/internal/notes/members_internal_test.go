@@ -104,7 +104,7 @@ func TestParseHead(t *testing.T) {
 		"empty":          {"", "", "", "", false},
 	} {
 		h := parseHead(tt.text)
-		if h.kind != tt.kind || h.status != tt.status || h.title != tt.title || h.archived() != tt.archived {
+		if h.kind != tt.kind || h.status != tt.status || h.title != tt.title || archived(h.status) != tt.archived {
 			t.Errorf("%s: %+v", name, h)
 		}
 	}
@@ -113,6 +113,7 @@ func TestParseHead(t *testing.T) {
 func FuzzParseHead(f *testing.F) {
 	f.Add("---\ntype: idea\n---\n# t\n")
 	f.Add("---\r\n: \r\n---")
+	f.Add("---\nkind: a\n----\n--- x\nstatus: b\n---\r\nkind: c\n---\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		front, body := splitFront(text)
 		if !strings.Contains(text, front) || !strings.HasSuffix(text, body) {
@@ -120,6 +121,8 @@ func FuzzParseHead(f *testing.F) {
 		}
 		if h := parseHead(text); len([]rune(h.title)) > title.Runes || h.kind != "" && !kindName.MatchString(h.kind) {
 			t.Errorf("%+v", h)
+		} else if kind, status := headOf([]byte(text)); kind != h.kind || status != h.status {
+			t.Errorf("%q: the walk sees %q %q, a reader %+v", text, kind, status, h)
 		}
 	})
 }

@@ -55,7 +55,6 @@ type store struct {
 	mu        sync.Mutex
 	snap      *snapshot
 	changes   int64 // of our own
-	heads     map[string]head
 	facts     map[string]facts
 	seed      maphash.Seed // of the sums in facts
 	displaced []model.StoreConflict
@@ -63,11 +62,11 @@ type store struct {
 
 // Open makes the store; it reads the front matter of every note and makes nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
-	s := &store{cfg: cfg, clock: cfg.Clock, heads: map[string]head{}, facts: map[string]facts{}, seed: maphash.MakeSeed()}
+	s := &store{cfg: cfg, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
-	snap, err := s.walk(ctx)
+	snap, err := s.walk(ctx, nil)
 	if err != nil {
 		return model.Store{}, err
 	}

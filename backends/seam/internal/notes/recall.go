@@ -50,9 +50,9 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 		return err
 	}
 	defer root.Close()
-	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *reader, i int) error {
+	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *rootdir.Files, i int) error {
 		e := &snap.entries[i]
-		if !recalled(e.id, e.head) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
+		if !recalled(e.id, e.status) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
 			return nil
 		}
 		return r.file(s, files, e)
@@ -63,28 +63,24 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 
 // file searches one file. What its text tells is only asked when it matches: the
 // scanner costs more than the search.
-func (r *recall) file(s *store, files *reader, e *entry) error {
-	dir, name, err := files.At(e.id)
-	var data []byte
-	var m rootdir.Meta
-	if err == nil {
-		data, m, err = dir.Read(name, readLimit)
+func (r *recall) file(s *store, files *rootdir.Files, e *entry) error {
+	data, m, err := files.Read(e.id, readLimit)
+	if err == nil && !r.query.In(data) {
+		return nil
 	}
-	text := string(data)
 	var lines []model.RecallSnippet
+	var f facts
 	if err == nil {
+		text := string(data)
 		if lines = r.query.Lines(text); len(lines) == 0 {
 			return nil
 		}
-	}
-	var f facts
-	if err == nil {
 		f = s.factsOf(e.id, text, m)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case errors.Is(err, model.NotFound), err == nil && (!recalled(e.id, f.head) || f.binary):
+	case errors.Is(err, model.NotFound), err == nil && (!recalled(e.id, f.head.status) || f.binary):
 	case errors.Is(err, rootdir.ErrTooLarge):
 		r.TooBig++
 	case errors.Is(err, model.Unavailable):

@@ -135,7 +135,7 @@ func (s *store) tierAt(id string) string {
 			h = parseHead(string(data))
 		}
 	}
-	return s.entryTier(id, h)
+	return s.entryTier(id, h.kind)
 }
 
 // outcome is what a request would leave behind.

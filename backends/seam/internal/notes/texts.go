@@ -32,7 +32,7 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 		err := checkID("texts", t.ID)
 		if err == nil {
 			var data []byte
-			if data, err = files.Read(t.ID, wholeLimit); err == nil {
+			if data, _, err = files.Read(t.ID, wholeLimit); err == nil {
 				t.Body, t.Binary = string(data), !utf8.Valid(data)
 			}
 		}

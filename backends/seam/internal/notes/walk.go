@@ -1,62 +1,40 @@
 package notes
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"unique"
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
-	"memdesk/model"
+	"memdesk/backends/seam/internal/walk"
 )
 
 // entry is one file of the walk.
 type entry struct {
-	id   string
-	tier string
-	head head
-	meta rootdir.Meta
+	id           string
+	tier         string
+	kind, status string // of a note's front matter
+	meta         rootdir.Meta
 }
 
 // hidden entries are left out of plain lists.
-func (e *entry) hidden() bool { return hidden(e.id) || e.head.archived() }
+func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
 
 // snapshot is what one walk over the store saw. It is immutable but for
 // the lists made of it.
 type snapshot struct {
+	tree     *walk.Tree
 	entries  []entry // sorted by id
 	problems []string
-	dirs     []seenDir
 	kinds    []string // of front matter, sorted
-	at       time.Time
-	took     time.Duration
-	changes  int64 // of our own, before the walk
+	changes  int64    // of our own, before the walk
 	lists    paging.Lists
 }
 
-// seenDir is a directory of the walk and when it last changed.
-type seenDir struct {
-	name     string
-	stamp    string
-	modified time.Time
-}
-
-// Snapshot lifetimes. A directory's time tells of files made, renamed and removed;
-// a file rewritten in place does not show there, so a snapshot lives a second, or
-// ten times as long as the walk took. Pages read their files anew in any case.
-// Within racy of a change the clock of the file system may not tell two changes
-// apart.
-const (
-	snapshotLife = time.Second
-	walkShare    = 10
-	racy         = 50 * time.Millisecond
-)
-
-// look gives a current snapshot. It is cheap while nothing changes: one look at
-// every directory instead of one at every file.
+// look gives a current snapshot. It is cheap while nothing changes.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
 	s.mu.Lock()
 	snap, changes := s.snap, s.changes
@@ -64,7 +42,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if snap != nil && snap.changes == changes && s.current(snap) {
 		return snap, nil
 	}
-	snap, err := s.walk(ctx)
+	snap, err := s.walk(ctx, snap)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +62,7 @@ func (s *store) place(snap *snapshot) {
 	}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		e.tier = tierOf(e.id, e.head, func(n string) bool { return known[n] })
+		e.tier = tierOf(e.id, e.kind, func(n string) bool { return known[n] })
 	}
 }
 
@@ -95,143 +73,107 @@ func (s *store) changed() {
 	s.mu.Unlock()
 }
 
-// current uses the real clock: it compares with the times of the file system.
 func (s *store) current(snap *snapshot) bool {
-	if time.Since(snap.at) > max(snapshotLife, walkShare*snap.took) {
-		return false
-	}
-	root, err := s.open("list")
-	if err != nil || root == nil {
-		return false
-	}
-	defer root.Close()
-	for _, d := range snap.dirs {
-		if snap.at.Sub(d.modified) < racy {
-			return false
-		}
-		if m, err := root.Stat(d.name); err != nil || m.Stamp() != d.stamp {
-			return false
-		}
-	}
-	return true
+	return snap.tree != nil && snap.tree.Fresh(func(string) (*rootdir.Dir, error) { return s.open("list") })
 }
 
-// walk looks at every file and reads the beginning of those that have changed.
-func (s *store) walk(ctx context.Context) (*snapshot, error) {
-	snap := &snapshot{at: time.Now()}
-	root, err := s.open("list")
-	if err != nil || root == nil {
-		return snap, err
-	}
-	defer root.Close()
-	s.mu.Lock()
-	old := s.heads
-	s.mu.Unlock()
-	w := walker{snap: snap, old: old}
-	if err := w.directory(ctx, root, "."); err != nil {
-		return nil, err
-	}
-	slices.SortStableFunc(snap.entries, func(a, b entry) int { return strings.Compare(a.id, b.id) })
-	if err := w.readHeads(ctx, root); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.heads = make(map[string]head, len(snap.entries))
-	for i := range snap.entries {
-		s.heads[snap.entries[i].id] = snap.entries[i].head
-	}
-	s.mu.Unlock()
-	kinds := map[string]bool{}
-	for i := range snap.entries {
-		if k := snap.entries[i].head.kind; k != "" && !kinds[k] {
-			kinds[k] = true
-			snap.kinds = append(snap.kinds, k)
-		}
-	}
-	slices.Sort(snap.kinds)
-	snap.took = time.Since(snap.at)
-	return snap, nil
-}
-
-type walker struct {
-	snap *snapshot
-	old  map[string]head
-}
-
-// directory takes up the files of an opened directory and of those below it. Links
-// are listed and never followed.
-func (w *walker) directory(ctx context.Context, dir *rootdir.Dir, at string) error {
-	if err := model.FromContext(ctx, "list"); err != nil {
-		return err
-	}
-	m, err := dir.Stat(".")
-	var children []rootdir.Entry
-	if err == nil {
-		children, err = dir.List(".")
-	}
-	if err != nil {
-		w.problem(at, err)
-		return nil
-	}
-	w.snap.dirs = append(w.snap.dirs, seenDir{at, m.Stamp(), m.Modified})
-	for _, c := range children {
-		id := below(at, c.Name)
-		switch {
-		case c.Kind == rootdir.Directory:
-			if !isOpenDir(c.Name) {
-				continue
-			}
-			sub, err := dir.Sub(c.Name)
-			if err != nil {
-				w.problem(id, err)
-				continue
-			}
-			err = w.directory(ctx, sub, id)
-			_ = sub.Close()
-			if err != nil {
-				return err
-			}
-		case !isMachinery(c.Name):
-			w.snap.entries = append(w.snap.entries, entry{id: id, meta: c.Meta})
-		}
-	}
-	return nil
-}
-
-func (w *walker) problem(at string, err error) {
-	if !errors.Is(err, model.NotFound) { // it has just gone
-		w.snap.problems = append(w.snap.problems, fmt.Sprintf("%s: %v", at, err))
-	}
-}
-
-// readHeads reads the beginnings of the notes that are not known as they are.
-func (w *walker) readHeads(ctx context.Context, root *rootdir.Dir) error {
-	return rootdir.InParallel(ctx, "list", root, len(w.snap.entries), func(files *reader, i int) error {
-		e := &w.snap.entries[i]
-		if e.meta.Kind != rootdir.File || !isNote(e.id) {
-			return nil
-		}
-		if h, ok := w.old[e.id]; ok && h.stamp == e.meta.Stamp() {
-			e.head = h
-			return nil
-		}
-		dir, name, err := files.At(e.id)
-		if err != nil {
-			return nil // its header will say so
-		}
-		data, now, err := dir.Head(name, headBytes)
-		if err != nil {
-			return nil
-		}
-		e.head = parseHead(string(data))
-		e.head.stamp, e.head.fields = now.Stamp(), nil
-		return nil
-	})
-}
+// rules are of every walk over the store: no dot folder, no machinery.
+var rules = walk.Rules{Enter: isOpenDir, Take: func(path string) bool { return !isMachinery(baseName(path)) }}
 
 func below(dir, name string) string {
 	if dir == "." {
 		return name
 	}
 	return dir + "/" + name
+}
+
+func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
+
+// walk looks at every file and reads the beginning of the notes that are not known as
+// they are from old, which may be nil.
+func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
+	snap := &snapshot{}
+	root, err := s.open("list")
+	if err != nil || root == nil {
+		return snap, err
+	}
+	defer root.Close()
+	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, rules, func(files *rootdir.Files, id string) (entry, bool) {
+		return glance(files, id, old)
+	})
+	if err != nil {
+		return nil, err
+	}
+	snap.problems = snap.tree.Problems
+	kinds := map[string]bool{}
+	for i := range snap.entries {
+		if k := snap.entries[i].kind; k != "" && !kinds[k] {
+			kinds[k] = true
+			snap.kinds = append(snap.kinds, k)
+		}
+	}
+	slices.Sort(snap.kinds)
+	return snap, nil
+}
+
+// glance tells of one file what lists need: a note's kind and status come from its
+// beginning, unless it stands as it did in old.
+func glance(files *rootdir.Files, id string, old *snapshot) (entry, bool) {
+	e := entry{id: id}
+	known, ok := old.find(id)
+	if !ok && isNote(id) && e.read(files) {
+		return e, true
+	}
+	if e.meta, ok = walk.Stat(files, id); !ok || e.meta.Kind != rootdir.File || !isNote(id) {
+		return e, ok
+	}
+	if known.meta.Same(e.meta) {
+		e.kind, e.status = known.kind, known.status
+	} else {
+		e.read(files) // if it cannot be, its header will say so
+	}
+	return e, true
+}
+
+// read takes up what a note's beginning tells.
+func (e *entry) read(files *rootdir.Files) bool {
+	data, m, err := files.Head(e.id, headBytes)
+	if err == nil {
+		e.meta = m
+		e.kind, e.status = headOf(data)
+	}
+	return err == nil
+}
+
+func (s *snapshot) find(id string) (entry, bool) {
+	if s == nil {
+		return entry{}, false
+	}
+	i, ok := slices.BinarySearchFunc(s.entries, id, func(e entry, id string) int { return strings.Compare(e.id, id) })
+	if !ok {
+		return entry{}, false
+	}
+	return s.entries[i], true
+}
+
+// headOf is the kind and status alone of a note's beginning: what follows its fences is
+// not looked at.
+func headOf(data []byte) (kind, status string) {
+	if !bytes.HasPrefix(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("---")) {
+		return "", ""
+	}
+	const fence = "\n---"
+	for at := 0; ; {
+		i := bytes.Index(data[at:], []byte(fence))
+		if i < 0 {
+			break
+		}
+		at += i + len(fence)
+		if line, _, _ := bytes.Cut(data[at:], []byte("\n")); len(bytes.TrimRight(line, "\r")) == 0 {
+			data = data[:at]
+			break
+		}
+	}
+	h := parseHead(string(data))
+	return unique.Make(h.kind).Value(), unique.Make(h.status).Value()
 }

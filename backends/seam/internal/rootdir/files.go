@@ -9,18 +9,18 @@ import (
 	"memdesk/model"
 )
 
-// Files opens files one after the other and keeps the directory of the last one
-// open: a walk in the order of ids opens each directory once instead of every part
-// of every path.
+// Files looks at files one after the other and keeps the directory of the last one
+// open: a walk in the order of ids opens each directory once instead of every part of
+// every path.
 type Files struct {
-	root  *Dir
-	name  string
-	dir   *Dir
-	whole wholeReader
+	root *Dir
+	name string
+	dir  *Dir
+	open openDir
 }
 
-// At gives the opened directory of an item and its name there.
-func (r *Files) At(id string) (*Dir, string, error) {
+// at gives the opened directory of an item and its name there.
+func (r *Files) at(id string) (*Dir, string, error) {
 	i := strings.LastIndexByte(id, '/')
 	if i < 0 {
 		return r.root, id, nil
@@ -37,21 +37,42 @@ func (r *Files) At(id string) (*Dir, string, error) {
 	return dir, id[i+1:], nil
 }
 
-// Read is Dir.Read of an item without what only Dir.Read tells. The bytes are good
-// until the next call.
-func (r *Files) Read(id string, limit int64) ([]byte, error) {
-	dir, name, err := r.At(id)
+// Stat is Dir.Stat of an item.
+func (r *Files) Stat(id string) (Meta, error) {
+	dir, name, err := r.at(id)
+	if err != nil {
+		return Meta{}, err
+	}
+	if m, ok := r.open.stat(dir, name); ok {
+		return m, nil
+	}
+	return dir.Stat(name)
+}
+
+// Read is Dir.Read of an item. The bytes are good until the next call.
+func (r *Files) Read(id string, limit int64) ([]byte, Meta, error) {
+	dir, name, err := r.at(id)
 	if err == nil {
-		if data, ok := r.whole.read(dir, name, limit); ok {
-			return data, nil
+		if data, m, ok := r.open.read(dir, name, limit, 0); ok {
+			return data, m, nil
 		}
 	}
-	data, _, err := r.root.Read(id, limit) // it knows what is wrong
-	return data, err
+	return r.root.Read(id, limit) // it knows what is wrong
+}
+
+// Head is Dir.Head of an item. The bytes are good until the next call.
+func (r *Files) Head(id string, most int) ([]byte, Meta, error) {
+	dir, name, err := r.at(id)
+	if err == nil {
+		if data, m, ok := r.open.read(dir, name, 0, int64(most)); ok {
+			return data, m, nil
+		}
+	}
+	return r.root.Head(id, most)
 }
 
 func (r *Files) close() {
-	r.whole.close()
+	r.open.close()
 	if r.dir != nil {
 		_ = r.dir.Close()
 		r.dir = nil

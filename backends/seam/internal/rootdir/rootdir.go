@@ -85,7 +85,7 @@ func step(at *os.Root, part string) (*os.Root, error) {
 }
 
 // Kind is what a name stands for.
-type Kind int
+type Kind uint8
 
 // The kinds of directory entries.
 const (
@@ -97,19 +97,25 @@ const (
 
 // Meta is what can be told about a name without opening it.
 type Meta struct {
-	Kind     Kind
-	Size     int64 // of a file; 0 for the rest
 	Modified time.Time
-	info     fs.FileInfo
+	Size     int64 // of a file; 0 for the rest
+	ino      uint64
+	links    uint32
+	Kind     Kind
 }
 
 // Stamp changes whenever the file may have: time, size and identity.
 func (m Meta) Stamp() string {
-	return fmt.Sprintf("%x-%x-%x", m.Modified.UnixNano(), m.Size, inode(m.info))
+	return fmt.Sprintf("%x-%x-%x", m.Modified.UnixNano(), m.Size, m.ino)
+}
+
+// Same reports whether two looks have met one file unchanged, as its stamp tells.
+func (m Meta) Same(o Meta) bool {
+	return m.ino == o.ino && m.Size == o.Size && m.Kind == o.Kind && m.Modified.Equal(o.Modified)
 }
 
 func metaOf(fi fs.FileInfo) Meta {
-	m := Meta{Modified: fi.ModTime(), info: fi}
+	m := Meta{Modified: fi.ModTime(), ino: inode(fi), links: uint32(links(fi))}
 	switch t := fi.Mode().Type(); {
 	case t == 0:
 		m.Kind, m.Size = File, fi.Size()
@@ -341,7 +347,7 @@ func (d *Dir) Remove(name string) error {
 		return err
 	}
 	if m.Kind != File {
-		return fail("remove", name, notPlain(m.info))
+		return fail("remove", name, m.notFile())
 	}
 	if err := d.at(StepRemove); err != nil {
 		return fail("remove", name, err)
@@ -462,4 +468,11 @@ func (d *Dir) Reader(name string) (io.ReadCloser, Meta, error) {
 
 // Links is how many names the file has; 0 when the system does not tell. More
 // than one means that removing this name leaves the bytes under another.
-func (m Meta) Links() uint64 { return links(m.info) }
+func (m Meta) Links() uint64 { return uint64(m.links) }
+
+func (m Meta) notFile() error {
+	if m.Kind == Link {
+		return ErrLink
+	}
+	return ErrNotFile
+}

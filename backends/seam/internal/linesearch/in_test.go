@@ -1,0 +1,20 @@
+package linesearch
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestInIsContainsOfTheLowerCase: the short way says what the long one does.
+func TestInIsContainsOfTheLowerCase(t *testing.T) {
+	texts := []string{"", "x", "The HARBOUR gate", "Größe ÄÖÜ", "\u212aelvin", "\u0130stanbul", "caf\xc3", "İ K ı ſ", "\xffABC", "東京 Tokyo"}
+	words := []string{"x", "harbour", "gate", "größe", "äöü", "kelvin", "istanbul", "i", "k", "s", "abc", "東京", "tokyo", "\ufffd"}
+	for _, text := range texts {
+		for _, w := range words {
+			q := Query{terms: []string{w}}
+			if got, want := q.In([]byte(text)), strings.Contains(strings.ToLower(text), w); got != want {
+				t.Errorf("%q in %q: %v, want %v", w, text, got, want)
+			}
+		}
+	}
+}

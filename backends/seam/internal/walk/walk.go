@@ -1,0 +1,210 @@
+// Package walk reads the names, sizes and times of a tree of files, and whatever a
+// store asks of each, in one pass. It knows nothing of what the files mean.
+package walk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Rules say what a walk meets. Links are met and never followed.
+type Rules struct {
+	Enter func(dir string) bool  // by the directory's own name; nil: every one
+	Take  func(path string) bool // by the path from the walk's root; nil: every file
+}
+
+// Seen is a directory of a walk and when it last changed.
+type Seen struct {
+	Root string // as its caller opens it; empty unless it walks over several
+	Path string // from the root; "." for the root itself
+	meta rootdir.Meta
+}
+
+// Look sees one directory, which a walk over those below does not meet.
+func Look(root *rootdir.Dir, path string) (Seen, error) {
+	m, err := root.Stat(path)
+	return Seen{Path: path, meta: m}, err
+}
+
+// Names calls yield with the path of every file, in no order, until it returns false.
+// seen may be nil; else it is told each directory before its files are read. Problems
+// are the directories that could not be read, in words.
+func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, seen func(Seen), yield func(path string) bool) (problems []string, err error) {
+	n := namer{ctx: ctx, op: op, rules: r, seen: seen, yield: yield}
+	_, err = n.directory(root, ".")
+	return n.problems, err
+}
+
+type namer struct {
+	ctx      context.Context
+	op       string
+	rules    Rules
+	seen     func(Seen)
+	yield    func(string) bool
+	problems []string
+}
+
+// directory reports whether the walk goes on.
+func (n *namer) directory(dir *rootdir.Dir, at string) (bool, error) {
+	if err := model.FromContext(n.ctx, n.op); err != nil {
+		return false, err
+	}
+	if n.seen != nil {
+		m, err := dir.Stat(".")
+		if err != nil {
+			n.problem(at, err)
+			return true, nil
+		}
+		n.seen(Seen{Path: at, meta: m})
+	}
+	var dirs []string
+	prefix, more := "", true
+	if at != "." {
+		prefix = at + "/"
+	}
+	err := dir.Names(".", func(name string, isDir bool) bool {
+		switch {
+		case !isDir:
+			if path := prefix + name; n.rules.Take == nil || n.rules.Take(path) {
+				more = n.yield(path)
+			}
+		case n.rules.Enter == nil || n.rules.Enter(name):
+			dirs = append(dirs, name)
+		}
+		return more
+	})
+	n.problem(at, err)
+	slices.Sort(dirs)
+	for _, d := range dirs {
+		if !more {
+			break
+		}
+		sub, err := dir.Sub(d)
+		if err != nil {
+			n.problem(prefix+d, err)
+			continue
+		}
+		more, err = n.directory(sub, prefix+d)
+		_ = sub.Close()
+		if err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+func (n *namer) problem(at string, err error) {
+	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
+		n.problems = append(n.problems, at+": "+err.Error())
+	}
+}
+
+// Tree is what one walk saw beside the files.
+type Tree struct {
+	Dirs     []Seen
+	Problems []string
+	Began    time.Time
+	Took     time.Duration
+}
+
+// Lifetimes of a tree. A directory's time tells of files made, renamed and removed; a
+// file rewritten in place does not show there, so a tree lives a second, or ten times
+// as long as the walk took. Within racy of a change the clock of the file system may
+// not tell two changes apart.
+const (
+	life  = time.Second
+	share = 10
+	racy  = 50 * time.Millisecond
+)
+
+// Walk reads the names below root, and what look makes of each file: entries in the
+// order of the paths. look is called from several goroutines; what it refuses with
+// false is left out.
+func Walk[E any](ctx context.Context, op string, root *rootdir.Dir, r Rules, look func(files *rootdir.Files, path string) (E, bool)) (*Tree, []E, error) {
+	t := &Tree{Began: time.Now()}
+	var paths []string
+	var err error
+	t.Problems, err = Names(ctx, op, root, r, func(s Seen) { t.Dirs = append(t.Dirs, s) }, func(path string) bool {
+		paths = append(paths, path)
+		return true
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(paths)
+	entries, left := make([]E, len(paths)), make([]bool, len(paths))
+	err = rootdir.InParallel(ctx, op, root, len(paths), func(files *rootdir.Files, i int) error {
+		var ok bool
+		entries[i], ok = look(files, paths[i])
+		left[i] = !ok
+		return nil
+	})
+	n := 0
+	for i, e := range entries {
+		if !left[i] {
+			entries[n] = e
+			n++
+		}
+	}
+	t.Took = time.Since(t.Began)
+	return t, entries[:n], err
+}
+
+// Stat is a look that only tells a file's size and time. One that is gone is left out;
+// one that may not be looked at is of a special kind.
+func Stat(files *rootdir.Files, path string) (rootdir.Meta, bool) {
+	m, err := files.Stat(path)
+	if err != nil {
+		return rootdir.Meta{Kind: rootdir.Special}, !errors.Is(err, model.NotFound)
+	}
+	return m, true
+}
+
+// Fresh reports whether the tree is young enough and its directories are as they were:
+// one look at every directory instead of one at every file. It uses the real clock, for
+// it compares with the times of the file system. open opens a root by its name.
+func (t *Tree) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
+	if time.Since(t.Began) > max(life, share*t.Took) {
+		return false
+	}
+	var root *rootdir.Dir
+	at := ""
+	defer func() {
+		if root != nil {
+			_ = root.Close()
+		}
+	}()
+	for _, d := range t.Dirs {
+		if t.Began.Sub(d.meta.Modified) < racy {
+			return false
+		}
+		if root == nil || d.Root != at {
+			if root != nil {
+				_ = root.Close()
+			}
+			var err error
+			if root, err = open(d.Root); err != nil || root == nil {
+				return false
+			}
+			at = d.Root
+		}
+		if m, err := root.Stat(d.Path); err != nil || !m.Same(d.meta) {
+			return false
+		}
+	}
+	return true
+}
+
+// Add takes the directories of another walk in, below a root and a path
+// there.
+func (t *Tree) Add(o *Tree, root string, path func(string) string) {
+	for _, d := range o.Dirs {
+		d.Root, d.Path = root, path(d.Path)
+		t.Dirs = append(t.Dirs, d)
+	}
+}
