@@ -137,7 +137,7 @@ func boolInt(b bool) int {
 // sensible reports whether most of what was decoded may be text, or it is compressed:
 // what is decoded at a wrong place is noise.
 func sensible(b []byte) bool {
-	if k := kindOf(b); k == gzipFile || k == zlibFile || k == bzip2File {
+	if compressed(b) {
 		return true
 	}
 	good := 0
@@ -152,6 +152,16 @@ func sensible(b []byte) bool {
 		i += n
 	}
 	return good*10 >= len(b)*7
+}
+
+// compressed is a cheap look for what begins as a compressor writes it.
+func compressed(b []byte) bool {
+	for _, magic := range []string{"\x1f\x8b\x08", "BZh", "\x78", "\xfd7zXZ", "\x28\xb5\x2f\xfd", "PK\x03\x04"} {
+		if bytes.HasPrefix(b, []byte(magic)) {
+			return IsContainer(b)
+		}
+	}
+	return false
 }
 
 // wide are the texts of UTF-16 and UTF-32 that a piece with zeros may hold: in each

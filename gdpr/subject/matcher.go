@@ -119,7 +119,7 @@ func New(terms ...string) (*Matcher, error) {
 			}
 		}
 	}
-	m.anchors, m.windows = newSieve(distinct(anchors)), newSieve(distinct(windows))
+	m.anchors, m.windows = newSieve(distinct(append(anchors, windows...))), newSieve(windows)
 	return m, nil
 }
 
@@ -280,6 +280,9 @@ func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit
 	var hits []Hit
 	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, han: m.han}
 	w.look = func(v *view, l *layer) bool {
+		if loose && l.depth == 0 {
+			hits = m.inIndex(hits, l)
+		}
 		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
 			h := Hit{Term: p.term, Method: l.method}
 			h.Start, h.End = l.place(int(v.from[lo]), int(v.to[hi-1]))
@@ -309,7 +312,9 @@ func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit
 	}
 	w.text(&layer{text: b, loose: loose, family: unresolved})
 	return merge(slices.DeleteFunc(hits, func(h Hit) bool { // Ana Ribeiro, ana@example.test
-		return h.Method == Reversed && slices.ContainsFunc(hits, func(o Hit) bool { return o.Method != Reversed && o.Start < h.End && h.Start < o.End })
+		return (h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
+			return o.Method != Reversed && o.Method != Prefix && o.Start < h.End && h.Start < o.End
+		})
 	}))
 }
 

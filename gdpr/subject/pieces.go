@@ -1,7 +1,7 @@
 package subject
 
 import (
-	"bytes"
+	"encoding/binary"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -184,29 +184,44 @@ func hasMarkup(b []byte) bool {
 // hyphenated is the end of a line in b[lo:hi] that ends in a hyphen where a word of an
 // identifier may; 0 without one.
 func (m *Matcher) hyphenated(b []byte, lo, hi int) int {
-	for i := lo; i < hi; i++ {
-		n := bytes.IndexByte(b[i:hi], '\n')
-		if n < 0 {
-			return 0
-		}
-		i += n
-		k := i - 1
-		for k > 0 && (b[k] == '\r' || b[k] == ' ') {
-			k--
-		}
-		if k < 1 || b[k] != '-' && b[k] < utf8.RuneSelf {
-			continue
-		}
-		for n := i + 1; n < len(b) && n < i+maxJoined; n++ {
-			if f := asciiFold[b[n]]; f != 0 {
-				if m.pairs[[2]byte{asciiFold[b[k-1]], f}] {
-					return i
-				}
-				break
+	for i := max(lo, 2); i < hi; i++ {
+		if i+8 <= hi {
+			// Eight bytes at once: an end of a line behind what may be a hyphen.
+			x := binary.LittleEndian.Uint64(b[i:])
+			before := x<<8 | uint64(b[i-1])
+			if marks(x, '\n')&(marks(before, '-')|marks(before, '\r')|marks(before, ' ')|before&0x8080808080808080) == 0 {
+				i += 7
+				continue
 			}
+		}
+		if b[i] == '\n' && m.breaks(b, i) {
+			return i
 		}
 	}
 	return 0
+}
+
+// marks has the highest bit of each byte of x set that is c, and perhaps of one above it.
+func marks(x uint64, c byte) uint64 {
+	x ^= 0x0101010101010101 * uint64(c)
+	return (x - 0x0101010101010101) &^ x & 0x8080808080808080
+}
+
+// breaks reports whether a word of an identifier may go on behind the line that ends at i.
+func (m *Matcher) breaks(b []byte, i int) bool {
+	k := i - 1
+	for k > 0 && (b[k] == '\r' || b[k] == ' ') {
+		k--
+	}
+	if k < 1 || b[k] != '-' && b[k] < utf8.RuneSelf {
+		return false
+	}
+	for n := i + 1; n < len(b) && n < i+maxJoined; n++ {
+		if f := asciiFold[b[n]]; f != 0 {
+			return m.pairs[[2]byte{asciiFold[b[k-1]], f}]
+		}
+	}
+	return false
 }
 
 // encodedRun is the first run in b[lo:hi] that may be base64 or base32, with the lines

@@ -228,11 +228,7 @@ func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friend
 			binary = false
 		}
 	}
-	hits := m.find(b, binary, friends, false)
-	if binary {
-		hits = m.inIndex(hits, b)
-	}
-	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit })
+	return slices.DeleteFunc(m.find(b, binary, friends, false), func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit })
 }
 
 // minWindow is the shortest rest of an index term that is looked for: a shorter one
@@ -253,13 +249,14 @@ func windowsOf(term string) []pattern {
 	return out
 }
 
-// inIndex adds what is left of index terms: the bytes around it are lengths and
-// positions, not letters.
-func (m *Matcher) inIndex(hits []Hit, b []byte) []Hit {
+// inIndex adds what is left of index terms in a piece of a record: the bytes around it
+// are lengths and positions, not letters.
+func (m *Matcher) inIndex(hits []Hit, l *layer) []Hit {
+	b := l.text
 	m.windows.scan(b, 0, func(p *pattern, at int) bool {
 		end := at + len(p.bytes)
-		if at > 0 && b[at-1] < 0x20 && end < len(b) && b[end] < 0x20 && !slices.ContainsFunc(hits, func(h Hit) bool { return h.Start < end && at < h.End }) {
-			hits = append(hits, Hit{Term: p.term, Start: at, End: end, Method: Prefix})
+		if at > 0 && b[at-1] < 0x20 && end < len(b) && b[end] < 0x20 {
+			hits = append(hits, Hit{Term: p.term, Start: l.base + at, End: l.base + end, Method: Prefix})
 		}
 		return true
 	})

@@ -38,7 +38,7 @@ func blockHash(a, b byte) uint32 { return (uint32(a)<<5 ^ uint32(b)) & (hashSize
 
 func newSieve(all []pattern) *sieve {
 	s := &sieve{}
-	for _, band := range [][2]int{{2, 3}, {4, 1 << 20}} {
+	for _, band := range [][2]int{{2, 3}, {4, 7}, {8, 1 << 20}} {
 		var in []pattern
 		for _, p := range all {
 			if len(p.bytes) >= band[0] && len(p.bytes) <= band[1] {

@@ -141,7 +141,7 @@ func encoded(text []byte, lines []line, m Method) bool {
 
 // open walks through what a block says, expanded where it is compressed.
 func (w *walker) open(l *layer) {
-	if !IsContainer(l.text) {
+	if !compressed(l.text) {
 		w.text(l)
 		return
 	}
