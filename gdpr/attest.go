@@ -154,7 +154,7 @@ func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s
 	if i < 0 || id == gitLayer {
 		return d.sumOfRow(r, s, id)
 	}
-	scan := scanLayers(ctx, m, s, layers[i:i+1], nil, func(model.Layer) bool { return true })
+	scan := scanLayers(ctx, m, s, layers[i:i+1], nil, func(model.Layer) bool { return true }, nil)
 	if ctx.Err() != nil {
 		return "", model.FromContext(ctx, "gdpr-attest")
 	}

@@ -223,7 +223,7 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		return ctx.Err()
 	}
 	layers = slices.DeleteFunc(layers, func(l model.Layer) bool { return l.Kind == model.LayerItem })
-	scans := scanLayers(ctx, e.m, s, layers, q.friends, func(l model.Layer) bool { return l.Readable })
+	scans := scanLayers(ctx, e.m, s, layers, q.friends, func(l model.Layer) bool { return l.Readable }, nil)
 	if ctx.Err() != nil {
 		return model.FromContext(ctx, "gdpr-export")
 	}

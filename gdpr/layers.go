@@ -3,6 +3,7 @@ package gdpr
 import (
 	"context"
 	"fmt"
+	"io"
 	"path"
 	"runtime"
 	"sync"
@@ -20,10 +21,17 @@ type layerScan struct {
 }
 
 // scanLayers reads the bytes of the layers that which names, as many at a time as
-// there are processors. It ends early with its context.
-func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, friends *subject.Friends, which func(model.Layer) bool) []layerScan {
+// there are processors. It ends early with its context. told hears how many bytes are
+// read, from several goroutines; nil: nobody listens.
+func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, friends *subject.Friends, which func(model.Layer) bool, told func(int64)) []layerScan {
 	out := make([]layerScan, len(layers))
-	var next atomic.Int64
+	var next, read atomic.Int64
+	through := func(r io.Reader) io.Reader {
+		if told == nil {
+			return r
+		}
+		return &counted{Reader: r, all: &read, told: told}
+	}
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(layers)) {
 		wg.Go(func() {
@@ -33,7 +41,7 @@ func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers [
 					return
 				}
 				if which(layers[i]) {
-					out[i].rep, out[i].err = scanLayer(ctx, m, s, layers[i], friends)
+					out[i].rep, out[i].err = scanLayer(ctx, m, s, layers[i], friends, through)
 				}
 			}
 		})

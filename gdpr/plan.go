@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -126,7 +127,7 @@ func (s *StorePlan) held() (n int64) {
 // MakePlan searches every store and writes down what would be done. It changes
 // no store. A store that cannot be searched is in the plan with its error, so
 // the request cannot become complete without it.
-func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, step func(store, what string)) (Plan, error) {
+func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
 	r, err := d.load(id)
 	if err != nil {
 		return Plan{}, err
@@ -186,7 +187,7 @@ func (d *Desk) Plan(id string) (Plan, error) {
 	return k.Plan, nil
 }
 
-func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(store, what string)) (Plan, error) {
+func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step func(Searching)) (Plan, error) {
 	m, err := subject.New(r.Terms()...)
 	if err != nil {
 		return Plan{}, err
@@ -198,10 +199,11 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 			return Plan{}, err
 		}
 	}
-	for _, member := range fleet.Members() {
+	for i, member := range fleet.Members() {
+		t := &teller{step: step, now: d.Clock.Now, at: Searching{Store: member.Name, At: i + 1, Stores: len(fleet.Members())}}
 		sp := StorePlan{Store: member.Name, Kind: member.Kind}
 		if member.Err == nil {
-			err = d.planStore(ctx, r, m, member.Store, &sp, step)
+			err = d.planStore(ctx, r, m, member.Store, &sp, t)
 		} else {
 			err = member.Err
 		}
@@ -231,11 +233,10 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	return p, err
 }
 
-func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, step func(store, what string)) error {
-	tell := func(what string) {
-		if step != nil {
-			step(s.Name, what)
-		}
+func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, sp *StorePlan, t *teller) error {
+	t.part("items", 0)
+	if t.step != nil {
+		t.part("items", total(sizes(ctx, s)))
 	}
 	q := newSearch(s, m)
 	q.vouched = r.vouched(m, s)
@@ -243,7 +244,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
 	}
-	if _, err := q.run(ctx, func(n int64) { tell(fmt.Sprintf("%d items looked at", n)) }); err != nil {
+	if _, err := q.run(ctx, func(n int64) { t.tell(n, q.bytes) }); err != nil {
 		return err
 	}
 	sp.Where, sp.Items, sp.Problems = s.Identity(), q.items, append(q.problems, q.closed...)
@@ -281,8 +282,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	for _, id := range old {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: id, Layer: layerVersion, Action: OutOfScope, Reason: versionReason})
 	}
-	tell("layers")
-	return planLayers(ctx, r, m, s, q, sp)
+	return planLayers(ctx, r, m, s, q, sp, t)
 }
 
 // cascades reports whether the store's own cascade removes exactly the plan:
@@ -301,7 +301,7 @@ func cascades(s model.Store, q *search, sp *StorePlan) bool {
 
 // planLayers names what is no item: layers that hold the person and those out of
 // reach.
-func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan) error {
+func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, q *search, sp *StorePlan, t *teller) error {
 	if found, why := history(ctx, m, s); found.Hits > 0 || why {
 		sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: found.Layer, Layer: "git", Action: OutOfScope, Reason: found.Reason})
 	}
@@ -335,7 +335,8 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		return err
 	}
 	ours := func(l model.Layer) bool { return l.Kind != model.LayerExternal }
-	scans := scanLayers(ctx, m, s, layers, q.friends, ours)
+	t.part("bytes", bytesIn(layers, ours))
+	scans := scanLayers(ctx, m, s, layers, q.friends, ours, t.layer())
 	if ctx.Err() != nil {
 		return model.FromContext(ctx, "gdpr-plan")
 	}
@@ -452,7 +453,7 @@ func layerName(l model.Layer) string {
 }
 
 // scanLayer reads a layer's bytes.
-func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, friends *subject.Friends) (subject.Report, error) {
+func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, friends *subject.Friends, through func(io.Reader) io.Reader) (subject.Report, error) {
 	if !l.Readable {
 		return subject.Report{}, nil
 	}
@@ -460,7 +461,7 @@ func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.L
 	if err != nil {
 		return subject.Report{}, err
 	}
-	rep, err := m.Scan(ctx, f, friends)
+	rep, err := m.Scan(ctx, through(f), friends)
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err = model.E(model.Internal, "scan", cerr)
 	}

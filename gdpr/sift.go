@@ -67,7 +67,7 @@ type sieve struct {
 }
 
 // toldEvery is how many items are looked at between two reports of progress.
-const toldEvery = 1000
+const toldEvery = 100
 
 func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 	near, named := false, false

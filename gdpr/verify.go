@@ -200,7 +200,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	var out []receipt.Layer
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
-	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true })
+	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
 		if l.ID == gitLayer { // its commits were looked through
 			continue

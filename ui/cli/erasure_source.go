@@ -104,7 +104,7 @@ func (e *erasureSource) Discover(ctx context.Context, id string, step func(store
 	if err := e.a.mayChange(e.s, "gdpr-plan"); err != nil {
 		return gdpr.Plan{}, err
 	}
-	return e.desk.MakePlan(ctx, id, e.s.fleet, step)
+	return e.desk.MakePlan(ctx, id, e.s.fleet, func(s gdpr.Searching) { step(s.Store, s.String()) })
 }
 
 // Plan implements tui.ErasureSource.

@@ -102,14 +102,17 @@ func (a *app) deskToChange(op string) (*gdpr.Desk, error) {
 
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
-	yes, keyFile := false, ""
+	yes, keyFile, from := false, "", ""
 	c := &cobra.Command{
-		Use: "request --subject ID [--alias A]... --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
+		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
 			"number by which the stores may know the person, exactly as written. Each is confirmed by you. The deadline is one calendar month.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.deskToChange("gdpr-request")
 			if err != nil {
+				return err
+			}
+			if err := a.identifiers(cmd.Context(), from, &in); err != nil {
 				return err
 			}
 			a.sayKinds(in)
@@ -145,6 +148,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
 	f.StringArrayVar(&in.Aliases, "alias", nil, "another `NAME`, address or number of the person (repeatable)")
+	f.StringVar(&from, "identifiers", "", "a `FILE` with one identifier a line, - for standard input, so that none is in the list of processes: the id first where --subject is not given, then aliases")
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
@@ -269,7 +273,9 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 					return err
 				}
 			}
-			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, nil)
+			told, end := a.progress()
+			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, func(at gdpr.Searching) { told(at.Store + ": " + at.String()) })
+			end()
 			if err != nil {
 				return err
 			}

@@ -94,3 +94,54 @@ func TestALargePartIsExplained(t *testing.T) {
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes").want(t, 6, "22 of the 22 items of crewship", "--confirm-count 22")
 	d.run("gdpr", "erase", id, "--plan-hash", hash, "--yes", "--confirm-count", "22").want(t, 0, "complete")
 }
+
+// Identifiers can be given without a place in the list of processes.
+func TestIdentifiersFromAFile(t *testing.T) {
+	d := newDesk(t)
+	if err := os.WriteFile(filepath.Join(d.dir, "who.txt"), []byte("usr_ida9931\r\n\nIda Quill-9931\nida@mail.example\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := func(args ...string) result {
+		return d.run(append([]string{"gdpr", "request", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json"}, args...)...)
+	}
+	row := file("--identifiers", "who.txt").want(t, 0).last(t, "request")
+	if row["subject"] != "usr_ida9931" || row["aliases"] != 2.0 {
+		t.Errorf("%v; want the id and two aliases", row)
+	}
+	d.in = "Ida Quill-9931\n"
+	if row = file("--subject", "usr_ida9931", "--identifiers", "-").want(t, 0).last(t, "request"); row["subject"] != "usr_ida9931" || row["aliases"] != 1.0 {
+		t.Errorf("%v; want one alias from standard input", row)
+	}
+	d.in = "\n"
+	file("--identifiers", "-").want(t, 2)
+}
+
+// Attestation from a script: by reference, refused for what can be read, and the end of
+// the request with the plan that stood.
+func TestAttestFromAScript(t *testing.T) {
+	d := newDesk(t)
+	vault := filepath.Join(d.dir, "v")
+	for name, text := range map[string]string{"att/map.zst": "\x28\xb5\x2f\xfdno frame at all\x00\x7f", "memory/fix/a.md": "Ida Quill-9931 called\nrain\nwind\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(vault, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(vault, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	on := func(args ...string) result { return d.bare(append([]string{"--open", "vault=" + vault}, args...)...) }
+	id, _ := on("gdpr", "request", "--subject", "usr_ida9931", "--alias", "Ida Quill-9931", "--received", "2026-01-31", "--ground", "Art. 17(1)(b)", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	hash, _ := on("gdpr", "plan", id, "--json").want(t, 3).last(t, "summary")["plan_hash"].(string)
+	on("gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", "1", "--yes").want(t, 3, "gdpr report "+id)
+	on("gdpr", "report", id).want(t, 0, "memdesk gdpr attest "+id+" --store vault --layer 'att/map.zst' --ground TEXT")
+	on("gdpr", "attest", id, "--ground", "x").want(t, 2)
+	on("gdpr", "attest", id, "--ref", "vault:memory/fix/a.md", "--ground", "x", "--yes").want(t, 2)
+	on("gdpr", "attest", id, "--ref", "vault:att/map.zst", "--ground", "opened by hand", "--yes").want(t, 0, "--plan-hash "+hash)
+	on("gdpr", "erase", id, "--plan-hash", hash, "--confirm-count", "1", "--yes").want(t, 0, "complete")
+	on("gdpr", "receipt", id, "--out", filepath.Join(d.dir, "r.md")).want(t, 0)
+	page, err := os.ReadFile(filepath.Join(d.dir, "r.md"))
+	if err != nil || !strings.Contains(string(page), "## Attested") || strings.Contains(string(page), "opened by hand") || !strings.Contains(string(page), "Art. 17(1)(b)") {
+		t.Errorf("%v\n%s", err, page)
+	}
+	on("gdpr", "policy", "--json").want(t, 0, `"in_force":true`)
+}

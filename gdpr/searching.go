@@ -1,0 +1,117 @@
+package gdpr
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"memdesk/model"
+)
+
+// Searching is how far the search for a plan has come. It names no person.
+type Searching struct {
+	Store      string
+	At, Stores int    // the store in hand, from 1
+	Part       string // "items", then "bytes" of the layers
+	Done       int64
+	Total      int64         // 0: not known
+	Bytes      int64         // looked at in this store
+	Left       time.Duration // of this part; 0: not known
+}
+
+// String is a line for people.
+func (s Searching) String() string {
+	of := ""
+	if s.Total > 0 {
+		of = fmt.Sprintf(" of %d", s.Total)
+	}
+	words := fmt.Sprintf("store %d of %d: %d%s items, %d bytes", s.At, s.Stores, s.Done, of, s.Bytes)
+	if s.Part == "bytes" {
+		words = fmt.Sprintf("store %d of %d: %d%s bytes of its files and indexes", s.At, s.Stores, s.Done, of)
+	}
+	if s.Left > 0 {
+		words += fmt.Sprintf(", about %s left in this step", max(s.Left, time.Second).Round(time.Second))
+	}
+	return words
+}
+
+// teller tells of one part of the search in one store. A nil step hears nothing.
+type teller struct {
+	step  func(Searching)
+	now   func() time.Time
+	at    Searching
+	begun time.Time
+}
+
+func (t *teller) part(part string, total int64) {
+	t.at.Part, t.at.Done, t.at.Total, t.at.Left, t.begun = part, 0, total, 0, t.now()
+	t.tell(0, t.at.Bytes)
+}
+
+// tell says how many are done. It is not safe for concurrent use.
+func (t *teller) tell(done, bytes int64) {
+	if t.step == nil {
+		return
+	}
+	s := t.at
+	s.Done, s.Bytes = done, bytes
+	if spent := t.now().Sub(t.begun); done > 0 && s.Total > done && spent > 0 {
+		s.Left = time.Duration(float64(spent) * float64(s.Total-done) / float64(done))
+	}
+	t.step(s)
+}
+
+// layer hears of bytes from several goroutines; nil where nobody listens.
+func (t *teller) layer() func(int64) {
+	if t.step == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(n int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		t.tell(n, n)
+	}
+}
+
+// total adds up the items of all tiers.
+func total(sizes map[string]int64) (n int64) {
+	for _, items := range sizes {
+		n += items
+	}
+	return n
+}
+
+// bytesIn is the size of the layers that which names.
+func bytesIn(layers []model.Layer, which func(model.Layer) bool) (n int64) {
+	for _, l := range layers {
+		if l.Readable && which(l) {
+			n += l.Bytes
+		}
+	}
+	return n
+}
+
+// toldBytes is how much of a layer is read between two reports of progress.
+const toldBytes = 16 << 20
+
+// counted tells how many bytes are read through it, together with others of the same
+// count.
+type counted struct {
+	io.Reader
+	all   *atomic.Int64
+	told  func(int64)
+	since int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.since += int64(n)
+	if c.since >= toldBytes || err != nil {
+		c.told(c.all.Add(c.since))
+		c.since = 0
+	}
+	return n, err
+}
