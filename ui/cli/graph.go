@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
@@ -82,17 +80,13 @@ func (a *app) subgraphCommand() *cobra.Command {
 			}
 			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
 			for _, l := range links {
-				if a.flags.json {
-					others := make([]string, len(l.Other))
-					for i, o := range l.Other {
-						others[i] = model.EncodeID(o)
-					}
-					if err := a.emit("link", row{"store": s.Name, "id": model.EncodeID(l.ID), "kind": l.Kind, "label": l.Label, "items": others}); err != nil {
-						return err
-					}
-					continue
+				r := linkRow{Store: s.Name, ID: encodedID(l.ID), Kind: l.Kind, Label: l.Label, Items: make([]encodedID, len(l.Other))}
+				for i, o := range l.Other {
+					r.Items[i] = encodedID(o)
 				}
-				tab.add(model.Ref{Store: s.Name, ID: l.ID}.String(), l.Kind, strings.Join(l.Other, " "), l.Label)
+				if err := tab.put(r); err != nil {
+					return err
+				}
 			}
 			tab.flush()
 			return nil
@@ -151,13 +145,9 @@ func (a *app) similarCommand() *cobra.Command {
 func (a *app) printSimilar(store string, res model.RecallResult) error {
 	tab := a.table("REF", "SCORE", "TEXT")
 	for _, h := range res.Hits {
-		if a.flags.json {
-			if err := a.emit("hit", row{"store": store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet, "line": h.Line, "score": h.Score}); err != nil {
-				return err
-			}
-			continue
+		if err := tab.put(similarRow{Store: store, ID: encodedID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score}); err != nil {
+			return err
 		}
-		tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Score, h.Snippet)
 	}
 	tab.flush()
 	for _, q := range res.Quarantined {

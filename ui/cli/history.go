@@ -30,19 +30,10 @@ func (a *app) historyCommand() *cobra.Command {
 			}
 			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
 			for _, v := range h.Versions {
-				if a.flags.json {
-					err := a.emit("version", row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By,
-						"bytes": v.Bytes, "sha256": v.Hash, "readable": v.Readable})
-					if err != nil {
-						return err
-					}
-					continue
+				if err := tab.put(versionRow{Store: s.Name, ID: encodedID(ref.ID), Version: v.ID, At: instant(v.At), By: v.By,
+					Bytes: v.Bytes, SHA256: v.Hash, Readable: v.Readable}); err != nil {
+					return err
 				}
-				word := "yes"
-				if !v.Readable {
-					word = "no"
-				}
-				tab.add(v.ID, when(v.At), v.By, v.Bytes, word, v.Hash)
 			}
 			tab.flush()
 			if a.flags.json {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -289,22 +288,17 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 	}
 	for _, spec := range s.Tiers {
 		c := sum[spec.Name]
-		limit, limitText := any(nil), "-"
+		r := tierRow{Store: s.Name, Tier: spec.Name, Items: c.Items, Bytes: c.Bytes, CapUnit: spec.CapUnit, Writable: spec.Writable,
+			Hidden: spec.Hidden, AtLeast: len(seen.Problems) > 0, title: spec.Title}
 		if spec.Cap > 0 {
-			limit, limitText = spec.Cap, strconv.FormatInt(spec.Cap, 10)
+			r.Cap = &spec.Cap
 		}
-		if a.flags.json {
-			r := row{"store": s.Name, "tier": spec.Name, "items": c.Items, "bytes": c.Bytes, "cap_bytes": nil,
-				"cap": limit, "cap_unit": spec.CapUnit, "writable": spec.Writable, "hidden": spec.Hidden, "at_least": len(seen.Problems) > 0}
-			if spec.CapUnit == model.CapBytes || spec.CapUnit == "" {
-				r["cap_bytes"] = limit
-			}
-			if err := a.emit("tier", r); err != nil {
-				return err
-			}
-			continue
+		if spec.CapUnit == model.CapBytes || spec.CapUnit == "" {
+			r.CapBytes = r.Cap
 		}
-		tab.add(s.Name, spec.Name, c.Items, c.Bytes, limitText, spec.Title)
+		if err := tab.put(r); err != nil {
+			return err
+		}
 	}
 	return a.incomplete(s.Name, seen)
 }

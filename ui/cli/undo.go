@@ -62,15 +62,11 @@ func (a *app) listUndo() error {
 	}
 	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES")
 	for _, e := range entries {
-		if a.flags.json {
-			err := a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
-				"expires": stamp(e.Expires), "bytes": e.Bytes, "confirmed": e.After != "", "sides": sideRows(e, nil)})
-			if err != nil {
-				return err
-			}
-			continue
+		err := tab.put(undoRow{Undo: e.ID, Store: e.Store, ID: encodedID(e.Item), Op: string(e.Op), At: instant(e.At),
+			Expires: instant(e.Expires), Bytes: e.Bytes, Confirmed: e.After != "", Sides: sideRows(e, nil)})
+		if err != nil {
+			return err
 		}
-		tab.add(e.ID, model.Ref{Store: e.Store, ID: e.Item}.String(), string(e.Op), when(e.At), when(e.Expires), e.Bytes)
 	}
 	tab.flush()
 	for _, id := range damaged {

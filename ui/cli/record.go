@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// record is one row of a command's output, for --json and for the table alike: its
+// exported fields are the object's, its cells the table's columns.
+type record interface {
+	kind() string
+	cells() []any
+}
+
+// put prints one record as the flags ask for it. Call flush after the last one.
+func (t *table) put(r record) error {
+	if t.a.flags.json {
+		return safetext.NewJSONWriter(t.a.out).Write(object{r})
+	}
+	t.add(r.cells()...)
+	if len(t.rows) >= model.DefaultPage {
+		t.flush()
+	}
+	return nil
+}
+
+// object is a record with its type and the version of the format in front.
+type object struct{ record }
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(o.record); err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf(`{"type":%q,"v":1`, o.kind())
+	if fields := bytes.TrimSpace(buf.Bytes())[1:]; len(fields) > 1 {
+		return append([]byte(head+","), fields...), nil
+	}
+	return []byte(head + "}"), nil
+}
+
+// instant is a time: RFC 3339 in JSON, null when it is zero.
+type instant time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (i instant) MarshalJSON() ([]byte, error) { return json.Marshal(stamp(time.Time(i))) }
+
+// encodedID is an id as references have it.
+type encodedID string
+
+// MarshalText implements encoding.TextMarshaler.
+func (i encodedID) MarshalText() ([]byte, error) { return []byte(model.EncodeID(string(i))), nil }
+
+// in is the id as a reference to a store.
+func (i encodedID) in(store string) string { return model.Ref{Store: store, ID: string(i)}.String() }
