@@ -105,7 +105,7 @@ func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
 
 // edgeColumns are read by scanEdge from the alias e: the edge, and its members in the
 // order of their positions.
-const edgeColumns = `e.id, e.type, e.label, e.weight, e.metadata, e.created_at,
+var edgeColumns = `e.id, e.type, ` + bounded(`e.label`) + `, e.weight, ` + bounded(`e.metadata`) + `, e.created_at, ` + oversize(`e.label`, `e.metadata`) + `,
 	ARRAY(SELECT m.node_id` + ofEdge + `), ARRAY(SELECT m.role` + ofEdge + `), ARRAY(SELECT m.position::bigint` + ofEdge + `)`
 
 const ofEdge = ` FROM memdesk.membership m WHERE m.workspace = e.workspace AND m.hyperedge_id = e.id ORDER BY m.position, m.node_id, m.role`
@@ -115,7 +115,7 @@ func scanEdge(scan func(...any) error, more ...any) (hypergraph.Edge, error) {
 	var created int64
 	var nodes, roles []string
 	var positions []int64
-	err := scan(append([]any{&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &nodes, &roles, &positions}, more...)...)
+	err := scan(append([]any{&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &e.Oversize, &nodes, &roles, &positions}, more...)...)
 	e.CreatedAt = time.Unix(0, created).UTC()
 	for i := range nodes {
 		e.Members = append(e.Members, hypergraph.Membership{NodeID: nodes[i], Role: roles[i], Position: positions[i]})

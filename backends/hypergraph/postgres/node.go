@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"memdesk/backends/hypergraph"
@@ -10,9 +12,26 @@ import (
 )
 
 // nodeColumns are read by scanNode from the aliases n and, for decisions, d.
-const nodeColumns = `n.id, n.type, n.subtype, n.content, n.tier, n.confidence, n.provenance, n.metadata, n.subject_id,
-	n.created_at, n.updated_at, COALESCE(n.last_accessed, 0), n.access_count, n.has_vector, n.row_version,
+var nodeColumns = `n.id, n.type, n.subtype, ` + bounded(`n.content`) + `, n.tier, n.confidence, ` + bounded(`n.provenance`) + `, ` + bounded(`n.metadata`) + `, n.subject_id,
+	n.created_at, n.updated_at, COALESCE(n.last_accessed, 0), n.access_count, n.has_vector, n.row_version, ` + oversize(`n.content`, `n.provenance`, `n.metadata`) + `,
 	d.decision_type, d.confidence, d.prompt, d.files, d.branch, d.commit_hash, d.parent_id, d.status`
+
+// bounded selects a text, empty where it is larger than MaxText. PostgreSQL tells the
+// length of a stored text without reading it.
+func bounded(column string) string {
+	return fmt.Sprintf(`CASE WHEN octet_length(%[1]s) > %[2]d THEN '' ELSE %[1]s END`, column, hypergraph.MaxText)
+}
+
+// oversize selects the bytes of the texts together where one is larger than MaxText,
+// else 0.
+func oversize(columns ...string) string {
+	var large, sum []string
+	for _, c := range columns {
+		large = append(large, fmt.Sprintf(`octet_length(%s) > %d`, c, hypergraph.MaxText))
+		sum = append(sum, `octet_length(`+c+`)::bigint`)
+	}
+	return `CASE WHEN ` + strings.Join(large, ` OR `) + ` THEN ` + strings.Join(sum, ` + `) + ` ELSE 0 END`
+}
 
 const withDecision = ` LEFT JOIN memdesk.decisions d ON d.workspace = n.workspace AND d.node_id = n.id AND n.type = 'decision' `
 
@@ -23,7 +42,7 @@ func scanNode(scan func(...any) error, more ...any) (hypergraph.Node, error) {
 	var confidence *int64
 	var created, updated, accessed int64
 	err := scan(append([]any{&n.ID, &n.Type, &n.Subtype, &n.Content, &n.Tier, &n.Confidence, &n.Provenance, &n.Metadata, &n.SubjectID,
-		&created, &updated, &accessed, &n.AccessCount, &n.HasVector, &n.RowVersion,
+		&created, &updated, &accessed, &n.AccessCount, &n.HasVector, &n.RowVersion, &n.Oversize,
 		&kind, &confidence, &prompt, &files, &branch, &commit, &parent, &status}, more...)...)
 	n.CreatedAt, n.UpdatedAt = time.Unix(0, created).UTC(), time.Unix(0, updated).UTC()
 	if accessed != 0 {

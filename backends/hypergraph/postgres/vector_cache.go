@@ -2,19 +2,14 @@ package postgres
 
 import (
 	"context"
-	"math"
-	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
 )
-
-// vectorCacheBytes is how much of vectors is kept in memory between two searches:
-// beyond it the server sends them for every search.
-const vectorCacheBytes = 256 << 20
 
 // vectorCache keeps the vectors that one search has read for the next one. They are
 // good for as long as the server gives the same snapshot, which is until anything
@@ -27,19 +22,8 @@ type vectorCache struct {
 
 // vectorSet is not changed once it is made.
 type vectorSet struct {
+	sqlgraph.VectorSet[entry]
 	snapshot string
-	fits     bool // all are of one dimension, and there is room for them
-	rows     []cachedVector
-	data     []float32 // of unit length, dims numbers a row
-	dims     int
-}
-
-// cachedVector is what a search's options look at.
-type cachedVector struct {
-	entry
-	tier, kind, subtype string
-	confidence          float64
-	gone                bool // it has no node
 }
 
 func newVectorCache() *vectorCache { return &vectorCache{turn: make(chan struct{}, 1)} }
@@ -63,14 +47,13 @@ func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
 	}
 	if c.now == nil || c.now.snapshot != snapshot {
 		c.now = nil // never two of them in memory
-		set, err := s.readVectors(q, &c.excess)
-		if err != nil {
+		set := &vectorSet{snapshot: snapshot}
+		if err := s.readVectors(q, &set.VectorSet); err != nil {
 			return nil, err
 		}
-		set.snapshot = snapshot
-		c.now = set
+		c.now, c.excess = set, set.Full
 	}
-	if !c.now.fits {
+	if !c.now.Serves() {
 		return nil, nil
 	}
 	return c.now, nil
@@ -78,52 +61,36 @@ func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
 
 // readVectors reads the vectors first and their nodes then: a join would carry the
 // vectors through the server's temporary files.
-func (s *Store) readVectors(q *query, excess *bool) (*vectorSet, error) {
-	set := &vectorSet{fits: true}
+func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
 	place := map[string]int{}
 	var buf []float32
 	var id string
 	var raw pgtype.DriverBytes // good until the next row
 	err := q.Each(`SELECT v.node_id, v.embedding FROM memdesk.node_embeddings v WHERE v.workspace = $1`, []any{s.workspace}, func(scan func(...any) error) error {
-		if err := scan(&id, &raw); err != nil || !set.fits {
+		if err := scan(&id, &raw); err != nil || !set.Serves() {
 			return err
 		}
 		buf = vectors.Decode(raw, buf)
-		unit := vectors.Unit(buf)
-		if set.dims == 0 {
-			set.dims = len(buf)
+		if row := set.Add(buf); row >= 0 {
+			place[id] = row
 		}
-		*excess = 4*(len(set.data)+len(unit)) > vectorCacheBytes
-		if set.fits = len(buf) == set.dims && !*excess; !set.fits || unit == nil { // several models' vectors: the plain way counts them under the filter
-			return nil
-		}
-		place[id] = len(set.rows)
-		set.rows, set.data = append(set.rows, cachedVector{entry: entry{id: id}, gone: true}), append(set.data, unit...)
 		return nil
 	})
-	if err != nil || !set.fits {
-		return &vectorSet{}, err
+	if err != nil || !set.Serves() {
+		return err
 	}
-	known := map[string]string{}
-	same := func(w string) string {
-		if _, ok := known[w]; !ok {
-			known[w] = w
-		}
-		return known[w]
-	}
-	var r cachedVector
-	err = q.Each(`SELECT n.id, n.created_at, n.tier, n.type, n.subtype, n.confidence FROM memdesk.nodes n
+	var e entry
+	var n sqlgraph.VectorNode
+	return q.Each(`SELECT n.id, n.created_at, n.tier, n.type, n.subtype, n.confidence FROM memdesk.nodes n
 		WHERE n.workspace = $1 AND n.id IN (SELECT v.node_id FROM memdesk.node_embeddings v WHERE v.workspace = $1)`, []any{s.workspace}, func(scan func(...any) error) error {
-		if err := scan(&r.id, &r.created, &r.tier, &r.kind, &r.subtype, &r.confidence); err != nil {
+		if err := scan(&e.id, &e.created, &n.Tier, &n.Type, &n.Subtype, &n.Confidence); err != nil {
 			return err
 		}
-		if i, ok := place[r.id]; ok {
-			r.tier, r.kind, r.subtype = same(r.tier), same(r.kind), same(r.subtype)
-			r.id, set.rows[i] = set.rows[i].id, r
+		if row, ok := place[e.id]; ok {
+			set.Describe(row, e, n)
 		}
 		return nil
 	})
-	return set, err
 }
 
 // keptNearest compares from memory. ok is false where the cache does not serve.
@@ -135,37 +102,14 @@ func (s *Store) keptNearest(ctx context.Context, vector []float32, o hypergraph.
 	err = s.ops.view(ctx, "search", func(q *query) error {
 		res, ok = hypergraph.SearchResult{}, false
 		set, err := s.vectors.at(q, s)
-		if err != nil || set == nil || set.dims != len(unit) {
+		if err != nil || set == nil || set.Dims != len(unit) {
 			return err
 		}
 		ok = true
-		res, err = s.rankKept(q, set, unit, o)
+		best, compared := set.Rank(unit, o, vocabulary.ArchiveTier, newer)
+		res.Total.N = compared
+		res.Hits, err = s.nearestHits(q, best)
 		return err
 	})
 	return res, ok, err
-}
-
-func (s *Store) rankKept(q *query, set *vectorSet, unit []float32, o hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
-	var res hypergraph.SearchResult
-	keep := func(r *cachedVector) bool {
-		return !r.gone && (o.IncludeArchived || r.tier != vocabulary.ArchiveTier) && r.confidence >= o.MinConfidence &&
-			(len(o.Tiers) == 0 || slices.Contains(o.Tiers, r.tier)) && (len(o.Types) == 0 || slices.Contains(o.Types, r.kind)) &&
-			!slices.Contains(o.NotSubtypes, r.subtype)
-	}
-	scores := vectors.Each(len(set.rows), func(i int) float64 {
-		if !keep(&set.rows[i]) {
-			return math.NaN()
-		}
-		return float64(vectors.Dot(unit, set.data[i*set.dims:(i+1)*set.dims]))
-	})
-	best := vectors.Best[entry]{Limit: o.Limit, Prefer: newer}
-	for i, cos := range scores {
-		if !math.IsNaN(cos) {
-			res.Total.N++
-			best.Offer(set.rows[i].entry, cos)
-		}
-	}
-	var err error
-	res.Hits, err = s.nearestHits(q, best.Sorted())
-	return res, err
 }

@@ -159,3 +159,18 @@ func TestScoresAreRelativeToTheBest(t *testing.T) {
 		t.Errorf("%+v, %v", res.Hits, err)
 	}
 }
+
+func TestHealthNamesAForeignTrigger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	runSQL(t, path, recurseDDL(t))
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	if found := db.Look(t.Context()); len(found) > 0 {
+		t.Errorf("a file of recurse as it is: %+v", found)
+	}
+	runSQL(t, path, greedyTrigger)
+	if found := db.Look(t.Context()); len(found) != 1 || found[0].Ref != "trigger" || !strings.Contains(found[0].Message, `"greedy"`) {
+		t.Errorf("a trigger that came later: %+v", found)
+	}
+}

@@ -13,6 +13,9 @@ import (
 // file, is its schema the one that was opened, can it be written.
 func (s *Store) Look(ctx context.Context) []model.HealthFinding {
 	found := s.file.Look(s.clock.Now())
+	if reason, err := s.file.Trigger(ctx); err == nil && reason != "" {
+		found = append(found, model.HealthFinding{Kind: model.FindingSchema, Ref: "trigger", State: model.HealthDegraded, Message: "nothing can be changed here: " + reason})
+	}
 	if s.kind != OwnSchema {
 		return found
 	}

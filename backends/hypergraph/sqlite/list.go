@@ -27,7 +27,12 @@ func (o ops) ListNodes(ctx context.Context, l hypergraph.Listing) (hypergraph.No
 			return err
 		}
 		page = hypergraph.NodePage{Next: w.Next, Prev: w.Prev}
-		if page.Nodes, err = o.NodesByID(q, w.IDs()); err != nil {
+		rows := make([]int64, len(w.Rows))
+		for i, r := range w.Rows {
+			rows[i] = r.Row
+		}
+		page.Nodes = make([]hypergraph.Node, 0, len(rows))
+		if err := o.s.eachNode(q, rows, func(_ int64, n hypergraph.Node) { page.Nodes = append(page.Nodes, n) }); err != nil {
 			return err
 		}
 		page.Total, err = o.s.countNodes(q, l, list, dense)

@@ -1,14 +1,11 @@
 package sqlite
 
 import (
-	"cmp"
-	"container/heap"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"memdesk/backends/hypergraph"
@@ -164,7 +161,7 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 
 func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
-	top := nearest{limit: s.limit}
+	top := vectors.Best[int64]{Limit: s.limit, Prefer: newerRow}
 	unit := vectors.Unit(vector)
 	if unit == nil {
 		return res, model.Errorf(model.InvalidInput, s.q.Op(), "the vector is too long or too short to have a direction")
@@ -191,7 +188,7 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 		}
 		if c := cosine(unit, v); !math.IsNaN(c) && !math.IsInf(c, 0) {
 			res.Total.N++
-			top.offer(scored{rowid: rowid, score: c})
+			top.Offer(rowid, c)
 		}
 		return nil
 	})
@@ -204,11 +201,7 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 		res.Bounded = true
 		res.BoundNote = fmt.Sprintf("%s vectors of other dimensions were not compared", thousands(others))
 	}
-	found := top.best()
-	for i := range found {
-		found[i].score = min(max(found[i].score, 0), 1)
-	}
-	res.Hits, err = s.hits(found)
+	res.Hits, err = s.nearestHits(top.Sorted())
 	return res, err
 }
 
@@ -228,43 +221,4 @@ func (s search) vectorSQL() (string, []any) {
 		parts = append(parts, `SELECT n.rowid, n.embedding, 1 FROM nodes n`+c.Where())
 	}
 	return strings.Join(parts, ` UNION ALL `), s.cond.Args
-}
-
-// nearest keeps the best few, or all without a limit, as a heap with the worst on
-// top.
-type nearest struct {
-	limit int
-	kept  []scored
-}
-
-func (h *nearest) Len() int           { return len(h.kept) }
-func (h *nearest) Less(i, j int) bool { return closer(h.kept[j], h.kept[i]) < 0 }
-func (h *nearest) Swap(i, j int)      { h.kept[i], h.kept[j] = h.kept[j], h.kept[i] }
-func (h *nearest) Push(x any)         { h.kept = append(h.kept, x.(scored)) }
-func (h *nearest) Pop() any {
-	x := h.kept[len(h.kept)-1]
-	h.kept = h.kept[:len(h.kept)-1]
-	return x
-}
-
-// closer orders best first; the newer row wins among equals.
-func closer(a, b scored) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.rowid, a.rowid))
-}
-
-func (h *nearest) offer(x scored) {
-	switch {
-	case h.limit <= 0:
-		h.kept = append(h.kept, x)
-	case len(h.kept) < h.limit:
-		heap.Push(h, x)
-	case closer(x, h.kept[0]) < 0:
-		h.kept[0] = x
-		heap.Fix(h, 0)
-	}
-}
-
-func (h *nearest) best() []scored {
-	slices.SortStableFunc(h.kept, closer)
-	return h.kept
 }

@@ -37,6 +37,19 @@ func (f *File) GuardTriggers(ctx context.Context, known *regexp.Regexp) error {
 	return Worded("open", err)
 }
 
+// Trigger says why a trigger of somebody else forbids changes now; empty where none
+// does, or nobody asked for the guard.
+func (f *File) Trigger(ctx context.Context) (reason string, err error) {
+	if !f.triggers.guarded {
+		return "", nil
+	}
+	err = f.View(ctx, "health", func(q *Query) (err error) {
+		reason, err = f.foreignTrigger(q)
+		return err
+	})
+	return reason, err
+}
+
 // foreignTrigger says why a trigger that is not known forbids changes; empty when
 // there is none.
 func (f *File) foreignTrigger(q *Query) (reason string, err error) {
