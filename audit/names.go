@@ -177,57 +177,72 @@ type Names struct {
 	FirstForged                   uint64 // sequence of the first record whose name is another
 }
 
-// checkNames compares every clear name with its record. Records and rows both ascend, so that
-// one pass over each is enough.
-func (l *Log) checkNames(ctx context.Context, parts []part) (Names, error) {
-	var out Names
-	k, err := l.readKey()
-	if err != nil {
-		k = key{}
+// nameCheck compares every clear name with its record during a walk. Records and rows both
+// ascend, so that one pass over each is enough.
+type nameCheck struct {
+	Names
+	key  key
+	file atomicfile.File // nil: there is no side table
+	rows *forward
+	row  nameRow
+	more bool
+}
+
+func (l *Log) checkNames() (*nameCheck, error) {
+	c := &nameCheck{}
+	if k, err := l.readKey(); err == nil {
+		c.key = k // without it no name can be checked
 	}
-	next := func() (nameRow, bool) { return nameRow{}, false }
 	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
-	if err == nil {
-		defer f.Close()
-		info, serr := f.Stat()
-		if serr != nil {
-			return out, fmt.Errorf("look at side table: %w", bare(serr))
-		}
-		rows := newForward(f, 0, info.Size())
-		next = func() (nameRow, bool) {
-			for {
-				raw, _, ok := rows.next()
-				if !ok {
-					return nameRow{}, false
-				}
-				if n, ok := parseName(raw); ok {
-					return n, true
-				}
-			}
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return out, fmt.Errorf("open side table: %w", bare(err))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
 	}
-	n, more := next()
-	take := func(r *line, _ string, _ int64) {
-		target := string(r.values[fTarget])
-		if target == "" || string(r.values[fPhase]) == string(PhaseOutcome) {
+	if err != nil {
+		return nil, fmt.Errorf("open side table: %w", bare(err))
+	}
+	info, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("look at side table: %w", bare(err))
+	}
+	c.file, c.rows = f, newForward(f, 0, info.Size())
+	c.next()
+	return c, nil
+}
+
+func (c *nameCheck) close() {
+	if c.file != nil {
+		c.file.Close()
+	}
+}
+
+func (c *nameCheck) next() {
+	for {
+		raw, _, ok := c.rows.next()
+		if !ok {
+			c.more = false
 			return
 		}
-		state := NameAbsent
-		for ; more && n.Seq <= r.seq; n, more = next() {
-			if n.Seq == r.seq && n.Target == target && n.TS == string(r.values[fTS]) {
-				state = n.state(k, target)
-			}
-		}
-		out.count(state, r.seq)
-	}
-	for i, p := range parts {
-		if err := l.eachLine(ctx, p.name, l.sealed(parts, i), take); err != nil {
-			return out, err
+		if n, ok := parseName(raw); ok {
+			c.row, c.more = n, true
+			return
 		}
 	}
-	return out, nil
+}
+
+// take looks for the row of one record.
+func (c *nameCheck) take(r *line) {
+	target := r.values[fTarget]
+	if len(target) == 0 || string(r.values[fPhase]) == string(PhaseOutcome) {
+		return
+	}
+	state := NameAbsent
+	for ; c.more && c.row.Seq <= r.seq; c.next() {
+		if c.row.Seq == r.seq && c.row.Target == string(target) && c.row.TS == string(r.values[fTS]) {
+			state = c.row.state(c.key, c.row.Target)
+		}
+	}
+	c.count(state, r.seq)
 }
 
 func (n *Names) count(state NameState, seq uint64) {

@@ -55,14 +55,18 @@ func (l *Log) Verify(ctx context.Context) (Report, error) {
 }
 
 func (l *Log) verify(ctx context.Context) (Report, error) {
-	w := walker{log: l, prev: genesis}
+	names, err := l.checkNames()
+	if err != nil {
+		err = fmt.Errorf("verify audit log: %w", err)
+		return Report{Reason: err.Error()}, err
+	}
+	defer names.close()
+	w := walker{log: l, prev: genesis, names: names}
 	rep, err := w.walk(ctx)
 	if err == nil && !w.none {
 		rep.OpenIntents, err = w.open.rows(l)
 	}
-	if err == nil && !w.none {
-		rep.Names, err = l.checkNames(ctx, w.parts)
-	}
+	rep.Names = names.Names
 	if err != nil {
 		err = fmt.Errorf("verify audit log: %w", err)
 		return Report{Reason: err.Error()}, err
@@ -122,6 +126,7 @@ type walker struct {
 	rep   Report
 	open  openSet
 
+	names  *nameCheck       // nil: the side table is not looked at
 	known  map[string]known // sealed segments that need not be read; nil: all are
 	whole  []known          // sealed segments that are whole
 	fresh  bool             // some of them were read now
@@ -294,6 +299,9 @@ func (w *walker) accept(l *line, name string, at int64) {
 	w.seq, w.prev = l.seq, string(l.values[fHash])
 	w.rep.Events++
 	w.open.take(l, name, at)
+	if w.names != nil {
+		w.names.take(l)
+	}
 	w.marked(w.seq, w.prev)
 	if string(l.values[fAction]) == ActionAcknowledge {
 		w.acknowledged(l)
