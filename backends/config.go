@@ -161,7 +161,7 @@ type StoreConfig struct {
 	// Own holds the keys that Kind.Own declares, each with the type declared there.
 	Own map[string]any `toml:"-"`
 
-	// Location is what --open gave for a kind whose location is no path.
+	// Location is the value of --open for a kind whose location is no path.
 	Location string `toml:"-"`
 
 	// ReadOnlyReason says why discovery opens a store for reading only.
@@ -333,7 +333,7 @@ func (c *Config) checkOfficer() (key, why string) {
 	return "", ""
 }
 
-// Themes are what [ui] theme takes; the console paints them.
+// Themes are the values of [ui] theme; the console paints them.
 var Themes = []string{"auto", "dark", "light", "high-contrast", "colour-blind"}
 
 // minSegment is the smallest segment of the audit log that is worth a file.

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// Answer is what one store said to a recall, or that it did not.
+// Answer is one store's answer to a recall, or its error.
 type Answer struct {
 	Store  string
 	Result model.RecallResult

@@ -42,7 +42,7 @@ type Kind struct {
 	Check func(c StoreConfig, set func(key string) bool) (key string, err error)
 }
 
-// Env is what opening a store may depend on beside its configuration.
+// Env holds the dependencies of opening a store beside its configuration.
 type Env struct {
 	Clock clock.Clock
 	// Getenv reads the variables that a block names; nil is os.Getenv.
@@ -110,10 +110,10 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// variableName is what an environment variable is called.
+// variableName matches the name of an environment variable.
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// kindLike is what a mistyped kind looks like. Anything else after --open is not
+// kindLike matches a mistyped kind. Anything else after --open is not
 // repeated.
 var kindLike = regexp.MustCompile(`^[a-z-]{1,16}$`)
 
@@ -154,7 +154,7 @@ func ParseOpen(reg *Registry, flags []string, dir string, env func(string) strin
 	return out, nil
 }
 
-// Policy is what stands between every caller and a store, outermost first:
+// Policy is the middleware between every caller and a store, outermost first:
 // audit, then role and read-only, then the gate, then the deadline.
 type Policy struct {
 	// Audit records every change before it is made. nil: there is no log, so every store is

@@ -5,7 +5,7 @@ import (
 	"memdesk/model"
 )
 
-// caution is what a vendor, or experience, says about resolving a tool's copies
+// caution is a warning, by a vendor or from experience, about resolving a tool's copies
 // (conflict-names.md, Vendor cautions).
 type caution struct {
 	tools []string

@@ -27,7 +27,7 @@ const (
 type Copy struct {
 	Store string
 	ID    string
-	// BaseID is what the copy is a copy of: an item of the same folder, or the copy
+	// BaseID is the item that the copy was made from: one of the same folder, or the copy
 	// itself for markers inside an item. Empty for an orphan.
 	BaseID string
 	// Target is the base's id by the name alone, for an orphan that shall get it.

@@ -37,7 +37,7 @@ type Options struct {
 	Markers Look
 	// Note hears, in words, what was not looked at: the list is not all there is.
 	Note func(string)
-	// Removed tells which items of the store went, and when, by an act that is
+	// Removed gives the items that were removed from the store, and when, by an act that is
 	// remembered: a copy among them has come back. May be nil.
 	Removed map[string]time.Time
 	// Memory, when set, spares the reading of what has not changed since.

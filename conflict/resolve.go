@@ -31,7 +31,7 @@ type Choice struct {
 	BaseRev, CopyRev model.Revision
 }
 
-// Resolution is what a resolve did.
+// Resolution reports the result of a resolve.
 type Resolution struct {
 	Store, Base, Copy string
 	BaseRevision      model.Revision // what stands in the base now

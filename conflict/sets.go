@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// compared is what came out of one set.
+// compared is the result for one set.
 type compared struct {
 	copies []Copy
 	err    error

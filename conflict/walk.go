@@ -13,7 +13,7 @@ import (
 	"memdesk/model"
 )
 
-// tree is what one walk over a store's names keeps: hashes of all names, so that
+// tree is the memory of one walk over a store's names: hashes of all names, so that
 // a million cost megabytes, and in clear only those that may be copies.
 type tree struct {
 	seed   maphash.Seed
@@ -220,7 +220,7 @@ func (t *tree) learn(m names.Match) {
 	t.hosts[strings.ToLower(m.Who)] = true
 }
 
-// lastPart is what follows a name's last hyphen, or its last group: where a host
+// lastPart is the text after a name's last hyphen, or its last group: where a host
 // or user would stand.
 func lastPart(name string) string {
 	stem, _ := names.Split(name)

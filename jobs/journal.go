@@ -62,7 +62,7 @@ type journal struct {
 	torn  bool // the file may end inside a line
 }
 
-// stepKey is what the journal holds of a step's key, which may name a person.
+// stepKey is a salted hash: the journal never holds a step's key, which may name a person.
 func (j *journal) stepKey(key string) string {
 	sum := sha256.Sum256([]byte(j.salt + "\x00" + key))
 	return hex.EncodeToString(sum[:16])

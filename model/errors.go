@@ -152,7 +152,7 @@ func Refuse(op, reason string) error {
 	return E(PermissionDenied, op, &Refusal{Reason: reason})
 }
 
-// NoCascade is what a store says that cannot forget a person in one call, in the
+// NoCascade is the error of a store that cannot forget a subject in one call, in the
 // contract's words (provider-contract.md R32); more says who can.
 func NoCascade(more string) error {
 	return Errorf(Unsupported, "forget", "cascade not implemented here, use the GDPR endpoint%s", more)

@@ -50,7 +50,7 @@ type HealthFinding struct {
 	Message string
 	// CheckedAt is when it was seen: a deep probe's finding is older than the status.
 	CheckedAt time.Time
-	// State is what this finding alone makes of the store. Empty means down.
+	// State is the store's state if this were the only finding. Empty means down.
 	State HealthState
 }
 

@@ -118,7 +118,7 @@ type RecordEdit struct {
 	Before, After string // as they stand in the record, quotes and escapes included
 }
 
-// Verdict is what can be said of a layer after an erasure.
+// Verdict is the finding about one layer after an erasure.
 type Verdict string
 
 // The verdicts (erasure-physical.md, Verdicts). Only clean is a pass.
@@ -132,7 +132,7 @@ const (
 	VerdictFailed     Verdict = "failed"       // tried and failed
 )
 
-// LayerResult is what Scrub did to a layer, before anybody has verified it.
+// LayerResult reports Scrub's work on one layer, before verification.
 type LayerResult struct {
 	Layer   string
 	Method  string // in words: "FTS optimize, VACUUM, checkpoint"
@@ -163,7 +163,7 @@ type Repairer interface {
 
 // Migrator moves a store's schema between versions.
 type Migrator interface {
-	// Schema tells the version the store is at and the steps that are known.
+	// Schema reports the store's version and the known steps.
 	Schema(ctx context.Context) (SchemaState, error)
 	// Migrate moves to the target version, up or down, one transaction per step that
 	// also records the version (provider-contract.md H16). It stops at the first

@@ -91,14 +91,14 @@ type RetainRequest struct {
 	// metadata makes the item (TierSpec.Document structured) an empty Content is then
 	// taken, and metadata of any shape that the store once held.
 	Restore bool
-	// Beside is what the item had beside its document where it was read, for an item
+	// Beside is the data that the item had beside its document when it was read, for an item
 	// that is put back or copied; nil of an ordinary write. A store that keeps such
 	// things takes them, and the times and counts of Meta for a new item, and names in
 	// Warnings what it cannot take. With it Content may be empty, as with Restore.
 	Beside *Beside
 }
 
-// Beside is what belongs to an item and is no part of its document.
+// Beside is data that belongs to an item and is no part of its document.
 type Beside struct {
 	Vector      []float32 `json:"vector,omitempty"`
 	VectorModel string    `json:"vector_model,omitempty"`
@@ -136,7 +136,7 @@ const RecallLimit = 20
 // SnippetRunes is the most characters of a snippet (R23).
 const SnippetRunes = 500
 
-// RecallResult is what an agent gets. Hits is never nil (R22).
+// RecallResult is the answer that an agent gets. Hits is never nil (R22).
 type RecallResult struct {
 	Hits        []RecallSnippet
 	Quarantined []string // labels of items the scanner rejected (R25); operators only (R26)
@@ -159,7 +159,7 @@ type RecallSnippet struct {
 	Snippet string  // at most SnippetRunes characters of valid UTF-8 (R23)
 	Line    int     // 1-based, 0 when unknown (R24)
 	Score   float64 // 0..1, comparable within this store only (R24)
-	// Meta is what the store tells of the hit beside its text: session_id, resource_uri.
+	// Meta is the store's metadata of the hit: session_id, resource_uri.
 	Meta []Field
 }
 

@@ -26,7 +26,7 @@ type Texts interface {
 	EachText(ctx context.Context, yield func(t Text, err error) bool) (problems []string, err error)
 }
 
-// Text is what an item says, exactly as Browser.Read gives it.
+// Text is an item's body, exactly as Browser.Read gives it.
 type Text struct {
 	ID   string
 	Body string
@@ -55,7 +55,7 @@ type StoreConflict struct {
 	At     time.Time
 }
 
-// Subjects tells which items a store ties to a person by keys of its own.
+// Subjects lists the items that a store ties to a person by keys of its own.
 type Subjects interface {
 	// Concerning streams the items tied to any of the given subject ids, matched
 	// whole and exactly, archived and hidden ones included, in no order.
@@ -133,7 +133,7 @@ type StoreEvent struct {
 	Payload []Field
 }
 
-// Watcher tells of changes as they happen.
+// Watcher reports changes as they happen.
 type Watcher interface {
 	// Watch sends until its context ends, then closes the channel. Bursts are
 	// joined; a change may be told twice, never not at all: when some were lost an

@@ -53,7 +53,7 @@ type Store struct {
 	// leaves it to the caller.
 	Timeout time.Duration
 
-	// Address tells which id a request without one would write, by the store's
+	// Address gives the id that a request without one would write, by the store's
 	// tier and key rules alone: no I/O, so the item need not exist. Empty means that
 	// the store would make a new id. nil where the store cannot tell.
 	Address func(RetainRequest) (string, error)

@@ -10,7 +10,7 @@ const (
 	KeyOptional KeyRule = "optional" // the store makes a key when none is given
 )
 
-// CapUnit is what a cap counts.
+// CapUnit is the unit of a cap.
 type CapUnit string
 
 // The cap units.

@@ -205,7 +205,7 @@ func unquote(quoted string) (string, error) {
 	return strconv.Unquote(quoted)
 }
 
-// Placeholder is what stands in for the text wherever a model would read it. It
+// Placeholder replaces the text wherever a model would read it. It
 // names category, pattern, source and quarantine file, and itself scans clean: a
 // source whose name would carry an instruction is left out.
 func Placeholder(f File) string {

@@ -153,7 +153,7 @@ type hermesRule struct {
 	gap            *hermesGap
 }
 
-// hermesGap is what stands between a head and a tail.
+// hermesGap is the pattern between a head and a tail.
 type hermesGap struct {
 	head, tail *regexp.Regexp
 	// before and after: white space follows the head, or goes before the tail, that is

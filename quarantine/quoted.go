@@ -64,7 +64,7 @@ func lineBounds(text string, start, end int) (from, to int) {
 	return from, to
 }
 
-// line is what lineBounds encloses.
+// line is the text between lineBounds.
 func line(text string, at int) string {
 	from, to := lineBounds(text, at, at)
 	return text[from:to]

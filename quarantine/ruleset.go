@@ -6,7 +6,7 @@ const (
 	HermesRules   = "hermes"
 )
 
-// RuleSet is what the scanner of a store's own agents blocks.
+// RuleSet is the set of rules that a store's own agents scan with.
 type RuleSet struct {
 	// Scan is the verdict on a text that is to be written, Load that on one that stands
 	// in the store; false: clean.

@@ -261,7 +261,7 @@ func Added(before, after string) []Finding {
 // maxAdded bounds the findings held at once while two texts are compared.
 const maxAdded = 100 * MaxPerPattern
 
-// key is what makes two findings the same for Added.
+// key identifies a finding: Added takes two with one key for the same.
 func key(f Finding) Finding {
 	return Finding{Category: f.Category, Pattern: f.Pattern, Match: f.Match}
 }

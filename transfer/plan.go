@@ -18,7 +18,7 @@ type Options struct {
 	Replace bool              // what stands there already is replaced, and kept for undo
 }
 
-// Plan is what a transfer will do, made from the stores' declarations alone.
+// Plan lists the steps of a transfer, made from the stores' declarations alone.
 type Plan struct {
 	From, To model.Store
 	Tiers    []TierMapping

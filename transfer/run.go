@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Result is what became of an item.
+// Result is the outcome for one item.
 type Result string
 
 // The results.

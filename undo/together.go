@@ -37,7 +37,7 @@ func (c Change) expected() model.Revision {
 	return c.Forget.IfMatch
 }
 
-// Side is what an entry keeps of one item among several. Its body stands in the
+// Side is the kept state of one item among several. Its body stands in the
 // entry's body, one side after the other.
 type Side struct {
 	Item    string         `json:"id"`

@@ -45,7 +45,7 @@ type Entry struct {
 	// Counted: the store said which of them fall, Falls, and Parts has those.
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
-	// Beside is what the item had beside its document, but its places in Falls.
+	// Beside is the data that the item had beside its document, without its memberships, which are in Falls.
 	Beside *model.Beside `json:"beside,omitempty"`
 	// Sides are the items of a change of several; the body then holds theirs, one
 	// after the other.
@@ -365,7 +365,7 @@ func renewed(ctx context.Context, s model.Store, e Entry) []string {
 	return out
 }
 
-// Restored is what a restore did.
+// Restored reports the result of a restore.
 type Restored struct {
 	Store, Item string
 	Removed     bool // the change had created the item: it is gone again

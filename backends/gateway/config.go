@@ -33,7 +33,7 @@ const (
 	Assistant = "beaver"
 )
 
-// Scopes are what a search may look in (G3).
+// Scopes are the parts of memory that a search may use (G3).
 var Scopes = []string{"current_chat", "resources", "all_user_memory"}
 
 // Config says which gateway to speak to, and as whom.

@@ -154,7 +154,7 @@ func (s *store) hits(found []Result, limit int) model.RecallResult {
 	return out
 }
 
-// metaOf is what the gateway tells of a result beside its text (G8). A place in a
+// metaOf is the gateway's metadata of a result (G8). A place in a
 // file system is left out (R15).
 func metaOf(r Result) []model.Field {
 	var out []model.Field
@@ -229,7 +229,7 @@ func (s *store) stamp(at time.Time) int64 {
 	}
 }
 
-// persistError is what became of an add and its flush.
+// persistError is the outcome of an add and its flush.
 type persistError struct {
 	add, flush *failure
 	event      error // of a sink

@@ -22,7 +22,7 @@ type route struct {
 	stream func(ctx context.Context, s model.Store, body []byte, yield func(line) bool) (problems []string, err error)
 }
 
-// scope is what a caller needs for the call; every read is a recall.
+// scope is the permission that the call needs; every read is a recall.
 func (r route) scope() string {
 	switch r.Path {
 	case "/v1/retain":

@@ -17,7 +17,7 @@ const (
 	Conflict             // both, differently
 )
 
-// Side is what stands in the result for a hunk.
+// Side is the choice of text for a hunk.
 type Side int
 
 // The choices.
@@ -38,7 +38,7 @@ type Hunk struct {
 // Open reports whether the hunk needs a choice.
 func (h Hunk) Open() bool { return h.Kind == Conflict }
 
-// Lines are what the hunk gives under a choice; Undecided gives what is agreed,
+// Lines are the hunk's lines under a choice; Undecided gives the agreed ones,
 // and nil for an open hunk.
 func (h Hunk) Lines(s Side) []string {
 	switch {

@@ -2,7 +2,7 @@ package names
 
 import "strings"
 
-// hint is what a single look over a name's bytes gives: which rows are worth a
+// hint is the result of one pass over a name's bytes: which rows are worth a
 // regular expression. A million ordinary names a second pass here.
 type hint uint16
 

@@ -43,6 +43,6 @@ var (
 		"kopie souboru ",   // cs
 		"kópia ", "kopio ", // sk, fi
 	}
-	// copyWords are what Finder and Explorer append.
+	// copyWords are the words that Finder and Explorer append.
 	copyWords = []string{"copy", "kopie", "copie", "copia", "cópia", "kopia", "kopi", "kopio", "копия", "копія", "コピー", "のコピー", "副本", "的副本", "복사본"}
 )

@@ -35,7 +35,7 @@ const (
 	Displaced Class = "displaced"      // a write that lost a compare-and-swap
 )
 
-// Need is what beside the name must hold for a row's confidence.
+// Need is the condition, beside the name, for a row's confidence.
 type Need int
 
 // The needs. A name that lacks what its row needs is no find, unless Orphan says

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Clock tells the time.
+// Clock gives the time.
 type Clock interface {
 	// Now is the current time; the system's carries a monotonic reading.
 	Now() time.Time

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Found is what the history holds.
+// Found is the result of a search through the history.
 type Found struct {
 	// Commits are the ids of the commits that brought the text, took it away or name
 	// it in their message, newest first as far as git says.

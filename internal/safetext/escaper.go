@@ -14,7 +14,7 @@ type Escaper struct {
 	Words func(string) string
 }
 
-// defaultTabStop is what terminals use.
+// defaultTabStop is the usual tab stop of terminals.
 const defaultTabStop = 8
 
 // Line escapes a single-line field: a newline shows as ⏎, a tab as ^I.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// install is what to do where there is no PostgreSQL.
+// install tells the reader how to install PostgreSQL.
 const install = "apt-get install -y postgresql"
 
 // places are where distributions put the server's programs, which are mostly not

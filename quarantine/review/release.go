@@ -9,7 +9,7 @@ import (
 	"memdesk/undo"
 )
 
-// Release is what a release did.
+// Release reports the result of a release.
 type Release struct {
 	Source   string // the item that agents get again
 	Revision model.Revision

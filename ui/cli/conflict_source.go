@@ -102,7 +102,7 @@ func (s *conflictSource) note(text string) {
 	s.notes = append(s.notes, text)
 }
 
-// memory is what is known of a store from earlier walks, if it tells what changes
+// memory holds the results of earlier walks over a store, if it reports what changes
 // meanwhile.
 func (s *conflictSource) memory(st model.Store) *conflict.Memory {
 	if s.ctx == nil || st.Watcher == nil {

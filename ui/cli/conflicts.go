@@ -27,7 +27,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 	return c
 }
 
-// conflictOptions are what every look at conflicts needs to know.
+// conflictOptions are the settings that every search for conflicts needs.
 func (a *app) conflictOptions() conflict.Options {
 	opt := conflict.Options{}
 	if a.session != nil {

@@ -111,7 +111,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	return c
 }
 
-// entry is what the configuration will hold.
+// entry is the new entry of the configuration.
 func (a *app) mcpEntry(m mcpClient, f installFlags) (map[string]any, error) {
 	switch {
 	case f.url != "" && f.tokenEnv == "":

@@ -18,7 +18,7 @@ import (
 	"memdesk/undo"
 )
 
-// session is what a command works with: the stores, the log and what undoes.
+// session holds the stores, the audit log and the undo store of one command.
 type session struct {
 	cfg   backends.Config
 	state string     // state directory, empty when there is no place for one
@@ -31,7 +31,7 @@ type session struct {
 	trace  *origin.Trace
 	paths  *origin.Paths
 	who    audit.Actor
-	// unknown is what discovery found and this version has no backend for.
+	// unknown lists the places that discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
 	reader  bool // the operator may only look
 }

@@ -31,7 +31,7 @@ type auditSource struct {
 	ends map[string]time.Time // of the last record before a cursor: newer events are shown
 }
 
-// verification is what the last walk over the chain has found.
+// verification is the result of the last walk over the chain.
 type verification struct {
 	at   time.Time
 	seq  uint64 // of the newest record then

@@ -17,7 +17,7 @@ import (
 // the caller's context.
 const busySlice = 100 // milliseconds
 
-// access is what a connection may do.
+// access is a connection's permission.
 type access string
 
 const (

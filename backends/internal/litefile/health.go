@@ -12,7 +12,7 @@ import (
 // pageErrors is how many faults of the file a check names.
 const pageErrors = 3
 
-// Look tells within Health's deadline whether the file can be written: permission, free
+// Look reports within Health's deadline whether the file can be written: permission, free
 // space, and a lock that another process keeps.
 func (f *File) Look(now time.Time) []model.HealthFinding {
 	if f.readOnly != "" {

@@ -313,7 +313,7 @@ func eachRow(q *Query, table string, key, columns []string, where string, args [
 	})
 }
 
-// cleanRow is what has to be written to one row; cells that stay are nil.
+// cleanRow holds the new cells of one row; cells that stay are nil.
 type cleanRow struct {
 	at    []any // its key
 	cells map[int]any
@@ -345,7 +345,7 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 	return &r
 }
 
-// cellText is what a cell says.
+// cellText is a cell's text.
 func cellText(c any) string {
 	switch v := c.(type) {
 	case string:

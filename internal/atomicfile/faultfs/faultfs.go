@@ -13,10 +13,10 @@ import (
 	"memdesk/internal/atomicfile"
 )
 
-// ErrCrashed is what every step returns once the process is taken for dead.
+// ErrCrashed is the error of every step after the simulated crash.
 var ErrCrashed = errors.New("process is dead")
 
-// Fault is what happens at one step.
+// Fault is the failure to inject at one step.
 type Fault struct {
 	// Err is returned instead of doing the step; nil with Crash means the death is
 	// the fault.
