@@ -243,7 +243,9 @@ func (m mcpClient) edit(old []byte, name string, entry map[string]any) ([]byte, 
 		old = []byte("{}\n")
 	}
 	var root map[string]any
-	if err := json.Unmarshal(old, &root); err != nil {
+	d := json.NewDecoder(bytes.NewReader(old))
+	d.UseNumber()
+	if err := d.Decode(&root); err != nil || d.More() {
 		return nil, errors.New("it is no plain JSON, or it holds comments")
 	}
 	at := root

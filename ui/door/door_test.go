@@ -401,6 +401,21 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%s: %q", name, res.Header.Get("WWW-Authenticate"))
 		}
 	}
+	for host, want := range map[string]int{"evil.example": 403, "localhost": 200} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/.well-known/oauth-protected-resource", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("the metadata for %s: %d, want %d", host, res.StatusCode, want)
+		}
+	}
 	if strings.Join(*refused, ",") != "reader retain,reader retain" {
 		t.Errorf("recorded: %v", *refused)
 	}
