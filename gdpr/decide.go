@@ -219,14 +219,19 @@ func editable(m *subject.Matcher, it model.Item) bool {
 	return ok
 }
 
-// bears reports whether an item is called by an identifier and nothing else.
+// bears reports whether an item is called by an identifier and nothing else. A name that
+// only decodes to one says nothing of the text: it is taken out of the name.
 func bears(m *subject.Matcher, id string) bool {
 	stem := path.Base(id)
 	stem = strings.TrimSuffix(stem, path.Ext(stem))
 	if !m.Names(stem) {
-		return m.Names(path.Base(id)) && !letters(m.Redact(path.Base(id), ""))
+		stem = path.Base(id)
 	}
-	return !letters(m.Redact(stem, ""))
+	hits := m.Text(stem)
+	readable := func(h subject.Hit) bool {
+		return slices.Contains([]subject.Method{subject.Exact, subject.Folded, subject.Reversed, subject.Dialled}, h.Method)
+	}
+	return slices.ContainsFunc(hits, readable) && !letters(m.Redact(stem, ""))
 }
 
 func letters(s string) bool {
