@@ -11,6 +11,7 @@ import (
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/backends/records/engram"
+	"memdesk/backends/records/langgraph"
 	"memdesk/backends/records/mastra"
 	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/records/mem0"
@@ -112,6 +113,12 @@ func Builtin() *Registry {
 			Location: "its memory.jsonl",
 			Keys:     []string{"path"},
 			Open:     openMCPGraph,
+		},
+		{
+			Name: langgraph.Kind, Summary: "LangGraph's store and checkpoints in PostgreSQL",
+			Location: "the name of the environment variable that holds the connection string", Variable: true,
+			Keys: []string{"dsn_env", "dsn_file", "schema"},
+			Open: openLangGraph, Check: checkLangGraph,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -230,4 +237,16 @@ func openMCPGraph(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 		locks = filepath.Join(dir, "locks")
 	}
 	return mcpgraph.Open(ctx, mcpgraph.Config{Name: c.Name, Path: c.Path, Locks: locks, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func checkLangGraph(c StoreConfig, _ func(string) bool) (string, error) {
+	return checkSecret("dsn", c.DSNEnv, c.DSNFile)
+}
+
+func openLangGraph(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	dsn, err := readSecret(env, "dsn", c.DSNEnv, c.DSNFile)
+	if err != nil {
+		return model.Store{}, err
+	}
+	return langgraph.Open(ctx, langgraph.Config{Name: c.Name, DSN: dsn, Schema: c.Schema, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }

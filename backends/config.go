@@ -131,6 +131,7 @@ type StoreConfig struct {
 	// Of a database server, and of what embeds a query.
 	DSNEnv       string `toml:"dsn_env"`
 	DSNFile      string `toml:"dsn_file"`
+	Schema       string `toml:"schema"`
 	MaxConns     int    `toml:"max_conns"`
 	MinConns     int    `toml:"min_conns"`
 	EmbedURL     string `toml:"embed_url"`

@@ -327,13 +327,16 @@ func (a *store) items(tx Tx, places []place) ([]model.Item, error) {
 
 // rows reads the rows with these keys.
 func (t *Table) rows(tx Tx, keys []string, yield func(Row)) error {
-	args := make([]any, len(keys))
+	cond, args := `(`+t.Key+`) IN (?`+strings.Repeat(`,?`, len(keys)-1)+`)`, make([]any, len(keys))
 	for i, k := range keys {
 		args[i] = k
 	}
+	if t.Lookup != nil {
+		cond, args = t.Lookup(keys)
+	}
 	scope, at := t.Scope, t.At
 	text := `SELECT ` + strings.Join(append([]string{t.Key, `COALESCE(` + cmp.Or(scope, "''") + `, '')`, `COALESCE(` + cmp.Or(at, "''") + `, '')`}, t.Columns...), `, `) +
-		` FROM ` + t.From + t.where(true, `(`+t.Key+`) IN (?`+strings.Repeat(`,?`, len(keys)-1)+`)`)
+		` FROM ` + t.From + t.where(true, cond)
 	return tx.Each(text, args, func(scan func(...any) error) error {
 		var r Row
 		var when string
@@ -437,6 +440,9 @@ func (a *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 		out = nil
 		for i := range a.Tables {
 			t := &a.Tables[i]
+			if t.Size == "" {
+				continue
+			}
 			err := tx.Each(`SELECT s, count(*), CAST(COALESCE(sum(n), 0) AS BIGINT) FROM (SELECT COALESCE(`+cmp.Or(t.Scope, "''")+`, '') AS s, `+t.Size+` AS n FROM `+t.From+t.where(true)+`) x GROUP BY s ORDER BY s`, nil,
 				func(scan func(...any) error) error {
 					c := model.TierCount{Tier: t.Tier.Name}
@@ -452,7 +458,35 @@ func (a *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 		}
 		return nil
 	})
+	if err == nil {
+		out, err = a.countItems(ctx, op, out)
+	}
 	return out, model.Wrap(op, err)
+}
+
+// countItems counts the tiers whose rows do not tell their size.
+func (a *store) countItems(ctx context.Context, op string, out []model.TierCount) ([]model.TierCount, error) {
+	for i := range a.Tables {
+		t := &a.Tables[i]
+		if t.Size != "" {
+			continue
+		}
+		at := map[string]int{}
+		err := a.each(ctx, op, t.Tier.Name, true, func(it model.Item) bool {
+			n, known := at[it.Scope]
+			if !known {
+				n = len(out)
+				at[it.Scope], out = n, append(out, model.TierCount{Tier: t.Tier.Name, Scope: it.Scope})
+			}
+			out[n].Items++
+			out[n].Bytes += it.Bytes
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // each walks all rows in the order of their ids, a batch at a time, until yield returns

@@ -80,7 +80,7 @@ type Table struct {
 	Key    string // text, unique in the table, never null
 	Scope  string // text; empty: every item has the empty scope
 	At     string // text that sorts by time; empty: the rows have no time
-	Size   string // bytes of the body
+	Size   string // bytes of the body; empty: every row is read to count them
 	Gone   string // condition of rows that the owner's program does not show; empty: none
 	// Columns are the expressions that Item needs.
 	Columns []string
@@ -104,6 +104,9 @@ type Table struct {
 	DropKeeping func(Tx, Row) error
 	// Falls names the items that Drop takes with the row; nil: none.
 	Falls func(Tx, Row) ([]string, error)
+	// Lookup is a condition for the rows with these keys, where the key's expression has no
+	// index; nil compares the expression.
+	Lookup func(keys []string) (cond string, args []any)
 	// Escape makes an id of a key; nil percent-encodes `%`, `/`, controls and what is no UTF-8.
 	Escape func(key string) string
 	// Unescape is its inverse; nil decodes percent-encoding.

@@ -1,0 +1,214 @@
+// Package langgraph opens LangGraph's store and checkpoints in PostgreSQL, with the tables of the JavaScript and of the Python
+// package (langgraph.md). A forgotten thread leaves all its tables, an edited value its vectors.
+package langgraph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/backends/records"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name of this kind in a configuration.
+const Kind = "langgraph"
+
+// Config says which database to open and how.
+type Config struct {
+	Name     string
+	DSN      model.Secret
+	Schema   string // empty: public
+	ReadOnly bool
+	Clock    clock.Clock
+}
+
+// layout is which of the tables there are, and whose.
+type layout struct {
+	schema string
+	have   map[string][]string // columns by table
+	python bool
+}
+
+// Open opens a database. InvalidInput where neither half is there, or the store's namespace column
+// is neither package's.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	db, location, err := records.Connect(c.DSN, c.ReadOnly)
+	if err != nil {
+		return model.Store{}, err
+	}
+	l := layout{schema: c.Schema}
+	if l.schema == "" {
+		l.schema = "public"
+	}
+	reason := ""
+	if c.ReadOnly {
+		reason = "opened for reading only"
+	}
+	err = db.View(ctx, "open", func(tx records.Tx) error {
+		why, err := l.look(tx)
+		if reason == "" {
+			reason = why
+		}
+		return err
+	})
+	if err != nil {
+		_ = db.Close() // the first error is the one that counts
+		return model.Store{}, err
+	}
+	return records.New(records.Config{
+		Name: c.Name, Kind: Kind, Location: location, DB: db, Tables: l.tables(), ReadOnlyReason: reason, Remote: true, Collate: `COLLATE "C"`, Clock: c.Clock,
+		Notes:      []string{"a graph that runs writes its next checkpoint from memory: a thread that is forgotten meanwhile comes back"},
+		Concerning: l.concerning, Observe: l.observe, Maintainer: medium{db, l},
+	}), nil
+}
+
+var checkpointTables = []string{"checkpoint_writes", "checkpoint_blobs", "checkpoints"}
+
+// knownMigrations is the last step of store_migrations that this package knows.
+const knownMigrations = 3
+
+// look reads the columns. reason says why the store is read-only.
+func (l *layout) look(tx records.Tx) (reason string, err error) {
+	l.have = map[string][]string{}
+	err = tx.Each(`SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`, []any{l.schema}, func(scan func(...any) error) error {
+		var table, column string
+		err := scan(&table, &column)
+		l.have[table] = append(l.have[table], column)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	store, threads := l.have["store"], l.has("checkpoints")
+	if len(store) == 0 && !threads {
+		return "", model.Errorf(model.InvalidInput, "open", "schema %q has neither LangGraph's store nor its checkpoints", l.schema)
+	}
+	if len(store) > 0 {
+		js, py := slices.Contains(store, "namespace_path"), slices.Contains(store, "prefix")
+		if js == py {
+			return "", model.Errorf(model.InvalidInput, "open", "the table store is neither package's: its columns are %s", strings.Join(store, ", "))
+		}
+		l.python = py
+		for _, c := range []string{"key", "value", "created_at", "updated_at", "expires_at"} {
+			if !slices.Contains(store, c) {
+				return "", model.Errorf(model.InvalidInput, "open", "the table store has no column %s", c)
+			}
+		}
+		if l.has("store_migrations") {
+			var v int64
+			if _, err := tx.One(`SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("store_migrations"), nil, &v); err != nil {
+				return "", err
+			}
+			if v > knownMigrations {
+				reason = fmt.Sprintf("the store is at migration %d, and this version knows %d", v, knownMigrations)
+			}
+		}
+	}
+	for _, t := range checkpointTables {
+		if threads && !l.has(t) {
+			reason = "the table " + t + " is missing beside the checkpoints"
+		}
+	}
+	return reason, nil
+}
+
+func (l layout) has(table string) bool { return len(l.have[table]) > 0 }
+
+// table qualifies a name by the schema.
+func (l layout) table(name string) string { return pgx.Identifier{l.schema, name}.Sanitize() }
+
+// namespace is the store's column, and what joins its labels.
+func (l layout) namespace() (column, separator string) {
+	if l.python {
+		return "prefix", "."
+	}
+	return "namespace_path", ":"
+}
+
+func (l layout) tables() []records.Table {
+	var out []records.Table
+	if l.has("store") {
+		out = append(out, l.values())
+	}
+	if l.has("checkpoints") {
+		out = append(out, l.threads())
+	}
+	return out
+}
+
+// concerning finds rows by a whole label or by user_id, and threads by their id or a checkpoint's
+// metadata (LG10).
+func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
+	for _, s := range subjects {
+		if l.has("store") {
+			ns, sep := l.namespace()
+			t := l.values()
+			err := tx.Each(`SELECT `+ns+` || chr(31) || key, (? = ANY(string_to_array(`+ns+`, ?))) FROM `+l.table("store")+`
+				WHERE ? = ANY(string_to_array(`+ns+`, ?)) OR value->>'user_id' = ? OR value->>'userId' = ?`, []any{s, sep, s, sep, s, s}, func(scan func(...any) error) error {
+				var key string
+				var label bool
+				err := scan(&key, &label)
+				why := "its user_id"
+				if label {
+					why = "a label of its namespace"
+				}
+				yield(t.Escape(key), s, why)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if l.has("checkpoints") {
+			err := tx.Each(`SELECT DISTINCT thread_id FROM `+l.table("checkpoints")+` WHERE thread_id = ? OR metadata->>'user_id' = ? OR metadata->>'userId' = ?`, []any{s, s, s}, func(scan func(...any) error) error {
+				var id string
+				err := scan(&id)
+				yield("thread/"+records.Escape(id), s, "a thread of the subject")
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// observe says what the packages do not (LG9).
+func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
+	var out []model.HealthFinding
+	type check struct{ kind, sql, message string }
+	var checks []check
+	ns, _ := l.namespace()
+	if l.has("store") {
+		checks = append(checks, check{"expired", `SELECT count(*) FROM ` + l.table("store") + ` WHERE expires_at < now()`, "%d expired rows are still on disk"})
+		if l.has("store_vectors") {
+			join := ` v LEFT JOIN ` + l.table("store") + ` s ON s.` + ns + ` = v.` + ns + ` AND s.key = v.key`
+			checks = append(checks, check{"orphan", `SELECT count(*) FROM ` + l.table("store_vectors") + join + ` WHERE s.key IS NULL`, "%d vectors belong to no row"},
+				check{"index", `SELECT count(*) FROM ` + l.table("store_vectors") + join + ` WHERE s.updated_at > v.created_at + interval '1 second'`, "%d vectors are older than their row"})
+		}
+	}
+	if l.has("checkpoints") {
+		for _, t := range []string{"checkpoint_blobs", "checkpoint_writes"} {
+			if l.has(t) {
+				checks = append(checks, check{"orphan", `SELECT count(*) FROM ` + l.table(t) + ` b WHERE NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`,
+					"%d rows of " + t + " have no checkpoint: a deletion stopped half-way"})
+			}
+		}
+	}
+	for _, c := range checks {
+		var n int64
+		if _, err := tx.One(c.sql, nil, &n); err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			out = append(out, records.Finding(c.kind, "", fmt.Sprintf(c.message, n)))
+		}
+	}
+	return out, nil
+}

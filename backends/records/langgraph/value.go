@@ -1,0 +1,199 @@
+package langgraph
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/records"
+	"memdesk/model"
+)
+
+// unit joins namespace and key to one key; neither package lets a control into a label.
+const unit = "\x1f"
+
+// values are the rows of the store.
+func (l layout) values() records.Table {
+	ns, sep := l.namespace()
+	columns := []string{"m.value::text", "m." + ns, "m.key", "m.created_at::text", "m.updated_at::text", "COALESCE(m.expires_at::text, '')", "COALESCE(m.expires_at < now(), FALSE)::text"}
+	if l.has("store_vectors") {
+		columns = append(columns, `EXISTS (SELECT 1 FROM `+l.table("store_vectors")+` v WHERE v.`+ns+` = m.`+ns+` AND v.key = m.key)::text`)
+	} else {
+		columns = append(columns, "'false'")
+	}
+	if slices.Contains(l.have["store"], "ttl_minutes") {
+		columns = append(columns, "COALESCE(m.ttl_minutes::text, '')")
+	} else {
+		columns = append(columns, "''")
+	}
+	return records.Table{
+		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured},
+		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(m.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
+		Gone: "m.expires_at < now()", Columns: columns,
+		Lookup: func(keys []string) (string, []any) {
+			var args []any
+			for _, k := range keys {
+				space, key, _ := strings.Cut(k, unit)
+				args = append(args, space, key)
+			}
+			return `(m.` + ns + `, m.key) IN ((?,?)` + strings.Repeat(`,(?,?)`, len(keys)-1) + `)`, args
+		},
+		Escape:   func(key string) string { return idOf(key, sep) },
+		Unescape: func(id string) (string, bool) { return keyOf(id, sep) },
+		Item:     func(r records.Row) model.Item { return value(r, sep) },
+		Save:     l.save, Create: l.create, Drop: l.drop,
+	}
+}
+
+// scope writes the labels as ids have them, in SQL.
+func scope(column, sep string) string {
+	labels := `replace(replace(replace(` + column + `, '%', '%25'), '/', '%2F'), '` + sep + `', '/')`
+	return `CASE WHEN split_part(` + column + `, '` + sep + `', 1) = 'thread' THEN '%74' || substr(` + labels + `, 2) ELSE ` + labels + ` END`
+}
+
+// idOf writes labels and key as an id; a first label that is the word for threads is marked (LG1).
+func idOf(key, sep string) string {
+	space, key, _ := strings.Cut(key, unit)
+	parts := append(strings.Split(space, sep), key)
+	for i, p := range parts {
+		parts[i] = records.Escape(p)
+	}
+	if parts[0] == "thread" {
+		parts[0] = model.Inner + parts[0]
+	}
+	return strings.Join(parts, "/")
+}
+
+func keyOf(id, sep string) (string, bool) {
+	const hidden = "\x00"
+	id = strings.TrimPrefix(id, model.Inner+"t")
+	if rest, ok := strings.CutPrefix(id, "hread/"); ok {
+		id = "thread/" + rest
+	}
+	parts := strings.Split(strings.ReplaceAll(id, model.Inner+"/", hidden), "/")
+	if len(parts) < 2 {
+		return "", false
+	}
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
+	}
+	last := len(parts) - 1
+	return strings.Join(parts[:last], sep) + unit + parts[last], true
+}
+
+// value reads a row. Its text is the JSON as it stands, indented (LG2).
+func value(r records.Row, sep string) model.Item {
+	var b bytes.Buffer
+	if json.Indent(&b, []byte(r.Text(0)), "", "  ") != nil {
+		b.WriteString(r.Text(0))
+	}
+	it := model.Item{Body: b.String(), Header: model.Header{Title: heading(r.Text(0), r.Text(2))}}
+	for _, f := range [][2]string{{"key", r.Text(2)}, {"namespace", strings.ReplaceAll(r.Text(1), sep, "/")}, {"created_at", r.Text(3)}, {"updated_at", r.Text(4)}, {"expires_at", r.Text(5)}, {"ttl_minutes", r.Text(8)}, {"vector", map[string]string{"true": "yes", "false": "no"}[r.Text(7)]}} {
+		if f[1] != "" {
+			it.Meta = append(it.Meta, model.Field{Name: f[0], Value: f[1], ReadOnly: true})
+		}
+	}
+	if r.Text(6) == "true" {
+		it.Flags = []model.Flag{model.FlagExpired}
+	}
+	return it
+}
+
+// heading is the first of the usual texts in a value, else its first text, else the key.
+func heading(raw, key string) string {
+	o, err := jsonedit.Parse([]byte(raw))
+	if err != nil {
+		return key
+	}
+	text := func(name string) string {
+		if v := o.Raw(name); len(v) > 0 && v[0] == '"' {
+			s, _ := o.Text(name)
+			return s
+		}
+		return ""
+	}
+	for _, name := range []string{"text", "content", "data", "title"} {
+		if s := text(name); s != "" {
+			return s
+		}
+	}
+	for _, m := range o.Members {
+		if s := text(m.Name); s != "" {
+			return s
+		}
+	}
+	return key
+}
+
+// object is InvalidInput for what is not one JSON object.
+func object(body string) error {
+	if _, err := jsonedit.Parse([]byte(body)); err != nil || !json.Valid([]byte(body)) {
+		return model.Errorf(model.InvalidInput, "retain", "a value is one JSON object")
+	}
+	if strings.Contains(body, `\u0000`) {
+		return model.Errorf(model.InvalidInput, "retain", "PostgreSQL keeps no NUL in JSON")
+	}
+	return nil
+}
+
+// save writes a value that is still as it was seen, and removes its vectors, which hold the old
+// text (LG7).
+func (l layout) save(tx records.Tx, c *records.Change) error {
+	if err := object(c.New.Body); err != nil {
+		return err
+	}
+	ns, _ := l.namespace()
+	set := `value = ?::jsonb`
+	if l.python {
+		set += `, updated_at = now()`
+	}
+	space, key, _ := strings.Cut(c.Row.Key, unit)
+	err := records.Updated(tx.Exec(`UPDATE `+l.table("store")+` SET `+set+` WHERE `+ns+` = ? AND key = ? AND updated_at::text = ? AND value = ?::jsonb`,
+		c.New.Body, space, key, c.Row.Text(4), c.Row.Text(0)))
+	if err != nil || !l.has("store_vectors") {
+		return err
+	}
+	n, err := tx.Exec(`DELETE FROM `+l.table("store_vectors")+` WHERE `+ns+` = ? AND key = ?`, space, key)
+	if n > 0 {
+		c.Warnings = append(c.Warnings, "its vectors held the old text and were removed: semantic recall misses it until the agent writes it again")
+	}
+	return err
+}
+
+func (l layout) create(tx records.Tx, key string, doc model.Document, _ string) ([]string, error) {
+	if err := object(doc.Body); err != nil {
+		return nil, err
+	}
+	ns, sep := l.namespace()
+	space, name, _ := strings.Cut(key, unit)
+	for i, label := range strings.Split(space, sep) {
+		switch {
+		case label == "" || strings.Contains(label, ".") || !l.python && strings.ContainsAny(label, `%_\`):
+			return nil, model.Errorf(model.InvalidInput, "retain", "LangGraph refuses the label %.100q", label)
+		case i == 0 && label == "langgraph":
+			return nil, model.Errorf(model.InvalidInput, "retain", "the root label langgraph is LangGraph's own")
+		}
+	}
+	n, err := tx.Exec(`INSERT INTO `+l.table("store")+` (`+ns+`, key, value) VALUES (?, ?, ?::jsonb) ON CONFLICT DO NOTHING`, space, name, doc.Body)
+	if err == nil && n == 0 {
+		err = model.Errorf(model.AlreadyExists, "retain", "there is such a row already")
+	}
+	return nil, err
+}
+
+// drop removes a row and its vectors; a table made by hand may lack the cascade (LG8).
+func (l layout) drop(tx records.Tx, r records.Row) error {
+	ns, _ := l.namespace()
+	space, key, _ := strings.Cut(r.Key, unit)
+	for _, t := range []string{"store_vectors", "store"} {
+		if !l.has(t) {
+			continue
+		}
+		if _, err := tx.Exec(`DELETE FROM `+l.table(t)+` WHERE `+ns+` = ? AND key = ?`, space, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

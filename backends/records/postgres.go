@@ -1,0 +1,195 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"memdesk/backends/internal/vitals"
+	"memdesk/model"
+)
+
+// Server is a DB over a PostgreSQL server. Parameters written `?` become $1, $2 and so on, so that
+// statements have no operator of that name.
+type Server struct{ Pool *pgxpool.Pool }
+
+// Connect prepares a pool; no connection is made yet. Location names host and database without any
+// secret.
+func Connect(dsn model.Secret, readOnly bool) (s Server, location string, err error) {
+	cfg, err := pgxpool.ParseConfig(dsn.Reveal())
+	if err != nil { // its text repeats the connection string
+		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be read")
+	}
+	cfg.MaxConns = 4
+	cfg.ConnConfig.RuntimeParams["application_name"] = "memdesk"
+	if readOnly {
+		cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
+	}
+	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	if err != nil {
+		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be used")
+	}
+	return Server{pool}, cfg.ConnConfig.Host + "/" + cfg.ConnConfig.Database, nil
+}
+
+// serverTx runs statements in one transaction.
+type serverTx struct {
+	ctx context.Context
+	tx  pgx.Tx
+	op  string
+}
+
+// numbered writes the parameters as PostgreSQL takes them.
+func numbered(text string) string {
+	if !strings.Contains(text, "?") {
+		return text
+	}
+	var b strings.Builder
+	n := 0
+	for _, part := range strings.SplitAfter(text, "?") {
+		rest, cut := strings.CutSuffix(part, "?")
+		b.WriteString(rest)
+		if cut {
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+		}
+	}
+	return b.String()
+}
+
+// Each implements Tx.
+func (t serverTx) Each(text string, args []any, fn func(scan func(...any) error) error) error {
+	rows, err := t.tx.Query(t.ctx, numbered(text), args...)
+	if err != nil {
+		return wordedServer(t.op, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := fn(rows.Scan); err != nil {
+			var known *model.Error
+			if errors.As(err, &known) {
+				return err
+			}
+			return model.E(model.Internal, t.op, err)
+		}
+	}
+	return wordedServer(t.op, rows.Err())
+}
+
+// One implements Tx.
+func (t serverTx) One(text string, args []any, dest ...any) (found bool, err error) {
+	err = t.Each(text, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	return found, err
+}
+
+// Exec implements Tx.
+func (t serverTx) Exec(text string, args ...any) (int64, error) {
+	tag, err := t.tx.Exec(t.ctx, numbered(text), args...)
+	return tag.RowsAffected(), wordedServer(t.op, err)
+}
+
+// View implements DB.
+func (s Server) View(ctx context.Context, op string, fn func(Tx) error) error {
+	return s.run(ctx, op, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+}
+
+// Change implements DB.
+func (s Server) Change(ctx context.Context, op string, fn func(Tx) error) error {
+	return s.run(ctx, op, pgx.TxOptions{}, fn)
+}
+
+func (s Server) run(ctx context.Context, op string, o pgx.TxOptions, fn func(Tx) error) error {
+	tx, err := s.Pool.BeginTx(ctx, o)
+	if err != nil {
+		return wordedServer(op, err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // nothing after a commit
+	if err := fn(serverTx{ctx, tx, op}); err != nil {
+		return err
+	}
+	return wordedServer(op, tx.Commit(ctx))
+}
+
+// Look implements DB: View has asked the server already.
+func (s Server) Look(time.Time) []model.HealthFinding { return nil }
+
+// Deep implements DB.
+func (s Server) Deep(ctx context.Context) []model.HealthFinding {
+	if err := s.Pool.Ping(ctx); err != nil {
+		return vitals.Down(model.FindingUnreachable, wordedServer("health", err).Error())
+	}
+	return nil
+}
+
+// Close implements DB.
+func (s Server) Close() error {
+	s.Pool.Close()
+	return nil
+}
+
+// Vacuum rewrites tables without their dead rows. What may not be done is said by the error.
+func (s Server) Vacuum(ctx context.Context, table string) error {
+	_, err := s.Pool.Exec(ctx, "VACUUM (FULL) "+table)
+	return wordedServer("scrub", err)
+}
+
+// Copy streams a table's rows as the server prints them.
+func (s Server) Copy(ctx context.Context, query string, to io.Writer) error {
+	conn, err := s.Pool.Acquire(ctx)
+	if err != nil {
+		return wordedServer("open-layer", err)
+	}
+	defer conn.Release()
+	_, err = conn.Conn().PgConn().CopyTo(ctx, to, "COPY ("+query+") TO STDOUT")
+	return wordedServer("open-layer", err)
+}
+
+// serverKinds are the classes of PostgreSQL's error codes that mean something of their own.
+var serverKinds = map[string]model.Kind{
+	"08": model.Unavailable, "28": model.PermissionDenied, "53": model.Unavailable, "57": model.Unavailable, "3D": model.NotFound,
+	"40": model.Locked, "42501": model.PermissionDenied, "25006": model.PermissionDenied, "23505": model.AlreadyExists, "55P03": model.Locked, "57014": model.Timeout,
+	"22": model.InvalidInput, "23": model.Conflict,
+}
+
+// wordedServer gives an error its kind. It never holds the connection string.
+func wordedServer(op string, err error) error {
+	var known *model.Error
+	var pg *pgconn.PgError
+	var network net.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, context.Canceled):
+		return model.Errorf(model.Timeout, op, "cancelled")
+	case errors.Is(err, context.DeadlineExceeded):
+		return model.Errorf(model.Timeout, op, "deadline exceeded")
+	case errors.As(err, &pg):
+		kind := model.Internal
+		for _, code := range []string{pg.Code, pg.Code[:min(2, len(pg.Code))]} {
+			if k, ok := serverKinds[code]; ok {
+				kind = k
+				break
+			}
+		}
+		return model.Errorf(kind, op, "%s (%s)", pg.Message, pg.Code)
+	case errors.As(err, &network), pgconn.SafeToRetry(err):
+		return model.Errorf(model.Unavailable, op, "the server does not answer")
+	}
+	return model.Errorf(model.Unavailable, op, "the connection to the server broke")
+}
