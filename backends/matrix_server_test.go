@@ -1,6 +1,7 @@
 package backends_test
 
 import (
+	"os"
 	"testing"
 
 	"memdesk/backends"
@@ -10,5 +11,13 @@ import (
 // serverKinds are the kinds that need a server of their own.
 func serverKinds(t *testing.T) []backends.StoreConfig {
 	t.Setenv("MEMDESK_MATRIX_DSN", testpg.DSN(t))
-	return []backends.StoreConfig{{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_MATRIX_DSN"}}
+	dsn := testpg.DSN(t)
+	schema, err := os.ReadFile("records/langgraph/testdata/javascript.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testpg.Exec(t, dsn, string(schema))
+	t.Setenv("MEMDESK_MATRIX_LANGGRAPH", dsn)
+	return []backends.StoreConfig{{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_MATRIX_DSN"},
+		{Name: "langgraph", Kind: "langgraph", DSNEnv: "MEMDESK_MATRIX_LANGGRAPH"}}
 }

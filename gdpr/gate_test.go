@@ -42,6 +42,7 @@ var harmless = map[string]bool{
 	"Events.StoreEvents": true, "Watcher.Watch": true,
 	"Maintainer.Layers": true, "Maintainer.OpenLayer": true,
 	"Reindexer.Reindex": true, "Reindexer.ChangedSince": true,
+	"Repairer.Broken": true, "Repairer.SetAside": true, // it writes a file beside the store; Forget removes
 	"Migrator.Schema": true,
 }
 

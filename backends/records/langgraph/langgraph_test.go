@@ -1,0 +1,192 @@
+package langgraph_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"memdesk/backends/backendtest"
+	"memdesk/backends/records/langgraph"
+	"memdesk/internal/testpg"
+	"memdesk/model"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// database makes a database with one package's tables and runs statements in it.
+func database(t *testing.T, whose string, statements ...string) string {
+	t.Helper()
+	schema, err := os.ReadFile("testdata/" + whose + ".sql")
+	must(t, err)
+	dsn := testpg.DSN(t)
+	for _, text := range append([]string{string(schema)}, statements...) {
+		testpg.Exec(t, dsn, text)
+	}
+	return dsn
+}
+
+func open(t *testing.T, c langgraph.Config, dsn string) model.Store {
+	t.Helper()
+	c.DSN = model.NewSecret(dsn)
+	s, err := langgraph.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+const seed = `
+INSERT INTO store (namespace_path, key, value, expires_at) VALUES
+	('users:ada:memories', 'k/1 50%', '{"text":"Ada likes rye","n":12345678901234567890,"f":1.50,"h":"<b>&"}', NULL),
+	('users:brin', 'p', '{"user_id":"ada","list":[],"empty":{}}', NULL), ('thread', 'x', '{"text":"trap"}', NULL), ('users:ada2', 'p', '{}', '2020-01-01');
+INSERT INTO store_vectors (namespace_path, key, text_content) VALUES ('users:ada:memories', 'k/1 50%', 'Ada likes rye');
+INSERT INTO checkpoints VALUES ('t/1', '', '1', NULL, 'json', '{"ts":"2026-01-01T00:00:00Z","channel_versions":{"messages":"1"}}', '{"user_id":"ada"}'),
+	('t/1', '', '2', '1', 'json', '{"ts":"2026-01-02T00:00:00Z","channel_versions":{"messages":"2"}}', '{}'), ('t2', '', '1', NULL, 'json', '{"channel_versions":{"messages":"1"}}', '{}');
+INSERT INTO checkpoint_blobs VALUES ('t/1', '', 'messages', '1', 'json', '[]'), ('t/1', '', 'messages', '2', 'json', convert_to('[{"lc":1,"type":"constructor","id":["x","HumanMessage"],"kwargs":{"content":"Hello"}},{"role":"ai","content":[{"type":"text","text":"Hi"}]}]', 'UTF8')),
+	('t2', '', 'messages', '1', 'msgpack', '\x9000'), ('gone', '', 'messages', '1', 'json', '[]');
+INSERT INTO checkpoint_writes VALUES ('t/1', '', '2', 'a', 0, 'messages', 'json', '[]');`
+
+// TestItems: what rows and threads are as items (LG1, LG2, LG4, LG5).
+func TestItems(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
+	for typed, body := range map[string]string{
+		"users/ada/memories/k%2F1 50%25": "{\n  \"f\": 1.50,\n  \"h\": \"<b>&\",\n  \"n\": 12345678901234567890,\n  \"text\": \"Ada likes rye\"\n}",
+		"users/brin/p":                   "{\n  \"list\": [],\n  \"empty\": {},\n  \"user_id\": \"ada\"\n}",
+		"%74hread/x":                     "{\n  \"text\": \"trap\"\n}",
+		"thread/t%2F1":                   "human\nHello\n\nai\nHi",
+		"thread/t2":                      "channel messages is msgpack, 2 bytes: not shown",
+	} {
+		id, err := model.DecodeID(typed)
+		must(t, err)
+		it, err := s.Browser.Read(t.Context(), id)
+		if err != nil || it.Body != body || model.EncodeID(it.ID) != typed {
+			t.Errorf("%s reads as %q under %q, %v", typed, it.Body, model.EncodeID(it.ID), err)
+		}
+	}
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 5 {
+		t.Errorf("%d items without the expired one, %v", len(page.Items), err)
+	}
+}
+
+// TestEdit removes the vectors that hold the old text, and takes nothing but an object (LG3, LG7).
+func TestEdit(t *testing.T) {
+	for whose, where := range map[string]string{"javascript": "namespace_path = 'users:ada'", "python": "prefix = 'users.ada'"} {
+		t.Run(whose, func(t *testing.T) {
+			column := strings.Split(where, " ")[0]
+			dsn := database(t, whose, `INSERT INTO store (`+column+`, key, value) VALUES (`+strings.Split(where, " = ")[1]+`, 'k', '{"text":"old"}')`)
+			if whose == "javascript" {
+				testpg.Exec(t, dsn, `INSERT INTO store_vectors VALUES ('users:ada', 'k', 'text', 'old')`)
+			}
+			before := testpg.Value(t, dsn, `SELECT updated_at::text FROM store`)
+			s := open(t, langgraph.Config{}, dsn)
+			it, err := s.Browser.Read(t.Context(), "users/ada/k")
+			must(t, err)
+			_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: `{"text":"new","n":1.50}`, IfMatch: it.Revision})
+			must(t, err)
+			if got := testpg.Value(t, dsn, `SELECT value::text FROM store`); got != `{"n": 1.50, "text": "new"}` {
+				t.Errorf("the value is %s", got)
+			}
+			if after := testpg.Value(t, dsn, `SELECT updated_at::text FROM store`); after == before {
+				t.Error("updated_at did not move")
+			}
+			if whose == "javascript" {
+				if got := testpg.Value(t, dsn, `SELECT count(*)::text FROM store_vectors`); got != "0" {
+					t.Error("a vector of the old text is left")
+				}
+			}
+			for _, bad := range []string{"no JSON", "[]", `{"a":"\u0000"}`} {
+				if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: bad}); !errors.Is(err, model.InvalidInput) {
+					t.Errorf("%s: %v", bad, err)
+				}
+			}
+		})
+	}
+}
+
+// TestForgetOfAThread leaves none of its tables, and no other thread's rows go (LG6).
+func TestForgetOfAThread(t *testing.T) {
+	dsn := database(t, "javascript", seed)
+	s := open(t, langgraph.Config{}, dsn)
+	res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "thread/t" + model.Inner + "/1"})
+	if err != nil || res.Removed != 1 {
+		t.Fatalf("removed %d, %v", res.Removed, err)
+	}
+	if got := testpg.Value(t, dsn, `SELECT (SELECT count(*) FROM checkpoints) || ' ' || (SELECT count(*) FROM checkpoint_blobs) || ' ' || (SELECT count(*) FROM checkpoint_writes)`); got != "1 2 0" {
+		t.Errorf("left: %s", got)
+	}
+	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "thread/t2", Mode: model.Replace, Content: "x"}); !errors.Is(err, model.Unsupported) {
+		t.Errorf("a thread took an edit: %v", err)
+	}
+}
+
+// TestConcerning compares whole labels and top-level keys (LG10).
+func TestConcerning(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
+	var got []string
+	must(t, s.Subjects.Concerning(t.Context(), []string{"ada"}, func(h model.SubjectHit) bool {
+		got = append(got, model.EncodeID(h.ID))
+		return true
+	}))
+	slices.Sort(got)
+	if want := []string{"thread/t%2F1", "users/ada/memories/k%2F1 50%25", "users/brin/p"}; !slices.Equal(got, want) {
+		t.Errorf("concerning %q, want %q", got, want)
+	}
+}
+
+// TestHealthAndLayers: what is left is named, and a table's bytes can be read, blobs too (LG9).
+func TestHealthAndLayers(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
+	text := ""
+	for _, f := range s.Provider.Health(t.Context()).Findings {
+		text += f.Message + "\n"
+	}
+	if !strings.Contains(text, "1 expired rows") || !strings.Contains(text, "1 rows of checkpoint_blobs have no checkpoint") {
+		t.Errorf("health: %s", text)
+	}
+	r, err := s.Maintainer.OpenLayer(t.Context(), "checkpoint_blobs")
+	must(t, err)
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil || !strings.Contains(string(data), "Hello") {
+		t.Errorf("the layer reads %q, %v", data, err)
+	}
+}
+
+// TestOpen refuses what is neither package's store.
+func TestOpen(t *testing.T) {
+	dsn := testpg.DSN(t)
+	testpg.Exec(t, dsn, `CREATE TABLE store (key text, value jsonb)`)
+	if _, err := langgraph.Open(t.Context(), langgraph.Config{DSN: model.NewSecret(dsn)}); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "key, value") {
+		t.Errorf("another store: %v", err)
+	}
+	s := open(t, langgraph.Config{}, database(t, "javascript", `INSERT INTO store_migrations VALUES (9)`))
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "migration 9") {
+		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
+	}
+}
+
+// TestConformance runs the cases that fit a store whose texts are JSON objects.
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, backendtest.Harness{
+		Open: func(t *testing.T) model.Store {
+			s, err := langgraph.Open(t.Context(), langgraph.Config{DSN: model.NewSecret(database(t, "javascript"))})
+			must(t, err)
+			return s
+		},
+		OpenReadOnly: func(t *testing.T) model.Store {
+			s, err := langgraph.Open(t.Context(), langgraph.Config{DSN: model.NewSecret(database(t, "javascript", seed)), ReadOnly: true})
+			must(t, err)
+			return s
+		},
+		NotByRetain:  map[string]string{"store": "a text is one JSON object under an id of labels and a key"},
+		BrokenReason: "a server that is down is the postgres kind's test",
+	})
+}

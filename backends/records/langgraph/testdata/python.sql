@@ -1,0 +1,1 @@
+CREATE TABLE store (prefix text NOT NULL, key text NOT NULL, value jsonb NOT NULL, created_at timestamptz DEFAULT now(), updated_at timestamptz DEFAULT now(), expires_at timestamptz, ttl_minutes integer, PRIMARY KEY (prefix, key));
