@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr/subject"
 	"memdesk/gdpr/suppress"
@@ -33,6 +34,29 @@ type Swept struct {
 // under the request that it filed. confirm sees each plan before anything goes; an
 // error of it ends the sweep.
 func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Plan) error) ([]Swept, []string, error) {
+	return d.sweep(ctx, fleet, "", confirm)
+}
+
+// SweepRestored is Sweep after a store was restored from a backup: that store alone is
+// looked through, and the log has a record that it was. NotFound for no such store.
+func (d *Desk) SweepRestored(ctx context.Context, fleet *backends.Fleet, store string, confirm func(Plan) error) (swept []Swept, problems []string, err error) {
+	const op = "gdpr-restored"
+	if _, err := fleet.Store(store); err != nil {
+		return nil, nil, err
+	}
+	if d.Log == nil {
+		return nil, nil, model.Refuse(op, "there is no audit log")
+	}
+	err = d.Log.Act(ctx, audit.Entry{Action: op, Store: store}, func(ctx context.Context) (map[string]int64, error) {
+		var err error
+		swept, problems, err = d.sweep(ctx, fleet, store, confirm)
+		return map[string]int64{"persons": int64(len(swept)), "problems": int64(len(problems))}, err
+	})
+	return swept, problems, err
+}
+
+// sweep looks through one store, or through all where only is empty.
+func (d *Desk) sweep(ctx context.Context, fleet *backends.Fleet, only string, confirm func(Plan) error) ([]Swept, []string, error) {
 	list := d.Suppressed()
 	persons, err := list.Persons()
 	if err != nil || len(persons) == 0 {
@@ -45,6 +69,9 @@ func (d *Desk) Sweep(ctx context.Context, fleet *backends.Fleet, confirm func(Pl
 	back := returned{ix: ix, found: map[string][]string{}}
 	var problems []string
 	for _, m := range fleet.Members() {
+		if only != "" && m.Name != only {
+			continue
+		}
 		err := m.Err
 		back.closed = nil
 		if err == nil {

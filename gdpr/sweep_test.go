@@ -2,16 +2,51 @@ package gdpr_test
 
 import (
 	"encoding/base64"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/model"
 )
 
 // TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
 // every gate, as a restore or a sync peer does.
+// After a restore one store is looked through, and the log has the record.
+func TestASweepAfterARestore(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "asked by " + name})
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n2", Content: "rain"})
+	r := w.file()
+	w.complete(w.plan(r.ID))
+	back := filepath.Join(w.dir, "s", "memory", "fix", "b.md")
+	plant(t, w.dir, map[string]string{"s/memory/fix/b.md": name + " is back\n", "t/memory/fix/a.md": name + " is elsewhere\n"})
+	w.more = []backends.StoreConfig{{Name: "s", Kind: "vault", Path: filepath.Join(w.dir, "s")}, {Name: "t", Kind: "vault", Path: filepath.Join(w.dir, "t")}}
+	w.open()
+	if _, _, err := w.desk.SweepRestored(t.Context(), w.fleet, "nothing", nil); !errors.Is(err, model.NotFound) {
+		t.Errorf("a store of no name: %v", err)
+	}
+	swept, problems, err := w.desk.SweepRestored(t.Context(), w.fleet, "db", nil)
+	if err != nil || len(swept) != 0 || len(problems) != 0 {
+		t.Errorf("a store to which nobody came back: %+v %q %v", swept, problems, err)
+	}
+	if swept, _, err = w.desk.SweepRestored(t.Context(), w.fleet, "s", nil); err != nil || len(swept) != 1 {
+		t.Fatalf("%+v %v", swept, err)
+	}
+	if _, err := os.Stat(back); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	page, err := w.desk.Log.List(t.Context(), audit.Filter{Action: "gdpr-restored", Phase: audit.PhaseOutcome, Store: "s"}, 10, "")
+	if err != nil || len(page.Rows) != 1 || page.Rows[0].Counts["persons"] != 1 {
+		t.Errorf("%+v %v", page.Rows, err)
+	}
+}
+
 func TestSweepFindsWhateverCameBack(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ what, file, body string }{

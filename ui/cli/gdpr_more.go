@@ -116,9 +116,9 @@ func (a *app) approve(ctx context.Context, d *gdpr.Desk, r gdpr.Due, hash, keyFi
 }
 
 func (a *app) gdprSweepCommand() *cobra.Command {
-	yes := false
+	yes, restored := false, ""
 	c := &cobra.Command{
-		Use: "sweep", Short: "Find erased persons who came back with a restore or a sync, and erase them again", Args: cobra.NoArgs,
+		Use: "sweep [--restored STORE]", Short: "Find erased persons who came back with a restore or a sync, and erase them again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.deskToChange("gdpr-sweep")
 			if err != nil {
@@ -128,10 +128,17 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			swept, problems, err := d.Sweep(cmd.Context(), s.fleet, func(p gdpr.Plan) error {
+			ask := func(p gdpr.Plan) error {
 				items, _ := p.Count()
 				return a.confirm(cmd.Context(), yes, plural(items, "item")+" of an erased person came back: erase again?")
-			})
+			}
+			sweep := d.Sweep
+			if restored != "" {
+				sweep = func(ctx context.Context, fleet *backends.Fleet, confirm func(gdpr.Plan) error) ([]gdpr.Swept, []string, error) {
+					return d.SweepRestored(ctx, fleet, restored, confirm)
+				}
+			}
+			swept, problems, err := sweep(cmd.Context(), s.fleet, ask)
 			for _, w := range swept {
 				if perr := a.printSwept(w); perr != nil {
 					return perr
@@ -158,6 +165,7 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.Flags().StringVar(&restored, "restored", "", "after a restore: look through this `STORE` alone, and record that it was done")
 	return c
 }
 
