@@ -35,6 +35,7 @@ var layers = []layer{
 	{"audit", []string{"internal", "model", "quarantine", "backends"}},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"model"}},
+	{"work", []string{"model", "work"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
 	{"origin", []string{"internal", "model", "quarantine", "backends", "undo"}},
 	{"conflict/names", nil},
@@ -56,10 +57,10 @@ var layers = []layer{
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
 	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
+	{"ui/cli", []string{"work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
 	{"ui/door", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
-	{"ui/shots", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
-	{"examples", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
+	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
+	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
 	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 

@@ -38,7 +38,7 @@ var harmless = map[string]bool{
 	"Quarantine.Quarantined": true, "Quarantine.ReadQuarantined": true,
 	"Conflicts.StoreConflicts": true, "Subjects.Concerning": true, "Names.Names": true, "Texts.EachText": true,
 	"Graph.Neighbours": true, "Graph.Subgraph": true, "Graph.Similar": true,
-	"Work.Ready": true, "Work.QueryWork": true, "Work.Dependencies": true,
+	"Work.WorkItems": true, "Work.Dependencies": true,
 	"Events.StoreEvents": true, "Watcher.Watch": true,
 	"Maintainer.Layers": true, "Maintainer.OpenLayer": true,
 	"Reindexer.Reindex": true, "Reindexer.ChangedSince": true,

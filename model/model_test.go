@@ -323,9 +323,8 @@ func (stub) Subgraph(context.Context, []string, int) ([]model.Header, []model.Li
 func (stub) Similar(context.Context, string, int) (model.RecallResult, error) {
 	return model.RecallResult{}, nil
 }
-func (stub) Ready(context.Context, model.PageRequest) (model.Page, error) { return model.Page{}, nil }
-func (stub) QueryWork(context.Context, string, model.PageRequest) (model.Page, []string, error) {
-	return model.Page{}, nil, nil
+func (stub) WorkItems(context.Context, model.WorkRequest) (model.WorkResult, error) {
+	return model.WorkResult{}, nil
 }
 func (stub) Dependencies(context.Context, string) ([]model.Dependency, error) { return nil, nil }
 func (stub) StoreEvents(context.Context, int) ([]model.StoreEvent, error)     { return nil, nil }

@@ -98,18 +98,74 @@ type GraphRequest struct {
 	Limit              int
 }
 
-// Work is a store of work items: views over them that agents plan with. Closing
-// and dependencies are edits of a document.
+// Work is a store of work items: views over them that agents plan with. Changes are
+// edits of an item's document, through Retain.
 type Work interface {
-	// Ready pages through what can be begun now.
-	Ready(ctx context.Context, req PageRequest) (Page, error)
-	// QueryWork pages through what a query in the store's language matches. ignored
-	// names the terms that the language passes over and that therefore matched
-	// everything; nothing may be changed on such a result.
-	QueryWork(ctx context.Context, query string, req PageRequest) (page Page, ignored []string, err error)
+	// WorkItems gives what the request asks for, in the store's order.
+	WorkItems(ctx context.Context, req WorkRequest) (WorkResult, error)
 	// Dependencies lists the pairs in which the item stands on either side; NotFound
 	// for an absent item.
 	Dependencies(ctx context.Context, id string) ([]Dependency, error)
+}
+
+// WorkRequest selects work items; all that is set must match. Nothing set gives every
+// item.
+type WorkRequest struct {
+	ID     string // this item
+	Ready  bool   // what can be begun now
+	Search string // a substring of id, aliases, title or description, case apart
+	Query  string // in the published query language
+	Filter WorkFilter
+	Limit  int // 0: all
+}
+
+// WorkResult is what was found. Total counts the matches, those beyond the limit too.
+type WorkResult struct {
+	Items []WorkItem
+	Total int64
+	// Ignored are the terms that the query language passes over and that therefore
+	// matched everything; nothing may be changed on such a result.
+	Ignored []string
+	// First is the status of a new item of this store, Last the one that ends it.
+	First, Last string
+}
+
+// WorkFilter is equality on every field that is set, all of them (provider-contract.md
+// B15). State queued and in_action are phases, which bring the ancestors and
+// descendants of what they match with them.
+type WorkFilter struct {
+	Type, State, Workflow, Label, Assignee, Owner, Parent, Profile, NextOwner string
+	Priority                                                                  *int
+	Human                                                                     *bool
+}
+
+// WorkItem is a work item as the published port shows it; the word beat means the
+// same thing.
+type WorkItem struct {
+	ID          string   `json:"id"`
+	Aliases     []string `json:"aliases,omitempty"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Notes       string   `json:"notes,omitempty"`
+	Acceptance  string   `json:"acceptance,omitempty"`
+	Type        string   `json:"type"`
+	State       string   `json:"state"`
+	Status      string   `json:"status"`
+	Workflow    string   `json:"workflowId,omitempty"`
+	Profile     string   `json:"profileId,omitempty"`
+	Priority    int      `json:"priority"`
+	Labels      []string `json:"labels"`
+	Assignee    string   `json:"assignee,omitempty"`
+	Owner       string   `json:"owner,omitempty"`
+	Parent      string   `json:"parent,omitempty"`
+	// Human: somebody has to act before an agent can.
+	Human bool `json:"requiresHumanAction,omitempty"`
+	// Aside: no work to hand out, such as a gate, a message or a template.
+	Aside     bool      `json:"-"`
+	NextOwner string    `json:"nextActionOwnerKind,omitempty"`
+	Created   time.Time `json:"created"`
+	Updated   time.Time `json:"updated"`
+	Closed    time.Time `json:"closed,omitzero"`
 }
 
 // Dependency is one pair: Blocked cannot begin before Blocker is done.

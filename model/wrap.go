@@ -132,18 +132,10 @@ type wrappedWork struct {
 	next Work
 }
 
-func (k wrappedWork) Ready(ctx context.Context, req PageRequest) (Page, error) {
-	return do(ctx, k.wrapped, &Call{Op: OpReady}, func(ctx context.Context) (Page, error) {
-		return k.next.Ready(ctx, req)
+func (k wrappedWork) WorkItems(ctx context.Context, req WorkRequest) (WorkResult, error) {
+	return do(ctx, k.wrapped, &Call{Op: OpWorkItems, ID: req.ID}, func(ctx context.Context) (WorkResult, error) {
+		return k.next.WorkItems(ctx, req)
 	})
-}
-
-func (k wrappedWork) QueryWork(ctx context.Context, query string, req PageRequest) (Page, []string, error) {
-	out, err := do(ctx, k.wrapped, &Call{Op: OpQueryWork}, func(ctx context.Context) (pair[Page, []string], error) {
-		a, b, err := k.next.QueryWork(ctx, query, req)
-		return pair[Page, []string]{a, b}, err
-	})
-	return out.a, out.b, err
 }
 
 func (k wrappedWork) Dependencies(ctx context.Context, id string) ([]Dependency, error) {

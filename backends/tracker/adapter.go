@@ -30,8 +30,9 @@ type Config struct {
 	NewID func() string
 	// Hidden are tiers of entries that are no work: leases. They are read-only.
 	Hidden []string
-	// DefaultStatus of a new item; empty takes open.
-	DefaultStatus string
+	// DefaultStatus of a new item; empty takes open. ClosedStatus ends one; empty takes
+	// closed.
+	DefaultStatus, ClosedStatus string
 
 	// The scope that the store is bound to (provider-contract.md R17).
 	model.Bound
@@ -53,6 +54,9 @@ func Adapt(c Config) model.Store {
 	}
 	if c.DefaultStatus == "" {
 		c.DefaultStatus = DefaultStatus
+	}
+	if c.ClosedStatus == "" {
+		c.ClosedStatus = "closed"
 	}
 	if c.ReadOnly && c.ReadOnlyReason == "" {
 		c.ReadOnlyReason = "the store was opened for reading only"

@@ -5,36 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+
+	"memdesk/model"
 )
 
-// Bead is a work item as the port shows it. The word beat means the same thing.
-type Bead struct {
-	ID          string   `json:"id"`
-	Aliases     []string `json:"aliases,omitempty"`
-	Title       string   `json:"title"`
-	Description string   `json:"description,omitempty"`
-	Notes       string   `json:"notes,omitempty"`
-	Acceptance  string   `json:"acceptance,omitempty"`
-	Type        string   `json:"type"`
-	State       string   `json:"state"`
-	Status      string   `json:"status"`
-	Workflow    string   `json:"workflowId,omitempty"`
-	Profile     string   `json:"profileId,omitempty"`
-	Priority    int      `json:"priority"`
-	Labels      []string `json:"labels"`
-	Assignee    string   `json:"assignee,omitempty"`
-	Owner       string   `json:"owner,omitempty"`
-	Parent      string   `json:"parent,omitempty"`
-	// Human: somebody has to act before an agent can.
-	Human bool `json:"requiresHumanAction,omitempty"`
-	// Aside: no work to hand out, such as a gate, a message or a template.
-	Aside     bool      `json:"-"`
-	NextOwner string    `json:"nextActionOwnerKind,omitempty"`
-	Created   time.Time `json:"created"`
-	Updated   time.Time `json:"updated"`
-	Closed    time.Time `json:"closed,omitzero"`
-}
+// Bead is a work item with the rules by which it is read.
+type Bead model.WorkItem
 
 // The types and the priority that the published store falls back to.
 const (

@@ -1,8 +1,6 @@
 package tracker_test
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,50 +45,19 @@ func FuzzQuery(f *testing.F) {
 }
 
 func TestClassify(t *testing.T) {
-	for text, want := range map[string][2]tracker.Code{
-		"Issue NOT FOUND: x":        {tracker.NotFound, tracker.NotFound},
-		"no such file, locked":      {tracker.NotFound, tracker.NotFound},
-		"database is locked":        {tracker.Locked, tracker.Locked},
-		"the item is blocked":       {tracker.Locked, tracker.Internal},
-		"clock timed out":           {tracker.Locked, tracker.Timeout},
-		"duplicate key":             {tracker.AlreadyExists, tracker.AlreadyExists},
-		"EACCES":                    {tracker.PermissionDenied, tracker.PermissionDenied},
-		"unable to open database":   {tracker.Unavailable, tracker.Unavailable},
-		"something else altogether": {tracker.Internal, tracker.Internal},
+	for text, want := range map[string][2]model.Kind{
+		"Issue NOT FOUND: x":        {model.NotFound, model.NotFound},
+		"no such file, locked":      {model.NotFound, model.NotFound},
+		"database is locked":        {model.Locked, model.Locked},
+		"the item is blocked":       {model.Locked, model.Internal},
+		"clock timed out":           {model.Locked, model.Timeout},
+		"duplicate key":             {model.AlreadyExists, model.AlreadyExists},
+		"EACCES":                    {model.PermissionDenied, model.PermissionDenied},
+		"unable to open database":   {model.Unavailable, model.Unavailable},
+		"something else altogether": {model.Internal, model.Internal},
 	} {
-		if got := [2]tracker.Code{tracker.Classify(text), tracker.ClassifyStrictly(text)}; got != want {
+		if got := [2]model.Kind{tracker.Classify(text), tracker.ClassifyStrictly(text)}; got != want {
 			t.Errorf("%q: %v, want %v", text, got, want)
-		}
-	}
-	for _, c := range tracker.Codes() {
-		if tracker.CodeOf(c.Kind()) != c {
-			t.Errorf("%s is no code of its kind", c)
-		}
-	}
-}
-
-func TestResolve(t *testing.T) {
-	dir := func(markers ...string) string {
-		d := t.TempDir()
-		for _, m := range markers {
-			if err := os.Mkdir(filepath.Join(d, m), 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return d
-	}
-	both, bd, none := dir(".knots", ".beads"), dir(".beads"), dir()
-	for _, tt := range []struct {
-		repo, forced, backend, manager string
-		kind                           model.Kind
-	}{
-		{both, "", "knots", "knots", ""}, {both, "auto", "knots", "knots", ""}, {bd, "", "cli", "beads", ""}, {both, "beads", "beads", "beads", ""},
-		{both, "cli", "cli", "beads", ""}, {bd, "stub", "stub", "beads", ""}, {bd, "knots", "", "", model.NotFound}, {none, "", "", "", model.NotFound},
-		{"", "", "", "", model.InvalidInput}, {bd, "dolt", "", "", model.InvalidInput},
-	} {
-		r, err := tracker.Resolve(tt.repo, tt.forced)
-		if model.KindOf(err) != tt.kind || r.Backend != tt.backend || r.Manager.Type != tt.manager {
-			t.Errorf("forced %q: %+v, %v", tt.forced, r, err)
 		}
 	}
 }

@@ -151,9 +151,6 @@ type Backend interface {
 	// Remove removes one entry with the pairs that name it; an absent one is false
 	// and no error. check may refuse, by its error.
 	Remove(ctx context.Context, id string, check func(Record) error) (bool, error)
-	// Relate adds or removes one pair of kind blocks. Unknown ids are NotFound, a
-	// pair that is there AlreadyExists, one that is not NotFound (B12).
-	Relate(ctx context.Context, d model.Dependency, add bool) error
 	// Ping looks whether the store answers, and changes nothing.
 	Ping(ctx context.Context) error
 	// Close releases what the backend holds.

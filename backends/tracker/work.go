@@ -2,33 +2,80 @@ package tracker
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"memdesk/backends/internal/snippet"
 	"memdesk/model"
 )
 
-// Ready pages through the open items that nothing blocks and no human holds up.
-// Any recorded blocker blocks, even a closed one, as the published JSONL store
-// has it (B14).
-func (a *adapter) Ready(ctx context.Context, req model.PageRequest) (model.Page, error) {
-	if err := a.begin(ctx, "ready", false); err != nil {
-		return model.Page{}, err
+// WorkItems gives the items that a request asks for. Ready are the open ones that
+// nothing blocks and no human holds up; any recorded blocker blocks, even a closed
+// one, as the published JSONL store has it (B14).
+func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.WorkResult, error) {
+	if err := a.begin(ctx, "work", false); err != nil {
+		return model.WorkResult{}, err
 	}
-	var in View
-	var free func(int) bool
+	v, err := a.view(ctx, "work")
+	if err != nil {
+		return model.WorkResult{}, err
+	}
+	q := ParseQuery(req.Query)
+	res := model.WorkResult{Items: []model.WorkItem{}, Ignored: q.Ignored, First: a.DefaultStatus, Last: a.ClosedStatus}
 	var failed error
-	page, err := a.page(ctx, "ready", req, "ready", func(v View, i int) bool {
-		if v != in {
-			in, free = v, readyIn(ctx, v, &failed)
+	free := readyIn(ctx, v, &failed)
+	want, f := snippet.Fold(req.Search), filter(req.Filter)
+	related := kin(v, f)
+	for i := range v.Len() {
+		if i%256 == 0 {
+			if err := model.FromContext(ctx, "work"); err != nil {
+				return model.WorkResult{}, err
+			}
 		}
-		return free(i)
-	})
-	if failed != nil {
-		a.mu.Lock()
-		a.last = selected{} // what could not be asked is not remembered as blocked
-		a.mu.Unlock()
-		return model.Page{}, model.Wrap("ready", failed)
+		if req.ID != "" && v.ID(i) != req.ID {
+			continue
+		}
+		b, ok := v.Bead(i)
+		switch {
+		case !ok, !q.Matches(b), want != "" && !b.holds(want):
+			continue
+		case related != nil && !related[b.ID], related == nil && !f.matches(b):
+			continue
+		case req.Ready && !free(i):
+			continue
+		}
+		res.Total++
+		if req.Limit == 0 || len(res.Items) < req.Limit {
+			res.Items = append(res.Items, model.WorkItem(b))
+		}
 	}
-	return page, err
+	return res, model.Wrap("work", failed)
+}
+
+// kin are the items that a phase matches, with their ancestors and descendants; nil
+// for a filter without a phase.
+func kin(v View, f filter) map[string]bool {
+	if !f.phase() {
+		return nil
+	}
+	var all []Bead
+	in := map[string]bool{}
+	for i := range v.Len() {
+		if b, ok := v.Bead(i); ok {
+			all = append(all, b)
+			if f.matches(b) {
+				in[b.ID] = true
+			}
+		}
+	}
+	relatives(all, in)
+	return in
+}
+
+// holds is the published search: a substring of id, aliases, title or description,
+// case apart (B16).
+func (b Bead) holds(folded string) bool {
+	return slices.ContainsFunc(append([]string{b.ID, b.Title, b.Description}, b.Aliases...), func(s string) bool { return strings.Contains(snippet.Fold(s), folded) })
 }
 
 // readyIn tells which entries of a view can be begun. The first failure to ask
@@ -61,19 +108,6 @@ func readyIn(ctx context.Context, v View, failed *error) func(int) bool {
 		}
 		return true
 	}
-}
-
-// QueryWork pages through what a query finds.
-func (a *adapter) QueryWork(ctx context.Context, query string, req model.PageRequest) (model.Page, []string, error) {
-	if err := a.begin(ctx, "query-work", false); err != nil {
-		return model.Page{}, nil, err
-	}
-	q := ParseQuery(query)
-	page, err := a.page(ctx, "query-work", req, "query "+query, func(v View, i int) bool {
-		b, ok := v.Bead(i)
-		return ok && q.Matches(b)
-	})
-	return page, q.Ignored, err
 }
 
 // Dependencies lists the pairs in which the item stands on either side.

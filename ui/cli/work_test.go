@@ -25,7 +25,7 @@ func TestWork(t *testing.T) {
 	work := func(args ...string) result {
 		return d.run(append([]string{"--open", "beads=" + repo, "--json", "work"}, args...)...)
 	}
-	if r := work("ready"); r.code != 0 || len(r.rows) != 2 || r.rows[0]["id"] != "a" || r.rows[1]["type"] != "page" {
+	if r := work("ready"); r.code != 0 || len(r.rows) != 2 || r.rows[0]["id"] != "a" || r.rows[1]["type"] != "result" || r.rows[1]["ok"] != true {
 		t.Errorf("ready: %d %v %s", r.code, r.rows, r.err)
 	}
 	if r := work("query", "type:bug"); r.code != 0 || !strings.Contains(r.out, `"id":"b"`) || strings.Contains(r.out, `"id":"a"`) {
@@ -42,5 +42,86 @@ func TestWork(t *testing.T) {
 	}
 	if r := d.run("work", "ready"); r.code == 0 || !strings.Contains(r.err, "no open store") {
 		t.Errorf("no such store: %d %s", r.code, r.err)
+	}
+}
+
+// TestWorkIsChanged goes through the life of an item: every change is recorded, can be
+// undone, and ends with the published envelope.
+func TestWorkIsChanged(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "repo", ".beads")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "issues.jsonl")
+	if err := os.WriteFile(file, []byte(`{"id":"a","title":"first","status":"open","labels":["wf:state:ready_for_planning"]}`+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) result {
+		return d.run(append([]string{"--open", "beads=" + dir, "--json", "work"}, args...)...)
+	}
+	last := func(r result) map[string]any {
+		t.Helper()
+		if len(r.rows) == 0 || r.rows[len(r.rows)-1]["type"] != "result" {
+			t.Fatalf("no result: %s %s", r.out, r.err)
+		}
+		return r.rows[len(r.rows)-1]
+	}
+	made := last(run("create", "Tar the keel", "--id", "b", "--label", "dock", "--priority", "1", "--description", "with tar", "--yes"))
+	if made["ok"] != true || made["id"] != "b" {
+		t.Fatalf("created %v", made)
+	}
+	for _, args := range [][]string{
+		{"update", "beads:b", "--title", "Tar it", "--assignee", "ada", "--label", "wet", "--remove-label", "dock", "--yes"},
+		{"dep", "add", "beads:a", "beads:b", "--yes"}, {"close", "beads:a", "--reason", "done", "--yes"}, {"dep", "remove", "beads:a", "beads:b", "--yes"},
+	} {
+		if r := run(args...); r.code != 0 || last(r)["ok"] != true || last(r)["undo"] == nil {
+			t.Fatalf("%q: %d %s %s", args, r.code, r.out, r.err)
+		}
+	}
+	got := run("get", "beads:b").rows[0]
+	if got["title"] != "Tar it" || got["assignee"] != "ada" || got["priority"] != 1.0 || got["description"] != "with tar" || len(got["labels"].([]any)) != 1 {
+		t.Errorf("the item: %v", got)
+	}
+	if r := run("list", "--status", "shipped"); len(r.rows) != 2 || r.rows[0]["id"] != "a" || r.rows[0]["status"] != "closed" {
+		t.Errorf("closed items: %s", r.out)
+	}
+	if r := run("ready", "--assignee", "ada"); len(r.rows) != 2 || r.rows[0]["id"] != "b" {
+		t.Errorf("ready of ada: %s", r.out)
+	}
+	for _, tt := range []struct {
+		code string
+		exit int
+		args []string
+	}{
+		{"NOT_FOUND", 4, []string{"close", "beads:none", "--yes"}}, {"ALREADY_EXISTS", 1, []string{"create", "again", "--id", "b", "--yes"}},
+		{"INVALID_INPUT", 2, []string{"dep", "add", "beads:b", "beads:b", "--yes"}}, {"NOT_FOUND", 4, []string{"dep", "remove", "beads:a", "beads:b", "--yes"}},
+		{"INVALID_INPUT", 2, []string{"update", "beads:b", "--priority", "9", "--yes"}},
+	} {
+		r := run(tt.args...)
+		out := last(r)
+		fault, _ := out["error"].(map[string]any)
+		if out["ok"] != false || fault["code"] != tt.code || fault["message"] == "" || fault["retryable"] != false || r.code == 0 {
+			t.Errorf("%q: %d %s", tt.args, r.code, r.out)
+		}
+	}
+	if r := run("delete", "beads:b"); r.code == 0 {
+		t.Error("nobody was asked")
+	}
+	gone := last(run("delete", "beads:b", "--yes"))
+	if r := run("get", "beads:b"); r.code != 4 || last(r)["error"].(map[string]any)["code"] != "NOT_FOUND" {
+		t.Errorf("after the deletion: %d %s", r.code, r.out)
+	}
+	if r := d.run("--open", "beads="+dir, "undo", "restore", gone["undo"].(string), "--yes"); r.code != 0 {
+		t.Errorf("undo: %s", r.err)
+	}
+	if r := run("get", "beads:b"); r.code != 0 || r.rows[0]["title"] != "Tar it" {
+		t.Errorf("after undo: %s", r.out)
+	}
+	if r := d.run("--open", "beads="+dir, "--read-only", "--json", "work", "close", "beads:b", "--yes"); r.code != 6 {
+		t.Errorf("read-only: %d %s", r.code, r.err)
+	}
+	if r := d.run("--open", "beads="+dir, "audit", "list", "--json"); strings.Count(r.out, `"action":"retain"`) < 8 {
+		t.Errorf("the log: %s", r.out)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/beads"
 	"memdesk/backends/tracker/command"
 	"memdesk/backends/tracker/trackertest"
 	"memdesk/model"
+	"memdesk/work"
 )
 
 // bdStore opens a store through the stand-in for bd; run calls the stand-in past it.
@@ -77,7 +77,7 @@ func TestEverythingBDHoldsIsRead(t *testing.T) {
 	if n := slices.IndexFunc(kid.Meta, func(f model.Field) bool { return f.Name == "parent" }); n < 0 || kid.Meta[n].Value != "bd-task" {
 		t.Errorf("the child's parent: %+v", kid.Meta)
 	}
-	ready, err := s.Work.Ready(t.Context(), model.PageRequest{Limit: 10})
+	ready, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Ready: true})
 	must(t, err)
 	var ids []string
 	for _, h := range ready.Items {
@@ -281,9 +281,10 @@ func TestTheLabelIsTheTruth(t *testing.T) {
 {"id":"b-3","title":"t","status":"open","labels":["wf:state:implementation"]}
 {"id":"b-4","title":"t","status":"open"}
 `})
-	port := tracker.Desk{Backend: beads.NewStore(dir, beads.Config{}), Can: tracker.PresetJSONL}
+	s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dir})
+	must(t, err)
 	var ids []string
-	for _, b := range port.ListReady(t.Context(), tracker.Filter{}, "").Data {
+	for _, b := range (work.Desk{Store: s}).ListReady(t.Context(), model.WorkFilter{}, "").Data {
 		ids = append(ids, b.ID)
 	}
 	if !slices.Equal(ids, []string{"b-1", "b-4"}) {

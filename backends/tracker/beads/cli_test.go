@@ -7,20 +7,21 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/beads"
-	"memdesk/backends/tracker/command"
-	"memdesk/backends/tracker/trackertest"
 	"memdesk/model"
+	"memdesk/work"
+	"memdesk/work/worktest"
 )
 
 func TestCommandPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	again := func(t *testing.T) tracker.Port {
-		return tracker.Desk{Backend: beads.NewCLI(command.Program{Name: fakeBD(t), Dir: dirs[t]}), Can: tracker.PresetCLI}
+	again := func(t *testing.T) work.Port {
+		s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: dirs[t], Port: "cli", Command: fakeBD(t)})
+		must(t, err)
+		return work.Desk{Store: s}
 	}
-	trackertest.Run(t, trackertest.Harness{
-		Open: func(t *testing.T) tracker.Port {
+	worktest.Run(t, worktest.Harness{
+		Open: func(t *testing.T) work.Port {
 			dirs[t] = t.TempDir()
 			must(t, os.Mkdir(filepath.Join(dirs[t], ".beads"), 0o755))
 			return again(t)

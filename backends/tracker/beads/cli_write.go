@@ -352,28 +352,3 @@ func (c *CLI) Remove(ctx context.Context, id string, check func(tracker.Record) 
 	}
 	return err == nil, err
 }
-
-// Relate adds or removes one pair.
-func (c *CLI) Relate(ctx context.Context, d model.Dependency, add bool) error {
-	v, err := c.view(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range []string{d.Blocked, d.Blocker} {
-		if n := v.Find(id); n < 0 || v.entries[n].kind != tracker.Issue {
-			return model.Errorf(model.NotFound, "depend", "Beat %s not found", id)
-		}
-	}
-	has := slices.Contains(v.blockers(v.Find(d.Blocked)), d.Blocker)
-	switch {
-	case add && has:
-		return model.Errorf(model.AlreadyExists, "depend", "Dependency %s -> %s already exists", d.Blocker, d.Blocked)
-	case !add && !has:
-		return model.Errorf(model.NotFound, "depend", "Dependency %s -> %s not found", d.Blocker, d.Blocked)
-	}
-	verb := "add"
-	if !add {
-		verb = "remove"
-	}
-	return c.bd.Write(ctx, "depend", nil, "dep", verb, "--json", "--", d.Blocked, d.Blocker)
-}

@@ -6,20 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/backends/tracker"
 	"memdesk/backends/tracker/beads"
-	"memdesk/backends/tracker/trackertest"
+	"memdesk/work"
+	"memdesk/work/worktest"
 )
 
 func TestPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	open := func(t *testing.T) tracker.Port {
-		s := beads.NewStore(filepath.Join(dirs[t], ".beads"), beads.Config{})
-		return tracker.Desk{Backend: s, Can: tracker.PresetJSONL, NewID: s.NewID}
+	open := func(t *testing.T) work.Port {
+		s, err := beads.Open(t.Context(), beads.Config{Name: "beads", Path: filepath.Join(dirs[t], ".beads")})
+		must(t, err)
+		return work.Desk{Store: s}
 	}
 	file := func(t *testing.T) string { return filepath.Join(dirs[t], ".beads", "issues.jsonl") }
-	trackertest.Run(t, trackertest.Harness{
-		Open: func(t *testing.T) tracker.Port {
+	worktest.Run(t, worktest.Harness{
+		Open: func(t *testing.T) work.Port {
 			dirs[t] = t.TempDir()
 			must(t, os.Mkdir(filepath.Join(dirs[t], ".beads"), 0o755))
 			return open(t)

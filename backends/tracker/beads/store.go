@@ -425,33 +425,3 @@ func (s *Store) Remove(ctx context.Context, id string, check func(tracker.Record
 // lineStart keeps a byte order mark, which belongs to the file and not to its
 // first line.
 func lineStart(_ *snapshot, e entry) int { return e.start }
-
-// Relate adds or removes one pair.
-func (s *Store) Relate(ctx context.Context, d model.Dependency, add bool) error {
-	op := "depend"
-	return s.rewrite(ctx, op, func(snap *snapshot) (issues, deps []byte, err error) {
-		i, j := snap.Find(d.Blocked), snap.Find(d.Blocker)
-		for n, id := range map[int]string{i: d.Blocked, j: d.Blocker} {
-			if n < 0 || snap.entries[n].kind != tracker.Issue {
-				return nil, nil, model.Errorf(model.NotFound, op, "Beat %s not found", id)
-			}
-		}
-		has := slices.Contains(snap.blockers(i), d.Blocker)
-		switch {
-		case add && has:
-			return nil, nil, model.Errorf(model.AlreadyExists, op, "Dependency %s -> %s already exists", d.Blocker, d.Blocked)
-		case !add && !has:
-			return nil, nil, model.Errorf(model.NotFound, op, "Dependency %s -> %s not found", d.Blocker, d.Blocked)
-		}
-		gone, fresh := []string{d.Blocker}, []string(nil)
-		if add {
-			gone, fresh = fresh, gone
-		}
-		e := snap.entries[i]
-		line, deps, err := snap.relate(snap.line(i), e.raw, gone, fresh, s.clock.Now().UTC().Format(time.RFC3339Nano))
-		if err != nil {
-			return nil, nil, err
-		}
-		return slices.Concat(snap.issues[:e.start], line, snap.issues[e.end:]), deps, nil
-	})
-}

@@ -55,7 +55,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	return tracker.Adapt(tracker.Config{
 		Name: c.Name, Kind: "knots", Location: c.Path, Backend: b, Capabilities: tracker.PresetKnots, Statuses: states, DefaultStatus: states[0],
-		Hidden: leases(), ReadOnly: c.ReadOnly, Clock: c.Clock,
+		ClosedStatus: closed, Hidden: leases(), ReadOnly: c.ReadOnly, Clock: c.Clock,
 		Notes: []string{
 			"this is Knots through the kno command; a write is an event that Knots keeps",
 			"a knot of kno's warm or cold tier is listed by its title; reading it makes kno take it into its cache",
@@ -205,22 +205,33 @@ func (b *Backend) view(ctx context.Context) (*view, error) {
 // Stubs counts the entries that are known by id, title and state only.
 func (v *view) Stubs() int { return len(v.stubs) }
 
-// Whole gives an entry with its text. kno takes a knot of its warm or cold tier into
-// its cache when it is asked for it.
+// Whole gives an entry with its text and what blocks it. kno takes a knot of its warm
+// or cold tier into its cache when it is asked for it.
 func (v *view) Whole(ctx context.Context, i int) (tracker.Record, error) {
 	r := v.Record(i)
-	if !v.stubs[r.ID] {
-		return r, nil
+	if v.stubs[r.ID] {
+		var raw json.RawMessage
+		if err := v.b.kno.Read(ctx, "read", &raw, "rehydrate", "--json", "--", r.ID); err != nil {
+			return r, err
+		}
+		e, err := entryOf(raw)
+		if err != nil || e.Record.ID != r.ID {
+			return r, model.Errorf(model.Internal, "read", "kno answers something else than the knot %q", r.ID)
+		}
+		r = tracker.NewStatic([]tracker.Entry{e}, nil, nil).Record(0)
 	}
-	var raw json.RawMessage
-	if err := v.b.kno.Read(ctx, "read", &raw, "rehydrate", "--json", "--", r.ID); err != nil {
+	pairs, err := v.Of(ctx, r.ID)
+	if err != nil {
 		return r, err
 	}
-	e, err := entryOf(raw)
-	if err != nil || e.Record.ID != r.ID {
-		return r, model.Errorf(model.Internal, "read", "kno answers something else than the knot %q", r.ID)
+	var blockers []string
+	for _, d := range pairs {
+		if d.Blocked == r.ID && d.Kind == "blocks" {
+			blockers = append(blockers, d.Blocker)
+		}
 	}
-	return tracker.NewStatic([]tracker.Entry{e}, nil, nil).Record(0), nil
+	slices.Sort(blockers)
+	return r.With(tracker.FieldDepends, tracker.JoinNames(blockers)), nil
 }
 
 // edge is how kno tells a relation.

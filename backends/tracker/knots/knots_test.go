@@ -17,6 +17,8 @@ import (
 	"memdesk/backends/tracker/knots"
 	"memdesk/backends/tracker/trackertest"
 	"memdesk/model"
+	"memdesk/work"
+	"memdesk/work/worktest"
 )
 
 func must(t *testing.T, err error) {
@@ -40,13 +42,13 @@ func repo(t *testing.T) string {
 
 func TestPort(t *testing.T) {
 	dirs := map[*testing.T]string{}
-	again := func(t *testing.T) tracker.Port {
-		b, err := knots.NewBackend(config(t, dirs[t]))
+	again := func(t *testing.T) work.Port {
+		s, err := knots.Open(t.Context(), config(t, dirs[t]))
 		must(t, err)
-		return knots.Port(b)
+		return work.Desk{Store: s}
 	}
-	trackertest.Run(t, trackertest.Harness{
-		Open: func(t *testing.T) tracker.Port {
+	worktest.Run(t, worktest.Harness{
+		Open: func(t *testing.T) work.Port {
 			dirs[t] = repo(t)
 			return again(t)
 		},
@@ -155,9 +157,9 @@ func TestEveryTierIsListed(t *testing.T) {
 	if len(hits.Hits) != 3 || !hits.Bounded || !strings.Contains(hits.BoundNote, "2 items") {
 		t.Errorf("recall %+v", hits)
 	}
-	ready, err := s.Work.Ready(t.Context(), model.PageRequest{Order: model.OrderID})
+	ready, err := s.Work.WorkItems(t.Context(), model.WorkRequest{Ready: true})
 	must(t, err)
-	if len(ready.Items) != 2 || ready.Items[0].ID != "knot-explore" || ready.Items[1].ID != "knot-hot" {
+	if len(ready.Items) != 2 || ready.Items[0].ID != "knot-hot" || ready.Items[1].ID != "knot-explore" {
 		t.Errorf("ready: %+v", ready.Items)
 	}
 	for _, id := range []string{"knot-cold", "knot-warm"} {

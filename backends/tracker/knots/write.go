@@ -14,8 +14,8 @@ import (
 // putAttempts is how often a change is made anew when another writer was faster.
 const putAttempts = 8
 
-// Put runs update, or new and then update. Dependencies are no field here: kno
-// keeps them as edges.
+// Put runs new where there is no knot, adds and removes edges, which kno keeps apart,
+// and then runs one update. Edges go back when the update is refused.
 func (b *Backend) Put(ctx context.Context, id string, change func(tracker.Record, bool) (tracker.Record, error)) (tracker.Record, error) {
 	unlock, err := b.kno.Alone(ctx, "retain")
 	if err != nil {
@@ -57,12 +57,12 @@ func (b *Backend) put(ctx context.Context, id string, change func(tracker.Record
 	case i < 0 && id != "":
 		return tracker.Record{}, model.Errorf(model.Unsupported, "retain", "kno makes every id itself: there is no knot %q, and none can be made with that id", id)
 	case i >= 0:
-		err = b.update(ctx, have, want)
+		err = b.bring(ctx, v, have, want)
 	default:
 		if have, err = b.create(ctx, v, want); err != nil {
 			return tracker.Record{}, err
 		}
-		if err = b.update(ctx, have, want); err != nil {
+		if err = b.bring(ctx, v, have, want); err != nil {
 			err = b.abandon(ctx, have.ID, err)
 		}
 	}
@@ -76,7 +76,58 @@ func (b *Backend) put(ctx context.Context, id string, change func(tracker.Record
 	if i = after.Find(have.ID); i < 0 {
 		return tracker.Record{}, model.Errorf(model.Internal, "retain", "kno took the write, but does not list %q", have.ID)
 	}
-	return after.Record(i), nil
+	return after.Whole(ctx, i)
+}
+
+// bring takes a knot from one record to another, edges first.
+func (b *Backend) bring(ctx context.Context, v *view, have, want tracker.Record) error {
+	id := have.ID
+	was, err1 := tracker.SplitNames(have.Field(tracker.FieldDepends))
+	is, err2 := tracker.SplitNames(want.Field(tracker.FieldDepends))
+	if err1 != nil || err2 != nil {
+		return model.Errorf(model.InvalidInput, "retain", "depends: a list of ids")
+	}
+	var done [][]string
+	edge := func(verb, back, blocker string) error {
+		if err := b.kno.Change(ctx, "retain", nil, "edge", verb, "--", id, "blocked_by", blocker); err != nil {
+			return err
+		}
+		done = append(done, []string{"edge", back, "--", id, "blocked_by", blocker})
+		return nil
+	}
+	err := func() error {
+		for _, blocker := range is {
+			switch {
+			case slices.Contains(was, blocker):
+				continue
+			case blocker == id:
+				return model.Errorf(model.InvalidInput, "retain", "an item cannot block itself")
+			case v.Find(blocker) < 0:
+				return model.Errorf(model.NotFound, "retain", "depends names %q, which is no knot of this store", blocker)
+			}
+			if err := edge("add", "remove", blocker); err != nil {
+				return err
+			}
+		}
+		for _, blocker := range was {
+			if slices.Contains(is, blocker) {
+				continue
+			}
+			if err := edge("remove", "add", blocker); err != nil {
+				return err
+			}
+		}
+		return b.update(ctx, have, want)
+	}()
+	if err == nil {
+		return nil
+	}
+	for _, back := range slices.Backward(done) {
+		if e := b.kno.Change(context.WithoutCancel(ctx), "retain", nil, back...); e != nil {
+			return model.Errorf(model.Internal, "retain", "%v; an edge that was changed before could not be put back: %w", err, e)
+		}
+	}
+	return err
 }
 
 // create makes a knot. kno tells its id only in words for people, so the list is
@@ -142,6 +193,7 @@ func (b *Backend) update(ctx context.Context, have, want tracker.Record) error {
 				return err
 			}
 			args = append(args, more...)
+		case f.Name == tracker.FieldDepends: // edges
 		case !known:
 			return model.Errorf(model.InvalidInput, "retain", "kno sets no field %q", f.Name)
 		case f.Name == tracker.FieldStatus && created:
@@ -190,42 +242,4 @@ func tagArgs(was, is string) ([]string, error) {
 // Remove is Unsupported: there is no delete.
 func (b *Backend) Remove(ctx context.Context, _ string, _ func(tracker.Record) error) (bool, error) {
 	return false, model.Errorf(model.Unsupported, "forget", "kno has no delete: close the item by its status %s, and empty its text", closed)
-}
-
-// Relate adds or removes a blocked_by edge, whose source is the blocked one.
-func (b *Backend) Relate(ctx context.Context, d model.Dependency, add bool) error {
-	unlock, err := b.kno.Alone(ctx, "depend")
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	v, err := b.view(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range []string{d.Blocker, d.Blocked} {
-		if v.Find(id) < 0 {
-			return model.Errorf(model.NotFound, "depend", "Beat %s not found", id)
-		}
-	}
-	pairs, err := v.Of(ctx, d.Blocked)
-	if err != nil {
-		return err
-	}
-	has := slices.Contains(pairs, model.Dependency{Blocker: d.Blocker, Blocked: d.Blocked, Kind: "blocks"})
-	verb := "add"
-	switch {
-	case add && has:
-		return model.Errorf(model.AlreadyExists, "depend", "Dependency %s -> %s already exists", d.Blocker, d.Blocked)
-	case !add && !has:
-		return model.Errorf(model.NotFound, "depend", "Dependency %s -> %s not found", d.Blocker, d.Blocked)
-	case !add:
-		verb = "remove"
-	}
-	return b.kno.Change(ctx, "depend", nil, "edge", verb, "--", d.Blocked, "blocked_by", d.Blocker)
-}
-
-// Port is the published port over the backend.
-func Port(b *Backend) tracker.Desk {
-	return tracker.Desk{Backend: b, Can: tracker.PresetKnots, Initial: States()[0], Closed: closed}
 }

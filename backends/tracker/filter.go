@@ -1,0 +1,78 @@
+package tracker
+
+import (
+	"slices"
+
+	"memdesk/model"
+)
+
+// The phases that a filter's state may name.
+const (
+	PhaseQueued = "queued"
+	PhaseAction = "in_action"
+)
+
+// filter is a WorkFilter with the rules by which it matches.
+type filter model.WorkFilter
+
+// phase reports whether the filter asks for a phase, which brings relatives along.
+func (f filter) phase() bool { return f.State == PhaseQueued || f.State == PhaseAction }
+
+// matches applies the filter to one item, phases by the item alone.
+func (f filter) matches(b Bead) bool {
+	for _, eq := range [][2]string{
+		{f.Type, b.Type}, {f.Workflow, b.Workflow}, {f.Assignee, b.Assignee}, {f.Owner, b.Owner},
+		{f.Parent, b.Parent}, {f.Profile, b.Profile}, {f.NextOwner, b.NextOwner},
+	} {
+		if eq[0] != "" && eq[0] != eq[1] {
+			return false
+		}
+	}
+	switch f.State {
+	case "", b.State, b.Status:
+	case PhaseQueued:
+		if b.Status != DefaultStatus {
+			return false
+		}
+	case PhaseAction:
+		if b.Status != "in_progress" {
+			return false
+		}
+	default:
+		return false
+	}
+	if f.Priority != nil && *f.Priority != b.Priority || f.Human != nil && *f.Human != b.Human {
+		return false
+	}
+	return f.Label == "" || slices.Contains(b.Labels, f.Label)
+}
+
+// relatives adds the ancestors and descendants of what is in.
+func relatives(all []Bead, in map[string]bool) {
+	parent := map[string]string{}
+	for _, b := range all {
+		parent[b.ID] = b.Parent
+	}
+	up := map[string]bool{}
+	for id := range in {
+		for p := parent[id]; p != "" && !up[p]; p = parent[p] {
+			up[p] = true
+		}
+	}
+	down := map[string]bool{}
+	for _, b := range all {
+		seen := map[string]bool{b.ID: true}
+		for p := b.Parent; p != "" && !seen[p]; p = parent[p] {
+			seen[p] = true
+			if in[p] {
+				down[b.ID] = true
+				break
+			}
+		}
+	}
+	for _, m := range []map[string]bool{up, down} {
+		for id := range m {
+			in[id] = true
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/audit"
+	"memdesk/model"
+	"memdesk/undo"
+	"memdesk/work"
+)
+
+// keeping makes the port's changes through undo, and remembers the last entry.
+type keeping struct {
+	model.Provider
+	keep  *undo.Keeper
+	store model.Store
+	entry undo.Entry
+}
+
+func (k *keeping) Retain(ctx context.Context, req model.RetainRequest) (res model.RetainResult, err error) {
+	res, k.entry, err = k.keep.Retain(ctx, k.store, req)
+	return res, err
+}
+
+func (k *keeping) Forget(ctx context.Context, req model.ForgetRequest) (res model.ForgetResult, err error) {
+	res, k.entry, err = k.keep.Forget(ctx, k.store, req)
+	return res, err
+}
+
+// workAct is one change of one item: asked about, recorded, undoable.
+type workAct struct {
+	yes    bool
+	reason string
+}
+
+func (w *workAct) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&w.yes, "yes", false, "do not ask")
+	c.Flags().StringVar(&w.reason, "why", "", "why, for the audit log")
+}
+
+// workOn asks, runs a change of a store and prints what became of it.
+func workOn[T any](a *app, ctx context.Context, w workAct, s *session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
+	if err := a.mayChange(s, "work"); err != nil {
+		return err
+	}
+	if err := a.confirm(ctx, w.yes, question); err != nil {
+		return err
+	}
+	k := &keeping{Provider: store.Provider, keep: s.undo, store: store}
+	r := do(audit.WithReason(ctx, w.reason), work.Desk{Store: store, Provider: k})
+	if r.OK && !a.flags.json {
+		a.linef("%s", model.Ref{Store: store.Name, ID: id(r)}.String())
+		a.sayUndo(k.entry)
+	}
+	return finished(a, store.Name, r, row{"id": model.EncodeID(id(r)), "undo": undoID(k.entry)})
+}
+
+func (a *app) workCreateCommand() *cobra.Command {
+	var w workAct
+	var d work.Draft
+	priority := 0
+	c := &cobra.Command{
+		Use: "create TITLE", Short: "Make a work item in the store that --store names", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.stores(cmd.Context())
+			if err != nil {
+				return err
+			}
+			store, err := a.workStore(s)
+			if err != nil {
+				return err
+			}
+			d.Title = args[0]
+			if cmd.Flags().Changed("priority") {
+				d.Priority = &priority
+			}
+			return workOn(a, cmd.Context(), w, s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
+				func(ctx context.Context, desk work.Desk) work.Result[string] { return desk.Create(ctx, d, "") },
+				func(r work.Result[string]) string { return r.Data })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&d.ID, "id", "", "the `ID` of the new item; the store makes one when it is empty")
+	f.StringVar(&d.Description, "description", "", "its `TEXT`")
+	f.StringVar(&d.Type, "type", "", "its `TYPE` (default task)")
+	f.IntVar(&priority, "priority", 0, "its `PRIORITY`, 0 to 4 (default 2)")
+	f.StringArrayVar(&d.Labels, "label", nil, "a `LABEL`; repeatable")
+	f.StringVar(&d.Assignee, "assignee", "", "its `ASSIGNEE`")
+	f.StringVar(&d.Owner, "owner", "", "its `OWNER`")
+	f.StringVar(&d.Parent, "parent", "", "the `ID` above it")
+	f.StringVar(&d.Notes, "notes", "", "its notes (`TEXT`)")
+	f.StringVar(&d.Acceptance, "acceptance", "", "its acceptance criteria (`TEXT`)")
+	w.flags(c)
+	return c
+}
+
+// workStore is the one store that keeps work items, or the one that --store names.
+func (a *app) workStore(s *session) (model.Store, error) {
+	var names []string
+	for _, m := range s.fleet.Members() {
+		if m.Store.Work != nil || len(a.flags.stores) > 0 {
+			names = append(names, m.Name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return model.Store{}, model.Errorf(model.Unsupported, "work", "no open store keeps work items")
+	case 1:
+		return a.openStore(names[0])
+	}
+	return model.Store{}, usage("%s keep work items: name one with --store", strings.Join(names, ", "))
+}
+
+func (a *app) workUpdateCommand() *cobra.Command {
+	var w workAct
+	var c work.Change
+	values := map[string]*string{}
+	priority := 0
+	cmd := &cobra.Command{
+		Use: "update REF", Short: "Change fields of a work item; what is not named stays", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, store, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			for name, into := range map[string]**string{"title": &c.Title, "description": &c.Description, "notes": &c.Notes, "acceptance": &c.Acceptance,
+				"type": &c.Type, "status": &c.State, "assignee": &c.Assignee, "owner": &c.Owner, "parent": &c.Parent} {
+				if cmd.Flags().Changed(name) {
+					*into = values[name]
+				}
+			}
+			if cmd.Flags().Changed("priority") {
+				c.Priority = &priority
+			}
+			return workOn(a, cmd.Context(), w, s, store, "change "+args[0]+"?",
+				func(ctx context.Context, d work.Desk) work.Result[model.WorkItem] {
+					return d.Update(ctx, ref.ID, c, "")
+				},
+				func(work.Result[model.WorkItem]) string { return ref.ID })
+		},
+	}
+	f := cmd.Flags()
+	for _, name := range []string{"title", "description", "notes", "acceptance", "type", "status", "assignee", "owner", "parent"} {
+		values[name] = f.String(name, "", "its new "+name+"; empty takes it out where the store can")
+	}
+	f.IntVar(&priority, "priority", 0, "its new priority, 0 to 4")
+	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
+	f.StringArrayVar(&c.RemoveLabels, "remove-label", nil, "take a `LABEL` away; repeatable")
+	w.flags(cmd)
+	return cmd
+}
+
+// workRefCommand is a change that needs nothing but the item.
+func (a *app) workRefCommand(use, short, verb string, do func(context.Context, work.Desk, string) work.Result[work.None]) *cobra.Command {
+	var w workAct
+	c := &cobra.Command{
+		Use: use, Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, store, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return workOn(a, cmd.Context(), w, s, store, verb+" "+args[0]+"?",
+				func(ctx context.Context, d work.Desk) work.Result[work.None] { return do(ctx, d, ref.ID) },
+				func(work.Result[work.None]) string { return ref.ID })
+		},
+	}
+	w.flags(c)
+	return c
+}
+
+func (a *app) workCloseCommand() *cobra.Command {
+	reason := ""
+	c := a.workRefCommand("close REF", "End a work item", "close", func(ctx context.Context, d work.Desk, id string) work.Result[work.None] {
+		return d.Close(ctx, id, reason, "")
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why it ended, kept in the item where the store has a field for it (`TEXT`)")
+	return c
+}
+
+func (a *app) workDeleteCommand() *cobra.Command {
+	return a.workRefCommand("delete REF", "Remove a work item and the pairs that name it", "delete", func(ctx context.Context, d work.Desk, id string) work.Result[work.None] {
+		return d.Delete(ctx, id, "")
+	})
+}
+
+func (a *app) workShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "get REF", Short: "One work item as the port shows it", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, store, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			got := work.Desk{Store: store}.Get(cmd.Context(), ref.ID, "")
+			list := workList{OK: got.OK, Error: got.Error}
+			if got.OK {
+				list.Data, list.Total = []model.WorkItem{got.Data}, 1
+			}
+			return a.printWork(store.Name, list)
+		},
+	}
+}
+
+func (a *app) workDepsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "deps REF", Short: "The items that block an item, and those that it blocks", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, s, ref, err := a.at(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			r := work.Desk{Store: s}.ListDependencies(cmd.Context(), ref.ID, "", "")
+			tab := a.table("BLOCKER", "BLOCKED", "KIND")
+			for _, d := range r.Data {
+				if a.flags.json {
+					err := a.emit("dependency", row{"store": s.Name, "blocker": model.EncodeID(d.Blocker), "blocked": model.EncodeID(d.Blocked), "kind": d.Kind})
+					if err != nil {
+						return err
+					}
+					continue
+				}
+				tab.add(model.Ref{Store: s.Name, ID: d.Blocker}.String(), model.Ref{Store: s.Name, ID: d.Blocked}.String(), d.Kind)
+			}
+			tab.flush()
+			return finished(a, s.Name, r, nil)
+		},
+	}
+}
+
+func (a *app) workDepCommand() *cobra.Command {
+	c := &cobra.Command{Use: "dep", Short: "Add or remove a dependency"}
+	for _, v := range []struct {
+		verb, short string
+		do          func(d work.Desk, ctx context.Context, blocker, blocked, repo string) work.Result[work.None]
+	}{
+		{"add", "The second item waits for the first", work.Desk.AddDependency}, {"remove", "The second item no longer waits for the first", work.Desk.RemoveDependency},
+	} {
+		var w workAct
+		one := &cobra.Command{
+			Use: v.verb + " BLOCKER BLOCKED", Short: v.short, Args: cobra.ExactArgs(2),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				blocker, err := model.ParseRef(args[0])
+				if err != nil {
+					return err
+				}
+				s, store, blocked, err := a.at(cmd.Context(), args[1])
+				if err != nil {
+					return err
+				}
+				if blocker.Store != blocked.Store {
+					return usage("%s and %s are in two stores: a dependency is within one", args[0], args[1])
+				}
+				return workOn(a, cmd.Context(), w, s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
+					func(ctx context.Context, d work.Desk) work.Result[work.None] {
+						return v.do(d, ctx, blocker.ID, blocked.ID, "")
+					},
+					func(work.Result[work.None]) string { return blocked.ID })
+			},
+		}
+		w.flags(one)
+		c.AddCommand(one)
+	}
+	return c
+}
