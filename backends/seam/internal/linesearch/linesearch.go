@@ -51,9 +51,9 @@ var lowered = sync.Pool{New: func() any { return new([]byte) }}
 func (q Query) In(text []byte) bool {
 	buf := lowered.Get().(*[]byte)
 	defer lowered.Put(buf)
-	low := (*buf)[:0]
-	for _, c := range text {
-		low = append(low, lowerASCII[c])
+	low := slices.Grow((*buf)[:0], len(text))[:len(text)]
+	for i, c := range text {
+		low[i] = lowerASCII[c]
 	}
 	*buf = low
 	var full []byte
