@@ -44,6 +44,9 @@ func (d dialect) Edges(q sqlgraph.Query, c conditions, rest string) ([]hypergrap
 // EdgeNewest implements sqlgraph.Dialect.
 func (dialect) EdgeNewest() string { return `e.created_at DESC, e.id DESC` }
 
+// Holds implements sqlgraph.Dialect.
+func (dialect) Holds(id string) bool { return sqlgraph.Storable(id) }
+
 // Lock implements sqlgraph.Dialect.
 func (dialect) Lock(q sqlgraph.Query, alias string) string {
 	if own, ok := q.(*query); ok && own.changing {

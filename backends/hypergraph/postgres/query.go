@@ -98,14 +98,15 @@ func (q *query) failed(err error) error {
 
 // ops are the operations, on their own or inside a transaction.
 type ops struct {
-	sqlgraph.Reads
+	sqlgraph.Writes
 	s  *Store
 	tx *query
 }
 
 func newOps(s *Store, tx *query) ops {
 	o := ops{s: s, tx: tx}
-	o.Reads = sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: vocabulary.ArchiveTier}
+	reads := sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: vocabulary.ArchiveTier}
+	o.Writes = sqlgraph.Writes{Reads: reads, EdgeTable: dialect{s}, Changer: runs{s, tx}, Rules: func() sqlgraph.Rules { return rules }}
 	return o
 }
 
@@ -123,6 +124,11 @@ func (r runs) Read(ctx context.Context, op string, fn func(sqlgraph.Query) error
 // View implements sqlgraph.Runner.
 func (r runs) View(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
 	return ops{s: r.s, tx: r.tx}.view(ctx, op, func(q *query) error { return fn(q) })
+}
+
+// Change implements sqlgraph.Changer.
+func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
 }
 
 // read runs fn, which makes one statement, without a transaction of its own.

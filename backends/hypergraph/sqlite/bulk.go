@@ -94,7 +94,7 @@ func (b *batch) insert(n hypergraph.Node) error {
 	if err := b.rules().Node(b.q.Op(), n, nil); err != nil {
 		return err
 	}
-	stampNew(&n, b.clock.Now())
+	stampNew(&n, b.now())
 	if !b.layout.own {
 		return b.insertNode(b.q, n)
 	}

@@ -179,7 +179,7 @@ func (d *manyDelete) brokenEdges() error {
 			return err
 		}
 		for _, e := range broken {
-			if err := d.s.deleteEdge(d.q, e); err != nil {
+			if err := d.s.RemoveEdge(d.q, e); err != nil {
 				return err
 			}
 		}

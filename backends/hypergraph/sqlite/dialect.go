@@ -46,6 +46,9 @@ func (d dialect) Edges(q sqlgraph.Query, c conditions, rest string) ([]hypergrap
 // EdgeNewest implements sqlgraph.Dialect.
 func (d dialect) EdgeNewest() string { return d.layout.edgeKey[model.OrderNewest] + ` DESC, e.id DESC` }
 
+// Holds implements sqlgraph.Dialect: a foreign writer can have stored anything.
+func (dialect) Holds(string) bool { return true }
+
 // Lock implements sqlgraph.Dialect: a transaction that changes has the whole file.
 func (dialect) Lock(sqlgraph.Query, string) string { return `` }
 
@@ -113,9 +116,15 @@ func (r runs) View(ctx context.Context, op string, fn func(sqlgraph.Query) error
 	return ops{s: r.s, tx: r.tx}.view(ctx, op, func(q *query) error { return fn(q) })
 }
 
+// Change implements sqlgraph.Changer.
+func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
+}
+
 // newOps gives the operations; the vocabulary is known once the file has been looked at.
 func newOps(s *Store, tx *query) ops {
 	o := ops{s: s, tx: tx}
-	o.Reads = sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: hypergraph.Recurse().ArchiveTier}
+	reads := sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: hypergraph.Recurse().ArchiveTier}
+	o.Writes = sqlgraph.Writes{Reads: reads, EdgeTable: dialect{s}, Changer: runs{s, tx}, Rules: s.rules}
 	return o
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"memdesk/backends/hypergraph"
@@ -23,167 +22,56 @@ func scanEdge(scan func(...any) error) (hypergraph.Edge, error) {
 	return e, err
 }
 
-// CreateEdge implements hypergraph.Ops. A member that is no node is
-// Conflict, one that stands twice in the same role InvalidInput.
-func (o ops) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
-	const op = "create edge"
-	if err := o.s.rules().Edge(op, e, nil); err != nil {
-		return err
+// InsertEdge implements sqlgraph.EdgeTable.
+func (d dialect) InsertEdge(q sqlgraph.Query, e hypergraph.Edge) (bool, error) {
+	var there int64
+	if _, err := q.One(`SELECT count(*) FROM hyperedges WHERE id = ?`, []any{e.ID}, &there); err != nil || there > 0 {
+		return false, err
 	}
-	return o.change(ctx, op, func(q *query) error {
-		var there int64
-		if _, err := q.One(`SELECT count(*) FROM hyperedges WHERE id = ?`, []any{e.ID}, &there); err != nil {
-			return err
-		}
-		if there > 0 {
-			return model.Errorf(model.AlreadyExists, op, "there is an edge %.200q already", e.ID)
-		}
-		if _, err := q.Exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
-			e.ID, e.Type, e.Label, e.Weight, o.s.newEdgeTime(e), e.Metadata); err != nil {
-			return err
-		}
-		if err := o.s.countEdge(q, e, 1); err != nil {
-			return err
-		}
-		for _, m := range e.Members {
-			err := o.s.insertMember(q, e.ID, m)
-			if errors.Is(err, model.NotFound) { // the edge itself is what was asked for
-				return model.E(model.Conflict, op, errors.Unwrap(err))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	made := d.layout.kept(e.CreatedAt)
+	if made == nil {
+		made = d.layout.stamp(d.clock.Now())
+	}
+	_, err := q.Exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
+		e.ID, e.Type, e.Label, e.Weight, made, e.Metadata)
+	return err == nil, err
 }
 
-// newEdgeTime is when a new edge was made: as it says, else now.
-func (s *Store) newEdgeTime(e hypergraph.Edge) any {
-	if e.CreatedAt.IsZero() {
-		return s.layout.stamp(s.clock.Now())
+// InsertMembers implements sqlgraph.EdgeTable.
+func (dialect) InsertMembers(q sqlgraph.Query, edge string, members []hypergraph.Membership) error {
+	for _, m := range members {
+		var node bool
+		if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM nodes WHERE id = ?)`, []any{m.NodeID}, &node); err != nil {
+			return err
+		}
+		if !node {
+			return sqlgraph.NoSuchNode(q.Op(), m.NodeID)
+		}
+		if _, err := q.Exec(`INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)`, edge, m.NodeID, m.Role, m.Position); err != nil {
+			return err
+		}
 	}
-	return s.layout.kept(e.CreatedAt)
+	return nil
 }
 
-// countEdge moves the own schema's counters by one edge.
-func (s *Store) countEdge(q *query, e hypergraph.Edge, sign int64) error {
-	if !s.layout.own {
+// EdgeMoved implements sqlgraph.EdgeTable: it moves the own schema's counters.
+func (d dialect) EdgeMoved(q sqlgraph.Query, old, now *hypergraph.Edge) error {
+	if !d.layout.own {
 		return nil
 	}
-	return count(q, hypergraph.EdgeTier, e.Type, "", sign, sign*int64(len(e.Label)))
-}
-
-func (s *Store) insertMember(q *query, edge string, m hypergraph.Membership) error {
-	var node, there bool
-	if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM nodes WHERE id = ?),
-		EXISTS (SELECT 1 FROM membership WHERE hyperedge_id = ? AND node_id = ? AND role = ?)`,
-		[]any{m.NodeID, edge, m.NodeID, m.Role}, &node, &there); err != nil {
-		return err
-	}
-	switch {
-	case !node:
-		return sqlgraph.NoSuchNode(q.Op(), m.NodeID)
-	case there:
-		return model.Errorf(model.AlreadyExists, q.Op(), "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
-	}
-	_, err := q.Exec(`INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)`, edge, m.NodeID, m.Role, m.Position)
-	return err
-}
-
-// GetEdge implements hypergraph.Ops.
-func (o ops) GetEdge(ctx context.Context, id string) (hypergraph.Edge, error) {
-	var e hypergraph.Edge
-	err := o.view(ctx, "get edge", func(q *query) (err error) {
-		e, err = o.s.getEdge(q, id)
-		return err
-	})
-	return e, err
-}
-
-func (s *Store) getEdge(q *query, id string) (hypergraph.Edge, error) {
-	var c conditions
-	c.Add(`e.id = ?`, id)
-	edges, err := s.selectEdges(q, c, ``)
-	switch {
-	case err != nil:
-		return hypergraph.Edge{}, err
-	case len(edges) == 0:
-		return hypergraph.Edge{}, sqlgraph.NoSuchEdge(q.Op(), id)
-	}
-	return edges[0], nil
-}
-
-// UpdateEdge implements hypergraph.Ops. Values that are as they were are not
-// written.
-func (o ops) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
-	return o.change(ctx, "update edge", func(q *query) error {
-		old, err := o.s.getEdge(q, e.ID)
-		if err != nil {
+	if old != nil {
+		if err := count(q, hypergraph.EdgeTier, old.Type, "", -1, -int64(len(old.Label))); err != nil {
 			return err
 		}
-		e.Members = nil
-		if err := o.s.rules().Edge(q.Op(), e, &old); err != nil {
-			return err
-		}
-		if old.Type == e.Type && old.Label == e.Label && old.Weight == e.Weight && old.Metadata == e.Metadata {
-			return nil
-		}
-		if _, err := q.Exec(`UPDATE hyperedges SET type = ?, label = ?, weight = ?, metadata = ? WHERE id = ?`,
-			e.Type, e.Label, e.Weight, e.Metadata, e.ID); err != nil {
-			return err
-		}
-		if err := o.s.countEdge(q, old, -1); err != nil {
-			return err
-		}
-		return o.s.countEdge(q, e, 1)
-	})
+	}
+	if now == nil {
+		return nil
+	}
+	return count(q, hypergraph.EdgeTier, now.Type, "", 1, int64(len(now.Label)))
 }
 
-// DeleteEdge implements hypergraph.Ops.
-func (o ops) DeleteEdge(ctx context.Context, id string) error {
-	return o.change(ctx, "delete edge", func(q *query) error { return o.s.deleteEdge(q, id) })
-}
-
-func (s *Store) deleteEdge(q *query, id string) error {
-	old, err := s.getEdge(q, id)
-	if err != nil {
-		return err
-	}
-	if _, err := q.Exec(`DELETE FROM membership WHERE hyperedge_id = ?`, id); err != nil {
-		return err
-	}
-	if _, err := q.Exec(`DELETE FROM hyperedges WHERE id = ?`, id); err != nil {
-		return err
-	}
-	return s.countEdge(q, old, -1)
-}
-
-// AddMembership implements hypergraph.Ops.
-func (o ops) AddMembership(ctx context.Context, edge string, m hypergraph.Membership) error {
-	const op = "add member"
-	if err := sqlgraph.Role(op, m.Role); err != nil {
-		return err
-	}
-	return o.change(ctx, op, func(q *query) error {
-		if _, err := o.s.getEdge(q, edge); err != nil {
-			return err
-		}
-		return o.s.insertMember(q, edge, m)
-	})
-}
-
-// RemoveMembership implements hypergraph.Ops: the node leaves the edge in every
-// role; the edge stays, whatever is left of it.
-func (o ops) RemoveMembership(ctx context.Context, edge, node string) error {
-	return o.change(ctx, "remove member", func(q *query) error {
-		n, err := q.Exec(`DELETE FROM membership WHERE hyperedge_id = ? AND node_id = ?`, edge, node)
-		if err == nil && n == 0 {
-			err = model.Errorf(model.NotFound, q.Op(), "node %.200q is no member of edge %.200q", node, edge)
-		}
-		return err
-	})
-}
+// Revised implements sqlgraph.EdgeTable.
+func (dialect) Revised() string { return `` }
 
 // ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times
 // apply to edges; a filter for a property that only nodes have keeps none. Text is a

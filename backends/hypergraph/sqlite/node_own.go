@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
 const (
@@ -75,7 +76,7 @@ func unindexText(q *query, rowid int64, old hypergraph.Node) error {
 }
 
 // count moves the counters of one tier, type and subtype.
-func count(q *query, tier, typ, subtype string, items, bytes int64) error {
+func count(q sqlgraph.Query, tier, typ, subtype string, items, bytes int64) error {
 	changed, err := q.Exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
 		items, bytes, tier, typ, subtype)
 	if err != nil {

@@ -17,9 +17,18 @@ func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
 		return err
 	}
 	return o.change(ctx, op, func(q *query) error {
-		stampNew(&n, o.s.clock.Now())
+		stampNew(&n, o.s.now())
 		return o.s.insertNode(q, n)
 	})
+}
+
+// now is the time of what is made here: in a recurse file cut to the millisecond, the
+// finest that such a file can be ordered by.
+func (s *Store) now() time.Time {
+	if s.layout.own {
+		return s.clock.Now()
+	}
+	return s.clock.Now().Truncate(time.Millisecond)
 }
 
 // stampNew sets the times that a new node does not bring.
@@ -221,7 +230,7 @@ func (o ops) DeleteNode(ctx context.Context, id string) error {
 			}
 		}
 		for _, e := range edges {
-			if err := o.s.deleteEdge(q, e); err != nil {
+			if err := o.RemoveEdge(q, e); err != nil {
 				return err
 			}
 		}

@@ -12,7 +12,7 @@ type query = litefile.Query
 
 // ops are the operations, on their own or inside a transaction.
 type ops struct {
-	sqlgraph.Reads
+	sqlgraph.Writes
 	s  *Store
 	tx *query
 }

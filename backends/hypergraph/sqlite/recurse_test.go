@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
@@ -139,5 +142,28 @@ func TestOddIDsAreReported(t *testing.T) {
 	}
 	if ids := listIDs(t, s, hypergraph.Listing{Limit: 100}); len(ids) != 8 || slices.Contains(ids, "") {
 		t.Error(ids)
+	}
+}
+
+// What is made here is stamped no finer than such a file orders by; what is put back
+// keeps the time it had.
+func TestNewRowsAreStampedAsTheFileOrders(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rlm.db")
+	runSQL(t, path, recurseDDL(t))
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC)
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, Clock: clock.NewFake(at)})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	old := fact("old", "x")
+	old.CreatedAt = at.Add(-time.Hour)
+	for id, n := range map[string]hypergraph.Node{"new": fact("new", "x"), "old": old} {
+		must(t, s.CreateNode(t.Context(), n))
+		want := at.Truncate(time.Millisecond)
+		if !n.CreatedAt.IsZero() {
+			want = n.CreatedAt
+		}
+		if got, err := s.GetNode(t.Context(), id); err != nil || !got.CreatedAt.Equal(want) {
+			t.Errorf("%s was made at %v, %v; want %v", id, got.CreatedAt, err, want)
+		}
 	}
 }

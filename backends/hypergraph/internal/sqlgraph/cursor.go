@@ -69,7 +69,7 @@ func (l *List) parse(op, text string) (cursor, Place, error) {
 		return cursor{}, Place{}, bad
 	}
 	var c cursor
-	if err := json.Unmarshal(b, &c); err != nil || c.List != l.fingerprint || !Storable(c.ID) {
+	if err := json.Unmarshal(b, &c); err != nil || c.List != l.fingerprint || l.Cond.Dollar && !Storable(c.ID) {
 		return cursor{}, Place{}, bad
 	}
 	p := Place{ID: c.ID}

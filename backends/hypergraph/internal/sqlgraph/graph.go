@@ -27,6 +27,9 @@ type Dialect interface {
 	Edges(q Query, c Conditions, rest string) ([]hypergraph.Edge, error)
 	// EdgeNewest is the order of edges by creation, the newest first.
 	EdgeNewest() string
+	// Holds reports whether a text can be an id in the database at all: what is looked for
+	// under another one is not there.
+	Holds(id string) bool
 	// Lock ends a statement over an alias whose rows must hold until the commit; empty
 	// outside a transaction that changes, and where one writer has the whole database.
 	Lock(q Query, alias string) string
@@ -69,6 +72,11 @@ func Collect[T any](into *[]T) func(func(...any) error) error {
 		*into = append(*into, v)
 		return err
 	}
+}
+
+// held leaves out the ids that cannot be in the database.
+func (r Reads) held(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !r.Holds(id) })
 }
 
 // NodesByID reads nodes in the order of ids; those that are not there are left out.
@@ -210,7 +218,7 @@ func (r Reads) GetSubgraph(ctx context.Context, ids []string, depth int) ([]hype
 	var edges []hypergraph.Edge
 	err := r.View(ctx, "subgraph", func(q Query) error {
 		reach := map[string]bool{}
-		frontier := Storables(ids)
+		frontier := r.held(ids)
 		for _, id := range frontier {
 			reach[id] = true
 		}
@@ -264,7 +272,7 @@ func (r Reads) edgesAmong(q Query, ids []string, reach map[string]bool) ([]hyper
 // EdgesOfAll implements hypergraph.Ops.
 func (r Reads) EdgesOfAll(ctx context.Context, nodes []string) (out map[string][]string, err error) {
 	err = r.View(ctx, "edges", func(q Query) (err error) {
-		out, err = r.edgesOfAll(q, Storables(nodes))
+		out, err = r.edgesOfAll(q, r.held(nodes))
 		return err
 	})
 	return out, err
@@ -293,7 +301,7 @@ func (r Reads) edgesOfAll(q Query, nodes []string) (map[string][]string, error) 
 
 // EdgesOf implements hypergraph.Ops, newest first.
 func (r Reads) EdgesOf(ctx context.Context, node string, limit int) (edges []hypergraph.Edge, total int64, err error) {
-	if !Storable(node) {
+	if !r.Holds(node) {
 		return nil, 0, nil
 	}
 	err = r.View(ctx, "edges", func(q Query) error {

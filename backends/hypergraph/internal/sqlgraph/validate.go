@@ -116,7 +116,7 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	type seat struct{ node, role string }
 	taken := map[seat]bool{}
 	for _, m := range e.Members {
-		if err := Role(op, m.Role); err != nil {
+		if err := oneOf(op, "role", m.Role, roles); err != nil {
 			return err
 		}
 		if taken[seat{m.NodeID, m.Role}] {
@@ -126,9 +126,6 @@ func (r Rules) Edge(op string, e hypergraph.Edge, old *hypergraph.Edge) error {
 	}
 	return nil
 }
-
-// Role is InvalidInput for what is no role of a member.
-func Role(op, role string) error { return oneOf(op, "role", role, roles) }
 
 // Vector is InvalidInput for one that cannot be compared.
 func (r Rules) Vector(op string, v []float32) error {
