@@ -218,14 +218,9 @@ func (a *app) workDepsCommand() *cobra.Command {
 			r := work.Desk{Store: s}.ListDependencies(cmd.Context(), ref.ID, "", "")
 			tab := a.table("BLOCKER", "BLOCKED", "KIND")
 			for _, d := range r.Data {
-				if a.flags.json {
-					err := a.emit("dependency", row{"store": s.Name, "blocker": model.EncodeID(d.Blocker), "blocked": model.EncodeID(d.Blocked), "kind": d.Kind})
-					if err != nil {
-						return err
-					}
-					continue
+				if err := tab.put(dependencyRow{Store: s.Name, Blocker: encodedID(d.Blocker), Blocked: encodedID(d.Blocked), Kind: d.Kind}); err != nil {
+					return err
 				}
-				tab.add(model.Ref{Store: s.Name, ID: d.Blocker}.String(), model.Ref{Store: s.Name, ID: d.Blocked}.String(), d.Kind)
 			}
 			tab.flush()
 			return finished(a, s.Name, r, nil)
