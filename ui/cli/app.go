@@ -118,6 +118,7 @@ type globalFlags struct {
 	plain    bool
 	noColor  bool
 	json     bool
+	output   string // json, wide, name, or empty
 	timeout  time.Duration
 }
 
@@ -134,21 +135,35 @@ func (a *app) root() *cobra.Command {
 		Long: "memdesk opens the stores in which AI agents remember things, shows tiers, recall, quarantine,\n" +
 			"audit and health, and changes memory only through the contract that the agents use.\n" +
 			"Without a command it opens the console.",
-		Args: cobra.NoArgs,
+		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.console(cmd.Context()) },
+		Example: strings.Join([]string{
+			"memdesk demo                                    # the console on a throw-away workspace",
+			"memdesk --open vault=~/Vault items -o name      # references, one per line",
+			"memdesk recall \"tide tables\" --limit 5          # what an agent would be given",
+			"memdesk gdpr request --subject ID --received 2026-11-22 --ground withdrawn",
+		}, "\n"),
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (else $MEMDESK_CONFIG, else ~/.config/memdesk/config.toml)")
-	f.StringArrayVar(&a.flags.stores, "store", nil, "only the store of this `NAME` (repeatable)")
+	f.StringArrayVarP(&a.flags.stores, "store", "s", nil, "only the store of this `NAME` (repeatable)")
 	f.StringArrayVar(&a.flags.open, "open", nil, "open `KIND=LOCATION` instead of what is configured or discovered (repeatable)")
 	f.BoolVar(&a.flags.readOnly, "read-only", false, "refuse every change")
 	f.BoolVar(&a.flags.plain, "plain", false, "ASCII, linear output")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours")
-	f.BoolVar(&a.flags.json, "json", false, "one JSON object per line")
+	f.BoolVar(&a.flags.json, "json", false, "one JSON object per line; the same as -o json")
+	f.StringVarP(&a.flags.output, "output", "o", "", "`FORMAT`: json, wide (long titles whole) or name (the first column alone)")
 	f.DurationVar(&a.flags.timeout, "timeout", 0, "deadline of one operation on a store (default 10s)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if a.flags.plain {
 			a.text.ASCII = true
+		}
+		switch a.flags.output {
+		case "", "wide", "name":
+		case "json":
+			a.flags.json = true
+		default:
+			return usage("-o %s: there are json, wide and name", a.flags.output)
 		}
 		if a.flags.timeout < 0 {
 			return usage("--timeout must not be negative")
@@ -156,16 +171,39 @@ func (a *app) root() *cobra.Command {
 		return nil
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
-	root.AddCommand(
-		a.storesCommand(), a.createCommand(), a.healthCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(),
-		a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.quarantineCommand(), a.auditCommand(),
-		a.jobsCommand(), a.workCommand(), a.copyCommand(), a.demoCommand(), a.configCommand(), a.serveCommand(), a.versionCommand(),
-		a.conflictsCommand(), a.gdprCommand(),
-	)
-	root.AddCommand(a.originCommand(), a.takebackCommand(), a.turnCommand(), a.mcpCommand())
-	root.AddCommand(a.graphCommand(), a.migrateCommand(), a.reindexCommand(), a.repairCommand())
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(), a.graphCommand(), a.workCommand()}},
+		{"Change", []*cobra.Command{a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.copyCommand(), a.createCommand(), a.repairCommand(), a.reindexCommand(), a.migrateCommand()}},
+		{"Triage", []*cobra.Command{a.quarantineCommand(), a.conflictsCommand(), a.originCommand(), a.takebackCommand()}},
+		{"Erasure and audit", []*cobra.Command{a.gdprCommand(), a.auditCommand()}},
+		{"Agents and servers", []*cobra.Command{a.serveCommand(), a.mcpCommand(), a.turnCommand()}},
+		{"The program", []*cobra.Command{a.demoCommand(), a.jobsCommand(), a.configCommand(), a.infoCommand(), a.versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
 	usageArgs(root)
 	return root
+}
+
+// noCommand refuses a word that is no command, and names the one that may be meant.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	const farthest = 2 // letters
+	c.SuggestionsMinimumDistance = farthest
+	meant := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage("unknown command %q for %q%s", args[0], c.CommandPath(), meant)
 }
 
 // usageArgs makes a wrong number of arguments a usage error everywhere.

@@ -29,6 +29,10 @@ func (a *app) jobsCommand() *cobra.Command {
 		}
 	}
 	c.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "Long work, the newest first", Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) },
+		},
 		control("cancel", "Stop a job at its next step", (*jobs.Runner).Cancel),
 		control("pause", "Hold a job at its next step", (*jobs.Runner).Pause),
 		control("resume", "Let a paused job go on", (*jobs.Runner).Resume),

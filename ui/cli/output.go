@@ -9,6 +9,10 @@ import (
 	"memdesk/model"
 )
 
+// lastColumn is the width of a table's last column, a title or a message, unless -o wide asks for
+// all of it.
+const lastColumn = 80
+
 // row is one JSON object of the output; every one carries its type and the
 // version of the format.
 type row map[string]any
@@ -59,6 +63,13 @@ func (t *table) flush() {
 	if len(t.rows) == 0 {
 		return
 	}
+	if t.a.flags.output == "name" {
+		for _, r := range t.rows {
+			_, _ = t.a.out.WriteString(r[0].String() + "\n")
+		}
+		t.rows = t.rows[:0]
+		return
+	}
 	for _, r := range t.rows {
 		for i, c := range r {
 			t.min[i] = max(t.min[i], min(c.Width(), 60))
@@ -81,6 +92,9 @@ func (t *table) flush() {
 func (t *table) line(cells []safetext.Text) {
 	for i, c := range cells {
 		if i == len(cells)-1 {
+			if t.a.flags.output != "wide" {
+				c = t.a.text.Trunc(c, lastColumn)
+			}
 			_, _ = t.a.out.WriteString(c.String())
 			break
 		}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+)
+
+// infoCommand says where the program keeps what is its own.
+func (a *app) infoCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "info", Short: "Version, paths, and where state lies", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			s, err := a.base()
+			if err != nil {
+				return err
+			}
+			config, _ := backends.ConfigPath(a.flags.config, a.Env)
+			cache := a.cacheDir()
+			if a.flags.json {
+				return a.emit("info", row{"version": a.Version, "go": goVersion(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.state), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+			}
+			t := a.table("WHAT", "WHERE")
+			t.add("version", a.Version+" ("+goVersion()+")")
+			t.add("configuration", config)
+			t.add("state", s.state)
+			t.add("audit log", filepath.Join(s.state, "audit"))
+			t.add("undo", filepath.Join(s.state, "undo"))
+			t.add("cache", cache)
+			t.flush()
+			return nil
+		},
+	}
+}
+
+// cacheDir is $XDG_CACHE_HOME/memdesk, or ~/.cache/memdesk; empty without either. Nothing is made.
+func (a *app) cacheDir() string {
+	if d := a.Env("XDG_CACHE_HOME"); d != "" {
+		return filepath.Join(d, "memdesk")
+	}
+	if h := a.Env("HOME"); h != "" {
+		return filepath.Join(h, ".cache", "memdesk")
+	}
+	return ""
+}
