@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
@@ -42,19 +43,19 @@ func parented(lines []byte) []byte {
 	out := make([]byte, 0, len(lines))
 	for line := range bytes.Lines(lines) {
 		text := bytes.TrimRight(line, "\r\n")
-		o, err := parseObject(text)
-		if err != nil || o.find("parent") >= 0 {
+		o, err := jsonedit.Parse(text)
+		if err != nil || o.Find("parent") >= 0 {
 			out = append(out, line...)
 			continue
 		}
-		id, _ := o.text("id")
-		for _, d := range innerOf(o.raw("dependencies"), id) {
+		id, _ := o.Text("id")
+		for _, d := range innerOf(o.Raw("dependencies"), id) {
 			if d.Kind == "parent-child" && d.Blocked == id {
-				o.set(quote(d.Blocker), "parent")
+				o.Set(jsonedit.Quote(d.Blocker), "parent")
 				break
 			}
 		}
-		out = append(append(out, o.line...), '\n')
+		out = append(append(out, o.Line...), '\n')
 	}
 	return out
 }
@@ -83,10 +84,10 @@ func (v *cliView) Bead(i int) (tracker.Bead, bool) {
 	if !ok {
 		return b, false
 	}
-	o, err := parseObject(v.line(i))
+	o, err := jsonedit.Parse(v.line(i))
 	if err != nil { // it was one when it was scanned
 		return b, false
 	}
-	b.Aside = slices.Contains([]string{"gate", "message", "molecule"}, b.Type) || string(o.raw("ephemeral")) == "true" || string(o.raw("is_template")) == "true"
+	b.Aside = slices.Contains([]string{"gate", "message", "molecule"}, b.Type) || string(o.Raw("ephemeral")) == "true" || string(o.Raw("is_template")) == "true"
 	return b, true
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
@@ -35,34 +36,34 @@ func (s *snapshot) Dependencies() []model.Dependency {
 // inner is a dependency inside an issue's own line.
 type inner struct {
 	model.Dependency
-	at span // in the raw array
+	at jsonedit.Span // in the raw array
 }
 
 // embedded reads the array that bd keeps in the line.
 func (s *snapshot) embedded(i int) []inner {
 	e := &s.entries[i]
-	if e.kind != tracker.Issue || e.depends.none() {
+	if e.kind != tracker.Issue || e.depends.None() {
 		return nil
 	}
-	return innerOf(e.depends.in(s.line(i)), e.raw)
+	return innerOf(e.depends.In(s.line(i)), e.raw)
 }
 
 func innerOf(raw []byte, id string) []inner {
 	var out []inner
-	_ = elements(raw, func(v span) { // what is no array has no elements
-		o, err := parseObject(v.in(raw))
+	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // what is no array has no elements
+		o, err := jsonedit.Parse(v.In(raw))
 		if err != nil {
 			return
 		}
 		d := inner{at: v, Dependency: model.Dependency{Blocked: id, Kind: "blocks"}}
-		if s, ok := o.text("issue_id"); ok && s != "" {
+		if s, ok := o.Text("issue_id"); ok && s != "" {
 			d.Blocked = s
 		}
-		if s, ok := o.text("type"); ok && s != "" {
+		if s, ok := o.Text("type"); ok && s != "" {
 			d.Kind = s
 		}
 		var ok bool
-		if d.Blocker, ok = o.text("depends_on_id"); ok && d.Blocker != "" {
+		if d.Blocker, ok = o.Text("depends_on_id"); ok && d.Blocker != "" {
 			out = append(out, d)
 		}
 	})
@@ -100,8 +101,8 @@ func splitList(s string) []string {
 
 // relate changes the array inside the line: gone leaves, fresh is added. Where as many
 // come as leave, each takes the place of one, and the rest of what that says stays.
-func relate(o *object, id string, gone, fresh []string, now string) {
-	raw := o.raw("dependencies")
+func relate(o *jsonedit.Object, id string, gone, fresh []string, now string) {
+	raw := o.Raw("dependencies")
 	have := innerOf(raw, id)
 	drop := func(d inner) bool {
 		return d.Kind == "blocks" && d.Blocked == id && slices.Contains(gone, d.Blocker)
@@ -109,25 +110,25 @@ func relate(o *object, id string, gone, fresh []string, now string) {
 	known := func(blocker string) bool {
 		return slices.ContainsFunc(have, func(d inner) bool { return d.Kind == "blocks" && d.Blocker == blocker && d.Blocked == id })
 	}
-	comma, colon := o.manner()
+	comma, colon := o.Manner()
 	var out [][]byte
 	var placed []string // of fresh, in the place of another
 	changed := false
-	_ = elements(raw, func(v span) { // every element as it stands
+	_ = jsonedit.Elements(raw, func(v jsonedit.Span) { // every element as it stands
 		if i := slices.IndexFunc(have, func(d inner) bool { return d.at == v }); i >= 0 && drop(have[i]) {
 			changed = true
 			if len(gone) != len(fresh) {
 				return
 			}
 			if n := slices.Index(gone, have[i].Blocker); !known(fresh[n]) {
-				if d, err := parseObject(v.in(raw)); err == nil && d.raw("depends_on_id") != nil {
-					d.set(quote(fresh[n]), "depends_on_id")
-					out, placed = append(out, d.line), append(placed, fresh[n])
+				if d, err := jsonedit.Parse(v.In(raw)); err == nil && d.Raw("depends_on_id") != nil {
+					d.Set(jsonedit.Quote(fresh[n]), "depends_on_id")
+					out, placed = append(out, d.Line), append(placed, fresh[n])
 				}
 			}
 			return
 		}
-		out = append(out, v.in(raw))
+		out = append(out, v.In(raw))
 	})
 	for _, blocker := range fresh {
 		if known(blocker) || slices.Contains(placed, blocker) {
@@ -139,15 +140,15 @@ func relate(o *object, id string, gone, fresh []string, now string) {
 			if n > 0 {
 				b = append(b, comma...)
 			}
-			b = append(append(append(b, quote(f[0])...), colon...), quote(f[1])...)
+			b = append(append(append(b, jsonedit.Quote(f[0])...), colon...), jsonedit.Quote(f[1])...)
 		}
 		out = append(out, append(append([]byte("{"), b...), '}'))
 	}
 	switch {
 	case !changed:
 	case len(out) == 0:
-		o.remove("dependencies")
+		o.Remove("dependencies")
 	default:
-		o.set(slices.Concat([]byte("["), bytes.Join(out, []byte(comma)), []byte("]")), "dependencies")
+		o.Set(slices.Concat([]byte("["), bytes.Join(out, []byte(comma)), []byte("]")), "dependencies")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
@@ -78,7 +79,7 @@ func (s *snapshot) Record(i int) tracker.Record {
 		}
 		return r
 	}
-	o, err := parseObject(s.line(i))
+	o, err := jsonedit.Parse(s.line(i))
 	if err != nil { // it was one when it was scanned
 		return r
 	}
@@ -93,17 +94,17 @@ func (s *snapshot) Record(i int) tracker.Record {
 	return r
 }
 
-func (s *snapshot) columns(r *tracker.Record, o *object, i int, shown map[string]bool) {
+func (s *snapshot) columns(r *tracker.Record, o *jsonedit.Object, i int, shown map[string]bool) {
 	for n, c := range writable {
-		if n >= len(core) && o.find(c.keys...) < 0 {
+		if n >= len(core) && o.Find(c.keys...) < 0 {
 			continue
 		}
 		r.Fields = append(r.Fields, model.Field{Name: c.name, Value: c.value(s, o, i)})
 		noted(shown, c, o)
 	}
 	for _, c := range kept {
-		if o.find(c.keys...) >= 0 {
-			v, _ := o.text(c.keys...)
+		if o.Find(c.keys...) >= 0 {
+			v, _ := o.Text(c.keys...)
 			r.Fields = append(r.Fields, model.Field{Name: c.name, Value: v, ReadOnly: true})
 			noted(shown, c, o)
 		}
@@ -112,21 +113,21 @@ func (s *snapshot) columns(r *tracker.Record, o *object, i int, shown map[string
 
 // noted notes the field's name and the member that was read; an older spelling
 // beside it is a stranger.
-func noted(shown map[string]bool, c column, o *object) {
+func noted(shown map[string]bool, c column, o *jsonedit.Object) {
 	shown[c.name] = true
-	if i := o.find(c.keys...); i >= 0 {
-		shown[o.members[i].name] = true
+	if i := o.Find(c.keys...); i >= 0 {
+		shown[o.Members[i].Name] = true
 	}
 }
 
-func (c column) value(s *snapshot, o *object, i int) string {
+func (c column) value(s *snapshot, o *jsonedit.Object, i int) string {
 	switch c.sort {
 	case pairs:
 		return strings.Join(s.blockers(i), ", ")
 	case list:
-		return listText(o.raw(c.keys...))
+		return listText(o.Raw(c.keys...))
 	}
-	v, _ := o.text(c.keys...)
+	v, _ := o.Text(c.keys...)
 	if v == "" {
 		switch c.name {
 		case tracker.FieldStatus:
@@ -141,14 +142,14 @@ func (c column) value(s *snapshot, o *object, i int) string {
 }
 
 // strangers are the members that memdesk has no field for, as they stand.
-func strangers(o *object, shown map[string]bool) []model.Field {
+func strangers(o *jsonedit.Object, shown map[string]bool) []model.Field {
 	var out []model.Field
-	for i, m := range o.members {
-		if shown[m.name] || slices.Contains(aside, m.name) || o.find(m.name) != i || !plainName(m.name) {
+	for i, m := range o.Members {
+		if shown[m.Name] || slices.Contains(aside, m.Name) || o.Find(m.Name) != i || !plainName(m.Name) {
 			continue
 		}
-		shown[m.name] = true
-		out = append(out, model.Field{Name: m.name, Value: string(m.value.in(o.line)), ReadOnly: true})
+		shown[m.Name] = true
+		out = append(out, model.Field{Name: m.Name, Value: string(m.Value.In(o.Line)), ReadOnly: true})
 	}
 	return out
 }
@@ -183,7 +184,7 @@ func listRaw(s, comma string) ([]byte, error) {
 		if i > 0 {
 			out = append(out, comma...)
 		}
-		out = append(out, quote(n)...)
+		out = append(out, jsonedit.Quote(n)...)
 	}
 	return append(out, ']'), nil
 }
@@ -191,7 +192,7 @@ func listRaw(s, comma string) ([]byte, error) {
 // edit brings a line from one record to another. Members that hold what they held
 // are not touched.
 func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
-	o, err := parseObject(line)
+	o, err := jsonedit.Parse(line)
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +200,8 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 		if unknown := stranger(have, want); unknown != "" {
 			return nil, noField(unknown)
 		}
-		o.set(quote(want.Body), "value")
-		return o.line, nil
+		o.Set(jsonedit.Quote(want.Body), "value")
+		return o.Line, nil
 	}
 	if unknown := stranger(have, want); unknown != "" {
 		return nil, noField(unknown)
@@ -213,17 +214,17 @@ func edit(line []byte, have, want tracker.Record, now string) ([]byte, error) {
 		}
 	}
 	if want.Body != have.Body {
-		o.set(quote(want.Body), "description")
+		o.Set(jsonedit.Quote(want.Body), "description")
 	}
 	if was, is := have.Field(tracker.FieldStatus), want.Field(tracker.FieldStatus); was != is {
 		if is == "closed" {
-			o.set(quote(now), "closed_at", "closed")
+			o.Set(jsonedit.Quote(now), "closed_at", "closed")
 		} else if was == "closed" { // bd takes no open issue with the time of its end
-			o.remove("closed_at", "closed")
+			o.Remove("closed_at", "closed")
 		}
 	}
-	o.set(quote(now), "updated_at", "updated")
-	return o.line, nil
+	o.Set(jsonedit.Quote(now), "updated_at", "updated")
+	return o.Line, nil
 }
 
 // stranger is a field that is wanted, is not read-only and is none of the store's.
@@ -244,34 +245,34 @@ func noField(name string) error {
 }
 
 // write puts a field's value into the line; an empty one takes the member out.
-func (c column) write(o *object, v string) error {
+func (c column) write(o *jsonedit.Object, v string) error {
 	switch c.sort {
 	case pairs:
 		return nil // relate does it
 	case integer:
 		if v == "" {
-			o.remove(c.keys...)
+			o.Remove(c.keys...)
 			return nil
 		}
 		n, err := strconv.ParseInt(v, 10, 32)
 		if err != nil || n < 0 {
 			return model.Errorf(model.InvalidInput, "retain", "%s %q: it is a whole number, 0 or more", c.name, v)
 		}
-		o.set(strconv.AppendInt(nil, n, 10), c.keys...)
+		o.Set(strconv.AppendInt(nil, n, 10), c.keys...)
 	case list:
 		if v == "" {
-			o.remove(c.keys...)
+			o.Remove(c.keys...)
 			return nil
 		}
-		comma, _ := o.manner()
+		comma, _ := o.Manner()
 		raw, err := listRaw(v, comma)
 		if err != nil {
 			return err
 		}
-		o.set(raw, c.keys...)
+		o.Set(raw, c.keys...)
 	default:
 		if v == "" {
-			o.remove(c.keys...)
+			o.Remove(c.keys...)
 			return nil
 		}
 		if c.name == "due_at" || c.name == "defer_until" {
@@ -279,7 +280,7 @@ func (c column) write(o *object, v string) error {
 				return model.Errorf(model.InvalidInput, "retain", "%s %q: write a time as 2026-05-21T10:00:00Z", c.name, v)
 			}
 		}
-		o.set(quote(v), c.keys...)
+		o.Set(jsonedit.Quote(v), c.keys...)
 	}
 	return nil
 }
@@ -288,25 +289,25 @@ func (c column) write(o *object, v string) error {
 // they were shown; a time that they give is kept.
 func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 	if want.Kind == tracker.Memory {
-		o, err := parseObject([]byte(`{"_type":"memory"}`))
+		o, err := jsonedit.Parse([]byte(`{"_type":"memory"}`))
 		if err != nil {
 			return nil, err
 		}
-		o.set(quote(strings.TrimPrefix(want.ID, tracker.MemoryPrefix)), "key")
-		o.set(quote(want.Body), "value")
-		return o.line, restore(o, want, []string{"key", "value", "_type"})
+		o.Set(jsonedit.Quote(strings.TrimPrefix(want.ID, tracker.MemoryPrefix)), "key")
+		o.Set(jsonedit.Quote(want.Body), "value")
+		return o.Line, restore(o, want, []string{"key", "value", "_type"})
 	}
-	o, err := parseObject([]byte(`{}`))
+	o, err := jsonedit.Parse([]byte(`{}`))
 	if err != nil {
 		return nil, err
 	}
 	if typed {
-		o.set(quote("issue"), "_type")
+		o.Set(jsonedit.Quote("issue"), "_type")
 	}
-	o.set(quote(want.ID), "id")
-	o.set(quote(want.Field(tracker.FieldTitle)), "title")
+	o.Set(jsonedit.Quote(want.ID), "id")
+	o.Set(jsonedit.Quote(want.Field(tracker.FieldTitle)), "title")
 	if want.Body != "" {
-		o.set(quote(want.Body), "description")
+		o.Set(jsonedit.Quote(want.Body), "description")
 	}
 	known := []string{tracker.FieldTitle, tracker.FieldDepends}
 	for _, c := range writable {
@@ -329,17 +330,17 @@ func compose(want tracker.Record, typed bool, now string) ([]byte, error) {
 			v = now
 		}
 		if v != "" {
-			o.set(quote(v), c.name)
+			o.Set(jsonedit.Quote(v), c.name)
 		}
 	}
 	if err := restore(o, want, known); err != nil {
 		return nil, err
 	}
-	return o.line, nil
+	return o.Line, nil
 }
 
 // restore puts the members back that memdesk has no field for.
-func restore(o *object, want tracker.Record, known []string) error {
+func restore(o *jsonedit.Object, want tracker.Record, known []string) error {
 	for _, f := range want.Fields {
 		if slices.Contains(known, f.Name) {
 			continue
@@ -347,7 +348,7 @@ func restore(o *object, want tracker.Record, known []string) error {
 		if !f.ReadOnly || slices.Contains(aside, f.Name) || !json.Valid([]byte(f.Value)) {
 			return noField(f.Name)
 		}
-		o.set([]byte(f.Value), f.Name)
+		o.Set([]byte(f.Value), f.Name)
 	}
 	return nil
 }
@@ -358,12 +359,12 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 	if e.kind != tracker.Issue || e.tier == tracker.TierTombstone {
 		return tracker.Bead{}, false
 	}
-	o, err := parseObject(s.line(i))
+	o, err := jsonedit.Parse(s.line(i))
 	if err != nil {
 		return tracker.Bead{}, false
 	}
 	get := func(keys ...string) string {
-		v, ok := o.text(keys...)
+		v, ok := o.Text(keys...)
 		if !ok {
 			return ""
 		}
@@ -375,12 +376,12 @@ func (s *snapshot) Bead(i int) (tracker.Bead, bool) {
 		Priority: tracker.DefaultPriority,
 		Created:  parseTime(get("created_at", "created")), Updated: parseTime(get("updated_at", "updated")), Closed: parseTime(get("closed_at", "closed")),
 	}
-	if n, err := strconv.Atoi(string(o.raw("priority"))); err == nil {
+	if n, err := strconv.Atoi(string(o.Raw("priority"))); err == nil {
 		b.Priority = n
 	}
-	_ = json.Unmarshal(o.raw("labels"), &b.Labels)   // of another type: no labels
-	_ = json.Unmarshal(o.raw("aliases"), &b.Aliases) // of another type: no aliases
-	b.Human = string(o.raw("requiresHumanAction")) == "true" || string(o.raw("requires_human_action")) == "true"
+	_ = json.Unmarshal(o.Raw("labels"), &b.Labels)   // of another type: no labels
+	_ = json.Unmarshal(o.Raw("aliases"), &b.Aliases) // of another type: no aliases
+	b.Human = string(o.Raw("requiresHumanAction")) == "true" || string(o.Raw("requires_human_action")) == "true"
 	b.Normalise()
 	return b, true
 }

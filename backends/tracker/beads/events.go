@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
 
@@ -51,15 +52,15 @@ func (s *Store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 		if limit > 0 && len(out) == limit {
 			break
 		}
-		o, err := parseObject(bytes.TrimSpace(line))
+		o, err := jsonedit.Parse(bytes.TrimSpace(line))
 		if err != nil { // blank, or written by half
 			continue
 		}
-		name, _ := o.text("kind")
-		at, _ := o.text("created_at")
+		name, _ := o.Text("kind")
+		at, _ := o.Text("created_at")
 		e := model.StoreEvent{At: parseTime(at), Name: name}
 		for _, member := range told {
-			if v, _ := o.text(member); v != "" {
+			if v, _ := o.Text(member); v != "" {
 				e.Payload = append(e.Payload, model.Field{Name: member, Value: v})
 			}
 		}

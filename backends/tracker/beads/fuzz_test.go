@@ -3,6 +3,7 @@ package beads
 import (
 	"bytes"
 	"encoding/json"
+	"memdesk/backends/internal/jsonedit"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ func FuzzMembers(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		o, err := parseObject(line)
+		o, err := jsonedit.Parse(line)
 		valid := json.Valid(line) && strings.HasPrefix(strings.TrimLeft(string(line), " \t\r\n"), "{")
 		if (err == nil) != valid {
 			t.Fatalf("scanner says %v, encoding/json %v", err, valid)
@@ -30,31 +31,31 @@ func FuzzMembers(f *testing.F) {
 		if err := json.Unmarshal(line, &want); err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range o.members {
-			if !utf8.ValidString(m.name) {
+		for _, m := range o.Members {
+			if !utf8.ValidString(m.Name) {
 				return // encoding/json replaces the bytes, this scanner keeps them
 			}
 		}
 		for name, raw := range want {
-			got := o.raw(name)
+			got := o.Raw(name)
 			if !bytes.Equal(got, raw) {
 				t.Fatalf("member %q is %q, want %q", name, got, raw)
 			}
 			var s string
 			if raw[0] == '"' && utf8.Valid(raw) && json.Unmarshal(raw, &s) == nil {
-				text, _ := o.text(name)
-				if text != s || unquotedLen(raw[1:len(raw)-1]) != int64(len(s)) {
-					t.Fatalf("string %q reads %q (%d), want %q", raw, text, unquotedLen(raw[1:len(raw)-1]), s)
+				text, _ := o.Text(name)
+				if text != s || jsonedit.UnquotedLen(raw[1:len(raw)-1]) != int64(len(s)) {
+					t.Fatalf("string %q reads %q (%d), want %q", raw, text, jsonedit.UnquotedLen(raw[1:len(raw)-1]), s)
 				}
 			}
 		}
-		o.set(quote("new \" \\ \n text"), "memdesk")
-		if !json.Valid(o.line) {
-			t.Fatalf("after set: %q", o.line)
+		o.Set(jsonedit.Quote("new \" \\ \n text"), "memdesk")
+		if !json.Valid(o.Line) {
+			t.Fatalf("after set: %q", o.Line)
 		}
-		o.remove("memdesk")
-		if _, had := want["memdesk"]; !had && !sameMembers(t, o.line, want) {
-			t.Fatalf("set and remove changed %q to %q", line, o.line)
+		o.Remove("memdesk")
+		if _, had := want["memdesk"]; !had && !sameMembers(t, o.Line, want) {
+			t.Fatalf("set and remove changed %q to %q", line, o.Line)
 		}
 	})
 }

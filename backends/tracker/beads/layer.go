@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
@@ -236,7 +237,7 @@ func (s *Store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 func concerning(req model.ScrubRequest) func([]byte) bool {
 	var ids [][]byte
 	for _, id := range req.Removed {
-		ids = append(ids, quote(id))
+		ids = append(ids, jsonedit.Quote(id))
 	}
 	return func(line []byte) bool {
 		if req.Concerns != nil && req.Concerns(line) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/model"
 )
 
@@ -45,12 +46,12 @@ func (s *snapshot) beside(line []byte, layer, id string, req model.ScrubRequest)
 // ownMembers are where the values of a line begin that Retain writes.
 func ownMembers(line []byte) map[int32]bool {
 	own := map[int32]bool{}
-	o, err := parseObject(line)
+	o, err := jsonedit.Parse(line)
 	if err != nil {
 		return own
 	}
 	names := [][]string{{"description"}}
-	if kind, _ := o.text("_type"); kind == "memory" {
+	if kind, _ := o.Text("_type"); kind == "memory" {
 		names = [][]string{{"value"}}
 	} else {
 		for _, c := range writable {
@@ -58,8 +59,8 @@ func ownMembers(line []byte) map[int32]bool {
 		}
 	}
 	for _, n := range names {
-		if i := o.find(n...); i >= 0 {
-			own[o.members[i].value.start] = true
+		if i := o.Find(n...); i >= 0 {
+			own[o.Members[i].Value.Start] = true
 		}
 	}
 	return own
@@ -90,8 +91,8 @@ func (r *redaction) value(raw []byte, path string) []byte {
 	case '{':
 		return r.object(raw, path)
 	case '[':
-		var spans []span
-		if err := elements(raw, func(v span) { spans = append(spans, v) }); err != nil {
+		var spans []jsonedit.Span
+		if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err != nil {
 			return raw
 		}
 		return replaced(raw, spans, func(i int, v []byte) []byte { return r.value(v, path+"["+strconv.Itoa(i)+"]") })
@@ -108,12 +109,12 @@ func (r *redaction) value(raw []byte, path string) []byte {
 // object edits names and values. Two names that become the same one are told apart,
 // so that no reader passes over the first.
 func (r *redaction) object(raw []byte, path string) []byte {
-	var spans []span
+	var spans []jsonedit.Span
 	var at []string
 	names := map[string]bool{}
-	err := members(raw, func(key, value span) {
-		name := unquote(key.in(raw))
-		spans, at = append(spans, span{key.start - 1, key.end + 1}, value), append(at, strings.TrimPrefix(path+"."+name, "."))
+	err := jsonedit.Members(raw, func(key, value jsonedit.Span) {
+		name := jsonedit.Unquote(key.In(raw))
+		spans, at = append(spans, jsonedit.Span{Start: key.Start - 1, End: key.End + 1}, value), append(at, strings.TrimPrefix(path+"."+name, "."))
 		names[name] = true
 	})
 	if err != nil {
@@ -121,7 +122,7 @@ func (r *redaction) object(raw []byte, path string) []byte {
 	}
 	return replaced(raw, spans, func(i int, v []byte) []byte {
 		switch {
-		case i%2 == 1 && path == "" && r.own[spans[i].start]:
+		case i%2 == 1 && path == "" && r.own[spans[i].Start]:
 			silent := *r
 			silent.may = nil
 			return silent.value(v, at[i/2])
@@ -132,23 +133,23 @@ func (r *redaction) object(raw []byte, path string) []byte {
 		if bytes.Equal(edited, v) {
 			return v
 		}
-		name := unquote(edited[1 : len(edited)-1])
+		name := jsonedit.Unquote(edited[1 : len(edited)-1])
 		next := name
 		for n := 2; names[next]; n++ {
 			next = name + "-" + strconv.Itoa(n)
 		}
-		if !bytes.Equal(r.ask(at[i/2]+" (the name)", v, quote(next)), quote(next)) {
+		if !bytes.Equal(r.ask(at[i/2]+" (the name)", v, jsonedit.Quote(next)), jsonedit.Quote(next)) {
 			return v
 		}
 		names[next] = true
-		return quote(next)
+		return jsonedit.Quote(next)
 	})
 }
 
 // text edits a string between its quotes, in its own escapes where that says the
 // same.
 func (r *redaction) text(raw []byte) []byte {
-	s := unquote(raw[1 : len(raw)-1])
+	s := jsonedit.Unquote(raw[1 : len(raw)-1])
 	if !r.req.Concerns([]byte(s)) && !r.req.Concerns(raw) || r.has(s) {
 		return raw
 	}
@@ -156,19 +157,19 @@ func (r *redaction) text(raw []byte) []byte {
 		return []byte(`""`)
 	}
 	want := string(r.req.Redact([]byte(s)))
-	if own := slices.Concat([]byte(`"`), r.req.Redact(raw[1:len(raw)-1]), []byte(`"`)); json.Valid(own) && unquote(own[1:len(own)-1]) == want {
+	if own := slices.Concat([]byte(`"`), r.req.Redact(raw[1:len(raw)-1]), []byte(`"`)); json.Valid(own) && jsonedit.Unquote(own[1:len(own)-1]) == want {
 		return own
 	}
-	return quote(want)
+	return jsonedit.Quote(want)
 }
 
 // replaced puts what edit gives in the place of each stretch.
-func replaced(raw []byte, spans []span, edit func(i int, v []byte) []byte) []byte {
+func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []byte) []byte {
 	var out []byte
 	at := int32(0)
 	for i, v := range spans {
-		out = append(append(out, raw[at:v.start]...), edit(i, v.in(raw))...)
-		at = v.end
+		out = append(append(out, raw[at:v.Start]...), edit(i, v.In(raw))...)
+		at = v.End
 	}
 	return append(out, raw[at:]...)
 }
@@ -182,12 +183,12 @@ func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns
 	}
 	gone := snap.gone(req)
 	return func(line []byte) ([]byte, bool) {
-		o, err := parseObject(line)
+		o, err := jsonedit.Parse(line)
 		if err != nil {
 			return dropping(concerns)(line)
 		}
-		blocker, ok1 := o.text("blockerId")
-		blocked, ok2 := o.text("blockedId")
+		blocker, ok1 := o.Text("blockerId")
+		blocked, ok2 := o.Text("blockedId")
 		switch {
 		case !ok1 || !ok2 || blocker == "" || blocked == "": // no pair
 			return dropping(concerns)(line)

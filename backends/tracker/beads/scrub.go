@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
 	"memdesk/model"
 )
@@ -115,7 +116,7 @@ func (s *snapshot) gone(req model.ScrubRequest) func(id string) bool {
 		if id == "" || s.has(id) {
 			return false
 		}
-		return slices.Contains(req.Removed, id) || req.Concerns != nil && req.Concerns(quote(id))
+		return slices.Contains(req.Removed, id) || req.Concerns != nil && req.Concerns(jsonedit.Quote(id))
 	}
 }
 
@@ -131,94 +132,94 @@ func relinked(line []byte, renamed map[string]string) ([]byte, int64) {
 	if len(renamed) == 0 {
 		return line, 0
 	}
-	o, err := parseObject(line)
+	o, err := jsonedit.Parse(line)
 	if err != nil {
 		return line, 0
 	}
 	var n int64
-	lead := func(o *object, member string) bool {
-		id, ok := o.text(member)
+	lead := func(o *jsonedit.Object, member string) bool {
+		id, ok := o.Text(member)
 		next := renamed[id]
 		if ok && next != "" {
-			o.set(quote(next), member)
+			o.Set(jsonedit.Quote(next), member)
 			n++
 		}
 		return ok && next != ""
 	}
-	if raw := o.raw("dependencies"); raw != nil {
-		var spans []span
-		if err := elements(raw, func(v span) { spans = append(spans, v) }); err == nil {
+	if raw := o.Raw("dependencies"); raw != nil {
+		var spans []jsonedit.Span
+		if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err == nil {
 			before := n
 			raw = replaced(raw, spans, func(_ int, v []byte) []byte {
-				d, err := parseObject(v)
+				d, err := jsonedit.Parse(v)
 				if err != nil {
 					return v
 				}
 				if from, to := lead(d, "issue_id"), lead(d, "depends_on_id"); from || to {
-					return d.line
+					return d.Line
 				}
 				return v
 			})
 			if n > before {
-				o.set(raw, "dependencies")
+				o.Set(raw, "dependencies")
 			}
 		}
 	}
 	lead(o, "parent")
-	return o.line, n
+	return o.Line, n
 }
 
 func unnamedLine(line []byte, gone func(id string) bool) ([]byte, int64) {
-	o, err := parseObject(line)
+	o, err := jsonedit.Parse(line)
 	if err != nil { // it was one when it was scanned
 		return line, 0
 	}
 	var rows int64
-	if raw, n := without(o.raw("dependencies"), func(element []byte) bool {
-		d, err := parseObject(element)
+	if raw, n := without(o.Raw("dependencies"), func(element []byte) bool {
+		d, err := jsonedit.Parse(element)
 		if err != nil {
 			return false
 		}
-		blocker, _ := d.text("depends_on_id")
-		blocked, _ := d.text("issue_id")
+		blocker, _ := d.Text("depends_on_id")
+		blocked, _ := d.Text("issue_id")
 		return gone(blocker) || gone(blocked)
 	}); n > 0 {
 		rows += n
-		o.set(raw, "dependencies")
+		o.Set(raw, "dependencies")
 		left := 0
-		_ = elements(raw, func(span) { left++ }) // it was an array
+		_ = jsonedit.Elements(raw, func(jsonedit.Span) { left++ }) // it was an array
 		if left == 0 {
-			o.remove("dependencies")
+			o.Remove("dependencies")
 		}
 	}
-	if parent, ok := o.text("parent"); ok && gone(parent) {
+	if parent, ok := o.Text("parent"); ok && gone(parent) {
 		rows++
-		o.remove("parent")
+		o.Remove("parent")
 	}
-	return o.line, rows
+	return o.Line, rows
 }
 
 // without leaves elements out of a raw array, each with one comma. What stands
 // between the others is kept.
 func without(raw []byte, drop func(element []byte) bool) (out []byte, n int64) {
-	var spans []span
-	if err := elements(raw, func(v span) { spans = append(spans, v) }); err != nil {
+	var spans []jsonedit.Span
+	if err := jsonedit.Elements(raw, func(v jsonedit.Span) { spans = append(spans, v) }); err != nil {
 		return raw, 0
 	}
 	at, kept := 0, 0
 	for i, v := range spans {
 		switch {
-		case !drop(v.in(raw)):
+		case !drop(v.In(raw)):
 			kept++
 			continue
 		case kept > 0: // from the end of the element before
-			out = append(out, raw[at:spans[i-1].end]...)
-			at = int(v.end)
+			out = append(out, raw[at:spans[i-1].End]...)
+			at = int(v.End)
 		default: // up to the beginning of the next one
-			out = append(out, raw[at:v.start]...)
-			at = int(v.end)
+			out = append(out, raw[at:v.Start]...)
+			at = int(v.End)
 			if i+1 < len(spans) {
-				at = int(spans[i+1].start)
+				at = int(spans[i+1].Start)
 			}
 		}
 		n++

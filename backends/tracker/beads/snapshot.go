@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/tracker"
 	"memdesk/model"
@@ -28,8 +29,8 @@ type entry struct {
 	tier             string
 	id               string // handle
 	raw              string // the id as it is stored, without the mark of a duplicate
-	title, body      span
-	updated, depends span
+	title, body      jsonedit.Span
+	updated, depends jsonedit.Span
 	number           int // of the line, from 1
 	problem          string
 }
@@ -194,11 +195,11 @@ func (e *entry) scan(line []byte) {
 		e.foreign(line, fmt.Sprintf("it is longer than %d bytes, which no reader of the format takes", maxLine))
 		return
 	}
-	var typ, id, status, key, value, schema span
-	err := members(line, func(k, v span) {
-		name := k.in(line)
+	var typ, id, status, key, value, schema jsonedit.Span
+	err := jsonedit.Members(line, func(k, v jsonedit.Span) {
+		name := k.In(line)
 		if bytes.IndexByte(name, '\\') >= 0 {
-			name = []byte(unquote(name))
+			name = []byte(jsonedit.Unquote(name))
 		}
 		switch string(name) {
 		case "_type":
@@ -216,7 +217,7 @@ func (e *entry) scan(line []byte) {
 		case "updated_at":
 			e.updated = v
 		case "updated":
-			if e.updated.none() {
+			if e.updated.None() {
 				e.updated = v
 			}
 		case "dependencies":
@@ -239,17 +240,17 @@ func (e *entry) scan(line []byte) {
 			e.foreign(line, "it is a memory without a key")
 			return
 		}
-		e.title, e.body, e.updated, e.depends = span{}, value, span{}, span{}
+		e.title, e.body, e.updated, e.depends = jsonedit.Span{}, value, jsonedit.Span{}, jsonedit.Span{}
 		e.kind, e.tier, e.raw = tracker.Memory, tracker.TierMemory, name
 		e.id = tracker.MemoryPrefix + name
 		return
-	case !typ.none() && kind != "issue":
+	case !typ.None() && kind != "issue":
 		e.foreign(line, "")
 		return
 	}
 	name, ok := textOf(line, id)
 	switch {
-	case !schema.none() && id.none():
+	case !schema.None() && id.None():
 		e.foreign(line, "")
 		return
 	case !ok || name == "":
@@ -270,17 +271,17 @@ func (e *entry) foreign(line []byte, problem string) {
 }
 
 // textOf decodes a string value; ok is false for another type.
-func textOf(line []byte, v span) (string, bool) {
-	raw := v.in(line)
+func textOf(line []byte, v jsonedit.Span) (string, bool) {
+	raw := v.In(line)
 	if len(raw) < 2 || raw[0] != '"' {
 		return string(raw), false
 	}
-	return unquote(raw[1 : len(raw)-1]), true
+	return jsonedit.Unquote(raw[1 : len(raw)-1]), true
 }
 
 // tierOf is the status as the name of a tier.
-func tierOf(line []byte, status span) string {
-	raw := status.in(line)
+func tierOf(line []byte, status jsonedit.Span) string {
+	raw := status.In(line)
 	switch string(raw) {
 	case "", "null", `""`, `"open"`:
 		return tracker.DefaultStatus
@@ -313,13 +314,13 @@ func (s *snapshot) scanPairs() {
 		if len(line) == 0 {
 			continue
 		}
-		o, err := parseObject(line)
+		o, err := jsonedit.Parse(line)
 		if err != nil {
 			s.badPairs = append(s.badPairs, number)
 			continue
 		}
-		blocker, ok1 := o.text("blockerId")
-		blocked, ok2 := o.text("blockedId")
+		blocker, ok1 := o.Text("blockerId")
+		blocked, ok2 := o.Text("blockedId")
 		if !ok1 || !ok2 || blocker == "" || blocked == "" {
 			s.badPairs = append(s.badPairs, number)
 			continue
@@ -379,9 +380,9 @@ func (s *snapshot) Head(i int) tracker.Head {
 		return h
 	}
 	h.Title, _ = s.Texts(i)
-	switch raw := e.body.in(line); {
+	switch raw := e.body.In(line); {
 	case len(raw) >= 2 && raw[0] == '"':
-		h.Bytes = unquotedLen(raw[1 : len(raw)-1])
+		h.Bytes = jsonedit.UnquotedLen(raw[1 : len(raw)-1])
 	case string(raw) != "null":
 		h.Bytes = int64(len(raw))
 	}

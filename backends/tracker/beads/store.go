@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/tracker"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
@@ -326,8 +327,8 @@ func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, 
 func (s *snapshot) typed() bool {
 	for i := len(s.entries) - 1; i >= 0; i-- {
 		if s.entries[i].kind == tracker.Issue {
-			o, err := parseObject(s.line(i))
-			return err == nil && o.find("_type") >= 0
+			o, err := jsonedit.Parse(s.line(i))
+			return err == nil && o.Find("_type") >= 0
 		}
 	}
 	return false
@@ -350,13 +351,13 @@ func appendLine(data, line []byte) []byte {
 // relate changes pairs where they are kept: in deps.jsonl when the store has one,
 // in the line when it lists dependencies or nothing else does.
 func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now string) (newLine, deps []byte, err error) {
-	o, err := parseObject(line)
+	o, err := jsonedit.Parse(line)
 	if err != nil {
 		return nil, nil, err
 	}
 	outside := s.deps != nil
 	inside := fresh
-	if outside && o.find("dependencies") < 0 {
+	if outside && o.Find("dependencies") < 0 {
 		inside = nil
 	}
 	relate(o, id, gone, inside, now)
@@ -366,10 +367,10 @@ func (s *snapshot) relate(line []byte, id string, gone, fresh []string, now stri
 	}
 	if outside {
 		for _, blocker := range fresh {
-			deps = appendLine(deps, slices.Concat([]byte(`{"blockerId":`), quote(blocker), []byte(`,"blockedId":`), quote(id), []byte("}")))
+			deps = appendLine(deps, slices.Concat([]byte(`{"blockerId":`), jsonedit.Quote(blocker), []byte(`,"blockedId":`), jsonedit.Quote(id), []byte("}")))
 		}
 	}
-	return o.line, deps, nil
+	return o.Line, deps, nil
 }
 
 // withoutPairs leaves lines out of deps.jsonl.
