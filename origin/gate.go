@@ -20,6 +20,10 @@ type Rules struct {
 	// ReviewAll holds back every untrusted write, not only those to tiers whose text is
 	// loaded as instructions.
 	ReviewAll bool
+	// Names reports whether texts name an erased person, of whom no row is kept: an
+	// erasure forgets items by their ids, and its process may end before it cleans the
+	// ledger. Nil: nobody is erased. On an error nothing is noted.
+	Names func(texts ...string) (bool, error)
 	// Note takes what could not be noted in the ledger, in words; nil drops it.
 	Note func(problem string)
 }
@@ -207,7 +211,22 @@ func (r Rules) note(c *model.Call, id string, created bool, w Writer) {
 	if row.ID == "" {
 		return // a store that gives no handle: nobody could ask for it
 	}
-	if err := r.Ledger.Append(row); err != nil && r.Note != nil {
-		r.Note("the writer of " + row.Store + ":" + model.EncodeID(row.ID) + " could not be noted: " + err.Error())
+	if r.Names != nil {
+		switch named, err := r.Names(row.ID, w.Actor, w.Client, w.Version, w.Session, w.Detail); {
+		case err != nil:
+			r.say("the writer of an item of " + row.Store + " could not be noted: " + err.Error())
+			return
+		case named:
+			return
+		}
+	}
+	if err := r.Ledger.Append(row); err != nil {
+		r.say("the writer of " + row.Store + ":" + model.EncodeID(row.ID) + " could not be noted: " + err.Error())
+	}
+}
+
+func (r Rules) say(problem string) {
+	if r.Note != nil {
+		r.Note(problem)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"memdesk/internal/atomicfile"
@@ -187,7 +188,13 @@ func eraseLines(path string, match func([]byte) bool) (int, error) {
 		return 0, err
 	}
 	defer unlock()
+	if err := sweepTemps(path); err != nil {
+		return 0, err
+	}
 	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -204,4 +211,22 @@ func eraseLines(path string, match func([]byte) bool) (int, error) {
 		return 0, nil
 	}
 	return gone, atomicfile.Write(path, kept.Bytes(), 0o600)
+}
+
+// sweepTemps removes the copies that an erasure which was killed left of a file. The
+// caller is alone with it: nobody else is about to put one in its place.
+func sweepTemps(path string) error {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "."+filepath.Base(path)+".tmp.") {
+			continue
+		}
+		if err := os.Remove(filepath.Join(filepath.Dir(path), e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -27,6 +27,7 @@ type desk struct {
 	shelf  *origin.Shelf
 	keeper *undo.Keeper
 	fleet  *backends.Fleet
+	names  func(texts ...string) (bool, error) // see origin.Rules
 }
 
 func newDesk(t *testing.T, reviewAll bool) *desk {
@@ -46,6 +47,12 @@ func newDesk(t *testing.T, reviewAll bool) *desk {
 	d.fleet = backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: func(string) string { return "" }}, backends.Policy{
 		Audit: func(ctx context.Context, _ *model.Call, next func(context.Context) error) error { return next(ctx) },
 		Origin: origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf, Clock: clock.System{}, ReviewAll: reviewAll,
+			Names: func(texts ...string) (bool, error) {
+				if d.names == nil {
+					return false, nil
+				}
+				return d.names(texts...)
+			},
 			Default: origin.Writer{Actor: "ana", Face: "cli", Channel: origin.User, Trust: origin.Trusted}}),
 		Extend: d.shelf.Attach,
 	})
@@ -133,6 +140,65 @@ func TestLedger(t *testing.T) {
 	}
 	if rows, _ := d.ledger.Of("vault", one); len(rows) != 1 {
 		t.Errorf("%d rows stay", len(rows))
+	}
+}
+
+// An erasure may be killed after any of its acts: what names an erased person is never
+// noted, and nothing is when nobody can say who is erased.
+func TestLedgerOfTheErased(t *testing.T) {
+	const ida = "usr_ida9931"
+	named := func(texts ...string) (bool, error) { return strings.Contains(strings.Join(texts, "\n"), ida), nil }
+	for _, tt := range []struct {
+		name  string
+		id    string
+		as    context.Context
+		names func(...string) (bool, error)
+		rows  int
+	}{
+		{"of the subject", "memory/fix/of-" + ida + ".md", t.Context(), named, 1},
+		{"by the subject", one, agent(t.Context(), ida), named, 1},
+		{"of another", one, agent(t.Context(), "alpha"), named, 2},
+		{"nobody can say", one, t.Context(), func(...string) (bool, error) { return false, errors.New("no key") }, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t, false)
+			if err := d.retain(t.Context(), tt.id, "a text\n", model.Append); err != nil {
+				t.Fatal(err)
+			}
+			d.names = tt.names
+			if _, err := d.store().Provider.Forget(tt.as, model.ForgetRequest{ID: tt.id}); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := d.ledger.Of("vault", tt.id)
+			if err != nil || len(rows) != tt.rows || d.read(tt.id) != "" {
+				t.Errorf("%d rows, want %d: %+v, %v", len(rows), tt.rows, rows, err)
+			}
+		})
+	}
+}
+
+// An erasure that was killed while it replaced the file leaves a copy, which the next
+// one removes, also when nothing else is to be removed.
+func TestErasingRemovesOldCopies(t *testing.T) {
+	d := newDesk(t, false)
+	if err := d.ledger.Append(origin.Row{Store: "vault", ID: "a", Revision: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(d.dir, "state", "origin")
+	left, other := filepath.Join(dir, ".ledger.jsonl.tmp.0123456789abcdef"), filepath.Join(dir, ".paths.jsonl.tmp.0123456789abcdef")
+	for _, path := range []string{left, other} {
+		if err := os.WriteFile(path, []byte(`{"store":"vault","id":"a"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := d.ledger.Erase(func([]byte) bool { return false }); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the copy is left: %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Errorf("the copy of another file, whose lock is not held, is gone: %v", err)
 	}
 }
 

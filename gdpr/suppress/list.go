@@ -256,6 +256,15 @@ func (l *List) Find(text string, all bool) ([]Match, error) {
 	return ix.Find(all, text), nil
 }
 
+// Names reports whether one of the texts names a suppressed person.
+func (l *List) Names(texts ...string) (bool, error) {
+	ix, err := l.Now()
+	if err != nil {
+		return false, err
+	}
+	return len(ix.Find(false, texts...)) > 0, nil
+}
+
 // Now is what the list knows at this moment, for who looks through many texts.
 func (l *List) Now() (*Index, error) {
 	l.mu.Lock()

@@ -172,7 +172,7 @@ func (a *app) open(ctx context.Context) (*session, error) {
 		policy.Gate = desk.Gate()
 		s.undo.Heed(desk.Suppressed().Judge)
 		policy.Origin = origin.Gate(origin.Rules{Ledger: s.ledger, Shelf: s.shelf, Clock: a.Clock, Default: a.writer(s),
-			ReviewAll: s.cfg.Door.Untrusted == "review", Note: func(problem string) { a.sayf("%s", problem) }})
+			Names: desk.Suppressed().Names, ReviewAll: s.cfg.Door.Untrusted == "review", Note: func(problem string) { a.sayf("%s", problem) }})
 		if a.caller == "" { // what is held is for operators only
 			policy.Extend = s.shelf.Attach
 		}
