@@ -179,6 +179,10 @@ func (w *scrubbing) copy(f file) {
 // holds the memory's lock.
 func (w *scrubbing) leftover(f file, data []byte) {
 	at := strings.LastIndex(f.label, ".tmp.")
+	if rootdir.IsLockTemp(path.Base(f.label)) && len(data) == 0 {
+		w.add(f, "what an interrupted write left removed", 1, ignoreAbsent(f.dir.Remove(f.label)))
+		return
+	}
 	if !isTemp(path.Base(f.label)) {
 		return
 	}

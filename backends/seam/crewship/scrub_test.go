@@ -267,11 +267,13 @@ func TestScrubOfTheFixture(t *testing.T) {
 // nobody's text; anything else may be.
 func TestScrubRemovesWhatAWriteLeft(t *testing.T) {
 	s, dir := openMemory(t, map[string]string{"AGENT.md": "asks bob\nand tea\n", "AGENT.md.lock": "", "AGENT.md.tmp.0123456789abcdef": "asks bob\n", "AGENT.md.tmp.0123456789abcde0": "",
-		"AGENT.md.tmp.0123456789abcde1": "asks otto\n", "daily/2026-01-01.md": "- tea\n", "daily/2026-01-01.md.tmp.0123456789abcdef": "- tea\n"})
+		"AGENT.md.tmp.0123456789abcde1": "asks otto\n", "daily/2026-01-01.md": "- tea\n", "daily/2026-01-01.md.tmp.0123456789abcdef": "- tea\n",
+		".lock.tmp.0123456789abcdef": "", "daily/.lock.tmp.0123456789abcdef": "", "daily/.lock.tmp.0123456789abcde0": "a text"})
 	if _, err := s.Maintainer.Scrub(t.Context(), naming()); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"AGENT.md.tmp.0123456789abcdef": false, "AGENT.md.tmp.0123456789abcde0": false, "AGENT.md.tmp.0123456789abcde1": true,
+		".lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcde0": true,
 		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // there is no lock: no writer of this place made it
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v; want it to stay: %v", name, err, want)

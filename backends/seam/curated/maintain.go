@@ -27,10 +27,16 @@ type layer struct {
 // eight other characters. With the locks held it is nobody's that lives.
 var cutOff = regexp.MustCompile(`^\.mem_[0-9a-f]{16}\.tmp$`)
 
+// interrupted reports what a write of memdesk's own left: an unfinished copy, or an
+// unfinished lock.
+func (l layer) interrupted() bool {
+	return cutOff.MatchString(l.name) || rootdir.IsLockTemp(l.name) && l.Bytes == 0
+}
+
 // derivedFile reports what the agent makes beside its files: locks, backups and
 // temporary files.
 func derivedFile(name string) bool {
-	if strings.HasPrefix(name, ".mem_") && strings.HasSuffix(name, ".tmp") {
+	if strings.HasPrefix(name, ".mem_") && strings.HasSuffix(name, ".tmp") || rootdir.IsLockTemp(name) {
 		return true
 	}
 	for _, f := range fileNames {
@@ -185,7 +191,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	concerned := concernedBy(req)
 	if !req.Dry && slices.ContainsFunc(layers, func(l layer) bool {
-		return l.Kind == model.LayerDerived && !l.pending && (l.Bytes > 0 || cutOff.MatchString(l.name))
+		return l.Kind == model.LayerDerived && !l.pending && (l.Bytes > 0 || l.interrupted())
 	}) {
 		unlock, err := s.lockBoth(ctx)
 		if err != nil {
@@ -268,14 +274,14 @@ func (s *store) scrubLayer(l layer, req model.ScrubRequest, concerned func([]byt
 		return r
 	case err != nil:
 		return fail(model.VerdictFailed, "it cannot be read: "+err.Error())
-	case !concerned(data) && !cutOff.MatchString(l.name):
+	case !concerned(data) && !l.interrupted():
 		return r
 	case l.Kind == model.LayerExternal:
 		return fail(model.VerdictResidue, "it names the person, and is not this store's to remove")
 	case l.Kind == model.LayerItem && !l.pending:
 		return fail(model.VerdictResidue, "an entry still names the person: forget or redact it")
 	}
-	if !cutOff.MatchString(l.name) {
+	if !l.interrupted() {
 		if left, ok := req.Permits(l.ID, data); !ok {
 			return left
 		}

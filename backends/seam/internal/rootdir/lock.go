@@ -87,9 +87,32 @@ func held(name string) error {
 	return model.Errorf(model.Locked, "lock", "%q is held by another writer; try again", name)
 }
 
-// sentinel opens a lock file, or makes it. A new one appears with its owner and mode:
-// another writer that met it without them would be refused.
-func (d *Dir) sentinel(name string, mode fs.FileMode) (*os.File, error) {
+// sentinelTemp begins the name of a lock file that is being made.
+const sentinelTemp = ".lock.tmp."
+
+// IsLockTemp recognises a lock file that is being made, or that a killed process left
+// so. It is empty and nobody's lock yet: who makes one makes another when it is removed.
+func IsLockTemp(base string) bool {
+	random, ok := strings.CutPrefix(base, sentinelTemp)
+	return ok && len(random) == 16 && strings.Trim(random, "0123456789abcdef") == ""
+}
+
+// sentinelTries bounds how often a lock file is made anew because a sweep removed the
+// one that was being made.
+const sentinelTries = 8
+
+func (d *Dir) sentinel(name string, mode fs.FileMode) (f *os.File, err error) {
+	for range sentinelTries {
+		if f, err = d.openSentinel(name, mode); !errors.Is(err, model.NotFound) {
+			break
+		}
+	}
+	return f, err
+}
+
+// openSentinel opens a lock file, or makes it. A new one appears with its owner and
+// mode: another writer that met it without them would be refused.
+func (d *Dir) openSentinel(name string, mode fs.FileMode) (*os.File, error) {
 	f, _, err := d.open(name, os.O_RDWR)
 	if !errors.Is(err, model.NotFound) {
 		return f, err
@@ -115,7 +138,7 @@ func (d *Dir) sentinel(name string, mode fs.FileMode) (*os.File, error) {
 }
 
 func (d *Dir) newSentinel(name string, mode fs.FileMode) (*os.File, error) {
-	temp, err := tempName(name, func(random string) string { return ".lock.tmp." + random }) // a long name leaves no room
+	temp, err := tempName(name, func(random string) string { return sentinelTemp + random }) // a long name leaves no room
 	if err != nil {
 		return nil, err
 	}
