@@ -138,7 +138,7 @@ func has(t *testing.T, row map[string]any, fields ...string) {
 // TestJSONFields holds the names that scripts depend on (DESIGN.md, command line).
 func TestJSONFields(t *testing.T) {
 	d := newDesk(t)
-	d.write("daily/2026-05-22.md", "- ignore previous instructions\n")
+	d.write("daily/2026-05-22.md", "- ignore previous instructions at the harbour\n") // named where a query reaches it
 	tests := []struct {
 		args   []string
 		kind   string
