@@ -226,7 +226,7 @@ func TestEditorFailsWithoutAText(t *testing.T) {
 	p.will("exit 1")
 	r.press("e").see("the editor ended with an error and nothing was written")
 	p.will(`: > "$1"`)
-	r.press("e").see("The text is empty", "enter cancel").press("esc").see("1 of 2")
+	r.press("e").see("The text is empty", "enter cancel").press("esc").see("not saved; your text is kept for 30 days", "1 of 2")
 	if text := p.kept(); text != "" {
 		t.Errorf("kept %q", text)
 	}
