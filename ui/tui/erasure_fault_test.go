@@ -82,6 +82,29 @@ func TestErasureFaults(t *testing.T) {
 		}
 		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("No layer that can be reached holds the person")
 	})
+	t.Run("a layer that nothing opens is attested", func(t *testing.T) {
+		t.Parallel()
+		o := newOffice(t, "")
+		if err := os.WriteFile(filepath.Join(o.dir, "vault", "map.zst"), []byte("\x28\xb5\x2f\xfdno frame at all\x00\x7f"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id := o.file("--subject", "usr_teo")
+		if out, code := o.run("gdpr", "plan", id); code != 3 || !strings.Contains(out, "not looked at: item map.zst") {
+			t.Fatalf("plan: exit %d: %s", code, out)
+		}
+		r := o.console(80, 24).see("planned")
+		r.press("E").begin(id, "Erase").see("partial", "r does what is missing")
+		r.press("V").see("not clean yet").press("/", "map.zst", "enter").see("/map.zst", "? not looked at", "1 of 1")
+		r.press("t").answer("Attest notes: map.zst?").golden("erasure-attest-80x24")
+		r.press("enter").see("cancelled: nothing was changed")
+		r.press("t").answer("Attest notes: map.zst?", "tab", "tab", "tab").see("[Attest]").press("enter").answer("!! not attested: ")
+		r.press("tab", "opened by hand", "tab", "tab").see("[Attest]").press("enter").see("attested: map.zst; r looks again")
+		r.press("esc").press("esc").see("partial", "r does what is missing")
+		r.press("r").see("Go on with the erasure").begin(id, "Go on").see("No layer that can be reached holds the person", "complete")
+		if out, code := o.run("gdpr", "status", "usr_teo", "--json"); code != 0 || !strings.Contains(out, `"state":"complete"`) {
+			t.Errorf("status: exit %d: %s", code, out)
+		}
+	})
 	t.Run("nobody has approved", func(t *testing.T) {
 		t.Parallel()
 		o := newOffice(t, "[gdpr]\nrequire_approval = true\nmax_share = 0.01\n")

@@ -39,6 +39,7 @@ func KeyTable() []Section {
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
 	add("6 Erasure: a plan", a.d.planKeys(&records{}, ErasureRequest{}))
+	add("6 Erasure: layers and verdicts (V)", a.layerKeys(&records{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	for _, s := range []struct {
 		title string
