@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -39,9 +40,14 @@ func (s *store) Revisions(ctx context.Context, id string) (model.Versions, error
 		return model.Versions{State: model.HistoryUnavailable, Reason: why}, err
 	}
 	out := model.Versions{State: model.Recorded}
+	gone := 0
 	for _, r := range rows {
+		there := s.blobThere(r)
+		if !there {
+			gone++
+		}
 		out.Versions = append(out.Versions, model.Version{
-			ID: r.id, At: r.at, By: r.by, Bytes: r.bytes, Hash: r.sha, Readable: s.blobThere(r),
+			ID: r.id, At: r.at, By: r.by, Bytes: r.bytes, Hash: r.sha, Readable: there,
 		})
 	}
 	switch {
@@ -53,6 +59,8 @@ func (s *store) Revisions(ctx context.Context, id string) (model.Versions, error
 		out.Reason = "persona versions are recorded without their text, so older text cannot be shown"
 	case s.at.memory == "":
 		out.Reason = "the memory root is not known, so the text of versions cannot be shown; set memory_root"
+	case gone > 0:
+		out.Reason = fmt.Sprintf("the text of %d of %d versions is gone: an erasure or Crewship's own sweep removed it, and Crewship's record of it stays", gone, len(rows))
 	}
 	return out, nil
 }
@@ -180,6 +188,9 @@ func (s *store) readBlob(e entry, r versionRow) (model.Item, error) {
 	}
 	defer root.Close()
 	data, m, err := root.Read(blob, wholeLimit)
+	if errors.Is(err, model.NotFound) { // Crewship's own answer is 410 (crewship-http.md, Versions)
+		return model.Item{}, model.Errorf(model.NotFound, "history", "the text of version %q is gone: an erasure or Crewship's own sweep removed it", r.id)
+	}
 	if err != nil {
 		return model.Item{}, err
 	}

@@ -168,7 +168,11 @@ func (w *scrubbing) copy(f file) {
 	}
 	w.step(f, "removed")
 	err = f.dir.Remove(f.label)
-	w.add(f, "copy removed", 1, ignoreAbsent(err))
+	method := "copy removed"
+	if f.place == nil { // its name is its hash, so it cannot be redacted in place
+		method = "the text of an old version removed; its record in crewship.db stays, and Crewship answers 410 for that version"
+	}
+	w.add(f, method, 1, ignoreAbsent(err))
 	if last := len(w.out) - 1; err == nil && f.meta.Links() > 1 {
 		w.out[last].Verdict, w.out[last].Reason = model.VerdictOutOfScope, "its bytes stay under a second name of the same file"
 	}
