@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"slices"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -159,7 +160,14 @@ var asciiFold = func() (t [256]byte) {
 
 // newView folds a text. marked: tags, and what a link leads to, are parts of a gap.
 func newView(src []byte, marked bool) *view {
-	v := &view{src: src, text: make([]byte, 0, len(src)), from: make([]int32, 0, len(src)), to: make([]int32, 0, len(src))}
+	v := &view{}
+	v.read(src, marked)
+	return v
+}
+
+// read is newView in the memory of a view that nobody needs any more.
+func (v *view) read(src []byte, marked bool) {
+	v.src, v.text, v.from, v.to = src, slices.Grow(v.text[:0], len(src)), slices.Grow(v.from[:0], len(src)), slices.Grow(v.to[:0], len(src))
 	for i := 0; i < len(src); {
 		c := src[i]
 		if f := asciiFold[c]; f != 0 {
@@ -185,7 +193,6 @@ func newView(src []byte, marked bool) *view {
 			v.stretch(int32(i))
 		}
 	}
-	return v
 }
 
 // stretch makes the last character end where the mark upon it does.

@@ -1,7 +1,9 @@
 package subject
 
 import (
+	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -18,47 +20,14 @@ func raw(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 // Vectors and what is compressed hold all of it by chance, and no text: there anchors
 // alone count.
 
-const (
-	blockSize = 128
-)
+// blockSize is even: the sieve goes by two bytes.
+const blockSize = 128
 
-// counters of one block, eight bits each.
-const (
-	foreignBytes = 8 * iota // not ASCII
-	noiseBytes              // controls and zeros
-	upperBytes
-	escapeBytes // with which an escape begins
-	markupBytes
-	digitBytes
-	hyphenEnds // ends of lines
-	neverBytes // in UTF-8
-)
-
-var classes = func() (t [256]uint64) {
-	for i := range t {
-		c := byte(i)
-		switch {
-		case c >= utf8.RuneSelf:
-			t[i] |= 1 << foreignBytes
-			if c == 0xc0 || c == 0xc1 || c >= 0xf8 {
-				t[i] |= 1 << neverBytes
-			}
-		case c < ' ' && c != '\n' && c != '\r' && c != '\t', c == 0x7f:
-			t[i] |= 1 << noiseBytes
-		case c >= 'A' && c <= 'Z':
-			t[i] |= 1 << upperBytes
-		case c >= '0' && c <= '9':
-			t[i] |= 1 << digitBytes
-		case c == '<' || c == '*' || c == '[':
-			t[i] |= 1 << markupBytes
-		case escapes[c]:
-			t[i] |= 1 << escapeBytes
-		case c == '\n':
-			t[i] |= 1 << hyphenEnds
-		}
-	}
-	return t
-}()
+// neverText reports whether a byte stands in no text; foreign: in other encodings than
+// UTF-8 one above ASCII may.
+func neverText(c byte, utf bool) bool {
+	return c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f || utf && (c == 0xc0 || c == 0xc1 || c >= 0xf8)
+}
 
 type span struct{ lo, hi int }
 
@@ -73,51 +42,50 @@ func (m *Matcher) pieces(b []byte, yield func(lo, hi int)) {
 		}
 		due = append(due, span{lo, hi})
 	}
-	m.anchors.scan(b, 0, func(p *pattern, at int) bool {
-		add(at-m.reach, at+m.reach)
-		return true
-	})
 	done := 0 // up to where runs of base64 are known
 	digits := 0
 	for at := 0; at < len(b); at += blockSize {
-		blk := b[at:min(len(b), at+blockSize)]
-		n := uint64(0)
-		if len(blk) == blockSize {
-			for i := 0; i < blockSize; i += 8 {
-				c := blk[i : i+8 : i+8]
-				n += classes[c[0]] + classes[c[1]] + classes[c[2]] + classes[c[3]] + classes[c[4]] + classes[c[5]] + classes[c[6]] + classes[c[7]]
-			}
-		} else {
-			for _, c := range blk {
-				n += classes[c]
-			}
+		end := min(len(b), at+blockSize)
+		group, kind := m.anchors.look(b, at)
+		if group&patterns != 0 {
+			m.anchors.within(b, at, func(_ *pattern, at int) bool {
+				add(at-m.reach, at+m.reach)
+				return true
+			})
 		}
-		noise := int(n >> noiseBytes & 0xff)
-		if !m.foreign { // in other encodings they are letters
-			noise += int(n >> neverBytes & 0xff)
-		}
-		if noise*16 >= len(blk) && int(n>>foreignBytes&0xff)*3 >= len(blk) { // numbers, not characters
-			digits = 0
+		last := digits
+		digits = 0
+		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && m.numbers(b[at:end]) {
 			continue
 		}
-		if m.phones {
-			last := digits
-			if digits = int(n >> digitBytes & 0xff); digits+last >= 6 {
-				add(at-blockSize-m.reach, at+blockSize+m.reach)
+		if m.phones && kind&digitBytes != 0 {
+			for _, c := range b[at:end] {
+				if c >= '0' && c <= '9' {
+					digits++
+				}
 			}
+		}
+		if m.phones && digits+last >= 6 {
+			add(at-blockSize-m.reach, at+blockSize+m.reach)
 		}
 		switch {
-		case n>>foreignBytes&0xff > 0 && hasLetters(blk),
-			n>>escapeBytes&0xff > 0 && hasEscape(b, at, at+len(blk)),
-			n>>markupBytes&0xff > 0 && hasMarkup(blk):
-			add(at-m.reach, at+len(blk)+m.reach)
-		case n>>hyphenEnds&0xff > 0:
-			if i := m.hyphenated(b, at, at+len(blk)); i > 0 {
-				add(i-m.longest, i+m.longest)
+		case kind&foreignBytes != 0 && hasLetters(b[at:end]),
+			kind&escapeBytes != 0 && hasEscape(b, at, end),
+			kind&markupBytes != 0 && hasMarkup(b[at:end]):
+			add(at-m.reach, end+m.reach)
+		case group&lines != 0 || at > 0 && b[at] == '\n':
+			for i := at; i < end; i++ {
+				n := bytes.IndexByte(b[i:end], '\n')
+				if n < 0 {
+					break
+				}
+				if i += n; m.breaks(b, i) {
+					add(i-m.longest, i+m.longest)
+				}
 			}
 		}
-		if n>>upperBytes&0xff > 0 && at+len(blk) > done {
-			if lo, hi := encodedRun(b, max(done, at), at+len(blk)); hi > lo {
+		if kind&upperBytes != 0 && end > done {
+			if lo, hi := encodedRun(b, max(done, at), end); hi > lo {
 				add(lo, hi)
 				done = hi
 			}
@@ -132,6 +100,49 @@ func (m *Matcher) pieces(b []byte, yield func(lo, hi int)) {
 		yield(whole(b, s.lo, -1), whole(b, s.hi, 1))
 	}
 }
+
+// numbers reports whether a block holds numbers, not characters.
+func (m *Matcher) numbers(blk []byte) bool {
+	const one, top = 0x0101010101010101, 0x8080808080808080
+	if len(blk) == blockSize {
+		// Eight bytes at once, most of the noise: enough for most of what is numbers.
+		n, h := 0, 0
+		for i := 0; i < blockSize; i += 8 {
+			x := binary.LittleEndian.Uint64(blk[i:])
+			from := func(c uint64) uint64 { return (x | top) - one*c } // the highest bit: from c on, of the lower seven
+			controls := ^from(' ') &^ (from('\t') &^ from('\r'+1)) &^ x
+			if !m.foreign {
+				controls |= from(0x78) & x
+			}
+			n, h = n+bits.OnesCount64(controls&top), h+bits.OnesCount64(x&top)
+		}
+		if n*16 >= blockSize && h*3 >= blockSize {
+			return true
+		}
+	}
+	noise, high := 0, 0
+	for _, c := range blk {
+		n := noisy[c]
+		noise, high = noise+int(n&1), high+int(c>>7)
+		if !m.foreign { // in other encodings they are letters
+			noise += int(n >> 1)
+		}
+	}
+	return noise*16 >= len(blk) && high*3 >= len(blk)
+}
+
+// noisy is 1 for a byte that stands in no text, 2 for one that stands in none in UTF-8.
+var noisy = func() (t [256]byte) {
+	for i := range t {
+		switch c := byte(i); {
+		case neverText(c, false):
+			t[i] = 1
+		case neverText(c, true):
+			t[i] = 2
+		}
+	}
+	return t
+}()
 
 // whole moves an end of a piece out of a character.
 func whole(b []byte, at, step int) int {
@@ -174,37 +185,11 @@ func hasEscape(b []byte, lo, hi int) bool {
 // hasMarkup reports whether markup stands inside a word.
 func hasMarkup(b []byte) bool {
 	for i := 1; i < len(b); i++ {
-		if classes[b[i]]>>markupBytes&1 == 1 && asciiFold[b[i-1]] != 0 && (b[i] == '<' || i+1 < len(b) && (asciiFold[b[i+1]] != 0 || b[i+1] == b[i])) {
+		if kinds[b[i]]&markupBytes != 0 && asciiFold[b[i-1]] != 0 && (b[i] == '<' || i+1 < len(b) && (asciiFold[b[i+1]] != 0 || b[i+1] == b[i])) {
 			return true
 		}
 	}
 	return false
-}
-
-// hyphenated is the end of a line in b[lo:hi] that ends in a hyphen where a word of an
-// identifier may; 0 without one.
-func (m *Matcher) hyphenated(b []byte, lo, hi int) int {
-	for i := max(lo, 2); i < hi; i++ {
-		if i+8 <= hi {
-			// Eight bytes at once: an end of a line behind what may be a hyphen.
-			x := binary.LittleEndian.Uint64(b[i:])
-			before := x<<8 | uint64(b[i-1])
-			if marks(x, '\n')&(marks(before, '-')|marks(before, '\r')|marks(before, ' ')|before&0x8080808080808080) == 0 {
-				i += 7
-				continue
-			}
-		}
-		if b[i] == '\n' && m.breaks(b, i) {
-			return i
-		}
-	}
-	return 0
-}
-
-// marks has the highest bit of each byte of x set that is c, and perhaps of one above it.
-func marks(x uint64, c byte) uint64 {
-	x ^= 0x0101010101010101 * uint64(c)
-	return (x - 0x0101010101010101) &^ x & 0x8080808080808080
 }
 
 // breaks reports whether a word of an identifier may go on behind the line that ends at i.

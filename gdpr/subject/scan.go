@@ -253,7 +253,7 @@ func windowsOf(term string) []pattern {
 // are lengths and positions, not letters.
 func (m *Matcher) inIndex(hits []Hit, l *layer) []Hit {
 	b := l.text
-	m.windows.scan(b, 0, func(p *pattern, at int) bool {
+	m.windows.scan(b, func(p *pattern, at int) bool {
 		end := at + len(p.bytes)
 		if at > 0 && b[at-1] < 0x20 && end < len(b) && b[end] < 0x20 {
 			hits = append(hits, Hit{Term: p.term, Start: l.base + at, End: l.base + end, Method: Prefix})

@@ -1,6 +1,11 @@
 package subject
 
-import "unsafe"
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"unsafe"
+)
 
 // pattern is a sequence of bytes to look for.
 type pattern struct {
@@ -9,73 +14,141 @@ type pattern struct {
 	term  int
 }
 
-// sieve finds the places in a byte stream where one of several patterns may
-// stand, by Wu and Manber's shifts over blocks of two bytes: most bytes are
-// never looked at. Patterns of one byte do not occur.
+// sieve finds the places in bytes where one of several patterns may stand, and says what
+// kinds of bytes stand around them. It goes on by two bytes: a pattern shows its bytes 0 to
+// 3 to it as two pairs, or 1 to 4. The patterns lie in groups: a place is looked at only
+// where one pair after the other is of the same group. Patterns of one byte do not occur.
 type sieve struct {
-	groups []group
-}
-
-// group holds patterns of about one length: the shortest decides how far a step
-// goes.
-type group struct {
-	width    int // bytes of each pattern that the shifts cover
 	patterns []pattern
-	shift    [1 << 16]uint8     // by block
-	last     [hashSize][]uint16 // patterns whose covered part ends in a block, by its hash
+	// pairs says of two bytes, the first of them the low one: for which groups they are
+	// the first pair (a bit of groups), for which the second (secondPair higher), and
+	// which kinds of bytes they are.
+	pairs [1 << 16]uint32
+	from  [hashSize + 1]uint16 // where in order the patterns of a hash begin
+	order []uint16
 }
 
 const (
-	hashSize = 1 << 12
-	maxWidth = 12
+	hashSize   = 1 << 10
+	secondPair = 16
+	shortGroup = 0  // of patterns of two or three bytes, and one more
+	longGroup  = 2  // the first of the others
+	lineGroup  = 10 // ends of lines inside what may be a word, and one more
+	patterns   = 1<<lineGroup - 1
+	lines      = 3 << lineGroup
 )
 
-// block is what the shifts are looked up by: they are one for each block, so that
-// blocks of other data do not share those of the patterns.
-func block(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+// Kinds of bytes.
+const (
+	foreignBytes = 1 << (12 + iota) // not ASCII
+	noiseBytes                      // controls, zeros, and what never stands in UTF-8
+	upperBytes
+	escapeBytes // with which an escape begins
+	markupBytes = 1 << (28 + iota - 4)
+	digitBytes
+)
 
-func blockHash(a, b byte) uint32 { return (uint32(a)<<5 ^ uint32(b)) & (hashSize - 1) }
+// kinds are those of each byte.
+var kinds = func() (t [256]uint32) {
+	for i := range t {
+		c := byte(i)
+		switch {
+		case neverText(c, true):
+			t[i] = noiseBytes
+			if c >= 0x80 {
+				t[i] |= foreignBytes
+			}
+		case c >= 0x80:
+			t[i] = foreignBytes
+		case c >= 'A' && c <= 'Z':
+			t[i] = upperBytes
+		case c >= '0' && c <= '9':
+			t[i] = digitBytes
+		case c == '<' || c == '*' || c == '[':
+			t[i] = markupBytes
+		case escapes[c]:
+			t[i] = escapeBytes
+		}
+	}
+	return t
+}()
+
+// plainPairs are the pairs of a sieve without patterns.
+var plainPairs = func() *[1 << 16]uint32 {
+	s := &sieve{}
+	for i := range s.pairs {
+		s.pairs[i] = kinds[i&0xff] | kinds[i>>8]
+	}
+	for c := range 256 {
+		if c == '-' || c == '\r' || c == ' ' || c >= 0x80 { // behind a character that is not ASCII, a hyphen too
+			s.putShort(lineGroup, pattern{bytes: []byte{byte(c), '\n'}})
+		}
+	}
+	return &s.pairs
+}()
 
 func newSieve(all []pattern) *sieve {
-	s := &sieve{}
-	for _, band := range [][2]int{{2, 3}, {4, 7}, {8, 1 << 20}} {
-		var in []pattern
-		for _, p := range all {
-			if len(p.bytes) >= band[0] && len(p.bytes) <= band[1] {
-				in = append(in, p)
-			}
+	s := &sieve{patterns: slices.Clone(all), pairs: *plainPairs}
+	slices.SortStableFunc(s.patterns, func(a, b pattern) int { return cmp.Compare(string(a.bytes), string(b.bytes)) })
+	each := len(s.patterns)/(lineGroup-longGroup) + 1
+	hashes := [hashSize][]uint16{}
+	for n, p := range s.patterns {
+		if len(p.bytes) < 4 {
+			s.putShort(shortGroup, p)
+		} else {
+			s.put(longGroup+n/each, p, 0)
+			s.put(longGroup+n/each, p, 1)
 		}
-		if len(in) > 0 {
-			s.groups = append(s.groups, newGroup(in))
-		}
-	}
-	return s
-}
-
-func newGroup(patterns []pattern) group {
-	g := group{width: maxWidth, patterns: patterns}
-	for _, p := range patterns {
-		g.width = min(g.width, len(p.bytes))
-	}
-	for i := range g.shift {
-		g.shift[i] = uint8(g.width - 1)
-	}
-	for n, p := range patterns {
-		for i := 1; i < g.width; i++ {
-			for _, a := range cased(p.bytes[i-1], p.fold) {
-				for _, b := range cased(p.bytes[i], p.fold) {
-					s := &g.shift[block(a, b)]
-					*s = min(*s, uint8(g.width-1-i))
-					h := blockHash(a, b)
-					if i == g.width-1 && (len(g.last[h]) == 0 || g.last[h][len(g.last[h])-1] != uint16(n)) {
-						g.last[h] = append(g.last[h], uint16(n))
-					}
+		for _, a := range cased(p.bytes[0], p.fold) {
+			for _, b := range cased(p.bytes[1], p.fold) {
+				if h := pairHash(a, b); len(hashes[h]) == 0 || hashes[h][len(hashes[h])-1] != uint16(n) {
+					hashes[h] = append(hashes[h], uint16(n))
 				}
 			}
 		}
 	}
-	return g
+	for h, in := range hashes {
+		s.order = append(s.order, in...)
+		s.from[h+1] = uint16(len(s.order))
+	}
+	return s
 }
+
+func pairHash(a, b byte) uint32 { return (uint32(a)<<3 ^ uint32(b)) & (hashSize - 1) }
+
+// putShort makes a short pattern known: the two steps that may meet it tell little enough
+// of it to need a group each.
+func (s *sieve) putShort(group int, p pattern) {
+	s.put(group, p, 0)
+	s.put(group+1, p, -1)
+}
+
+// put makes a pattern known to a step that meets its byte at begin first.
+func (s *sieve) put(group int, p pattern, begin int) {
+	for pair, bit := range []uint32{1 << group, 1 << (group + secondPair)} {
+		i := begin + 2*pair
+		for _, a := range p.at(i) {
+			for _, b := range p.at(i + 1) {
+				s.pairs[uint32(a)|uint32(b)<<8] |= bit
+			}
+		}
+	}
+}
+
+// at are the bytes that may stand at a place of a pattern, any outside of it.
+func (p *pattern) at(i int) []byte {
+	if i < 0 || i >= len(p.bytes) {
+		return anyByte
+	}
+	return cased(p.bytes[i], p.fold)
+}
+
+var anyByte = func() (all []byte) {
+	for c := range 256 {
+		all = append(all, byte(c))
+	}
+	return all
+}()
 
 // cased are the bytes that count as c.
 func cased(c byte, fold bool) []byte {
@@ -86,106 +159,57 @@ func cased(c byte, fold bool) []byte {
 	return []byte{l, l - 'a' + 'A'}
 }
 
-// scan calls yield for every occurrence that begins in b[from:], with its
-// pattern; yield returns false to stop. Occurrences of one pattern come in order.
-func (s *sieve) scan(b []byte, from int, yield func(p *pattern, at int) bool) bool {
-	for i := range s.groups {
-		if !s.groups[i].scan(b, from, yield) {
-			return false
-		}
+// look says of the block of b that begins at a place which groups may begin in it, and
+// which kinds of bytes it holds; behind the end of b it takes zeros.
+func (s *sieve) look(b []byte, at int) (group, kind uint32) {
+	const all = blockSize + 8
+	if len(b)-at < all {
+		var end [all]byte
+		copy(end[:], b[at:])
+		b, at = end[:], 0
 	}
-	return true
+	blk := (*[all]byte)(b[at:])
+	x := binary.LittleEndian.Uint64(blk[:])
+	last := s.pairs[uint16(x)]
+	for i := 8; i <= blockSize; i += 8 {
+		p, q, r := s.pairs[uint16(x>>16)], s.pairs[uint16(x>>32)], s.pairs[uint16(x>>48)]
+		x = binary.LittleEndian.Uint64(blk[i:])
+		next := s.pairs[uint16(x)]
+		group |= last&(p>>secondPair) | p&(q>>secondPair) | q&(r>>secondPair) | r&(next>>secondPair)
+		kind |= last | p | q | r
+		last = next
+	}
+	return group & (patterns | lines), kind
 }
 
-// lanes is the length from which on a text is searched in four parts at once: each
-// step waits for the one before it, and the parts do not wait for each other.
-const lanes = 1 << 13
-
-// found is an occurrence that waits for those before it.
-type found struct {
-	p  *pattern
-	at int
+// scan calls yield for every occurrence in b, in order, with its pattern, for one over the
+// end of a block perhaps twice; yield returns false to stop.
+func (s *sieve) scan(b []byte, yield func(p *pattern, at int) bool) {
+	for at := 0; at < len(b); at += blockSize {
+		if group, _ := s.look(b, at); group&patterns != 0 && !s.within(b, at, yield) {
+			return
+		}
+	}
 }
 
-func (g *group) scan(b []byte, from int, yield func(p *pattern, at int) bool) bool {
-	i := from + g.width - 1
-	if len(b)-i < lanes {
-		return g.lane(b, i, len(b), yield)
-	}
-	part := (len(b) - i) / 4
-	ends := [4]int{i + part, i + 2*part, i + 3*part, len(b)}
-	j, k, l := ends[0], ends[1], ends[2]
-	var late [3][]found
-	wait := [3]func(p *pattern, at int) bool{}
-	for n := range wait {
-		wait[n] = func(p *pattern, at int) bool {
-			late[n] = append(late[n], found{p, at})
-			return true
-		}
-	}
-	shift := &g.shift
-	for i < ends[0] && j < ends[1] && k < ends[2] && l < ends[3] {
-		si, sj := shift[block(b[i-1], b[i])], shift[block(b[j-1], b[j])]
-		sk, sl := shift[block(b[k-1], b[k])], shift[block(b[l-1], b[l])]
-		if si == 0 {
-			if !g.at(b, i, yield) {
-				return false
-			}
-			si = 1
-		}
-		if sj == 0 {
-			g.at(b, j, wait[0])
-			sj = 1
-		}
-		if sk == 0 {
-			g.at(b, k, wait[1])
-			sk = 1
-		}
-		if sl == 0 {
-			g.at(b, l, wait[2])
-			sl = 1
-		}
-		i, j, k, l = i+int(si), j+int(sj), k+int(sk), l+int(sl)
-	}
-	if !g.lane(b, i, ends[0], yield) {
-		return false
-	}
-	for n, at := range [3]int{j, k, l} {
-		for _, o := range late[n] {
-			if !yield(o.p, o.at) {
-				return false
-			}
-		}
-		if !g.lane(b, at, ends[n+1], yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// lane searches for what the shifts cover up to a byte of b[i:end].
-func (g *group) lane(b []byte, i, end int, yield func(p *pattern, at int) bool) bool {
-	for i < end {
-		if step := g.shift[block(b[i-1], b[i])]; step > 0 {
-			i += int(step)
+// within yields the patterns that steps into the block at a place meet: some of them
+// begin one byte before it, or behind it.
+func (s *sieve) within(b []byte, from int, yield func(p *pattern, at int) bool) bool {
+	next := 0 // what begins before it was tried
+	for i := from; i < min(from+blockSize, len(b)); i += 2 {
+		if i+4 <= len(b) && s.pairs[uint32(b[i])|uint32(b[i+1])<<8]&(s.pairs[uint32(b[i+2])|uint32(b[i+3])<<8]>>secondPair)&patterns == 0 {
 			continue
 		}
-		if !g.at(b, i, yield) {
-			return false
+		for at := max(i-1, next); at < min(i+2, len(b)-1); at++ {
+			h := pairHash(b[at], b[at+1])
+			for _, n := range s.order[s.from[h]:s.from[h+1]] {
+				p := &s.patterns[n]
+				if len(b)-at >= len(p.bytes) && p.is(b[at:at+len(p.bytes)]) && !yield(p, at) {
+					return false
+				}
+			}
 		}
-		i++
-	}
-	return true
-}
-
-// at yields the patterns whose covered part ends at b[i].
-func (g *group) at(b []byte, i int, yield func(p *pattern, at int) bool) bool {
-	at := i - g.width + 1
-	for _, n := range g.last[blockHash(b[i-1], b[i])] {
-		p := &g.patterns[n]
-		if len(b)-at >= len(p.bytes) && p.is(b[at:at+len(p.bytes)]) && !yield(p, at) {
-			return false
-		}
+		next = i + 2
 	}
 	return true
 }
@@ -206,7 +230,7 @@ func (p *pattern) is(b []byte) bool {
 func (s *sieve) any(text string) bool {
 	found := false
 	// The bytes are only read: a copy of every text costs more than the search.
-	s.scan(unsafe.Slice(unsafe.StringData(text), len(text)), 0, func(*pattern, int) bool {
+	s.scan(unsafe.Slice(unsafe.StringData(text), len(text)), func(*pattern, int) bool {
 		found = true
 		return false
 	})

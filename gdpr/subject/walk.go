@@ -25,6 +25,7 @@ type walker struct {
 	foreign bool // something in letters that are not Latin is
 	han     bool // Chinese or Japanese is
 	done    bool
+	view    view // that look has: one after the other
 }
 
 // text walks through a medium, or through what was decoded as a block.
@@ -76,15 +77,16 @@ func (w *walker) piece1(l *layer) {
 
 // see hands a layer over, with markup and without.
 func (w *walker) see(l *layer) {
-	v := newView(l.text, false)
-	if len(v.text) == 0 {
+	w.view.read(l.text, false)
+	if len(w.view.text) == 0 {
 		return
 	}
-	if w.done = w.done || !w.look(v, l); w.done {
+	if w.done = w.done || !w.look(&w.view, l); w.done {
 		return
 	}
 	if bytes.IndexByte(l.text, '<') >= 0 || bytes.Contains(l.text, []byte("](")) || bytes.Contains(l.text, []byte("][")) {
-		w.done = !w.look(newView(l.text, true), l)
+		w.view.read(l.text, true)
+		w.done = !w.look(&w.view, l)
 	}
 }
 
@@ -136,7 +138,7 @@ func encoded(text []byte, lines []line, m Method) bool {
 	case Hex:
 		return other*3 >= n
 	}
-	return (upper == 0 || small == 0) && upper+small > 0 && other > 0 // 2 to 7 are a fifth of its digits
+	return (upper == 0 || small == 0) && upper+small > 0 && (other > 0 || n >= 2*minRun) // 2 to 7 are a fifth of its digits
 }
 
 // open walks through what a block says, expanded where it is compressed.
