@@ -50,6 +50,7 @@ type search struct {
 	vouched   func(id, body string) bool // somebody looked at exactly this; nil: nobody
 	looked    int64                      // items that could not be opened and that somebody looked at
 	reasons   map[string][]string        // from Subjects
+	proposed  *proposals                 // names in what Subjects gave
 	held      func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
 	heldShut  map[string]bool            // on hold, and could not be opened or read
 	stays     map[string]bool            // ids of items that stay for the sake of one on hold
@@ -73,7 +74,7 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 }
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
-	return &search{store: s, m: m, friends: &subject.Friends{}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
+	return &search{store: s, m: m, friends: &subject.Friends{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
 }
 
 func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
@@ -256,7 +257,9 @@ func (q *search) look(it model.Item) {
 	}
 	f := Found{Store: q.store.Name, Item: it, Layer: layer}
 	own := q.reasons[it.ID]
-	f.Tagged = len(own) > 0
+	if f.Tagged = len(own) > 0; f.Tagged {
+		q.proposed.add(it)
+	}
 	hit := func(where, text string) bool {
 		hits := q.m.Text(text)
 		if where == "body" && raw(it) {

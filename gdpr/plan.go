@@ -249,7 +249,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	sp.Where, sp.Items, sp.Problems = s.Identity(), q.items, append(q.problems, q.closed...)
 	slices.Sort(sp.Problems)
-	sp.Notes = joinedNote(q.friends.Joined())
+	sp.Notes = append(joinedNote(q.friends.Joined()), q.proposed.note()...)
 	if q.looked > 0 {
 		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
 	}

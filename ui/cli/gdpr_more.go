@@ -176,3 +176,28 @@ func (a *app) printSwept(w gdpr.Swept) error {
 	a.linef("%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
 	return nil
 }
+
+// propose shows the names that the stores tie to the person and that were not given.
+func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
+	s, err := a.open(ctx)
+	if err != nil { // the request is filed all the same: its deadline runs
+		a.sayf("no store was asked for names: %s", err)
+		return nil
+	}
+	all, notes, err := gdpr.Propose(ctx, s.fleet, in)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		a.sayf("proposed: %s ties %q to this person (%s): if it is this person's and nobody else's, give it with --alias", p.Store, p.Value, p.Field)
+		if a.flags.json {
+			if err := a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value}); err != nil {
+				return err
+			}
+		}
+	}
+	for _, n := range notes {
+		a.sayf("%s", n)
+	}
+	return nil
+}
