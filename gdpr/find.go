@@ -59,13 +59,7 @@ type search struct {
 	lean      bool                       // what is found is kept without its text
 }
 
-// find looks at every item the store can show: hidden, archived, edges,
-// quarantine. What could not be looked at is a problem, never left out.
-func find(ctx context.Context, s model.Store, m *subject.Matcher, step func(int64)) (*search, error) {
-	return newSearch(s, m).run(ctx, step)
-}
-
-// findLean finds the same and keeps no text: for who reads each item once more, one at
+// findLean runs a search and keeps no text: for who reads each item once more, one at
 // a time.
 func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, error) {
 	q := newSearch(s, m)
@@ -77,6 +71,8 @@ func newSearch(s model.Store, m *subject.Matcher) *search {
 	return &search{store: s, m: m, friends: &subject.Friends{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
 }
 
+// run looks at every item the store can show: hidden, archived, edges,
+// quarantine. An item that could not be looked at is a problem, never left out.
 func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	s, m := q.store, q.m
 	if s.Subjects != nil {

@@ -45,6 +45,3 @@ func (q Query) Matches(b Bead) bool {
 	}
 	return true
 }
-
-// Narrows reports whether any term counts.
-func (q Query) Narrows() bool { return len(q.terms) > 0 }

@@ -262,9 +262,6 @@ var (
 	userRow = &Row{Number: 15, Tool: "generic-conflict", Class: Conflict, Confidence: Possible, Need: BaseAndContent, What: "(user) of a user that is known here"}
 )
 
-// Rows gives the table for who shows or tests it.
-func Rows() []Row { return append(append([]Row{}, table...), *numberRow) }
-
 func oneOf(words []string) string {
 	s := "(?:"
 	for i, w := range words {

@@ -85,10 +85,6 @@ func HiddenTemp(base string) string {
 	return "." + base[:min(len(base), room)] + ".tmp." + Suffix()
 }
 
-// PlainTemp is "<base>.tmp.<16 hex>", the form Crewship sweeps
-// (crewship-disk.md).
-func PlainTemp(base string) string { return base + ".tmp." + Suffix() }
-
 // Suffix is 16 random hexadecimal digits.
 func Suffix() string {
 	var b [8]byte

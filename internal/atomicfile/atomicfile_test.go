@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -208,9 +207,6 @@ func TestKeepModeAndOwner(t *testing.T) {
 }
 
 func TestTempNames(t *testing.T) {
-	if got := atomicfile.PlainTemp("pins.md"); !regexp.MustCompile(`^pins\.md\.tmp\.[0-9a-f]{16}$`).MatchString(got) {
-		t.Errorf("plain: %q", got)
-	}
 	long := strings.Repeat("n", 255)
 	if got := atomicfile.HiddenTemp(long); len(got) != 255 {
 		t.Errorf("hidden name of a long base has %d bytes", len(got))

@@ -43,7 +43,7 @@ func BenchmarkLines200k(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		safetext.Lines(body, safetext.Limits{})
+		safetext.Escaper{}.Lines(body, safetext.Limits{})
 	}
 }
 
@@ -63,7 +63,7 @@ func BenchmarkEscapeColumnsOf10MB(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				safetext.EscapeColumns(bm.body, 8, 200)
+				safetext.Escaper{}.EscapeColumns(bm.body, 8, 200)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func TestEmulatorShowsExactlyTheEscapedText(t *testing.T) {
 	const columns = 240
 	s := newScreen(t, columns+1)
 	check := func(name, body string) {
-		lines, _ := safetext.Lines(body, safetext.Limits{MaxLines: 50, MaxColumns: columns})
+		lines, _ := safetext.Escaper{}.Lines(body, safetext.Limits{MaxLines: 50, MaxColumns: columns})
 		for i, line := range lines {
 			row, column := s.show(t, line.String())
 			want := emulated(line.String())

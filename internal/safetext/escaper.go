@@ -20,9 +20,6 @@ const defaultTabStop = 8
 // Line escapes a single-line field: a newline shows as ⏎, a tab as ^I.
 func Line(s string) Text { return Escaper{}.Line(s) }
 
-// LineBytes is [Line] for bytes; it keeps no reference to b.
-func LineBytes(b []byte) Text { return Escaper{}.Line(string(b)) }
-
 // LineMax is [Line] for at most maxBytes bytes of s, ending in a notice of how
 // many bytes were cut. No limit is applied when maxBytes is 0 or less.
 func LineMax(s string, maxBytes int) Text { return Escaper{}.LineMax(s, maxBytes) }
@@ -32,20 +29,10 @@ func LineMax(s string, maxBytes int) Text { return Escaper{}.LineMax(s, maxBytes
 // Never pass a string from outside; [Line] is for those.
 func Const(s string) Text { return Escaper{}.Const(s) }
 
-// Err escapes an error's message as one line. A nil error is empty.
-func Err(err error) Text { return Escaper{}.Err(err) }
-
-// EscapeLine escapes one line of a body, without its newline. Tabs expand to
-// spaces up to the next of the stops, tabStop columns apart; when tabStop is 0
-// or less a tab shows as ^I and the result can be unescaped to the last byte.
-func EscapeLine[T ~string | ~[]byte](raw T, tabStop int) Text {
-	return Escaper{}.escapeLine(string(raw), tabStop)
-}
-
 // Line is [Line] with e's settings.
 func (e Escaper) Line(s string) Text { return e.escapeLine(s, 0) }
 
-// LineBytes is [LineBytes] with e's settings.
+// LineBytes is [Line] for bytes; it keeps no reference to b.
 func (e Escaper) LineBytes(b []byte) Text { return e.Line(string(b)) }
 
 // LineMax is [LineMax] with e's settings.
@@ -73,7 +60,7 @@ func (e Escaper) words(s string) string {
 	return e.Words(s)
 }
 
-// Err is [Err] with e's settings.
+// Err escapes an error's message as one line. A nil error is empty.
 func (e Escaper) Err(err error) Text {
 	if err == nil {
 		return Text{}
@@ -81,7 +68,10 @@ func (e Escaper) Err(err error) Text {
 	return e.Line(err.Error())
 }
 
-// EscapeLine is [EscapeLine] with e's settings, apart from TabStop.
+// EscapeLine escapes one line of a body, without its newline. Tabs expand to
+// spaces up to the next of the stops, tabStop columns apart, whatever e.TabStop
+// says; when tabStop is 0 or less a tab shows as ^I and the result can be
+// unescaped to the last byte.
 func (e Escaper) EscapeLine(raw []byte, tabStop int) Text {
 	return e.escapeLine(string(raw), tabStop)
 }

@@ -37,13 +37,13 @@ func FuzzConcat(f *testing.F) {
 		i := min(int(a), len(in))
 		j := min(i+int(b), len(in))
 		parts := []safetext.Text{safetext.Line(in[:i]), safetext.Line(in[i:j]), safetext.Line(in[j:])}
-		got := safetext.Concat(parts...).String()
+		got := safetext.Escaper{}.Concat(parts...).String()
 		checkSafe(t, "Concat", got, false)
 		if back, err := safetext.Unescape(got); err != nil || back != in {
 			t.Fatalf("Unescape(%q) = %q, %v; want %q", got, back, err, in)
 		}
 		var out strings.Builder
-		w := safetext.NewWriter(&out)
+		w := safetext.Escaper{}.NewWriter(&out)
 		for _, part := range []string{in[:i], in[i:j], in[j:]} {
 			if _, err := w.Write([]byte(part)); err != nil {
 				t.Fatal(err)
@@ -62,7 +62,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in string, maxBytes, maxLines, maxColumns int) {
 		lim := safetext.Limits{MaxBytes: maxBytes % 100, MaxLines: maxLines % 10, MaxColumns: maxColumns % 120}
-		lines, cut := safetext.Lines(in, lim)
+		lines, cut := safetext.Escaper{}.Lines(in, lim)
 		for _, line := range lines {
 			checkSafe(t, "Lines", line.String(), false)
 			if lim.MaxColumns > 0 && line.Width() > lim.MaxColumns {

@@ -51,7 +51,7 @@ func plural(n int, noun string) string {
 }
 
 // RawLine is one line of a body before escaping. It is not safe to show: pass
-// Raw to [EscapeLine] or [EscapeColumns].
+// Raw to [Escaper.EscapeLine] or [Escaper.EscapeColumns].
 type RawLine struct {
 	Offset int    // of the line in the body, in bytes
 	Raw    string // without the line end
@@ -105,14 +105,8 @@ func (sp *Splitter) Next() (line RawLine, ok bool) {
 	return line, true
 }
 
-// Rest returns what Next has not returned yet.
-func (sp *Splitter) Rest() string { return sp.body[sp.offset:] }
-
 // Lines escapes a body line by line within lim and says what was left out.
-// Tabs expand to stops of eight columns.
-func Lines(s string, lim Limits) (lines []Text, cut Cut) { return Escaper{}.Lines(s, lim) }
-
-// Lines is [Lines] with e's settings.
+// Tabs expand to the stops of e.TabStop.
 func (e Escaper) Lines(s string, lim Limits) (lines []Text, cut Cut) {
 	shown := s
 	if lim.MaxBytes > 0 && len(s) > lim.MaxBytes {
@@ -152,18 +146,13 @@ func hiddenLines(s string, offset int) int {
 	return n
 }
 
-// EscapeColumns is [EscapeLine] for at most columns columns, in time bounded by
-// them and not by the line. A line that is cut ends in a notice, or in an
-// ellipsis where the notice has no room; cut is how many bytes of raw it does
-// not show. No limit is applied when columns is 0 or less.
-func EscapeColumns(raw string, tabStop, columns int) (t Text, cut int) {
-	return Escaper{}.EscapeColumns(raw, tabStop, columns)
-}
-
 // noticeRoom is the narrowest line that carries a notice.
 const noticeRoom = 2 * MaxMark
 
-// EscapeColumns is [EscapeColumns] with e's settings, apart from TabStop.
+// EscapeColumns is [Escaper.EscapeLine] for at most columns columns, in time
+// bounded by them and not by the line. A line that is cut ends in a notice, or in
+// an ellipsis where the notice has no room; cut is how many bytes of raw it does
+// not show. No limit is applied when columns is 0 or less.
 func (e Escaper) EscapeColumns(raw string, tabStop, columns int) (t Text, cut int) {
 	if columns <= 0 {
 		return e.escapeLine(raw, tabStop), 0

@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			lines, cut := safetext.Lines(tt.in, tt.lim)
+			lines, cut := safetext.Escaper{}.Lines(tt.in, tt.lim)
 			var got []string
 			for _, line := range lines {
 				got = append(got, line.String())
@@ -73,11 +73,6 @@ func TestSplitKeepsEveryByte(t *testing.T) {
 			t.Errorf("%q became %q", in, whole.String())
 		}
 	}
-	sp := safetext.NewSplitter("a\nb\nc")
-	sp.Next()
-	if got := sp.Rest(); got != "b\nc" {
-		t.Errorf("Rest = %q", got)
-	}
 }
 
 func TestEscapeColumnsCountsTheBytesItHides(t *testing.T) {
@@ -86,7 +81,7 @@ func TestEscapeColumnsCountsTheBytesItHides(t *testing.T) {
 		repeat("\u202e", 500), repeat("\xff", 500), "e" + repeat("\u0301", 9000), repeat("^G", 400),
 	} {
 		for columns := 1; columns < 200; columns += 7 {
-			text, cut := safetext.EscapeColumns(in, 0, columns)
+			text, cut := safetext.Escaper{}.EscapeColumns(in, 0, columns)
 			if text.Width() > columns {
 				t.Fatalf("%.9q in %d columns takes %d: %q", in, columns, text.Width(), text)
 			}
@@ -111,7 +106,7 @@ func TestEscapeColumnsIsBoundedByTheColumns(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 100 {
-			safetext.EscapeColumns(s, 8, 100)
+			safetext.Escaper{}.EscapeColumns(s, 8, 100)
 		}
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc

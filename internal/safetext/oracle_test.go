@@ -208,14 +208,14 @@ func TestHostileCorpus(t *testing.T) {
 	for name, body := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			checkText(t, body)
-			lines, cut := safetext.Lines(body, safetext.Limits{})
+			lines, cut := safetext.Escaper{}.Lines(body, safetext.Limits{})
 			if cut.Any() {
 				t.Errorf("unlimited Lines cut %+v", cut)
 			}
 			for _, line := range lines {
 				checkSafe(t, "Lines", line.String(), false)
 			}
-			lines, _ = safetext.Lines(body, safetext.Limits{MaxBytes: 1 << 16, MaxLines: 100, MaxColumns: 120})
+			lines, _ = safetext.Escaper{}.Lines(body, safetext.Limits{MaxBytes: 1 << 16, MaxLines: 100, MaxColumns: 120})
 			for _, line := range lines {
 				if line.Width() > 120 {
 					t.Errorf("%d columns: %q", line.Width(), line)
@@ -248,7 +248,7 @@ func TestHostileCorpusNeedsTheFilter(t *testing.T) {
 
 func TestSafeWriter(t *testing.T) {
 	var out bytes.Buffer
-	w := safetext.NewWriter(&out)
+	w := safetext.Escaper{}.NewWriter(&out)
 	for _, part := range []string{"a\x1b[0", "m\r\nb\tc", "\xe2\x80", "\xae\n", "^", "[tail"} {
 		if n, err := w.Write([]byte(part)); n != len(part) || err != nil {
 			t.Fatalf("Write = %d, %v", n, err)
@@ -266,7 +266,7 @@ func TestSafeWriter(t *testing.T) {
 func TestSafeWriterBoundsALineWithoutEnd(t *testing.T) {
 	for _, in := range []string{repeat("a", 300<<10), repeat("^", 300<<10), repeat("é\x1b", 100<<10), repeat(`\x9b<U+009B>`, 30<<10)} {
 		var out bytes.Buffer
-		w := safetext.NewWriter(&out)
+		w := safetext.Escaper{}.NewWriter(&out)
 		if _, err := w.Write([]byte(in)); err != nil {
 			t.Fatal(err)
 		}

@@ -29,12 +29,6 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(t.s), nil }
 
 // Concat joins texts without a separator. Where the end of one and the start of
 // the next would together read as an escape, the literal is quoted.
-func Concat(ts ...Text) Text { return Escaper{}.Concat(ts...) }
-
-// Join joins texts with a separator, which is the program's own literal.
-func Join(ts []Text, sep string) Text { return Escaper{}.Join(ts, sep) }
-
-// Concat is [Concat] with e's quoting.
 func (e Escaper) Concat(ts ...Text) Text {
 	switch len(ts) {
 	case 0:
@@ -60,7 +54,7 @@ func (e Escaper) Concat(ts ...Text) Text {
 	return e.Const(string(append(done, tail...)))
 }
 
-// Join is [Join] with e's quoting.
+// Join joins texts with a separator, which is the program's own literal.
 func (e Escaper) Join(ts []Text, sep string) Text {
 	if len(ts) == 0 {
 		return Text{}

@@ -132,7 +132,7 @@ func TestConcatQuotesWhatOnlyTogetherReadsAsAnEscape(t *testing.T) {
 			ts = append(ts, safetext.Line(p))
 			whole += p
 		}
-		got := safetext.Concat(ts...).String()
+		got := safetext.Escaper{}.Concat(ts...).String()
 		if got != tt.want {
 			t.Errorf("Concat(%q) = %q, want %q", tt.parts, got, tt.want)
 		}
@@ -144,13 +144,13 @@ func TestConcatQuotesWhatOnlyTogetherReadsAsAnEscape(t *testing.T) {
 
 func TestJoin(t *testing.T) {
 	ts := []safetext.Text{safetext.Line("a\x1b"), safetext.Line("b")}
-	if got := safetext.Join(ts, ", ").String(); got != "a^[, b" {
+	if got := (safetext.Escaper{}).Join(ts, ", ").String(); got != "a^[, b" {
 		t.Errorf("Join = %q", got)
 	}
-	if got := safetext.Join(ts, "\x1b").String(); got != "a^[^[b" {
+	if got := (safetext.Escaper{}).Join(ts, "\x1b").String(); got != "a^[^[b" {
 		t.Errorf("Join with a control as separator = %q", got)
 	}
-	if got := safetext.Join(nil, ", "); !got.IsEmpty() {
+	if got := (safetext.Escaper{}).Join(nil, ", "); !got.IsEmpty() {
 		t.Errorf("Join(nil) = %q", got)
 	}
 }
@@ -189,16 +189,16 @@ type stringer string
 func (s stringer) String() string { return string(s) }
 
 func TestErrAndConst(t *testing.T) {
-	if got := safetext.Err(nil); !got.IsEmpty() {
+	if got := (safetext.Escaper{}).Err(nil); !got.IsEmpty() {
 		t.Errorf("Err(nil) = %q", got)
 	}
-	if got := safetext.Err(errors.New("x\ny")).String(); got != "x⏎y" {
+	if got := (safetext.Escaper{}).Err(errors.New("x\ny")).String(); got != "x⏎y" {
 		t.Errorf("Err = %q", got)
 	}
 	if got := safetext.Const("^C quits\x1b é").String(); got != "^C quits^[ é" {
 		t.Errorf("Const = %q", got)
 	}
-	if got := safetext.LineBytes([]byte{'a', 0x1b}).String(); got != "a^[" {
+	if got := (safetext.Escaper{}).LineBytes([]byte{'a', 0x1b}).String(); got != "a^[" {
 		t.Errorf("LineBytes = %q", got)
 	}
 }

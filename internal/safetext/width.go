@@ -57,11 +57,9 @@ func fit(s string, columns int) (n, w int) {
 	return n, w
 }
 
-// Trunc shortens t to width columns; the last one is then an ellipsis. It never
-// breaks an escape or a character. A width of 0 or less gives an empty text.
-func Trunc(t Text, width int) Text { return Escaper{}.Trunc(t, width) }
-
-// Trunc is [Trunc] with e's ellipsis: "~" in ASCII.
+// Trunc shortens t to width columns; the last one is then an ellipsis, "~" in
+// ASCII. It never breaks an escape or a character. A width of 0 or less gives an
+// empty text.
 func (e Escaper) Trunc(t Text, width int) Text {
 	if width <= 0 {
 		return Text{}

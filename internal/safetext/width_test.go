@@ -31,7 +31,7 @@ func TestTrunc(t *testing.T) {
 		{"👍🏽👍🏽", 3, "👍🏽…"},
 	}
 	for _, tt := range tests {
-		got := safetext.Trunc(safetext.Line(tt.in), tt.width)
+		got := safetext.Escaper{}.Trunc(safetext.Line(tt.in), tt.width)
 		if got.String() != tt.want || got.Width() > max(tt.width, 0) {
 			t.Errorf("Trunc(%q, %d) = %q (%d columns), want %q", tt.in, tt.width, got, got.Width(), tt.want)
 		}
@@ -120,7 +120,7 @@ func TestWrap(t *testing.T) {
 
 func TestMarks(t *testing.T) {
 	in := "a\x1b\u202e\x9b^G\U000E0061\n\u0085z"
-	text := safetext.Concat(safetext.Line(in), safetext.LineMax("xyz", 1))
+	text := safetext.Escaper{}.Concat(safetext.Line(in), safetext.LineMax("xyz", 1))
 	type mark struct {
 		Form string
 		Kind safetext.Kind
@@ -146,7 +146,7 @@ func TestMarks(t *testing.T) {
 func checkLayout(t testing.TB, in string, columns int) {
 	t.Helper()
 	text := safetext.Line(in)
-	if got := safetext.Trunc(text, columns); got.Width() > max(columns, 0) {
+	if got := (safetext.Escaper{}).Trunc(text, columns); got.Width() > max(columns, 0) {
 		t.Fatalf("Trunc(%q, %d) = %q: %d columns", text, columns, got, got.Width())
 	}
 	if got := (safetext.Escaper{}).TruncMiddle(text, columns); got.Width() > max(columns, 0) {

@@ -18,9 +18,6 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w, which it does not close.
-func NewWriter(w io.Writer) *Writer { return Escaper{}.NewWriter(w) }
-
-// NewWriter is [NewWriter] with e's settings.
 func (e Escaper) NewWriter(w io.Writer) *Writer { return &Writer{w: w, e: e} }
 
 // Write escapes the complete lines in p and keeps the rest for later. It

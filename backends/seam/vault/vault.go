@@ -68,16 +68,8 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	return store, err
 }
 
-// Tree is the member as the published seam sees it (S21), from the memory root.
-func Tree(cfg Config) (*seam.Dir, error) {
-	at, err := resolve(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return at.tree(cfg, at.memory)
-}
-
-// tree stands on one of the roots; its changes take the locks of both.
+// tree is the member as the published seam sees it (S21), on one of the roots; its
+// changes take the locks of both.
 func (r roots) tree(cfg Config, root string) (*seam.Dir, error) {
 	m := r.mutex(cfg)
 	return seam.OpenDir(root, seam.DirOptions{

@@ -1,0 +1,4 @@
+package tracker
+
+// Narrows reports whether any term counts.
+func (q Query) Narrows() bool { return len(q.terms) > 0 }
