@@ -98,11 +98,19 @@ type RetainRequest struct {
 	Beside *Beside
 }
 
+// BesideLine is a line of an index, with its line end, and how many lines stood before it.
+type BesideLine struct {
+	At   int    `json:"at"`
+	Text string `json:"text"`
+}
+
 // Beside is data that belongs to an item and is no part of its document.
 type Beside struct {
 	Vector      []float32 `json:"vector,omitempty"`
 	VectorModel string    `json:"vector_model,omitempty"`
 	Seats       []Seat    `json:"seats,omitempty"`
+	// Lines are those of an index that lead to the item alone.
+	Lines []BesideLine `json:"lines,omitempty"`
 }
 
 // Seat is an item's place in a relation.

@@ -19,11 +19,14 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if req.DataSubjectID != "" {
 		return model.ForgetResult{}, model.NoCascade("")
 	}
-	at, err := locate("forget", req.ID)
+	at, err := s.locate("forget", req.ID)
 	if err != nil {
 		return model.ForgetResult{}, err
 	}
 	if err := s.checkWritable("forget"); err != nil {
+		return model.ForgetResult{}, err
+	}
+	if err := s.check("forget", at.Key()); err != nil {
 		return model.ForgetResult{}, err
 	}
 	if err := s.removable(req.ID); err != nil {
@@ -44,7 +47,10 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if err != nil || !there {
 		return model.ForgetResult{}, err
 	}
-	return model.ForgetResult{Removed: 1}, nil
+	if s.cfg.Layout != nil {
+		err = s.cfg.Layout.Removed(ctx, at.Key())
+	}
+	return model.ForgetResult{Removed: 1}, err
 }
 
 // removable refuses what is no regular file: a link is neither followed nor

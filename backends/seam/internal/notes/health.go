@@ -13,7 +13,11 @@ import (
 // Health looks whether the directories are there and can be read. It writes no
 // probe (R39).
 func (s *store) Health(ctx context.Context) model.HealthStatus {
-	return s.health.Check(ctx, vitals.Local, s.clock.Now, s.observe, nil)
+	var deep vitals.Probe
+	if s.cfg.Layout != nil {
+		deep = s.cfg.Layout.Deep
+	}
+	return s.health.Check(ctx, vitals.Local, s.clock.Now, s.observe, deep)
 }
 
 // observe is empty for a store in order, else what is wrong and what to do.

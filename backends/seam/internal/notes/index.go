@@ -140,7 +140,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 	}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		if !recalled(e.id, e.status) || e.meta.Kind != rootdir.File {
+		if !s.recalled(e.id, e.status) || e.meta.Kind != rootdir.File {
 			continue
 		}
 		if err := model.FromContext(ctx, "reindex"); err != nil {
@@ -148,7 +148,7 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 		}
 		text, f, m, err := s.content(root, e.id)
 		switch {
-		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !recalled(e.id, f.head.status) || !f.verdict.Clean()):
+		case errors.Is(err, model.NotFound), err == nil && (f.binary || f.tooBig || !s.recalled(e.id, f.head.status) || !f.verdict.Clean()):
 			continue
 		case err != nil:
 			return 0, err

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/maphash"
@@ -57,7 +58,7 @@ func (s *store) factsOf(id, text string, m rootdir.Meta) facts {
 	f, ok := s.facts[id]
 	s.mu.Unlock()
 	if !ok || f.sum != sum || f.tooBig {
-		f = examine(id, text)
+		f = s.examine(id, text)
 	}
 	f.stamp, f.sum = m.Stamp(), sum
 	s.mu.Lock()
@@ -69,7 +70,7 @@ func (s *store) factsOf(id, text string, m rootdir.Meta) facts {
 	return f
 }
 
-func examine(id, text string) facts {
+func (s *store) examine(id, text string) facts {
 	f := facts{binary: !utf8.ValidString(text)}
 	if f.binary {
 		return f
@@ -78,6 +79,10 @@ func examine(id, text string) facts {
 		f.head = parseHead(text)
 	} else {
 		f.head.title = title.Heading(text)
+	}
+	if l := s.cfg.Layout; l != nil {
+		kind, title := l.Head(id, text)
+		f.head = head{kind: kind, title: cmp.Or(title, f.head.title)}
 	}
 	f.verdict, _ = scan(text)
 	return f
@@ -138,7 +143,7 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	if err := model.FromContext(ctx, "read"); err != nil {
 		return model.Item{}, err
 	}
-	if err := checkID("read", id); err != nil {
+	if err := s.checkID("read", id); err != nil {
 		return model.Item{}, err
 	}
 	root, err := s.open("read")
@@ -154,7 +159,7 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 		return model.Item{}, err
 	}
 	text := string(data)
-	f := examine(id, text)
+	f := s.examine(id, text)
 	e := entry{id: id, status: f.head.status, tier: s.entryTier(id, f.head.kind)}
 	it := model.Item{Header: s.header(&e, f, m), Body: text}
 	it.Revision = seam.RevisionOf(text)
@@ -167,7 +172,7 @@ func absent(op, id string) error {
 
 // checkID is InvalidInput for an id that no item can have (R34): it climbs, is not
 // in normal form, or names machinery.
-func checkID(op, id string) error {
+func (s *store) checkID(op, id string) error {
 	if len(id) > rootdir.MaxName {
 		return rootdir.CheckName(id) // it does not quote the id
 	}
@@ -177,15 +182,15 @@ func checkID(op, id string) error {
 		return model.Errorf(model.InvalidInput, op, "%q names no file of the store", id)
 	case id == "" || at.Key() != strings.ReplaceAll(id, `\`, "_"):
 		return model.Errorf(model.InvalidInput, op, "%q names no file of the store: write the path from its root", id)
-	case !isItem(id) && (op == "retain" || !isLeftover(id)):
+	case !s.isItem(id) && (op == "retain" || !isLeftover(id)):
 		return model.Errorf(model.InvalidInput, op, "%q is no item but machinery beside the items", id)
 	}
 	return nil
 }
 
 // locate is checkID for a change, which only a locator can carry.
-func locate(op, id string) (seam.Locator, error) {
-	if err := checkID(op, id); err != nil {
+func (s *store) locate(op, id string) (seam.Locator, error) {
+	if err := s.checkID(op, id); err != nil {
 		return seam.Locator{}, err
 	}
 	return seam.Resolve(id)

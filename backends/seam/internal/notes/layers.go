@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -48,6 +49,8 @@ type found struct {
 	meta rootdir.Meta
 	// problem: it could not be looked at, in words.
 	problem string
+	// name and reason are the layout's, of a file that is no item.
+	name, reason string
 }
 
 // Layers lists every file beneath the root, dot folders included, and AgentM's own
@@ -73,12 +76,12 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 }
 
 func (f found) layer() model.Layer {
-	l := model.Layer{ID: f.id, Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
+	l := model.Layer{ID: cmp.Or(f.name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
 	switch f.sort {
 	case sortItem:
 		l.Kind, l.ItemID = model.LayerItem, f.id
 	case sortForeign:
-		l.Kind, l.Reason = model.LayerExternal, "another program keeps it for itself; what it holds of a person is removed there"
+		l.Kind, l.Reason = model.LayerExternal, cmp.Or(f.reason, "another program keeps it for itself; what it holds of a person is removed there")
 	case sortEmpty:
 		l.ID += "/"
 		l.Bytes = 0
@@ -112,7 +115,13 @@ func (s *store) eachFound(ctx context.Context, fn func(found)) error {
 		return err
 	}
 	defer root.Close()
-	return everything(ctx, root, ".", sortItem, fn)
+	return everything(ctx, root, ".", sortItem, func(f found) {
+		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.meta.Kind == rootdir.File && !l.Item(f.id) {
+			f.sort = sortForeign
+			f.name, f.reason = l.Layer(f.id)
+		}
+		fn(f)
+	})
 }
 
 // everything hands over each file below a directory. within is the sort that the
@@ -205,6 +214,9 @@ func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 		return io.NopCloser(strings.NewReader("")), nil // an empty directory
 	}
 	dir, name := s.cfg.Path, id
+	if s.cfg.Layout != nil {
+		name = s.cfg.Layout.Path(id)
+	}
 	for _, p := range s.cfg.Outside {
 		if rest, ok := strings.CutPrefix(id, p.Prefix+"/"); ok {
 			dir, name = p.Path, rest

@@ -138,7 +138,10 @@ func declare(snap *snapshot) []model.TierSpec {
 
 // addressOf is where a new item of a tier goes: memory/<kind>/<slug>.md below the
 // memory root, as AgentM's own save does (agentm.md, Layout).
-func (s *store) addressOf(tier, key string) string {
+func (s *store) addressOf(tier, key string) (string, error) {
+	if s.cfg.Layout != nil {
+		return s.cfg.Layout.Address(tier, key)
+	}
 	id := "memory/"
 	switch tier {
 	case tierOther:
@@ -151,7 +154,7 @@ func (s *store) addressOf(tier, key string) string {
 	if s.cfg.Memory != "" {
 		id = s.cfg.Memory + "/" + id
 	}
-	return id
+	return id, nil
 }
 
 // Scopes of a store whose memory root is a part of the directory.
@@ -161,6 +164,9 @@ const (
 )
 
 func (s *store) scopeOf(id string) string {
+	if s.cfg.Layout != nil {
+		return s.cfg.Layout.Scope(id)
+	}
 	switch {
 	case s.cfg.Memory == "":
 		return ""
@@ -199,5 +205,5 @@ func (s *store) tierNames() string {
 
 // entryTier is the tier of a file as far as can be told.
 func (s *store) entryTier(id, kind string) string {
-	return tierOf(id, kind, func(n string) bool { _, ok := s.tier(n); return ok })
+	return s.tierOf(id, kind, func(n string) bool { _, ok := s.tier(n); return ok })
 }

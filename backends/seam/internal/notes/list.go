@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -33,6 +34,12 @@ func (l listing) Check(key paging.Key) error {
 		if _, ok := l.s.tier(key.Tier); !ok {
 			return model.Errorf(model.InvalidInput, "list", "unknown tier %q", key.Tier)
 		}
+	}
+	if l.s.cfg.Layout != nil {
+		if slices.Contains(l.s.scopes(l.snapshot), key.Scope) {
+			return nil
+		}
+		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
 	}
 	if key.Scope != "" && (l.s.cfg.Memory == "" || key.Scope != scopeMemory && key.Scope != scopeOperator) {
 		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
@@ -163,7 +170,7 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 		c.Bytes += e.meta.Size
 	}
 	out := []model.TierCount{}
-	for _, scope := range []string{"", scopeMemory, scopeOperator} {
+	for _, scope := range s.scopes(snap) {
 		for _, t := range s.tiers {
 			if c := counts[cell{scope, t.Name}]; c != nil {
 				out = append(out, *c)

@@ -13,5 +13,5 @@ func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string
 		return nil, err
 	}
 	defer root.Close()
-	return walk.Names(ctx, "names", root, rules, nil, yield)
+	return walk.Names(ctx, "names", root, s.rules(), nil, yield)
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Status func(ctx context.Context) []model.HealthFinding
 	// Outside are AgentM's places beyond the directory that hold text of its notes.
 	Outside []Place
+	// Layout is another program's; nil is AgentM's.
+	Layout *Layout
 	// Index is the store's local index; nil where no place for it can be told.
 	Index *Index
 }
@@ -70,7 +72,9 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s.tiers = declare(snap)
+	if s.tiers = declare(snap); cfg.Layout != nil {
+		s.tiers = cfg.Layout.Tiers
+	}
 	s.place(snap)
 	s.snap = snap
 	s.reason = s.readOnlyReason()
@@ -91,6 +95,9 @@ func (s *store) value(snap *snapshot) model.Store {
 		Notes:    append([]string{}, s.cfg.Notes...),
 		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
 		Address: s.address,
+	}
+	if l := s.cfg.Layout; l != nil && l.Beside != nil {
+		out.Beside = l.Beside
 	}
 	if s.cfg.Index != nil {
 		out.Reindexer = s

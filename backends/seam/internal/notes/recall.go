@@ -52,7 +52,7 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier stri
 	defer root.Close()
 	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *rootdir.Files, i int) error {
 		e := &snap.entries[i]
-		if !recalled(e.id, e.status) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
+		if !s.recalled(e.id, e.status) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
 			return nil
 		}
 		return r.file(s, files, e)
@@ -80,7 +80,7 @@ func (r *recall) file(s *store, files *rootdir.Files, e *entry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case errors.Is(err, model.NotFound), err == nil && (!recalled(e.id, f.head.status) || f.binary):
+	case errors.Is(err, model.NotFound), err == nil && (!s.recalled(e.id, f.head.status) || f.binary):
 	case errors.Is(err, rootdir.ErrTooLarge):
 		r.TooBig++
 	case errors.Is(err, model.Unavailable):

@@ -35,6 +35,9 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err := s.checkWritable("retain"); err != nil {
 		return model.RetainResult{}, err
 	}
+	if err := s.check("retain", to.at.Key()); err != nil {
+		return model.RetainResult{}, err
+	}
 	if req.ID != "" && req.Tier != "" {
 		if err := s.agrees(to, req); err != nil {
 			return model.RetainResult{}, err
@@ -42,14 +45,23 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	}
 	defer s.changed()
 	var out outcome
+	var before string
 	done, err := s.cfg.Tree.Change(ctx, "retain", to.at, func(old []byte, exists bool) (seam.Edit, error) {
-		var err error
-		out, err = evaluate(to, req, old, exists)
+		ask, err := req, error(nil)
+		if before = string(old); !exists {
+			ask, err = s.fresh(to, req)
+		}
+		if err == nil {
+			out, err = evaluate(to, ask, old, exists)
+		}
 		return seam.Edit{Data: out.data}, err
 	})
 	warnings := append(out.warnings, s.noteDisplaced(to.at.Key(), done, s.clock.Now().UTC())...)
 	if err != nil {
 		return model.RetainResult{}, err
+	}
+	if l := s.cfg.Layout; l != nil {
+		warnings = append(warnings, l.Wrote(ctx, to.at.Key(), before, string(out.data), req.Beside)...)
 	}
 	return model.RetainResult{
 		ID: to.at.Key(), Bytes: int64(len(out.data)), Revision: seam.RevisionOf(string(out.data)), Warnings: warnings,
@@ -76,7 +88,7 @@ func checkRetain(req model.RetainRequest) error {
 // target applies the rules of ids, tiers and keys.
 func (s *store) target(req model.RetainRequest) (target, error) {
 	if req.ID != "" {
-		at, err := locate("retain", req.ID)
+		at, err := s.locate("retain", req.ID)
 		return target{at: at}, err
 	}
 	if req.Tier == "" {
@@ -89,7 +101,11 @@ func (s *store) target(req model.RetainRequest) (target, error) {
 	if err := checkKey(spec, req.Key); err != nil {
 		return target{}, err
 	}
-	at, err := locate("retain", s.addressOf(req.Tier, req.Key))
+	id, err := s.addressOf(req.Tier, req.Key)
+	if err != nil {
+		return target{}, err
+	}
+	at, err := s.locate("retain", id)
 	return target{at: at, tier: req.Tier}, err
 }
 

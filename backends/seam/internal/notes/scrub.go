@@ -2,6 +2,7 @@ package notes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -130,7 +131,7 @@ func (w *scrubbing) file(f found) {
 	case f.sort == sortCopy:
 		w.copy(f)
 	case f.sort == sortForeign:
-		w.foreign(f.id, f.id, w.root, f.layer().Reason)
+		w.foreign(cmp.Or(f.name, f.id), f.id, w.root, f.layer().Reason)
 	}
 }
 

@@ -29,7 +29,7 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 	slices.Sort(ids) // by directory
 	err = rootdir.InParallel(ctx, "texts", root, len(ids), func(files *rootdir.Files, i int) error {
 		t := model.Text{ID: ids[i]}
-		err := checkID("texts", t.ID)
+		err := s.checkID("texts", t.ID)
 		if err == nil {
 			var data []byte
 			if data, _, err = files.Read(t.ID, wholeLimit); err == nil {

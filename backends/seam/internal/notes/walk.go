@@ -62,7 +62,7 @@ func (s *store) place(snap *snapshot) {
 	}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		e.tier = tierOf(e.id, e.kind, func(n string) bool { return known[n] })
+		e.tier = s.tierOf(e.id, e.kind, func(n string) bool { return known[n] })
 	}
 }
 
@@ -78,7 +78,13 @@ func (s *store) current(snap *snapshot) bool {
 }
 
 // rules are of every walk over the store: no dot folder, no machinery.
-var rules = walk.Rules{Enter: isOpenDir, Take: func(path string) bool { return !isMachinery(baseName(path)) }}
+func (s *store) rules() walk.Rules {
+	take := func(path string) bool { return !isMachinery(baseName(path)) }
+	if s.cfg.Layout != nil {
+		take = s.cfg.Layout.Item
+	}
+	return walk.Rules{Enter: s.isOpenDir, Take: take}
+}
 
 func below(dir, name string) string {
 	if dir == "." {
@@ -98,8 +104,9 @@ func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
 		return snap, err
 	}
 	defer root.Close()
-	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, rules, func(files *rootdir.Files, id string) (entry, bool) {
-		return glance(files, id, old)
+	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, s.rules(), func(files *rootdir.Files, id string) (entry, bool) {
+		e, ok := s.glance(files, id, old)
+		return e, ok && (s.cfg.Layout == nil || e.meta.Kind != rootdir.Link)
 	})
 	if err != nil {
 		return nil, err
@@ -118,10 +125,10 @@ func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
 
 // glance tells of one file what lists need: a note's kind and status come from its
 // beginning, unless it stands as it did in old.
-func glance(files *rootdir.Files, id string, old *snapshot) (entry, bool) {
+func (s *store) glance(files *rootdir.Files, id string, old *snapshot) (entry, bool) {
 	e := entry{id: id}
 	known, ok := old.find(id)
-	if !ok && isNote(id) && e.read(files) {
+	if !ok && isNote(id) && e.read(s, files) {
 		return e, true
 	}
 	if e.meta, ok = walk.Stat(files, id); !ok || e.meta.Kind != rootdir.File || !isNote(id) {
@@ -130,17 +137,17 @@ func glance(files *rootdir.Files, id string, old *snapshot) (entry, bool) {
 	if known.meta.Same(e.meta) {
 		e.kind, e.status = known.kind, known.status
 	} else {
-		e.read(files) // if it cannot be, its header will say so
+		e.read(s, files) // if it cannot be, its header will say so
 	}
 	return e, true
 }
 
 // read takes up what a note's beginning tells.
-func (e *entry) read(files *rootdir.Files) bool {
+func (e *entry) read(s *store, files *rootdir.Files) bool {
 	data, m, err := files.Head(e.id, headBytes)
 	if err == nil {
 		e.meta = m
-		e.kind, e.status = headOf(data)
+		e.kind, e.status = s.headOf(e.id, data)
 	}
 	return err == nil
 }

@@ -64,7 +64,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 				w.note(path)
 			}
 			return nil
-		case path != w.store.cfg.Path && !isOpenDir(d.Name()):
+		case path != w.store.cfg.Path && !w.store.isOpenDir(d.Name()):
 			return fs.SkipDir
 		}
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func (w *watch) note(path string) {
 	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
 		return
 	}
-	if id := filepath.ToSlash(rel); isItem(id) {
+	if id := filepath.ToSlash(rel); w.store.isItem(id) {
 		w.ids[id] = true
 	}
 	if len(w.ids) > burstMost {
@@ -128,7 +128,7 @@ func (w *watch) event(ctx context.Context, e fsnotify.Event) {
 		return
 	}
 	if st, err := os.Lstat(e.Name); err == nil && st.IsDir() {
-		if isOpenDir(st.Name()) && w.follow(ctx, e.Name, true) != nil {
+		if w.store.isOpenDir(st.Name()) && w.follow(ctx, e.Name, true) != nil {
 			w.lost = true
 		}
 		return

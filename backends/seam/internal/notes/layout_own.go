@@ -1,0 +1,112 @@
+package notes
+
+import (
+	"context"
+	"slices"
+
+	"memdesk/model"
+)
+
+// Layout is how a program other than AgentM lays out its notes. Every function is needed.
+type Layout struct {
+	Tiers []model.TierSpec
+	// Enter reports whether a directory of this name holds items; Item whether a file of this id
+	// can be one. A symbolic link is none.
+	Enter, Item func(name string) bool
+	// Head gives an item's tier and title from the beginning of its text, which is empty where it
+	// was not read; an empty title is made from the text.
+	Head func(id, text string) (tier, title string)
+	// Scope is an item's.
+	Scope func(id string) string
+	// Address gives the id of a new item.
+	Address func(tier, key string) (string, error)
+	// Check refuses a change of an item.
+	Check func(op, id string) error
+	// Fresh gives the text of a new item that was asked for by its tier.
+	Fresh func(id, tier, text string) (string, error)
+	// Wrote follows a write in what other files say of the item; Removed a removal. old is empty
+	// for a new item.
+	Wrote   func(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string)
+	Removed func(ctx context.Context, id string) error
+	// Beside is what other files say of an item; nil where none do.
+	Beside func(ctx context.Context, id string) (model.Beside, error)
+	// Layer names a file that is no item, and says whose it is; empty: by its path alone.
+	Layer func(id string) (name, reason string)
+	// Path is the inverse of Layer's name.
+	Path func(name string) string
+	// Deep gives the findings of a whole read.
+	Deep func(ctx context.Context) []model.HealthFinding
+}
+
+func (s *store) isItem(id string) bool {
+	if s.cfg.Layout != nil {
+		return s.cfg.Layout.Item(id)
+	}
+	return isItem(id)
+}
+
+func (s *store) isOpenDir(name string) bool {
+	if s.cfg.Layout != nil {
+		return s.cfg.Layout.Enter(name)
+	}
+	return isOpenDir(name)
+}
+
+func (s *store) recalled(id, status string) bool {
+	return s.cfg.Layout != nil || recalled(id, status)
+}
+
+// tierOf is where an item belongs.
+func (s *store) tierOf(id, kind string, known func(string) bool) string {
+	if l := s.cfg.Layout; l != nil {
+		if kind == "" {
+			kind, _ = l.Head(id, "")
+		}
+		return kind
+	}
+	return tierOf(id, kind, known)
+}
+
+// headOf is the kind and status of a note's beginning.
+func (s *store) headOf(id string, data []byte) (kind, status string) {
+	if l := s.cfg.Layout; l != nil {
+		kind, _ = l.Head(id, string(data))
+		return kind, ""
+	}
+	return headOf(data)
+}
+
+// scopes are those of a snapshot, sorted.
+func (s *store) scopes(snap *snapshot) []string {
+	if s.cfg.Layout == nil {
+		return []string{"", scopeMemory, scopeOperator}
+	}
+	seen := map[string]bool{"": true}
+	out := []string{""}
+	for i := range snap.entries {
+		if at := s.scopeOf(snap.entries[i].id); !seen[at] {
+			seen[at] = true
+			out = append(out, at)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// check asks the layout about a change.
+func (s *store) check(op, id string) error {
+	if s.cfg.Layout == nil {
+		return nil
+	}
+	return s.cfg.Layout.Check(op, id)
+}
+
+// fresh is a request with the text that a new item of its tier gets.
+func (s *store) fresh(to target, req model.RetainRequest) (model.RetainRequest, error) {
+	if s.cfg.Layout == nil || to.tier == "" {
+		return req, nil
+	}
+	var err error
+	req.Content, err = s.cfg.Layout.Fresh(to.at.Key(), to.tier, req.Content)
+	return req, err
+}
