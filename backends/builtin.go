@@ -16,6 +16,7 @@ import (
 	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/records/mem0"
 	"memdesk/backends/remote"
+	"memdesk/backends/seam/claude"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/curated"
 	"memdesk/backends/seam/devicelocal"
@@ -89,6 +90,12 @@ func Builtin() *Registry {
 			Location: "the name of an environment variable that holds the token, then @ and the URL: TOKEN@https://host:port",
 			Keys:     []string{"base_url", "token_env", "token_file"},
 			Open:     openRemote, Check: checkRemote,
+		},
+		{
+			Name: claude.Kind, Summary: "Markdown memories of coding agents: Claude Code, its memory tool, Codex, Gemini CLI", NeedsPath: true,
+			Location: "~/.claude, ~/.codex, ~/.gemini, one project's memory directory, or a directory behind the memory tool",
+			Keys:     []string{"path"},
+			Open:     openClaude,
 		},
 		{
 			Name: mastra.Kind, Summary: "conversations, working memory and observations of Mastra's agents in libSQL", NeedsPath: true,
@@ -215,6 +222,10 @@ func openKnots(ctx context.Context, c StoreConfig, env Env) (model.Store, error)
 
 func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return curated.Open(ctx, curated.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

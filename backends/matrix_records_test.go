@@ -15,6 +15,11 @@ import (
 func recordKinds(t *testing.T, dir string) []backends.StoreConfig {
 	t.Helper()
 	out := []backends.StoreConfig{{Name: "mcpgraph", Kind: "mcpgraph", Path: filepath.Join(dir, "memory.jsonl")}}
+	agent := filepath.Join(dir, "agent")
+	if err := os.MkdirAll(filepath.Join(agent, "memories"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out = append(out, backends.StoreConfig{Name: "claude", Kind: "claude", Path: agent})
 	for _, kind := range []string{"engram", "mastra", "mem0"} {
 		schema, err := os.ReadFile(filepath.Join("records", kind, "testdata", "schema.sql"))
 		if err != nil {

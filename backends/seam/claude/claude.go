@@ -1,0 +1,327 @@
+// Package claude opens the Markdown memories of coding agents: Claude Code's projects and sub-agents, directories of Anthropic's
+// memory tool, Codex and Gemini CLI (claude.md). No lock exists in any of these programs: every change compares before it renames.
+package claude
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/notes"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// Kind is the name under which the backend is registered.
+const Kind = "claude"
+
+// Config says what to open.
+type Config struct {
+	Name     string
+	Path     string
+	ReadOnly bool
+	Clock    clock.Clock // nil means the system's
+	// Fault lets a test fail a step of a write; nil otherwise.
+	Fault seam.Fault
+}
+
+// The profiles, by what a directory holds.
+const (
+	home    = "claude"
+	codex   = "codex"
+	gemini  = "gemini"
+	project = "project"
+	memtool = "memtool"
+)
+
+// store is one directory and how it is laid out.
+type store struct {
+	path    string
+	profile string
+	tree    *seam.Dir
+}
+
+// Open opens a directory for reading. InvalidInput for one that no profile fits.
+func Open(ctx context.Context, c Config) (model.Store, error) {
+	if err := model.FromContext(ctx, "open"); err != nil {
+		return model.Store{}, err
+	}
+	profile, err := detect(c.Path)
+	if err != nil {
+		return model.Store{}, err
+	}
+	tree, err := Tree(c)
+	if err != nil {
+		return model.Store{}, err
+	}
+	s := &store{c.Path, profile, tree}
+	layout := &notes.Layout{
+		Tiers: s.tiers(), Enter: open, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
+		Wrote: s.wrote, Removed: s.removed, Beside: s.beside, Layer: s.layer, Path: unlayer, Deep: s.deep,
+	}
+	said := []string{"profile " + profile}
+	if profile == codex {
+		said = append(said, "Codex writes its files anew from memories_1.sqlite: an item can be forgotten and not edited, and comes back unless its row goes too")
+	} else {
+		said = append(said, "no program here takes a lock; a running session keeps the index that it has loaded")
+	}
+	return notes.Open(ctx, notes.Config{
+		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Features: tree.Capabilities().Features(),
+		Clock: c.Clock, Notes: said, Layout: layout,
+	})
+}
+
+// Tree is the directory as the seam sees it.
+func Tree(c Config) (*seam.Dir, error) {
+	return seam.OpenDir(c.Path, seam.DirOptions{RootMode: 0o700, FileMode: 0o600, Clock: c.Clock, Fault: c.Fault})
+}
+
+// detect tells the profile in the order of claude.md.
+func detect(dir string) (string, error) {
+	has := func(patterns ...string) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool {
+			found, err := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), p))
+			return err == nil && len(found) > 0
+		})
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil || dir == "" {
+		return "", model.Errorf(model.InvalidInput, "open", "a path is needed: the directory of a coding agent's memory")
+	}
+	switch {
+	case has("projects/*/memory/*.md", "agent-memory/*/*.md"):
+		return home, nil
+	case has("memories") && (has("memories_1.sqlite") || firstLine(filepath.Join(dir, "memories", "memory_summary.md")) == "v1"):
+		return codex, nil
+	case has("GEMINI.md") && (has("settings.json") || filepath.Base(abs) == ".gemini"):
+		return gemini, nil
+	case indexed(dir), projectPath.MatchString(filepath.ToSlash(abs)):
+		return project, nil
+	case has("memories"):
+		return memtool, nil
+	}
+	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
+		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
+}
+
+var (
+	literal     = regexp.MustCompile(`[*?\[\\]`)
+	projectPath = regexp.MustCompile(`/projects/[^/]+/memory$`)
+	indexLine   = regexp.MustCompile(`\[[^\]]*\]\([^)]+\.md\)`)
+)
+
+func firstLine(file string) string {
+	data, _ := os.ReadFile(file) // one that cannot be read says nothing
+	line, _, _ := strings.Cut(string(data), "\n")
+	return strings.TrimSuffix(line, "\r")
+}
+
+func indexed(dir string) bool {
+	data, _ := os.ReadFile(filepath.Join(dir, indexName)) // as firstLine
+	return indexLine.Match(data)
+}
+
+// open reports whether a directory can hold items.
+func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
+
+// item reports whether a file of this id is an item (CC3).
+func (s *store) item(id string) bool {
+	parts := strings.Split(id, "/")
+	if !open(path.Base(id)) || slices.ContainsFunc(parts[:len(parts)-1], func(p string) bool { return !open(p) }) {
+		return false
+	}
+	md := strings.HasSuffix(id, ".md")
+	switch s.profile {
+	case home:
+		_, in := s.memory(id)
+		return md && (in || id == "CLAUDE.md" || strings.HasPrefix(id, "rules/"))
+	case codex:
+		return md && strings.HasPrefix(id, "memories/")
+	case gemini:
+		return id == "GEMINI.md"
+	case project:
+		return md
+	}
+	return strings.HasPrefix(id, "memories/")
+}
+
+// memory is the project's or agent's memory directory in which an id lies.
+func (s *store) memory(id string) (dir string, in bool) {
+	if s.profile == project {
+		return "", true
+	}
+	p := strings.Split(id, "/")
+	switch {
+	case s.profile != home:
+	case len(p) > 3 && p[0] == "projects" && p[2] == "memory":
+		return strings.Join(p[:3], "/"), true
+	case len(p) > 2 && p[0] == "agent-memory":
+		return strings.Join(p[:2], "/"), true
+	}
+	return "", false
+}
+
+// scope is the project's slug or the agent.
+func (s *store) scope(id string) string {
+	dir, in := s.memory(id)
+	p := strings.Split(dir, "/")
+	switch {
+	case !in || dir == "":
+		return ""
+	case p[0] == "agent-memory":
+		return "agent:" + p[1]
+	}
+	return p[1]
+}
+
+// The tiers (CC2).
+const (
+	tierIndex        = "index"
+	tierNote         = "note"
+	tierInstructions = "instructions"
+)
+
+var types = []string{"user", "feedback", "project", "reference"}
+
+func (s *store) tiers() []model.TierSpec {
+	var out []model.TierSpec
+	for _, name := range append([]string{tierIndex, tierNote, tierInstructions}, types...) {
+		t := model.TierSpec{Name: name, Title: "memories of type " + name, KeyRule: model.KeyRequired, KeyHint: "a file name: tide-tables", Writable: true, Document: model.Opaque}
+		switch name {
+		case tierIndex:
+			t.Title, t.KeyRule = "the index of a memory directory: its first 200 lines or 25 KB are loaded", model.KeyIgnored
+		case tierNote:
+			t.Title = "memories without a type"
+		case tierInstructions:
+			t.Title, t.Writable = "instructions that people write, loaded whole: not edited here", false
+		}
+		t.Writable = t.Writable && s.profile != codex
+		t.Sealed = !t.Writable
+		if s.made(name) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// made reports whether the profile has a tier.
+func (s *store) made(tier string) bool {
+	switch s.profile {
+	case gemini:
+		return tier == "user"
+	case memtool:
+		return tier == tierNote
+	case codex:
+		return slices.Contains([]string{tierIndex, "project", tierNote, tierInstructions}, tier)
+	case project:
+		return tier != tierInstructions
+	}
+	return true
+}
+
+// head tells an item's tier and title.
+func (s *store) head(id, text string) (tier, title string) {
+	f := parse(text)
+	title = f.name
+	switch s.profile {
+	case gemini:
+		return "user", title
+	case memtool:
+		return tierNote, title
+	case codex:
+		switch {
+		case id == "memories/memory_summary.md":
+			return tierIndex, title
+		case id == "memories/MEMORY.md":
+			return "project", title
+		case strings.HasPrefix(id, "memories/skills/"):
+			return tierInstructions, title
+		}
+		return tierNote, title
+	}
+	dir, in := s.memory(id)
+	switch {
+	case !in:
+		return tierInstructions, title
+	case id == path.Join(dir, indexName):
+		return tierIndex, title
+	case slices.Contains(types, f.kind):
+		return f.kind, title
+	}
+	return tierNote, title
+}
+
+// address is where a new item goes. Of a home with many memories only an id can say where.
+func (s *store) address(tier, key string) (string, error) {
+	if !strings.HasSuffix(key, ".md") && tier != tierIndex {
+		key += ".md"
+	}
+	switch {
+	case s.profile == project && tier == tierIndex:
+		return indexName, nil
+	case s.profile == project:
+		return key, nil
+	case s.profile == memtool:
+		return "memories/" + key, nil
+	case s.profile == gemini:
+		return "GEMINI.md", nil
+	}
+	return "", model.Errorf(model.InvalidInput, "retain", "this home has many memories: name the file, projects/SLUG/memory/%s or agent-memory/AGENT/%s", key, key)
+}
+
+// check refuses what is read only, and the removal of an index (CC4, CC9).
+func (s *store) check(op, id string) error {
+	tier, _ := s.head(id, "")
+	switch {
+	case s.profile == codex && op == "forget":
+	case s.profile == codex:
+		return model.Errorf(model.Unsupported, op, "Codex writes its memories itself: an item can be forgotten and not edited")
+	case tier == tierInstructions:
+		return model.Errorf(model.Unsupported, op, "%q is instructions that people write: edit it in its own program", id)
+	case tier == tierIndex && op == "forget":
+		return model.Errorf(model.Unsupported, op, "%q is the index of its directory: edit it", id)
+	}
+	return nil
+}
+
+// fresh gives a new memory the type of its tier (CC8).
+func (s *store) fresh(id, tier, text string) (string, error) {
+	f := parse(text)
+	switch {
+	case !slices.Contains(types, tier) || s.profile == gemini:
+		return text, nil
+	case !f.has:
+		return "---\nmetadata:\n  type: " + tier + "\n---\n" + text, nil
+	case f.kind != tier:
+		return "", model.Errorf(model.InvalidInput, "retain", "%q: its front matter says type %q and the tier is %s", id, f.kind, tier)
+	}
+	return text, nil
+}
+
+// layer names a file that is no item by what Claude Code keeps in it.
+func (s *store) layer(id string) (name, reason string) {
+	first, rest, _ := strings.Cut(id, "/")
+	const advice = "; it is searched and not changed"
+	switch {
+	case s.profile == codex && strings.HasPrefix(id, "memories_1.sqlite"):
+		return id, "Codex's database, from which it writes its memories anew: remove the thread's row with Codex stopped" + advice
+	case s.profile != home:
+		return "", ""
+	case first == "projects" && strings.HasSuffix(rest, ".jsonl"):
+		return transcripts + id, "a transcript of Claude Code: delete the session's file by hand" + advice
+	case first == "history.jsonl":
+		return id, "the prompts that Claude Code keeps: remove the lines by hand" + advice
+	case first == "shell-snapshots" || first == "file-history":
+		return id, "a copy that Claude Code keeps: delete the file by hand" + advice
+	}
+	return "", ""
+}
+
+const transcripts = "transcripts:"
+
+func unlayer(name string) string { return strings.TrimPrefix(name, transcripts) }

@@ -1,0 +1,291 @@
+package claude
+
+import (
+	"context"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"memdesk/backends/seam"
+	"memdesk/model"
+)
+
+const indexName = "MEMORY.md"
+
+// The part of an index that a session loads (CC6).
+const (
+	capLines = 200
+	capBytes = 25_600
+)
+
+// front is what a memory's front matter says.
+type front struct {
+	has                     bool
+	name, description, kind string
+}
+
+// parse reads the front matter of a memory: scalars, block scalars, the type at the top or below metadata. It is for display and
+// for the index; broken front matter says nothing.
+func parse(text string) front {
+	text = strings.TrimPrefix(text, "\ufeff")
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	end := slices.Index(lines[min(1, len(lines)):], "---")
+	if lines[0] != "---" || end < 0 {
+		return front{}
+	}
+	f := front{has: true}
+	lines = lines[1 : end+1]
+	old := ""
+	for i := 0; i < len(lines); {
+		line := lines[i]
+		i++
+		key, value, ok := strings.Cut(line, ":")
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		if !ok || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			return front{has: true}
+		}
+		at := i
+		for i < len(lines) && (lines[i] == "" || lines[i][0] == ' ' || lines[i][0] == '\t' || strings.HasPrefix(lines[i], "- ")) {
+			i++
+		}
+		value, ok = scalar(value, lines[at:i])
+		if !ok {
+			return front{has: true}
+		}
+		switch key {
+		case "name":
+			f.name = value
+		case "description":
+			f.description = value
+		case "type":
+			old = value
+		case "metadata":
+			for _, l := range lines[at:i] {
+				if k, v, ok := strings.Cut(strings.TrimSpace(l), ":"); ok && k == "type" {
+					f.kind, _ = scalar(v, nil)
+				}
+			}
+		}
+	}
+	if f.kind == "" {
+		f.kind = old
+	}
+	return f
+}
+
+// scalar is a value with its quotes off, or a block scalar's lines; false for a quote or a bracket that does not end.
+func scalar(value string, block []string) (string, bool) {
+	value = strings.TrimSpace(value)
+	switch {
+	case value == "":
+		return "", true
+	case value[0] == '|' || value[0] == '>':
+		var parts []string
+		for _, l := range block {
+			parts = append(parts, strings.TrimSpace(l))
+		}
+		with := "\n"
+		if value[0] == '>' {
+			with = " "
+		}
+		return strings.TrimSpace(strings.Join(parts, with)), true
+	case value[0] == '"' || value[0] == '\'':
+		end := strings.LastIndexByte(value, value[0])
+		if end == 0 {
+			return "", false
+		}
+		inner := value[1:end]
+		if value[0] == '\'' {
+			return strings.ReplaceAll(inner, "''", "'"), true
+		}
+		return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\n`, "\n", `\t`, "\t").Replace(inner), true
+	case value[0] == '[' && !strings.HasSuffix(value, "]"), value[0] == '{' && !strings.HasSuffix(value, "}"):
+		return "", false
+	}
+	if i := strings.Index(value, " #"); i >= 0 {
+		value = strings.TrimSpace(value[:i])
+	}
+	for _, l := range block {
+		value += " " + strings.TrimSpace(l)
+	}
+	return strings.TrimSpace(value), true
+}
+
+var link = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\]\(((?:\\.|[^)\\])*)\)`)
+
+var backslash = regexp.MustCompile(`\\(.)`)
+
+// targets are the files that a line of an index links to, as paths from its directory.
+func targets(line string) []string {
+	var out []string
+	for _, m := range link.FindAllStringSubmatch(line, -1) {
+		to := backslash.ReplaceAllString(strings.Trim(strings.TrimSpace(m[2]), "<>"), "$1")
+		if plain, err := url.PathUnescape(to); err == nil {
+			to = plain
+		}
+		if to == "" || strings.Contains(to, "://") || strings.HasPrefix(to, "#") || strings.HasPrefix(to, "mailto:") {
+			continue
+		}
+		out = append(out, path.Clean(to))
+	}
+	return out
+}
+
+// names reports whether a line's links lead to this file and to nothing else.
+func names(line, file string) bool {
+	to := targets(line)
+	return len(to) > 0 && !slices.ContainsFunc(to, func(t string) bool { return t != file })
+}
+
+// place splits an id into its memory directory's index and the path from there; false for an index
+// itself and for what no index lists.
+func (s *store) place(id string) (index seam.Locator, file string, ok bool) {
+	dir, in := s.memory(id)
+	file = strings.TrimPrefix(strings.TrimPrefix(id, dir), "/")
+	if !in || file == indexName {
+		return index, "", false
+	}
+	index, err := seam.Resolve(path.Join(dir, indexName))
+	return index, file, err == nil
+}
+
+// line is the line that an index gets for a new memory (CC7).
+func line(file, text string) string {
+	f := parse(text)
+	first, _, _ := strings.Cut(strings.TrimSpace(body(text)), "\n")
+	if f.name == "" {
+		f.name = strings.TrimSpace(strings.TrimLeft(first, "# "))
+	}
+	if f.name == "" {
+		f.name = strings.TrimSuffix(path.Base(file), ".md")
+	}
+	out := "- [" + escaped(f.name) + "](" + strings.NewReplacer("%", "%25", " ", "%20", "(", "%28", ")", "%29").Replace(file) + ")"
+	if f.description != "" {
+		out += " — " + escaped(f.description)
+	}
+	return out
+}
+
+func escaped(s string) string {
+	return strings.NewReplacer("]", `\]`, ")", `\)`, "\r\n", " ", "\n", " ", "\r", " ").Replace(s)
+}
+
+func body(text string) string {
+	if rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "---\n"); ok {
+		if _, after, ok := strings.Cut(rest, "\n---\n"); ok {
+			return after
+		}
+	}
+	return text
+}
+
+// change rewrites the lines of an index. An index that becomes empty goes.
+func (s *store) change(ctx context.Context, op string, index seam.Locator, edit func(lines []string) []string) error {
+	_, err := s.tree.Change(ctx, op, index, func(old []byte, exists bool) (seam.Edit, error) {
+		before := slices.Collect(strings.Lines(string(old)))
+		after := strings.Join(edit(slices.Clone(before)), "")
+		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == ""}, nil
+	})
+	return err
+}
+
+// wrote gives a new memory its line, puts back the lines that it had, and lets a line follow a changed name or description.
+func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string) {
+	index, file, ok := s.place(id)
+	if !ok {
+		return warnings
+	}
+	err := s.change(ctx, "retain", index, func(lines []string) []string {
+		at := slices.IndexFunc(lines, func(l string) bool { return slices.Contains(targets(l), file) })
+		switch {
+		case old != "" && at >= 0:
+			return follow(lines, file, parse(old), parse(text))
+		case old != "" || at >= 0:
+			return lines
+		case with != nil:
+			for _, l := range with.Lines {
+				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+			}
+			return lines
+		}
+		return added(lines, line(file, text))
+	})
+	if err != nil {
+		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
+	}
+	if data, err := s.tree.Read(ctx, index); err == nil && over(data) {
+		warnings = append(warnings, "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded")
+	}
+	return warnings
+}
+
+func over(data string) bool { return len(data) > capBytes || lineCount(data) > capLines }
+
+func lineCount(data string) int { return len(slices.Collect(strings.Lines(data))) }
+
+// added puts a line at the end, with the line end of the others.
+func added(lines []string, text string) []string {
+	end := "\n"
+	if len(lines) > 0 && strings.HasSuffix(lines[0], "\r\n") {
+		end = "\r\n"
+	}
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		lines[n-1] += end
+	}
+	return append(lines, text+end)
+}
+
+// follow changes the words of a file's lines that came from its front matter (CC10).
+func follow(lines []string, file string, old, now front) []string {
+	for i, l := range lines {
+		if !names(l, file) {
+			continue
+		}
+		if old.name != "" && now.name != "" {
+			l = strings.Replace(l, "["+escaped(old.name)+"](", "["+escaped(now.name)+"](", 1)
+		}
+		if old.description != "" && now.description != "" {
+			l = strings.Replace(l, " — "+escaped(old.description), " — "+escaped(now.description), 1)
+		}
+		lines[i] = l
+	}
+	return lines
+}
+
+// removed takes the lines of a removed memory out of its index (CC9).
+func (s *store) removed(ctx context.Context, id string) error {
+	index, file, ok := s.place(id)
+	if !ok {
+		return nil
+	}
+	err := s.change(ctx, "forget", index, func(lines []string) []string {
+		return slices.DeleteFunc(lines, func(l string) bool { return names(l, file) })
+	})
+	if err != nil {
+		return model.Errorf(model.KindOf(err), "forget", "the file is removed, and its index line is not: %s", err)
+	}
+	return nil
+}
+
+// beside reads the index lines of a memory and where they stand, so that an undo puts them back.
+func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
+	var out model.Beside
+	index, file, ok := s.place(id)
+	if !ok {
+		return out, nil
+	}
+	data, err := s.tree.Read(ctx, index)
+	if err != nil {
+		return out, nil // no index
+	}
+	for i, l := range slices.Collect(strings.Lines(data)) {
+		if names(l, file) {
+			out.Lines = append(out.Lines, model.BesideLine{At: i, Text: l})
+		}
+	}
+	return out, nil
+}
