@@ -55,6 +55,9 @@ func (m Medium) cleanRow(q *Query, req model.ScrubRequest, id, table, column, va
 				continue
 			}
 			after := string(req.Redact([]byte(text)))
+			if req.Concerns([]byte(after)) {
+				res.Verdict, res.Reason = model.VerdictResidue, fmt.Sprintf("a value of column %q cannot be redacted: change it with the program whose table it is", columns[i])
+			}
 			if after == text {
 				continue
 			}

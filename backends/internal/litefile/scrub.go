@@ -332,7 +332,7 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 			if req.Redact == nil {
 				r.drop = true
 			} else {
-				after = string(req.Redact([]byte(after)))
+				after = redacted(c, after, req)
 			}
 		}
 		if after != text {
@@ -343,6 +343,19 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 		return nil
 	}
 	return &r
+}
+
+// redacted is what stays of a cell: nothing where the person cannot be taken out of it, as
+// from one that is compressed.
+func redacted(c any, text string, req model.ScrubRequest) string {
+	after := req.Redact([]byte(text))
+	if !req.Concerns(after) {
+		return string(after)
+	}
+	if _, ok := c.(jsonb); ok {
+		return `""`
+	}
+	return ""
 }
 
 // cellText is a cell's text.
