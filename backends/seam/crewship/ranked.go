@@ -19,9 +19,8 @@ import (
 
 // rankIndex is the full-text index of one place, as Crewship keeps it in
 // index.sqlite (crewship-disk.md, Ranked recall), built in memory for one query: only
-// of the files that can match, with the totals of all, from which ranks are made.
-// Crewship's own file is not read: it lags behind the files, and a fresh one holds
-// the same rows.
+// of the files that can match, with the totals of all, from which ranks are made. Where
+// Crewship's own file is fresh, it stands in its place (indexed).
 type rankIndex struct {
 	db   *sql.DB // nil when no file can match
 	rows []rowsOf
@@ -51,7 +50,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *place, words []st
 	var mu sync.Mutex
 	err = rootdir.InParallel(ctx, "recall", dir, len(entries), func(files *rootdir.Files, i int) error {
 		e := &entries[i]
-		if !strings.HasSuffix(e.label, ".md") || e.tier == tierProposals || e.meta.Kind != rootdir.File {
+		if !isRanked(e) {
 			return nil
 		}
 		data, _, err := files.Read(e.label, readLimit)
@@ -82,6 +81,11 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *place, words []st
 		return slices.Compare(strings.Split(a.label, "/"), strings.Split(b.label, "/"))
 	})
 	return x, x.build(ctx)
+}
+
+// isRanked reports whether Crewship indexes an entry.
+func isRanked(e *entry) bool {
+	return strings.HasSuffix(e.label, ".md") && e.tier != tierProposals && e.meta.Kind == rootdir.File
 }
 
 func (x *rankIndex) close() {
@@ -190,7 +194,10 @@ func (x *rankIndex) match(ctx context.Context, expr string, yield func(chunk) bo
 		defer rows.Close()
 		for rows.Next() {
 			var c chunk
-			if err = rows.Scan(&c.label, &c.text); err != nil || !yield(c) {
+			if err = rows.Scan(&c.label, &c.text); err != nil {
+				break
+			}
+			if c.text = strings.ToValidUTF8(c.text, "\uFFFD"); !yield(c) {
 				break
 			}
 		}

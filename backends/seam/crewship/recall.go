@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"memdesk/model"
+	"memdesk/quarantine"
 )
 
 // Recall answers as an agent's own search does (crewship-disk.md, Ranked recall): any
@@ -70,63 +71,89 @@ type recall struct {
 func rowsRanked(limit int) int { return min(3*limit, 50) }
 
 func (r *recall) place(ctx context.Context, p *place) error {
-	x, err := r.store.ranked(ctx, r.snap, p, r.words)
-	if errors.Is(err, model.NotFound) {
+	var a answer
+	if !r.store.indexed(ctx, r.snap, p, func(x *rankIndex) (err error) {
+		if a, err = r.rank(ctx, p, x); err != nil {
+			return err
+		}
+		for _, c := range a.rows { // the files are scanned, and an index can hold other text
+			if v, _ := quarantine.Scan(c.text); !v.Clean() {
+				return errPoisonedIndex
+			}
+		}
 		return nil
+	}) {
+		x, err := r.store.ranked(ctx, r.snap, p, r.words)
+		if errors.Is(err, model.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer x.close()
+		r.tooBig += x.tooBig
+		r.unreadable += x.unreadable
+		if x.db == nil {
+			return nil
+		}
+		if a, err = r.rank(ctx, p, x); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	defer x.close()
-	r.tooBig += x.tooBig
-	r.unreadable += x.unreadable
-	if x.db == nil {
-		return nil
-	}
+	r.total += int64(len(a.wanted))
+	r.left = r.left || a.left
+	return r.take(ctx, a)
+}
+
+var errPoisonedIndex = errors.New("a row of the index is poisoned")
+
+// answer is what the index of one place gives.
+type answer struct {
+	rows   []chunk // best first
+	wanted map[string]*entry
+	score  map[string]float64 // every row of a file gets that of its last
+	left   bool               // rows beyond the bound
+}
+
+func (r *recall) rank(ctx context.Context, p *place, x *rankIndex) (answer, error) {
+	a := answer{wanted: map[string]*entry{}, score: map[string]float64{}}
 	all, err := x.matching(ctx, r.expr)
 	if err != nil {
-		return err
+		return a, err
 	}
-	wanted := map[string]*entry{}
 	entries := r.snap.of(p)
 	for i := range entries {
 		if e := &entries[i]; all[e.label] && r.wants(e) {
-			wanted[e.label] = e
+			a.wanted[e.label] = e
 		}
 	}
-	r.total += int64(len(wanted))
-	var rows []chunk
-	score := map[string]float64{} // every row of a file gets that of its last
 	position := 0
 	err = x.match(ctx, r.expr, func(c chunk) bool {
-		e := wanted[c.label]
+		e := a.wanted[c.label]
 		if e == nil && r.aside() { // a tier of memdesk's own is not crowded out by others
 			return true
 		}
 		if position++; position > rowsRanked(r.limit) {
-			r.left = true
+			a.left = true
 			return false
 		}
 		if e != nil {
-			rows = append(rows, c)
-			score[c.label] = 1 / float64(60+position)
+			a.rows = append(a.rows, c)
+			a.score[c.label] = 1 / float64(60+position)
 		}
 		return true
 	})
-	if err != nil {
-		return err
-	}
-	return r.take(ctx, rows, wanted, score)
+	return a, err
 }
 
 // take reads the files of the rows as they are now and keeps what may be shown.
-func (r *recall) take(ctx context.Context, rows []chunk, wanted map[string]*entry, score map[string]float64) error {
+func (r *recall) take(ctx context.Context, a answer) error {
 	texts := map[string]string{}
-	for _, c := range rows {
+	for _, c := range a.rows {
 		if err := model.FromContext(ctx, "recall"); err != nil {
 			return err
 		}
-		e := wanted[c.label]
+		e := a.wanted[c.label]
 		text, seen := texts[c.label]
 		if !seen {
 			var err error
@@ -137,7 +164,7 @@ func (r *recall) take(ctx context.Context, rows []chunk, wanted map[string]*entr
 		}
 		if text != "" {
 			r.hits = append(r.hits, model.RecallSnippet{ID: e.id, Source: e.id,
-				Snippet: snippet(c.text), Line: lineOf(text, c.text, r.words), Score: score[c.label]})
+				Snippet: snippet(c.text), Line: lineOf(text, c.text, r.words), Score: a.score[c.label]})
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (w *scrubbing) file(f file) {
 	case w.req.Dry && (f.isItem() || isIndex(path.Base(f.label)) || strings.HasSuffix(f.label, ".lock")): // not asked about
 	case f.isItem(), f.meta.Kind != rootdir.File:
 	case isIndex(path.Base(f.label)):
-		if path.Base(f.label) == "index.sqlite" {
+		if path.Base(f.label) == indexName {
 			n, err := w.index(f)
 			w.add(f, "rows removed, index optimised, VACUUM, checkpoint TRUNCATE", n, err)
 		}

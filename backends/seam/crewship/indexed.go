@@ -1,0 +1,75 @@
+package crewship
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+)
+
+const indexName = "index.sqlite"
+
+// indexed gives fn Crewship's own index of a place and reports whether it did: the index
+// is there, has the shape that Crewship gives it, and is no older than the files. It
+// writes nothing. fn may be called again, and then sets its results anew.
+func (s *store) indexed(ctx context.Context, snap *snapshot, p *place, fn func(*rankIndex) error) bool {
+	dir, err := s.open(p)
+	if err != nil {
+		return false
+	}
+	defer dir.Close()
+	if m, err := dir.Stat(indexName); err != nil || m.Kind != rootdir.File { // a link is not followed
+		return false
+	}
+	path := filepath.Join(p.root, filepath.FromSlash(below(p.dir, indexName)))
+	if present(path+"-wal") && !present(path+"-shm") { // its writer died: the files are nearer than a copy
+		return false
+	}
+	var fresh bool
+	err = database{path}.read(ctx, func(db *sql.DB) (err error) {
+		if fresh, err = s.isFresh(ctx, db, dir, snap.of(p)); err != nil || !fresh {
+			return err
+		}
+		return fn(&rankIndex{db: db})
+	})
+	return err == nil && fresh
+}
+
+// isFresh reports whether an index holds every file, each as it was when it changed last:
+// before the second in which Crewship noted that it had indexed.
+func (s *store) isFresh(ctx context.Context, db *sql.DB, dir *rootdir.Dir, entries []entry) (bool, error) {
+	var schema, noted string
+	err := db.QueryRowContext(ctx, `SELECT sql, (SELECT value FROM memory_meta WHERE key = 'last_indexed')
+		FROM sqlite_master WHERE name = 'memory_chunks' AND type = 'table'`).Scan(&schema, &noted)
+	if err != nil || oneLine(schema) != oneLine(rankSchema) {
+		return false, err
+	}
+	at, err := time.Parse(time.RFC3339, noted)
+	if err != nil || at.After(s.clock.Now()) {
+		return false, nil
+	}
+	files := map[string]bool{}
+	err = each(ctx, db, "SELECT DISTINCT coalesce(file, '') FROM memory_chunks", func(v []string) { files[v[0]] = true }, 1)
+	if err != nil {
+		return false, err
+	}
+	for i := range entries {
+		e := &entries[i]
+		if !isRanked(e) {
+			continue
+		}
+		m, err := dir.Stat(e.label) // the snapshot looks at directories only
+		if err != nil || m.Size > readLimit || m.Size > 0 && !files[e.label] || !m.Modified.Before(at) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// oneLine is a definition without the spaces that do not count.
+func oneLine(sql string) string {
+	return strings.ToLower(strings.Join(strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ", ",", " , ", "=", " = ").Replace(sql)), " "))
+}
