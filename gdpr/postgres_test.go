@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/testpg"
 	"memdesk/model"
@@ -72,4 +73,33 @@ func TestErasePostgres(t *testing.T) {
 	if left := w.traces(w.dir, w.desk.State); len(left) > 0 {
 		t.Errorf("traces: %q", left)
 	}
+}
+
+// TestPostgresForeignTable leaves a person in a table of another program of the same
+// database: no run says complete over it, and the receipt names the table, its hits and
+// who finishes it.
+func TestPostgresForeignTable(t *testing.T) {
+	dsn := testpg.DSN(t)
+	t.Setenv("MEMDESK_GDPR_DSN", dsn)
+	server := backends.StoreConfig{Name: "pg", Kind: "postgres", DSNEnv: "MEMDESK_GDPR_DSN"}
+	w := newWorld(t)
+	kind, _ := backends.Builtin().Kind("postgres")
+	if err := kind.Create(t.Context(), server, backends.Env{Clock: w.clock}); err != nil {
+		t.Fatal(err)
+	}
+	testpg.Exec(t, dsn, `CREATE TABLE public.crm (n int, who text); INSERT INTO public.crm VALUES (1, '`+name+`'), (2, '`+other+`')`)
+	w.more = []backends.StoreConfig{server}
+	w.open()
+	w.put("pg", model.RetainRequest{ID: "p1", Tier: "task", Content: "talked with " + name})
+	r := w.file()
+	out, err := w.erase(w.plan(r.ID))
+	if err != nil || out.Status != gdpr.StateInScope {
+		t.Fatalf("%s %s, %v; want complete_in_scope", out.Status, out.Problems, err)
+	}
+	i := slices.IndexFunc(out.Layers, func(l receipt.Layer) bool { return l.Store == "pg" && l.Layer == "table crm" })
+	if i < 0 || out.Layers[i].Verdict != model.VerdictOutOfScope || out.Layers[i].Hits != 1 || !strings.Contains(out.Layers[i].Reason, "FROM public.crm") {
+		t.Errorf("layers %+v; want table crm out of scope with its hit", out.Layers)
+	}
+	testpg.Exec(t, dsn, `DELETE FROM public.crm WHERE n = 1`)
+	w.complete(w.plan(r.ID))
 }

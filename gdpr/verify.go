@@ -272,7 +272,9 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 	switch {
 	case errors.Is(err, model.NotFound): // gone since it was listed
 		row.Reason = "gone"
-	case l.Kind == model.LayerExternal && (!l.Readable || err != nil || all > 0 || len(rep.Closed) > 0):
+	case l.Kind == model.LayerExternal && l.Readable && err != nil && all == 0: // what was not read may hold anything
+		row.Verdict, row.Reason = model.VerdictUnaudited, withWords(l.Reason, []string{"it could not be read to the end: " + string(model.KindOf(err))})
+	case l.Kind == model.LayerExternal && (!l.Readable || all > 0 || len(rep.Closed) > 0):
 		row.Verdict, row.Reason, row.Hits = model.VerdictOutOfScope, withWords(l.Reason, rep.Closed), all
 		if !l.Readable {
 			row.Method = "not looked at"

@@ -246,11 +246,7 @@ func elsewhere(q *query, set map[string]string, out *[]model.Layer) error {
 	}); err != nil {
 		return err
 	}
-	if err := named(`SELECT DISTINCT 'materialized view', c.oid::regclass::text, '' FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid
-		JOIN pg_class c ON c.oid = r.ev_class JOIN pg_class t ON t.oid = d.refobjid
-		WHERE d.classid = 'pg_rewrite'::regclass AND c.relkind = 'm' AND t.relnamespace = to_regnamespace('memdesk') AND c.relnamespace <> t.relnamespace ORDER BY 2`, func(name, _ string) string {
-		return fmt.Sprintf("it keeps rows of memdesk's tables as they were: its owner runs REFRESH MATERIALIZED VIEW %s; VACUUM FULL %s;", name, name)
-	}); err != nil {
+	if err := beside(q, out); err != nil {
 		return err
 	}
 	if set["archive_mode"] != "off" {

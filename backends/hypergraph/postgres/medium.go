@@ -11,9 +11,12 @@ import (
 const mediumChunk = 1 << 20
 
 // OpenLayer reads the files of a layer one after the other, as they lie on the
-// server's disk.
+// server's disk; of a table of another program its rows.
 func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	const op = "open-layer"
+	if r, ok, err := m.openBeside(ctx, id); ok || err != nil {
+		return r, err
+	}
 	var files []relation
 	super := false
 	err := m.s.ops.read(ctx, op, func(q *query) (err error) {

@@ -163,6 +163,7 @@ func TestScrub(t *testing.T) {
 	t.Run("a superuser leaves no byte", func(t *testing.T) { scrubLeavesNoByte(t, srv) })
 	t.Run("a reader of an older state", func(t *testing.T) { scrubWithAReader(t, srv) })
 	t.Run("the tables' owner", func(t *testing.T) { scrubByTheOwner(t, srv) })
+	t.Run("tables of other programs", func(t *testing.T) { besideOthers(t, srv) })
 	t.Run("elsewhere", func(t *testing.T) { namedElsewhere(t, srv) })
 }
 
@@ -284,6 +285,45 @@ func scrubByTheOwner(t *testing.T, srv *testpg.Server) {
 		t.Errorf("reasons: %+v, %+v", got["wal"], got["statistics"])
 	}
 	inLayers(t, s.Maintainer(), hers) // each says why it cannot be read
+}
+
+// besideOthers reads every row of other programs' tables, and says of which it cannot.
+func besideOthers(t *testing.T, srv *testpg.Server) {
+	testpg.Exec(t, srv.DSN("postgres", "postgres"), `CREATE ROLE host LOGIN; CREATE ROLE guest LOGIN`)
+	dsn := database(t, srv, "beside", "host")
+	s := create(t, dsn)
+	testpg.Exec(t, dsn, `CREATE TABLE public."Odd name""s" (who text); INSERT INTO public."Odd name""s" VALUES ('`+hers+`'), (E'two\nlines '||'`+hers+`');
+		CREATE TABLE public.parts (n int, who text) PARTITION BY RANGE (n); CREATE TABLE public.part1 PARTITION OF public.parts FOR VALUES FROM (0) TO (9);
+		INSERT INTO public.parts VALUES (1, '`+hers+`'); CREATE TABLE public.calm (who text); INSERT INTO public.calm VALUES ('`+his+`');
+		CREATE MATERIALIZED VIEW public.unfilled AS SELECT * FROM public.calm WITH NO DATA`)
+	testpg.Exec(t, srv.DSN("postgres", "beside"), `CREATE SCHEMA shut; CREATE TABLE shut.away (who text); INSERT INTO shut.away VALUES ('`+hers+`');
+		CREATE TABLE public.rows (who text); INSERT INTO public.rows VALUES ('`+hers+`'); ALTER TABLE public.rows ENABLE ROW LEVEL SECURITY; GRANT SELECT ON public.rows TO host`)
+	m := s.Maintainer()
+	found := inLayers(t, m, hers)
+	layers, err := m.Layers(t.Context())
+	must(t, err)
+	got := map[string]model.Layer{}
+	for _, l := range layers {
+		got[l.ID] = l
+	}
+	for id, hits := range map[string]int{`table "Odd name""s"`: 2, "table parts": 1, "table calm": 0, "materialized view unfilled": 0} {
+		if l := got[id]; !l.Readable || l.Kind != model.LayerExternal || found[id] != hits || !strings.Contains(l.Advice, "host") {
+			t.Errorf("%s: %+v, %d times; want %d", id, l, found[id], hits)
+		}
+	}
+	for id, why := range map[string]string{"table shut.away": "GRANT SELECT", "table rows": "row security"} {
+		if l := got[id]; l.Readable || l.Kind != model.LayerDerived || !strings.Contains(l.Reason, why) {
+			t.Errorf("%s: %+v; want it unread for %s", id, l, why)
+		}
+	}
+	if _, twice := got["table part1"]; twice {
+		t.Error("a partition is read twice")
+	}
+	for range 50 { // closed early, each gives its connection back
+		r, err := m.OpenLayer(t.Context(), "table parts")
+		must(t, err)
+		must(t, r.Close())
+	}
 }
 
 func namedElsewhere(t *testing.T, srv *testpg.Server) {

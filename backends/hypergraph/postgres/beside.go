@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"memdesk/model"
+)
+
+// Tables of other programs in the same database may name the person too. memdesk
+// changes none of them: their rows are looked at, and their owner is named.
+
+// The bounds of a look at them. What lies beyond is a layer that nobody has looked at.
+const (
+	besideTables = 500     // tables
+	besideBytes  = 4 << 30 // of one table on disk, TOAST included
+)
+
+// besideQuery lists them with what stands in the way of reading every row. Partitions
+// are read through their parent; row security would hide rows.
+const besideQuery = `SELECT CASE c.relkind WHEN 'm' THEN 'materialized view ' WHEN 'f' THEN 'foreign table ' ELSE 'table ' END || c.oid::regclass::text,
+		format('%I.%I', n.nspname, c.relname), pg_get_userbyid(c.relowner), c.relkind::text, size.bytes,
+		has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'), row_security_active(c.oid), c.relkind = 'm' AND NOT c.relispopulated
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	CROSS JOIN LATERAL (SELECT COALESCE(sum(pg_table_size(t.oid)), 0)::bigint AS bytes FROM (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) t) size
+	WHERE c.relkind IN ('r', 'p', 'm', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+	AND n.nspname NOT IN ('memdesk', 'pg_catalog', 'information_schema', 'pg_toast') ORDER BY 1`
+
+// besideTable is a table of another program.
+type besideTable struct {
+	layer, name, owner, kind string
+	bytes                    int64
+	may, hidden, empty       bool // be read; row security hides rows; never filled
+}
+
+func readBeside(q *query) ([]besideTable, error) {
+	var out []besideTable
+	err := q.Each(besideQuery, nil, func(scan func(...any) error) error {
+		var t besideTable
+		err := scan(&t.layer, &t.name, &t.owner, &t.kind, &t.bytes, &t.may, &t.hidden, &t.empty)
+		out = append(out, t)
+		return err
+	})
+	return out, err
+}
+
+// shut says why not every row can be read; empty where all can.
+func (t besideTable) shut() string {
+	switch {
+	case t.kind == "f":
+		return "its rows are on another server: whoever runs that looks there"
+	case !t.may:
+		return "the database role may not read it: its owner runs GRANT SELECT ON " + t.name + " TO the role, or looks"
+	case t.hidden:
+		return "row security hides rows of it from the database role: its owner looks"
+	case t.bytes > besideBytes:
+		return fmt.Sprintf("it has %d bytes, and tables of other programs are looked through up to %d: its owner looks", t.bytes, int64(besideBytes))
+	}
+	return ""
+}
+
+// advice is the way to clean it.
+func (t besideTable) advice() string {
+	after := fmt.Sprintf("; then VACUUM FULL %s; and SELECT pg_switch_wal(); CHECKPOINT; by a superuser", t.name)
+	if t.kind == "m" {
+		return fmt.Sprintf("its owner %s cleans the tables it is made of and runs REFRESH MATERIALIZED VIEW %s", t.owner, t.name) + after
+	}
+	return fmt.Sprintf("its owner %s, in psql, for each identifier: \\set id 'THE IDENTIFIER'  SELECT * FROM %s t WHERE position(lower(:'id') IN lower(t::text)) > 0;  and deletes or edits those rows with the program they belong to",
+		t.owner, t.name) + after
+}
+
+// asLayer is the table as a layer. One that cannot be read is unaudited, so that somebody
+// has to look; one that holds the person is out of scope, with its hits.
+func (t besideTable) asLayer() model.Layer {
+	l := model.Layer{ID: t.layer, Kind: model.LayerExternal, Bytes: t.bytes, Readable: true, Advice: t.advice(),
+		Reason: "it is not memdesk's: its live rows are looked at and never changed; " + t.advice()}
+	if why := t.shut(); why != "" {
+		l.Kind, l.Readable, l.Reason = model.LayerDerived, false, "it is not memdesk's; "+why
+	}
+	return l
+}
+
+// beside adds the tables of other programs.
+func beside(q *query, out *[]model.Layer) error {
+	tables, err := readBeside(q)
+	if err != nil {
+		return err
+	}
+	for i, t := range tables {
+		if i == besideTables {
+			*out = append(*out, model.Layer{ID: "more tables", Kind: model.LayerDerived,
+				Reason: fmt.Sprintf("%d more tables of other programs, from %s on, are not looked at: %d are", len(tables)-i, t.name, i)})
+			break
+		}
+		*out = append(*out, t.asLayer())
+	}
+	return nil
+}
+
+// openBeside streams every live row of such a table as CSV, through COPY in a read-only
+// transaction. ok is false where the layer is none of them, or cannot be read.
+func (m maintainer) openBeside(ctx context.Context, id string) (r io.ReadCloser, ok bool, err error) {
+	var t besideTable
+	err = m.s.ops.read(ctx, "open-layer", func(q *query) error {
+		all, err := readBeside(q)
+		for _, one := range all[:min(len(all), besideTables)] {
+			if one.layer == id && one.shut() == "" {
+				t, ok = one, true
+			}
+		}
+		return err
+	})
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	conn, err := m.s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, false, worded("open-layer", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	pr, pw := io.Pipe()
+	c := &copied{PipeReader: pr, cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(c.done)
+		defer conn.Release()
+		_ = pw.CloseWithError(worded("open-layer", copyRows(ctx, conn, t, pw))) // nil is the end
+	}()
+	return c, true, nil
+}
+
+func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Writer) error {
+	if t.empty {
+		return nil
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return err
+	}
+	defer end(tx)
+	if _, err := tx.Exec(ctx, `SET LOCAL row_security = off`); err != nil { // an error instead of fewer rows
+		return err
+	}
+	_, err = tx.Conn().PgConn().CopyTo(ctx, w, `COPY (SELECT * FROM `+t.name+`) TO STDOUT (FORMAT csv, ENCODING 'UTF8')`)
+	return err
+}
+
+// copied is what COPY gives; closing it ends the COPY and gives its connection back.
+type copied struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// Close ends the reading.
+func (c *copied) Close() error {
+	c.cancel()
+	err := c.PipeReader.Close()
+	<-c.done
+	return err
+}
