@@ -61,7 +61,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewServer(backends.Serve([]backends.Caller{{Name: "a", Token: model.NewSecret(token)}}, func(backends.Caller) model.Store { return near }))
+	srv := httptest.NewServer(backends.Serve(backends.Served{Callers: []backends.Caller{{Name: "a", Token: model.NewSecret(token)}}, Store: func(backends.Caller) model.Store { return near }}))
 	t.Cleanup(srv.Close)
 	knots := filepath.Join(dir, "knots")
 	if err := os.MkdirAll(filepath.Join(knots, ".knots"), 0o755); err != nil {

@@ -12,17 +12,12 @@ import (
 // Caller is somebody who may use a served store, with a bearer token.
 type Caller = remote.Caller
 
-// Serve is the Provider contract over HTTP for one store: what `memdesk serve
-// provider` listens with.
-func Serve(callers []Caller, store func(Caller) model.Store) http.Handler {
-	return ServeWith(Served{Store: store, Callers: callers})
-}
-
 // Served says what is served to whom.
 type Served = remote.ServeConfig
 
-// ServeWith is Serve with every setting.
-func ServeWith(c Served) http.Handler { return remote.Handler(c) }
+// Serve is the Provider contract over HTTP for one store: what `memdesk serve
+// provider` listens with.
+func Serve(c Served) http.Handler { return remote.Handler(c) }
 
 func checkRemote(c StoreConfig, _ func(string) bool) (string, error) {
 	if c.BaseURL == "" {

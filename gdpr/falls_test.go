@@ -136,7 +136,7 @@ func TestThePlanOverHTTPIsTheSame(t *testing.T) {
 		return s
 	}
 	near := open(backends.StoreConfig{Kind: "inmem"})
-	srv := httptest.NewServer(backends.Serve([]backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, func(backends.Caller) model.Store { return near }))
+	srv := httptest.NewServer(backends.Serve(backends.Served{Callers: []backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, Store: func(backends.Caller) model.Store { return near }}))
 	t.Cleanup(srv.Close)
 	t.Setenv("MEMDESK_GDPR_TOKEN", "tok-2f8e1c55")
 	far := open(backends.StoreConfig{Kind: "remote", BaseURL: srv.URL, TokenEnv: "MEMDESK_GDPR_TOKEN"})

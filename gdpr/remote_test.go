@@ -47,7 +47,7 @@ func serveWith(t *testing.T, w *world, edit func(*model.Store)) *served {
 	}
 	t.Setenv("MEMDESK_GDPR_TOKEN", "tok-2f8e1c55")
 	s := &served{}
-	next := backends.Serve([]backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, func(backends.Caller) model.Store { return far })
+	next := backends.Serve(backends.Served{Callers: []backends.Caller{{Name: "op", Token: model.NewSecret("tok-2f8e1c55")}}, Store: func(backends.Caller) model.Store { return far }})
 	s.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/read" && s.unreadable.Load() {
 			rw.Header().Set("Content-Type", "application/json")

@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// KnownFalsePositive labels a finding that is one of the known ways in which the
-// scanner hits harmless text (scanner.md False-positive notes), and says which.
-// The label is computed from the text, judges this one finding, and is a help for
-// the person who decides: it never releases anything. In doubt there is none.
-// Findings hidden in base64 or spelled with look-alike letters are never labelled.
-// Triage judges a whole text.
-func KnownFalsePositive(text string, f Finding) (reason string, ok bool) {
-	return newLabeller(text).label(f)
-}
-
 // Triage labels a text in which every finding is a known false positive, with the
 // reason of the first. False: clean text, at least one finding without a label, or
 // more findings than ScanAll lists.
@@ -51,6 +41,11 @@ type labeller struct {
 
 func newLabeller(text string) *labeller { return &labeller{text: text} }
 
+// label says whether a finding is one of the known ways in which the scanner hits
+// harmless text (scanner.md False-positive notes), and which. The label is computed
+// from the text, judges this one finding, and is a help for the person who decides:
+// it never releases anything. In doubt there is none. Findings hidden in base64 or
+// spelled with look-alike letters are never labelled.
 func (l *labeller) label(f Finding) (string, bool) {
 	if f.Start < 0 || f.End > len(l.text) || f.Start >= f.End || strings.HasPrefix(f.Category, strictPrefix) {
 		return "", false

@@ -108,36 +108,20 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-func TestEveryVerdictIsDescribed(t *testing.T) {
-	known := map[string]bool{}
-	for _, r := range quarantine.Rules() {
-		known[r.Name] = true
-		if r.Category == "" || r.Description == "" || r.Stage == 0 {
-			t.Errorf("incomplete rule %+v", r)
-		}
-	}
-	if len(known) != 12 {
-		t.Errorf("%d rules, want 12", len(known))
-	}
+func TestEveryRuleHasAVector(t *testing.T) {
 	seen := map[string]bool{}
 	for _, v := range vectors {
 		for _, f := range quarantine.ScanAll(v.text) {
 			seen[f.Rule] = true
-			info, ok := quarantine.Describe(f.Verdict())
-			if !ok || info.Description == "" || info.Stage != f.Stage {
-				t.Errorf("Describe(%+v) = %+v, %v; stage %v", f.Verdict(), info, ok, f.Stage)
-			}
 		}
 	}
-	for name := range known {
-		if name != "invisible_unicode" && !seen[name] {
+	rules := quarantine.Rules()
+	if len(rules) != 11 {
+		t.Errorf("%d rules, want 11", len(rules))
+	}
+	for _, name := range rules {
+		if !seen[name] {
 			t.Errorf("no vector for %s", name)
-		}
-	}
-	for _, v := range []quarantine.Verdict{{}, {Category: "exfiltration", Pattern: "you_are_now"}, {Category: "exfiltration", Pattern: "U+200B"},
-		{Category: "base64_obfuscation", Pattern: "you_are_now"}, {Category: "prompt_injection", Pattern: "you_are_now_base64"}} {
-		if info, ok := quarantine.Describe(v); ok {
-			t.Errorf("Describe(%+v) = %+v", v, info)
 		}
 	}
 }

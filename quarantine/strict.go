@@ -24,10 +24,10 @@ const (
 // strictRule is one row of memdesk's own table. hints are lower-case words of
 // which one must occur in the lower-cased view.
 type strictRule struct {
-	category, name, describe string
-	view                     strictView
-	hints                    []string
-	re                       *regexp.Regexp
+	category, name string
+	view           strictView
+	hints          []string
+	re             *regexp.Regexp
 }
 
 const (
@@ -39,82 +39,49 @@ const (
 // strictRules looks for the ways round upstream's rules. A hit is a reason to
 // look, never upstream's verdict.
 var strictRules = []strictRule{
-	{categoryInjection, "ignore_instructions_loosely",
-		"an order to ignore instructions, with other words or signs between", viewPlain, []string{"ignore", "disregard", "forget", "override", "bypass"},
+	// an order to ignore instructions, with other words or signs between
+	{categoryInjection, "ignore_instructions_loosely", viewPlain, []string{"ignore", "disregard", "forget", "override", "bypass"},
 		regexp.MustCompile(`(?i)\b` + phraseVerb + `(?:` + gap + `(?:all|any|every|everything|each|the|your|my|our|these|those|of|previous|prior|earlier|preceding|above|former|system|safety|developer)){1,5}` + gap + phraseObject + `\b`)},
-	{categoryInjection, "ignore_instructions_joined",
-		"the order to ignore instructions with signs in place of spaces", viewPlain, []string{"ignore"},
+	// the order to ignore instructions with signs in place of spaces
+	{categoryInjection, "ignore_instructions_joined", viewPlain, []string{"ignore"},
 		regexp.MustCompile(`(?i)\bignore` + gap + `(?:previous|all|prior)` + gap + `instructions\b`)},
-	{categoryInjection, "forget_above",
-		"an order to forget everything said before", viewPlain, []string{"forget", "disregard", "ignore"},
+	// an order to forget everything said before
+	{categoryInjection, "forget_above", viewPlain, []string{"forget", "disregard", "ignore"},
 		regexp.MustCompile(`(?i)\b(?:forget|disregard|ignore)\s+(?:everything|all|anything)\s+(?:\pL+\s+){0,3}?(?:above|before|previously|earlier)\b`)},
-	{categoryInjection, "spelled_out",
-		"\"ignore\" or \"disregard\" spelled letter by letter", viewPlain, nil,
+	// "ignore" or "disregard" spelled letter by letter
+	{categoryInjection, "spelled_out", viewPlain, nil,
 		regexp.MustCompile(`(?i)\b(?:` + spelled("ignore") + `|` + spelled("disregard") + `)\b`)},
-	{categoryInjection, "digits_for_letters",
-		"an order to ignore instructions with digits for letters", viewDigits, []string{"ignore", "disregard", "forget"},
+	// an order to ignore instructions with digits for letters
+	{categoryInjection, "digits_for_letters", viewDigits, []string{"ignore", "disregard", "forget"},
 		regexp.MustCompile(`(?i)\b(?:ignore|disregard|forget)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
-	{categoryInjection, "rot13",
-		"an order to ignore instructions in rot13", viewRot13, []string{"ignore", "disregard"},
+	// an order to ignore instructions in rot13
+	{categoryInjection, "rot13", viewRot13, []string{"ignore", "disregard"},
 		regexp.MustCompile(`(?i)\b(?:ignore|disregard)\s+(?:\pL+\s+){0,3}?` + phraseObject + `\b`)},
-	{categoryInjection, "other_languages",
-		"the order to ignore previous instructions in Spanish, French, German, Italian or Portuguese", viewPlain, []string{"instru", "istru", "anweisung"},
+	// the order to ignore previous instructions in Spanish, French, German, Italian or Portuguese
+	{categoryInjection, "other_languages", viewPlain, []string{"instru", "istru", "anweisung"},
 		regexp.MustCompile(`(?i)\b(?:ignor[ae]|ignorez|ignoriere|ignorieren|ignori|olvid[ae]|oubliez|oublie|vergiss|dimentica|esquec[ae])\s+(?:\pL+\s+){0,4}?(?:instrucciones|instructions|instrucoes|istruzioni|anweisungen)\b`)},
-	{categoryExfil, "url_secret_anywhere",
-		"a web address that carries a secret variable in any parameter", viewPlain, []string{"://"},
+	// a web address that carries a secret variable in any parameter
+	{categoryExfil, "url_secret_anywhere", viewPlain, []string{"://"},
 		regexp.MustCompile(`(?i)https?://[^\s?]+\?[^\s]*=\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
-	{categoryExfil, "curl_with_named_secret",
-		"curl or wget with a secret variable in braces or with a longer name", viewPlain, []string{"curl", "wget"},
+	// curl or wget with a secret variable in braces or with a longer name
+	{categoryExfil, "curl_with_named_secret", viewPlain, []string{"curl", "wget"},
 		regexp.MustCompile(`(?i)\b(?:curl|wget)\b[^\n]*\$\{?[A-Z_]*(?:TOKEN|API_KEY|SECRET|PASSWORD|CREDENTIAL)`)},
-	{categoryPersistence, "authorized_keys_any_path",
-		"a key appended to an authorized_keys file under any path", viewPlain, []string{"authorized_keys"},
+	// a key appended to an authorized_keys file under any path
+	{categoryPersistence, "authorized_keys_any_path", viewPlain, []string{"authorized_keys"},
 		regexp.MustCompile(`>>\s*\S*\.ssh/authorized_keys\b`)},
 }
 
 const (
-	strictSmuggled  = "selector_smuggling"
+	// variation selectors in a row, or behind plain text: bytes can be hidden in them
+	strictSmuggled = "selector_smuggling"
+	// a character that looks like nothing but is not among upstream's invisible ones
 	strictBlank     = "blank_character"
 	strictHomoglyph = "_lookalike"
 	strictBase64    = "_base64_loose"
 )
 
-// strictSpecial describes the checks that are no expression.
-var strictSpecial = []RuleInfo{
-	{strictPrefix + categoryInvisible, strictSmuggled,
-		"variation selectors in a row, or behind plain text: bytes can be hidden in them", StageInvisible},
-	{strictPrefix + categoryInvisible, strictBlank,
-		"a character that looks like nothing but is not among upstream's invisible ones", StageInvisible},
-}
-
 // spelled is the expression for a word with signs or spaces between its letters.
 func spelled(word string) string { return strings.Join(strings.Split(word, ""), `[^\pL\pN]{1,3}`) }
-
-// StrictRules lists memdesk's own rules. The slice is the caller's.
-func StrictRules() []RuleInfo {
-	infos := slices.Clone(strictSpecial)
-	for _, r := range strictRules {
-		infos = append(infos, RuleInfo{strictPrefix + r.category, r.name, r.describe, StageFolded})
-	}
-	for _, r := range upstreamRules {
-		infos = append(infos,
-			RuleInfo{strictPrefix + r.category, r.name + strictHomoglyph, r.describe + " (with upper-case look-alikes or characters hidden inside words)", StageFolded},
-			RuleInfo{strictPrefix + categoryBase64, r.name + strictBase64, r.describe + " (in short, unpadded or shifted base64)", StageBase64})
-	}
-	for _, r := range strictRules {
-		infos = append(infos, RuleInfo{strictPrefix + categoryBase64, r.name + strictBase64,
-			r.describe + " (in short, unpadded or shifted base64)", StageBase64})
-	}
-	return infos
-}
-
-func describeStrict(v Verdict) (RuleInfo, bool) {
-	for _, info := range StrictRules() {
-		if info.Category == v.Category && info.Name == v.Pattern {
-			return info, true
-		}
-	}
-	return RuleInfo{}, false
-}
 
 // Strict lists what memdesk's own rules find and upstream's do not: evasions
 // known to work. Every category begins with "strict/", and no result changes a

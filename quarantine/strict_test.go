@@ -2,6 +2,7 @@ package quarantine_test
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,10 +41,7 @@ var evasions = []struct{ text, rule string }{
 }
 
 func TestStrictSeesEvasions(t *testing.T) {
-	known := map[string]bool{}
-	for _, r := range quarantine.StrictRules() {
-		known[r.Category+" "+r.Name] = true
-	}
+	known := quarantine.StrictRules()
 	for _, e := range evasions {
 		if v, hit := quarantine.Scan(e.text); hit {
 			t.Errorf("%q is no evasion: %+v", e.text, v)
@@ -51,11 +49,8 @@ func TestStrictSeesEvasions(t *testing.T) {
 		found := false
 		for _, f := range quarantine.Strict(e.text) {
 			found = found || f.Pattern == e.rule
-			if !strings.HasPrefix(f.Category, "strict/") || !known[f.Category+" "+f.Pattern] {
+			if !strings.HasPrefix(f.Category, "strict/") || !slices.Contains(known, f.Verdict()) {
 				t.Errorf("%q: finding %+v is not among StrictRules", e.text, f)
-			}
-			if info, ok := quarantine.Describe(f.Verdict()); !ok || info.Description == "" {
-				t.Errorf("%+v is not described", f)
 			}
 		}
 		if !found {

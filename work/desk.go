@@ -23,7 +23,8 @@ type Desk struct {
 
 var _ Port = Desk{}
 
-// Capabilities tells what works.
+// Capabilities tells what works: the question of a [Port] that its caller asks first;
+// worktest asks it of every port.
 func (d Desk) Capabilities() map[string]bool {
 	out := map[string]bool{}
 	for name, can := range d.Store.Features {

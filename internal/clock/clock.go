@@ -19,7 +19,7 @@ type System struct{}
 // Now is time.Now.
 func (System) Now() time.Time { return time.Now() }
 
-// Fixed is a clock that stands still.
+// Fixed is a clock that stands still: for tests and the screenshots (ui/shots).
 type Fixed time.Time
 
 // Now is always the same instant.

@@ -71,7 +71,7 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	}
 	defer closeAll()
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
-	return listenUntil(ctx, l, backends.ServeWith(backends.Served{Callers: callers,
+	return listenUntil(ctx, l, backends.Serve(backends.Served{Callers: callers,
 		Store: func(c backends.Caller) model.Store { return served[c.Name].store },
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
 			of := served[c.Name].app

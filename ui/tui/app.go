@@ -81,9 +81,7 @@ type App struct {
 	quit       func() // ends the program from View, where no command can be returned
 }
 
-// New builds the console. It asks no store anything before Init.
-func New(o Options) *App { return newApp(context.Background(), o) }
-
+// newApp builds the console. It asks no store anything before Init.
 func newApp(ctx context.Context, o Options) *App {
 	if o.Clock == nil {
 		o.Clock = clock.System{}

@@ -1,10 +1,14 @@
 package tui
 
 import (
+	"context"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
+
+// New builds a console without a program around it.
+func New(o Options) *App { return newApp(context.Background(), o) }
 
 // Patient makes a console never say that something is being loaded: on a busy
 // machine every answer is late.

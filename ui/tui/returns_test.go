@@ -21,7 +21,7 @@ func serveAt(t *testing.T, addr string, s model.Store) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewUnstartedServer(backends.Serve([]backends.Caller{{Token: model.NewSecret("s3cret"), Name: "ann"}}, func(backends.Caller) model.Store { return s }))
+	srv := httptest.NewUnstartedServer(backends.Serve(backends.Served{Callers: []backends.Caller{{Token: model.NewSecret("s3cret"), Name: "ann"}}, Store: func(backends.Caller) model.Store { return s }}))
 	_ = srv.Listener.Close()
 	srv.Listener = l
 	srv.Start()

@@ -49,7 +49,8 @@ const (
 	hangUpPatience = 5 * time.Second
 )
 
-// Open connects and looks at the schema, changing nothing. Errors are InvalidInput
+// Open is for a program that wants a database with a schema; memdesk itself uses
+// [OpenPending]. It connects and looks at the schema, changing nothing. Errors are InvalidInput
 // for what is no connection string, Unavailable for a server that does not answer,
 // PermissionDenied for one that refuses, NotFound for a database without memdesk's
 // schema, Unsupported for one of a newer memdesk or in another encoding than UTF-8.
@@ -65,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Create makes the schema where there is none, or brings it up to date, and opens
+// Create is for the same program: it makes the schema where there is none, or brings it up to date, and opens
 // the workspace.
 func Create(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := connect(ctx, cfg)
