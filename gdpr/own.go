@@ -19,6 +19,27 @@ import (
 // ownStore names memdesk's own files in a verification.
 const ownStore = "memdesk"
 
+// entryNames reports whether anything that an undo entry keeps names the person.
+func entryNames(e undo.Entry, body string, names func(string) bool) bool {
+	found := names(body) || names(e.Item)
+	fields := func(meta []model.Field, beside *model.Beside) {
+		for _, f := range meta {
+			found = found || names(f.Value)
+		}
+		if beside != nil {
+			for _, l := range beside.Lines {
+				found = found || names(l.Text)
+			}
+		}
+	}
+	fields(e.Meta, e.Beside)
+	for _, p := range e.Parts {
+		found = found || names(p.Body) || names(p.Item)
+		fields(p.Meta, p.Beside)
+	}
+	return found
+}
+
 // ownTraces erases what memdesk itself keeps of the person: displaced bodies,
 // texts that an editor left, the clear names beside the log.
 func (x *run) ownTraces(ctx context.Context) error {
@@ -26,17 +47,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 	if x.d.Undo != nil {
 		planned := x.planned()
 		_, err := x.d.Undo.Erase(func(e undo.Entry, body string) bool {
-			found := names(body) || names(e.Item) || x.m.NamesBytes([]byte(body)) || planned[model.Ref{Store: e.Store, ID: e.Item}]
-			for _, f := range e.Meta {
-				found = found || names(f.Value)
-			}
-			for _, p := range e.Parts {
-				found = found || names(p.Body) || names(p.Item)
-				for _, f := range p.Meta {
-					found = found || names(f.Value)
-				}
-			}
-			return found
+			return entryNames(e, body, names) || x.m.NamesBytes([]byte(body)) || planned[model.Ref{Store: e.Store, ID: e.Item}]
 		})
 		if err != nil {
 			x.problem(ownStore, "undo: %s", model.KindOf(err))
