@@ -82,6 +82,26 @@ func (w *scrubbing) note(f found) {
 		w.kept = map[string]bool{}
 	}
 	w.kept[slugOf(f.id)] = true
+	w.attributes(f)
+}
+
+// attributes looks at what a file system keeps beside a note's text. Other programs set
+// them, so that nothing is removed.
+func (w *scrubbing) attributes(f found) {
+	if w.req.Dry || w.req.Concerns == nil || f.problem != "" || f.meta.Kind != rootdir.File {
+		return
+	}
+	const method = "extended attributes looked at"
+	err := w.root.Attributes(f.id, func(attribute string, value []byte) {
+		if !w.concerns(value) && !w.concerns([]byte(attribute)) {
+			return
+		}
+		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: method, Verdict: model.VerdictResidue,
+			Reason: "an extended attribute names the person: list them with `getfattr -d`, remove it with `setfattr -x`"})
+	})
+	if err != nil && !errors.Is(err, model.NotFound) {
+		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: method, Verdict: model.VerdictUnaudited, Reason: err.Error()})
+	}
 }
 
 func (w *scrubbing) step(layer, what string) {
