@@ -81,7 +81,7 @@ func (l *layer) unescape(family string) *layer {
 	var at, to []int32
 	var method Method
 	src := l.text
-	if bytes.IndexAny(src, family) < 0 {
+	if !bytes.ContainsAny(src, family) {
 		return nil
 	}
 	for i := 0; i < len(src); {
@@ -112,7 +112,7 @@ func (l *layer) unescape(family string) *layer {
 		}
 		i += n
 	}
-	if out == nil || len(out) == 0 {
+	if len(out) == 0 {
 		return nil
 	}
 	return l.under(out, at, to, method)

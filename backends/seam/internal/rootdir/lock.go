@@ -169,9 +169,9 @@ func (d *Dir) dressSentinel(temp, name string, mode fs.FileMode) error {
 		return err
 	}
 	file, err := d.root.Lstat(strings.TrimSuffix(name, ".lock"))
-	if uid, gid, ok := owner(dir); err == nil && ok && os.Geteuid() == 0 {
-		fileUID, fileGID, _ := owner(file)
-		if uid = fileUID; dir.Mode()&groupWrite == 0 {
+	if _, gid, ok := owner(dir); err == nil && ok && os.Geteuid() == 0 {
+		uid, fileGID, _ := owner(file)
+		if dir.Mode()&groupWrite == 0 {
 			gid = fileGID
 		}
 		if err := d.root.Lchown(temp, uid, gid); err != nil {
