@@ -91,7 +91,11 @@ func (a *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 	if err := a.begin(ctx, op, false); err != nil {
 		return err
 	}
-	hits, err := a.concerning(ctx, op, subjects)
+	var hits []model.SubjectHit
+	err := a.DB.View(ctx, op, func(tx Tx) (err error) {
+		hits, err = a.hits(tx, subjects)
+		return err
+	})
 	if err != nil {
 		return model.Wrap(op, err)
 	}
@@ -101,14 +105,6 @@ func (a *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 		}
 	}
 	return nil
-}
-
-func (a *store) concerning(ctx context.Context, op string, subjects []string) (hits []model.SubjectHit, err error) {
-	err = a.DB.View(ctx, op, func(tx Tx) error {
-		hits, err = a.hits(tx, subjects)
-		return err
-	})
-	return hits, err
 }
 
 func (a *store) hits(tx Tx, subjects []string) (hits []model.SubjectHit, err error) {

@@ -232,7 +232,7 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 			return err
 		}
 		if done {
-			return f.readBack(ctx, op, after)
+			return f.readBack(ctx, op, before, after)
 		}
 	}
 	return model.Errorf(model.Locked, op, "the memory server writes all the time: nothing was changed, try again")
@@ -256,7 +256,7 @@ func (f *file) write(before, after []byte) (bool, error) {
 
 // readBack looks whether the write stands. A server that had read the file before it and renames
 // its own after it undoes it without a word.
-func (f *file) readBack(ctx context.Context, op string, wrote []byte) error {
+func (f *file) readBack(ctx context.Context, op string, before, wrote []byte) error {
 	f.read = false
 	if err := f.refresh(ctx); err != nil {
 		return err
@@ -272,17 +272,31 @@ func (f *file) readBack(ctx context.Context, op string, wrote []byte) error {
 	if err := f.refresh(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	want := map[string]bool{}
-	for _, l := range parse(wrote) {
-		want[string(l.raw)] = true
+	if bytes.Equal(f.data, wrote) {
+		return nil
 	}
-	for _, l := range f.lines {
-		delete(want, string(l.raw))
+	was, ours, now := rows(before), rows(wrote), rows(f.data)
+	lost := false
+	for l := range ours {
+		lost = lost || !now[l]
 	}
-	if len(want) == 0 || bytes.Equal(f.data, wrote) {
+	for l := range was { // what was taken out and stands there again
+		lost = lost || !ours[l] && now[l]
+	}
+	if !lost {
 		return nil
 	}
 	return model.Errorf(model.Conflict, op, "the memory server wrote over the change with what it had read before: look at the item and do it again")
+}
+
+// rows are the lines that a file holds.
+func rows(data []byte) map[string]bool {
+	out := map[string]bool{}
+	for l := range bytes.SplitSeq(data, []byte("\n")) {
+		out[string(l)] = true
+	}
+	delete(out, "") // blank lines come and go
+	return out
 }
 
 // lock takes this program's lock on the file. The server knows none.

@@ -227,12 +227,17 @@ func TestLostWrite(t *testing.T) {
 	must(t, f.View(t.Context(), "test", func(records.Tx) error { return nil }))
 	ours := strings.Replace(sample, "likes rye", "likes tea", 1)
 	must(t, os.WriteFile(path, []byte(strings.Replace(sample, "met Ada", "met her", 1)), 0o640)) // the server's
-	if err := f.readBack(t.Context(), "retain", []byte(ours)); !errors.Is(err, model.Conflict) {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours)); !errors.Is(err, model.Conflict) {
 		t.Errorf("a lost write says %v", err)
 	}
 	must(t, os.WriteFile(path, []byte(ours+"\n"), 0o640))
-	if err := f.readBack(t.Context(), "retain", []byte(ours)); err != nil {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours)); err != nil {
 		t.Errorf("a write that stands says %v", err)
+	}
+	_, without, _ := strings.Cut(sample, "\n") // the first line is forgotten, and the server writes it again
+	must(t, os.WriteFile(path, []byte(sample+"\n"), 0o640))
+	if err := f.readBack(t.Context(), "forget", []byte(sample), []byte(without)); !errors.Is(err, model.Conflict) {
+		t.Errorf("a forget that was undone says %v", err)
 	}
 }
 
