@@ -9,7 +9,7 @@ PKG     ?= ./...
 FUZZTIME ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: build demo test race bench lint vet-darwin fuzz golden screenshots soak dist clean
+.PHONY: build demo test programs race bench lint vet-darwin fuzz golden poison-model screenshots soak dist clean
 
 build: ## the binary, for this machine
 	$(GO) build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" -o bin/memdesk .
@@ -19,6 +19,10 @@ demo: build ## the console on a throw-away workspace
 
 test: ## every test
 	$(GO) test -tags "$(TAGS)" $(PKG)
+
+programs: ## the programs whose stores memdesk opens, from npm, on those stores: says what was run and what could not be
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; code=0; $(GO) test -tags "$(TAGS)" -v ./backends/programs >$$log 2>&1 || code=$$?; \
+	  grep -E '^(---|ok|FAIL)|_test.go:' $$log; exit $$code
 
 # The detector keeps a process for a second at its end; tests start hundreds.
 race: ## every test under the race detector
@@ -51,8 +55,11 @@ fuzz: ## every fuzz target for FUZZTIME each
 
 golden: ## write the golden frames and generated tables anew; look at the difference before you commit it
 	$(GO) test -tags "$(TAGS)" ./ui/tui -update
-	$(GO) test -tags "$(TAGS)" ./backends -run TestCapabilityMatrix -update
+	$(GO) test -tags "$(TAGS)" ./backends -run "TestCapabilityMatrix|TestCopies" -update
 	$(GO) test -tags "$(TAGS)" . -run TestDrawing -update
+
+poison-model: ## train the wording of planted memories anew on the texts in testdata
+	$(GO) test ./quarantine/signal -run TestWeightsAreTrainedOnTestdata -update
 
 screenshots: ## write the pictures of the README anew, from the program on the demo
 	mkdir -p docs/screenshots

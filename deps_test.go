@@ -23,7 +23,8 @@ var layers = []layer{
 	{"internal/eventlog", nil},
 	{"internal/safetext", nil},
 	{"internal/statedir", nil},
-	{"internal/testpg", nil},
+	{"internal/testnpm", nil},
+	{"internal/testpg", []string{"internal/testnpm"}},
 	{"internal/privatefile", nil},
 	{"internal/recalled", []string{"model"}},
 	{"internal/bearer", []string{"internal/privatefile", "model"}},
@@ -32,7 +33,10 @@ var layers = []layer{
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},
 	{"quarantine", []string{"internal/safetext"}}, // the scanner, which backends use
-	{"audit", []string{"internal", "model", "quarantine", "backends"}},
+	{"audit/checkpoint", nil},
+	{"audit/witness", []string{"internal", "audit/checkpoint"}},
+	{"audit", []string{"internal", "model", "quarantine", "backends", "audit"}},
+	{"cmd/memdesk-verify", nil}, // it is read alone
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"model"}},
 	{"work", []string{"model", "work"}},
@@ -46,6 +50,7 @@ var layers = []layer{
 	{"gdpr/sshsig", []string{"model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr/papers", []string{"internal", "model", "gdpr/receipt"}},
+	{"operator", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "origin", "transfer", "work"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},
 	{"backends/internal", []string{"model", "quarantine", "backends/internal"}}, // what families share
@@ -53,27 +58,29 @@ var layers = []layer{
 	{"backends/hypergraph", []string{"internal", "model", "quarantine", "backends/hypergraph", "backends/internal"}},
 	{"backends/gateway", []string{"internal", "model", "quarantine", "backends/gateway"}},
 	{"backends/tracker", []string{"internal", "model", "quarantine", "backends/tracker", "backends/internal"}},
-	{"backends/remote", []string{"internal", "model"}},
+	{"backends/remote", []string{"internal", "model", "backends/internal"}},
+	{"backends/mcpclient", []string{"internal", "model", "quarantine", "backends/internal"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
-	{"ui/tui", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
-	{"ui/door", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
-	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
-	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "ui"}},
-	{"ui/sshd", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
+	{"ui/tui/kit", []string{"internal", "model", "quarantine", "ui/tui/kit"}},
+	{"ui/tui", []string{"ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
+	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
+	{"ui/door", []string{"operator", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
+	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
+	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
+	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
 }
 
 // noDirect are imports that a package must not name itself, whatever it reaches
 // through others.
 var noDirect = map[string][]string{
-	"ui":       {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/gateway"}, // the interface knows no adapter
+	"ui":       {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records", "backends/gateway"}, // the interface knows no adapter
 	"model":    {""},
 	"examples": {"internal"}, // what others write cannot import it either
-	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker"},
-	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker"},
-	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker"},
-	"gdpr":     {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/gateway"},
+	"audit":    {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
+	"undo":     {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
+	"conflict": {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records"},
+	"gdpr":     {"backends/seam", "backends/hypergraph", "backends/tracker", "backends/records", "backends/gateway"},
 }
 
 type listed struct {

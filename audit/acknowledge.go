@@ -25,7 +25,7 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 		}
 		counts["gone"] = 1
 	}
-	w := walker{log: l, prev: genesis}
+	w := walker{log: l, prev: genesis, full: true}
 	_, werr := w.walk(ctx)
 	if err := l.markBegun(); err != nil {
 		return err
@@ -59,6 +59,13 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	}
 	if err := l.replaceHead(h); err != nil {
 		return err
+	}
+	if w.tree != nil {
+		if origins := w.tree.origins(); len(origins) > 0 {
+			if h, err = l.endTree(h, k, origins); err != nil {
+				return err
+			}
+		}
 	}
 	l.seen, l.distrust, l.alarm, l.checked = h, head{}, "", time.Time{}
 	return nil

@@ -111,6 +111,8 @@ func (l *Log) appendLocked(ctx context.Context, phase Phase, e Entry, res Result
 		return Record{}, err
 	}
 	l.remember(r)
+	l.wrote = true
+	l.appended(r.Seq)
 	return r, nil
 }
 

@@ -35,6 +35,9 @@ const (
 	ActionClock       = "audit.clock"       // the wall clock stepped: counts.step_ns
 	ActionKey         = "audit.key"         // a new key after the old one went away
 	ActionErase       = "audit.erase"       // rows of the side table were erased: counts.rows
+	ActionTree        = "audit.tree"        // a tree over the records was begun: scope is its verifier key, counts.first its first record
+	ActionTreeKey     = "audit.tree_key"    // checkpoints are signed with another key from here on: scope
+	ActionTreeEnd     = "audit.tree_end"    // an acknowledged break ended a tree: scope is its origin
 )
 
 // Entry describes an act for the log. Names and reasons are given in clear: the
@@ -54,6 +57,7 @@ type Entry struct {
 	TargetHash, SubjectHash string
 	Plan                    string // hash of the plan that was shown and approved
 	Reason                  string // free text; side table only
+	Origin                  string // the client, session and source of a write; side table only
 	Counts                  map[string]int64
 }
 

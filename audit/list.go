@@ -32,6 +32,7 @@ type Row struct {
 	Record
 	Name   string // the target in clear, where its keyed hash is the record's
 	Reason string // unless erased; no hash of it is chained
+	Origin string // who asked for the act, as a door knows it; kept as Reason is
 	// NameState says how it stands with the name of a record that has a target.
 	NameState NameState
 	// Damaged says, instead of all the rest, that a stored line is unreadable here;

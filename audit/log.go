@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"memdesk/audit/checkpoint"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/clock"
 )
@@ -46,6 +47,16 @@ type Options struct {
 	Traces func() string
 	// Marks are the statements outside the log about how far it had come; nil: none.
 	Marks func() []Mark
+	// Anchors keep the log's checkpoints elsewhere.
+	Anchors []Anchor
+	// CheckpointEvery is after how many records, AnchorEvery after how long, a process signs the
+	// head and gives it to the anchors, beside doing so in Close; 0 is only then.
+	CheckpointEvery uint64
+	AnchorEvery     time.Duration
+	// KeyAgent is the fingerprint of an Ed25519 key in the SSH agent behind AgentSocket, and
+	// KeyCommand a command that prints the log's key; without either it is a file of mode 0600
+	// beside the log.
+	KeyAgent, AgentSocket, KeyCommand string
 }
 
 // Log is the operator log in one directory, shared with other processes. It
@@ -60,6 +71,12 @@ type Log struct {
 	marks  func() []Mark
 	base   Record // the members that are the same in every record
 
+	anchors []Anchor
+	source  keySource
+	every   uint64
+	wait    time.Duration
+	behind  background
+
 	mu       sync.Mutex
 	seen     head      // the newest head this value knows, against a rollback of both files
 	last     time.Time // of the newest record this value wrote
@@ -70,6 +87,9 @@ type Log struct {
 	marked   bool      // the mark of the beginning is there
 	swept    bool
 	pending  map[uint64]Record // intents of this value without an outcome
+
+	signedSeq uint64 // newest record under a checkpoint, as far as this value knows
+	wrote     bool   // this value has appended
 }
 
 // Open names a log; it looks at nothing and creates nothing. What stands in the
@@ -87,8 +107,16 @@ func Open(o Options) (*Log, error) {
 	if o.SegmentBytes <= 0 {
 		o.SegmentBytes = defaultSegmentBytes
 	}
+	for _, a := range o.Anchors {
+		if a.Kind == "witness" {
+			if v, err := checkpoint.Verifier(a.Key); err != nil || !checkpoint.IsWitness(v) {
+				return nil, fmt.Errorf("open audit log: anchor %s: its key is not that of a witness: give the line that the witness prints when it starts", a.Name())
+			}
+		}
+	}
 	return &Log{
 		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks,
+		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
 		pending: map[uint64]Record{},
 		base: Record{
 			V: version, Boot: token(bootID()), Host: hostID(), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),

@@ -19,6 +19,14 @@ func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
 
+type originKey struct{}
+
+// WithOrigin carries the client, the session and the source of a write to the log, where
+// they stand beside the reason.
+func WithOrigin(ctx context.Context, origin string) context.Context {
+	return context.WithValue(ctx, originKey{}, origin)
+}
+
 // outcomeWait bounds the writing of an outcome after the caller has gone.
 const outcomeWait = 5 * time.Second
 
@@ -58,6 +66,7 @@ func (l *Log) Act(ctx context.Context, e Entry, act func(context.Context) (map[s
 func entryOf(ctx context.Context, c *model.Call) Entry {
 	e := Entry{Action: string(c.Op), Store: c.Store.Name, Counts: map[string]int64{}}
 	e.Reason, _ = ctx.Value(reasonKey{}).(string)
+	e.Origin, _ = ctx.Value(originKey{}).(string)
 	id := c.ID
 	switch {
 	case c.Retain != nil:

@@ -31,6 +31,7 @@ type nameRow struct {
 	Subject string `json:"subject,omitempty"` // the hash, so that an erasure finds the row
 	Name    string `json:"name,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+	Origin  string `json:"origin,omitempty"`
 }
 
 func parseName(raw []byte) (nameRow, bool) {
@@ -46,12 +47,12 @@ func nameSeq(raw []byte) (uint64, bool) {
 // recordNames appends the clear form of e before its record. The reason of an act is
 // part of what must be kept, so an act whose reason cannot be kept is refused.
 func (l *Log) recordNames(e Entry, r *Record, seq uint64) error {
-	if e.Target == "" && e.Reason == "" {
+	if e.Target == "" && e.Reason == "" && e.Origin == "" {
 		return nil
 	}
 	row, err := json.Marshal(nameRow{
 		Seq: seq, TS: r.TS.Format(tsLayout), Target: r.Target, Subject: r.Subject,
-		Name: clip(e.Target, maxClear), Reason: clip(e.Reason, maxClear),
+		Name: clip(e.Target, maxClear), Reason: clip(e.Reason, maxClear), Origin: clip(e.Origin, maxClear),
 	})
 	if err != nil {
 		return fmt.Errorf("encode name: %w", err)
@@ -148,7 +149,7 @@ func joinRow(f atomicfile.File, size int64, k key, r *Row) {
 			return
 		}
 		if ok && n.Target == r.Target && (ts == "" || n.TS == ts) {
-			r.Reason, r.Name = n.Reason, ""
+			r.Reason, r.Origin, r.Name = n.Reason, n.Origin, ""
 			if r.NameState = n.state(k, r.Target); r.NameState == NameOK {
 				r.Name = n.Name
 			}
@@ -280,15 +281,15 @@ func (l *Log) EraseText(ctx context.Context, texts ...string) (int, error) {
 		}
 	}
 	return l.eraseRows(ctx, func(n nameRow) bool {
-		hay := strings.ToLower(norm.NFC.String(n.Name + "\x00" + n.Reason))
+		hay := strings.ToLower(norm.NFC.String(n.Name + "\x00" + n.Reason + "\x00" + n.Origin))
 		return slices.ContainsFunc(needles, func(t string) bool { return strings.Contains(hay, t) })
 	})
 }
 
-// EraseNaming removes every row of whose name or reason names says that it names
+// EraseNaming removes every row of whose name, reason or origin names says that it names
 // the person: EraseText knows the plain text only.
 func (l *Log) EraseNaming(ctx context.Context, names func(text string) bool) (int, error) {
-	return l.eraseRows(ctx, func(n nameRow) bool { return names(n.Name) || names(n.Reason) })
+	return l.eraseRows(ctx, func(n nameRow) bool { return names(n.Name) || names(n.Reason) || names(n.Origin) })
 }
 
 func (l *Log) eraseRows(ctx context.Context, gone func(nameRow) bool) (int, error) {

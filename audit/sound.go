@@ -11,6 +11,9 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
+	"memdesk/audit/checkpoint"
 	"memdesk/internal/atomicfile"
 )
 
@@ -54,6 +57,14 @@ func (l *Log) sound(ctx context.Context) error {
 func (l *Log) trace() string {
 	if _, err := l.fs.Lstat(l.begunFile()); err == nil {
 		return filepath.Base(l.begunFile()) + " says that it was begun"
+	}
+	for _, a := range l.anchors {
+		if a.Kind != "file" {
+			continue
+		}
+		if b, err := readTail(l.fs, a.Path, newestClaims); err == nil && len(checkpoint.Split(b)) > 0 {
+			return a.Name() + " holds checkpoints"
+		}
 	}
 	if l.traces == nil {
 		return ""
@@ -125,6 +136,11 @@ type known struct {
 	Hash    string `json:"hash"`    // of it
 	// Noted is when an operator last acknowledged a break, up to its end.
 	Noted time.Time `json:"noted,omitzero"`
+	// Origin is the tree that Roots are of: the complete subtrees over its leaves up to the
+	// segment's end, the largest first. Ended are the trees that the records up to there end.
+	Origin string      `json:"origin,omitempty"`
+	Roots  []tlog.Hash `json:"roots,omitempty"`
+	Ended  []string    `json:"ended,omitempty"`
 }
 
 // settled is how old a change time must be to tell one change from the next.
@@ -163,7 +179,7 @@ func (w *walker) skip(i int) bool {
 	k, ok := w.known[w.parts[i].name]
 	p := w.parts[i]
 	if !ok || i == len(w.parts)-1 || w.rep.Reason != "" || p.size != k.Size || p.changed != k.Changed || p.inode != k.Inode ||
-		k.First != w.seq || k.From != w.prev || w.wants(k.First, k.Seq) {
+		k.First != w.seq || k.From != w.prev || w.wants(k.First, k.Seq) || !w.tree.skip(k) {
 		return false
 	}
 	w.rep.Events += k.Seq - k.First
@@ -188,7 +204,9 @@ func (w *walker) keep(i int, first uint64, from string) {
 	if i == len(w.parts)-1 || w.rep.Reason != "" || p.changed == 0 || time.Since(time.Unix(0, p.changed)) < settled {
 		return
 	}
-	w.whole = append(w.whole, known{Name: p.name, Size: p.size, Inode: p.inode, Changed: p.changed, First: first, From: from, Seq: w.seq, Hash: w.prev, Noted: w.noted})
+	k := known{Name: p.name, Size: p.size, Inode: p.inode, Changed: p.changed, First: first, From: from, Seq: w.seq, Hash: w.prev, Noted: w.noted}
+	w.tree.keep(&k)
+	w.whole = append(w.whole, k)
 	w.fresh = true
 }
 

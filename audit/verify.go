@@ -27,7 +27,9 @@ type Report struct {
 	Acknowledged bool
 	Torn         int64 // bytes of an append cut short; the next append sets them aside
 	Names        Names // of the side table; only Verify looks at them
-	OpenIntents  []Row
+	// Proven says what each checkpoint outside the records proves about them.
+	Proven      []Proven
+	OpenIntents []Row
 }
 
 // Verify walks every segment of the log in dir over its stored bytes and
@@ -44,24 +46,26 @@ func Verify(ctx context.Context, dir string) (Report, error) {
 
 // Verify is the function over this log; a break that nobody acknowledged stops
 // further appends of this Log.
-func (l *Log) Verify(ctx context.Context) (Report, error) {
+//
+// The checkpoints that are given, beside those of the anchors' files, must fit too.
+func (l *Log) Verify(ctx context.Context, given ...Statement) (Report, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rep, err := l.verify(ctx)
+	rep, err := l.verify(ctx, given...)
 	if err == nil && !rep.OK && !rep.Acknowledged {
 		l.alarm = rep.Reason
 	}
 	return rep, err
 }
 
-func (l *Log) verify(ctx context.Context) (Report, error) {
+func (l *Log) verify(ctx context.Context, given ...Statement) (Report, error) {
 	names, err := l.checkNames()
 	if err != nil {
 		err = fmt.Errorf("verify audit log: %w", err)
 		return Report{Reason: err.Error()}, err
 	}
 	defer names.close()
-	w := walker{log: l, prev: genesis, names: names}
+	w := walker{log: l, prev: genesis, names: names, full: true, given: given}
 	rep, err := w.walk(ctx)
 	if err == nil && !w.none {
 		rep.OpenIntents, err = w.open.rows(l)
@@ -83,11 +87,11 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	if w.none {
-		why := w.log.trace()
-		if why == "" {
-			return Report{OK: true}, nil
+		if why := w.log.trace(); why != "" {
+			w.bad("the audit log is gone: %s", why)
 		}
-		w.bad("the audit log is gone: %s", why)
+		w.proven()
+		w.rep.OK = w.rep.Reason == ""
 		return w.rep, nil
 	}
 	for i := range w.parts {
@@ -103,6 +107,7 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 	w.inside = w.breaks
 	w.end()
 	w.behindMarks()
+	w.proven()
 	if !w.fresh {
 		w.whole = nil // as it was saved
 	}
@@ -134,6 +139,10 @@ type walker struct {
 	noted  time.Time // of the last acknowledgement
 	breaks int64
 	inside int64 // of them, those in the segments; the others are with the head
+
+	full  bool // every checkpoint of every anchor is compared
+	given []Statement
+	tree  *treeWalk // nil: there is nothing to compare
 }
 
 // snapshot reads under the shared lock what an append would change.
@@ -141,7 +150,8 @@ func (w *walker) snapshot(ctx context.Context) error {
 	l := w.log
 	if info, err := l.fs.Lstat(l.dir); errors.Is(err, fs.ErrNotExist) {
 		w.none = true
-		return nil
+		w.tree, err = l.newTreeWalk(w.full, w.given)
+		return err
 	} else if err != nil {
 		return bare(err)
 	} else if !info.IsDir() {
@@ -153,6 +163,9 @@ func (w *walker) snapshot(ctx context.Context) error {
 	}
 	defer unlock()
 	if w.parts, err = l.listParts(); err != nil {
+		return err
+	}
+	if w.tree, err = l.newTreeWalk(w.full, w.given); err != nil {
 		return err
 	}
 	_, w.key = l.readKey()
@@ -302,6 +315,9 @@ func (w *walker) accept(l *line, name string, at int64) {
 	if w.names != nil {
 		w.names.take(l)
 	}
+	if w.tree != nil {
+		w.tree.record(l)
+	}
 	w.marked(w.seq, w.prev)
 	if string(l.values[fAction]) == ActionAcknowledge {
 		w.acknowledged(l)
@@ -322,6 +338,30 @@ func (w *walker) acknowledged(l *line) {
 	}
 	seen, counted := r.Counts["breaks"]
 	w.rep.Acknowledged = w.rep.Reason != "" && (!counted || w.breaks <= seen || r.Counts["gone"] > 0)
+}
+
+// proven compares the walk with the checkpoints outside the records. A break that was
+// acknowledged stays one, and stays acknowledged.
+func (w *walker) proven() {
+	if w.tree == nil {
+		return
+	}
+	w.tree.end(w.seq)
+	for _, s := range w.tree.sources {
+		w.rep.Proven = append(w.rep.Proven, s.Proven)
+		if s.State == ProvenBroken {
+			first := w.rep.FirstBad
+			w.bad("%s: %s", s.By, s.Why)
+			if first == 0 {
+				w.rep.FirstBad = s.broken
+			}
+		}
+	}
+	for _, s := range w.tree.sources {
+		if s.State == ProvenEnded && w.rep.Reason == "" {
+			w.rep.Reason, w.rep.Acknowledged = s.By+": "+s.Why, true
+		}
+	}
 }
 
 // end compares the walk with the saved head.

@@ -352,6 +352,37 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+// TestDiscoverAgents: the homes of coding agents are found by what lies in them, each under its
+// own name, and opened for reading only.
+func TestDiscoverAgents(t *testing.T) {
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		".claude/projects/-srv-mill/memory/MEMORY.md": "# Mill\n", ".claude/projects/-srv-mill/s.jsonl": "{}\n", ".codex/memories/memory_summary.md": "v1\n",
+		".gemini/GEMINI.md": "likes tea\n", ".openclaw/openclaw.json": "{}", ".openclaw/workspace/MEMORY.md": "weir\n",
+	} {
+		path := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := backends.Discover(home, func(k string) string { return map[string]string{"HOME": home}[k] })
+	fleet := backends.Open(t.Context(), backends.Builtin(), found, backends.Env{}, backends.Policy{Audit: backends.Unrecorded})
+	defer fleet.Close()
+	var got []string
+	for _, m := range fleet.Members() {
+		got = append(got, m.Name+" "+m.Kind)
+		if m.Err != nil || !m.Store.ReadOnly || !strings.Contains(m.Store.ReadOnlyReason, "not configured") {
+			t.Errorf("%s: %v, read-only %q", m.Name, m.Err, m.Store.ReadOnlyReason)
+		}
+	}
+	if want := []string{"claude claude", "codex claude", "gemini claude", "openclaw openclaw"}; !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
 // TestDiscoverBeaver: the file alone does not tell that a gateway is in use.
 func TestDiscoverBeaver(t *testing.T) {
 	for text, want := range map[string]int{

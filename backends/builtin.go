@@ -10,6 +10,7 @@ import (
 	"memdesk/backends/hypergraph/embed"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/backends/hypergraph/sqlite"
+	"memdesk/backends/mcpclient"
 	"memdesk/backends/records/engram"
 	"memdesk/backends/records/langgraph"
 	"memdesk/backends/records/mastra"
@@ -20,6 +21,7 @@ import (
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/curated"
 	"memdesk/backends/seam/devicelocal"
+	"memdesk/backends/seam/openclaw"
 	"memdesk/backends/seam/vault"
 	"memdesk/backends/tracker/beads"
 	"memdesk/backends/tracker/knots"
@@ -94,8 +96,14 @@ func Builtin() *Registry {
 		{
 			Name: claude.Kind, Summary: "Markdown memories of coding agents: Claude Code, its memory tool, Codex, Gemini CLI", NeedsPath: true,
 			Location: "~/.claude, ~/.codex, ~/.gemini, one project's memory directory, or a directory behind the memory tool",
-			Keys:     []string{"path"},
-			Open:     openClaude,
+			Keys:     []string{"path"}, Own: map[string]any{"transcripts": claude.Keep, "git": claude.Keep},
+			Open: openClaude,
+		},
+		{
+			Name: openclaw.Kind, Summary: "Markdown workspaces of OpenClaw's agents, and who wrote what", NeedsPath: true,
+			Location: "~/.openclaw, or one workspace",
+			Keys:     []string{"path"}, Own: map[string]any{"transcripts": openclaw.Keep},
+			Open: openOpenClaw,
 		},
 		{
 			Name: mastra.Kind, Summary: "conversations, working memory and observations of Mastra's agents in libSQL", NeedsPath: true,
@@ -126,6 +134,12 @@ func Builtin() *Registry {
 			Location: "the name of the environment variable that holds the connection string", Variable: true,
 			Keys: []string{"dsn_env", "dsn_file", "schema"},
 			Open: openLangGraph, Check: checkLangGraph,
+		},
+		{
+			Name: mcpclient.Kind, Summary: "a memory server that agents reach over MCP: memdesk's own tools, or the official memory server's", Bare: true,
+			Location: "the command with its arguments, the URL, or the name of the variable that holds the token, then @ and the URL",
+			Keys:     []string{"command", "base_url", "token_env", "token_file"}, Own: map[string]any{"args": []string(nil)},
+			Open: openMCP, Check: checkMCP,
 		},
 		{
 			Name: "knots", Summary: "work items of Knots, through the kno command", NeedsPath: true,
@@ -225,7 +239,14 @@ func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, erro
 }
 
 func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
+	transcripts, _ := c.Own["transcripts"].(string) // the configuration's reader has checked the types
+	git, _ := c.Own["git"].(string)
+	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock})
+}
+
+func openOpenClaw(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
+	transcripts, _ := c.Own["transcripts"].(string) // as in openClaude
+	return openclaw.Open(ctx, openclaw.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

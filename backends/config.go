@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -31,6 +32,7 @@ type Config struct {
 	Conflict ConflictConfig `toml:"conflict"`
 	UI       UIConfig       `toml:"ui"`
 	Door     DoorConfig     `toml:"door"`
+	Scanner  ScannerConfig  `toml:"scanner"`
 	Stores   []StoreConfig  `toml:"store"`
 	// Backups are copies of stores that memdesk does not reach, Recipients who was given
 	// their data.
@@ -52,6 +54,24 @@ type OperatorConfig struct {
 // AuditConfig shapes the operator log.
 type AuditConfig struct {
 	SegmentBytes int64 `toml:"segment_bytes"` // rotation size; 0 is the log's default
+	// CheckpointEvery is after how many records, AnchorEvery after how long, a program that goes on
+	// running signs the log's head and gives it to the anchors; 0 is the log's default.
+	CheckpointEvery int64    `toml:"checkpoint_every"`
+	AnchorEvery     Duration `toml:"anchor_every"`
+	// KeyAgent is the fingerprint of a key in the SSH agent, KeyCommand prints the key: without
+	// either the log's key is a file beside the log.
+	KeyAgent   string         `toml:"key_agent"`
+	KeyCommand string         `toml:"key_command"`
+	Anchors    []AnchorConfig `toml:"anchor"`
+}
+
+// AnchorConfig is a place outside the log that keeps its checkpoints.
+type AnchorConfig struct {
+	Kind    string `toml:"kind"` // file, command or witness
+	Path    string `toml:"path"`
+	Command string `toml:"command"`
+	URL     string `toml:"url"`
+	Key     string `toml:"key"` // the witness's verifier key, name+hash+key
 }
 
 // UndoConfig shapes what is kept of displaced items.
@@ -98,12 +118,25 @@ type DoorConfig struct {
 	Trust map[string][]string `toml:"trust"`
 }
 
+// ScannerConfig shapes the signals of planted memories.
+type ScannerConfig struct {
+	// Command is a classifier: a text on standard input, 0 to 1 on standard output.
+	Command []string `toml:"command"`
+	// Model is a file that `memdesk quarantine train` wrote; empty is the shipped one.
+	Model string `toml:"model"`
+	// Recall is "label", which marks what looks planted for operators, or "withhold",
+	// which also keeps it from agents; empty is label.
+	Recall string `toml:"recall"`
+}
+
 // UIConfig shapes the console.
 type UIConfig struct {
 	Plain   bool   `toml:"plain"`
 	NoColor bool   `toml:"no_color"`
 	Theme   string `toml:"theme"`
 	Linear  bool   `toml:"linear"`
+	// Mouse says whether the console takes the mouse; nil is yes.
+	Mouse *bool `toml:"mouse"`
 	// IdleLock is how long nobody presses a key before the screen is blanked; 0 is never.
 	IdleLock Duration `toml:"idle_lock"`
 }
@@ -242,6 +275,11 @@ func LoadConfig(reg *Registry, path string, explicit bool, env func(string) stri
 	if err != nil {
 		return Config{}, err
 	}
+	for i, a := range cfg.Audit.Anchors {
+		if a.Path != "" {
+			cfg.Audit.Anchors[i].Path = ExpandPath(a.Path, filepath.Dir(path), env)
+		}
+	}
 	for i := range cfg.Stores {
 		cfg.Stores[i].resolve(filepath.Dir(path), env)
 		cfg.Stores[i].resolveOwn(path, env)
@@ -281,11 +319,17 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
 		return fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
 	}
+	if why := cfg.Audit.check(); why != "" {
+		return fail(at.find(toml.Key{"audit"}), "%s", why)
+	}
 	if t := cfg.UI.Theme; t != "" && !slices.Contains(Themes, t) {
 		return fail(at.find(toml.Key{"ui", "theme"}), "theme %q is not there; there are %s", t, strings.Join(Themes, ", "))
 	}
 	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
 		return fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
+	}
+	if r := cfg.Scanner.Recall; r != "" && r != "label" && r != "withhold" {
+		return fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")
 	}
 	for name, channels := range cfg.Door.Trust {
 		if i := slices.IndexFunc(channels, func(c string) bool { return !slices.Contains([]string{"user", "tool", "web", "agent"}, c) }); i >= 0 {
@@ -305,6 +349,50 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 		return fail(at.find(toml.Key{key}), "%s", why)
 	}
 	return cfg, nil
+}
+
+// vkey is the form of a verifier key.
+var vkey = regexp.MustCompile(`^[^ +]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+=*$`)
+
+// check says what is wrong with the block, empty when nothing is.
+func (c AuditConfig) check() string {
+	if c.CheckpointEvery < 0 {
+		return "audit.checkpoint_every is a number of records, 1 or more"
+	}
+	if c.KeyAgent != "" && c.KeyCommand != "" {
+		return "give audit.key_agent or audit.key_command, not both"
+	}
+	if c.KeyAgent != "" && !strings.HasPrefix(c.KeyAgent, "SHA256:") {
+		return "audit.key_agent is the fingerprint of a key, SHA256:…"
+	}
+	seen := map[AnchorConfig]bool{}
+	for i, a := range c.Anchors {
+		want := AnchorConfig{Kind: a.Kind}
+		switch a.Kind {
+		case "file":
+			want.Path = a.Path
+		case "command":
+			want.Command = a.Command
+		case "witness":
+			want.URL, want.Key = a.URL, a.Key
+			if !vkey.MatchString(a.Key) {
+				return fmt.Sprintf("audit.anchor block %d: key is the line that the witness prints when it starts, name+hash+key", i+1)
+			}
+			if u, err := url.Parse(a.URL); err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+				return fmt.Sprintf("audit.anchor block %d: url is http:// or https:// with a host, and without a password", i+1)
+			}
+		default:
+			return fmt.Sprintf("audit.anchor block %d: kind is file, command or witness, not %q", i+1, a.Kind)
+		}
+		if a != want || want == (AnchorConfig{Kind: a.Kind}) {
+			return fmt.Sprintf("audit.anchor block %d: a %s takes %s and nothing else", i+1, a.Kind, map[string]string{"file": "path", "command": "command", "witness": "url and key"}[a.Kind])
+		}
+		if seen[a] {
+			return fmt.Sprintf("audit.anchor block %d stands twice", i+1)
+		}
+		seen[a] = true
+	}
+	return ""
 }
 
 // checkOfficer says what is wrong with a backup or recipient block, and of which key.

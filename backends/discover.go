@@ -1,24 +1,33 @@
 package backends
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"memdesk/backends/gateway"
+	"memdesk/backends/records/mcpgraph"
+	"memdesk/backends/records/mem0"
+	"memdesk/backends/seam/claude"
+	"memdesk/backends/seam/openclaw"
 	"memdesk/backends/seam/vault"
 )
 
 // Marker is a row of the table of places where stores live.
 type Marker struct {
 	Kind  string // of the registry
+	Name  string // of the store; empty: the kind
 	Label string // the system, for people
 	Path  string // the marker, relative to a directory or to the home directory
 	Home  bool   // looked for in the home directory
 	Up    bool   // looked for in the working directory and its ancestors
 	Env   string // a variable that names the place outright, and wins
 	Store string // location of the store relative to the marker's path; empty: the marker itself
+	// Reading: it is opened for reading only until a configuration names it.
+	Reading bool
 	// Holds looks into what was found, where the marker alone does not tell that
 	// there is such a store; nil: it does.
 	Holds func(path string) bool
@@ -35,9 +44,23 @@ func Markers() []Marker {
 		{Kind: "devicelocal", Label: "AgentM", Path: ".agentm/memory", Home: true, Env: "AGENTM_DEVICE_LOCAL_ROOT"},
 		{Kind: "sqlite", Label: "recurse", Path: ".recurse", Up: true},
 		{Kind: "curated", Label: "Hermes", Path: ".hermes/memories", Home: true},
+		{Kind: claude.Kind, Label: "Claude Code", Path: ".claude", Home: true, Env: "CLAUDE_CONFIG_DIR", Reading: true, Holds: profile("claude")},
+		{Kind: claude.Kind, Name: "codex", Label: "Codex", Path: ".codex", Home: true, Env: "CODEX_HOME", Reading: true, Holds: profile("codex")},
+		{Kind: claude.Kind, Name: "gemini", Label: "Gemini CLI", Path: ".gemini", Home: true, Reading: true, Holds: profile("gemini")},
+		{Kind: openclaw.Kind, Label: "OpenClaw", Path: ".openclaw", Home: true, Env: "OPENCLAW_STATE_DIR", Reading: true, Holds: openclaw.Holds},
+		{Kind: mcpgraph.Kind, Label: "MCP memory server", Path: ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist/memory.jsonl", Home: true, Env: "MEMORY_FILE_PATH", Reading: true, Holds: filepath.IsAbs},
+		{Kind: mem0.Kind, Label: "mem0", Path: ".mem0/vector_store.db", Home: true, Reading: true},
 		{Kind: "gateway", Label: "Beaver", Path: ".beaver/config.json", Home: true, Up: true, Holds: gateway.Uses},
 		{Kind: "knots", Label: "Knots", Path: ".knots", Up: true},
 		{Kind: "beads", Label: "Beads", Path: ".beads", Up: true},
+	}
+}
+
+// profile tells the programs apart whose directories the kind claude opens.
+func profile(want string) func(string) bool {
+	return func(dir string) bool {
+		got, err := claude.Profile(dir)
+		return err == nil && got == want
 	}
 }
 
@@ -50,7 +73,8 @@ func Discover(dir string, env func(string) string) []StoreConfig {
 	found := map[string]bool{}
 	for _, m := range Markers() {
 		path, why := m.find(dir, env)
-		if path == "" || m.Holds != nil && !m.Holds(path) || found[m.Kind] {
+		name := cmp.Or(m.Name, m.Kind)
+		if path == "" || m.Holds != nil && !m.Holds(path) || found[name] {
 			continue
 		}
 		if !work.takes(m) {
@@ -63,11 +87,14 @@ func Discover(dir string, env func(string) string) []StoreConfig {
 			}
 			continue
 		}
-		found[m.Kind] = true
+		found[name] = true
 		out = append(out, StoreConfig{
-			Name: m.Kind, Kind: m.Kind, Path: filepath.Join(path, m.Store),
+			Name: name, Kind: m.Kind, Path: filepath.Join(path, m.Store),
 			Origin: fmt.Sprintf("found %s: %s", m.Label, why),
 		})
+		if m.Reading {
+			out[len(out)-1].ReadOnly, out[len(out)-1].ReadOnlyReason = true, "it was found and not configured: name it in the configuration, or with --open, to change it"
+		}
 		work.dress(&out[len(out)-1], env)
 	}
 	return out
@@ -93,6 +120,9 @@ func (m Marker) find(dir string, env func(string) string) (path, why string) {
 	if home := env("HOME"); m.Home && home != "" {
 		if p := filepath.Join(home, m.Path); exists(p) {
 			return p, "~/" + m.Path
+		}
+		if found, _ := fs.Glob(os.DirFS(home), m.Path); len(found) > 0 { // the table's patterns are well formed
+			return filepath.Join(home, filepath.FromSlash(found[0])), "~/" + found[0]
 		}
 	}
 	return "", ""

@@ -3,8 +3,10 @@ package backends_test
 import (
 	"os"
 	"testing"
+	"time"
 
 	"memdesk/backends"
+	"memdesk/internal/clock"
 	"memdesk/internal/testpg"
 )
 
@@ -20,4 +22,24 @@ func serverKinds(t *testing.T) []backends.StoreConfig {
 	t.Setenv("MEMDESK_MATRIX_LANGGRAPH", dsn)
 	return []backends.StoreConfig{{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_MATRIX_DSN"},
 		{Name: "langgraph", Kind: "langgraph", DSNEnv: "MEMDESK_MATRIX_LANGGRAPH"}}
+}
+
+// TestAServersRowsAreLookedAtInTheBackground: the deep probe runs as the store is opened by its kind.
+func TestAServersRowsAreLookedAtInTheBackground(t *testing.T) {
+	t.Setenv("MEMDESK_DEEP_DSN", testpg.DSN(t))
+	kind, _ := backends.Builtin().Kind("postgres")
+	c, env := backends.StoreConfig{Name: "postgres", Kind: "postgres", DSNEnv: "MEMDESK_DEEP_DSN"}, backends.Env{Clock: clock.System{}}
+	if err := kind.Create(t.Context(), c, env); err != nil {
+		t.Fatal(err)
+	}
+	s, err := kind.Open(t.Context(), c, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for until := time.Now().Add(time.Minute); s.Provider.Health(t.Context()).DeepCheckedAt.IsZero(); {
+		if time.Now().After(until) {
+			t.Fatal("no deep probe has ended")
+		}
+	}
 }

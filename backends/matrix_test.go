@@ -16,6 +16,7 @@ import (
 	"memdesk/backends/demodata"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/ui/door"
 )
 
 var update = flag.Bool("update", false, "write the capability matrix of docs/capabilities.md anew")
@@ -63,6 +64,10 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	}
 	srv := httptest.NewServer(backends.Serve(backends.Served{Callers: []backends.Caller{{Name: "a", Token: model.NewSecret(token)}}, Store: func(backends.Caller) model.Store { return near }}))
 	t.Cleanup(srv.Close)
+	caller := backends.Caller{Name: "a", Token: model.NewSecret(token)}
+	desk := &door.Desk{Fleet: scratch, Caller: caller}
+	tools := httptest.NewServer(door.HTTP{Callers: []backends.Caller{caller}, Desk: func(backends.Caller) *door.Desk { return desk }}.Handler())
+	t.Cleanup(tools.Close)
 	knots := filepath.Join(dir, "knots")
 	if err := os.MkdirAll(filepath.Join(knots, ".knots"), 0o755); err != nil {
 		t.Fatal(err)
@@ -73,6 +78,7 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	}
 	configs := append(cfg.Stores,
 		backends.StoreConfig{Name: "remote", Kind: "remote", BaseURL: srv.URL, TokenEnv: "TOKEN"},
+		backends.StoreConfig{Name: "mcp", Kind: "mcp", BaseURL: tools.URL + door.Path, TokenEnv: "TOKEN"},
 		backends.StoreConfig{Name: "gateway", Kind: "gateway", BaseURL: srv.URL, UserID: "u", UserKeyEnv: "TOKEN", Scope: []string{"resources"}},
 		backends.StoreConfig{Name: "knots", Kind: "knots", Path: knots, Command: kno},
 	)

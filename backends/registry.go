@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/attributes"
 	"memdesk/internal/clock"
 	"memdesk/model"
 )
@@ -227,8 +229,8 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 		return m
 	}
 	s.Name, s.Kind, s.Environment = c.Name, c.Kind, c.Environment
-	if c.ReadOnly && !s.ReadOnly {
-		s.ReadOnly, s.ReadOnlyReason = true, "its configuration says read_only"
+	if c.ReadOnly && (!s.ReadOnly || c.ReadOnlyReason != "") {
+		s.ReadOnly, s.ReadOnlyReason = true, cmp.Or(c.ReadOnlyReason, "its configuration says read_only")
 	}
 	why := p.ReadOnly
 	if why == "" && p.Audit == nil {
@@ -239,6 +241,9 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	}
 	if s.Location != "" {
 		m.Location = s.Location
+	}
+	if s.Maintainer != nil && filepath.IsAbs(s.Location) { // its files are on this machine
+		s.Maintainer = attributes.Of(s.Maintainer)
 	}
 	if p.Extend != nil {
 		s = p.Extend(s)

@@ -131,9 +131,7 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 		return Due{}, err
 	}
 	out := r.due(d.Clock.Now())
-	if out.Note, err = d.sharing(&r); err != nil { // it is filed all the same
-		out.Note = "whether another request is about the person is not known: " + err.Error()
-	}
+	out.Note = d.sharing(&r)
 	return out, nil
 }
 

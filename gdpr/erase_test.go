@@ -127,7 +127,7 @@ func TestReceiptIsEvidence(t *testing.T) {
 		t.Errorf("a layer dropped: %v", err)
 	}
 	for _, want := range []string{`"@context"`, `"subject_request_id": "` + r.ID, `"received_time": "2026-02-20"`, `"finished_time"`, `"deadline"`, `"ground": "no article was cited"`, `"identity_check": null`,
-		`"searched"`, `"held": []`, `"attested": []`, `"backups"`, `"recipients": []`, `"exports": []`, `"approver": null`, `"require_approval": false`, `"suppression"`, `"checkpoint": null`, `"inclusion_proof": null`, `"cosignatures": []`} {
+		`"searched"`, `"held": []`, `"attested": []`, `"backups"`, `"recipients": []`, `"exports": []`, `"approver": null`, `"require_approval": false`, `"suppression"`, `"checkpoint": "memdesk/audit/`, `"inclusion_proof": "c2sp.org/tlog-proof@v1`, `"cosignatures": []`} {
 		if !strings.Contains(payload, want) {
 			t.Errorf("no %s in %s", want, payload)
 		}

@@ -45,7 +45,7 @@ type exportCounts struct {
 // exportRules are what a reader of an export has to know.
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
-	"rows of a database are given as items; the bytes of its file hold others too and are not given",
+	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, and the bytes of its file may hold others too and are not given",
 	"a text of more than 1 MB, or one that is no UTF-8, stands in its document alone and not in export.json too",
 	"of a file of more than 1 MB, a line that is longer than that is given in pieces, those that name the person",
 	"of a file that is no text, and of one of more than 64 MB in another encoding than UTF-8, it is said where it lies",
@@ -274,7 +274,7 @@ func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep 
 }
 
 // noText is why a file is not given.
-const noText = "it is no text and may hold others too; the rows of a database are among the items"
+const noText = "it is no text and may hold others too; rows of a database that are items are given as items, its other rows are not given: look at them with the program that wrote them"
 
 // decodes reports whether bytes that hold a NUL begin a text in another encoding.
 func decodes(begin []byte) bool {

@@ -19,11 +19,14 @@ type exported struct {
 	}
 }
 
+type found struct {
+	Store, ID, Layer, Reason, Document string
+	Why                                string `json:"why_not"`
+}
+
 type indexed struct {
-	Found []struct {
-		Store, ID, Layer, Reason, Document string
-		Why                                string `json:"why_not"`
-	}
+	Found  []found
+	Rules  []string
 	Counts struct {
 		Exported    int
 		NotExported int `json:"not_exported"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/audit"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -61,9 +62,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		Suppression: receipt.Suppression{Active: true, Method: "keyed hashes of the identifiers; what names the person is refused at the gate and found by `memdesk gdpr sweep`"},
 		Notes:       append(limits(), x.r.Warnings...),
 	}
-	if x.r.PausedDays > 0 {
-		rec.Identity = &receipt.IdentityCheck{StoppedDays: x.r.PausedDays}
-	}
+	rec.Identity = x.r.identityCheck()
 	if a := x.r.approved(x.p.Hash); a != nil {
 		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true}
 	}
@@ -71,6 +70,9 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		return model.E(model.Unavailable, "gdpr-erase", err)
 	}
 	clear.receipt(&rec)
+	if err := x.prove(ctx, &rec); err != nil {
+		return err
+	}
 	file, err := key.Sign(rec)
 	if err != nil {
 		return err
@@ -81,11 +83,31 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	return nil
 }
 
+// prove puts the receipt's digest on record, and the proof of that record into the receipt. A
+// log whose head cannot be signed now (its key is in an agent that is away) leaves the proof out.
+func (x *run) prove(ctx context.Context, rec *receipt.Receipt) error {
+	digest, err := rec.Digest()
+	if err != nil {
+		return err
+	}
+	e := audit.Entry{Action: receipt.Action, Plan: rec.Plan, Scope: digest}
+	proof, cosignatures, err := x.d.Log.NoteProven(ctx, e, audit.Result{Verdict: audit.OK})
+	if err != nil {
+		return model.E(model.Unavailable, "gdpr-erase", err)
+	}
+	if proof == nil {
+		return nil
+	}
+	signed, inclusion := string(proof.Checkpoint), proof.Inclusion()
+	rec.Checkpoint, rec.InclusionProof, rec.Cosignatures = &signed, &inclusion, cosignatures
+	return nil
+}
+
 // limits are what a receipt does not prove.
 func limits() []string {
 	return []string{
 		"times are those of the machine that carried the erasure out",
-		"whoever can read the state directory of this desk can sign such a receipt",
+		"whoever can read the state directory of this desk can sign such a receipt; the cosignature of a witness says from when on it was there",
 		"nothing is claimed about storage below the file system",
 	}
 }

@@ -4,11 +4,23 @@ import (
 	"bytes"
 	"compress/gzip"
 	"database/sql"
+	"slices"
 	"testing"
 
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
+
+func verdictOf(rows []receipt.Layer, layer string) model.Verdict {
+	for _, l := range rows {
+		if l.Layer == layer {
+			return l.Verdict
+		}
+	}
+	return ""
+}
 
 // TestForeignBlobs erases a person from cells of bytes in a table of another program: what
 // can be redacted keeps the rest, what cannot goes, and what names somebody else stays.
@@ -43,9 +55,6 @@ func TestForeignBlobs(t *testing.T) {
 		"packed twice":     func(s string) []byte { return packed(string(packed(s))) },
 	} {
 		for where, items := range map[string]bool{"beside an item": true, "alone": false} {
-			if !items && (form == "packed" || form == "packed twice") {
-				continue // the bytes of the file do not show what a cell has compressed: no plan names it
-			}
 			t.Run(form+" "+where, func(t *testing.T) {
 				w := newWorld(t)
 				w.put("db", model.RetainRequest{Tier: "session", Key: "n0", Content: "prefers tea"})
@@ -67,7 +76,16 @@ func TestForeignBlobs(t *testing.T) {
 				}
 				w.open()
 				r := w.file()
-				w.complete(w.plan(r.ID))
+				p := w.plan(r.ID)
+				if !slices.ContainsFunc(p.Stores[0].Steps, func(st gdpr.Step) bool {
+					return st.ID == "memory.sqlite:cache" && st.Action == gdpr.Scrub
+				}) {
+					t.Errorf("the plan does not name the table: %+v", p.Stores[0].Steps)
+				}
+				if rows, err := w.desk.Verify(t.Context(), r.ID, "", w.fleet); err != nil || verdictOf(rows, "memory.sqlite:cache") != model.VerdictResidue {
+					t.Errorf("verification before the erasure: %+v, %v", rows, err)
+				}
+				w.complete(p)
 				if left := w.traces(w.dir); len(left) > 0 {
 					t.Errorf("traces: %q", left)
 				}
@@ -86,5 +104,30 @@ func TestForeignBlobs(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestAForeignBlobThatNobodyCanOpen leaves a request unfinished where a cell of another
+// program is encrypted, and until somebody attests what it holds.
+func TestAForeignBlobThatNobodyCanOpen(t *testing.T) {
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n0", Content: "met " + name})
+	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, `CREATE TABLE cache(v BLOB)`, `INSERT INTO cache VALUES (CAST('Salted__0123456789abcdef' AS BLOB))`)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	r := w.file()
+	p, err := w.desk.MakePlan(t.Context(), r.ID, w.fleet, nil)
+	if err != nil || len(p.Stores[0].Problems) != 1 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	out, err := w.erase(p)
+	if err != nil || out.Status == gdpr.StateComplete || verdictOf(out.Layers, "memory.sqlite:cache") != model.VerdictUnaudited {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +104,38 @@ func TestHoldHidesNothing(t *testing.T) {
 		if !told || stuck == (out.Status == gdpr.StateInScope) {
 			t.Errorf("stuck %v: %s, %+v", stuck, out.Status, out.Layers)
 		}
+	}
+}
+
+// TestAnExportSaysThatForeignRowsAreNotGiven: a table of another program names the person. Its
+// rows are no items, so the export must not call them such; it says where they are.
+func TestAnExportSaysThatForeignRowsAreNotGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("db", model.RetainRequest{Tier: "session", Key: "n1", Content: "prefers tea", DataSubjectID: ana})
+	db, err := sql.Open("sqlite3", "file:"+w.path("db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, db, `CREATE TABLE notes(xid TEXT PRIMARY KEY, txt TEXT)`, `INSERT INTO notes VALUES('k1', 'ask `+name+` of c01')`)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open()
+	e, ix, _ := export(t, w, w.file().ID)
+	for _, it := range e.Items {
+		if strings.Contains(it.Body, "c01") {
+			t.Errorf("the row is given, in %s: mend the words", it.ID)
+		}
+	}
+	i := slices.IndexFunc(ix.Found, func(f found) bool { return f.ID == "memory.sqlite:notes" })
+	if i < 0 {
+		t.Fatalf("the table is not spoken of: %+v", ix.Found)
+	}
+	if row := ix.Found[i]; row.Document != "" || !strings.Contains(row.Why, "its other rows are not given") || strings.Contains(row.Why, "among the items") {
+		t.Errorf("%+v", row)
+	}
+	if !slices.ContainsFunc(ix.Rules, func(r string) bool { return strings.Contains(r, "tables of other programs") }) {
+		t.Errorf("the rules do not speak of other tables: %q", ix.Rules)
 	}
 }

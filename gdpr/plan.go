@@ -71,8 +71,8 @@ type StorePlan struct {
 	Steps []Step   `json:"steps"`
 }
 
-// Plan is exactly what an erasure would do. Hash covers all of it but Made and
-// Estimate.
+// Plan is exactly what an erasure would do. Hash covers all of it but Made, Estimate
+// and Note.
 type Plan struct {
 	Request   string      `json:"request"`
 	Pseudonym string      `json:"pseudonym"`
@@ -81,6 +81,9 @@ type Plan struct {
 	Hash     string        `json:"-"`
 	Made     time.Time     `json:"-"`
 	Estimate time.Duration `json:"-"`
+	// Note names the other open requests of the person, as they were when this plan was
+	// made; empty in a plan that was read again.
+	Note string `json:"-"`
 }
 
 // kept is a plan as it is stored.
@@ -167,6 +170,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if r.State == StateOpen {
 			r.State = StatePlanned
 		}
+		p.Note = d.sharing(&r)
 		items, held := p.Count()
 		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, d.save(&r)
 	})
@@ -353,6 +357,10 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 		}
 		for _, why := range scans[i].rep.Closed { // what is found in the rest of it goes
 			sp.Problems = append(sp.Problems, m.Redact(l.ID+": "+why, Erased))
+		}
+		if _, goes := dry[l.ID]; goes && attached(l) && q.isHeld(l.ItemID) {
+			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: layerName(l), Action: OutOfScope, Reason: "it is kept with its item, which is on hold"})
+			continue
 		}
 		if sum, goes := dry[l.ID]; goes && !ours(l) {
 			sp.Steps = append(sp.Steps, Step{Store: s.Name, ID: l.ID, Layer: "symbolic link", Action: Scrub, Revision: sum,

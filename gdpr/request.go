@@ -46,6 +46,10 @@ type Request struct {
 	Told        string `json:"told,omitempty"` // when the person was told of it
 	PausedSince string `json:"paused_since,omitempty"`
 	PausedDays  int    `json:"paused_days,omitempty"`
+	// Identity is how it was made sure who asks; OpenDSR is the request's id in the system that
+	// sent it.
+	Identity *receipt.IdentityCheck `json:"identity,omitempty"`
+	OpenDSR  string                 `json:"opendsr,omitempty"`
 
 	By    string `json:"by"`               // who filed it
 	ByID  string `json:"by_id,omitempty"`  // the operator who did, where By is another name
@@ -91,6 +95,7 @@ type Intake struct {
 	Received string
 	Ground   string
 	By       string
+	OpenDSR  string // subject_request_id, where it came as OpenDSR
 	// Signer is the key of who files it, where the session has none; nil without.
 	Signer sshsig.Signer
 }
@@ -147,7 +152,7 @@ func (d *Desk) newRequest(in Intake) (Request, error) {
 	r := Request{
 		ID:        "er-" + now.Format("20060102") + "-" + atomicfile.Suffix()[:8],
 		Pseudonym: key.Pseudonym(in.Subject), Subject: strings.TrimSpace(in.Subject),
-		Received: received.Format(dateForm), Ground: strings.TrimSpace(in.Ground), By: by, ByID: byID, ByKey: print,
+		Received: received.Format(dateForm), Ground: strings.TrimSpace(in.Ground), By: by, ByID: byID, ByKey: print, OpenDSR: in.OpenDSR,
 		State: StateOpen, Created: now, Updated: now,
 	}
 	for _, a := range in.Aliases {

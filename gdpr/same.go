@@ -11,13 +11,14 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// sharing tells of the open requests that are about the person of this one, by the
+// sharing names the open requests that are about the person of this one, by the
 // pseudonym or by an identifier; empty without one. Two are accepted: who asks twice
-// has two deadlines. They are named, so that neither is forgotten.
-func (d *Desk) sharing(r *Request) (string, error) {
+// has two deadlines. They are named at intake and with the plan, so that neither is
+// forgotten. A list that cannot be read is said and stops nothing.
+func (d *Desk) sharing(r *Request) string {
 	all, err := d.List()
 	if err != nil {
-		return "", err
+		return "whether another request is about the person is not known: " + err.Error()
 	}
 	var same, alike []string
 	for _, o := range all {
@@ -36,7 +37,7 @@ func (d *Desk) sharing(r *Request) (string, error) {
 	if len(alike) > 0 {
 		out = append(out, "another request that is open has an identifier of this one: "+strings.Join(alike, ", "))
 	}
-	return strings.Join(out, "; "), nil
+	return strings.Join(out, "; ")
 }
 
 // has reports whether an identifier is one of the request's.

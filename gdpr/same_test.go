@@ -137,3 +137,70 @@ func TestARequestAfterTheEnd(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// TestAPlanNamesTheOtherRequest: who looks at the plan of one request of a person sees the
+// other that is open, and no request that has ended.
+func TestAPlanNamesTheOtherRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	first := w.file()
+	alone := w.plan(first.ID)
+	if alone.Note != "" {
+		t.Errorf("one request: the plan says %q", alone.Note)
+	}
+	second := w.file()
+	both := w.plan(first.ID)
+	if !strings.Contains(both.Note, "the same person has a request that is open: "+second.ID) || both.Hash != alone.Hash {
+		t.Errorf("two requests: the plan says %q, and its hash was %s and is %s", both.Note, alone.Hash, both.Hash)
+	}
+	if _, err := w.desk.Withdraw(t.Context(), second.ID, "filed twice"); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.plan(first.ID); p.Note != "" {
+		t.Errorf("one is withdrawn: the plan says %q", p.Note)
+	}
+}
+
+// TestTheSecondRequestEndsWithNothingFound: the erasure of the second request counts
+// nothing that the first one has erased. A plan that was made before names what is gone: it
+// went with the first, and another one is asked for.
+func TestTheSecondRequestEndsWithNothingFound(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"planned before": true, "planned after": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.fill()
+			first := w.file()
+			// One more alias: the end of the first request does not close this one.
+			second, err := w.desk.File(t.Context(), gdpr.Intake{Subject: ana, Aliases: []string{mail, "zx-passport-4711"}, Received: "2026-02-21", Ground: "asked again"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stale gdpr.Plan
+			if before {
+				stale = w.plan(second.ID)
+			}
+			if out := w.complete(w.plan(first.ID)); out.Forgotten+out.Redacted == 0 {
+				t.Fatalf("the first erased nothing: %+v", out)
+			}
+			if before {
+				if out, err := w.erase(stale); model.KindOf(err) != model.NotFound || !strings.Contains(err.Error(), "memdesk gdpr plan "+second.ID) {
+					t.Errorf("the plan from before: %+v, %v", out, err)
+				}
+			}
+			p := w.plan(second.ID)
+			if items, _ := p.Count(); items != 0 || p.Note != "" {
+				t.Errorf("%d items are planned once more; %q", items, p.Note)
+			}
+			out := w.complete(p)
+			if out.Forgotten != 0 || out.Redacted != 0 {
+				t.Errorf("counted twice: %+v", out)
+			}
+			if left := w.leaks(true, false); len(left) > 0 {
+				t.Errorf("she is found in %q", left)
+			}
+		})
+	}
+}

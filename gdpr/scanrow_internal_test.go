@@ -3,6 +3,7 @@ package gdpr
 import (
 	"testing"
 
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 )
@@ -27,5 +28,23 @@ func TestScanRowOfWhatIsOutOfReach(t *testing.T) {
 		if row.Verdict != tt.want || row.Hits != tt.hits {
 			t.Errorf("%+v: %+v", tt, row)
 		}
+	}
+}
+
+// What another program holds is a matter of time, and what the store says of a layer after its
+// scrub stands above a scan that finds nothing.
+func TestVerdictsOfHeldAndKeptLayers(t *testing.T) {
+	l := model.Layer{ID: "index:main", Kind: model.LayerDerived, Readable: true, Waits: "process 7 has it open"}
+	row := scanRow(model.Store{Name: "o"}, l, layerScan{rep: subject.Report{Hits: 1}})
+	if row.Verdict != model.VerdictPending || row.Reason != l.Waits {
+		t.Errorf("held: %+v", row)
+	}
+	if row = scanRow(model.Store{Name: "o"}, l, layerScan{}); row.Verdict != model.VerdictClean {
+		t.Errorf("held, and nothing in it: %+v", row)
+	}
+	x := &run{scrubs: map[string][]model.LayerResult{"o": {{Layer: "memories/.git", Verdict: model.VerdictResidue, Reason: "rewrite it"}}}}
+	rows := x.withScrub("o", []receipt.Layer{{Store: "o", Layer: "memories/.git", Verdict: model.VerdictClean}})
+	if len(rows) != 1 || rows[0].Verdict != model.VerdictResidue || rows[0].Reason != "rewrite it" {
+		t.Errorf("kept: %+v", rows)
 	}
 }

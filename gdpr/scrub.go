@@ -13,7 +13,9 @@ import (
 // seen gives the answer to whether a layer may be cleaned: only what stands in the
 // plan, and goes as a whole only as it was seen there. A copy of an item that the
 // plan removes or edits was seen with it.
-func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
+//
+// What is attached to an item on hold is kept with it, and nobody has to plan again.
+func (x *run) seen(sp StorePlan, kept map[string]bool) func(layer string, whole []byte) bool {
 	layers, texts := map[string]model.Revision{}, map[model.Revision]bool{}
 	for _, st := range sp.Steps {
 		switch st.Action {
@@ -24,6 +26,9 @@ func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
 		}
 	}
 	return func(layer string, whole []byte) bool {
+		if kept[layer] {
+			return false
+		}
 		sum, planned := layers[layer]
 		if planned && (whole == nil || bytesSum(whole) == sum) || whole != nil && texts[model.RevisionOf(model.Document{Body: string(whole)})] {
 			return true
@@ -31,6 +36,32 @@ func (x *run) seen(sp StorePlan) func(layer string, whole []byte) bool {
 		x.unseen[model.Ref{Store: sp.Store, ID: layer}] = true
 		return false
 	}
+}
+
+// attached reports whether a layer is no item's bytes and belongs to one: an extended attribute.
+func attached(l model.Layer) bool { return l.Kind != model.LayerItem && l.ItemID != "" }
+
+// keptLayers are the layers attached to items on hold.
+func (x *run) keptLayers(ctx context.Context, s model.Store) (map[string]bool, error) {
+	if by, err := x.d.heldIn(&s); err != nil || by == "" {
+		return nil, err
+	}
+	layers, err := s.Maintainer.Layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for _, l := range layers {
+		if !attached(l) {
+			continue
+		}
+		by, err := x.d.held(&s, l.ItemID)
+		if err != nil {
+			return nil, err
+		}
+		out[l.ID] = by != ""
+	}
+	return out, nil
 }
 
 // renamed are the new ids of items by the old ones.
@@ -67,7 +98,15 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 	if err := x.tell(ctx, Progress{Store: s.Name, What: string(Scrub)}); err != nil {
 		return err
 	}
-	req := model.ScrubRequest{May: x.seen(sp), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
+	kept, err := x.keptLayers(ctx, s)
+	if err != nil {
+		if ctx.Err() != nil {
+			return model.FromContext(ctx, "gdpr-erase")
+		}
+		x.problem(s.Name, "it is not scrubbed, nobody can say what is on hold in it: %s", model.KindOf(err))
+		return nil
+	}
+	req := model.ScrubRequest{May: x.seen(sp, kept), MayEdit: sp.planned(func(layer string) { x.unseen[model.Ref{Store: s.Name, ID: layer}] = true }),
 		Removed: removed, Renamed: sp.renamed(), Edited: edited, Subjects: []string{x.r.Subject}, Rows: int64(len(removed)), Concerns: x.m.NamesBytes,
 		Traces: func(ctx context.Context, medium io.Reader) (bool, error) {
 			rep, err := x.m.Scan(ctx, medium, nil)
@@ -89,6 +128,7 @@ func (x *run) scrub(ctx context.Context, s model.Store, at int, sp StorePlan, re
 		x.problem(s.Name, "it could not be scrubbed: %s", model.KindOf(err))
 		return nil
 	}
+	res = slices.DeleteFunc(res, func(l model.LayerResult) bool { return kept[l.Layer] }) // the look afterwards speaks of it
 	x.scrubs[s.Name] = res
 	rows := int64(0)
 	for _, l := range res {

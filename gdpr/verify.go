@@ -207,7 +207,15 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		}
 		l.Reason = whyLeft(x.m, l)
 		row := scanRow(s, l, scans[i])
-		if _, kept := held[l.ItemID]; kept && row.Verdict == model.VerdictUnaudited {
+		_, kept := held[l.ItemID]
+		if !kept && attached(l) { // another request may hold an item that does not name this person
+			by, err := x.d.held(&s, l.ItemID)
+			if err != nil {
+				return nil, err
+			}
+			kept = by != ""
+		}
+		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue && attached(l)) {
 			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
 		}
 		if err := x.r.vouch(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
@@ -287,6 +295,8 @@ func scanRow(s model.Store, l model.Layer, scan layerScan) receipt.Layer {
 		row.Verdict, row.Reason = model.VerdictUnaudited, "it could not be read to the end: "+string(model.KindOf(err))
 	case rep.Hits == 0 && len(rep.Closed) > 0:
 		row.Verdict, row.Reason, row.Hits = model.VerdictUnaudited, withWords("", rep.Closed), all
+	case rep.Hits > 0 && l.Waits != "":
+		row.Verdict, row.Reason = model.VerdictPending, l.Waits
 	case rep.Hits > 0:
 		row.Verdict, row.Reason = model.VerdictResidue, withWords("found by "+methods(rep)+inMembers(rep.Members), rep.Closed)
 		if all > rep.Hits {
@@ -346,14 +356,16 @@ func (x *run) withScrub(store string, rows []receipt.Layer) []receipt.Layer {
 			i = -1
 		}
 		switch {
-		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || x.unseen[model.Ref{Store: store, ID: l.Layer}]):
+		case i >= 0 && (l.Verdict == model.VerdictPending || l.Verdict == model.VerdictFailed || l.Verdict == model.VerdictResidue || x.unseen[model.Ref{Store: store, ID: l.Layer}]):
 			rows[i].Verdict, rows[i].Reason = l.Verdict, l.Reason
 		case i >= 0 && rows[i].Verdict != model.VerdictOutOfScope:
 			rows[i].Method = l.Method + "; " + rows[i].Method
+			if l.Verdict != model.VerdictClean && rows[i].Verdict == model.VerdictResidue {
+				rows[i].Reason += "; " + l.Reason // why it could not be cleaned
+			}
 		case i >= 0 && l.Rows > 0: // out of reach from here, and somebody else has cleaned there
 			rows[i].Method, rows[i].Reason = l.Method+"; "+rows[i].Method, l.Reason
 		case i >= 0:
-		case l.Verdict == model.VerdictUnaudited: // its bytes were scanned with the file they lie in
 		default:
 			at[l.Layer] = len(rows)
 			rows = append(rows, receipt.Layer{Store: store, Layer: l.Layer, Method: l.Method, Verdict: l.Verdict, Reason: l.Reason})

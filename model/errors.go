@@ -28,6 +28,20 @@ const (
 	Unsupported      Kind = "unsupported"
 )
 
+// Kinds are all of them.
+var Kinds = []Kind{NotFound, AlreadyExists, InvalidInput, Locked, Timeout, Unavailable, PermissionDenied, Internal, Conflict, RateLimited, Unsupported}
+
+// KindOfCode is the kind of a code in either letter case, Internal for one that is not
+// known.
+func KindOfCode(code string) Kind {
+	for _, k := range Kinds {
+		if strings.EqualFold(k.Code(), code) {
+			return k
+		}
+	}
+	return Internal
+}
+
 // Error names the kind.
 func (k Kind) Error() string { return string(k) }
 

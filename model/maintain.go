@@ -50,7 +50,11 @@ type Layer struct {
 	// Links is how many other names the file has, here or elsewhere on its disk: what
 	// is removed or written anew under this one keeps its bytes under those.
 	Links int64
-	// ItemID is the item whose bytes these are, where the layer is one item's.
+	// Waits says in words which other program holds the layer, so that Scrub leaves it alone for
+	// now; empty: none does.
+	Waits string
+	// ItemID is the item whose bytes these are, or to whose file they are attached (an
+	// extended attribute, of another kind than LayerItem), where the layer is one item's.
 	ItemID string
 }
 

@@ -58,6 +58,10 @@ type Store struct {
 	// the store would make a new id. nil where the store cannot tell.
 	Address func(RetainRequest) (string, error)
 
+	// Origin says who wrote an item that was read, where the store itself knows; false
+	// where it does not. No I/O. nil where the store knows of nobody.
+	Origin func(Item) (Origin, bool)
+
 	// Falls gives what Forget of all these items together would take with them beside
 	// them; it changes nothing. nil where Forget removes what it is told and no more.
 	Falls func(ctx context.Context, ids []string) ([]Fall, error)

@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // KeyRule says what a tier's items are addressed by.
 type KeyRule string
 
@@ -50,7 +52,38 @@ type TierSpec struct {
 	// Owned: the store says whose each item is. One that only names another person is never
 	// forgotten for that person's sake: the name goes, the item stays.
 	Owned bool
+	// Text says which texts the tier takes; empty: any.
+	Text TextForm
+	// Extra names a field that takes any JSON object, for data that the store has no field for;
+	// empty: there is none.
+	Extra string
+	// Renews names the read-only fields that the store makes anew with an item that is retained
+	// again after Forget; AllFields stands for every one of them.
+	Renews []string
 }
+
+// AllFields in TierSpec.Renews: the owner's program makes the item, and every read-only field.
+const AllFields = "*"
+
+// Renewed are the item's read-only fields, with a value, that would begin anew.
+func (t TierSpec) Renewed(meta []Field) []string {
+	var out []string
+	for _, f := range meta {
+		if f.ReadOnly && f.Value != "" && (slices.Contains(t.Renews, f.Name) || slices.Contains(t.Renews, AllFields)) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// TextForm is what a text has to be where not every text is taken.
+type TextForm string
+
+// The text forms.
+const (
+	TextList   TextForm = "list"   // Markdown list: each entry begins with `- `, its further lines with two spaces
+	TextObject TextForm = "object" // one JSON object
+)
 
 // SoftCap is 80 % of the cap, from which a write warns (R13); 0 without a cap.
 func (t TierSpec) SoftCap() int64 { return (t.Cap*8 + 9) / 10 }

@@ -20,6 +20,9 @@ type Rules struct {
 	// ReviewAll holds back every untrusted write, not only those to tiers whose text is
 	// loaded as instructions.
 	ReviewAll bool
+	// Suspect reports whether a text that enters a tier waits by its words, and why; nil:
+	// none does.
+	Suspect func(ctx context.Context, store, tier, text string, trusted bool) (signal string, waits bool)
 	// Names reports whether texts name an erased person, of whom no row is kept: an
 	// erasure forgets items by their ids, and its process may end before it cleans the
 	// ledger. Nil: nobody is erased. On an error nothing is noted.
@@ -131,6 +134,12 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 			return err
 		}
 		return r.hold(c, w, CategoryOrigin, PatternOrigin)
+	}
+	if r.Suspect != nil {
+		trusted := w.Trust == Trusted
+		if name, waits := r.Suspect(ctx, c.Store.Name, tier, c.Retain.Content, trusted); waits {
+			return r.hold(c, w, CategorySignals, name)
+		}
 	}
 	return nil
 }

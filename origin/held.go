@@ -17,6 +17,7 @@ import (
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 	"memdesk/quarantine"
+	"memdesk/quarantine/review"
 )
 
 // Held is a write that waits for an operator: its text is poison, or its writer is
@@ -40,10 +41,11 @@ const HeldSource = "door"
 // maxHeld is how many writes a shelf keeps; the oldest give way.
 const maxHeld = 1000
 
-// The verdict on a write whose writer is not trusted (AD12).
+// The verdicts of the gate (AD12).
 const (
-	CategoryOrigin = "origin"
-	PatternOrigin  = "untrusted_origin"
+	CategoryOrigin  = review.CategoryOrigin
+	PatternOrigin   = "untrusted_origin"
+	CategorySignals = review.CategorySignals
 )
 
 // Shelf keeps held writes as files of the state directory, for its owner only. It is

@@ -46,7 +46,11 @@ func (l *Ledger) Append(r Row) error {
 	return l.add(append(line, '\n'))
 }
 
-func (l *Ledger) add(line []byte) error {
+func (l *Ledger) add(line []byte) error { return l.addTo(line, 0) }
+
+// addTo adds lines to the file, or to a new one when it has more than most bytes: it is kept
+// under another name then, once. 0: it grows.
+func (l *Ledger) addTo(line []byte, most int64) error {
 	if err := l.ready(); err != nil {
 		return err
 	}
@@ -57,7 +61,23 @@ func (l *Ledger) add(line []byte) error {
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer func() { unlock() }()
+	full := func() bool {
+		info, err := os.Stat(l.path)
+		return most > 0 && err == nil && info.Size() > most
+	}
+	if full() {
+		unlock()
+		if unlock, err = lockFile(l.path+".lock", true); err != nil {
+			unlock = func() {}
+			return err
+		}
+		if full() { // nobody else began a new one while this process waited
+			if err := os.Rename(l.path, l.path+".1"); err != nil {
+				return err
+			}
+		}
+	}
 	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -176,11 +196,12 @@ func (l *Ledger) Current(store, id string, revision model.Revision) (Row, bool) 
 }
 
 // Erase removes the rows that match and reports how many.
-func (l *Ledger) Erase(match func(line []byte) bool) (int, error) { return eraseLines(l.path, match) }
+func (l *Ledger) Erase(match func(line []byte) bool) (int, error) { return eraseLines(match, l.path) }
 
-// eraseLines replaces a file by its lines that do not match.
-func eraseLines(path string, match func([]byte) bool) (int, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+// eraseLines replaces a file, and those that it was before, by their lines that do not match.
+// Nobody adds to it or begins a new one meanwhile.
+func eraseLines(match func([]byte) bool, path string, before ...string) (gone int, err error) {
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	unlock, err := lockFile(path+".lock", true)
@@ -188,6 +209,17 @@ func eraseLines(path string, match func([]byte) bool) (int, error) {
 		return 0, err
 	}
 	defer unlock()
+	for _, p := range append(before, path) {
+		n, err := eraseIn(match, p)
+		if gone += n; err != nil {
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
+// eraseIn cleans one file. The caller holds the lock.
+func eraseIn(match func([]byte) bool, path string) (int, error) {
 	if err := sweepTemps(path); err != nil {
 		return 0, err
 	}

@@ -6,6 +6,7 @@ package origin
 
 import (
 	"context"
+	"path"
 	"strings"
 	"time"
 
@@ -108,6 +109,22 @@ func (r Row) Words() string {
 
 type writerKey struct{}
 
+// Line is a writer on one line, for the audit log: client, session and source. The
+// actor stands in the record itself.
+func (w Writer) Line() string {
+	client := w.Client
+	if w.Version != "" {
+		client += "/" + w.Version
+	}
+	var out []string
+	for _, p := range []struct{ name, value string }{{"face", w.Face}, {"client", client}, {"session", w.Session}, {"source", w.Source()}, {"trust", w.Trust}} {
+		if p.value != "" {
+			out = append(out, p.name+" "+p.value)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // With names the writer of the changes made under ctx.
 func With(ctx context.Context, w Writer) context.Context {
 	return context.WithValue(ctx, writerKey{}, w)
@@ -122,7 +139,7 @@ func From(ctx context.Context) (Writer, bool) {
 // Instructs reports whether the text of a tier is loaded as instructions, so that
 // nothing untrusted may enter it unseen (AD12).
 func Instructs(tier string) bool {
-	switch strings.TrimSuffix(strings.ToLower(tier), ".md") {
+	switch strings.TrimSuffix(strings.ToLower(path.Base(tier)), ".md") { // a tier of a server is STORE/TIER
 	case "agent", "agents", "crew", "persona", "pins", "memory", "user", "claude", "soul", "identity":
 		return true
 	}

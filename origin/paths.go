@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"memdesk/model"
 )
 
 // Paths are the names that the memory face gave to items of stores which make ids
@@ -24,6 +26,10 @@ type Paths struct {
 	is   os.FileInfo
 	ids  map[string]pathRow // by store and id
 	own  map[string]string  // id by store, tier and name
+
+	// Names reports whether texts name an erased person, after whom nothing is called. Nil:
+	// nobody is erased. On an error no name is given.
+	Names func(texts ...string) (bool, error)
 }
 
 type pathRow struct {
@@ -40,11 +46,29 @@ func OpenPaths(dir string, ready func() error) *Paths {
 
 // Set names an item; its earlier name is given up.
 func (p *Paths) Set(store, tier, id, name string) error {
+	if err := p.Check(name, id); err != nil {
+		return err
+	}
 	line, err := json.Marshal(pathRow{store, tier, name, id})
 	if err != nil {
 		return err
 	}
 	return p.file.add(append(line, '\n'))
+}
+
+// Check is PermissionDenied for a name that names an erased person.
+func (p *Paths) Check(texts ...string) error {
+	if p.Names == nil {
+		return nil
+	}
+	erased, err := p.Names(texts...)
+	switch {
+	case err != nil:
+		return model.Refuse("name", "nobody can say who is erased: "+err.Error())
+	case erased:
+		return model.Refuse("name", "it names a person whose data was erased; nothing was written")
+	}
+	return nil
 }
 
 // Name is the name of an item in a tier; false when it was given none.
@@ -96,5 +120,5 @@ func (p *Paths) load() {
 
 // Erase removes the names that match and reports how many.
 func (p *Paths) Erase(match func(line []byte) bool) (int, error) {
-	return eraseLines(p.file.path, match)
+	return eraseLines(match, p.file.path)
 }

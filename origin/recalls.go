@@ -23,35 +23,44 @@ type Recall struct {
 
 // Trace keeps what was given to whom, so that an operator sees who was told a
 // poisoned item. It is a file beside the ledger and erased like it.
-type Trace struct{ file *Ledger }
+type Trace struct {
+	file *Ledger
+	most int64 // bytes
+
+	// Names reports whether texts name an erased person, of whom no recall is kept. Nil:
+	// nobody is erased. On an error nothing is noted.
+	Names func(texts ...string) (bool, error)
+}
 
 // maxTrace is where a trace begins anew, in bytes; the part before is kept once.
 const maxTrace = 64 << 20
 
 // OpenTrace keeps recalls in dir, which ready makes; reading makes nothing.
 func OpenTrace(dir string, ready func() error) *Trace {
-	return &Trace{&Ledger{path: filepath.Join(dir, "recalls.jsonl"), ready: ready}}
+	return &Trace{file: &Ledger{path: filepath.Join(dir, "recalls.jsonl"), ready: ready}, most: maxTrace}
 }
 
-// Note adds what one call gave.
+// Note adds what one call gave, but for what names an erased person.
 func (t *Trace) Note(given []Recall) error {
-	if len(given) == 0 {
-		return nil
-	}
 	var out []byte
 	for _, r := range given {
+		if t.Names != nil {
+			if erased, err := t.Names(r.ID, r.Actor, r.Client, r.Session); err != nil {
+				return err
+			} else if erased {
+				continue
+			}
+		}
 		line, err := json.Marshal(r)
 		if err != nil {
 			return err
 		}
 		out = append(append(out, line...), '\n')
 	}
-	if info, err := os.Stat(t.file.path); err == nil && info.Size() > maxTrace {
-		if err := os.Rename(t.file.path, t.file.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if len(out) == 0 {
+		return nil
 	}
-	return t.file.add(out)
+	return t.file.addTo(out, t.most)
 }
 
 // All yields every recall that is kept, oldest first.
@@ -81,10 +90,5 @@ func (t *Trace) All(yield func(Recall) bool) error {
 
 // Erase removes the recalls that match and reports how many.
 func (t *Trace) Erase(match func(line []byte) bool) (int, error) {
-	old, err := eraseLines(t.file.path+".1", match)
-	if err != nil {
-		return old, err
-	}
-	n, err := eraseLines(t.file.path, match)
-	return old + n, err
+	return eraseLines(match, t.file.path, t.file.path+".1")
 }

@@ -14,7 +14,7 @@ import (
 // Options narrow and direct a transfer.
 type Options struct {
 	Tier    string            // of the source; empty: all
-	Map     map[string]string // tier of the destination by tier of the source
+	Map     map[string]string // tier of the destination by tier of the source; "*" stands for every other one
 	Replace bool              // what stands there already is replaced, and kept for undo
 }
 
@@ -51,7 +51,7 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	}
 	p := Plan{From: from, To: to, Replace: o.Replace, only: o.Tier, sameKind: from.Kind == to.Kind, family: slices.Equal(tierNames(from), tierNames(to))}
 	for name, target := range o.Map {
-		if _, ok := from.Tier(name); !ok {
+		if _, ok := from.Tier(name); !ok && name != "*" {
 			return Plan{}, unknownTier(from, name)
 		}
 		if _, ok := to.Tier(target); !ok {
@@ -63,7 +63,7 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	}
 	for _, t := range from.Tiers {
 		if o.Tier == "" || o.Tier == t.Name {
-			p.Tiers = append(p.Tiers, mapTier(to, t.Name, o.Map[t.Name]))
+			p.Tiers = append(p.Tiers, mapTier(to, t.Name, o.Map))
 		}
 	}
 	return p, nil
@@ -82,10 +82,14 @@ func tierNames(s model.Store) []string {
 }
 
 // mapTier keeps a tier's name where the destination has it.
-func mapTier(to model.Store, name, asked string) TierMapping {
+func mapTier(to model.Store, name string, asked map[string]string) TierMapping {
 	m := TierMapping{From: name, To: name}
-	if asked != "" {
-		m.To = asked
+	_, same := to.Tier(name)
+	switch {
+	case asked[name] != "":
+		m.To = asked[name]
+	case !same && asked["*"] != "":
+		m.To = asked["*"]
 	}
 	t, ok := to.Tier(m.To)
 	switch {
@@ -96,6 +100,9 @@ func mapTier(to model.Store, name, asked string) TierMapping {
 	}
 	return m
 }
+
+// to is the tier that a mapping leads to.
+func to(p Plan, m TierMapping) (model.TierSpec, bool) { return p.To.Tier(m.To) }
 
 // beside reports whether both stores keep things beside an item's document.
 func (p Plan) beside() bool { return p.family && p.From.Beside != nil && p.To.Beside != nil }
@@ -129,12 +136,10 @@ func (p Plan) Words() []string {
 	switch from, to := structured(p.From), structured(p.To); {
 	case from && to && p.family:
 		out = append(out, "ids and fields are kept, times and access counts too")
-	case from && to:
-		out = append(out, "ids and the fields that both stores have are kept; others are named item by item")
-	case from:
-		out = append(out, "fields become front matter before the text")
 	case to:
-		out = append(out, "a file's text becomes the content, front matter included; its path becomes the id")
+		out = append(out, "ids are kept where the destination takes them; fields, title, scope and time go where it has a place for them, others are named item by item")
+	case from:
+		out = append(out, "fields, title, scope and time become front matter before the text")
 	case p.sameKind:
 		out = append(out, "paths and bytes are kept")
 	default:
@@ -143,7 +148,10 @@ func (p Plan) Words() []string {
 	if p.beside() {
 		out = append(out, "vectors are kept where the destination has a place for them; an item whose vector is not says so", "not copied: version history, quarantine entries, the agent's own log (recurse: evolution_log)")
 	} else {
-		out = append(out, "not copied: version history, quarantine entries, vectors, access counts")
+		out = append(out, "not copied: version history, quarantine entries, the agent's own log, access counts; vectors go to a graph, where the source keeps them")
+	}
+	if !p.family && slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { t, ok := to(p, m); return ok && t.KeyRule != model.KeyRequired }) {
+		out = append(out, "where the destination makes its own ids, a second copy makes second items")
 	}
 	if p.Replace {
 		return append(out, "what stands there already and differs is replaced, and kept for undo")

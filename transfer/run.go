@@ -181,16 +181,17 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	if m.To == "" {
 		return Outcome{ID: id, Result: Skipped, Reason: "tier " + it.Tier + " is not copied: " + m.Why}
 	}
-	req := r.request(it, m.To)
-	if r.beside() {
+	var beside *model.Beside
+	if r.From.Beside != nil {
 		b, err := r.From.Beside(ctx, id)
 		if err != nil && !errors.Is(err, model.NotFound) {
 			return Outcome{ID: id, Result: Failed, Reason: err.Error()}
 		}
-		b.Seats = nil // relations are items of their own and name their members
-		req.Beside = &b
+		b.Seats, b.Lines = nil, nil // relations are items of their own and name their members
+		beside = &b
 	}
-	res, lost, err := r.put(ctx, req)
+	c := r.carry(it, m.To, beside)
+	res, req, lost, err := r.put(ctx, c)
 	if err == nil {
 		return Outcome{ID: id, To: res.ID, Result: Copied, Reason: r.notCarried(lost, res)}
 	}
@@ -200,31 +201,36 @@ func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	if !errors.Is(err, model.Conflict) && !errors.Is(err, model.AlreadyExists) && !errors.Is(err, model.NotFound) {
 		return Outcome{ID: id, Result: Failed, Reason: err.Error()}
 	}
-	return r.existing(ctx, id, req, err, last)
+	return r.existing(ctx, id, req, lost, err, last)
 }
 
-// put writes an item. Where a destination of another family refuses a field that
-// it does not know, the item is written without fields, and says so.
-func (r *run) put(ctx context.Context, req model.RetainRequest) (res model.RetainResult, lost string, err error) {
-	res, err = r.write(ctx, r.To, req)
-	if r.family || len(req.Meta) == 0 || !errors.Is(err, model.InvalidInput) {
-		return res, "", err
-	}
-	var names []string
-	for _, f := range req.Meta {
-		if f.Value != "" {
-			names = append(names, f.Name)
+// put writes an item under the first of its addresses that the destination takes. Where one of another
+// family refuses a field that it does not know, the item is written without fields, and says so.
+func (r *run) put(ctx context.Context, c carried) (res model.RetainResult, req model.RetainRequest, lost []string, err error) {
+	for _, at := range c.at {
+		req = c.req
+		req.ID, req.Key = at.id, at.key
+		if res, err = r.write(ctx, r.To, req); err == nil || !errors.Is(err, model.InvalidInput) {
+			return res, req, c.lost, err
+		}
+		if !r.family && len(req.Meta) > 0 {
+			var names []string
+			for _, f := range req.Meta {
+				if f.Value != "" {
+					names = append(names, f.Name)
+				}
+			}
+			req.Meta = nil
+			if res, err = r.write(ctx, r.To, req); err == nil || !errors.Is(err, model.InvalidInput) {
+				return res, req, append(slices.Clone(c.lost), names...), err
+			}
 		}
 	}
-	req.Meta = nil
-	if res, err = r.write(ctx, r.To, req); err != nil {
-		return res, "", err
-	}
-	return res, "fields not carried: " + strings.Join(names, ", "), nil
+	return res, req, c.lost, err
 }
 
 // existing decides about an item that could not be written as new.
-func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, refused error, last bool) Outcome {
+func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, lost []string, refused error, last bool) Outcome {
 	at := req.ID
 	if at == "" && r.To.Address != nil {
 		at, _ = r.To.Address(req) // a bad address was the refusal
@@ -247,22 +253,26 @@ func (r *run) existing(ctx context.Context, id string, req model.RetainRequest, 
 	}
 	req.IfMatch = have.Revision
 	req.Meta = slices.DeleteFunc(req.Meta, func(f model.Field) bool { return f.ReadOnly })
-	res, lost, err := r.put(ctx, req)
+	res, _, more, err := r.put(ctx, carried{at: []address{{req.ID, req.Key}}, req: req, lost: lost})
 	if err != nil {
 		return Outcome{ID: id, To: at, Result: Failed, Reason: err.Error()}
 	}
-	if lost = r.notCarried(lost, res); lost == "" {
-		lost = "replaced what stood there"
+	why := r.notCarried(more, res)
+	if why == "" {
+		why = "replaced what stood there"
 	}
-	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: lost}
+	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: why}
 }
 
 // notCarried says what of an item the destination did not take.
-func (r *run) notCarried(lost string, res model.RetainResult) string {
-	if !r.beside() {
-		return lost
+func (r *run) notCarried(lost []string, res model.RetainResult) string {
+	var words []string
+	if len(lost) > 0 {
+		words = append(words, "not carried: "+strings.Join(lost, ", "))
 	}
-	words := slices.DeleteFunc(append([]string{lost}, res.Warnings...), func(w string) bool { return w == "" })
+	if r.beside() {
+		words = append(words, res.Warnings...)
+	}
 	return strings.Join(words, "; ")
 }
 
@@ -276,49 +286,6 @@ func same(req model.RetainRequest, have model.Item) bool {
 		stored[f.Name] = f.Value
 	}
 	return !slices.ContainsFunc(req.Meta, func(f model.Field) bool { return !f.ReadOnly && stored[f.Name] != f.Value })
-}
-
-// request makes the write of an item as new in a tier.
-func (r *run) request(it model.Item, tier string) model.RetainRequest {
-	spec, _ := r.To.Tier(tier)
-	source, _ := r.From.Tier(it.Tier)
-	req := model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: it.Body, Binary: it.Has(model.FlagBinary)}
-	switch {
-	case source.Document == model.Structured && spec.Document == model.Structured:
-		// A store of the same family passes over what it keeps by itself; an edge's
-		// members are such a field, and an edge cannot be made without them.
-		req.Meta = fields(it.Meta, it.Tier, tier, r.family)
-	case source.Document == model.Structured:
-		req.Content = model.Document{Meta: fields(it.Meta, it.Tier, tier, false), Body: it.Body}.Encode(model.Structured)
-	}
-	switch {
-	case r.sameKind && spec.Document == model.Opaque && it.Tier == tier:
-		req.ID = it.ID
-	case spec.Document == model.Structured:
-		req.ID, req.Tier = it.ID, tier
-	default:
-		req.Tier = tier
-		if spec.KeyRule != model.KeyIgnored {
-			req.Key = keyOf(it.ID)
-		}
-	}
-	return req
-}
-
-// fields are those to write: what the source keeps by itself only with kept. A
-// field that holds the tier follows the mapping.
-func fields(meta []model.Field, from, to string, kept bool) []model.Field {
-	out := []model.Field{}
-	for _, f := range meta {
-		if f.ReadOnly && !kept {
-			continue
-		}
-		if f.Name == "tier" && f.Value == from {
-			f.Value = to
-		}
-		out = append(out, f)
-	}
-	return out
 }
 
 // keyOf makes one path segment of an id.

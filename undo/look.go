@@ -22,6 +22,9 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 	case err == nil:
 		e.Existed, e.After, e.Meta, e.Obstacle = true, it.Revision, it.Meta, k.obstacle(s, it, e.Op)
 		if op == model.OpForget {
+			if t, ok := s.Tier(it.Tier); ok {
+				e.Renewed = t.Renewed(it.Meta)
+			}
 			if err := e.relations(ctx, s, it); err != nil {
 				return Entry{}, "", err
 			}
@@ -161,6 +164,9 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 	}
 	if e.Obstacle != "" {
 		warnings = append(warnings, "undo cannot put it back: "+e.Obstacle)
+	}
+	if e.Obstacle == "" && len(e.Renewed) > 0 {
+		warnings = append(warnings, "undo puts it back without its "+strings.Join(e.Renewed, ", ")+": the store makes these anew")
 	}
 	switch n := len(e.Falls); {
 	case e.PartsTotal == 0:

@@ -38,6 +38,9 @@ type Entry struct {
 	// Obstacle says why Restore cannot put the item back, in the program's own
 	// words; the bytes are kept all the same.
 	Obstacle string `json:"obstacle,omitempty"`
+	// Renewed are the read-only fields that the store makes anew when the item is put back
+	// after a forget (model.TierSpec.Renews).
+	Renewed []string `json:"renewed,omitempty"`
 	// Parts are items that may fall with this one: the relations of a node.
 	Parts []Part `json:"parts,omitempty"`
 	// PartsTotal counts all of them, those beyond Parts included.

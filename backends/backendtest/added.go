@@ -31,6 +31,7 @@ var addedCases = []Case{
 	{"D18", Added, "a subject is taken where subjects are kept, and Unsupported elsewhere", subjectTag},
 	{"D19", Added, "the address told beforehand is the id that is written", addressTells},
 	{"D20", Added, "an item without a body is put back where metadata makes the item", emptyBody},
+	{"D21", Added, "read-only fields that an item put back does not have again are declared", renews},
 }
 
 func idAddresses(t TB, e *Env) {
@@ -560,5 +561,43 @@ func emptyBody(t TB, e *Env) {
 			continue
 		}
 		wantBody(t, s, id, "")
+	}
+}
+
+// renews: an item that is forgotten and put back has the read-only fields that it had, but for
+// those that its tier declares as made anew.
+func renews(t TB, e *Env) {
+	s := e.open(t)
+	if s.Browser == nil || !s.Capabilities()["forget"] {
+		t.Skip("items cannot be read and forgotten here")
+	}
+	for _, ts := range e.tiers(s) {
+		if ts.OwnerMakes {
+			continue
+		}
+		id := e.put(t, s, ts, 0, "text").ID
+		was := read(t, s, id)
+		r := e.request(ts, 0, model.Replace, was.Body)
+		r.ID, r.Tier, r.Key, r.Meta, r.Restore, r.IfMatch = id, "", "", was.Meta, true, model.Absent
+		if s.Beside != nil {
+			b, err := s.Beside(t.Context(), id)
+			if err != nil {
+				t.Fatalf("beside: %v", err)
+			}
+			r.Beside = &b
+		}
+		if res, err := s.Provider.Forget(t.Context(), e.forget(id)); err != nil || res.Removed != 1 {
+			t.Fatalf("forget: %v, %v", res, err)
+		}
+		if _, err := s.Provider.Retain(t.Context(), r); err != nil {
+			t.Errorf("tier %s: it is not put back: %v", ts.Name, err)
+			continue
+		}
+		now := read(t, s, id)
+		for _, f := range was.Meta {
+			if f.ReadOnly && !slices.Contains(now.Meta, f) && !slices.Contains(ts.Renewed(was.Meta), f.Name) {
+				t.Errorf("tier %s: %s was %q and is made anew, which the tier does not declare", ts.Name, f.Name, f.Value)
+			}
+		}
 	}
 }

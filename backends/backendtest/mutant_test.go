@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -607,6 +609,16 @@ func mutants() []struct {
 			}
 		})},
 		{"compares and swaps in two steps", "D07", slowCAS},
+		{"makes a field anew that its tiers do not declare", "D21", func(s model.Store) model.Store {
+			b, reads := s.Browser, 0
+			s.Browser = mutantBrowser{Browser: b, read: func(ctx context.Context, id string) (model.Item, error) {
+				it, err := b.Read(ctx, id)
+				reads++
+				it.Meta = append(slices.Clone(it.Meta), model.Field{Name: "made", Value: strconv.Itoa(reads), ReadOnly: true})
+				return it, err
+			}}
+			return s
+		}},
 		{"refuses an item without a body", "D20", onRetain(func(r *model.RetainRequest) { r.Restore = false })},
 		{"drops metadata that was not given", "D08", onRetain(func(r *model.RetainRequest) {
 			if r.Meta == nil && r.ID != "" {

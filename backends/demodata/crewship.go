@@ -160,7 +160,9 @@ CREATE TABLE workspaces (id TEXT PRIMARY KEY, name TEXT NOT NULL, slug TEXT NOT 
 CREATE TABLE crews (id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, name TEXT NOT NULL, slug TEXT NOT NULL);
 CREATE TABLE agents (id TEXT PRIMARY KEY, crew_id TEXT, workspace_id TEXT NOT NULL, name TEXT NOT NULL, slug TEXT NOT NULL);
 CREATE TABLE memory_versions (id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, path TEXT NOT NULL, tier TEXT NOT NULL, sha256 TEXT NOT NULL,
-	bytes INTEGER NOT NULL, written_at TEXT NOT NULL, written_by TEXT, parent_sha TEXT, payload_ref TEXT NOT NULL, data_subject_id TEXT);`
+	bytes INTEGER NOT NULL, written_at TEXT NOT NULL, written_by TEXT, parent_sha TEXT, payload_ref TEXT NOT NULL, data_subject_id TEXT);
+CREATE TABLE journal_entries (id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, crew_id TEXT, agent_id TEXT, mission_id TEXT, ts TEXT NOT NULL, entry_type TEXT NOT NULL,
+	severity TEXT NOT NULL, actor_type TEXT NOT NULL, actor_id TEXT, summary TEXT, payload TEXT, refs TEXT, run_id TEXT);`
 
 func seedDatabase(ctx context.Context, root string, now time.Time) error {
 	path := filepath.Join(root, "crewship.db")
@@ -177,6 +179,19 @@ func seedDatabase(ctx context.Context, root string, now time.Time) error {
 	}
 	for _, a := range agents {
 		script = append(script, fmt.Sprintf("INSERT INTO agents VALUES ('agent_%s', '%s', '%s', '%s', '%s')", a.slug, a.crew, workspace, a.name, a.slug))
+	}
+	for i, e := range []struct {
+		hours, crew, agent             int
+		kind, severity, actor, summary string
+	}{
+		{70, 0, 0, "run.started", "info", "agent", "nightly import"},
+		{69, 0, 0, "run.completed", "info", "agent", "nightly import, 41 min"},
+		{50, 1, 3, "memory.quarantined", "warn", "system", "daily note held back: prompt_injection"},
+		{26, 0, 1, "alarm.silenced", "info", "agent", "alarm 12, maintenance window"},
+		{4, 0, 2, "backup.verified", "info", "agent", "restore in the sandbox: complete"},
+	} {
+		script = append(script, fmt.Sprintf("INSERT INTO journal_entries (id, workspace_id, crew_id, agent_id, ts, entry_type, severity, actor_type, actor_id, summary) VALUES ('j_%08x', '%s', '%s', 'agent_%s', '%s', '%s', '%s', '%s', '%s', '%s')",
+			0x3cff0600+i, workspace, crews[e.crew].id, agents[e.agent].slug, now.Add(-time.Duration(e.hours)*time.Hour).Format(time.RFC3339Nano), e.kind, e.severity, e.actor, agents[e.agent].slug, e.summary))
 	}
 	for _, s := range append(script, "COMMIT") {
 		if _, err := db.ExecContext(ctx, s); err != nil {

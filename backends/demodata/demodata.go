@@ -24,6 +24,11 @@ const (
 	DeviceDir   = "device"
 	CuratedDir  = "desk"
 	WorkDir     = "work"
+	MemoryFile  = "assistant/memory.jsonl"
+	ChatFile    = "chats/mastra.db"
+	ShopDir     = "shop"
+	CoderFile   = "coder/engram.db"
+	ProjectDir  = "project/memory"
 	ConfigFile  = "config.toml"
 )
 
@@ -44,8 +49,9 @@ func Seed(ctx context.Context, dir string, now time.Time) error {
 	if err := seedGraph(ctx, filepath.Join(dir, GraphFile), now); err != nil {
 		return fmt.Errorf("seed graph: %w", err)
 	}
-	for name, seed := range map[string]func(string, time.Time) error{VaultDir: seedVault, DeviceDir: seedDevice, CuratedDir: seedCurated, WorkDir: seedWork} {
-		if err := seed(filepath.Join(dir, name), now); err != nil {
+	for name, seed := range map[string]func(string, time.Time) error{VaultDir: seedVault, DeviceDir: seedDevice, CuratedDir: seedCurated, WorkDir: seedWork,
+		MemoryFile: seedMemoryFile, ChatFile: seedChats, ShopDir: seedPreferences, CoderFile: seedSessions, ProjectDir: seedProject} {
+		if err := seed(filepath.Join(dir, filepath.FromSlash(name)), now); err != nil {
 			return fmt.Errorf("seed %s: %w", name, err)
 		}
 	}
@@ -88,6 +94,36 @@ environment = "demo"
 name = "work"
 kind = "beads"
 path = "work"
+environment = "demo"
+
+[[store]]
+name = "assistant"
+kind = "mcpgraph"
+path = "assistant/memory.jsonl"
+environment = "demo"
+
+[[store]]
+name = "chats"
+kind = "mastra"
+path = "chats/mastra.db"
+environment = "demo"
+
+[[store]]
+name = "shop"
+kind = "mem0"
+path = "shop"
+environment = "demo"
+
+[[store]]
+name = "coder"
+kind = "engram"
+path = "coder/engram.db"
+environment = "demo"
+
+[[store]]
+name = "project"
+kind = "claude"
+path = "project/memory"
 environment = "demo"
 
 [[store]]

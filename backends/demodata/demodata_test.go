@@ -29,11 +29,17 @@ func TestSeedOpens(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, m.Err)
 			continue
 		}
-		if st := m.Store.Provider.Health(t.Context()); !st.OK {
+		st := m.Store.Provider.Health(t.Context())
+		if !st.OK {
 			t.Errorf("%s: %s", m.Name, st.Message)
 		}
+		if m.Name == "assistant" || m.Name == "chats" || m.Name == "shop" || m.Name == "coder" || m.Name == "project" {
+			for _, f := range st.Findings {
+				t.Errorf("%s: %s", m.Name, f.Message)
+			}
+		}
 	}
-	for name, least := range map[string]int64{"notes": 18, "device": 3, "desk": 7, "work": 8} {
+	for name, least := range map[string]int64{"notes": 18, "device": 3, "desk": 7, "work": 8, "assistant": 4, "chats": 10, "shop": 4, "coder": 4, "project": 3} {
 		s, err := fleet.Store(name)
 		if err != nil {
 			t.Fatal(err)

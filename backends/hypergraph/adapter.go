@@ -98,6 +98,7 @@ func Adapt(c Config) model.Store {
 		Watcher:    c.Watcher,
 		Maintainer: c.Maintainer,
 		Address:    a.address,
+		Origin:     originOf,
 		Falls:      a.falls,
 		Beside:     a.beside,
 		Closer:     a.close,
@@ -130,7 +131,7 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 			Name: t, Title: tierTitle(t),
 			KeyRule: model.KeyOptional, KeyHint: "the node's id; a new one is made when it is empty",
 			Writable: !a.ReadOnly, Hidden: t == a.Vocabulary.ArchiveTier,
-			Document: model.Structured,
+			Document: model.Structured, Extra: fieldMetadata,
 		})
 	}
 	return append(specs, model.TierSpec{

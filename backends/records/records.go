@@ -82,6 +82,7 @@ type Table struct {
 	At     string // text that sorts by time; empty: the rows have no time
 	Size   string // bytes of the body; empty: every row is read to count them
 	Gone   string // condition of rows that the owner's program does not show; empty: none
+	Vector string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
 	// Columns are the expressions that Item needs.
 	Columns []string
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
@@ -132,6 +133,8 @@ type Config struct {
 	Maintainer model.Maintainer
 	Graph      model.Graph
 	Repairer   model.Repairer
+	// Origin says who wrote an item, by its metadata; nil: the rows tell nothing of it.
+	Origin func(model.Item) (model.Origin, bool)
 }
 
 // store is the Provider and the facets over a kind's tables.
@@ -153,7 +156,7 @@ func New(c Config) model.Store {
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,
 		Provider: a, Browser: a, Texts: a,
-		History: c.History, Maintainer: c.Maintainer, Graph: c.Graph, Repairer: c.Repairer, Address: a.address, Closer: a.close,
+		History: c.History, Maintainer: c.Maintainer, Graph: c.Graph, Repairer: c.Repairer, Origin: c.Origin, Address: a.address, Closer: a.close,
 	}
 	const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
 	s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"})
@@ -172,6 +175,9 @@ func New(c Config) model.Store {
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Falls != nil }) {
 		s.Falls = a.falls
+	}
+	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Vector != "" }) {
+		s.Beside = a.beside
 	}
 	return s
 }

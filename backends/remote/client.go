@@ -18,6 +18,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/endpoint"
+	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -49,7 +51,7 @@ const healthLimit = time.Second
 // Open asks the server what it serves. A server that answers the four calls only
 // gets the seven tiers of the contract and no facets.
 func Open(ctx context.Context, c Config) (model.Store, error) {
-	base, err := checkURL(c.BaseURL)
+	base, err := endpoint.Check(c.BaseURL)
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -60,9 +62,8 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		c.Clock = clock.System{}
 	}
 	r := &client{base: base, token: c.Token, clock: c.Clock, host: base.Host + base.Path, http: &http.Client{
-		Transport: &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 2 * time.Minute},
-		// A redirect would carry the token and the content to somebody else.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 2 * time.Minute},
+		CheckRedirect: endpoint.NoRedirect,
 	}}
 	info, err := call[storeInfo](ctx, r, http.MethodGet, "/v1/store", nil)
 	if errors.Is(err, model.Unsupported) || errors.Is(err, model.NotFound) {
@@ -73,35 +74,6 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	return r.declared(c, info), nil
-}
-
-func checkURL(text string) (*url.URL, error) {
-	bad := func(why string) (*url.URL, error) {
-		return nil, model.Errorf(model.InvalidInput, "open", "base_url %s", why)
-	}
-	u, err := url.Parse(strings.TrimRight(text, "/"))
-	switch {
-	case text == "":
-		return bad("is missing: https://host:port of the server")
-	case err != nil || u.Host == "":
-		return bad("is no URL: write https://host:port")
-	case u.User != nil:
-		return bad("must not hold a user or password: the token goes into token_env or token_file")
-	case u.RawQuery != "" || u.Fragment != "":
-		return bad("must not hold a query or fragment")
-	case u.Scheme == "https":
-		return u, nil
-	case u.Scheme != "http":
-		return bad("must be http or https")
-	case !loopback(u.Hostname()):
-		return bad("is plain http to another machine: the token and the memory would travel in clear; use https, or a tunnel to this machine")
-	}
-	return u, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // contractTiers are those of the published contract (R7, R9, R13), for a server
@@ -263,7 +235,7 @@ func putOff(op, after string, body []byte) error {
 	words := "the server takes no more requests now (HTTP status 429)"
 	var f failed
 	if json.Unmarshal(body, &f) == nil && f.Error.Message != "" {
-		words = firstRunes(f.Error.Message, 500)
+		words = snippet.First(f.Error.Message, 500)
 	}
 	e := &model.Error{Op: op, Kind: model.RateLimited, Retryable: true, After: -1, Err: errors.New(words)}
 	if n, err := strconv.Atoi(strings.TrimSpace(after)); err == nil && n >= 0 && n < 1<<20 {
@@ -295,21 +267,12 @@ func failureIn(op string, status int, data []byte) error {
 }
 
 func (f failure) err(op string) error {
-	message := firstRunes(f.Message, 500)
+	message := snippet.First(f.Message, 500)
 	if f.Refused {
 		return model.Refuse(op, strings.TrimPrefix(message, "refused: "))
 	}
-	e := &model.Error{Op: op, Kind: kindIn(f.Code), Retryable: f.Retryable, Err: errors.New(message)}
+	e := &model.Error{Op: op, Kind: model.KindOfCode(f.Code), Retryable: f.Retryable, Err: errors.New(message)}
 	return e
-}
-
-func firstRunes(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 // checkText refuses what JSON cannot carry unchanged.
@@ -363,7 +326,7 @@ func (r *client) Recall(ctx context.Context, req model.RecallRequest) (model.Rec
 	}
 	for _, h := range res.Hits[:min(limit, len(res.Hits))] {
 		out.Hits = append(out.Hits, model.RecallSnippet{ID: cmp.Or(string(h.ID), h.Source), Source: h.Source, Line: max(0, h.Line),
-			Snippet: firstRunes(h.Snippet, model.SnippetRunes), Score: min(1, max(0, h.Score)), Meta: mapped(h.Meta, fieldIn)})
+			Snippet: snippet.First(h.Snippet, model.SnippetRunes), Score: min(1, max(0, h.Score)), Meta: mapped(h.Meta, fieldIn)})
 	}
 	return out, nil
 }
@@ -401,10 +364,10 @@ func (r *client) Health(ctx context.Context) model.HealthStatus {
 		st.DeepCheckedAt = res.DeepCheckedAt.UTC()
 	}
 	for _, f := range res.Findings[:min(len(res.Findings), maxFindings)] {
-		st.Findings = append(st.Findings, model.HealthFinding{Kind: f.Kind, Ref: f.Ref, Message: firstRunes(f.Message, 500), CheckedAt: f.CheckedAt.UTC(), State: f.State})
+		st.Findings = append(st.Findings, model.HealthFinding{Kind: f.Kind, Ref: f.Ref, Message: snippet.First(f.Message, 500), CheckedAt: f.CheckedAt.UTC(), State: f.State})
 	}
 	if !st.OK {
-		st.Message = cmp.Or(firstRunes(res.Message, 500), "the server says that it is not well, and not why")
+		st.Message = cmp.Or(snippet.First(res.Message, 500), "the server says that it is not well, and not why")
 	}
 	return st.Whole()
 }

@@ -35,13 +35,18 @@ func fieldIn(f field) model.Field {
 	return model.Field{Name: f.Name, Value: f.Value, ReadOnly: f.ReadOnly}
 }
 
-func tierOut(t model.TierSpec) tier {
-	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned}
+// tierOut: what an item has beside its document is not served, so that a store which has
+// anything makes it anew.
+func tierOut(t model.TierSpec, beside bool) tier {
+	if beside {
+		t.Renews = []string{model.AllFields}
+	}
+	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned, t.Text, t.Extra, t.Renews}
 }
 
 func tierIn(t tier) model.TierSpec {
 	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
-		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned}
+		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned, Text: t.Text, Extra: t.Extra, Renews: t.Renews}
 }
 
 func headerOut(h model.Header) header {
@@ -109,17 +114,4 @@ func quarantinedIn(q quarantined) (model.Quarantined, error) {
 	body, err := q.bytes("quarantine")
 	return model.Quarantined{ID: string(q.ID), Source: q.Source, SourceID: string(q.SourceID), Category: q.Category, Pattern: q.Pattern,
 		SHA256: q.SHA256, At: timeIn(q.At), Bytes: q.Bytes, Body: body, Problem: q.Problem}, err
-}
-
-var kinds = []model.Kind{model.NotFound, model.AlreadyExists, model.InvalidInput, model.Locked, model.Timeout, model.Unavailable,
-	model.PermissionDenied, model.Internal, model.Conflict, model.RateLimited, model.Unsupported}
-
-// kindIn is the kind of a code, Internal for one that is not known.
-func kindIn(c string) model.Kind {
-	for _, k := range kinds {
-		if k.Code() == c {
-			return k
-		}
-	}
-	return model.Internal
 }

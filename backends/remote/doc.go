@@ -56,6 +56,11 @@ type tier struct {
 	Aside      bool `json:"aside,omitempty"`
 	OwnerMakes bool `json:"owner_makes,omitempty"`
 	Owned      bool `json:"owned,omitempty"`
+	// Text and Extra as model.TierSpec has them.
+	Text  model.TextForm `json:"text,omitempty"`
+	Extra string         `json:"extra,omitempty"`
+	// Renews as model.TierSpec has it.
+	Renews []string `json:"renews,omitempty"`
 }
 
 type field struct {

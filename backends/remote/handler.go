@@ -22,7 +22,7 @@ type Caller = bearer.Caller
 // ServeConfig says what is served to whom.
 type ServeConfig struct {
 	// Store gives the store as one caller sees it: wrapped in what records who acts.
-	// It is asked once per caller.
+	// It is asked at every call, and gives the same store to the same caller.
 	Store func(Caller) model.Store
 	// Callers hold the bearer tokens; none means that nobody gets in.
 	Callers []Caller
@@ -32,6 +32,9 @@ type ServeConfig struct {
 	Refused func(ctx context.Context, c Caller, scope string)
 	// Limits bound what callers take; more is RateLimited.
 	Limits bearer.Limits
+	// Door, when set, admits the callers instead of Callers and Limits: a door that
+	// several servers share, and whose callers may change.
+	Door *bearer.Door
 }
 
 // Handler serves a store. It answers JSON only, never a path of the machine or a
@@ -40,26 +43,19 @@ func Handler(c ServeConfig) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = 30 * time.Second
 	}
-	h := &handler{cfg: c, door: bearer.New(c.Callers, c.Limits), stores: map[string]model.Store{}}
-	for _, caller := range c.Callers {
-		if caller.Token.IsSet() {
-			h.stores[caller.Name] = c.Store(caller)
-		}
+	if c.Door == nil {
+		c.Door = bearer.New(c.Callers, c.Limits)
 	}
-	return h
+	return &handler{c}
 }
 
-type handler struct {
-	cfg    ServeConfig
-	door   *bearer.Door
-	stores map[string]model.Store // by the caller's name
-}
+type handler struct{ cfg ServeConfig }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	guest := h.door.Admit(r)
+	guest := h.cfg.Door.Admit(r)
 	if guest == nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "the server rejected the token (401)"))
@@ -71,7 +67,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer call.End()
-	store := h.stores[guest.Name]
+	store := h.cfg.Store(guest.Caller)
 	rt, found := routeOf(r.URL.Path)
 	switch {
 	case !found:

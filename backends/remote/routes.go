@@ -161,7 +161,7 @@ func healthOf(ctx context.Context, s model.Store) (any, error) {
 }
 
 func describe(_ context.Context, s model.Store) (any, error) {
-	out := storeInfo{Kind: s.Kind, ReadOnly: s.ReadOnly, ReadOnlyReason: s.ReadOnlyReason, Tiers: mapped(s.Tiers, tierOut),
+	out := storeInfo{Kind: s.Kind, ReadOnly: s.ReadOnly, ReadOnlyReason: s.ReadOnlyReason, Tiers: mapped(s.Tiers, func(t model.TierSpec) tier { return tierOut(t, s.Beside != nil) }),
 		Orders: s.Orders, Deviations: mapped(s.Deviations, func(d model.Deviation) deviation { return deviation(d) }), Features: s.Features, Limits: s.Limits, Notes: s.Notes}
 	for _, f := range facets {
 		if f.has(s) {

@@ -136,6 +136,11 @@ func (a *adapter) tierSpecs() []model.TierSpec {
 		add(TierTombstone, "work items that were deleted long ago", true)
 		add(TierLine, "lines that are no items: headers, foreign records, what cannot be read", true)
 	}
+	for i := range specs {
+		if specs[i].Renews = []string{model.AllFields}; a.Lines { // memdesk writes the line back as it was
+			specs[i].Renews = []string{"updated_at"}
+		}
+	}
 	return specs
 }
 

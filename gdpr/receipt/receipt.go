@@ -103,8 +103,29 @@ func preAuth(kind string, payload []byte) []byte {
 	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(kind), kind, len(payload)), payload...)
 }
 
-// Sign gives the file's bytes.
-func (k Key) Sign(r Receipt) ([]byte, error) {
+// Action is that of the record that names a receipt, as Digest does, in its scope.
+const Action = "gdpr.receipt"
+
+// bodyEnd is where the part of a payload ends that a record of the audit log names by its
+// digest. A line end and one space stand in no JSON string and in no inner object.
+const bodyEnd = ",\n \"checkpoint\": "
+
+// Digest names all that a receipt says before its checkpoint, as sha256:<hex>.
+func (r Receipt) Digest() (string, error) {
+	payload, err := r.payload()
+	if err != nil {
+		return "", err
+	}
+	body, _, ok := bytes.Cut(payload, []byte(bodyEnd))
+	if !ok {
+		return "", model.Errorf(model.Internal, "receipt", "the payload has no checkpoint member")
+	}
+	sum := sha256.Sum256(body)
+	return "sha256:" + hex.EncodeToString(sum[:]), nil
+}
+
+// payload is what is signed.
+func (r Receipt) payload() ([]byte, error) {
 	r.V, r.Context = 1, Context()
 	r.Stores, r.Layers, r.Held, r.Attested = notNil(r.Stores), notNil(r.Layers), notNil(r.Held), notNil(r.Attested)
 	r.Open, r.Backups, r.Recipients, r.Exports = notNil(r.Open), notNil(r.Backups), notNil(r.Recipients), notNil(r.Exports)
@@ -112,6 +133,15 @@ func (k Key) Sign(r Receipt) ([]byte, error) {
 	payload, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return nil, model.E(model.Internal, "receipt", err)
+	}
+	return payload, nil
+}
+
+// Sign gives the file's bytes.
+func (k Key) Sign(r Receipt) ([]byte, error) {
+	payload, err := r.payload()
+	if err != nil {
+		return nil, err
 	}
 	public := k.private.Public().(ed25519.PublicKey)
 	return encode(envelope{Type: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload), Signatures: []signature{{

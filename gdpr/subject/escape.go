@@ -87,7 +87,7 @@ func (l *layer) unescape(family string) *layer {
 	for i := 0; i < len(src); {
 		text, n, m := "", 0, Method("")
 		if escapes[src[i]] && strings.IndexByte(family, src[i]) >= 0 {
-			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && padding(src, i) {
+			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && text == "" && padding(src, i) {
 				n = 0
 			}
 		}
@@ -118,7 +118,8 @@ func (l *layer) unescape(family string) *layer {
 	return l.under(out, at, to, method)
 }
 
-// padding reports whether an equals sign ends a run of base64: it is no soft line break.
+// padding reports whether an equals sign at the end of a line ends a run of base64: it is no
+// soft line break.
 func padding(b []byte, at int) bool {
 	from := at
 	for from > 0 && at-from < 16 && base64Digits[b[from-1]] {

@@ -62,6 +62,7 @@ var forms = map[string]struct{ yes, no []string }{
 		},
 		no: []string{"Théa Lindström", "Théa Lindström-Quaye", "Anthéa Lindström-Quay", "Théa Lindström-Quay-Berg", "Théa. Lindström-Quay", "Théa/Lindström-Quay", "Jean-Théa Lindström-Quay", "Lindström-Quay Théa", "Théa\n\nLindström-Quay", b64("met Théa Lindström")},
 	},
+	"Végan Mülåpøk-Qøgügéx":     {yes: []string{"Muelaapoek-Qoeguegéx, Végan", "Végan Muelaapoek-Qoegueg=C3=A9x"}, no: []string{"Végan Muelaapoek-Qoegueg=C3=A9xa"}},
 	"Jürgen Groß":               {yes: []string{"JÜRGEN GROSS", "Juergen Gross", "Jurgen Gross", "jürgen-gross", "JÜRGEN GROẞ"}, no: []string{"Jürgen Grossmann", "Jorgen Gross"}},
 	"Siobhán O'Neill":           {yes: []string{"siobhan-oneill", "siobhan_oneill.md", "siobhan-o-neill", "Siobhán O´Neill", "Siobhán O`Neill", `Siobhán O\'Neill`, "Siobhán O''Neill", "Siobhán O’Neill", "Siobhan O&#39;Neill", "O'Neill, Siobhán"}, no: []string{"Siobhán O'Neil", "Siobhán Neill"}},
 	"Jean-Pierre Dubois-Martel": {yes: []string{"Jean Pierre Dubois Martel", "Jean–Pierre Dubois–Martel", "JeanPierre DuboisMartel"}, no: []string{"Jean Dubois-Martel"}},

@@ -30,6 +30,9 @@ type walker struct {
 
 // text walks through a medium, or through what was decoded as a block.
 func (w *walker) text(l *layer) {
+	if l.loose && l.depth == 0 {
+		w.packed(l)
+	}
 	if w.pieces == nil {
 		w.piece(l)
 		return
@@ -139,6 +142,28 @@ func encoded(text []byte, lines []line, m Method) bool {
 		return other*3 >= n
 	}
 	return (upper == 0 || small == 0) && upper+small > 0 && (other > 0 || n >= 2*minRun) // 2 to 7 are a fifth of its digits
+}
+
+// packedMagic are the magic bytes of what may be compressed inside a record, behind a length
+// or a header. The two bytes of zlib stand in any record by chance: it is opened where a cell
+// or a medium begins with them.
+var packedMagic = [][]byte{[]byte("\x1f\x8b\x08"), []byte("\x28\xb5\x2f\xfd"), []byte("\xfd7zXZ\x00"), []byte("BZh"), []byte("PK\x03\x04")}
+
+// packed walks through what is compressed inside a record. A medium that begins with the
+// magic bytes was opened, or was not for its depth.
+func (w *walker) packed(l *layer) {
+	for _, magic := range packedMagic {
+		for at := 1; !w.done && at < len(l.text); at += len(magic) {
+			n := bytes.Index(l.text[at:], magic)
+			if n < 0 {
+				break
+			}
+			at += n
+			if rest := l.text[at:]; compressed(rest) {
+				w.open(&layer{text: rest, block: true, start: l.base + at, end: l.base + at + len(magic), method: Archive, depth: l.depth + 1, family: unresolved})
+			}
+		}
+	}
 }
 
 // open walks through what a block says, expanded where it is compressed.

@@ -51,6 +51,30 @@ func WriteWith(path string, data []byte, o Options) error {
 
 // WriteFS is Write over a given file layer.
 func WriteFS(fsys FS, path string, data []byte, o Options) error {
+	temp, err := stage(fsys, path, data, o)
+	if err != nil {
+		return err
+	}
+	if err := fsys.Rename(temp, path); err != nil {
+		return errors.Join(fmt.Errorf("rename into place: %w", err), remove(fsys, temp))
+	}
+	return flushDir(fsys, path)
+}
+
+func flushDir(fsys FS, path string) error {
+	if err := fsys.SyncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%w: flush directory: %w", ErrUnsynced, err)
+	}
+	return nil
+}
+
+// Stage does everything of WriteWith but the rename and returns the name of the temporary sibling,
+// which the caller puts in its place or removes.
+func Stage(path string, data []byte, o Options) (temp string, err error) {
+	return stage(OS{}, path, data, o)
+}
+
+func stage(fsys FS, path string, data []byte, o Options) (temp string, err error) {
 	if o.Perm == 0 {
 		o.Perm = 0o600
 	}
@@ -59,23 +83,16 @@ func WriteFS(fsys FS, path string, data []byte, o Options) error {
 	}
 	old, err := target(fsys, path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	dir := filepath.Dir(path)
-	f, temp, err := create(fsys, dir, filepath.Base(path), o.TempName)
+	f, temp, err := create(fsys, filepath.Dir(path), filepath.Base(path), o.TempName)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := fill(f, data, old, o); err != nil {
-		return errors.Join(err, remove(fsys, temp))
+		return "", errors.Join(err, remove(fsys, temp))
 	}
-	if err := fsys.Rename(temp, path); err != nil {
-		return errors.Join(fmt.Errorf("rename into place: %w", err), remove(fsys, temp))
-	}
-	if err := fsys.SyncDir(dir); err != nil {
-		return fmt.Errorf("%w: flush directory: %w", ErrUnsynced, err)
-	}
-	return nil
+	return temp, nil
 }
 
 // HiddenTemp is the default temporary name, ".<base>.tmp.<16 hex>", shortened so

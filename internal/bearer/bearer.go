@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,11 +43,11 @@ const (
 // Door admits callers. It is safe for concurrent use.
 type Door struct {
 	limits Limits
-	guests []*Guest
 
-	mu    sync.Mutex
-	calls int
-	bytes int64
+	mu     sync.Mutex
+	guests []*Guest // never changed in place
+	calls  int
+	bytes  int64
 }
 
 // Guest is a caller with what the door has given to it.
@@ -74,12 +75,29 @@ func New(callers []Caller, l Limits) *Door {
 		l.ByteShare = min(ByteShare, l.Bytes)
 	}
 	d := &Door{limits: l}
-	for _, c := range callers {
-		if c.Token.IsSet() {
-			d.guests = append(d.guests, &Guest{Caller: c, door: d, sum: sha256.Sum256([]byte(c.Token.Reveal()))})
-		}
-	}
+	d.Update(callers)
 	return d
+}
+
+// Update lets in these callers and nobody else from the next request on. One that stays as it
+// was keeps what it has taken; a call that is under way ends by itself.
+func (d *Door) Update(callers []Caller) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var guests []*Guest
+	for _, c := range callers {
+		if !c.Token.IsSet() {
+			continue
+		}
+		g := &Guest{Caller: c, door: d, sum: sha256.Sum256([]byte(c.Token.Reveal()))}
+		for _, old := range d.guests {
+			if old.Name == g.Name && old.sum == g.sum && slices.Equal(old.Scopes, g.Scopes) && (old.Scopes == nil) == (g.Scopes == nil) {
+				g = old
+			}
+		}
+		guests = append(guests, g)
+	}
+	d.guests = guests
 }
 
 // Admit finds the caller of a request's token, or nil. All tokens are compared, in
@@ -90,8 +108,11 @@ func (d *Door) Admit(r *http.Request) *Guest {
 		return nil
 	}
 	sum := sha256.Sum256([]byte(token))
+	d.mu.Lock()
+	guests := d.guests
+	d.mu.Unlock()
 	var found *Guest
-	for _, g := range d.guests {
+	for _, g := range guests {
 		if subtle.ConstantTimeCompare(sum[:], g.sum[:]) == 1 {
 			found = g
 		}

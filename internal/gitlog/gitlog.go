@@ -201,3 +201,50 @@ func (g *asker) with(objects []string) ([]string, error) {
 	}
 	return strings.Fields(string(b)), nil
 }
+
+// Objects streams every object that a repository keeps, those that nothing refers to included,
+// and then its other files: the index, the reflog, messages. dir is the repository itself, the
+// directory .git. The caller closes.
+func Objects(ctx context.Context, dir string) (io.ReadCloser, error) {
+	if _, err := exec.LookPath("git"); err != nil {
+		return nil, errors.New("no git program is installed")
+	}
+	g := asker{ctx: ctx, root: filepath.Dir(dir)}
+	r, w := io.Pipe()
+	cmd := g.command("--git-dir="+dir, "cat-file", "--batch-all-objects", "--batch", "--buffer")
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		return nil, errUnread
+	}
+	go func() {
+		if err := cmd.Wait(); err != nil {
+			_ = w.CloseWithError(errUnread) // a pipe's writer takes any error
+			return
+		}
+		_ = w.CloseWithError(files(dir, w)) // nil ends the stream
+	}()
+	return r, nil
+}
+
+// files writes what a repository keeps beside its objects.
+func files(dir string, w io.Writer) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return errUnread
+		case d.IsDir() && path == filepath.Join(dir, "objects"):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return errUnread
+		}
+		defer f.Close()
+		if _, err = io.Copy(w, f); err == nil {
+			_, err = io.WriteString(w, "\n")
+		}
+		return err
+	})
+}

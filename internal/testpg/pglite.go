@@ -2,9 +2,6 @@ package testpg
 
 import (
 	"bufio"
-	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -13,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"memdesk/internal/testnpm"
 )
 
 // The npm packages of PGlite, a PostgreSQL with pgvector that needs no
@@ -37,9 +36,6 @@ console.log('ready ' + port);
 process.stdin.on('end', () => process.exit(0)).resume();
 `
 
-// npmPatience bounds the installation of the packages.
-const npmPatience = 3 * time.Minute
-
 // PGlite starts a PostgreSQL with pgvector for one test and returns its connection
 // string. All connections share one session, so no prepared statement has a name, and
 // nobody can listen. Without node and npm, or without the packages and a way to get
@@ -47,18 +43,16 @@ const npmPatience = 3 * time.Minute
 // lack of packages fails it.
 func PGlite(t testing.TB) string {
 	t.Helper()
-	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("pgvector is not tested: PGlite needs node, which is not installed")
+	node, packages := testnpm.Require(t, pglitePackages...)
+	// A module finds packages beside it: the script lies in the test's directory, the packages by a link.
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "serve.mjs"), []byte(pgliteScript), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	dir, err := pglite()
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatalf("pgvector must be tested on CI: %v", err)
-	case err != nil:
-		t.Skipf("pgvector is not tested: %v", err)
+	if err := os.Symlink(filepath.Join(packages, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
 	}
-	cmd := exec.Command(node, filepath.Join(dir, "serve.mjs"))
+	cmd := exec.Command(node, "serve.mjs")
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var talk strings.Builder
@@ -100,57 +94,4 @@ func PGlite(t testing.TB) string {
 		t.Fatalf("PGlite did not answer in time")
 	}
 	return ""
-}
-
-// pglite is the directory with the packages, kept in the user's cache.
-func pglite() (string, error) {
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return "", errors.New("npm is not installed, so PGlite cannot be had")
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = os.TempDir()
-	}
-	// The versions are in the name, so that another set of them is another directory.
-	name := "memdesk-test-pglite"
-	for _, p := range pglitePackages {
-		name += "-" + p[strings.LastIndexByte(p, '@')+1:]
-	}
-	dir := filepath.Join(cache, name)
-	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
-		return dir, nil
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", err
-	}
-	// Another process may install at the same time: each into a directory of its own,
-	// and the first to be done gives it the name.
-	half, err := os.MkdirTemp(cache, name+".")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(half)
-	for file, text := range map[string]string{"package.json": `{"private":true,"type":"module"}`, "serve.mjs": pgliteScript} {
-		if err := os.WriteFile(filepath.Join(half, file), []byte(text), 0o600); err != nil {
-			return "", err
-		}
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), npmPatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, append([]string{"install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"}, pglitePackages...)...)
-	cmd.Dir = half
-	if out, err := cmd.CombinedOutput(); err != nil {
-		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-		return "", fmt.Errorf("npm install of PGlite: %w: %s", err, lines[0])
-	}
-	if err := os.WriteFile(filepath.Join(half, "complete"), nil, 0o600); err != nil {
-		return "", err
-	}
-	if err := os.Rename(half, dir); err != nil {
-		if _, there := os.Stat(filepath.Join(dir, "complete")); there != nil {
-			return "", err
-		}
-	}
-	return dir, nil
 }

@@ -42,6 +42,12 @@ type Entry struct {
 	Body          string // only from Read
 }
 
+// Verdicts of the gate, which no scanner of a store's can find again.
+const (
+	CategoryOrigin  = "origin"  // its writer is not trusted where it counts (AD12)
+	CategorySignals = "signals" // it looks planted; the pattern is the heaviest signal
+)
+
 // around is how many characters of context an excerpt has on each side.
 const around = 40
 
@@ -178,7 +184,7 @@ func (e *Entry) locate(rules quarantine.RuleSet) {
 	}
 	e.Findings = rules.All(e.Body)
 	if len(e.Findings) == 0 {
-		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" {
+		if _, hit := rules.Load(e.Body); e.Filed && !hit && e.Problem == "" && e.Category != CategoryOrigin && e.Category != CategorySignals {
 			e.Problem = "this scanner finds nothing in it: filed by other rules, or not with this content"
 		}
 		return

@@ -17,6 +17,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/sshd"
 )
 
@@ -41,25 +42,31 @@ type Program struct {
 }
 
 // Run executes one command and returns its exit code.
-func (p Program) Run(ctx context.Context) int {
-	var mu sync.Mutex
-	out := &lines{mu: &mu, w: p.Stdout}
-	a := &app{Program: p, out: out, text: escaper(p.Env)}
-	a.errRaw = locked{&mu, p.Stderr}
+func (p Program) Run(ctx context.Context) int { return p.app().run(ctx) }
+
+// app is one run of the program that has not begun.
+func (p Program) app() *app {
+	mu := new(sync.Mutex)
+	a := &app{Program: p, out: &lines{mu: mu, w: p.Stdout}, text: escaper(p.Env)}
+	a.errRaw = locked{mu, p.Stderr}
 	a.errw = a.text.NewWriter(a.errRaw)
+	return a
+}
+
+func (a *app) run(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(p.Args)
-	root.SetIn(p.Stdin)
-	root.SetOut(out)
-	root.SetErr(p.Stderr)
+	root.SetArgs(a.Args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.out)
+	root.SetErr(a.Stderr)
 	err := a.execute(ctx, root)
 	if err != nil {
 		a.complain(err)
 	}
 	if a.session != nil {
-		err = errors.Join(err, a.session.close())
+		err = errors.Join(err, a.session.Close())
 	}
-	if ferr := out.Flush(); ferr != nil && err == nil {
+	if ferr := a.out.Flush(); ferr != nil && err == nil {
 		err = ferr
 	}
 	return exitCode(err)
@@ -103,7 +110,9 @@ type app struct {
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
-	session *session
+	session *operator.Session
+	// unknown are the places that discovery found and this version has no backend for.
+	unknown []backends.StoreConfig
 	caller  string        // the agent that a served store acts for
 	visitor *sshd.Session // whom the console is for, when that is not who runs the program
 	behind  *background   // what visitors leave running; nil: nothing can be left
@@ -118,12 +127,20 @@ type globalFlags struct {
 	plain    bool
 	noColor  bool
 	json     bool
+	quiet    bool
 	output   string // json, wide, name, or empty
 	timeout  time.Duration
 }
 
-// sayf is talk: one escaped line on standard error.
+// sayf is talk: one escaped line on standard error, which -q leaves out.
 func (a *app) sayf(format string, args ...any) {
+	if !a.flags.quiet {
+		a.errorf(format, args...)
+	}
+}
+
+// errorf is one escaped line on standard error that nothing leaves out.
+func (a *app) errorf(format string, args ...any) {
 	_, _ = io.WriteString(a.errw, a.text.Sprintf(format, args...).String()+"\n")
 }
 
@@ -152,6 +169,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.plain, "plain", false, "ASCII, linear output")
 	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours")
 	f.BoolVar(&a.flags.json, "json", false, "one JSON object per line; the same as -o json")
+	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "no talk on standard error: data, questions and errors only")
 	f.StringVarP(&a.flags.output, "output", "o", "", "`FORMAT`: json, wide (long titles whole) or name (the first column alone)")
 	f.DurationVar(&a.flags.timeout, "timeout", 0, "deadline of one operation on a store (default 10s)")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {

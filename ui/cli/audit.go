@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,17 +12,13 @@ import (
 	"memdesk/audit"
 	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "The operator log: who did what, and whether the log is intact", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.auditListCommand(), &cobra.Command{
-		Use: "verify", Short: "Walk the whole chain; exit 7 with the first break",
-		Long: "Reads the log from its first record and compares every byte with the chain of hashes and the\nsaved head. It changes nothing.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context()) },
-	}, a.auditAcknowledgeCommand())
+	c.AddCommand(a.auditListCommand(), a.auditVerifyCommand(), a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand())
 	return c
 }
 
@@ -31,10 +28,10 @@ func (a *app) auditLog() (*audit.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.log == nil {
+	if s.Log == nil {
 		return nil, statedir.ErrNoHome
 	}
-	return s.log, nil
+	return s.Log, nil
 }
 
 type auditFlags struct {
@@ -125,20 +122,20 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 		}
 		for _, r := range page.Rows {
 			damaged = damaged || r.Damaged != ""
-			var newer []storeEvent
-			newer, events = between(events, r.TS)
+			var newer []operator.StoreEvent
+			newer, events = operator.Between(events, r.TS)
 			for _, e := range newer {
-				if err := a.printStoreEvent(e, tab); err != nil {
+				if err := tab.put(eventRow{e}); err != nil {
 					return err
 				}
 			}
-			if err := a.printRecord(r, tab); err != nil {
+			if err := tab.put(auditRow{r}); err != nil {
 				return err
 			}
 		}
 		if page.Next == "" {
 			for _, e := range events {
-				if err := a.printStoreEvent(e, tab); err != nil {
+				if err := tab.put(eventRow{e}); err != nil {
 					return err
 				}
 			}
@@ -163,7 +160,7 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 }
 
 // wantedEvents are the stores' own events that the flags ask for, the newest first.
-func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([]storeEvent, error) {
+func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([]operator.StoreEvent, error) {
 	switch {
 	case !f.storeEvents:
 		return nil, nil
@@ -174,40 +171,40 @@ func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([
 	if err != nil {
 		return nil, err
 	}
-	all := storeEvents(ctx, s.fleet, func(store string, err error) { a.failed(model.Ref{Store: store}, err) })
-	all = slices.DeleteFunc(all, func(e storeEvent) bool { return !e.passes(q) })
+	all := operator.StoreEvents(ctx, s.Fleet, func(store string, err error) { a.failed(model.Ref{Store: store}, err) })
+	all = slices.DeleteFunc(all, func(e operator.StoreEvent) bool { return !e.Passes(q) })
 	if !f.all && len(all) > f.limit {
 		all = all[:f.limit]
 	}
 	return all, nil
 }
 
-func (a *app) printRecord(r audit.Row, tab *table) error {
-	if a.flags.json {
-		return a.emit("audit", row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
-			"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name, "name_state": r.NameState,
-			"reason": r.Reason, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
-			"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged})
-	}
-	name := nameWords(r)
+// auditRow is a record of the log.
+type auditRow struct{ audit.Row }
+
+func (auditRow) kind() string { return "audit" }
+
+func (r auditRow) cells() []any {
+	name := operator.NameWords(r.Row)
 	if r.Damaged != "" {
 		name = "DAMAGED: " + r.Damaged
 	}
-	tab.add(a.text.Sprintf("%d", r.Seq), when(r.TS), r.Actor, r.Action, string(r.Phase), orDash(string(r.Result)), orDash(r.Store), orDash(name), r.Reason)
-	return nil
+	return []any{r.Seq, when(r.TS), r.Actor, r.Action, string(r.Phase), orDash(string(r.Result)), orDash(r.Store), orDash(name), why(r.Row)}
 }
 
-// nameWords is the clear name of a record, or why there is none to show.
-func nameWords(r audit.Row) string {
-	switch r.NameState {
-	case audit.NameForged:
-		return "(ALTERED: the name beside the log is not this record's)"
-	case audit.NameUnchecked:
-		return "(not checked: the key of its time is gone)"
-	case audit.NameAbsent:
-		return "(no name: erased, never kept, or taken away)"
+func (r auditRow) fields() row {
+	return row{"source": "memdesk", "seq": r.Seq, "ts": stamp(r.TS), "actor": r.Actor, "actor_key": r.ActorKey, "role": r.Role,
+		"action": r.Action, "store": r.Store, "tier": r.Tier, "target": r.Target, "subject": r.Subject, "name": r.Name, "name_state": r.NameState,
+		"reason": r.Reason, "origin": r.Origin, "session": r.Session, "phase": r.Phase, "intent": r.Link, "result": r.Result, "class": r.Class, "counts": r.Counts,
+		"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged}
+}
+
+// why is the reason of a record, and where the act came from.
+func why(r audit.Row) string {
+	if r.Origin == "" {
+		return r.Reason
 	}
-	return r.Name
+	return strings.TrimSpace(r.Reason + " [" + r.Origin + "]")
 }
 
 func orDash(s string) string {
@@ -230,19 +227,28 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, usage("%q is no time: write 2026-05-21 or 2026-05-21T10:00:00Z", s)
 }
 
-func (a *app) auditVerify(ctx context.Context) error {
+func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 	log, err := a.auditLog()
 	if err != nil {
 		return err
 	}
-	rep, err := log.Verify(ctx)
+	given, err := a.statements(f)
+	if err != nil {
+		return err
+	}
+	rep, err := log.Verify(ctx, given...)
 	if err != nil {
 		return &exitError{exitTampered, err}
+	}
+	for _, url := range f.witnesses {
+		if err := a.askWitness(ctx, log, url, &rep); err != nil {
+			return err
+		}
 	}
 	if a.flags.json {
 		err := a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
 			"segments": rep.Segments, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
-			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked})
+			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": provenRows(rep.Proven)})
 		if err != nil {
 			return err
 		}
@@ -256,10 +262,14 @@ func (a *app) auditVerify(ctx context.Context) error {
 		if rep.Reason != "" {
 			a.linef("%s", rep.Reason)
 		}
+		a.sayProven(rep.Proven)
 		a.sayNames(rep.Names)
 		for _, r := range rep.OpenIntents {
 			a.linef("open intent: record %d, %s in %s at %s: the outcome is not known", r.Seq, r.Action, orDash(r.Store), when(r.TS))
 		}
+	}
+	if rep.OK && slices.ContainsFunc(rep.Proven, func(p audit.Proven) bool { return p.Kind == "witness" && p.State == audit.ProvenUnreadable }) {
+		return &exitError{code: exitPartial} // who was asked did not answer
 	}
 	if !rep.OK && !rep.Acknowledged {
 		a.sayf("no change is possible until `memdesk audit acknowledge --reason TEXT`")
@@ -305,11 +315,8 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			switch { // the log itself cannot be written now: that is what this is about
-			case a.flags.readOnly:
-				return model.Refuse("acknowledge", "--read-only was given")
-			case a.session.reader:
-				return model.Refuse("acknowledge", "the configuration makes this operator a reader")
+			if err := a.session.May(operator.Acknowledge); err != nil {
+				return err
 			}
 			rep, err := log.Verify(cmd.Context())
 			if err == nil && (rep.OK || rep.Acknowledged) {
@@ -318,7 +325,7 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "take note of the break and go on in a new segment?"); err != nil {
 				return err
 			}
-			return log.Acknowledge(cmd.Context(), reason)
+			return a.session.Acknowledge(cmd.Context(), reason)
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "what happened")

@@ -23,7 +23,7 @@ func (a *app) showConflict(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	c, err := conflict.Find(ctx, store, ref.ID, a.conflictOptions())
+	c, err := conflict.Find(ctx, store, ref.ID, a.session.ConflictOptions())
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func changedBy(k merge.Kind) string {
 }
 
 func comparisonRow(cmp conflict.Comparison) row {
-	r := conflictRow(cmp.Copy)
+	r := conflictRow{cmp.Copy}.fields()
 	hunks := []any{}
 	for _, h := range cmp.Hunks {
 		if h.Kind != merge.Same {

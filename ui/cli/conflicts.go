@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/conflict"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) conflictsCommand() *cobra.Command {
@@ -27,18 +27,6 @@ func (a *app) conflictsCommand() *cobra.Command {
 	return c
 }
 
-// conflictOptions are the settings that every search for conflicts needs.
-func (a *app) conflictOptions() conflict.Options {
-	opt := conflict.Options{}
-	if a.session != nil {
-		opt.Hosts = append(opt.Hosts, a.session.cfg.Conflict.Hosts...)
-	}
-	if h, err := os.Hostname(); err == nil { // one host less is known, nothing else
-		opt.Hosts = append(opt.Hosts, h)
-	}
-	return opt
-}
-
 func (a *app) listConflicts(ctx context.Context, markers string) error {
 	look, ok := map[string]conflict.Look{"auto": conflict.LookAuto, "all": conflict.LookAll, "none": conflict.LookNone}[markers]
 	if !ok {
@@ -48,16 +36,16 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 	if err != nil {
 		return err
 	}
-	opt := a.conflictOptions()
+	opt := a.session.ConflictOptions()
 	opt.Markers = look
 	var t tally
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		err := m.Err
 		if err == nil {
 			opt.Note = func(s string) { a.sayf("%s: %s", m.Name, s); short = true }
-			if opt.Removed, err = s.undo.Removed(m.Store); err != nil {
+			if opt.Removed, err = s.Undo.Removed(m.Store); err != nil {
 				a.sayf("%s: whether a copy has come back is not known: %v", m.Name, err)
 			}
 			err = a.conflictsOf(ctx, m.Store, opt, tab)
@@ -80,16 +68,13 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 
 // sayInterrupted tells of resolutions that were stopped halfway: their texts stand
 // in the undo store.
-func (a *app) sayInterrupted(s *session) {
-	entries, _, err := s.undo.List()
+func (a *app) sayInterrupted(s *operator.Session) {
+	entries, err := s.Interrupted()
 	if err != nil {
 		a.sayf("whether a resolve was interrupted is not known: %v", err)
-		return
 	}
 	for _, e := range entries {
-		if len(e.Sides) > 0 && e.After == "" {
-			a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", model.Ref{Store: e.Store, ID: e.Item}.String(), e.ID)
-		}
+		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", model.Ref{Store: e.Store, ID: e.Item}.String(), e.ID)
 	}
 }
 
@@ -101,40 +86,27 @@ func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Optio
 		if !c.Returned.IsZero() {
 			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", model.Ref{Store: c.Store, ID: c.ID}.String(), when(c.Returned))
 		}
-		if a.flags.json {
-			if err := a.emit("conflict", conflictRow(c)); err != nil {
-				return err
-			}
-			continue
-		}
-		base := "-"
-		if c.BaseID != "" {
-			base = model.Ref{Store: c.Store, ID: c.BaseID}.String()
-		}
-		tab.add(model.Ref{Store: c.Store, ID: c.ID}.String(), base, c.Tool, string(c.Confidence), conflictState(c), c.Reason)
-		if len(tab.rows) >= model.DefaultPage {
-			tab.flush()
+		if err := tab.put(conflictRow{c}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// conflictState is a copy's standing in a word.
-func conflictState(c conflict.Copy) string {
-	switch {
-	case c.Problem != "":
-		return "unknown"
-	case c.Blocks > 0:
-		return "markers inside"
-	case c.Orphan:
-		return "orphan"
-	case c.Redundant:
-		return "redundant"
+// conflictRow is one copy.
+type conflictRow struct{ conflict.Copy }
+
+func (conflictRow) kind() string { return "conflict" }
+
+func (c conflictRow) cells() []any {
+	base := "-"
+	if c.BaseID != "" {
+		base = model.Ref{Store: c.Store, ID: c.BaseID}.String()
 	}
-	return "differs"
+	return []any{model.Ref{Store: c.Store, ID: c.ID}.String(), base, c.Tool, string(c.Confidence), operator.ConflictState(c.Copy), c.Reason}
 }
 
-func conflictRow(c conflict.Copy) row {
+func (c conflictRow) fields() row {
 	chain := []any{}
 	for _, s := range c.Chain {
 		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"memdesk/gdpr"
 	"memdesk/internal/drafts"
 	"memdesk/internal/statedir"
-	"memdesk/jobs"
+	"memdesk/operator"
 	"memdesk/ui/tui"
 )
 
@@ -26,28 +28,20 @@ func (a *app) console(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	o := tui.Options{
-		Fleet: s.fleet, Operator: strings.TrimPrefix(s.who.ID, "unauthenticated "), Authenticated: s.who.Authenticated, ReadOnlyReason: s.unwritable(a),
-		Plain: a.flags.plain || s.cfg.UI.Plain, NoColor: a.flags.noColor || s.cfg.UI.NoColor, ASCII: a.text.ASCII,
-		Environ: os.Environ(), Clock: a.Clock, Quarantine: &quarantineSource{fleet: s.fleet},
-		Conflicts: &conflictSource{fleet: s.fleet, undo: s.undo, opt: a.conflictOptions(), ctx: ctx},
-		Input:     a.Stdin, Output: a.Stdout, Theme: s.cfg.UI.Theme, IdleLock: time.Duration(s.cfg.UI.IdleLock),
+		Fleet: s.Fleet, Operator: strings.TrimPrefix(s.Who.ID, "unauthenticated "), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
+		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
+		Environ: os.Environ(), Clock: a.Clock, Quarantine: s.Quarantine(), Conflicts: s.Conflicts(ctx),
+		Input: a.Stdin, Output: a.Stdout, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
 	// is wanted; without that wish the console is tried, in ASCII and without colour.
 	term := a.Env("TERM")
-	o.Linear = s.cfg.UI.Linear || o.Plain && (term == "" || term == "dumb")
+	o.Linear = s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb")
 	if v := a.visitor; v != nil {
 		o.Environ, o.Sizes = v.Environ, v.Sizes
 	}
-	if s.log != nil {
-		o.Audit = &auditSource{log: s.log, clock: a.Clock, noted: func(ctx context.Context) (out []storeEvent, trouble string) {
-			out = storeEvents(ctx, s.fleet, func(store string, err error) {
-				trouble = "the events of " + store + " are missing: " + err.Error()
-			})
-			return out, trouble
-		}}
-		o.Notices = openIntents(ctx, s)
-		o.Acts = &consoleActs{fleet: s.fleet, undo: s.undo, shelf: s.shelf}
+	if s.Log != nil {
+		o.Audit, o.Acts = s.AuditTrail(), s
 		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)
@@ -56,24 +50,26 @@ func (a *app) console(ctx context.Context) error {
 // acting runs the console with what changes need beside the stores: texts in an
 // editor and a journal for long work. Texts that were changed and not written are
 // named when the console is left.
-func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error) {
-	runner, err := jobs.Open(jobs.Options{Dir: filepath.Join(s.state, "jobs"), Clock: a.Clock})
+func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options) (err error) {
+	runner, err := s.Jobs()
 	if err != nil {
 		return err
 	}
-	o.Jobs = &consoleJobs{runner, ctx}
+	o.Jobs = s.Journal(ctx, runner)
 	if len(a.flags.stores) == 0 { // an erasure is over all stores
-		o.Erasure = &erasureSource{a: a, s: s, desk: s.desk(a), runner: runner}
+		if o.Erasure, err = s.Erasures(runner, a.away()); err != nil {
+			return err
+		}
 	}
-	o.Drafts = drafts.New(filepath.Join(s.state, "edit"), a.Clock, func() error { return statedir.Ensure(s.state) })
+	o.Drafts = drafts.New(filepath.Join(s.State, "edit"), a.Clock, func() error { return statedir.Ensure(s.State) })
 	kept, serr := o.Drafts.Sweep()
+	o.Notices = s.Notices(ctx, runner)
 	for _, path := range kept {
 		o.Notices = append(o.Notices, "a text that was being edited when a session broke off is kept for 30 days: "+path)
 	}
 	if serr != nil {
 		o.Notices = append(o.Notices, "texts of earlier edits cannot be looked at: "+serr.Error())
 	}
-	o.Notices = append(o.Notices, a.brokenOff(ctx, s, runner)...)
 	err = errors.Join(tui.Run(ctx, o), runner.Close(context.WithoutCancel(ctx)))
 	if ctx.Err() != nil { // nobody reads what would be said now: the next session tells of the texts
 		return errors.Join(err, o.Drafts.Leave())
@@ -85,16 +81,39 @@ func (a *app) acting(ctx context.Context, s *session, o tui.Options) (err error)
 	return errors.Join(err, serr)
 }
 
-// openIntents says which acts never came to an end, so that an operator looks.
-func openIntents(ctx context.Context, s *session) []string {
-	rows, err := s.log.OpenIntents(ctx)
+// away is where an erasure goes on when the console is left. Another process finds the same
+// stores only by the same configuration; a visitor's run stays in the server, which knows who
+// the visitor is.
+func (a *app) away() operator.Away {
+	switch {
+	case a.visitor != nil && a.behind != nil:
+		return operator.Away{Begin: func(_ context.Context, o gdpr.Order) (int, error) { return 0, a.behind.erase(a, o) }}
+	case a.visitor != nil:
+		return operator.Away{Tied: "nothing of this server outlives a visit"}
+	case a.demoing:
+		return operator.Away{Tied: "the demo is one process"}
+	case len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0:
+		return operator.Away{Tied: "the stores were found and not configured, and another process looks from another directory"}
+	}
+	return operator.Away{Begin: func(_ context.Context, o gdpr.Order) (int, error) {
+		return a.spawnErase(eraseFlags{Order: o, yes: true})
+	}}
+}
+
+// background is the work that visitors leave behind. It ends with the server.
+type background struct {
+	ctx context.Context
+	wg  sync.WaitGroup
+}
+
+// erase carries a plan out under the visitor's name, with stores of its own: those
+// of the visit are closed when it ends.
+func (b *background) erase(visit *app, o gdpr.Order) error {
+	v := *visit
+	v.session, v.only = nil, nil
+	s, err := v.open(b.ctx)
 	if err != nil {
-		return []string{"the audit log cannot be read: " + err.Error()}
+		return err
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	first := rows[0]
-	return []string{plural(int64(len(rows)), "act") + " began and have no recorded outcome, the first " + first.Action + " in " + first.Store +
-		" at " + when(first.TS) + ": look at the items, then see `memdesk audit verify`"}
+	return s.Carry(b.ctx, o, &b.wg)
 }

@@ -8,14 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/transfer"
 )
-
-// copyJob is the kind of a copy's job.
-const copyJob = "copy"
 
 type copyFlags struct {
 	from, to, tier, reason string
@@ -36,7 +33,7 @@ func (a *app) copyCommand() *cobra.Command {
 	fl.StringVar(&f.from, "from", "", "the `STORE` to copy from")
 	fl.StringVar(&f.to, "to", "", "the `STORE` to copy to")
 	fl.StringVar(&f.tier, "tier", "", "only this `TIER` of the source")
-	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO` (repeatable)")
+	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO`, * for every tier that the destination has not (repeatable)")
 	fl.BoolVar(&f.replace, "replace", false, "replace what stands there already and differs; it is kept for undo")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would go where, and do nothing")
 	fl.StringVar(&f.reason, "reason", "", "why, for the audit log")
@@ -61,16 +58,16 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 	if f.dryRun {
 		return nil
 	}
-	if err := a.mayChange(s, "copy"); err != nil {
+	if err := s.Allow(ctx, operator.Copy, f.to, ""); err != nil {
 		return err
 	}
 	if err := a.confirm(ctx, f.yes, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
 		return err
 	}
-	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(audit.WithReason(ctx, f.reason), r, s, plan, f) })
+	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(ctx, r, s, plan, f) })
 }
 
-func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *session, error) {
+func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operator.Session, error) {
 	o := transfer.Options{Tier: f.tier, Replace: f.replace, Map: map[string]string{}}
 	for _, m := range f.maps {
 		from, to, ok := strings.Cut(m, "=")
@@ -97,50 +94,39 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *sessio
 	return plan, s, err
 }
 
-// runCopy runs the plan as a job, a stopped one of the same title first.
-func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *session, plan transfer.Plan, f copyFlags) error {
-	write := func(ctx context.Context, to model.Store, req model.RetainRequest) (model.RetainResult, error) {
-		if req.IfMatch == model.Absent { // nothing is displaced
-			return to.Provider.Retain(ctx, req)
-		}
-		res, _, err := s.undo.Retain(ctx, to, req)
-		return res, err
-	}
+// runCopy runs the plan as a job and says how far it is every two seconds.
+func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
 	out := copyOutput{a: a, table: a.table("RESULT", "ITEM", "WHY")}
-	var sum transfer.Summary
-	spec := jobs.Spec{Kind: copyJob, Title: copyTitle(f), Run: func(ctx context.Context, h *jobs.Handle) (err error) {
-		sum, err = plan.Run(ctx, h, write, out.outcome)
-		if err == nil && sum.Failed > 0 {
-			err = errNotWhole
-		}
-		return err
-	}}
-	id, err := a.startOrRecover(ctx, r, spec)
-	if err != nil {
-		return err
-	}
-	st, err := a.follow(ctx, r, id)
+	said := a.Clock.Now()
+	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: f.reason, Item: out.outcome,
+		TakenUp: func(st jobs.Status) {
+			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
+		},
+		Status: func(st jobs.Status) {
+			if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
+				a.sayf("%s", progress(st))
+				said = now
+			}
+		}})
 	if err != nil {
 		return err
 	}
 	out.table.flush()
-	if err := a.copySummary(string(id), sum); err != nil {
+	if err := a.copySummary(string(done.Job), done.Summary); err != nil {
 		return err
 	}
 	switch {
 	case out.err != nil:
 		return out.err
-	case sum.Failed > 0 && sum.Copied+sum.Skipped == 0:
+	case done.Failed > 0 && done.Copied+done.Skipped == 0:
 		return &exitError{exitFailed, errors.New("nothing was copied")}
-	case sum.Failed > 0:
+	case done.Failed > 0:
 		return &exitError{exitPartial, errors.New("not everything was copied; the same command takes up what failed")}
-	case st.State == jobs.Cancelled:
+	case done.End.State == jobs.Cancelled:
 		return &exitError{exitPartial, errors.New("stopped; the same command takes it up again")}
 	}
-	return st.Err
+	return done.End.Err
 }
-
-var errNotWhole = errors.New("some items were not copied")
 
 func (a *app) copySummary(job string, sum transfer.Summary) error {
 	if a.flags.json {
@@ -163,58 +149,6 @@ func copyTitle(f copyFlags) string {
 		title += ", replacing"
 	}
 	return title
-}
-
-// startOrRecover takes up the newest job of the same kind and title that did not
-// end well, or starts one.
-func (a *app) startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec) (jobs.ID, error) {
-	all, err := r.List(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, st := range all {
-		if st.Kind != spec.Kind || st.Title != spec.Title || st.State == jobs.Done {
-			continue
-		}
-		switch err := r.Recover(ctx, st.ID, spec); {
-		case err == nil:
-			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
-			return st.ID, nil
-		case errors.Is(err, jobs.ErrRunning):
-			return "", model.Errorf(model.Conflict, spec.Kind, "job %s is doing this already", st.ID)
-		}
-	}
-	return r.Start(ctx, spec)
-}
-
-// follow says how far a job is until it ends; an interrupt cancels it at its next
-// step.
-func (a *app) follow(ctx context.Context, r *jobs.Runner, id jobs.ID) (jobs.Status, error) {
-	watch, err := r.Watch(context.WithoutCancel(ctx), id)
-	if err != nil {
-		return jobs.Status{}, err
-	}
-	var last jobs.Status
-	said := a.Clock.Now()
-	interrupted := ctx.Done()
-	for {
-		select {
-		case st, ok := <-watch:
-			if !ok {
-				return last, nil
-			}
-			last = st
-			if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
-				a.sayf("%s", progress(st))
-				said = now
-			}
-		case <-interrupted:
-			interrupted = nil
-			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil {
-				return last, err
-			}
-		}
-	}
 }
 
 // copyOutput prints outcomes as they come: all of them as JSON, for people those

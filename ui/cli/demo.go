@@ -59,6 +59,9 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 		a.sayf("open it with: memdesk --config %s", config)
 		return nil
 	}
+	if err := (&story{a: a, dir: dir, now: a.Clock.Now().UTC()}).tell(ctx); err != nil {
+		return err
+	}
 	a.flags.config = filepath.Join(dir, demodata.ConfigFile)
 	env := a.Env
 	a.Env = func(key string) string {
@@ -68,6 +71,10 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 		return env(key)
 	}
 	a.demoing = true
+	ctx, stop := context.WithCancel(ctx)
+	landed := make(chan struct{})
+	go func() { defer close(landed); flap(ctx, dir, ferryInRange, ferryAway) }()
+	defer func() { stop(); <-landed }()
 	return a.console(ctx)
 }
 
@@ -75,7 +82,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 func (a *app) endDemo(dir string) error {
 	var err error
 	if a.session != nil {
-		err = a.session.close()
+		err = a.session.Close()
 		a.session = nil
 	}
 	return errors.Join(err, os.RemoveAll(dir))

@@ -22,7 +22,7 @@ func (a *app) complain(err error) {
 		a.failure(where, err)
 		return
 	}
-	a.sayf("memdesk: %v", err)
+	a.errorf("memdesk: %v", err)
 }
 
 // failed prints the error of one store, or of one item, on standard error.
@@ -32,9 +32,9 @@ func (a *app) failed(where model.Ref, err error) {
 	case a.flags.json:
 		a.failure(where, err)
 	case where.ID == "":
-		a.sayf("%s: %v", where.Store, err)
+		a.errorf("%s: %v", where.Store, err)
 	default:
-		a.sayf("%s: %v", where.String(), err)
+		a.errorf("%s: %v", where.String(), err)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/model"
 	"memdesk/undo"
 )
@@ -29,7 +28,7 @@ func (a *app) forgetCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, question); err != nil {
 				return err
 			}
-			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory})
+			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory}, reason)
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
@@ -65,7 +64,7 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 		if err != nil {
 			return "", err
 		}
-		warnings, err := s.undo.Preview(ctx, store, ref.ID)
+		warnings, err := s.Preview(ctx, store.Name, ref.ID)
 		if err != nil {
 			return "", err
 		}
@@ -80,43 +79,36 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 // that two of them tie falls with neither of them alone.
 func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, err error) {
 	byStore := map[string][]string{}
-	var order []model.Store
+	var order []string
 	for _, text := range refs {
 		_, store, ref, err := a.at(ctx, text)
 		if err != nil {
 			return 0, err
 		}
 		if byStore[store.Name] == nil {
-			order = append(order, store)
+			order = append(order, store.Name)
 		}
 		byStore[store.Name] = append(byStore[store.Name], ref.ID)
 	}
 	for _, store := range order {
-		if store.Falls == nil {
-			continue
-		}
-		falls, err := store.Falls(ctx, byStore[store.Name])
+		falls, err := a.session.Falls(ctx, store, byStore[store])
 		if err != nil {
 			return n, err
 		}
-		var ids []string
-		for _, f := range falls {
-			ids = append(ids, f.ID)
+		if len(falls) > 0 {
+			a.sayf("%s: %s", store, undo.FallWords(falls))
 		}
-		if len(ids) > 0 {
-			a.sayf("%s: %s", store.Name, undo.FallWords(ids))
-		}
-		n += int64(len(ids))
+		n += int64(len(falls))
 	}
 	return n, nil
 }
 
 // forgetAll removes what it can. A single failure is returned as it is; among
 // several the others still go, and each failure is told.
-func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
+func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest, reason string) error {
 	var t tally
 	for _, text := range refs {
-		err := a.forgetOne(ctx, text, req)
+		err := a.forgetOne(ctx, text, req, reason)
 		if err != nil && len(refs) == 1 {
 			return err
 		}
@@ -129,34 +121,30 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 	return t.result()
 }
 
-func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest) error {
+func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest, reason string) error {
 	s, store, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
 	}
-	if req.KeepHistory && !store.Capabilities()["keep_history"] {
-		return usage("%s keeps no earlier texts that --keep-history could leave", store.Name)
-	}
 	req.ID = ref.ID
-	res, e, err := s.undo.Forget(ctx, store, req)
+	done, err := s.Forget(ctx, store.Name, req, reason)
 	if err != nil {
 		return err
 	}
-	fell, err := e.Fell(ctx, store)
-	if err != nil { // the item is gone all the same
-		a.sayf("%s: which relations went with it cannot be seen: %v", text, err)
+	for _, w := range done.Warnings {
+		a.sayf("%s: %s", text, w)
 	}
 	if a.flags.json {
-		return a.emit("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": res.Removed, "relations": fell, "undo": undoID(e)})
+		return a.emit("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": done.Removed, "relations": done.Relations, "undo": nilIfEmpty(done.Undo)})
 	}
 	with := ""
-	if fell > 0 {
-		with = ", and " + plural(fell, "relation") + " with it"
+	if done.Relations > 0 {
+		with = ", and " + plural(done.Relations, "relation") + " with it"
 	}
-	a.linef("%s  removed %d%s", ref.String(), res.Removed, with)
+	a.linef("%s  removed %d%s", ref.String(), done.Removed, with)
 	if req.KeepHistory {
 		a.sayf("%s: its earlier texts stay in the store's history", ref.String())
 	}
-	a.sayUndo(e)
+	a.sayUndo(done)
 	return nil
 }

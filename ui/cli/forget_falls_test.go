@@ -60,3 +60,32 @@ INSERT INTO membership (hyperedge_id, node_id, role) VALUES ('one','a','subject'
 	// Two together take one that neither takes alone.
 	on("forget", "sqlite:b", "sqlite:c", "--yes").want(t, 0, "4 relations go with it", "b  removed 1, and 2 relations with it", "c  removed 1, and 2 relations with it")
 }
+
+// TestForgetNamesWhatUndoDoesNotPutBack: the fields that a store makes anew are named before
+// the act and before the undo, and those alone are not what they were.
+func TestForgetNamesWhatUndoDoesNotPutBack(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, ".beads")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := `{"id":"b-1","title":"tea","status":"open","priority":2,"issue_type":"task","created_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z"}`
+	if err := os.WriteFile(filepath.Join(dir, "issues.jsonl"), []byte(line+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	on := func(args ...string) result {
+		return d.bare(append([]string{"--open", "beads=" + d.dir}, args...)...)
+	}
+	d.in, d.tty = "n\n", true
+	if asked := on("forget", "beads:b-1"); !strings.Contains(asked.out+asked.err, "undo puts it back without its updated_at") {
+		t.Errorf("before the act nobody says it:\n%s%s", asked.out, asked.err)
+	}
+	d.tty = false
+	forgotten := on("forget", "beads:b-1", "--yes", "--json").want(t, 0)
+	undo, _ := forgotten.row(t, "forgotten")["undo"].(string)
+	restored := on("undo", "restore", undo, "--yes", "--json").want(t, 0, "it comes back without its updated_at")
+	notes, _ := restored.row(t, "restored")["notes"].([]any)
+	if len(notes) != 1 || !strings.HasPrefix(notes[0].(string), "updated_at was ") {
+		t.Errorf("%v", restored.rows)
+	}
+}

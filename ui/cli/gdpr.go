@@ -11,10 +11,9 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
-	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
-	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) gdprCommand() *cobra.Command {
@@ -27,37 +26,27 @@ func (a *app) gdprCommand() *cobra.Command {
 	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand(),
-		a.gdprDueCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand())
+		a.gdprDueCommand(), a.gdprIdentityCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand())
 	for _, m := range []struct {
 		name, short string
-		do          func(*gdpr.Desk, context.Context, string) (gdpr.Due, error)
+		act         operator.Act
+		do          func(*operator.Erasures, context.Context, string) error
 	}{
-		{"pause", "Stop the clock while the person's identity is checked", (*gdpr.Desk).Pause},
-		{"resume", "Let the clock run again", (*gdpr.Desk).Resume},
+		{"pause", "Stop the clock while the person's identity is checked", operator.Pause, (*operator.Erasures).StopClock},
+		{"resume", "Let the clock run again", operator.Resume, (*operator.Erasures).StartClock},
 	} {
 		c.AddCommand(&cobra.Command{
 			Use: m.name + " REQUEST", Short: m.short, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
-				d, err := a.deskToChange("gdpr-" + m.name)
-				if err != nil {
-					return err
-				}
-				r, err := d.Get(args[0])
-				if err == nil {
-					r, err = m.do(d, cmd.Context(), r.ID)
-				}
-				if err != nil {
-					return err
-				}
-				return a.printRequest(r)
+				return a.changeRequest(cmd.Context(), m.act, args[0], func(d *operator.Erasures, id string) error { return m.do(d, cmd.Context(), id) })
 			},
 		})
 	}
 	return c
 }
 
-// desk is the erasure desk of this session.
-func (a *app) desk() (*gdpr.Desk, error) {
+// desk is the desk of erasures of this session.
+func (a *app) desk() (*operator.Erasures, error) {
 	if len(a.flags.stores) > 0 { // what is left out would be neither searched nor named
 		return nil, usage("an erasure is over all stores: leave --store out")
 	}
@@ -65,44 +54,21 @@ func (a *app) desk() (*gdpr.Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.state == "" {
-		return nil, statedir.ErrNoHome
-	}
-	return s.desk(a), nil
+	return s.Erasures(nil, operator.Away{})
 }
 
-func (s *session) desk(a *app) *gdpr.Desk {
-	subject.UsePDFText(s.cfg.GDPR.PDFToText)
-	return &gdpr.Desk{
-		State: s.state, Clock: a.Clock, Log: s.log, Undo: s.undo, Traces: s.noted(),
-		Operator: gdpr.Operator{ID: s.who.ID, Key: s.who.Key},
-		Policy: gdpr.Policy{MaxShare: s.cfg.GDPR.MaxShare, RequireApproval: s.cfg.GDPR.RequireApproval,
-			Approvers: s.cfg.GDPR.Approvers, Names: s.cfg.Operator.Names, ApprovalValid: time.Duration(s.cfg.GDPR.ApprovalValid),
-			Backups: backupsIn(s.cfg.Backups), Recipients: recipientsIn(s.cfg.Recipients)},
-		Ensure: func() error { return statedir.Ensure(s.state) },
-	}
-}
-
-// noted are memdesk's own notes of writers, which an erasure reaches.
-func (s *session) noted() []gdpr.Trace {
-	if s.ledger == nil {
-		return nil
-	}
-	return []gdpr.Trace{s.ledger, s.shelf, s.trace, s.paths}
-}
-
-// deskToChange refuses where nothing may be changed.
-func (a *app) deskToChange(op string) (*gdpr.Desk, error) {
+// deskFor refuses where an act may not be done, before anything is asked.
+func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
 	d, err := a.desk()
 	if err != nil {
 		return nil, err
 	}
-	return d, a.mayChange(a.session, op)
+	return d, a.session.Allow(ctx, act, "", "")
 }
 
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
-	yes, keyFile, from := false, "", ""
+	yes, keyFile, from, dsr := false, "", "", ""
 	c := &cobra.Command{
 		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
@@ -110,9 +76,14 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			"store itself ties to the person and that were not given are proposed on stderr, and never taken by themselves:\n" +
 			"of each store up to 1000 tied items, 5 seconds and 20 names. The deadline is one calendar month.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deskToChange("gdpr-request")
+			d, err := a.deskFor(cmd.Context(), operator.Request)
 			if err != nil {
 				return err
+			}
+			if dsr != "" {
+				if err := a.openDSR(cmd.Context(), dsr, &in); err != nil {
+					return err
+				}
 			}
 			if err := a.identifiers(cmd.Context(), from, &in); err != nil {
 				return err
@@ -132,12 +103,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if in.Received == "" {
 				in.Received = a.Clock.Now().UTC().Format("2006-01-02")
 			}
-			if keyFile != "" {
-				if in.Signer, err = sshsig.File(backends.ExpandPath(keyFile, a.Dir, a.Env)); err != nil {
-					return err
-				}
-			}
-			r, err := d.File(cmd.Context(), in)
+			r, err := d.File(cmd.Context(), in, keyFile)
 			if err != nil {
 				return err
 			}
@@ -154,6 +120,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&in.Subject, "subject", "", "the person's `ID`")
 	f.StringArrayVar(&in.Aliases, "alias", nil, "another `NAME`, address or number of the person (repeatable)")
 	f.StringVar(&from, "identifiers", "", "a `FILE` with one identifier a line, - for standard input, so that none is in the list of processes: the id first where --subject is not given, then aliases")
+	f.StringVar(&dsr, "opendsr", "", "a `FILE` with an erasure request in OpenDSR's JSON, - for standard input: identifiers, date and ground come from it")
 	f.StringVar(&in.Received, "received", "", "the `DATE` on which the request came in (default today)")
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
@@ -176,14 +143,28 @@ func (a *app) sayKinds(in gdpr.Intake) {
 	}
 }
 
-func requestRow(r gdpr.Due) row {
+// requestRow is an erasure request.
+type requestRow struct{ gdpr.Due }
+
+func (requestRow) kind() string { return "request" }
+
+func (r requestRow) cells() []any {
+	note := r.Reason
+	if r.ExportsOpen > 0 {
+		note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
+	}
+	return []any{r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(note)}
+}
+
+func (r requestRow) fields() row {
 	held := []string{}
 	for _, h := range r.Holds {
 		held = append(held, model.Ref{Store: h.Store, ID: h.ID}.String())
 	}
 	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
 		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
-		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held, "open_exports": r.ExportsOpen}
+		"plan_hash": nilIfEmpty(r.PlanHash), "approvals": len(r.Approvals), "extended": r.Extended, "holds": held, "open_exports": r.ExportsOpen,
+		"subject_request_id": nilIfEmpty(r.OpenDSR), "request_status": r.OpenDSRStatus(), "identity_check": r.Identity}
 }
 
 func nilIfEmpty(s string) any {
@@ -195,7 +176,7 @@ func nilIfEmpty(s string) any {
 
 func (a *app) printRequest(r gdpr.Due) error {
 	if a.flags.json {
-		out := requestRow(r)
+		out := requestRow{r}.fields()
 		if r.Note != "" {
 			out["note"] = r.Note
 		}
@@ -229,17 +210,9 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
 			for _, r := range all {
-				if a.flags.json {
-					if err := a.emit("request", requestRow(r)); err != nil {
-						return err
-					}
-					continue
+				if err := tab.put(requestRow{r}); err != nil {
+					return err
 				}
-				note := r.Reason
-				if r.ExportsOpen > 0 {
-					note = strings.TrimPrefix(note+"; "+plural(int64(r.ExportsOpen), "export")+" neither handed over nor deleted", "; ")
-				}
-				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words, r.By, orDash(note))
 			}
 			tab.flush()
 			if len(all) == 0 && !a.flags.json {
@@ -257,7 +230,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 		Long: "Searches every store and layer and writes the plan: forget, redact, scrub, hold or out_of_scope per item.\n" +
 			"Nothing is changed. `gdpr erase` takes the plan's hash, so that what was shown is what is done.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deskToChange("gdpr-plan")
+			d, err := a.deskFor(cmd.Context(), operator.Plan)
 			if err != nil {
 				return err
 			}
@@ -274,17 +247,17 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if _, err := d.Whole(cmd.Context(), r.ID, store); err != nil {
+				if err := d.Whole(cmd.Context(), r.ID, store); err != nil {
 					return err
 				}
 			}
 			told, end := a.progress()
-			p, err := d.MakePlan(cmd.Context(), r.ID, s.fleet, func(at gdpr.Searching) { told(at.Store + ": " + at.String()) })
+			p, err := d.Discover(cmd.Context(), r.ID, func(store, what string) { told(store + ": " + what) })
 			end()
 			if err != nil {
 				return err
 			}
-			return a.printPlan(cmd.Context(), d, p, s.fleet, text)
+			return a.printPlan(cmd.Context(), d, p, s.Fleet, text)
 		},
 	}
 	c.Flags().StringArrayVar(&whole, "whole", nil, "a `STORE` that is about this person alone: all of it may go (repeatable; kept with the request)")
@@ -292,37 +265,25 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *backends.Fleet, text bool) error {
+func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, fleet *backends.Fleet, text bool) error {
 	tab := a.table("REF", "LAYER", "ACTION", "REASON")
 	incomplete, notes := false, []string{}
+	if p.Note != "" {
+		notes = append(notes, p.Note)
+		a.sayf("%s", p.Note)
+	}
 	for _, s := range p.Stores {
 		for _, st := range s.Steps {
-			if a.flags.json {
-				r := row{"store": st.Store, "id": model.EncodeID(st.ID), "layer": st.Layer, "reason": st.Reason, "action": st.Action,
-					"bytes": st.Bytes, "ground": nilIfEmpty(st.Ground), "new_id": nilIfEmpty(model.EncodeID(st.NewID)), "shared": st.Others}
-				if st.Action == gdpr.Redact {
-					r["new_body"], r["new_meta"], r["beside"] = st.NewBody, nil, append([]gdpr.Beside{}, st.Beside...)
-					if st.NewMeta != nil {
-						r["new_meta"] = fieldMap(st.NewMeta)
-					}
-					if it, err := before(ctx, fleet, st); text && err == nil {
-						r["body"], r["meta"] = it.Body, fieldMap(it.Meta)
-					}
+			r := planRow{Step: st}
+			if text && a.flags.json && st.Action == gdpr.Redact {
+				if it, err := before(ctx, fleet, st); err == nil {
+					r.before = &it
 				}
-				if err := a.emit("item", r); err != nil {
-					return err
-				}
-				continue
 			}
-			reason := st.Reason
-			if st.Ground != "" {
-				reason += "; on hold: " + st.Ground
+			if err := tab.put(r); err != nil {
+				return err
 			}
-			if n := int64(len(st.Beside)); n > 0 {
-				reason += "; beside its fields " + plural(n, "value") + " of its line too"
-			}
-			tab.add(model.Ref{Store: st.Store, ID: st.ID}.String(), st.Layer, string(st.Action), reason)
-			if text && st.Action == gdpr.Redact {
+			if text && !a.flags.json && st.Action == gdpr.Redact {
 				tab.flush()
 				a.printRedaction(ctx, fleet, st)
 			}
@@ -342,22 +303,21 @@ func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *b
 	}
 	tab.flush()
 	items, held := p.Count()
-	over := p.OverShare(d.Policy.MaxShare)
-	free, _ := gdpr.FreeSpace(d.State)
+	over := p.OverShare(d.Rules().MaxShare)
 	if a.flags.json {
 		names := []string{}
 		for _, s := range over {
 			names = append(names, s.Store)
 		}
 		if err := a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
-			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": free, "over_share": names, "complete": !incomplete, "notes": notes}); err != nil {
+			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes}); err != nil {
 			return err
 		}
 	} else {
 		a.linef("%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
 		if len(over) > 0 {
 			for _, s := range over {
-				a.linef("%s.", s.ShareWords(d.Policy.MaxShare))
+				a.linef("%s.", s.ShareWords(d.Rules().MaxShare))
 			}
 			a.linef("If they are right, `gdpr erase` wants the number of all items of this plan: --confirm-count %d", items)
 		}
@@ -372,6 +332,40 @@ func (a *app) printPlan(ctx context.Context, d *gdpr.Desk, p gdpr.Plan, fleet *b
 		return &exitError{code: exitPartial}
 	}
 	return nil
+}
+
+// planRow is one step of a plan; before is the item as it is, where that was asked for.
+type planRow struct {
+	gdpr.Step
+	before *model.Item
+}
+
+func (planRow) kind() string { return "item" }
+
+func (r planRow) cells() []any {
+	reason := r.Reason
+	if r.Ground != "" {
+		reason += "; on hold: " + r.Ground
+	}
+	if n := int64(len(r.Beside)); n > 0 {
+		reason += "; beside its fields " + plural(n, "value") + " of its line too"
+	}
+	return []any{model.Ref{Store: r.Store, ID: r.ID}.String(), r.Layer, string(r.Action), reason}
+}
+
+func (r planRow) fields() row {
+	out := row{"store": r.Store, "id": model.EncodeID(r.ID), "layer": r.Layer, "reason": r.Reason, "action": r.Action,
+		"bytes": r.Bytes, "ground": nilIfEmpty(r.Ground), "new_id": nilIfEmpty(model.EncodeID(r.NewID)), "shared": r.Others}
+	if r.Action == gdpr.Redact {
+		out["new_body"], out["new_meta"], out["beside"] = r.NewBody, nil, append([]gdpr.Beside{}, r.Beside...)
+		if r.NewMeta != nil {
+			out["new_meta"] = fieldMap(r.NewMeta)
+		}
+		if r.before != nil {
+			out["body"], out["meta"] = r.before.Body, fieldMap(r.before.Meta)
+		}
+	}
+	return out
 }
 
 // before is an item as it is, which must be as the plan saw it.
@@ -411,16 +405,11 @@ func (a *app) gdprHoldCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeRequest("gdpr-hold", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
-				s, err := a.stores(cmd.Context())
-				if err != nil {
-					return gdpr.Due{}, err
+			return a.changeRequest(cmd.Context(), operator.Hold, args[0], func(d *operator.Erasures, id string) error {
+				if _, err := a.stores(cmd.Context()); err != nil {
+					return err
 				}
-				h, err := gdpr.Locate(cmd.Context(), s.fleet, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
-				if err != nil {
-					return gdpr.Due{}, err
-				}
-				return d.Hold(cmd.Context(), id, h)
+				return d.Hold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
 			})
 		},
 	}
@@ -439,16 +428,13 @@ func (a *app) gdprUnholdCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeRequest("gdpr-unhold", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
-				h := gdpr.Hold{Store: ref.Store, ID: ref.ID}
-				if s, err := a.stores(cmd.Context()); err == nil { // the store may have another name now, and the item may be gone
-					h, _ = gdpr.Locate(cmd.Context(), s.fleet, h)
-				}
-				r, err := d.Unhold(cmd.Context(), id, h)
-				if err == nil && r.State == gdpr.StateComplete {
+			return a.changeRequest(cmd.Context(), operator.Unhold, args[0], func(d *operator.Erasures, id string) error {
+				_, _ = a.stores(cmd.Context()) // the store may have another name now, or be gone
+				err := d.Unhold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+				if r, gerr := d.Get(id); err == nil && gerr == nil && r.State == gdpr.StateComplete {
 					a.sayf("to erase what it kept: memdesk gdpr sweep")
 				}
-				return r, err
+				return err
 			})
 		},
 	}
@@ -462,7 +448,7 @@ func (a *app) gdprExtendCommand() *cobra.Command {
 		Use: "extend REQUEST [--told YYYY-MM-DD]", Short: "Lengthen the deadline by two months, once (Art. 12(3))", Args: cobra.ExactArgs(1),
 		Long: "Lengthens the deadline by two months, once. The person has to be told of it, with the reasons, within one\nmonth of the request: after that it is refused.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest("gdpr-extend", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) { return d.Extend(cmd.Context(), id, told) })
+			return a.changeRequest(cmd.Context(), operator.Extend, args[0], func(d *operator.Erasures, id string) error { return d.Extend(cmd.Context(), id, told) })
 		},
 	}
 	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the person was told (default today)")
@@ -476,9 +462,9 @@ func (a *app) gdprWithdrawCommand() *cobra.Command {
 		Long: "Closes a request: the person took it back, or it was filed twice. Its identifiers, holds and plan go; the record\n" +
 			"that there was one stays. What was erased before stays erased.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest("gdpr-withdraw", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+			return a.changeRequest(cmd.Context(), operator.Withdraw, args[0], func(d *operator.Erasures, id string) error {
 				if err := a.confirm(cmd.Context(), yes, "withdraw "+id+"? Its identifiers go, and it cannot be taken up again."); err != nil {
-					return gdpr.Due{}, err
+					return err
 				}
 				return d.Withdraw(cmd.Context(), id, reason)
 			})
@@ -498,7 +484,7 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeRequest("gdpr-choose", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+			return a.changeRequest(cmd.Context(), operator.Choose, args[0], func(d *operator.Erasures, id string) error {
 				return d.Choose(cmd.Context(), id, gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))})
 			})
 		},
@@ -508,14 +494,18 @@ func (a *app) gdprChooseCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) changeRequest(op, id string, do func(*gdpr.Desk, string) (gdpr.Due, error)) error {
-	d, err := a.deskToChange(op)
+// changeRequest does an act on a request and prints the request as it is then.
+func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, do func(*operator.Erasures, string) error) error {
+	d, err := a.deskFor(ctx, act)
 	if err != nil {
 		return err
 	}
 	r, err := d.Get(id)
 	if err == nil {
-		r, err = do(d, r.ID)
+		err = do(d, r.ID)
+	}
+	if err == nil {
+		r, err = d.Get(r.ID)
 	}
 	if err != nil {
 		return err

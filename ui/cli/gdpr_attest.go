@@ -8,6 +8,7 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) gdprAttestCommand() *cobra.Command {
@@ -38,7 +39,7 @@ func (a *app) gdprAttestCommand() *cobra.Command {
 				}
 				in.Store, in.Items = ref.Store, append(in.Items, ref.ID)
 			}
-			return a.changeRequest("gdpr-attest", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+			return a.changeRequest(cmd.Context(), operator.Attest, args[0], func(d *operator.Erasures, id string) error {
 				return a.attest(cmd.Context(), d, id, in, yes)
 			})
 		},
@@ -53,25 +54,24 @@ func (a *app) gdprAttestCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) attest(ctx context.Context, d *gdpr.Desk, id string, in gdpr.Looked, yes bool) (gdpr.Due, error) {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return gdpr.Due{}, err
+func (a *app) attest(ctx context.Context, d *operator.Erasures, id string, in gdpr.Looked, yes bool) error {
+	if _, err := a.stores(ctx); err != nil {
+		return err
 	}
 	for _, what := range slices.Concat(in.Layers, in.Items) {
 		if err := a.confirm(ctx, yes, "did you look at "+in.Store+": "+what+", where the program cannot?"); err != nil {
-			return gdpr.Due{}, err
+			return err
 		}
 	}
-	r, err := d.Attest(ctx, id, s.fleet, in)
-	if err == nil {
-		next := "to look again: memdesk gdpr plan " + id
-		if r.PlanHash != "" && r.Unfinished() {
-			next = "to look again: memdesk gdpr erase " + id + " --plan-hash " + r.PlanHash
-		}
-		a.sayf("%s", next)
+	if err := d.Attest(ctx, id, in); err != nil {
+		return err
 	}
-	return r, err
+	next := "to look again: memdesk gdpr plan " + id
+	if r, err := d.Get(id); err == nil && r.PlanHash != "" && r.Unfinished() {
+		next = "to look again: memdesk gdpr erase " + id + " --plan-hash " + r.PlanHash
+	}
+	a.sayf("%s", next)
+	return nil
 }
 
 func (a *app) gdprPolicyCommand() *cobra.Command {
@@ -88,9 +88,6 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 				return err
 			}
 			if accept {
-				if err := a.mayChange(a.session, "gdpr-policy"); err != nil {
-					return err
-				}
 				p, err = d.SetPolicy(cmd.Context(), reason)
 			} else {
 				p, err = d.PolicyNow(cmd.Context())

@@ -17,6 +17,7 @@ import (
 	"memdesk/internal/atomicfile"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 type eraseFlags struct {
@@ -43,7 +44,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 }
 
 func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
-	d, err := a.deskToChange("gdpr-erase")
+	d, err := a.deskFor(ctx, operator.Erase)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,7 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 	if f.detach {
 		return a.detachErase(f)
 	}
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
-	return a.runErase(ctx, s, d, f)
+	return a.runErase(ctx, f)
 }
 
 // detachErase goes on in another process.
@@ -109,118 +106,33 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 		}
 		args = append(args, "--open", kind+"="+location)
 	}
-	if len(a.flags.open) == 0 && len(a.session.cfg.Stores) == 0 {
+	if len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0 {
 		return 0, usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
 	}
 	return jobs.Spawn(self, args...)
 }
 
-// pauseEvery is how many steps lie between two lines of the job's journal. It
-// pauses at every one.
-const pauseEvery = 32
-
-// eraseJob is an erasure as a job. What it does goes to rows, which it closes; nil
-// has no listener. out may be read when it has ended.
-func eraseJob(d *gdpr.Desk, fleet *backends.Fleet, o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
-	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
-	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
-		if rows != nil {
-			defer close(rows)
-		}
-		n, last := 0, ""
-		var err error
-		*out, err = d.Erase(ctx, o, fleet, func(ctx context.Context, p gdpr.Progress) error {
-			now := p.Store + " " + p.What
-			h.Progress(p.Done, p.Total, "step", now)
-			if n++; n%pauseEvery == 1 || now != last {
-				if err := h.Checkpoint(ctx, ""); err != nil {
-					return err
-				}
-			} else if err := h.Wait(ctx); err != nil {
-				return err
-			}
-			last = now
-			if rows == nil {
-				return nil
-			}
-			select {
-			case rows <- p:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			return nil
-		})
+// runErase runs the erasure as a job of this process and prints its progress.
+func (a *app) runErase(ctx context.Context, f eraseFlags) error {
+	s, err := a.stores(ctx)
+	if err != nil {
 		return err
 	}
-	return spec
-}
-
-// runErase runs the erasure as a job of this process and prints its progress.
-func (a *app) runErase(ctx context.Context, s *session, d *gdpr.Desk, f eraseFlags) error {
-	var out gdpr.Outcome
-	err := a.withJobs(ctx, func(r *jobs.Runner) error {
-		rows := make(chan gdpr.Progress, 16)
-		spec := eraseJob(d, s.fleet, f.Order, &out, rows)
-		id, err := r.Start(ctx, spec)
+	return a.withJobs(ctx, func(r *jobs.Runner) error {
+		d, err := s.Erasures(r, operator.Away{})
 		if err != nil {
 			return err
 		}
-		stop := context.AfterFunc(ctx, func() { _ = r.Cancel(context.WithoutCancel(ctx), id) }) // its end is read below
-		defer stop()
-		return a.printRun(rows, func() error { return a.jobEnd(r, id) })
-	})
-	if err != nil {
-		return err
-	}
-	return a.printOutcome(ctx, d, f.Request, out, f.all)
-}
-
-// printRun prints what a run tells until the job has ended. A job that could not begin,
-// because its journal cannot be written, tells nothing and closes nothing.
-func (a *app) printRun(rows <-chan gdpr.Progress, ended func() error) error {
-	end := make(chan error, 1)
-	go func() { end <- ended() }()
-	last := ""
-	for {
-		select {
-		case p, open := <-rows:
-			if !open {
-				return <-end
-			}
-			last = a.printProgress(p, last)
-		case err := <-end:
-			for { // what it told before its end
-				select {
-				case p, open := <-rows:
-					if open {
-						last = a.printProgress(p, last)
-						continue
-					}
-				default:
-				}
-				return err
-			}
+		last := ""
+		out, err := d.EraseHere(ctx, f.Order, func(p gdpr.Progress) { last = a.printProgress(p, last) })
+		if errors.Is(err, operator.ErrEndedEarly) {
+			return &exitError{exitPartial, err}
 		}
-	}
-}
-
-// jobEnd waits for the job's last status and gives its error.
-func (a *app) jobEnd(r *jobs.Runner, id jobs.ID) error {
-	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last line is awaited
-	if err != nil {
-		return err
-	}
-	var end jobs.Status
-	for st := range statuses {
-		end = st
-	}
-	if end.Err != nil {
-		return end.Err
-	}
-	if end.State != jobs.Done {
-		return &exitError{exitPartial, errors.New("the run ended early; call it again to go on")}
-	}
-	return nil
+		if err != nil {
+			return err
+		}
+		return a.printOutcome(ctx, d, f.Request, out, f.all)
+	})
 }
 
 // printProgress prints what is new to a person; a script gets every row.
@@ -237,7 +149,7 @@ func (a *app) printProgress(p gdpr.Progress, last string) string {
 }
 
 // printOutcome tells how a run ended. What is left and who finishes it stands last.
-func (a *app) printOutcome(ctx context.Context, d *gdpr.Desk, id string, out gdpr.Outcome, all bool) error {
+func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	if err := a.printLayers(out.Layers, all); err != nil {
 		return err
 	}
@@ -355,8 +267,8 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 		return usage("%s cannot be read", filepath.Base(path))
 	}
 	d := &gdpr.Desk{Clock: a.Clock}
-	if s, err := a.base(); err == nil && s.state != "" {
-		d.State = s.state
+	if s, err := a.base(); err == nil { // without one there is no key of its own
+		d.State = s.State
 	}
 	rec, signer, err := d.CheckReceipt(b, pin)
 	if errors.Is(err, receipt.ErrTampered) {
@@ -415,15 +327,14 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 	if err != nil {
 		return err
 	}
-	s, err := a.stores(ctx)
-	if err != nil {
+	if _, err := a.stores(ctx); err != nil {
 		return err
 	}
 	typed := ""
 	if id != r.ID {
 		typed = id
 	}
-	out, err := d.Verify(ctx, r.ID, typed, s.fleet, aliases...)
+	out, err := d.Verify(ctx, r.ID, typed, aliases...)
 	if err != nil {
 		return err
 	}
@@ -464,7 +375,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			file, rec, key, err := d.Receipt(r.ID)
+			file, rec, key, err := d.Receipt(cmd.Context(), r.ID)
 			if errors.Is(err, receipt.ErrTampered) {
 				return &exitError{exitTampered, err}
 			}

@@ -8,6 +8,7 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/sshsig"
+	"memdesk/operator"
 )
 
 func (a *app) gdprExportCommand() *cobra.Command {
@@ -21,12 +22,12 @@ func (a *app) gdprExportCommand() *cobra.Command {
 				if out != "" {
 					return usage("--mark is about an export that was made: leave --out out")
 				}
-				return a.changeRequest("gdpr-export", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) { return d.MarkExport(cmd.Context(), id, n, mark) })
+				return a.changeRequest(cmd.Context(), operator.Export, args[0], func(d *operator.Erasures, id string) error { return d.MarkExport(cmd.Context(), id, n, mark) })
 			}
 			if out == "" {
 				return usage("--out is missing: which directory should be made")
 			}
-			d, err := a.deskToChange("gdpr-export")
+			d, err := a.deskFor(cmd.Context(), operator.Export)
 			if err != nil {
 				return err
 			}
@@ -34,11 +35,10 @@ func (a *app) gdprExportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.stores(cmd.Context())
-			if err != nil {
+			if _, err := a.stores(cmd.Context()); err != nil {
 				return err
 			}
-			n, missing, err := d.Export(cmd.Context(), r.ID, backends.ExpandPath(out, a.Dir, a.Env), s.fleet)
+			n, missing, err := d.Export(cmd.Context(), r.ID, out)
 			if err != nil {
 				return err
 			}
@@ -69,7 +69,7 @@ func (a *app) gdprApproveCommand() *cobra.Command {
 		Long: "Signs exactly the plan of this hash with an SSH key, from a file or from the agent. The requester's own key\n" +
 			"is refused, under whatever name. The signature expires, and is void when anything in the plan changes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deskToChange("gdpr-approve")
+			d, err := a.deskFor(cmd.Context(), operator.Approve)
 			if err != nil {
 				return err
 			}
@@ -80,8 +80,10 @@ func (a *app) gdprApproveCommand() *cobra.Command {
 			if hash == "" {
 				return usage("--plan-hash is missing: sign what you have seen, `memdesk gdpr plan %s` shows it", r.ID)
 			}
-			r, err = a.approve(cmd.Context(), d, r, hash, keyFile)
-			if err != nil {
+			if err := a.approve(cmd.Context(), d, r, hash, keyFile); err != nil {
+				return err
+			}
+			if r, err = d.Get(r.ID); err != nil {
 				return err
 			}
 			return a.printRequest(r)
@@ -92,17 +94,17 @@ func (a *app) gdprApproveCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) approve(ctx context.Context, d *gdpr.Desk, r gdpr.Due, hash, keyFile string) (gdpr.Due, error) {
+func (a *app) approve(ctx context.Context, d *operator.Erasures, r gdpr.Due, hash, keyFile string) error {
 	if keyFile != "" {
 		signer, err := sshsig.File(backends.ExpandPath(keyFile, a.Dir, a.Env))
 		if err != nil {
-			return gdpr.Due{}, err
+			return err
 		}
 		return d.Approve(ctx, r.ID, hash, signer)
 	}
 	keys, conn, err := sshsig.Agent(a.Env("SSH_AUTH_SOCK"))
 	if err != nil {
-		return gdpr.Due{}, err
+		return err
 	}
 	defer conn.Close()
 	signer := keys[0]
@@ -120,25 +122,18 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "sweep [--restored STORE]", Short: "Find erased persons who came back with a restore or a sync, and erase them again", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d, err := a.deskToChange("gdpr-sweep")
+			d, err := a.deskFor(cmd.Context(), operator.Sweep)
 			if err != nil {
 				return err
 			}
-			s, err := a.stores(cmd.Context())
-			if err != nil {
+			if _, err := a.stores(cmd.Context()); err != nil {
 				return err
 			}
 			ask := func(p gdpr.Plan) error {
 				items, _ := p.Count()
 				return a.confirm(cmd.Context(), yes, plural(items, "item")+" of an erased person came back: erase again?")
 			}
-			sweep := d.Sweep
-			if restored != "" {
-				sweep = func(ctx context.Context, fleet *backends.Fleet, confirm func(gdpr.Plan) error) ([]gdpr.Swept, []string, error) {
-					return d.SweepRestored(ctx, fleet, restored, confirm)
-				}
-			}
-			swept, problems, err := sweep(cmd.Context(), s.fleet, ask)
+			swept, problems, err := d.Sweep(cmd.Context(), restored, ask)
 			for _, w := range swept {
 				if perr := a.printSwept(w); perr != nil {
 					return perr
@@ -184,7 +179,7 @@ func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
 		a.sayf("no store was asked for names: %s", err)
 		return nil
 	}
-	all, notes, err := gdpr.Propose(ctx, s.fleet, in)
+	all, notes, err := gdpr.Propose(ctx, s.Fleet, in)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/gdpr/papers"
+	"memdesk/operator"
 )
 
 func (a *app) gdprDueCommand() *cobra.Command {
@@ -28,13 +30,9 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE")
 			for _, r := range all {
-				if a.flags.json {
-					if err := a.emit("due", requestRow(r)); err != nil {
-						return err
-					}
-					continue
+				if err := tab.put(dueRow{requestRow{r}}); err != nil {
+					return err
 				}
-				tab.add(r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
 			}
 			tab.flush()
 			if len(all) > 0 {
@@ -49,6 +47,13 @@ func (a *app) gdprDueCommand() *cobra.Command {
 	c.Flags().IntVar(&within, "within", within, "the number of `DAYS` from today")
 	return c
 }
+
+// dueRow is a request whose deadline is near or over.
+type dueRow struct{ requestRow }
+
+func (dueRow) kind() string { return "due" }
+
+func (r dueRow) cells() []any { return r.requestRow.cells()[:4] }
 
 func (a *app) gdprLetterCommand() *cobra.Command {
 	kind, lang := "", "en"
@@ -130,7 +135,7 @@ func (a *app) gdprRecipientCommand() *cobra.Command {
 		Use: "recipient REQUEST --name NAME (--told YYYY-MM-DD | --answered YYYY-MM-DD)", Short: "Note that a recipient of the data was told of the erasure (Art. 19)", Args: cobra.ExactArgs(1),
 		Long: "Recipients are the [[recipient]] blocks of the configuration. Receipt and letter name those of the stores in which\nthe person was found, with the days on which they were told and have answered.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest("gdpr-recipient", args[0], func(d *gdpr.Desk, id string) (gdpr.Due, error) {
+			return a.changeRequest(cmd.Context(), operator.Tell, args[0], func(d *operator.Erasures, id string) error {
 				return d.Tell(cmd.Context(), id, name, told, answered)
 			})
 		},
@@ -139,4 +144,43 @@ func (a *app) gdprRecipientCommand() *cobra.Command {
 	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the recipient was told")
 	c.Flags().StringVar(&answered, "answered", "", "the `DATE` of the answer")
 	return c
+}
+
+func (a *app) gdprIdentityCommand() *cobra.Command {
+	method, on := "", ""
+	c := &cobra.Command{
+		Use: "identity REQUEST --method METHOD [--on YYYY-MM-DD]", Short: "Note how you made sure who asks", Args: cobra.ExactArgs(1),
+		Long: "The receipt names method, day and operator. gdpr pause and gdpr resume stop and start the clock.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeRequest(cmd.Context(), operator.Identify, args[0], func(d *operator.Erasures, id string) error {
+				return d.Identify(cmd.Context(), id, method, on)
+			})
+		},
+	}
+	c.Flags().StringVar(&method, "method", "", "how: "+strings.Join(gdpr.IdentityMethods, ", "))
+	c.Flags().StringVar(&on, "on", "", "the `DATE` of the check (default today)")
+	return c
+}
+
+// openDSR takes a request from a file in OpenDSR's JSON; what the flags say goes before.
+func (a *app) openDSR(ctx context.Context, file string, in *gdpr.Intake) error {
+	if in.Subject != "" {
+		return usage("give --subject or --opendsr, not both")
+	}
+	text, err := a.readInput(ctx, file)
+	if err != nil {
+		return err
+	}
+	from, err := gdpr.FromOpenDSR([]byte(text))
+	if err != nil {
+		return err
+	}
+	in.Subject, in.OpenDSR, in.Aliases = from.Subject, from.OpenDSR, append(from.Aliases, in.Aliases...)
+	if in.Received == "" {
+		in.Received = from.Received
+	}
+	if in.Ground == "" {
+		in.Ground = from.Ground
+	}
+	return nil
 }

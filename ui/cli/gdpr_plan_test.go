@@ -145,3 +145,22 @@ func TestAttestFromAScript(t *testing.T) {
 	}
 	on("gdpr", "policy", "--json").want(t, 0, `"in_force":true`)
 }
+
+// A plan names the other open request of the person, to the eye and to a script.
+func TestAPlanNamesTheOtherOpenRequest(t *testing.T) {
+	d := newDesk(t)
+	d.quiet()
+	d.write("daily/2026-07-01.md", "- usr_ida9931 called\n")
+	var ids []string
+	for range 2 {
+		id, _ := d.run("gdpr", "request", "--subject", "usr_ida9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+		ids = append(ids, id)
+	}
+	says := "the same person has a request that is open: " + ids[1]
+	if r := d.run("gdpr", "plan", ids[0]).want(t, 0); !strings.Contains(r.err, says) {
+		t.Errorf("stderr: %s", r.err)
+	}
+	if notes := fmt.Sprint(d.run("gdpr", "plan", ids[0], "--json").want(t, 0).last(t, "summary")["notes"]); !strings.Contains(notes, says) {
+		t.Errorf("notes: %s", notes)
+	}
+}

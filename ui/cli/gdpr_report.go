@@ -3,32 +3,14 @@ package cli
 import (
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
-	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
-
-func backupsIn(in []backends.BackupConfig) []gdpr.Backup {
-	var out []gdpr.Backup
-	for _, b := range in {
-		out = append(out, gdpr.Backup{Store: b.Store, Where: b.Where, ExpiresAfter: time.Duration(b.ExpiresAfter), RestoreGuard: b.RestoreGuard})
-	}
-	return out
-}
-
-func recipientsIn(in []backends.RecipientConfig) []gdpr.Recipient {
-	var out []gdpr.Recipient
-	for _, r := range in {
-		out = append(out, gdpr.Recipient(r))
-	}
-	return out
-}
 
 func (a *app) gdprReportCommand() *cobra.Command {
 	out, all := "", false

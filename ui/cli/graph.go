@@ -50,7 +50,7 @@ func (a *app) neighboursCommand() *cobra.Command {
 func (a *app) printItems(store string, items []model.Header) error {
 	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
 	for _, h := range items {
-		if err := a.printHeader(store, h, tab, false); err != nil {
+		if err := a.printHeader(store, h, tab, nil); err != nil {
 			return err
 		}
 	}

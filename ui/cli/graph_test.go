@@ -1,7 +1,9 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"memdesk/internal/testpg"
@@ -77,11 +79,28 @@ func TestMigrate(t *testing.T) {
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 0)
 	db("migrate", "--to", "1", "--yes").want(t, 2, "--confirm")
 	db("migrate", "--to", "1", "--confirm", "other").want(t, 6, "not the name")
+	conf := filepath.Join(d.dir, "production.toml")
+	if err := os.WriteFile(conf, []byte("[[store]]\nname = \"postgres\"\nkind = \"postgres\"\ndsn_env = \"DESK_DSN\"\nenvironment = \"production\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	production := func(args ...string) result { return d.bare(append([]string{"--config", conf}, args...)...) }
+	production("migrate", "--to", "1", "--confirm", "postgres").want(t, 2, "--confirm-count")
+	production("migrate", "--to", "1", "--confirm", "postgres", "--confirm-count", "7").want(t, 6, "which is 1")
+	production("migrate", "--to", "2", "--confirm", "postgres", "--confirm-count", "1").want(t, 0)
 	at(1, "migrate", "--to", "1", "--confirm", "postgres")
 	d.in = "refused"
 	db("retain", "--tier", "task", "--key", "k", "--mode", "replace", "-", "--yes").want(t, 1, "memdesk migrate")
 	db("--read-only", "migrate", "--yes").want(t, 6)
 	at(3, "migrate", "--yes")
+	db("show", "--raw", "postgres:k").want(t, 0, "kept")
+	id, _ := db("gdpr", "request", "--subject", "usr_ida9931", "--received", "2026-01-31", "--ground", "asked", "--yes", "--json").want(t, 0).last(t, "request")["request"].(string)
+	db("gdpr", "hold", id, "--item", "postgres:k", "--ground", "a claim").want(t, 0)
+	db("migrate", "--to", "0", "--confirm", "postgres").want(t, 6, "on hold under request "+id)
+	at(3, "migrate", "--show")
+	db("gdpr", "unhold", id, "--item", "postgres:k").want(t, 0)
+	if r := db("migrate", "--to", "0", "--confirm", "postgres"); r.code == 0 || strings.Contains(r.err, "on hold") {
+		t.Errorf("without the hold: %d, %s", r.code, r.err) // the item itself stands in the way
+	}
 	db("show", "--raw", "postgres:k").want(t, 0, "kept")
 	db("migrate", "--show").want(t, 0, "VERSION", "the index of words")
 	db("migrate", "--to", "9", "--yes").want(t, 2, "no schema 9")

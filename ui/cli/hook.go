@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/bearer"
@@ -32,11 +33,11 @@ func (a *app) hook(ctx context.Context, query string, limit int) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if s.ledger == nil {
+	if s.Ledger == nil {
 		return "", statedir.ErrNoHome
 	}
-	d := a.doorDesk(s, mcpFlags{face: door.Tools}, bearer.Caller{Name: s.who.ID})
-	w := a.writer(s)
+	d := a.doorDesk(s, mcpFlags{face: door.Tools}, bearer.Caller{Name: s.Who.ID})
+	w := s.Writer()
 	w.Face = "hook"
 	block, problems, err := d.Hook(ctx, query, limit, w)
 	for _, p := range problems {
@@ -132,16 +133,16 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string, yes
 	if err := a.confirm(ctx, yes, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
 		return err
 	}
-	w := a.writer(s).WithSource(source)
+	w := s.Writer().WithSource(source)
 	w.Face, w.Trust, w.Agent = "turn", origin.Untrusted, true
-	res, e, err := s.undo.Retain(origin.With(ctx, w), store, req)
+	done, err := s.Retain(audit.WithOrigin(origin.With(ctx, w), w.Line()), store.Name, req, "")
 	if err != nil {
 		return err
 	}
 	if a.flags.json {
-		return a.emit("retained", row{"store": store.Name, "id": model.EncodeID(res.ID), "bytes": res.Bytes, "revision": res.Revision, "undo": undoID(e)})
+		return a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes, "revision": done.Revision, "undo": nilIfEmpty(done.Undo)})
 	}
-	a.linef("%s  %d bytes", model.Ref{Store: store.Name, ID: res.ID}.String(), res.Bytes)
-	a.sayUndo(e)
+	a.linef("%s  %d bytes", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes)
+	a.sayUndo(done)
 	return nil
 }

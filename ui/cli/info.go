@@ -20,14 +20,14 @@ func (a *app) infoCommand() *cobra.Command {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
 			cache := a.cacheDir()
 			if a.flags.json {
-				return a.emit("info", row{"version": a.Version, "go": goVersion(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.state), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+				return a.emit("info", row{"version": a.Version, "go": goVersion(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
 			}
 			t := a.table("WHAT", "WHERE")
 			t.add("version", a.Version+" ("+goVersion()+")")
 			t.add("configuration", config)
-			t.add("state", s.state)
-			t.add("audit log", filepath.Join(s.state, "audit"))
-			t.add("undo", filepath.Join(s.state, "undo"))
+			t.add("state", s.State)
+			t.add("audit log", filepath.Join(s.State, "audit"))
+			t.add("undo", filepath.Join(s.State, "undo"))
 			t.add("cache", cache)
 			t.flush()
 			return nil

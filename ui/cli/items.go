@@ -36,7 +36,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.limit < 0 {
 				return usage("--limit must not be negative")
 			}
-			members := s.fleet.Members()
+			members := s.Fleet.Members()
 			if f.cursor != "" && len(members) != 1 {
 				return usage("--cursor belongs to one store: name it with --store")
 			}
@@ -61,7 +61,7 @@ func (a *app) itemsCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 0, "at most `N` per store (default 100)")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every page, archived and bookkeeping items included")
-	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as it went through memdesk")
+	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as memdesk or its store knows")
 	return c
 }
 
@@ -75,7 +75,9 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 		left = model.DefaultPage
 	}
 	head := []string{"REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"}
+	var who func(model.Header) (origin.Row, string, bool)
 	if f.origin {
+		who = func(h model.Header) (origin.Row, string, bool) { return a.listed(ctx, s, h) }
 		head = slices.Insert(head, 5, "ORIGIN")
 	}
 	tab := a.table(head...)
@@ -89,7 +91,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 			return err
 		}
 		for _, h := range page.Items {
-			if err := a.printHeader(s.Name, h, tab, f.origin); err != nil {
+			if err := a.printHeader(s.Name, h, tab, who); err != nil {
 				return err
 			}
 		}
@@ -113,45 +115,81 @@ func (a *app) incomplete(store string, page model.Page) error {
 	return nil
 }
 
-// originOf is the newest write of a listed item; nil when nobody noted one, or when the
-// list itself says that another came after it.
-func (a *app) originOf(store string, h model.Header) any {
-	if r, ok := a.listedOrigin(store, h); ok {
-		return originRow(r)
+// listed is who wrote an item of a list, and where that is kept. The ledger is asked
+// first. Only a store that knows origins of its own has the item read.
+func (a *app) listed(ctx context.Context, s model.Store, h model.Header) (origin.Row, string, bool) {
+	if l := a.session.Ledger; l != nil {
+		if r, ok, err := l.Latest(s.Name, h.ID); err == nil && ok && (h.Revision == "" || h.Revision == r.Revision) {
+			return r, origin.InLedger, true
+		}
 	}
-	return nil
+	if s.Origin == nil {
+		return origin.Row{}, "", false
+	}
+	return a.written(ctx, s, h.ID)
 }
 
-func (a *app) listedOrigin(store string, h model.Header) (origin.Row, bool) {
-	if a.session.ledger == nil {
-		return origin.Row{}, false
+// written reads an item to tell who wrote it; false when nobody knows.
+func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row, string, bool) {
+	if s.Browser == nil {
+		return origin.Row{}, "", false
 	}
-	r, ok, err := a.session.ledger.Latest(store, h.ID)
-	return r, err == nil && ok && (h.Revision == "" || h.Revision == r.Revision)
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return origin.Row{}, "", false
+	}
+	return origin.Known(a.session.Ledger, s, it)
 }
 
-func (a *app) originWords(store string, h model.Header) string {
-	r, ok := a.listedOrigin(store, h)
+// originValue is an origin in JSON: null when nobody knows.
+func originValue(r origin.Row, kept string, ok bool) any {
+	if !ok {
+		return nil
+	}
+	return originRow(r, kept)
+}
+
+func originWords(r origin.Row, _ string, ok bool) string {
 	if !ok {
 		return origin.Unknown
 	}
 	return r.Actor + " " + r.Source() + " " + r.Trust
 }
 
-func (a *app) printHeader(store string, h model.Header, tab *table, origins bool) error {
-	if a.flags.json {
-		r := headerRow(store, h)
-		if origins {
-			r["origin"] = a.originOf(store, h)
-		}
-		return a.emit("item", r)
+// printHeader prints a listed item; who, which may be nil, tells who wrote it.
+func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) error {
+	r := listedRow{store: store, Header: h}
+	if who != nil {
+		o, kept, ok := who(h)
+		r.origin, r.words = originValue(o, kept, ok), originWords(o, kept, ok)
 	}
-	if origins {
-		tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Tier, h.Bytes, when(h.Modified), joinFlags(h), a.originWords(store, h), h.Title)
-		return nil
+	return tab.put(r)
+}
+
+// listedRow is an item as lists have it; origin and words only where they were asked for.
+type listedRow struct {
+	store string
+	model.Header
+	origin any
+	words  string
+}
+
+func (listedRow) kind() string { return "item" }
+
+func (r listedRow) cells() []any {
+	out := []any{model.Ref{Store: r.store, ID: r.ID}.String(), r.Tier, r.Bytes, when(r.Modified), joinFlags(r.Header), r.Title}
+	if r.words != "" {
+		out = slices.Insert(out, 5, any(r.words))
 	}
-	tab.add(model.Ref{Store: store, ID: h.ID}.String(), h.Tier, h.Bytes, when(h.Modified), joinFlags(h), h.Title)
-	return nil
+	return out
+}
+
+func (r listedRow) fields() row {
+	out := headerRow(r.store, r.Header)
+	if r.words != "" {
+		out["origin"] = r.origin
+	}
+	return out
 }
 
 // printPageEnd says honestly what a list left out.

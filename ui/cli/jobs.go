@@ -3,14 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/internal/statedir"
 	"memdesk/jobs"
-	"memdesk/model"
 )
 
 func (a *app) jobsCommand() *cobra.Command {
@@ -23,7 +20,7 @@ func (a *app) jobsCommand() *cobra.Command {
 			Use: name + " ID", Short: short, Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.withJobs(cmd.Context(), func(r *jobs.Runner) error {
-					return jobError(act(r, cmd.Context(), jobs.ID(args[0])))
+					return a.session.Control(cmd.Context(), r, jobs.ID(args[0]), act)
 				})
 			},
 		}
@@ -40,25 +37,12 @@ func (a *app) jobsCommand() *cobra.Command {
 	return c
 }
 
-func jobError(err error) error {
-	switch {
-	case errors.Is(err, jobs.ErrNotFound):
-		return model.E(model.NotFound, "jobs", err)
-	case errors.Is(err, jobs.ErrEnded), errors.Is(err, jobs.ErrRunning):
-		return model.E(model.Conflict, "jobs", err)
-	}
-	return err
-}
-
 func (a *app) withJobs(ctx context.Context, fn func(*jobs.Runner) error) (err error) {
 	s, err := a.base()
 	if err != nil {
 		return err
 	}
-	if s.state == "" {
-		return statedir.ErrNoHome
-	}
-	r, err := jobs.Open(jobs.Options{Dir: filepath.Join(s.state, "jobs"), Clock: a.Clock})
+	r, err := s.Jobs()
 	if err != nil {
 		return err
 	}

@@ -2,23 +2,24 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
+	"memdesk/internal/gitlog"
 	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/origin"
-	"memdesk/quarantine/review"
-	"memdesk/undo"
 )
 
 func (a *app) originCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "origin REF", Short: "Who wrote an item, newest first", Args: cobra.ExactArgs(1),
 		Long: "Lists the writes of one item that went through memdesk: who, with which program, in which session, and\n" +
-			"where the text came from by the writer's own word. Other programs write past memdesk: their writes are unknown.",
+			"where the text came from by the writer's own word. Other programs write past memdesk: of their writes it shows\n" +
+			"what the store itself knows, or the author of the file's last commit, and else that the writer is unknown.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.showOrigin(cmd.Context(), args[0]) },
 	}
 }
@@ -28,28 +29,32 @@ func (a *app) showOrigin(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	if s.ledger == nil {
+	if s.Ledger == nil {
 		return statedir.ErrNoHome
 	}
-	rows, err := s.ledger.Of(store.Name, ref.ID)
+	rows, err := s.Ledger.Of(store.Name, ref.ID)
 	if err != nil {
 		return err
 	}
 	var now model.Revision
+	kept := origin.InLedger
 	if store.Browser != nil {
 		it, err := store.Browser.Read(ctx, ref.ID)
 		if err != nil && (model.KindOf(err) != model.NotFound || len(rows) == 0) {
 			return err
 		}
 		if now = it.Revision; err == nil && (len(rows) == 0 || rows[0].Revision != now) {
-			rows = append([]origin.Row{{Store: store.Name, ID: ref.ID, Revision: now,
-				Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}}, rows...)
+			r, place := a.knownOf(ctx, store, it)
+			rows, kept = append([]origin.Row{r}, rows...), place
 		}
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION")
-	for _, r := range rows {
+	for i, r := range rows {
+		if i > 0 {
+			kept = origin.InLedger
+		}
 		if a.flags.json {
-			if err := a.emit("origin", originRow(r)); err != nil {
+			if err := a.emit("origin", originRow(r, kept)); err != nil {
 				return err
 			}
 			continue
@@ -64,11 +69,22 @@ func (a *app) showOrigin(ctx context.Context, text string) error {
 	return nil
 }
 
-func originRow(r origin.Row) row {
-	kept := "ledger"
-	if r.At.IsZero() {
-		kept = "unknown"
+// knownOf is who wrote an item that memdesk did not write: its store's word, or the
+// author of the file's last commit. Unknown writers are said to be unknown.
+func (a *app) knownOf(ctx context.Context, s model.Store, it model.Item) (origin.Row, string) {
+	if r, kept, ok := origin.Known(a.session.Ledger, s, it); ok {
+		return r, kept
 	}
+	if filepath.IsAbs(s.Location) && filepath.IsLocal(it.ID) {
+		if who, ok := gitlog.AuthorOf(ctx, filepath.Join(s.Location, it.ID)); ok {
+			return origin.FromStore(s.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit
+		}
+	}
+	return origin.Row{Store: s.Name, ID: it.ID, Revision: it.Revision,
+		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown
+}
+
+func originRow(r origin.Row, kept string) row {
 	return row{"store": r.Store, "id": model.EncodeID(r.ID), "revision": r.Revision, "actor": r.Actor, "client": r.Client,
 		"client_version": r.Version, "session": r.Session, "face": r.Face, "channel": r.Channel, "detail": r.Detail, "trust": r.Trust,
 		"at": stamp(r.At), "kept": kept}
@@ -122,16 +138,15 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 	if err != nil {
 		return err
 	}
-	if s.ledger == nil {
+	if s.Ledger == nil {
 		return statedir.ErrNoHome
 	}
 	if !f.dryRun {
-		if err := a.mayChange(s, "takeback"); err != nil {
+		if err := s.Allow(ctx, operator.Takeback, "", ""); err != nil {
 			return err
 		}
 	}
-	want := func(name string) bool { return containsString(a.memberNames(), name) }
-	plan, err := origin.Plan(ctx, s.ledger, s.undo, s.fleet.Store, want, f.source, since)
+	plan, err := s.PlanTakeback(ctx, f.source, since)
 	if err != nil {
 		return err
 	}
@@ -142,43 +157,17 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 			return err
 		}
 	}
-	var undone any
+	var undone []string
 	if !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		question := a.text.Sprintf("forget %d and restore %d items that %s wrote?", counts[origin.ActForget], counts[origin.ActRestore], f.source).String()
 		if err := a.confirm(ctx, f.yes, question); err != nil {
 			return err
 		}
-		if undone, err = a.takeAll(audit.WithReason(ctx, f.reason), s, plan); err != nil {
+		if undone, err = s.Takeback(ctx, plan, f.reason); err != nil {
 			return err
 		}
 	}
 	return a.printTakeback(f, plan, counts, undone)
-}
-
-func (a *app) memberNames() []string {
-	var out []string
-	for _, m := range a.session.fleet.Members() {
-		out = append(out, m.Name)
-	}
-	return out
-}
-
-// takeAll does the plan store by store; the undo id, or all of them.
-func (a *app) takeAll(ctx context.Context, s *session, plan []origin.Taken) (any, error) {
-	var ids []string
-	for _, m := range s.fleet.Open() {
-		id, err := origin.Take(ctx, s.undo, m.Store, plan)
-		if err != nil {
-			return nil, err
-		}
-		if id != "" {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) == 1 {
-		return ids[0], nil
-	}
-	return ids, nil
 }
 
 func (a *app) printTaken(t origin.Taken) error {
@@ -189,8 +178,15 @@ func (a *app) printTaken(t origin.Taken) error {
 	return nil
 }
 
-func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[string]int, undone any) error {
+func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[string]int, ids []string) error {
 	var err error
+	var undone any // one id, or all of them
+	switch {
+	case len(ids) == 1:
+		undone = ids[0]
+	case ids != nil || !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0:
+		undone = ids
+	}
 	if a.flags.json {
 		err = a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
 			"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
@@ -199,7 +195,7 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 		if f.dryRun {
 			word = "would be taken back"
 		}
-		a.sayf("%s of %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
+		a.sayf("%s %s: %d to forget, %d to restore, %d left as they are", plural(int64(len(plan)), "item"), word, counts[origin.ActForget], counts[origin.ActRestore], counts[origin.ActSkip])
 		if id, ok := undone.(string); ok && id != "" {
 			a.sayf("to undo it: memdesk undo restore %s", id)
 		}
@@ -210,26 +206,18 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 	return err
 }
 
-// release gives agents a blocked item back, or makes a held write.
-func release(ctx context.Context, shelf *origin.Shelf, keeper *undo.Keeper, s model.Store, id string, body *string, seen model.Revision) (review.Release, error) {
-	if shelf != nil && len(id) > len(origin.HeldPrefix) && id[:len(origin.HeldPrefix)] == origin.HeldPrefix {
-		return shelf.Release(ctx, keeper, s, id, body)
-	}
-	return review.Do(ctx, keeper, s, id, body, seen)
-}
-
 // listRecalls prints what was given to which caller, oldest first.
 func (a *app) listRecalls(actor string, since, until time.Time) error {
 	s, err := a.base()
 	if err != nil {
 		return err
 	}
-	if s.trace == nil {
+	if s.Trace == nil {
 		return statedir.ErrNoHome
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
 	var failed error
-	err = s.trace.All(func(r origin.Recall) bool {
+	err = s.Trace.All(func(r origin.Recall) bool {
 		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}

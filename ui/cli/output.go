@@ -39,6 +39,12 @@ func (a *app) table(head ...string) *table {
 	return t
 }
 
+// excerpt is a cell of hostile text that may be long.
+type excerpt string
+
+// maxExcerpt is how much of an excerpt is shown, in bytes.
+const maxExcerpt = 120
+
 // add takes one row: cells are Text, or values that are escaped here.
 func (t *table) add(cells ...any) {
 	row := make([]safetext.Text, len(cells))
@@ -48,6 +54,8 @@ func (t *table) add(cells ...any) {
 			row[i] = v
 		case string:
 			row[i] = t.a.text.Line(v)
+		case excerpt:
+			row[i] = t.a.text.LineMax(string(v), maxExcerpt)
 		case int64:
 			row[i] = t.a.text.Const(strconv.FormatInt(v, 10))
 		default:

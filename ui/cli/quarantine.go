@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/quarantine/review"
 )
 
@@ -34,6 +34,13 @@ func (a *app) quarantineCommand() *cobra.Command {
 				}
 				a.need(ref.Store)
 			}
+			s, err := a.base()
+			if err == nil {
+				err = s.Allow(cmd.Context(), operator.Forget, "", "")
+			}
+			if err != nil {
+				return err
+			}
 			for _, text := range args {
 				if err := a.checkFiled(cmd.Context(), text); err != nil {
 					return err
@@ -42,7 +49,7 @@ func (a *app) quarantineCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
 				return err
 			}
-			return a.forgetAll(audit.WithReason(cmd.Context(), reason), args, model.ForgetRequest{})
+			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{}, reason)
 		},
 	}
 	del.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
@@ -51,6 +58,7 @@ func (a *app) quarantineCommand() *cobra.Command {
 		Use: "list", Short: "Filed entries, and live items that the scanner rejects", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listQuarantine(cmd.Context()) },
 	}, show, del)
+	c.AddCommand(a.signalCommands()...)
 	return c
 }
 
@@ -82,17 +90,17 @@ func (a *app) releaseCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "release "+ref.String()+"? Agents get its source again."); err != nil {
 				return err
 			}
-			res, err := release(audit.WithReason(cmd.Context(), reason), s.shelf, s.undo, store, ref.ID, body, model.Revision(match))
+			done, err := s.Release(cmd.Context(), store.Name, ref.ID, body, model.Revision(match), reason)
 			if err != nil {
 				return err
 			}
-			source := model.Ref{Store: store.Name, ID: res.Source}
+			source := model.Ref{Store: store.Name, ID: done.Item}
 			if a.flags.json {
-				return a.emit("released", row{"store": store.Name, "id": model.EncodeID(ref.ID), "source": model.EncodeID(res.Source),
-					"revision": res.Revision, "removed": res.Removed, "undo": undoID(res.Undo)})
+				return a.emit("released", row{"store": store.Name, "id": model.EncodeID(ref.ID), "source": model.EncodeID(done.Item),
+					"revision": done.Revision, "removed": done.Removed, "undo": nilIfEmpty(done.Undo)})
 			}
-			a.linef("%s  released, %s removed", source.String(), plural(res.Removed, "entry"))
-			a.sayUndo(res.Undo)
+			a.linef("%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
+			a.sayUndo(done)
 			return nil
 		},
 	}
@@ -110,7 +118,7 @@ func (a *app) listQuarantine(ctx context.Context) error {
 	var t tally
 	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
 	problems := 0
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		err := m.Err
 		if err == nil {
 			var n int
@@ -141,20 +149,8 @@ func (a *app) quarantineOf(ctx context.Context, s model.Store, tab *table) (prob
 		if e.Problem != "" {
 			problems++
 		}
-		if a.flags.json {
-			if err := a.emit("quarantine", entryRow(e)); err != nil {
-				return problems, err
-			}
-			continue
-		}
-		note := e.Problem
-		if e.FalsePositive != "" {
-			note = "known false positive: " + e.FalsePositive
-		}
-		tab.add(model.Ref{Store: e.Store, ID: e.ID}.String(), e.Source, e.Category, e.Pattern, when(e.At), liveWord(e), orDash(note),
-			a.text.LineMax(e.Before+e.Match+e.After, 120))
-		if len(tab.rows) >= model.DefaultPage {
-			tab.flush()
+		if err := tab.put(entryRow{e}); err != nil {
+			return problems, err
 		}
 	}
 	return problems, nil
@@ -172,7 +168,21 @@ func liveWord(e review.Entry) string {
 	return "clean now"
 }
 
-func entryRow(e review.Entry) row {
+// entryRow is a quarantined entry.
+type entryRow struct{ review.Entry }
+
+func (entryRow) kind() string { return "quarantine" }
+
+func (e entryRow) cells() []any {
+	note := e.Problem
+	if e.FalsePositive != "" {
+		note = "known false positive: " + e.FalsePositive
+	}
+	return []any{model.Ref{Store: e.Store, ID: e.ID}.String(), e.Source, e.Category, e.Pattern, when(e.At), liveWord(e.Entry), orDash(note),
+		excerpt(e.Before + e.Match + e.After)}
+}
+
+func (e entryRow) fields() row {
 	r := row{"store": e.Store, "id": model.EncodeID(e.ID), "source": e.Source, "source_id": nil, "filed": e.Filed, "category": e.Category,
 		"pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": e.Before + e.Match + e.After,
 		"match": e.Match, "decoded": e.Decoded, "live": e.Live, "quarantined_at": stamp(e.At),
@@ -200,7 +210,7 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 		return err
 	}
 	if a.flags.json {
-		r := entryRow(e)
+		r := entryRow{e}.fields()
 		found := []any{}
 		for _, f := range e.Findings {
 			found = append(found, row{"category": f.Category, "pattern": f.Pattern, "stage": f.Stage.String(), "start": f.Start, "end": f.End,

@@ -8,11 +8,12 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) recallCommand() *cobra.Command {
 	var req model.RecallRequest
-	hook, limit, format := false, hookBytes, hookText
+	hook, origins, limit, format := false, false, hookBytes, hookText
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -34,7 +35,7 @@ func (a *app) recallCommand() *cobra.Command {
 				return err
 			}
 			answers := a.ask(cmd.Context(), s, req)
-			if err := a.printHits(backends.Fuse(answers)); err != nil {
+			if err := a.printHits(cmd.Context(), s, backends.Fuse(answers), origins); err != nil {
 				return err
 			}
 			var t tally
@@ -51,6 +52,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f.BoolVar(&hook, "hook", false, "one fenced block for an agent's session hook; without QUERY the newest items")
 	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
 	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
+	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")
@@ -61,13 +63,13 @@ func (a *app) recallCommand() *cobra.Command {
 
 // ask collects every answer in the fleet's order; a store that did not answer
 // before the end is there with the reason.
-func (a *app) ask(ctx context.Context, s *session, req model.RecallRequest) []backends.Answer {
+func (a *app) ask(ctx context.Context, s *operator.Session, req model.RecallRequest) []backends.Answer {
 	got := map[string]backends.Answer{}
-	for ans := range s.fleet.Recall(ctx, req) {
+	for ans := range s.Fleet.Recall(ctx, req) {
 		got[ans.Store] = ans
 	}
 	var out []backends.Answer
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		ans, ok := got[m.Name]
 		if !ok {
 			ans = backends.Answer{Store: m.Name, Err: model.FromContext(ctx, "recall")}
@@ -77,16 +79,20 @@ func (a *app) ask(ctx context.Context, s *session, req model.RecallRequest) []ba
 	return out
 }
 
-func (a *app) printHits(hits []backends.FusedHit) error {
+func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) error {
 	for _, h := range hits {
+		planted := a.session.Planted(h.Snippet)
 		if a.flags.json {
 			meta := map[string]string{}
 			for _, f := range h.Meta {
 				meta[f.Name] = f.Value
 			}
-			err := a.emit("hit", row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
-				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": meta})
-			if err != nil {
+			r := row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
+				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": meta, "signals": planted}
+			if origins {
+				r["origin"] = originValue(a.written(ctx, storeOf(s, h.Store), h.ID))
+			}
+			if err := a.emit("hit", r); err != nil {
 				return err
 			}
 			continue
@@ -96,6 +102,12 @@ func (a *app) printHits(hits []backends.FusedHit) error {
 			where = a.text.Sprintf("%s:%d", where, h.Line).String()
 		}
 		a.linef("%s  %.2f", where, h.Score)
+		if len(planted) > 0 {
+			a.linef("    looks planted: %s", strings.Join(planted, ", "))
+		}
+		if origins {
+			a.linef("    origin: %s", originWords(a.written(ctx, storeOf(s, h.Store), h.ID)))
+		}
 		for _, f := range h.Meta {
 			a.linef("    %s: %s", f.Name, f.Value)
 		}
@@ -137,4 +149,12 @@ func (a *app) printAnswer(ans backends.Answer) error {
 		a.sayf("%s: %s in %s", ans.Store, plural(int64(len(ans.Result.Hits)), "hit"), plural(ans.Result.Total, "item"))
 	}
 	return nil
+}
+
+// storeOf is an open store; a name alone for one that has closed meanwhile.
+func storeOf(s *operator.Session, name string) model.Store {
+	if out, err := s.Fleet.Store(name); err == nil {
+		return out
+	}
+	return model.Store{Name: name}
 }

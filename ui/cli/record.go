@@ -17,13 +17,27 @@ type record interface {
 	cells() []any
 }
 
+// fielded is a record around a value of another package, which says its fields itself.
+type fielded interface{ fields() row }
+
+// folded is a record of several lines in a table; those after the first.
+type folded interface{ below() [][]any }
+
 // put prints one record as the flags ask for it. Call flush after the last one.
 func (t *table) put(r record) error {
 	if t.a.flags.json {
+		if f, ok := r.(fielded); ok {
+			return t.a.emit(r.kind(), f.fields())
+		}
 		return safetext.NewJSONWriter(t.a.out).Write(object{r})
 	}
 	t.add(r.cells()...)
-	if len(t.rows) >= model.DefaultPage {
+	if f, ok := r.(folded); ok {
+		for _, cells := range f.below() {
+			t.add(cells...)
+		}
+	}
+	if len(t.rows) >= model.MaxPage {
 		t.flush()
 	}
 	return nil

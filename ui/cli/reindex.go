@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 // reindexCommand builds anew what stores derive from their items.
@@ -25,7 +27,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			}
 			var asked []backends.Member
 			var names []string
-			for _, m := range s.fleet.Members() {
+			for _, m := range s.Fleet.Members() {
 				if m.Err == nil && m.Store.Reindexer == nil && len(a.flags.stores) == 0 {
 					continue // nobody named it, and it has none
 				}
@@ -34,7 +36,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			if len(asked) == 0 {
 				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
 			}
-			if err := a.mayChange(s, "reindex"); err != nil {
+			if err := s.Allow(cmd.Context(), operator.Reindex, "", ""); err != nil {
 				return err
 			}
 			if err := a.confirm(cmd.Context(), yes, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
@@ -44,7 +46,7 @@ func (a *app) reindexCommand() *cobra.Command {
 			for _, m := range asked {
 				err := m.Err
 				if err == nil {
-					err = a.reindexOne(cmd, m.Store, tier)
+					err = a.reindexOne(cmd.Context(), s, m.Name, tier)
 				}
 				t.add(err)
 				if err != nil {
@@ -59,17 +61,14 @@ func (a *app) reindexCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) reindexOne(cmd *cobra.Command, s model.Store, tier string) error {
-	if s.Reindexer == nil {
-		return model.Errorf(model.Unsupported, "reindex", "store %s has no index to build", s.Name)
-	}
-	n, err := s.Reindexer.Reindex(cmd.Context(), tier)
+func (a *app) reindexOne(ctx context.Context, s *operator.Session, store, tier string) error {
+	n, err := s.Reindex(ctx, store, tier)
 	if err != nil {
 		return err
 	}
 	if a.flags.json {
-		return a.emit("reindexed", row{"store": s.Name, "items": n})
+		return a.emit("reindexed", row{"store": store, "items": n})
 	}
-	a.linef("%s: %s in the new index", s.Name, plural(n, "item"))
+	a.linef("%s: %s in the new index", store, plural(n, "item"))
 	return nil
 }

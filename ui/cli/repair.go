@@ -1,13 +1,12 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
-	"memdesk/undo"
+	"memdesk/operator"
 )
 
 // repairCommand sets aside what keeps the program that owns a store from working.
@@ -25,7 +24,7 @@ func (a *app) repairCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			store, err := s.fleet.Store(args[0])
+			store, err := s.Fleet.Store(args[0])
 			if err != nil {
 				return err
 			}
@@ -37,47 +36,34 @@ func (a *app) repairCommand() *cobra.Command {
 				return err
 			}
 			if len(ids) == 0 {
-				return a.repaired(store, "", 0, undo.Entry{})
+				return a.repaired(store.Name, "", operator.Done{})
 			}
-			if err := a.mayChange(s, "repair"); err != nil {
+			if err := s.Allow(ctx, operator.Repair, store.Name, ""); err != nil {
 				return err
 			}
 			if err := a.confirm(ctx, yes, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
 				return err
 			}
-			return a.setAside(ctx, s, store, ids)
+			file, done, err := s.Repair(ctx, store.Name, ids)
+			if err != nil {
+				return err
+			}
+			return a.repaired(store.Name, file, done)
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
 
-// setAside writes the file first: what is forgotten afterwards is never the only copy.
-func (a *app) setAside(ctx context.Context, s *session, store model.Store, ids []string) error {
-	file, err := store.Repairer.SetAside(ctx, ids)
-	if err != nil {
-		return err
-	}
-	changes := make([]undo.Change, len(ids))
-	for i, id := range ids {
-		changes[i].Forget = &model.ForgetRequest{ID: id}
-	}
-	_, e, err := s.undo.Together(ctx, store, changes)
-	if err != nil {
-		return err
-	}
-	return a.repaired(store, file, len(ids), e)
-}
-
-func (a *app) repaired(store model.Store, file string, lines int, e undo.Entry) error {
+func (a *app) repaired(store, file string, done operator.Done) error {
 	if a.flags.json {
-		return a.emit("repair", row{"store": store.Name, "aside": nilIfEmpty(file), "lines": lines, "undo": undoID(e)})
+		return a.emit("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)})
 	}
-	if lines == 0 {
-		a.linef("%s: nothing to repair", store.Name)
+	if done.Removed == 0 {
+		a.linef("%s: nothing to repair", store)
 		return nil
 	}
-	a.linef("%s: %s moved to %s", store.Name, plural(int64(lines), "line"), strings.TrimSpace(file))
-	a.sayUndo(e)
+	a.linef("%s: %s moved to %s", store, plural(done.Removed, "line"), strings.TrimSpace(file))
+	a.sayUndo(done)
 	return nil
 }

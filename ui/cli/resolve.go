@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/conflict"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) resolveCommand() *cobra.Command {
@@ -23,12 +23,12 @@ func (a *app) resolveCommand() *cobra.Command {
 			"--redundant removes every copy that is byte for byte its base.",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := audit.WithReason(cmd.Context(), reason)
+			ctx := cmd.Context()
 			if redundant {
 				if len(args) > 0 || take != "" {
 					return usage("--redundant takes no REF and no --take")
 				}
-				return a.resolveRedundant(ctx, yes)
+				return a.resolveRedundant(ctx, reason, yes)
 			}
 			if len(args) == 0 {
 				return usage("give the REF of a copy, or --redundant")
@@ -52,7 +52,7 @@ func (a *app) resolveCommand() *cobra.Command {
 			default:
 				return usage("--take takes base, copy, both or merged, not %q", take)
 			}
-			return a.resolveOne(ctx, args[0], ch, yes)
+			return a.resolveOne(ctx, args[0], ch, reason, yes)
 		},
 	}
 	c.Flags().StringVar(&take, "take", "", "which side stays: `base|copy|both|merged`")
@@ -64,12 +64,12 @@ func (a *app) resolveCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, yes bool) error {
+func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, reason string, yes bool) error {
 	s, store, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
 	}
-	found, err := conflict.Find(ctx, store, ref.ID, a.conflictOptions())
+	found, err := conflict.Find(ctx, store, ref.ID, a.session.ConflictOptions())
 	if err != nil {
 		return err
 	}
@@ -79,11 +79,11 @@ func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, y
 	if err := a.confirm(ctx, yes, resolveQuestion(found, ch.Take)); err != nil {
 		return err
 	}
-	res, err := conflict.Resolve(ctx, s.undo, store, found, ch)
+	done, err := s.Resolve(ctx, found, ch, reason)
 	if err != nil {
 		return err
 	}
-	return a.sayResolved(res, ch.Take)
+	return a.sayResolved(found, done, ch.Take)
 }
 
 // resolveQuestion says what a choice does to which items.
@@ -106,63 +106,46 @@ func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	return "write the merged text over " + base + ", and remove " + copied + "?"
 }
 
-func (a *app) sayResolved(res conflict.Resolution, take conflict.Take) error {
-	for _, n := range res.Notes {
+func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) error {
+	for _, n := range done.Warnings {
 		a.sayf("note: %s", n)
 	}
 	if a.flags.json {
-		r := row{"store": res.Store, "base": model.EncodeID(res.Base), "copy": model.EncodeID(res.Copy), "take": take, "revision": res.BaseRevision,
-			"undo": undoID(res.Undo), "kept": nil, "notes": list(res.Notes)}
-		if res.Kept != "" {
-			r["kept"] = model.EncodeID(res.Kept)
+		r := row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
+			"undo": nilIfEmpty(done.Undo), "kept": nil, "notes": list(done.Warnings)}
+		if done.Kept != "" {
+			r["kept"] = model.EncodeID(done.Kept)
 		}
 		return a.emit("resolved", r)
 	}
 	what := "the copy was removed"
-	if res.Copy == res.Base {
+	if c.ID == done.Item {
 		what = "the text without merge markers stands there now"
 	}
-	if res.Kept != "" {
-		what = "the copy's text stands in " + res.Kept
+	if done.Kept != "" {
+		what = "the copy's text stands in " + done.Kept
 	}
-	a.linef("%s  %s", model.Ref{Store: res.Store, ID: res.Base}.String(), what)
-	if res.Undo.ID != "" && res.Undo.Obstacle == "" {
-		a.sayf("to take it back: memdesk conflicts undo %s (until %s)", res.Undo.ID, when(res.Undo.Expires))
+	a.linef("%s  %s", model.Ref{Store: done.Store, ID: done.Item}.String(), what)
+	if done.Undo != "" && done.Obstacle == "" {
+		a.sayf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
 	} else {
-		a.sayUndo(res.Undo)
+		a.sayUndo(done)
 	}
 	return nil
 }
 
 // resolveRedundant shows what would go, asks once, and removes it copy by copy.
-func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
+func (a *app) resolveRedundant(ctx context.Context, reason string, yes bool) error {
 	s, err := a.stores(ctx)
 	if err != nil {
 		return err
 	}
 	var t tally
 	var all []conflict.Copy
-	stores := map[string]model.Store{}
 	spared := 0
-	for _, m := range s.fleet.Members() {
-		err := m.Err
-		if err == nil {
-			opt := a.conflictOptions()
-			opt.Markers = conflict.LookNone
-			stores[m.Name] = m.Store
-			for c, lerr := range conflict.List(ctx, m.Store, opt) {
-				if err = lerr; err != nil {
-					break
-				}
-				switch {
-				case !c.Redundant || !removable(c.Class):
-				case c.RenameOnly():
-					spared++
-				default:
-					all = append(all, c)
-				}
-			}
-		}
+	for _, m := range s.Fleet.Members() {
+		copies, left, err := s.Redundant(ctx, m)
+		all, spared = append(all, copies...), spared+left
 		t.add(err)
 		if err != nil {
 			a.failed(model.Ref{Store: m.Name}, err)
@@ -183,9 +166,9 @@ func (a *app) resolveRedundant(ctx context.Context, yes bool) error {
 	}
 	failed := map[string]error{}
 	for _, c := range all {
-		res, err := conflict.Resolve(ctx, s.undo, stores[c.Store], c, conflict.Choice{Take: conflict.TakeBase})
+		done, err := s.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, reason)
 		if err == nil {
-			err = a.sayResolved(res, conflict.TakeBase)
+			err = a.sayResolved(c, done, conflict.TakeBase)
 		}
 		t.add(err)
 		if err != nil {

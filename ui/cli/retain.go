@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 type retainFlags struct {
@@ -64,31 +64,28 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if err := a.confirm(ctx, f.yes, a.text.Sprintf("%s %s in store %s with %d bytes?", f.mode, what, store.Name, len(req.Content)).String()); err != nil {
 		return err
 	}
-	res, e, err := s.undo.Retain(audit.WithReason(ctx, f.reason), store, req)
-	var part *model.Partial
-	if errors.As(err, &part) { // what was made is printed, the rest is the error
-		res = part.Retained
-	} else if err != nil {
+	done, err := s.Retain(ctx, store.Name, req, f.reason)
+	if err != nil && !model.IsPartial(err) { // what was made is printed, the rest is the error
 		return err
 	}
-	for _, w := range res.Warnings {
+	for _, w := range done.Warnings {
 		a.sayf("warning: %s", w)
 	}
 	if a.flags.json {
-		return errors.Join(err, a.emit("retained", row{"store": store.Name, "id": model.EncodeID(res.ID), "bytes": res.Bytes,
-			"revision": res.Revision, "undo": undoID(e), "warnings": append([]string{}, res.Warnings...)}))
+		return errors.Join(err, a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
+			"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": append([]string{}, done.Warnings...)}))
 	}
-	if res.ID == "" { // a store that only adds gives no handle, and nothing to undo
-		a.linef("added to %s  %d bytes", store.Name, res.Bytes)
+	if done.Item == "" { // a store that only adds gives no handle, and nothing to undo
+		a.linef("added to %s  %d bytes", store.Name, done.Bytes)
 		return err
 	}
-	a.linef("%s  %d bytes  revision %s", model.Ref{Store: store.Name, ID: res.ID}.String(), res.Bytes, string(res.Revision))
-	a.sayUndo(e)
+	a.linef("%s  %d bytes  revision %s", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes, string(done.Revision))
+	a.sayUndo(done)
 	return err
 }
 
 // retainTarget finds the store and the input's name from the arguments.
-func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args []string) (s *session, store model.Store, file string, err error) {
+func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args []string) (s *operator.Session, store model.Store, file string, err error) {
 	if req.Tier == "" {
 		if len(args) == 0 {
 			return nil, store, "", usage("say what to write: a REF, or --tier and --key")
@@ -106,7 +103,7 @@ func (a *app) retainTarget(ctx context.Context, req *model.RetainRequest, args [
 	if s, err = a.stores(ctx); err != nil {
 		return nil, store, "", err
 	}
-	members := s.fleet.Members()
+	members := s.Fleet.Members()
 	if len(members) != 1 {
 		return nil, store, "", usage("there are %d stores: name one with --store", len(members))
 	}

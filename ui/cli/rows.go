@@ -67,11 +67,7 @@ type versionRow struct {
 func (versionRow) kind() string { return "version" }
 
 func (r versionRow) cells() []any {
-	word := "no"
-	if r.Readable {
-		word = "yes"
-	}
-	return []any{r.Version, when(time.Time(r.At)), r.By, r.Bytes, word, r.SHA256}
+	return []any{r.Version, when(time.Time(r.At)), r.By, r.Bytes, yesNo(r.Readable), r.SHA256}
 }
 
 // dependencyRow is one work item that waits for another.
@@ -144,4 +140,25 @@ func (r tierRow) cells() []any {
 		limit = strconv.FormatInt(*r.Cap, 10)
 	}
 	return []any{r.Store, r.Tier, r.Items, r.Bytes, limit, r.title}
+}
+
+// stepRow is one migration of a schema.
+type stepRow struct {
+	store string
+	model.SchemaStep
+}
+
+func (stepRow) kind() string { return "step" }
+
+func (r stepRow) cells() []any { return []any{r.Version, yesNo(r.Applied), r.What} }
+
+func (r stepRow) fields() row {
+	return row{"store": r.store, "version": r.Version, "what": r.What, "applied": r.Applied}
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }

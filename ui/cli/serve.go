@@ -20,7 +20,7 @@ import (
 func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand())
+	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand(), a.serveWitnessCommand())
 	return c
 }
 
@@ -65,8 +65,8 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return err
 	}
-	err = own.close()
-	own.fleet = nil // every visitor has stores of its own
+	err = own.Close()
+	own.Fleet = nil // every visitor has stores of its own
 	if err != nil {
 		return err
 	}
@@ -111,13 +111,13 @@ func (a *app) hostKey(path string) (ssh.Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.state == "" {
+	if s.State == "" {
 		return nil, usage("%v; give --host-key FILE", statedir.ErrNoHome)
 	}
-	if err := statedir.Ensure(s.state); err != nil {
+	if err := statedir.Ensure(s.State); err != nil {
 		return nil, err
 	}
-	return sshd.HostKey(filepath.Join(s.state, "ssh", "host_ed25519"))
+	return sshd.HostKey(filepath.Join(s.State, "ssh", "host_ed25519"))
 }
 
 // receive runs one visitor's console: stores, log and role are opened for this
@@ -134,7 +134,7 @@ func (a *app) receive(ctx context.Context, s sshd.Session) (err error) {
 	}
 	defer func() {
 		if v.session != nil {
-			err = errors.Join(err, v.session.close())
+			err = errors.Join(err, v.session.Close())
 		}
 	}()
 	return v.console(ctx)

@@ -4,14 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/internal/bearer"
-	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/door"
 )
 
@@ -20,6 +21,7 @@ type mcpFlags struct {
 	providerFlags
 	origins, aliases          []string
 	scopes, tier, face, mount string
+	provider                  string
 }
 
 func (a *app) serveMCPCommand() *cobra.Command {
@@ -30,7 +32,7 @@ func (a *app) serveMCPCommand() *cobra.Command {
 			"memory_get, memory_list, memory_forget and memory_health. Every write is scanned, recorded with its writer\n" +
 			"and can be undone. Without --listen it speaks over standard input and output.\n" +
 			"With --listen it is HTTP at /mcp; tokens are lines \"NAME TOKEN [SCOPE,…]\" of a file that only its owner may\n" +
-			"read. An address that other machines can reach needs --tls-cert and --tls-key.",
+			"read; it is read again when it changes. An address that other machines can reach needs --tls-cert and --tls-key.",
 		Example: "  memdesk --open sqlite=notes.db serve mcp --tier session\n" +
 			"  memdesk serve mcp --listen 127.0.0.1:7812 --tokens tokens",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
@@ -41,6 +43,7 @@ func (a *app) serveMCPCommand() *cobra.Command {
 	fl.StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
 	fl.StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
 	fl.StringArrayVar(&f.origins, "allow-origin", nil, "web `ORIGIN` that may call (repeatable)")
+	fl.StringVar(&f.provider, "provider", "", "also serve the Provider contract of this `STORE` at /v1/, to the same tokens")
 	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may: memory:recall,memory:retain,memory:forget,memory:health (default all)")
 	fl.StringVar(&f.tier, "tier", "", "`TIER` of a retain that names none")
 	fl.StringVar(&f.face, "face", door.Tools, "tools, or memory for Anthropic's memory tool")
@@ -60,6 +63,8 @@ func (f mcpFlags) check() error {
 		return usage("--mount is STORE/TIER")
 	case len(f.aliases) > 0 && f.face == door.Memory:
 		return usage("--alias goes with --face tools")
+	case f.listen == "" && f.provider != "":
+		return usage("--provider goes with --listen")
 	case f.listen == "" && (f.tokens != "" || f.cert != "" || f.key != "" || len(f.origins) > 0):
 		return usage("--tokens, --tls-cert, --tls-key and --allow-origin go with --listen")
 	case f.listen != "" && f.scopes != "":
@@ -90,7 +95,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.mounted(s.fleet); err != nil {
+	if err := f.mounted(s.Fleet); err != nil {
 		return err
 	}
 	if f.listen == "" {
@@ -100,7 +105,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 				return usage("%v", err)
 			}
 		}
-		d := a.doorDesk(s, f, bearer.Caller{Name: s.who.ID, Scopes: scopes})
+		d := a.doorDesk(s, f, bearer.Caller{Name: s.Who.ID, Scopes: scopes})
 		return d.Stdio(ctx, a.Stdin, a.Stdout)
 	}
 	return a.listenMCP(ctx, s, f)
@@ -122,35 +127,46 @@ func (f mcpFlags) mounted(fleet *backends.Fleet) error {
 	return nil
 }
 
-func (a *app) listenMCP(ctx context.Context, s *session, f mcpFlags) error {
-	callers, file, err := a.callers(s, f.tokens)
+func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) error {
+	if f.provider != "" {
+		if _, err := s.Fleet.Store(f.provider); err != nil {
+			return &exitError{exitUsage, err}
+		}
+	}
+	g, n, err := a.guestsOf(ctx, s, f.tokens)
 	if err != nil {
 		return err
 	}
+	defer g.close()
 	l, scheme, err := a.listener(f.providerFlags)
 	if err != nil {
 		return err
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
-	desks := map[string]*door.Desk{}
-	for _, c := range callers {
-		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, caller: c.Name}
-		own, err := v.stores(ctx)
-		if v.session != nil {
-			defer func() {
-				if err := v.session.close(); err != nil {
-					a.sayf("closing: %s", err.Error())
-				}
-			}()
-		}
-		if err != nil {
-			return err
-		}
-		desks[c.Name] = v.doorDesk(own, f, c)
+	mux := http.NewServeMux()
+	mux.Handle("/", door.HTTP{Door: g.door, Desk: g.desks(f), Origins: f.origins}.Handler())
+	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(n), "token"), g.file)
+	if f.provider != "" {
+		mux.Handle("/v1/", g.provider(f.provider))
+		a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, l.Addr())
 	}
-	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(len(callers)), "token"), file)
-	h := door.HTTP{Callers: callers, Desks: desks, Origins: f.origins}
-	return listenUntil(ctx, l, h.Handler())
+	go g.watch(ctx)
+	return listenUntil(ctx, l, mux)
+}
+
+// desks gives each guest a desk, another one when the scopes change.
+func (g *guests) desks(f mcpFlags) func(bearer.Caller) *door.Desk {
+	var mu sync.Mutex
+	made := map[string]*door.Desk{}
+	return func(c bearer.Caller) *door.Desk {
+		mu.Lock()
+		defer mu.Unlock()
+		key := c.Name + " " + strings.Join(c.Scopes, ",")
+		if made[key] == nil {
+			made[key] = g.app.doorDesk(g.session(c.Name), f, c)
+		}
+		return made[key]
+	}
 }
 
 // listener listens for HTTP by the flags; other machines are served over TLS only.
@@ -178,25 +194,11 @@ func (a *app) listener(f providerFlags) (net.Listener, string, error) {
 }
 
 // doorDesk is a caller's desk over the session's stores.
-func (a *app) doorDesk(s *session, f mcpFlags, c bearer.Caller) *door.Desk {
+func (a *app) doorDesk(s *operator.Session, f mcpFlags, c bearer.Caller) *door.Desk {
 	return &door.Desk{
-		Fleet: s.fleet, Undo: s.undo, Ledger: s.ledger, Trace: s.trace, Names: s.paths, Clock: a.Clock, Caller: c,
-		Trusted: s.cfg.Door.Trust[c.Name], Unwritable: func() string { return s.unwritable(a) },
-		Refused: func(ctx context.Context, verb, scope string) { a.refusedAtDoor(ctx, s, verb, scope) },
-		Tier:    f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases, Version: a.Version,
-	}
-}
-
-// refusedAtDoor records a call that a token's scopes do not allow.
-func (a *app) refusedAtDoor(ctx context.Context, s *session, verb, scope string) {
-	if s.log == nil {
-		return
-	}
-	err := s.log.Act(ctx, audit.Entry{Action: verb, Store: s.fleet.Members()[0].Name, Reason: "the token has not the scope " + scope},
-		func(context.Context) (map[string]int64, error) {
-			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
-		})
-	if err != nil && !model.IsRefusal(err) {
-		a.sayf("a refusal could not be recorded: %s", err.Error())
+		Fleet: s.Fleet, Undo: s.Writes(), Ledger: s.Ledger, Trace: s.Trace, Names: s.Paths, Clock: a.Clock, Caller: c,
+		Trusted: s.Config.Door.Trust[c.Name], Unwritable: s.Unwritable,
+		Refused: s.Refused,
+		Tier:    f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases, Version: a.Version, Suspect: s.Withheld(),
 	}
 }

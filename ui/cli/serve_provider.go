@@ -19,6 +19,7 @@ import (
 	"memdesk/internal/privatefile"
 	"memdesk/internal/statedir"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 // providerFlags are the flags of serve provider.
@@ -33,8 +34,8 @@ func (a *app) serveProviderCommand() *cobra.Command {
 		Long: "Serves the store that --store names to agents, as JSON over HTTP with bearer tokens: the four calls of the\n" +
 			"contract and the reads that the store has (backends/remote/openapi.json describes them). What an agent changes\n" +
 			"stands in the audit log under the name of its token.\n" +
-			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read. Without --tokens one is made in the\n" +
-			"state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
+			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read; it is read again when it changes.\n" +
+			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
 	}
 	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
@@ -49,34 +50,41 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if err != nil {
 		return err
 	}
-	members := s.fleet.Members()
+	members := s.Fleet.Members()
 	if len(members) != 1 {
 		return usage("there are %d stores: name the one to serve with --store", len(members))
 	}
 	if _, err := a.openStore(members[0].Name); err != nil {
 		return err
 	}
-	callers, file, err := a.callers(s, f.tokens)
+	g, n, err := a.guestsOf(ctx, s, f.tokens)
 	if err != nil {
 		return err
 	}
+	defer g.close()
 	l, scheme, err := a.listener(f)
 	if err != nil {
 		return err
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
-	served, closeAll, err := a.served(ctx, members[0].Name, callers)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
-	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(len(callers)), "token"), file)
-	return listenUntil(ctx, l, backends.Serve(backends.Served{Callers: callers,
-		Store: func(c backends.Caller) model.Store { return served[c.Name].store },
+	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(n), "token"), g.file)
+	go g.watch(ctx)
+	return listenUntil(ctx, l, g.provider(members[0].Name))
+}
+
+// provider is the Provider contract of one store, for all guests.
+func (g *guests) provider(store string) http.Handler {
+	return backends.Serve(backends.Served{Door: g.door,
+		Store: func(c backends.Caller) model.Store {
+			s, err := g.session(c.Name).Fleet.Store(store)
+			if err != nil { // it could not be opened for this guest: its calls say why
+				return model.Store{Name: store, Provider: gone{err}}
+			}
+			return s
+		},
 		Refused: func(ctx context.Context, c backends.Caller, scope string) {
-			of := served[c.Name].app
-			of.refusedAtDoor(ctx, of.session, bearer.Verb(scope), scope)
-		}}))
+			g.session(c.Name).Refused(ctx, bearer.Verb(scope), scope)
+		}})
 }
 
 // maxPEM is the largest certificate or key file, in bytes.
@@ -93,41 +101,6 @@ func (a *app) certificate(cert, key string) (tls.Certificate, error) {
 		return tls.Certificate{}, err
 	}
 	return tls.X509KeyPair(certPEM, keyPEM)
-}
-
-// servedStore is the store as one caller has it.
-type servedStore struct {
-	app   *app
-	store model.Store
-}
-
-// served opens the store once per caller, so that every change stands under the
-// caller's own name.
-func (a *app) served(ctx context.Context, store string, callers []backends.Caller) (map[string]servedStore, func(), error) {
-	out := map[string]servedStore{}
-	var sessions []*session
-	closeAll := func() {
-		for _, s := range sessions {
-			if err := s.close(); err != nil {
-				a.sayf("closing: %s", err.Error())
-			}
-		}
-	}
-	for _, c := range callers {
-		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, caller: c.Name}
-		s, err := v.stores(ctx)
-		if err == nil {
-			sessions = append(sessions, s)
-			var opened model.Store
-			opened, err = v.openStore(store)
-			out[c.Name] = servedStore{v, opened}
-		}
-		if err != nil {
-			closeAll()
-			return nil, nil, err
-		}
-	}
-	return out, closeAll, nil
 }
 
 // listenUntil serves until the context ends, then lets calls in flight finish.
@@ -150,19 +123,19 @@ func listenUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 }
 
 // callers reads the tokens, or makes the first one.
-func (a *app) callers(s *session, file string) ([]backends.Caller, string, error) {
+func (a *app) callers(s *operator.Session, file string) ([]backends.Caller, string, error) {
 	if file != "" {
 		file = backends.ExpandPath(file, a.Dir, a.Env)
 		out, err := readTokens(file)
 		return out, file, err
 	}
-	if s.state == "" {
+	if s.State == "" {
 		return nil, "", usage("%v; give --tokens FILE", statedir.ErrNoHome)
 	}
-	if err := statedir.Ensure(s.state); err != nil {
+	if err := statedir.Ensure(s.State); err != nil {
 		return nil, "", err
 	}
-	file = filepath.Join(s.state, "serve", "tokens")
+	file = filepath.Join(s.State, "serve", "tokens")
 	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			return nil, "", err

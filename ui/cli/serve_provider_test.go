@@ -19,10 +19,16 @@ import (
 // provider serves the desk's store to agents until the test ends.
 func (d *desk) provider(args ...string) (url string) {
 	d.t.Helper()
+	return d.served("provider", args...)
+}
+
+// served runs a server until the test ends and gives its address.
+func (d *desk) served(what string, args ...string) (url string) {
+	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	ended := make(chan int, 1)
-	p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem, "serve", "provider", "--listen", "127.0.0.1:0"}, args...),
+	p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem, "serve", what, "--listen", "127.0.0.1:0"}, args...),
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
 	go func() {
@@ -55,7 +61,7 @@ func (d *desk) provider(args ...string) (url string) {
 	d.t.Cleanup(func() {
 		cancel()
 		if code := <-ended; code != 0 {
-			d.t.Errorf("serve provider ended with %d", code)
+			d.t.Errorf("serve %s ended with %d", what, code)
 		}
 	})
 	url = <-found

@@ -33,7 +33,7 @@ func TestStoreEventsAreListed(t *testing.T) {
 	for _, row := range r.rows {
 		got = append(got, row["source"].(string)+" "+row["action"].(string))
 	}
-	if r.code != 0 || strings.Join(got, ", ") != "memdesk forget, memdesk forget, memdesk audit.begin, store field_change, store llm_call" {
+	if r.code != 0 || strings.Join(got, ", ") != "memdesk audit.tree, memdesk forget, memdesk forget, memdesk audit.begin, store field_change, store llm_call" {
 		t.Errorf("listed %q: %s", got, r.err)
 	}
 	if strings.Contains(r.out, "secret") || strings.Contains(r.out, "another") || !strings.Contains(r.out, `"issue_id":"a"`) {

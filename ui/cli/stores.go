@@ -2,16 +2,18 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) storesCommand() *cobra.Command {
@@ -23,17 +25,17 @@ func (a *app) storesCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(s.fleet.Members())+len(s.unknown) == 0 {
+			if len(s.Fleet.Members())+len(a.unknown) == 0 {
 				return noStore()
 			}
 			var t tally
-			for _, m := range s.fleet.Members() {
+			for _, m := range s.Fleet.Members() {
 				t.add(m.Err)
 				if err := a.printStore(m); err != nil {
 					return err
 				}
 			}
-			for _, c := range s.unknown {
+			for _, c := range a.unknown {
 				err := model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q", c.Kind)
 				if err := a.printStore(backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}); err != nil {
 					return err
@@ -115,21 +117,11 @@ func (a *app) createCommand() *cobra.Command {
 				return err
 			}
 			c := configs[0]
-			kind, _ := a.Kinds.Kind(c.Kind)
-			if kind.Create == nil {
-				return model.Errorf(model.Unsupported, "create", "a %s store is made by the system that it belongs to", c.Kind)
-			}
 			s, err := a.base()
 			if err != nil {
 				return err
 			}
-			if err := a.mayChange(s, "create"); err != nil {
-				return err
-			}
-			err = s.log.Act(cmd.Context(), audit.Entry{Action: "create", Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
-				return nil, kind.Create(ctx, c, backends.Env{Clock: a.Clock, Getenv: a.Env})
-			})
-			if err != nil {
+			if err := s.MakeStore(cmd.Context(), c); err != nil {
 				return err
 			}
 			if a.flags.json {
@@ -174,9 +166,9 @@ func (a *app) healthCommand() *cobra.Command {
 					return nil
 				case <-time.After(watchEvery):
 				}
-				for _, m := range s.fleet.Members() {
+				for _, m := range s.Fleet.Members() {
 					if m.Err != nil {
-						s.fleet.Reopen(cmd.Context(), m.Name)
+						s.Fleet.Reopen(cmd.Context(), m.Name)
 					}
 				}
 			}
@@ -187,48 +179,73 @@ func (a *app) healthCommand() *cobra.Command {
 }
 
 // healthRound prints how every store is, and reports whether all of them serve.
-func (a *app) healthRound(ctx context.Context, s *session) (bool, error) {
+func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error) {
 	reports := map[string]backends.HealthReport{}
-	for r := range s.fleet.Health(ctx) {
+	for r := range s.Fleet.Health(ctx) {
 		reports[r.Store] = r
 	}
-	serve := true
+	var down []string
 	tab := a.table("STORE", "STATE", "LATENCY", "CHECKED", "MESSAGE")
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		r, ok := reports[m.Name]
 		if !ok { // the context ended first
 			r.Status = model.NewHealth(a.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "not asked: interrupted", State: model.HealthUnknown})
 		}
-		serve = serve && r.Status.OK
 		ms := float64(r.Latency.Microseconds()) / 1000
-		if a.flags.json {
-			if err := a.emit("health", healthRow(m.Name, r.Status, ms)); err != nil {
-				return false, err
-			}
-			continue
+		if err := tab.put(healthRow{m.Name, r.Status, ms}); err != nil {
+			return false, err
 		}
-		state, latency := string(r.Status.State), a.text.Sprintf("%.1f ms", ms)
-		if len(r.Status.Findings) == 0 {
-			tab.add(m.Name, state, latency, when(r.Status.CheckedAt), "")
-		}
-		for i, f := range r.Status.Findings { // the store is named once
-			if i == 0 {
-				tab.add(m.Name, state, latency, when(f.CheckedAt), findingWords(f))
-				continue
-			}
-			tab.add("", "", "", when(f.CheckedAt), findingWords(f))
+		if !r.Status.OK {
+			down = append(down, m.Name)
 		}
 	}
 	tab.flush()
-	return serve, nil
+	if n := len(s.Fleet.Members()); !a.flags.json && !a.flags.quiet && n > 1 {
+		words := fmt.Sprintf("%d of %s serve", n-len(down), plural(int64(n), "store"))
+		if len(down) > 0 {
+			words += "; down: " + strings.Join(down, ", ")
+		}
+		a.sayf("%s", words)
+	}
+	if words := anchorWords(ctx, s.Log, a.Clock.Now()); words != "" {
+		a.sayf("%s", words)
+	}
+	return len(down) == 0, nil
 }
 
-func healthRow(store string, st model.HealthStatus, ms float64) row {
-	findings := []any{}
-	for _, f := range st.Findings {
-		findings = append(findings, row{"kind": f.Kind, "ref": f.Ref, "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+// healthRow is how a store is; a table has a line for each finding.
+type healthRow struct {
+	store  string
+	status model.HealthStatus
+	ms     float64 // latency
+}
+
+func (healthRow) kind() string { return "health" }
+
+func (h healthRow) cells() []any {
+	at, words := h.status.CheckedAt, ""
+	if len(h.status.Findings) > 0 {
+		at, words = h.status.Findings[0].CheckedAt, findingWords(h.status.Findings[0])
 	}
-	return row{"store": store, "ok": st.OK, "state": st.State, "message": st.Message, "latency_ms": ms,
+	return []any{h.store, string(h.status.State), strconv.FormatFloat(h.ms, 'f', 1, 64) + " ms", when(at), words}
+}
+
+// below are the findings after the first: the store is named once.
+func (h healthRow) below() (out [][]any) {
+	for i, f := range h.status.Findings {
+		if i > 0 {
+			out = append(out, []any{"", "", "", when(f.CheckedAt), findingWords(f)})
+		}
+	}
+	return out
+}
+
+func (h healthRow) fields() row {
+	findings, st := []any{}, h.status
+	for _, f := range st.Findings {
+		findings = append(findings, row{"kind": f.Kind, "id": f.Ref, "ref": f.Ref, "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+	}
+	return row{"store": h.store, "ok": st.OK, "state": st.State, "message": st.Message, "latency_ms": h.ms,
 		"checked_at": stamp(st.CheckedAt), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}
 }
 
@@ -251,7 +268,7 @@ func (a *app) tiersCommand() *cobra.Command {
 			}
 			var t tally
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
-			for _, m := range s.fleet.Members() {
+			for _, m := range s.Fleet.Members() {
 				err := m.Err
 				if err == nil {
 					err = a.tiersOf(cmd.Context(), m.Store, tab)

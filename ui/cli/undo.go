@@ -2,28 +2,23 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/undo"
 )
 
-func undoID(e undo.Entry) any {
-	if e.ID == "" {
-		return nil
-	}
-	return e.ID
-}
-
-func (a *app) sayUndo(e undo.Entry) {
+// sayUndo says how what was done is taken back.
+func (a *app) sayUndo(d operator.Done) {
 	switch {
-	case e.ID == "":
-	case e.Obstacle != "":
-		a.sayf("kept until %s as undo entry %s, but it cannot be undone: %s", when(e.Expires), e.ID, e.Obstacle)
+	case d.Undo == "":
+	case d.Obstacle != "":
+		a.sayf("kept until %s as undo entry %s, but it cannot be undone: %s", when(d.Expires), d.Undo, d.Obstacle)
 	default:
-		a.sayf("to take it back: memdesk undo restore %s (until %s)", e.ID, when(e.Expires))
+		a.sayf("to take it back: memdesk undo restore %s (until %s)", d.Undo, when(d.Expires))
 	}
 }
 
@@ -56,7 +51,7 @@ func (a *app) listUndo() error {
 	if err != nil {
 		return err
 	}
-	entries, damaged, err := s.undo.List()
+	entries, damaged, err := s.Undo.List()
 	if err != nil {
 		return err
 	}
@@ -83,7 +78,7 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 	if err != nil {
 		return err
 	}
-	entry, _, err := base.undo.Read(id)
+	entry, _, err := base.Undo.Read(id)
 	if err != nil {
 		return err
 	}
@@ -92,37 +87,43 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 	if err != nil {
 		return err
 	}
+	if len(entry.Renewed) > 0 {
+		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
+	}
 	if err := a.confirm(ctx, yes, "put back what "+id+" displaced?"); err != nil {
 		return err
 	}
-	res, err := s.undo.Restore(audit.WithReason(ctx, "undo of "+id), a.openStore, id)
+	if _, err := a.openStore(entry.Store); err != nil {
+		return err
+	}
+	done, err := s.Restore(ctx, id, "")
 	if err != nil {
 		return err
 	}
-	for _, w := range res.Warnings {
+	for _, w := range done.Warnings {
 		a.sayf("not put back: %s", w)
 	}
-	for _, n := range res.Notes {
+	for _, n := range done.Notes {
 		a.sayf("note: %s", n)
 	}
 	if a.flags.json {
-		err = a.emit("restored", row{"store": res.Store, "id": model.EncodeID(res.Item), "removed": res.Removed, "bytes": res.Result.Bytes,
-			"revision": res.Result.Revision, "relations": res.Relations, "undo": undoID(res.Again), "warnings": append([]string{}, res.Warnings...), "notes": append([]string{}, res.Notes...)})
+		err = a.emit("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes,
+			"revision": done.Revision, "relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": append([]string{}, done.Warnings...), "notes": append([]string{}, done.Notes...)})
 		if err != nil {
 			return err
 		}
 	} else {
 		word := "put back"
-		if res.Removed {
+		if done.Gone {
 			word = "removed again: the change had created it"
 		}
-		if res.Relations > 0 {
-			word += ", and " + plural(res.Relations, "relation") + " with it"
+		if done.Relations > 0 {
+			word += ", and " + plural(done.Relations, "relation") + " with it"
 		}
-		a.linef("%s  %s", model.Ref{Store: res.Store, ID: res.Item}.String(), word)
-		a.sayUndo(res.Again)
+		a.linef("%s  %s", model.Ref{Store: done.Store, ID: done.Item}.String(), word)
+		a.sayUndo(done)
 	}
-	if len(res.Warnings) > 0 {
+	if len(done.Warnings) > 0 {
 		return &exitError{code: exitPartial}
 	}
 	return nil
@@ -136,7 +137,7 @@ func (a *app) showUndo(id string, raw bool) error {
 	if raw && a.Terminal(a.Stdout) {
 		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
 	}
-	e, body, err := s.undo.Read(id)
+	e, body, err := s.Undo.Read(id)
 	if err != nil {
 		return err
 	}

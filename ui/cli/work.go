@@ -98,7 +98,7 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 	}
 	var t tally
 	asked := 0
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		if m.Err == nil && m.Store.Work == nil && len(a.flags.stores) == 0 {
 			continue // nobody named it, and it keeps other things
 		}
@@ -122,13 +122,9 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 func (a *app) printWork(store string, r workList) error {
 	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE")
 	for _, b := range r.Data {
-		if a.flags.json {
-			if err := a.emit("work", workRow(store, b)); err != nil {
-				return err
-			}
-			continue
+		if err := tab.put(workRow{store, b}); err != nil {
+			return err
 		}
-		tab.add(model.Ref{Store: store, ID: b.ID}.String(), b.State, b.Type, b.Priority, orDash(b.Assignee), b.Title)
 	}
 	tab.flush()
 	for _, term := range r.Ignored {
@@ -140,8 +136,20 @@ func (a *app) printWork(store string, r workList) error {
 	return finished(a, store, r, row{"total": r.Total, "ignored": append([]string{}, r.Ignored...)})
 }
 
-func workRow(store string, b model.WorkItem) row {
-	return row{"store": store, "id": model.EncodeID(b.ID), "title": b.Title, "work_type": b.Type, "state": b.State, "status": b.Status, "priority": b.Priority,
+// workRow is a work item.
+type workRow struct {
+	store string
+	model.WorkItem
+}
+
+func (workRow) kind() string { return "work" }
+
+func (b workRow) cells() []any {
+	return []any{model.Ref{Store: b.store, ID: b.ID}.String(), b.State, b.Type, b.Priority, orDash(b.Assignee), b.Title}
+}
+
+func (b workRow) fields() row {
+	return row{"store": b.store, "id": model.EncodeID(b.ID), "title": b.Title, "work_type": b.Type, "state": b.State, "status": b.Status, "priority": b.Priority,
 		"labels": b.Labels, "assignee": b.Assignee, "owner": b.Owner, "parent": b.Parent, "workflow": b.Workflow, "profile": b.Profile,
 		"description": b.Description, "notes": b.Notes, "acceptance": b.Acceptance,
 		"created": stamp(b.Created), "updated": stamp(b.Updated), "closed": stamp(b.Closed)}

@@ -8,29 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/audit"
 	"memdesk/model"
-	"memdesk/undo"
+	"memdesk/operator"
 	"memdesk/work"
 )
-
-// keeping makes the port's changes through undo, and remembers the last entry.
-type keeping struct {
-	model.Provider
-	keep  *undo.Keeper
-	store model.Store
-	entry undo.Entry
-}
-
-func (k *keeping) Retain(ctx context.Context, req model.RetainRequest) (res model.RetainResult, err error) {
-	res, k.entry, err = k.keep.Retain(ctx, k.store, req)
-	return res, err
-}
-
-func (k *keeping) Forget(ctx context.Context, req model.ForgetRequest) (res model.ForgetResult, err error) {
-	res, k.entry, err = k.keep.Forget(ctx, k.store, req)
-	return res, err
-}
 
 // workAct is one change of one item: asked about, recorded, undoable.
 type workAct struct {
@@ -44,20 +25,23 @@ func (w *workAct) flags(c *cobra.Command) {
 }
 
 // workOn asks, runs a change of a store and prints what became of it.
-func workOn[T any](a *app, ctx context.Context, w workAct, s *session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
-	if err := a.mayChange(s, "work"); err != nil {
+func workOn[T any](a *app, ctx context.Context, w workAct, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
+	if err := s.Allow(ctx, operator.ChangeWork, store.Name, ""); err != nil {
 		return err
 	}
 	if err := a.confirm(ctx, w.yes, question); err != nil {
 		return err
 	}
-	k := &keeping{Provider: store.Provider, keep: s.undo, store: store}
-	r := do(audit.WithReason(ctx, w.reason), work.Desk{Store: store, Provider: k})
+	ctx, desk, kept, err := s.Work(ctx, store.Name, w.reason)
+	if err != nil {
+		return err
+	}
+	r := do(ctx, desk)
 	if r.OK && !a.flags.json {
 		a.linef("%s", model.Ref{Store: store.Name, ID: id(r)}.String())
-		a.sayUndo(k.entry)
+		a.sayUndo(*kept)
 	}
-	return finished(a, store.Name, r, row{"id": model.EncodeID(id(r)), "undo": undoID(k.entry)})
+	return finished(a, store.Name, r, row{"id": model.EncodeID(id(r)), "undo": nilIfEmpty(kept.Undo)})
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
@@ -100,9 +84,9 @@ func (a *app) workCreateCommand() *cobra.Command {
 }
 
 // workStore is the one store that keeps work items, or the one that --store names.
-func (a *app) workStore(s *session) (model.Store, error) {
+func (a *app) workStore(s *operator.Session) (model.Store, error) {
 	var names []string
-	for _, m := range s.fleet.Members() {
+	for _, m := range s.Fleet.Members() {
 		if m.Store.Work != nil || len(a.flags.stores) > 0 {
 			names = append(names, m.Name)
 		}

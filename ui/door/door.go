@@ -16,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/time/rate"
 
+	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/internal/bearer"
 	"memdesk/internal/clock"
@@ -39,11 +40,18 @@ const (
 	callsAtOnce  = 16
 )
 
+// Writes makes the changes, each kept for undo: an operator.Session's, or an undo.Keeper.
+type Writes interface {
+	Retain(ctx context.Context, s model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error)
+	Forget(ctx context.Context, s model.Store, req model.ForgetRequest) (model.ForgetResult, undo.Entry, error)
+	Together(ctx context.Context, s model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error)
+}
+
 // Desk is what one caller works at: the stores as they are opened for this caller,
 // and what notes and undoes what the caller does.
 type Desk struct {
 	Fleet  *backends.Fleet
-	Undo   *undo.Keeper
+	Undo   Writes
 	Ledger *origin.Ledger
 	Trace  *origin.Trace
 	Clock  clock.Clock
@@ -55,6 +63,8 @@ type Desk struct {
 	Unwritable func() string
 	// Refused records a call that the caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, verb, scope string)
+	// Suspect reports whether a text looks planted, so that agents do not get it; nil: none does.
+	Suspect func(ctx context.Context, store, tier, text string) bool
 	// Tier is where a retain without a tier goes; empty: the caller must say.
 	Tier string
 	// Face is Tools or Memory; Mount makes one STORE/TIER the memory directory itself.
@@ -96,6 +106,8 @@ type tool struct {
 	run    func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
 	// plain: the answer is text only, and errors are their message (AD21).
 	plain bool
+	// meta is what a client that is no model is told beside; nil: nothing.
+	meta func(*call) mcp.Meta
 }
 
 // tools are those that the desk's face has.
@@ -197,11 +209,15 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 		return failure(t, model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute), ""), nil
 	}
 	c := &call{Desk: d, writer: d.writer(req)}
-	out, err := t.run(origin.With(ctx, c.writer), c, args)
+	out, err := t.run(under(ctx, c.writer), c, args)
 	if err != nil {
 		return failure(t, err, revisionOf(err)), nil
 	}
-	return success(t, out)
+	res, err := success(t, out)
+	if err == nil && t.meta != nil {
+		res.Meta = t.meta(c)
+	}
+	return res, err
 }
 
 // writer is who calls: the name of the token, and what the client says of itself.
@@ -400,13 +416,18 @@ type originFact struct {
 	At      time.Time `json:"at"`
 }
 
-// originOf is who wrote the text at a revision; nil when nobody knows.
-func (d *Desk) originOf(store, id string, revision model.Revision) *originFact {
-	r, ok := d.Ledger.Current(store, id, revision)
+// originOf is who wrote the text of an item; nil when nobody knows.
+func (d *Desk) originOf(s model.Store, it model.Item) *originFact {
+	r, _, ok := origin.Known(d.Ledger, s, it)
 	if !ok {
 		return nil
 	}
 	return &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+}
+
+// under names the writer of what is changed, to the ledger and to the audit log.
+func under(ctx context.Context, w origin.Writer) context.Context {
+	return audit.WithOrigin(origin.With(ctx, w), w.Line())
 }
 
 // words is an origin on the line before a text.

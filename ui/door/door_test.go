@@ -335,7 +335,7 @@ func web(t *testing.T) (url string, refused *[]string) {
 		desks[c.Name] = newDesk(t, c)
 		desks[c.Name].Refused = func(_ context.Context, verb, _ string) { *refused = append(*refused, c.Name+" "+verb) }
 	}
-	srv := httptest.NewServer(door.HTTP{Callers: callers, Desks: desks, Origins: []string{"https://desk.example"}}.Handler())
+	srv := httptest.NewServer(door.HTTP{Callers: callers, Desk: func(c bearer.Caller) *door.Desk { return desks[c.Name] }, Origins: []string{"https://desk.example"}}.Handler())
 	t.Cleanup(srv.Close)
 	return srv.URL, refused
 }

@@ -118,6 +118,9 @@ func (c *call) create(ctx context.Context, a memoryArgs) (string, error) {
 	}
 	req := model.RetainRequest{Content: *a.FileText, Mode: model.Replace}
 	if at.assigns() {
+		if err := c.Names.Check(at.name); err != nil {
+			return "", err
+		}
 		req.Tier = at.tier.Name
 	} else {
 		req.IfMatch = model.Absent

@@ -39,7 +39,7 @@ func ExampleHTTP() {
 	desk := &door.Desk{Fleet: fleet, Undo: undo.New(filepath.Join(state, "undo"), 0, nil, ready), Ledger: ledger,
 		Names: origin.OpenPaths(state, ready), Caller: planner}
 	mine := http.NewServeMux()
-	mine.Handle("/", door.HTTP{Callers: []backends.Caller{planner}, Desks: map[string]*door.Desk{"planner": desk}}.Handler())
+	mine.Handle("/", door.HTTP{Callers: []backends.Caller{planner}, Desk: func(backends.Caller) *door.Desk { return desk }}.Handler())
 	srv := httptest.NewServer(mine)
 	defer srv.Close()
 	res, err := http.Get(srv.URL + door.Path)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -23,10 +24,14 @@ import (
 
 // HTTP says what is served over HTTP to whom.
 type HTTP struct {
-	// Callers hold the tokens; one without a desk gets nothing.
+	// Callers hold the tokens.
 	Callers []backends.Caller
-	// Desks are the callers' desks, by name.
-	Desks map[string]*Desk
+	// Desk gives a caller's desk, the same one at every call; a caller without one gets
+	// nothing.
+	Desk func(backends.Caller) *Desk
+	// Door, when set, admits the callers instead of Callers: a door that several servers
+	// share, and whose callers may change.
+	Door *bearer.Door
 	// Origins are the web origins that may call beside the server's own.
 	Origins []string
 }
@@ -44,16 +49,12 @@ const (
 
 // Handler serves the desks at Path. It mounts into any server that keeps both paths.
 func (c HTTP) Handler() http.Handler {
-	h := &handler{HTTP: c, servers: map[string]*mcp.Server{}}
-	var served []backends.Caller
-	for _, caller := range c.Callers {
-		if d := c.Desks[caller.Name]; d != nil {
-			h.servers[caller.Name], served = d.Server(), append(served, caller)
-		}
+	if c.Door == nil {
+		c.Door = bearer.New(c.Callers, bearer.Limits{})
 	}
-	h.door = bearer.New(served, bearer.Limits{})
+	h := &handler{HTTP: c, servers: map[*Desk]*mcp.Server{}}
 	stream := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
-		return h.servers[auth.TokenInfoFromContext(r.Context()).UserID]
+		return h.server(r.Context().Value(deskKey{}).(*Desk))
 	}, &mcp.StreamableHTTPOptions{JSONResponse: true, SessionTimeout: idleSession, MaxRequestBodyBytes: MaxRequest})
 	// The token was checked before; this binds a session to the caller that began it.
 	h.inner = auth.RequireBearerToken(h.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(stream)
@@ -66,9 +67,25 @@ func (c HTTP) Handler() http.Handler {
 
 type handler struct {
 	HTTP
-	door    *bearer.Door
-	servers map[string]*mcp.Server
-	inner   http.Handler
+	inner http.Handler
+
+	mu      sync.Mutex
+	servers map[*Desk]*mcp.Server
+}
+
+// deskKey carries the desk of a request's caller.
+type deskKey struct{}
+
+// server is the desk's server; it is made once.
+func (h *handler) server(d *Desk) *mcp.Server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s := h.servers[d]
+	if s == nil {
+		s = d.Server()
+		h.servers[d] = s
+	}
+	return s
 }
 
 // outside refuses pages of other origins and names that a resolver was made to point
@@ -117,8 +134,12 @@ func (h *handler) metadata(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 	where := fmt.Sprintf("resource_metadata=%q", h.self(r)+metadataPath+Path)
-	guest := h.door.Admit(r)
-	if guest == nil {
+	guest := h.Door.Admit(r)
+	var desk *Desk
+	if guest != nil {
+		desk = h.Desk(guest.Caller)
+	}
+	if desk == nil {
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %s, scope=%q", where, strings.Join(bearer.Scopes, " ")))
 		refuse(w, http.StatusUnauthorized, "a bearer token is needed that this server knows")
 		return
@@ -134,7 +155,6 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer call.End()
-	desk := h.Desks[guest.Name]
 	if r.Method == http.MethodPost {
 		body, err := call.Body(w, r, MaxRequest)
 		if err != nil {
@@ -146,13 +166,13 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 			refuse(w, http.StatusForbidden, "the token has not the scope "+scope)
 			return
 		}
-		if r.Header.Get("Mcp-Session-Id") == "" && h.crowded(guest.Name) {
+		if r.Header.Get("Mcp-Session-Id") == "" && h.crowded(desk) {
 			refuse(w, http.StatusTooManyRequests, "too many sessions of this token: end some")
 			return
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
-	h.inner.ServeHTTP(w, r)
+	h.inner.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), deskKey{}, desk)))
 }
 
 func statusOf(err error) int {
@@ -166,9 +186,9 @@ func statusOf(err error) int {
 }
 
 // crowded reports whether a caller has its share of sessions.
-func (h *handler) crowded(name string) bool {
+func (h *handler) crowded(d *Desk) bool {
 	n := 0
-	for range h.servers[name].Sessions() {
+	for range h.server(d).Sessions() {
 		n++
 	}
 	return n >= maxSessions
@@ -210,7 +230,7 @@ func missing(ctx context.Context, d *Desk, body []byte) string {
 
 // verify names the caller of a token for the transport.
 func (h *handler) verify(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
-	guest := h.door.Admit(r)
+	guest := h.Door.Admit(r)
 	if guest == nil {
 		return nil, auth.ErrInvalidToken
 	}

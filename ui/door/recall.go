@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -141,10 +143,10 @@ func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
 	if err != nil {
 		return f, !isGone(err)
 	}
-	if withheld(it) {
+	if c.withheld(ctx, h.Store, it) {
 		return f, false
 	}
-	f.Tier, f.Title, f.Origin = it.Tier, it.Title, c.originOf(h.Store, h.ID, it.Revision)
+	f.Tier, f.Title, f.Origin = it.Tier, it.Title, c.originOf(s, it)
 	return f, true
 }
 
@@ -156,9 +158,10 @@ func poisoned(text string) bool {
 }
 
 // withheld reports whether an item must not reach an agent: its store or the scanner
-// rejects it, or it waits for somebody.
-func withheld(it model.Item) bool {
-	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body)
+// rejects it, it waits for somebody, or the policy keeps back what looks planted.
+func (c *call) withheld(ctx context.Context, store string, it model.Item) bool {
+	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) ||
+		c.Suspect != nil && c.Suspect(ctx, store, it.Tier, it.Body)
 }
 
 type getArgs struct {
@@ -192,7 +195,7 @@ func get(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 		return answer{}, err
 	}
 	out := got{Status: "ok", Ref: ref.String(), Store: s.Name, Tier: it.Tier, Title: it.Title, Content: it.Body, Bytes: int64(len(it.Body)),
-		Revision: it.Revision, Origin: c.originOf(s.Name, ref.ID, it.Revision)}
+		Revision: it.Revision, Origin: c.originOf(s, it)}
 	if len(out.Content) > maxGet {
 		out.Content, out.Truncated = strings.ToValidUTF8(out.Content[:maxGet], ""), true
 	}
@@ -208,7 +211,7 @@ func (c *call) read(ctx context.Context, s model.Store, id string) (model.Item, 
 		return model.Item{}, model.Errorf(model.Unsupported, "get", "store %s cannot show its items", s.Name)
 	}
 	it, err := s.Browser.Read(ctx, id)
-	if err == nil && (withheld(it) || it.Has(model.FlagBinary)) {
+	if err == nil && (c.withheld(ctx, s.Name, it) || it.Has(model.FlagBinary)) {
 		err = model.Errorf(model.NotFound, "get", "there is no item of this id")
 	}
 	return it, err
@@ -336,6 +339,17 @@ func health(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 	return answer{out, strings.Join(lines, "\n")}, nil
 }
 
+// declared are the tiers of every store, for memdesk's own client.
+func (c *call) declared() mcp.Meta {
+	out := object{}
+	for _, m := range c.Fleet.Members() {
+		if m.Err == nil {
+			out[m.Name] = backends.MCPTiers(m.Store)
+		}
+	}
+	return mcp.Meta{backends.MCPTiersMeta: out}
+}
+
 // Hook is one fenced block of at most limit bytes for a session hook: what a query
 // finds, or the newest items without one (AD27). Empty when there is nothing;
 // problems name the stores that did not answer.
@@ -405,7 +419,7 @@ func (c *call) newest(ctx context.Context, b *block) (refs []model.Ref, problems
 		if err != nil || strings.TrimSpace(it.Body) == "" {
 			continue
 		}
-		if b.add(all[i].String(), it.Tier, c.originOf(s.Name, it.ID, it.Revision).words(), it.Body, true) {
+		if b.add(all[i].String(), it.Tier, c.originOf(s, it).words(), it.Body, true) {
 			refs = append(refs, all[i])
 		}
 	}

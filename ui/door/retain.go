@@ -75,7 +75,7 @@ func retain(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 	if a.Title != "" {
 		notes = append(notes, "this store keeps no titles: the title was not written")
 	}
-	return c.write(origin.With(ctx, c.claimed(a.Source)), s, req, notes)
+	return c.write(under(ctx, c.claimed(a.Source)), s, req, notes)
 }
 
 // target is the store and the request that the arguments mean (AD9).

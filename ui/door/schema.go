@@ -92,7 +92,7 @@ func mainTools() []tool {
 			Description:  "Say which stores answer, which tiers they have and whether this caller may write.",
 			InputSchema:  input(false, nil, object{}),
 			OutputSchema: output(object{"stores": aList, "writable": aBool, "reason": aString})},
-			scopes: needs(bearer.ScopeHealth), run: health},
+			scopes: needs(bearer.ScopeHealth), run: health, meta: (*call).declared},
 		{def: &mcp.Tool{Name: "memory_list", Title: "List", Annotations: hints(true, false, true),
 			Description:  "List memory items, 50 a page; next is the cursor of the page after.",
 			InputSchema:  input(false, nil, object{"store": text("only this store"), "tier": text("only this tier"), "cursor": text("next of the page before")}),

@@ -47,10 +47,9 @@ var shots = []shot{
 	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
 	{"conflicts", []step{{"5", "[5 Conflicts]"}, {"", "SURE"}}},
 	{"erasure", []step{
-		{"6", "No erasure requests"}, {"a", "enter cancel"}, {"\tusr_maren\tMaren Holt\t\tletter of 2 May\t\t", "[Go on]"}, {"\r", "Is Maren Holt this person"},
-		{"\t\r", "File this request?"}, {"\t\r", "due in"}, {"p", "The plan of"},
+		{"6", "due tomorrow"}, {"j", "2 of 3"}, {"\r", "The plan of"},
 	}},
-	{"health", []step{{"1", "[1 Health]"}}},
+	{"health", []step{{"1", "[1 Health"}}},
 	{"help", []step{{"?", "Help: Tiers"}}},
 }
 

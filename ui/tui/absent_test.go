@@ -4,6 +4,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/text"
 )
 
 // absent is a pane with nothing in it but a reason.
@@ -17,9 +19,9 @@ func newAbsent(d *desk, why string) *absent { return &absent{d, why} }
 func (p *absent) enter() tea.Cmd                  { return nil }
 func (p *absent) update(any) tea.Cmd              { return nil }
 func (p *absent) resize(int, int) tea.Cmd         { return nil }
-func (p *absent) bindings() []Binding             { return nil }
+func (p *absent) bindings() []keys.Binding        { return nil }
 func (p *absent) crumbs() []safetext.Text         { return nil }
-func (p *absent) typing() *input                  { return nil }
+func (p *absent) typing() *text.Input             { return nil }
 func (p *absent) typed() tea.Cmd                  { return nil }
 func (p *absent) outermost() bool                 { return true }
 func (p *absent) back() tea.Cmd                   { return nil }
@@ -30,8 +32,8 @@ func (p *absent) position() (safetext.Text, bool) { return safetext.Text{}, fals
 
 func (p *absent) render(width, height int) ([]string, *tea.Position) {
 	var out []string
-	for _, part := range p.d.st.esc.Wrap(p.d.st.esc.Const(p.why), width) {
-		out = append(out, p.d.st.text(p.d.st.dim, part, width))
+	for _, part := range p.d.st.Esc.Wrap(p.d.st.Esc.Const(p.why), width) {
+		out = append(out, p.d.st.Text(p.d.st.Dim, part, width))
 	}
-	return p.d.st.fillTo(out, width, height), nil
+	return p.d.st.FillTo(out, width, height), nil
 }

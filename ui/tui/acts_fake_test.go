@@ -76,6 +76,8 @@ type actsFake struct {
 	n    int
 }
 
+func (a *actsFake) Reindex(context.Context, string, string) (int64, error) { return 0, nil }
+
 func (a *actsFake) Preview(ctx context.Context, store, id string) ([]string, error) {
 	if strings.HasPrefix(id, "q/") {
 		return []string{"undo cannot restore it: only the store's own scanner files entries"}, nil
@@ -87,7 +89,8 @@ func (a *actsFake) Preview(ctx context.Context, store, id string) ([]string, err
 	return nil, err
 }
 
-func (a *actsFake) Forget(ctx context.Context, store, id string, seen model.Revision, reason string) (tui.Done, error) {
+func (a *actsFake) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (tui.Done, error) {
+	id, seen := req.ID, req.IfMatch
 	if a.meddle != nil {
 		a.meddle(store, id)
 	}
@@ -213,7 +216,7 @@ func (a *actsFake) Undos(context.Context) ([]tui.UndoRow, int, error) {
 	return slices.Clone(a.rows), 1, nil
 }
 
-func (a *actsFake) Undo(_ context.Context, id, reason string) (tui.Done, error) {
+func (a *actsFake) Restore(_ context.Context, id, reason string) (tui.Done, error) {
 	a.mu.Lock()
 	i := slices.IndexFunc(a.rows, func(r tui.UndoRow) bool { return r.ID == id })
 	if i < 0 {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // renderStatus tells of every store what it answered: first those that did not,
@@ -13,25 +15,25 @@ func (p *recall) renderStatus(width int) []string {
 	type entry struct {
 		name, text safetext.Text
 		mark       string
-		p          paint
+		p          paint.Paint
 	}
 	var list []entry
 	for _, a := range p.answers {
 		if a.failed {
-			list = append(list, entry{st.esc.Line(a.answer.Store), a.status, "!!", st.bad})
+			list = append(list, entry{st.Esc.Line(a.answer.Store), a.status, "!!", st.Bad})
 		}
 	}
 	for _, name := range p.waiting {
-		text, mark, colour := safetext.Const("asking"), "..", st.dim
+		text, mark, colour := safetext.Const("asking"), "..", st.Dim
 		if !p.running {
-			text, mark, colour = safetext.Const("no answer: the question was withdrawn"), "!!", st.bad
+			text, mark, colour = safetext.Const("no answer: the question was withdrawn"), "!!", st.Bad
 		}
-		list = append(list, entry{st.esc.Line(name), text, mark, colour})
+		list = append(list, entry{st.Esc.Line(name), text, mark, colour})
 	}
 	for _, bounded := range []bool{true, false} {
 		for _, a := range p.answers {
 			if !a.failed && a.answer.Result.Bounded == bounded {
-				list = append(list, entry{st.esc.Line(a.answer.Store), a.status, "OK", st.good})
+				list = append(list, entry{st.Esc.Line(a.answer.Store), a.status, "OK", st.Good})
 			}
 		}
 	}
@@ -39,10 +41,10 @@ func (p *recall) renderStatus(width int) []string {
 	var out []string
 	for i, e := range list {
 		if i == room-1 && len(list) > room {
-			out = append(out, st.row(width).blank(1).lit(st.dim, "and "+plural(int64(len(list)-i), "more store")+" answered; a taller window shows them").end())
+			out = append(out, st.Row(width).Blank(1).Lit(st.Dim, "and "+prose.Plural(int64(len(list)-i), "more store")+" answered; a taller window shows them").End())
 			break
 		}
-		out = append(out, st.row(width).blank(1).cell(st.plain, e.name, 15).blank(1).lit(e.p, e.mark+" ").put(st.dim, e.text).end())
+		out = append(out, st.Row(width).Blank(1).Cell(st.Plain, e.name, 15).Blank(1).Lit(e.p, e.mark+" ").Put(st.Dim, e.text).End())
 	}
 	return out
 }
@@ -50,9 +52,9 @@ func (p *recall) renderStatus(width int) []string {
 func (p *recall) renderList(width int) []string {
 	st := p.d.st
 	where := max((width-30)*2/5, 16)
-	h := st.row(width).blank(1).cell(st.heading, safetext.Const("STORE"), 12).number(st.heading, safetext.Const("RANK"), 4).
-		number(st.heading, safetext.Const("SCORE"), 6).blank(2).cell(st.heading, safetext.Const("WHERE"), where).blank(1).lit(st.heading, "SNIPPET")
-	out := []string{h.end()}
+	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), 12).Number(st.Heading, safetext.Const("RANK"), 4).
+		Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2).Cell(st.Heading, safetext.Const("WHERE"), where).Blank(1).Lit(st.Heading, "SNIPPET")
+	out := []string{h.End()}
 	for i := p.table.top; i < min(len(p.rows), p.table.top+p.table.height); i++ {
 		out = append(out, p.row(p.rows[i], i == p.table.sel, width, where))
 	}
@@ -65,17 +67,17 @@ func (p *recall) renderList(width int) []string {
 func (p *recall) row(h hitRow, at bool, width, where int) string {
 	st := p.d.st
 	if h.heading {
-		return st.row(width).blank(1).put(st.warn, h.where).end()
+		return st.Row(width).Blank(1).Put(st.Warn, h.where).End()
 	}
-	r := st.highlighted(width, at, !p.input.focus)
-	r.cell(st.plain, h.name, 11).blank(1)
+	r := st.Highlighted(width, at, !p.input.Focus)
+	r.Cell(st.Plain, h.name, 11).Blank(1)
 	if h.withheld {
-		r.number(st.bad, safetext.Const("!!"), 4).blank(8)
-		return r.put(st.warn, h.where).end()
+		r.Number(st.Bad, safetext.Const("!!"), 4).Blank(8)
+		return r.Put(st.Warn, h.where).End()
 	}
-	r.number(st.dim, safetext.Const(strconv.Itoa(h.rank)), 4).number(st.dim, h.score, 6).blank(2)
-	r.cell(st.plain, st.tail(h.where, h.hit.Source, h.suffix(), where), where).blank(1)
-	return r.hits(st.dim, h.snippet, h.matches).end()
+	r.Number(st.Dim, safetext.Const(strconv.Itoa(h.rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
+	r.Cell(st.Plain, st.Tail(h.where, h.hit.Source, h.suffix(), where), where).Blank(1)
+	return r.Hits(st.Dim, h.snippet, h.matches).End()
 }
 
 func (p *recall) emptiness(width int) []string {
@@ -85,11 +87,11 @@ func (p *recall) emptiness(width int) []string {
 	case len(p.d.fleet.Members()) == 0:
 		text = safetext.Const(noStores)
 	case p.query == "":
-		text = st.esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
+		text = st.Esc.Const("Every open store is asked at once, as an agent would ask it. Hits are ordered by their rank in each store; scores of different stores are never compared.")
 	case p.running:
-		text = st.esc.Const("asking")
+		text = st.Esc.Const("asking")
 	default:
-		text = st.esc.Sprintf("No store has anything for %q. Stores that did not answer are marked !! above.", p.query)
+		text = st.Esc.Sprintf("No store has anything for %q. Stores that did not answer are marked !! above.", p.query)
 	}
-	return st.paragraph(st.dim, text, width)
+	return st.Paragraph(st.Dim, text, width)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"os"
 	"sync"
-	"time"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,6 +13,10 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // The panes by their numbers, which are fixed, less one.
@@ -38,47 +41,31 @@ const (
 // App is the console as a Bubble Tea model. All state changes on the update
 // loop; stores are asked in commands.
 type App struct {
-	o          Options
-	d          *desk
-	dark       bool
-	looks      looks
-	width      int
-	height     int
-	panes      [paneCount]pane
-	active     int
-	opened     [paneCount]bool
-	overlay    *overlay
-	dialog     *dialog                                 // over everything else
-	dialogs    int                                     // how many there were
-	undid      bool                                    // something of them was taken back
-	undos      [][]string                              // what z takes back: entries of this session, the last act last
-	bulks      []*bulk                                 // long work under way
-	ended      []*bulk                                 // long work of this session that is over, the last first
-	exports    []*export                               // files that are being written
-	tied       bool                                    // an erasure was begun that ends with this console
-	leaving    bool                                    // ctrl+c was pressed once while work is under way
-	editing    *edit                                   // the editor has the terminal, or its text is being read
-	intake     intake                                  // the form of a request as it was left
-	side       *side                                   // stands in place of the pane; nil: nothing does
-	sides      int                                     // how many there were
-	ask        func(func(context.Context) any) tea.Cmd // answers go to the overlay
-	command    input
-	typing     bool     // the command line has the focus
-	past       history  // of the command line
-	candidates []string // for the word on it, after tab
-	stem       string   // the line that the candidates were for
-	offered    string   // the line as tab has left it
-	turn       int      // the candidate that stands on it; -1: none
-	locked     bool     // the curtain is down
-	lastKey    time.Time
-	early      ahead
-	slow       slow
-	message    safetext.Text
-	tone       tone
-	log        messages
-	members    []backends.Member
-	crash      string // where the program broke; it is about to end
-	quit       func() // ends the program from View, where no command can be returned
+	o       Options
+	d       *desk
+	look    look
+	width   int
+	height  int
+	panes   [paneCount]pane
+	active  int
+	opened  [paneCount]bool
+	overlay *overlay
+	dialog  *dialog                                 // over everything else
+	dialogs int                                     // how many there were
+	undo    undoable                                // acts of this session
+	work    underway                                // what goes on behind the screen
+	editing *edit                                   // the editor has the terminal, or its text is being read
+	intake  intake                                  // the form of a request as it was left
+	side    *side                                   // stands in place of the pane; nil: nothing does
+	sides   int                                     // how many there were
+	ask     func(func(context.Context) any) tea.Cmd // answers go to the overlay
+	line    commandLine
+	curtain curtain
+	early   ahead
+	slow    slow
+	said    messages
+	members []backends.Member
+	end     crashed
 }
 
 // newApp builds the console. It asks no store anything before Init.
@@ -89,13 +76,13 @@ func newApp(ctx context.Context, o Options) *App {
 	if o.Fleet == nil {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
-	a := &App{o: o, dark: darkFirst(environment(o.Environ)), looks: looksOf(o)}
+	a := &App{o: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
 	a.d = &desk{
-		ctx: ctx, fleet: o.Fleet, time: clockwork{o.Clock}, audit: o.Audit, quarantine: o.Quarantine,
+		ctx: ctx, fleet: o.Fleet, time: prose.Clock{Clock: o.Clock}, audit: o.Audit, quarantine: o.Quarantine,
 		plain: o.Plain, say: a.say, open: a.visit,
-		st: newStyles(a.looks, a.dark),
+		st: stylesOf(o, a.look.paint, a.look.dark),
 	}
-	a.d.esc = a.d.st.esc
+	a.d.esc = a.d.st.Esc
 	a.d.conflicts, a.d.settle = o.Conflicts, cmp.Or(o.Settle, settleTime)
 	a.d.erasure = o.Erasure
 	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
@@ -105,9 +92,10 @@ func newApp(ctx context.Context, o Options) *App {
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		a.d.remote = true
 	}
+	a.d.shell = !a.d.remote && jobControl()
 	a.ask, a.slow.after = a.d.asker(overlayPane), slowAfter
 	a.d.history = a.openHistory
-	a.members, a.lastKey = o.Fleet.Members(), o.Clock.Now()
+	a.members, a.curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
 	a.panes = [paneCount]pane{
 		paneHealth: newHealth(a.d), paneTiers: newTiers(a.d), paneRecall: newRecall(a.d),
 		paneQuarantine: newQuarantine(a.d), paneConflicts: newConflicts(a.d),
@@ -128,14 +116,14 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.watchIdle(a.o.IdleLock)}
+	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.watchIdle(a.o.IdleLock), a.panes[paneErasure].(*erasures).countDue()}
 	if a.overlay != nil {
-		cmds = append(cmds, a.overlay.pager.layOut(textStart, 0, false))
+		cmds = append(cmds, a.overlay.pager.LayOut(text.Start, 0, false))
 	}
-	if !a.looks.bare {
+	if !a.look.paint.Bare {
 		cmds = append(cmds, synchronized)
 	}
-	if a.looks.colour {
+	if a.look.paint.Colour {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(cmds...)
@@ -145,7 +133,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 	defer func() { m = a }()
 	defer a.guard(&cmd)
-	if a.crash != "" {
+	if a.end.crash != "" {
 		return a, tea.Quit
 	}
 	return a, tea.Batch(a.handle(msg), a.watchBusy())
@@ -157,20 +145,22 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		return tea.Batch(a.resize(msg.Width, msg.Height), a.sized())
 	case tea.BackgroundColorMsg:
-		a.dark = msg.IsDark()
+		a.look.dark = msg.IsDark()
 		a.repaint()
 	case tea.KeyPressMsg:
 		return a.key(msg)
 	case tea.PasteMsg:
 		return a.paste(msg.Content)
+	case tea.MouseMsg:
+		return a.mouse(msg)
 	case tea.ModeReportMsg:
 		// Bubble Tea's renderer changes its measure at the same message.
 		known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
-		a.d.st.clusters = a.d.st.clusters || msg.Mode == ansi.ModeUnicodeCore && known
+		a.d.st.Clusters = a.d.st.Clusters || msg.Mode == ansi.ModeUnicodeCore && known
 	case reply:
 		return a.deliver(msg)
 	case crashMsg:
-		a.crash = string(msg)
+		a.end.crash = string(msg)
 		return tea.Quit
 	}
 	return nil
@@ -200,13 +190,13 @@ func (a *App) deliver(m reply) tea.Cmd {
 // deliverOver takes the answers for what lies over the panes.
 func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case laidOut:
+	case text.LaidOut:
 		// Generations are counted by each pager; the text tells whose answer it is.
-		if a.overlay != nil && msg.text == a.overlay.pager.text {
-			a.overlay.pager.arrive(msg)
+		if a.overlay != nil && msg.Text == a.overlay.pager.Text {
+			a.overlay.pager.Arrive(msg)
 		}
-		if a.dialog != nil && a.dialog.pager != nil && msg.text == a.dialog.pager.text {
-			a.dialog.pager.arrive(msg)
+		if a.dialog != nil && a.dialog.pager != nil && msg.Text == a.dialog.pager.Text {
+			a.dialog.pager.Arrive(msg)
 		}
 	case proposal:
 		return a.proposed(msg)
@@ -274,10 +264,10 @@ func (a *App) resize(width, height int) tea.Cmd {
 		cmds = append(cmds, a.side.list.resize(w, h))
 	}
 	if a.overlay != nil {
-		cmds = append(cmds, a.overlay.pager.resize(w-2, h-1))
+		cmds = append(cmds, a.overlay.pager.Resize(w-2, h-1))
 	}
 	if a.dialog != nil && a.dialog.pager != nil {
-		cmds = append(cmds, a.dialog.pager.resize(w-2, h))
+		cmds = append(cmds, a.dialog.pager.Resize(a.boxWidth(a.dialog)-2, h))
 	}
 	return tea.Batch(cmds...)
 }
@@ -299,9 +289,9 @@ func (a *App) visit(v visit) tea.Cmd {
 	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).openList(scopeOf{store: v.store}))
 }
 
-func (a *App) say(t tone, text safetext.Text) {
-	a.tone, a.message = t, text
-	a.log.add(a.o.Clock.Now(), t, text)
+func (a *App) say(t paint.Tone, text safetext.Text) {
+	a.said.tone, a.said.text = t, text
+	a.said.add(a.o.Clock.Now(), t, text)
 	if a.d.heard != nil {
 		a.d.heard(t, text)
 	}
@@ -310,18 +300,18 @@ func (a *App) say(t tone, text safetext.Text) {
 // key routes a keystroke: to the overlay, the command line, the focused input,
 // the pane's keys and then the keys that work everywhere.
 func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
-	a.message, a.lastKey = safetext.Text{}, a.o.Clock.Now()
+	a.said.text, a.curtain.lastKey = safetext.Text{}, a.o.Clock.Now()
 	k = enterOf(k)
 	name := k.String()
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
 		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
-	a.leaving = false
+	a.work.leaving = false
 	if a.width == 0 {
 		a.early.unsized = append(a.early.unsized, k)
 		return nil
 	}
-	if a.locked {
+	if a.curtain.down {
 		return a.lockKey(name)
 	}
 	if a.tooSmall() {
@@ -336,7 +326,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.dialog != nil {
 		return a.dialogKey(k)
 	}
-	if a.typing {
+	if a.line.typing {
 		return a.commandKey(k)
 	}
 	if p := a.searching(); p != nil {
@@ -354,7 +344,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if in != nil {
-		if changed, used := in.key(k); used {
+		if changed, used := in.Key(k); used {
 			if changed {
 				return p.typed()
 			}
@@ -383,15 +373,15 @@ func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // press runs a key's handler, or says why it does not work.
-func (a *App) press(bindings []Binding, name string) tea.Cmd {
-	b, ok := find(bindings, name)
+func (a *App) press(bindings []keys.Binding, name string) tea.Cmd {
+	b, ok := keys.Find(bindings, name)
 	if !ok {
-		if a.pane().typing() == nil && !a.typing {
-			a.say(toneInfo, a.strayWords(name))
+		if a.pane().typing() == nil && !a.line.typing {
+			a.say(paint.ToneInfo, a.strayWords(name))
 		}
 		return nil
 	}
-	if why := b.reason(); why != "" {
+	if why := b.Reason(); why != "" {
 		return a.refuse(b, why)
 	}
 	if obeyed != nil {
@@ -403,15 +393,15 @@ func (a *App) press(bindings []Binding, name string) tea.Cmd {
 // stacked is a pane that may show one row of its list on the whole screen.
 type stacked interface {
 	// beneath are the keys of the list under the page; nil where no page covers it.
-	beneath() []Binding
+	beneath() []keys.Binding
 }
 
 // strayWords answers a key that means nothing here. One that the list below the page
 // knows is told so: whoever presses it thinks of that list.
 func (a *App) strayWords(name string) safetext.Text {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	if p, ok := a.pane().(stacked); ok && a.overlay == nil {
-		if _, known := find(p.beneath(), name); known {
+		if _, known := keys.Find(p.beneath(), name); known {
 			return esc.Sprintf("%s is a key of the list: left goes back there", name)
 		}
 	}
@@ -420,17 +410,17 @@ func (a *App) strayWords(name string) safetext.Text {
 
 // refuse says why a key does not work: on the status line, or on a page of its
 // own when that is too short for the whole reason.
-func (a *App) refuse(b Binding, why string) tea.Cmd {
-	esc := a.d.st.esc
-	text := esc.Sprintf("%s: %s", b.label(), why)
-	if text.Width() <= a.width-2 {
-		a.say(toneWarn, text)
+func (a *App) refuse(b keys.Binding, why string) tea.Cmd {
+	esc := a.d.st.Esc
+	words := esc.Sprintf("%s: %s", b.Label(), why)
+	if words.Width() <= a.width-2 {
+		a.say(paint.ToneWarn, words)
 		return nil
 	}
-	return a.openOverlay("Not here", []headLine{
-		{value: esc.Sprintf("%s: %s", b.label(), b.Description), kind: headTitle},
-		{kind: headBlank},
-		{value: esc.Const(why)},
+	return a.openOverlay("Not here", []text.Line{
+		{Value: esc.Sprintf("%s: %s", b.Label(), b.Description), Kind: text.Title},
+		{Kind: text.Blank},
+		{Value: esc.Const(why)},
 	})
 }
 
@@ -442,30 +432,30 @@ func (a *App) paste(s string) tea.Cmd {
 		return nil
 	}
 	switch {
-	case a.tooSmall() || a.editing != nil || a.locked:
+	case a.tooSmall() || a.editing != nil || a.curtain.down:
 		return nil
 	case a.dialog != nil:
 		return a.dialogPaste(s)
-	case a.typing:
-		a.note(a.command.paste(a.d.st.esc, s))
+	case a.line.typing:
+		a.note(a.line.in.Paste(a.d.st.Esc, s))
 		return nil
 	case a.searching() != nil:
 		text := a.searching()
-		a.note(text.search.in.paste(a.d.st.esc, s))
-		return text.searched()
+		a.note(text.Search.In.Paste(a.d.st.Esc, s))
+		return text.Searched()
 	case a.overlay != nil:
 		return nil
 	case in == nil:
-		a.say(toneInfo, a.d.st.esc.Const("nothing to paste into here; / opens an input"))
+		a.say(paint.ToneInfo, a.d.st.Esc.Const("nothing to paste into here; / opens an input"))
 		return nil
 	}
-	a.note(in.paste(a.d.st.esc, s))
+	a.note(in.Paste(a.d.st.Esc, s))
 	return p.typed()
 }
 
 func (a *App) note(t safetext.Text) {
 	if !t.IsEmpty() {
-		a.say(toneWarn, t)
+		a.say(paint.ToneWarn, t)
 	}
 }
 

@@ -8,11 +8,18 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
+// auditHint stands in the empty input.
+const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
+
 // newAudit is the pane that reads the operator log, newest first.
-func newAudit(d *desk) *records {
-	kind := recordKind{
+func newAudit(d *desk) *records[AuditEvent] {
+	kind := recordKind[AuditEvent]{
 		pane: paneAudit, noun: "event",
 		empty: "The log has no events yet.",
 		columns: []column{
@@ -23,33 +30,32 @@ func newAudit(d *desk) *records {
 	if d.audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[AuditEvent]], said, error) {
 		if q.Not { // the whole filter is one term then, and ! stands before it
 			q.Filter, q.Not = "!"+q.Filter, false
 		}
-		if _, err := ParseAuditFilter(q.Filter); err != nil {
-			return span[record]{}, said{}, err
+		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
+			return span[record[AuditEvent]]{}, said{}, err
 		}
 		page, err := d.audit.Events(ctx, q)
 		if err != nil {
-			return span[record]{}, said{}, err
+			return span[record[AuditEvent]]{}, said{}, err
 		}
-		out := span[record]{next: page.Next, total: page.Total}
+		out := span[record[AuditEvent]]{next: page.Next, total: page.Total}
 		for _, e := range page.Events {
 			out.rows = append(out.rows, auditRecord(d, e))
 		}
 		if page.Notice != "" {
-			return out, said{text: d.esc.LineMax(page.Notice, maxReason)}, nil
+			return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
 		}
-		return out, said{d.esc.LineMax(page.Verified, maxReason), true}, nil
+		return out, said{text: d.esc.LineMax(page.Verified, prose.MaxReason), calm: true}, nil
 	}
 	kind.check = func(query string) error {
-		_, err := ParseAuditFilter(query)
+		_, err := operator.ParseAuditFilter(query)
 		return err
 	}
 	kind.hint, kind.name, kind.datum = auditHint, "audit", auditDatum
-	kind.field = func(raw any) string {
-		e := raw.(AuditEvent)
+	kind.field = func(e AuditEvent) string {
 		if e.Target == "" {
 			return e.Store
 		}
@@ -58,7 +64,7 @@ func newAudit(d *desk) *records {
 	if d.audit != nil {
 		kind.live = d.audit.Stamp
 	}
-	kind.detail = func(_ context.Context, raw any) *text { return auditText(d, raw.(AuditEvent)) }
+	kind.detail = func(_ context.Context, raw AuditEvent) *text.Page { return auditText(d, raw) }
 	return newRecords(d, kind)
 }
 
@@ -74,36 +80,36 @@ func auditTarget(e AuditEvent) string {
 
 // notedRecord is an event of a store's own system: marked by who noted it, without
 // a number.
-func notedRecord(d *desk, e AuditEvent) record {
+func notedRecord(d *desk, e AuditEvent) record[AuditEvent] {
 	esc := d.esc
-	return record{
-		key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, toneInfo},
+	return record[AuditEvent]{
+		key: fmt.Sprintf("%s/%d/%d", e.Store, e.At.UnixNano(), e.N), raw: e, tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo},
 		cells: []safetext.Text{
-			esc.Const("-"), esc.Const(minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), maxTitle),
+			esc.Const("-"), esc.Const(prose.Minute(e.At)), esc.Const(e.Actor), esc.Line(e.Action), esc.Const("noted"), esc.LineMax(auditTarget(e), prose.MaxTitle),
 		},
 	}
 }
 
-func auditRecord(d *desk, e AuditEvent) record {
+func auditRecord(d *desk, e AuditEvent) record[AuditEvent] {
 	if e.Noted {
 		return notedRecord(d, e)
 	}
 	esc := d.esc
-	result, word := toneInfo, e.Phase
+	result, word := paint.ToneInfo, e.Phase
 	switch {
 	case e.Open:
-		result, word = toneWarn, "open"
+		result, word = paint.ToneWarn, "open"
 	case e.Phase == "outcome" && e.Result != "":
 		word = e.Result
 	}
 	if e.Result != "" && e.Result != "ok" && e.Result != "done" {
-		result = toneWarn
+		result = paint.ToneWarn
 	}
-	return record{
-		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []tone{toneInfo, toneInfo, toneInfo, toneInfo, result},
+	return record[AuditEvent]{
+		key: strconv.FormatInt(e.Seq, 10), raw: e, tones: []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, result},
 		cells: []safetext.Text{
-			esc.Const(group(e.Seq)), esc.Const(minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
-			esc.LineMax(word, maxTitle), nameFirst(esc, auditTarget(e)),
+			esc.Const(prose.Group(e.Seq)), esc.Const(prose.Minute(e.At)), actorCell(esc, e.Actor), esc.Line(e.Action),
+			esc.LineMax(word, prose.MaxTitle), prose.NameFirst(esc, auditTarget(e)),
 		},
 	}
 }
@@ -115,27 +121,27 @@ const claimed = "unauthenticated "
 // where it is only claimed; the event itself says that in words.
 func actorCell(esc safetext.Escaper, actor string) safetext.Text {
 	if name, ok := strings.CutPrefix(actor, claimed); ok {
-		return esc.Sprintf("? %s", esc.LineMax(name, maxTitle))
+		return esc.Sprintf("? %s", esc.LineMax(name, prose.MaxTitle))
 	}
-	return esc.LineMax(actor, maxTitle)
+	return esc.LineMax(actor, prose.MaxTitle)
 }
 
-func auditText(d *desk, e AuditEvent) *text {
+func auditText(d *desk, e AuditEvent) *text.Page {
 	esc := d.esc
-	head := []headLine{{value: esc.Sprintf("event %s: %s", group(e.Seq), e.Action), kind: headTitle}}
+	head := []text.Line{{Value: esc.Sprintf("event %s: %s", prose.Group(e.Seq), e.Action), Kind: text.Title}}
 	if e.Noted {
-		head = []headLine{
-			{value: esc.LineMax(e.Action, maxTitle), kind: headTitle},
-			{value: esc.Const("Noted by the store's own system. The operator log does not hold it."), kind: headNote},
+		head = []text.Line{
+			{Value: esc.LineMax(e.Action, prose.MaxTitle), Kind: text.Title},
+			{Value: esc.Const("Noted by the store's own system. The operator log does not hold it."), Kind: text.Note},
 		}
 	}
 	if e.Open {
-		head = append(head, headLine{kind: headWarn, value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
+		head = append(head, text.Line{Kind: text.Warn, Value: esc.Const("!! An open intent: the act began and no outcome is recorded. It is under way in another session, or its program was cut off before it could write one. " +
 			"Whether the change was made is not known: look at the item, and at the history and the undo list of its store.")})
 	}
 	add := func(name, value string) {
 		if value != "" {
-			head = append(head, headLine{name: esc.Const(name), value: esc.LineMax(value, maxField)})
+			head = append(head, text.Line{Name: esc.Const(name), Value: esc.LineMax(value, maxField)})
 		}
 	}
 	add("when", changed(d, e.At))
@@ -148,13 +154,12 @@ func auditText(d *desk, e AuditEvent) *text {
 	add("result", e.Result)
 	add("reason", e.Reason)
 	if e.Target == "" && e.Subject == "" && !e.Noted {
-		head = append(head, headLine{value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), Kind: text.Note})
 	}
-	return newText(append(head, metaLines(esc, model.Item{Meta: e.Fields})...), "")
+	return text.NewPage(append(head, metaLines(esc, model.Item{Meta: e.Fields})...), "")
 }
 
-func auditDatum(raw any) datum {
-	e := raw.(AuditEvent)
+func auditDatum(e AuditEvent) datum {
 	var r datum
 	r.add("seq", e.Seq)
 	r.add("ts", stampOf(e.At))

@@ -6,29 +6,31 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // The keys of the Tiers pane by its levels, and what they do to the item at the
 // cursor or to what is marked.
 
-func (p *tiers) bindings() []Binding {
+func (p *tiers) bindings() []keys.Binding {
 	switch {
 	case p.typing() != nil:
 		return p.inputBindings()
 	case p.level == levelOverview:
-		return append(append([]Binding{
+		return append(append([]keys.Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Disabled: p.noTree, Handler: p.overview.startFilter},
 			{Keys: []string{"f"}, Description: "jump to a store, scope or tier by its first letters; :go takes a reference", Disabled: p.noTree, Handler: p.overview.startJump},
 			{Keys: []string{"o"}, Description: "the next order: as the stores have it, most items, most bytes, by name", Handler: p.overview.nextOrder},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
-			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: unless(p.noList, p.d.noTable), Handler: p.overview.exportTree},
-		}, aside(p.overview.detail, "description")...), movement(&p.overview.table, "row")...)
+			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: keys.Unless(p.noList, p.d.noTable), Handler: p.overview.exportTree},
+		}, keys.Aside(p.overview.detail, "description")...), keys.Movement(&p.overview.table, "row")...)
 	case p.level == levelItems && p.items.marks.walk != nil:
-		return append(p.items.marks.bindings(p.noItem, p.items.move), movement(p.items, "item")...)
+		return append(p.items.marks.bindings(p.noItem, p.items.Move), keys.Movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []Binding{
+		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []keys.Binding{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
 			{Keys: []string{"f"}, Description: "jump to a row by the first letters of its title or id; :go takes a reference", Disabled: p.noItem, Handler: p.items.startJump},
@@ -40,11 +42,11 @@ func (p *tiers) bindings() []Binding {
 			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
 			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
 			{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.noItem, Handler: p.copyRow},
-			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: unless(p.noItem, p.d.noExport), Handler: p.exportTable},
+			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: keys.Unless(p.noItem, p.d.noExport), Handler: p.exportTable},
 			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.reader.toggleMarkdown},
 			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.history(p.items.wanted().ref) }},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
-		}...), aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.move)...), movement(p.items, "item")...)
+		}...), keys.Aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.Move)...), keys.Movement(p.items, "item")...)
 	}
 	return p.page().bindings()
 }
@@ -127,11 +129,11 @@ func (p *tiers) forgetHere() tea.Cmd {
 func (p *tiers) forgetMarked() tea.Cmd {
 	m := p.items.marks
 	if why := p.d.noBulk(); why != "" && m.n() > 1 {
-		p.d.say(toneWarn, p.d.esc.Const(why))
+		p.d.say(paint.ToneWarn, p.d.esc.Const(why))
 		return nil
 	}
 	if why := m.uncounted(); why != "" {
-		p.d.say(toneWarn, p.d.esc.Const(why))
+		p.d.say(paint.ToneWarn, p.d.esc.Const(why))
 		return nil
 	}
 	items := make([]target, 0, m.n())
@@ -170,7 +172,7 @@ func (p *tiers) toggleHidden() tea.Cmd {
 	if p.overview.hidden {
 		word = "shown"
 	}
-	p.d.say(toneInfo, p.d.st.esc.Sprintf("hidden tiers, archived and bookkeeping items are %s", word))
+	p.d.say(paint.ToneInfo, p.d.st.Esc.Sprintf("hidden tiers, archived and bookkeeping items are %s", word))
 	p.overview.build()
 	if p.level == levelItems {
 		return p.items.showHidden(p.overview.hidden)

@@ -14,6 +14,10 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // bulkEvery is the pause between two looks at long work on the screen.
@@ -121,9 +125,9 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	if b.found != "" {
 		total, noun = done, b.found
 	}
-	text, end := esc.Sprintf("%s of %s", group(int64(done)), plural(int64(total), noun)), "done"
+	text, end := esc.Sprintf("%s of %s", prose.Group(int64(done)), prose.Plural(int64(total), noun)), "done"
 	if b.failed > 0 {
-		text, end = esc.Sprintf("%s, %s %s", text, group(int64(b.failed)), cmp.Or(b.bad, "failed")), "ended"
+		text, end = esc.Sprintf("%s, %s %s", text, prose.Group(int64(b.failed)), cmp.Or(b.bad, "failed")), "ended"
 	} else if b.ready != "" {
 		text, end = esc.Sprintf("%s searched", text), b.ready
 	}
@@ -135,7 +139,7 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 	case b.stopped && done < total:
 		return esc.Sprintf("stopped: %s; the rest was left as it is", text)
 	case b.err != nil && b.failed == 0:
-		return esc.Sprintf("ended early: %s: %s", text, reason(esc, b.err))
+		return esc.Sprintf("ended early: %s: %s", text, prose.Reason(esc, b.err))
 	}
 	if !b.tail.IsEmpty() {
 		return esc.Sprintf("%s: %s; %s", end, text, b.tail)
@@ -147,7 +151,7 @@ func (b *bulk) numbers(esc safetext.Escaper) safetext.Text {
 func (b *bulk) progress(esc safetext.Escaper) safetext.Text {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := esc.Sprintf("%s of %s, %s not done", group(int64(len(b.rows))), plural(int64(b.total), b.noun), group(int64(b.failed)))
+	text := esc.Sprintf("%s of %s, %s not done", prose.Group(int64(len(b.rows))), prose.Plural(int64(b.total), b.noun), prose.Group(int64(b.failed)))
 	if !b.now.IsEmpty() {
 		text = esc.Sprintf("%s; %s", text, b.now)
 	}
@@ -166,7 +170,7 @@ func (d *desk) noBulk() string {
 func (a *App) watch(b *bulk) tea.Cmd {
 	ctx, cancel := context.WithCancel(a.d.ctx)
 	b.cancel = cancel
-	a.bulks = append(a.bulks, b)
+	a.work.bulks = append(a.work.bulks, b)
 	runner := a.d.jobs
 	work := a.ask(func(context.Context) any {
 		defer cancel()
@@ -181,7 +185,7 @@ func (a *App) watch(b *bulk) tea.Cmd {
 		b.mu.Unlock()
 		return bulkEnded{b}
 	})
-	open := a.openSide("Job", a.bulkKind(b))
+	open := openSide(a, "Job", a.bulkKind(b))
 	a.side.bulk = b
 	return tea.Batch(work, open, a.bulkTick(b))
 }
@@ -197,30 +201,30 @@ func (a *App) ticked(b *bulk) tea.Cmd {
 		return nil
 	}
 	if a.side != nil && a.side.bulk == b {
-		return tea.Batch(a.side.list.list.refresh(), a.bulkTick(b))
+		return tea.Batch(a.side.list.reload(), a.bulkTick(b))
 	}
 	return a.bulkTick(b)
 }
 
 // bulkEnded takes over what long work has left.
 func (a *App) bulkEnded(b *bulk) tea.Cmd {
-	for i, o := range a.bulks {
+	for i, o := range a.work.bulks {
 		if o == b {
-			a.bulks = append(a.bulks[:i:i], a.bulks[i+1:]...)
+			a.work.bulks = append(a.work.bulks[:i:i], a.work.bulks[i+1:]...)
 			break
 		}
 	}
-	a.ended = append([]*bulk{b}, a.ended[:min(len(a.ended), keptEnded-1)]...)
+	a.work.ended = append([]*bulk{b}, a.work.ended[:min(len(a.work.ended), keptEnded-1)]...)
 	for _, id := range b.undone {
 		a.takeUndo(id)
 	}
 	if len(b.undo) > 0 {
-		a.undos = append(a.undos, b.undo)
+		a.undo.acts = append(a.undo.acts, b.undo)
 		a.d.stuck.set("") // what can be put back of it is
 	}
-	tone := toneInfo
+	tone := paint.ToneInfo
 	if b.failed > 0 || b.err != nil {
-		tone = toneWarn
+		tone = paint.ToneWarn
 	}
 	text := b.numbers(a.d.esc)
 	if b.then != nil && a.side != nil && a.side.bulk == b && a.dialog == nil {
@@ -244,12 +248,12 @@ func (a *App) bulkEnded(b *bulk) tea.Cmd {
 }
 
 // bulkKind is the list of outcomes.
-func (a *App) bulkKind(b *bulk) recordKind {
+func (a *App) bulkKind(b *bulk) recordKind[outcome] {
 	esc := a.d.esc
-	return recordKind{
+	return recordKind[outcome]{
 		noun: "outcome", empty: "Nothing is done yet.",
 		columns: []column{{"OUTCOME", 16, false}, {"STORE", 12, false}, {"ITEM", 0, false}},
-		fetch: func(_ context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(_ context.Context, q PageQuery) (span[record[outcome]], said, error) {
 			b.mu.Lock()
 			rows, calm := b.rows[:len(b.rows):len(b.rows)], b.failed == 0
 			b.mu.Unlock()
@@ -257,10 +261,10 @@ func (a *App) bulkKind(b *bulk) recordKind {
 			if q.Cursor != "" {
 				var err error
 				if start, err = strconv.Atoi(q.Cursor); err != nil || start > len(rows) {
-					return span[record]{}, said{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
+					return span[record[outcome]]{}, said{}, model.Errorf(model.InvalidInput, "job", "this cursor is of another list")
 				}
 			}
-			out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+			out := span[record[outcome]]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 			i := start
 			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
 				if containsAll(q, rows[i].word, rows[i].store, rows[i].name, rows[i].why.String()) {
@@ -270,12 +274,12 @@ func (a *App) bulkKind(b *bulk) recordKind {
 			if i < len(rows) {
 				out.next = strconv.Itoa(i)
 			}
-			return out, said{b.numbers(esc), calm}, nil
+			return out, said{text: b.numbers(esc), calm: calm}, nil
 		},
-		detail: func(_ context.Context, raw any) *text { return outcomeText(esc, raw.(outcome)) },
-		name:   "job", field: func(raw any) string { return raw.(outcome).name }, datum: outcomeDatum,
-		keys: func(*records) []Binding {
-			return []Binding{{Keys: []string{"C"}, Hint: "stop", Description: "stop after the item under way; what is done stays done",
+		detail: func(_ context.Context, raw outcome) *text.Page { return outcomeText(esc, raw) },
+		name:   "job", field: func(raw outcome) string { return raw.name }, datum: outcomeDatum,
+		keys: func(*records[outcome]) []keys.Binding {
+			return []keys.Binding{{Keys: []string{"C"}, Hint: "stop", Description: "stop after the item under way; what is done stays done",
 				Disabled: func() string {
 					b.mu.Lock()
 					defer b.mu.Unlock()
@@ -289,32 +293,32 @@ func (a *App) bulkKind(b *bulk) recordKind {
 					b.stopped = true
 					b.mu.Unlock()
 					b.cancel()
-					a.say(toneInfo, esc.Const("stopping"))
+					a.say(paint.ToneInfo, esc.Const("stopping"))
 					return nil
 				}}}
 		},
 	}
 }
 
-func outcomeRecord(esc safetext.Escaper, i int, o outcome) record {
-	t := toneInfo
+func outcomeRecord(esc safetext.Escaper, i int, o outcome) record[outcome] {
+	t := paint.ToneInfo
 	if !o.ok {
-		t = toneWarn
+		t = paint.ToneWarn
 	}
-	return record{key: strconv.Itoa(i), raw: o, tones: []tone{t}, cells: []safetext.Text{esc.Const(o.word), esc.Line(o.store), nameFirst(esc, o.name)}}
+	return record[outcome]{key: strconv.Itoa(i), raw: o, tones: []paint.Tone{t}, cells: []safetext.Text{esc.Const(o.word), esc.Line(o.store), prose.NameFirst(esc, o.name)}}
 }
 
-func outcomeText(esc safetext.Escaper, o outcome) *text {
-	head := []headLine{{value: esc.LineMax(o.name, maxField), kind: headTitle},
-		{name: esc.Const("store"), value: esc.Line(o.store)}, {name: esc.Const("outcome"), value: esc.Const(o.word)}}
+func outcomeText(esc safetext.Escaper, o outcome) *text.Page {
+	head := []text.Line{{Value: esc.LineMax(o.name, maxField), Kind: text.Title},
+		{Name: esc.Const("store"), Value: esc.Line(o.store)}, {Name: esc.Const("outcome"), Value: esc.Const(o.word)}}
 	if !o.why.IsEmpty() {
-		kind := headNote
+		kind := text.Note
 		if !o.ok {
-			kind = headWarn
+			kind = text.Warn
 		}
-		head = append(head, headLine{value: o.why, kind: kind})
+		head = append(head, text.Line{Value: o.why, Kind: kind})
 	}
-	return newText(head, "")
+	return text.NewPage(head, "")
 }
 
 // each runs one step per item and goes on after a failure; only the end of the
@@ -351,8 +355,7 @@ func (b *bulk) each(ctx context.Context, j Job, n int, key func(int) string, do 
 
 var errNotDone = errors.New("not done")
 
-func outcomeDatum(raw any) datum {
-	o := raw.(outcome)
+func outcomeDatum(o outcome) datum {
 	var r datum
 	r.add("store", o.store)
 	r.add("item", o.name)

@@ -10,6 +10,9 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // maxClip is the most that is copied, in bytes: many terminals drop an OSC 52
@@ -61,23 +64,23 @@ func clipboard(m multiplexer, text string) string {
 
 // copyText puts text on the operator's clipboard, or says why not. Text with
 // characters that do not show is asked about first: the clipboard gets the bytes.
-func (d *desk) copyText(what safetext.Text, text string) tea.Cmd {
+func (d *desk) copyText(what safetext.Text, words string) tea.Cmd {
 	esc := d.esc
-	n := int64(len(text))
+	n := int64(len(words))
 	if n > maxClip {
-		d.say(toneWarn, esc.Sprintf("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, group(n), group(maxClip)))
+		d.say(paint.ToneWarn, esc.Sprintf("not copied: %s is %s bytes, and terminals take %s; x writes it to a file", what, prose.Group(n), prose.Group(maxClip)))
 		return nil
 	}
-	send := func() tea.Cmd { return d.send(what, text) }
-	hidden := int64(safetext.Hidden(text))
-	if hidden == 0 && utf8.ValidString(text) {
+	send := func() tea.Cmd { return d.send(what, words) }
+	hidden := int64(safetext.Hidden(words))
+	if hidden == 0 && utf8.ValidString(words) {
 		return send()
 	}
 	return d.app.show(&dialog{
 		title: esc.Const("Copy"), noReason: true,
-		lines: []headLine{
-			{value: esc.Sprintf("Copy %s?", what), kind: headTitle},
-			{value: esc.Sprintf("!! It holds %s. The clipboard gets the bytes as they are stored; pasting them into a shell may run them.", plural(hidden, "control or invisible character")), kind: headWarn},
+		lines: []text.Line{
+			{Value: esc.Sprintf("Copy %s?", what), Kind: text.Title},
+			{Value: esc.Sprintf("!! It holds %s. The clipboard gets the bytes as they are stored; pasting them into a shell may run them.", prose.Plural(hidden, "control or invisible character")), Kind: text.Warn},
 		},
 		choices: []choice{{verb: "Copy", run: send}},
 	})
@@ -85,7 +88,7 @@ func (d *desk) copyText(what safetext.Text, text string) tea.Cmd {
 
 // send hands text to the terminal.
 func (d *desk) send(what safetext.Text, text string) tea.Cmd {
-	d.say(toneInfo, d.esc.Sprintf("copied %s (%s) through the terminal, where it permits", what, plural(int64(len(text)), "byte")))
+	d.say(paint.ToneInfo, d.esc.Sprintf("copied %s (%s) through the terminal, where it permits", what, prose.Plural(int64(len(text)), "byte")))
 	return tea.Raw(clipboard(multiplexerOf(d.env), text))
 }
 
@@ -95,14 +98,14 @@ func (d *desk) copy(ref model.Ref) tea.Cmd {
 	if ref.Store == "" {
 		return nil
 	}
-	return d.send(d.esc.LineMax(ref.String(), maxTitle), ref.String())
+	return d.send(d.esc.LineMax(ref.String(), prose.MaxTitle), ref.String())
 }
 
 // copyRow puts a row on the clipboard as one line of JSON.
 func (d *desk) copyRow(v any) tea.Cmd {
 	b, err := safetext.MarshalJSON(v)
 	if err != nil {
-		d.say(toneWarn, d.esc.Sprintf("not copied: %s", d.esc.Err(err)))
+		d.say(paint.ToneWarn, d.esc.Sprintf("not copied: %s", d.esc.Err(err)))
 		return nil
 	}
 	return d.copyText(d.esc.Const("the row as JSON"), string(b))

@@ -8,6 +8,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/operator"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // verb is one `:` command. Completion, help and docs/keys.md are
@@ -41,7 +46,7 @@ func (a *App) verbs() []verb {
 		{name: "jobs", about: "long work of this console and of others: progress, outcomes, C stops", run: a.runJobs},
 		{name: "export", about: "what is shown, into a file: the same as x", run: a.runExport},
 		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: a.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
-		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: Themes},
+		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: paint.Themes},
 		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { a.lock(); return nil }},
 		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return a.openOverlay("Notices", a.noticeLines()) }},
 		{name: "messages", about: "what was said on the status line in this session, whole, with the time", run: func(string) tea.Cmd { return a.openOverlay("Messages", a.messageLines()) }},
@@ -50,6 +55,17 @@ func (a *App) verbs() []verb {
 		{name: "quit", about: "leave memdesk", run: leave},
 		{name: "q", about: "leave memdesk", run: leave},
 	}
+}
+
+// commandLine is what is typed after a colon.
+type commandLine struct {
+	in         text.Input
+	typing     bool // it has the focus
+	past       history
+	candidates []string // for the word on it, after tab
+	stem       string   // the line that the candidates were for
+	offered    string   // the line as tab has left it
+	turn       int      // the candidate that stands on it; -1: none
 }
 
 // history is what was run on the command line in this session, the last one last.
@@ -81,26 +97,26 @@ func (h *history) step(by int, typed string) string {
 }
 
 func (a *App) openCommand() tea.Cmd {
-	a.typing = true
-	a.command = input{focus: true}
-	a.past.at, a.past.draft, a.candidates = len(a.past.lines), "", nil
+	a.line.typing = true
+	a.line.in = text.Input{Focus: true}
+	a.line.past.at, a.line.past.draft, a.line.candidates = len(a.line.past.lines), "", nil
 	return nil
 }
 
 func (a *App) closeCommand() tea.Cmd {
-	a.typing, a.candidates = false, nil
+	a.line.typing, a.line.candidates = false, nil
 	return nil
 }
 
-func (a *App) commandBindings() []Binding {
+func (a *App) commandBindings() []keys.Binding {
 	past := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
-			a.candidates = nil
-			a.command.set(a.past.step(by, a.command.text()))
+			a.line.candidates = nil
+			a.line.in.Set(a.line.past.step(by, a.line.in.Value()))
 			return nil
 		}
 	}
-	return []Binding{
+	return []keys.Binding{
 		{Keys: []string{"enter"}, Hint: "run", Description: "run the command", Handler: a.runCommand},
 		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word, or show what it could be", Handler: a.complete},
 		{Keys: []string{"up"}, Show: "Up", Hint: "earlier", Description: "the command before, of this session", Handler: past(-1)},
@@ -110,11 +126,11 @@ func (a *App) commandBindings() []Binding {
 }
 
 func (a *App) commandKey(k tea.KeyPressMsg) tea.Cmd {
-	if k.String() == "backspace" && a.command.text() == "" {
+	if k.String() == "backspace" && a.line.in.Value() == "" {
 		return a.closeCommand()
 	}
-	if _, used := a.command.key(k); used {
-		a.candidates = nil
+	if _, used := a.line.in.Key(k); used {
+		a.line.candidates = nil
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
@@ -125,31 +141,31 @@ func (a *App) commandKey(k tea.KeyPressMsg) tea.Cmd {
 
 func (a *App) runCommand() tea.Cmd {
 	a.closeCommand()
-	line := strings.TrimSpace(a.command.text())
+	line := strings.TrimSpace(a.line.in.Value())
 	name, argument, _ := strings.Cut(line, " ")
 	if name == "" {
 		return nil
 	}
-	a.past.add(line)
+	a.line.past.add(line)
 	for _, v := range a.verbs() {
 		if v.name == name {
 			argument = strings.TrimSpace(argument)
 			if v.argument == "" && argument != "" {
-				a.say(toneWarn, a.d.st.esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
+				a.say(paint.ToneWarn, a.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
 				return nil
 			}
 			if obeyed != nil {
-				obeyed(Binding{Keys: []string{":" + v.name}, Description: v.about})
+				obeyed(keys.Binding{Keys: []string{":" + v.name}, Description: v.about})
 			}
 			a.leavePage(v.name)
 			return v.run(argument)
 		}
 	}
 	if near := a.nearest(name); near != "" {
-		a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
 		return nil
 	}
-	a.say(toneWarn, a.d.st.esc.Sprintf("no command %q; :help lists them all", name))
+	a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("no command %q; :help lists them all", name))
 	return nil
 }
 
@@ -230,13 +246,13 @@ func (a *App) possible(text string) []string {
 // queryWords are words of queries that were made in this session.
 func (a *App) queryWords() []string {
 	var out []string
-	for i := len(a.past.lines) - 1; i >= 0; i-- {
-		if query, ok := strings.CutPrefix(a.past.lines[i], "recall "); ok {
+	for i := len(a.line.past.lines) - 1; i >= 0; i-- {
+		if query, ok := strings.CutPrefix(a.line.past.lines[i], "recall "); ok {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
 	if p, ok := a.panes[paneRecall].(*recall); ok {
-		out = append(out, strings.Fields(p.input.text())...)
+		out = append(out, strings.Fields(p.input.Value())...)
 	}
 	return out
 }
@@ -245,7 +261,7 @@ func (a *App) queryWords() []string {
 // are known.
 func (a *App) auditWords() []string {
 	var out []string
-	for _, f := range auditFields {
+	for _, f := range operator.AuditFields {
 		values := map[string][]string{"store": a.storeNames(), "action": {"retain", "forget", "recall"}, "outcome": {"ok", "refused", "failed", "open"}, "phase": {"intent", "outcome"}}[f]
 		if len(values) == 0 {
 			values = []string{""}
@@ -260,14 +276,14 @@ func (a *App) auditWords() []string {
 // complete extends the word before the cursor as far as all choices agree, and
 // shows them when there are several; pressed again it goes through them.
 func (a *App) complete() tea.Cmd {
-	line := a.command.text()
-	if len(a.candidates) > 1 && line == a.offered {
-		a.turn = (a.turn + 1) % len(a.candidates)
-		a.offered = a.candidates[a.turn]
-		a.command.set(a.offered)
+	line := a.line.in.Value()
+	if len(a.line.candidates) > 1 && line == a.line.offered {
+		a.line.turn = (a.line.turn + 1) % len(a.line.candidates)
+		a.line.offered = a.line.candidates[a.line.turn]
+		a.line.in.Set(a.line.offered)
 		return nil
 	}
-	a.turn = -1
+	a.line.turn = -1
 	a.offer(a.possible(line))
 	name, word, inArgument := strings.Cut(line, " ")
 	for _, v := range a.verbs() {
@@ -280,7 +296,7 @@ func (a *App) complete() tea.Cmd {
 
 // offer extends the line as far as all choices agree.
 func (a *App) offer(choices []string) {
-	a.candidates = nil
+	a.line.candidates = nil
 	if len(choices) == 0 {
 		return
 	}
@@ -292,21 +308,21 @@ func (a *App) offer(choices []string) {
 		}
 	}
 	if len(choices) > 1 {
-		a.candidates = choices
+		a.line.candidates = choices
 	} else if !strings.Contains(common, " ") {
 		common += " "
 	}
-	if typed := a.command.text(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
-		a.command.set(common)
+	if typed := a.line.in.Value(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
+		a.line.in.Set(common)
 	}
-	a.offered = a.command.text()
-	a.stem = a.offered
+	a.line.offered = a.line.in.Value()
+	a.line.stem = a.line.offered
 }
 
 // completed takes what a store knows, as long as the line is the one it was for.
 func (a *App) completed(m completions) {
-	if a.typing && a.turn < 0 && strings.HasPrefix(a.command.text(), m.line) {
-		line := a.command.text()
+	if a.line.typing && a.line.turn < 0 && strings.HasPrefix(a.line.in.Value(), m.line) {
+		line := a.line.in.Value()
 		a.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
 	}
 }
@@ -314,20 +330,20 @@ func (a *App) completed(m completions) {
 // candidateWords are the choices as they are shown: without what stood on the line
 // already, and up to the next part of a path. at is the one that stands there now.
 func (a *App) candidateWords() (out []string, at int) {
-	said := strings.LastIndexAny(a.stem, " /:") + 1
+	said := strings.LastIndexAny(a.line.stem, " /:") + 1
 	at = -1
-	for i, c := range a.candidates {
+	for i, c := range a.line.candidates {
 		word := c
-		if strings.HasPrefix(c, a.stem[:said]) {
+		if strings.HasPrefix(c, a.line.stem[:said]) {
 			word = c[said:]
 		}
-		if i := strings.IndexByte(word, '/'); i >= 0 && a.turn < 0 {
+		if i := strings.IndexByte(word, '/'); i >= 0 && a.line.turn < 0 {
 			word = word[:i+1]
 		}
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}
-		if i == a.turn {
+		if i == a.line.turn {
 			at = len(out) - 1
 		}
 	}
@@ -337,27 +353,27 @@ func (a *App) candidateWords() (out []string, at int) {
 // candidateLine stands in place of the keys while there is a choice.
 func (a *App) candidateLine() string {
 	st := a.d.st
-	r := st.row(a.width).blank(1)
+	r := st.Row(a.width).Blank(1)
 	words, at := a.candidateWords()
 	from := max(at, 0) // what stands on the line is in sight, however many there are
 	shown, all := make([]safetext.Text, len(words)), 0
 	for i := from; i < len(words); i++ {
-		shown[i] = st.esc.Line(words[i])
+		shown[i] = st.Esc.Line(words[i])
 		if i == at {
-			shown[i] = st.esc.Sprintf("[%s]", words[i])
+			shown[i] = st.Esc.Sprintf("[%s]", words[i])
 		}
 		all += shown[i].Width() + 2
 	}
-	whole := all-2 <= r.left
+	whole := all-2 <= r.Left
 	for i := from; i < len(words); i++ {
 		t := shown[i]
-		if rest := len(words) - i; !whole && t.Width()+12 > r.left && i > from {
-			r.put(st.dim, st.esc.Sprintf("and %d more", rest))
+		if rest := len(words) - i; !whole && t.Width()+12 > r.Left && i > from {
+			r.Put(st.Dim, st.Esc.Sprintf("and %d more", rest))
 			break
 		}
-		r.put(st.key, t).blank(2)
+		r.Put(st.Key, t).Blank(2)
 	}
-	return r.end()
+	return r.End()
 }
 
 func (a *App) storeNames() []string {
@@ -383,7 +399,7 @@ func (a *App) tierNames() []string {
 // goTo opens a pane, or says why it cannot be opened.
 func (a *App) goTo(n int) tea.Cmd {
 	if why := a.panes[n].unavailable(); why != "" {
-		a.say(toneWarn, a.d.st.esc.Const(why))
+		a.say(paint.ToneWarn, a.d.st.Esc.Const(why))
 		return nil
 	}
 	return a.enter(n)
@@ -391,11 +407,11 @@ func (a *App) goTo(n int) tea.Cmd {
 
 func (a *App) runStore(name string) tea.Cmd {
 	if name == "" && len(a.members) > 0 {
-		a.say(toneWarn, a.d.st.esc.Sprintf("say which store; there are %s", strings.Join(a.storeNames(), ", ")))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("say which store; there are %s", strings.Join(a.storeNames(), ", ")))
 		return nil
 	}
 	if _, err := a.d.fleet.Store(name); err != nil {
-		a.say(toneWarn, reason(a.d.st.esc, err))
+		a.say(paint.ToneWarn, prose.Reason(a.d.st.Esc, err))
 		return nil
 	}
 	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).openList(scopeOf{store: name}))
@@ -406,15 +422,15 @@ func (a *App) runTier(tier string) tea.Cmd {
 	store := t.storeHere()
 	s, err := a.d.fleet.Store(store)
 	if err != nil {
-		a.say(toneWarn, reason(a.d.st.esc, err))
+		a.say(paint.ToneWarn, prose.Reason(a.d.st.Esc, err))
 		return nil
 	}
 	if tier == "" {
-		a.say(toneWarn, a.d.st.esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(a.tierNames(), ", ")))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(a.tierNames(), ", ")))
 		return nil
 	}
 	if _, ok := s.Tier(tier); !ok {
-		a.say(toneWarn, a.d.st.esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(a.tierNames(), ", ")))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(a.tierNames(), ", ")))
 		return nil
 	}
 	return tea.Batch(a.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
@@ -423,7 +439,7 @@ func (a *App) runTier(tier string) tea.Cmd {
 func (a *App) runRecall(words string) tea.Cmd {
 	p := a.panes[paneRecall].(*recall)
 	p.reading = false
-	p.input.set(words)
+	p.input.Set(words)
 	return tea.Batch(a.enter(paneRecall), p.start())
 }
 
@@ -431,10 +447,7 @@ func (a *App) runRecall(words string) tea.Cmd {
 func (a *App) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
 		cmd := a.goTo(n)
-		p, ok := a.panes[n].(*records)
-		if e, is := a.panes[n].(*erasures); is {
-			p, ok = e.records, true
-		}
+		p, ok := a.panes[n].(listing)
 		if !ok || a.active != n || words == "" {
 			return cmd
 		}
@@ -443,10 +456,10 @@ func (a *App) runRecords(n int) func(string) tea.Cmd {
 }
 
 func (a *App) runExport(string) tea.Cmd {
-	if b, ok := find(a.here(), "x"); ok {
-		return a.press([]Binding{b}, "x")
+	if b, ok := keys.Find(a.here(), "x"); ok {
+		return a.press([]keys.Binding{b}, "x")
 	}
-	a.say(toneWarn, a.d.st.esc.Const("there is nothing to export here"))
+	a.say(paint.ToneWarn, a.d.st.Esc.Const("there is nothing to export here"))
 	return nil
 }
 
@@ -459,21 +472,21 @@ func (a *App) runHelp(words string) tea.Cmd {
 }
 
 func (a *App) runTheme(name string) tea.Cmd {
-	theme, ok := themeNamed(name)
+	theme, ok := paint.ThemeNamed(name)
 	switch {
 	case !ok:
-		a.say(toneWarn, a.d.st.esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(Themes(), ", ")))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
 		return nil
 	case name == "":
-		a.say(toneWarn, a.d.st.esc.Sprintf("the theme is %s; there are %s", a.looks.theme, strings.Join(Themes(), ", ")))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("the theme is %s; there are %s", a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
 		return nil
-	case !a.looks.colour:
-		a.say(toneWarn, a.d.st.esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
+	case !a.look.paint.Colour:
+		a.say(paint.ToneWarn, a.d.st.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
 		return nil
 	}
-	a.looks.theme = theme
+	a.look.paint.Theme = theme
 	a.repaint()
-	a.say(toneInfo, a.d.st.esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
+	a.say(paint.ToneInfo, a.d.st.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
 	return nil
 }
 
@@ -483,21 +496,21 @@ const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 // runReadOnly guards the operator's own hand: it refuses what the keys would do.
 // What the configuration, the role or the log makes read-only stays so.
 func (a *App) runReadOnly(word string) tea.Cmd {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	on := a.d.readOnly != ""
 	want := word == "on" || word == "" && !on
 	switch {
 	case word != "" && word != "on" && word != "off":
-		a.say(toneWarn, esc.Const(":readonly takes on, off or nothing"))
+		a.say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
 	case a.o.ReadOnlyReason != "":
-		a.say(toneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(a.o.ReadOnlyReason)))
+		a.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(a.o.ReadOnlyReason)))
 	case want == on && on:
-		a.say(toneInfo, esc.Const("this session is read-only already"))
+		a.say(paint.ToneInfo, esc.Const("this session is read-only already"))
 	case want == on:
-		a.say(toneInfo, esc.Const("this session is not read-only"))
+		a.say(paint.ToneInfo, esc.Const("this session is not read-only"))
 	case want:
 		a.d.readOnly = ownReadOnly
-		a.say(toneInfo, esc.Const("this session is read-only now"))
+		a.say(paint.ToneInfo, esc.Const("this session is read-only now"))
 	default:
 		return a.ask(a.proposeWritable(a.active))
 	}
@@ -507,7 +520,7 @@ func (a *App) runReadOnly(word string) tea.Cmd {
 // frameReadOnly is the reason in the frame.
 func (a *App) frameReadOnly() safetext.Text {
 	if a.d.readOnly == ownReadOnly {
-		return a.d.st.esc.Const("by :readonly")
+		return a.d.st.Esc.Const("by :readonly")
 	}
-	return a.d.st.esc.Line(a.d.readOnly)
+	return a.d.st.Esc.Line(a.d.readOnly)
 }

@@ -172,7 +172,7 @@ func TestIdleLock(t *testing.T) {
 	d.send(keyNamed("U"))
 	d.wants(t, "Forget", "a moment, then keys count")
 	d.await("enter cancel")
-	if got := d.screen(); got != before {
+	if got := box(d.screen()); got != box(before) { // the ages beside it have grown
 		t.Errorf("it comes back as\n%s", got)
 	}
 	for _, key := range []tea.KeyPressMsg{keyNamed("U"), keyNamed("alt+U"), {Code: 'u', Mod: tea.ModAlt | tea.ModShift}} {
@@ -229,4 +229,15 @@ func TestCommandsRefuse(t *testing.T) {
 	d.line("store nope").wants(t, `no store is named "nope"`)
 	d.line("tier").wants(t, "say which tier of crewship; there are agent")
 	d.line("health junk").wants(t, ":health takes nothing after it", "[2 Tiers]")
+}
+
+// box is the question that lies over a screen.
+func box(screen string) string {
+	var out []string
+	for _, line := range strings.Split(screen, "\n") {
+		if at := strings.IndexAny(line, "╭│╰"); at >= 0 && (len(out) > 0 || strings.Contains(line, "╭")) && !(len(out) > 0 && strings.Contains(out[len(out)-1], "╯")) {
+			out = append(out, strings.TrimRight(line[at:], " "))
+		}
+	}
+	return strings.Join(out, "\n")
 }

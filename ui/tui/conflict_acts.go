@@ -13,6 +13,8 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // take asks whether one side of a conflict should stay.
@@ -21,7 +23,7 @@ func (a *App) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 	return a.propose(func(context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(c.Store)
 		if err != nil {
-			return nil, reason(d.esc, err)
+			return nil, prose.Reason(d.esc, err)
 		}
 		return d.takeDialog(s, c, t), safetext.Text{}
 	})
@@ -29,32 +31,32 @@ func (a *App) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 
 func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog {
 	esc := d.esc
-	base, own := esc.LineMax(path.Base(c.Target), maxTitle), esc.LineMax(path.Base(c.ID), maxTitle)
-	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, group(c.CopySize)), "Keep base"
+	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
+	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize)), "Keep base"
 	switch {
 	case t == conflict.TakeCopy && c.Orphan:
 		title, what, verb = esc.Sprintf("Give the copy the name %s?", base), esc.Sprintf("Nothing stands there now. The copy %s goes.", own), "Take copy"
 	case t == conflict.TakeCopy:
 		title, verb = esc.Sprintf("Put the copy in the place of %s?", base), "Take copy"
-		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", group(c.BaseSize), group(c.CopySize))
+		what = esc.Sprintf("This replaces the base (%s bytes) with the copy (%s bytes), then removes the copy.", prose.Group(c.BaseSize), prose.Group(c.CopySize))
 	case t == conflict.TakeBoth:
 		title, verb = esc.Sprintf("Keep both, and rename %s?", own), "Keep both"
 		what = esc.Const("The copy gets a name that speaks of no conflict, in the same folder.")
 	}
-	lines := []headLine{{value: title, kind: headTitle}, {value: what}}
+	lines := []text.Line{{Value: title, Kind: text.Title}, {Value: what}}
 	if c.Redundant {
-		lines = append(lines, headLine{value: esc.Const("Both are the same, byte for byte."), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Const("Both are the same, byte for byte."), Kind: text.Note})
 	}
 	if s.Environment != "" {
 		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	if c.RenameOnly() && t != conflict.TakeBoth {
-		lines = append(lines, headLine{value: esc.Const("The copy is renamed and not deleted:"), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Const("The copy is renamed and not deleted:"), Kind: text.Note})
 	}
 	for _, w := range c.Cautions {
-		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.Line(w)), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
 	}
-	lines = append(lines, headLine{value: esc.Const("Both texts are kept: z puts them back."), kind: headNote})
+	lines = append(lines, text.Line{Value: esc.Const("Both texts are kept: z puts them back."), Kind: text.Note})
 	return &dialog{
 		title: esc.Const("Resolve"), lines: lines, name: d.typedName(s, c.Target), noReason: c.Redundant,
 		choices: []choice{{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted {
@@ -69,17 +71,17 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 	done, err := d.conflicts.Resolve(ctx, c, ch, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return acted{text: esc.Sprintf("not resolved: %s", reason(esc, err)), title: "Conflict", page: d.changedSides(ctx, c)}
+		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err)), title: "Conflict", page: d.changedSides(ctx, c)}
 	case err != nil:
-		return acted{text: esc.Sprintf("not resolved: %s", reason(esc, err))}
+		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
 	}
 	d.stuck.took(esc, done)
-	out := acted{ok: true, text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), maxTitle))}
+	out := acted{ok: true, text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), prose.MaxTitle))}
 	switch {
 	case done.Undo == "":
-		out.text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), maxTitle))
+		out.text = esc.Sprintf("resolved %s; nothing was kept for undo", esc.LineMax(path.Base(c.Target), prose.MaxTitle))
 	case done.Obstacle != "":
-		out.text = esc.Sprintf("resolved; it cannot be undone: %s", esc.LineMax(done.Obstacle, maxReason))
+		out.text = esc.Sprintf("resolved; it cannot be undone: %s", esc.LineMax(done.Obstacle, prose.MaxReason))
 	default:
 		out.undo = []string{done.Undo}
 	}
@@ -94,12 +96,12 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 
 // changedSides is both sides as they are now, under the reason why nothing was
 // done.
-func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text {
+func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 	t := d.conflictDetail(false, 0)(ctx, c)
-	t.head = append([]headLine{
-		{value: d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), kind: headWarn},
-		{kind: headBlank},
-	}, t.head...)
+	t.Head = append([]text.Line{
+		{Value: d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Kind: text.Blank},
+	}, t.Head...)
 	return t
 }
 
@@ -109,7 +111,7 @@ func (a *App) mergeConflict(c conflict.Copy) tea.Cmd {
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		cmp, err := d.conflicts.Compare(ctx, c)
 		if err != nil {
-			return nil, reason(d.esc, err)
+			return nil, prose.Reason(d.esc, err)
 		}
 		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
 			return nil, d.esc.Const("a side has changed since it was shown: ctrl+r looks again")
@@ -143,9 +145,9 @@ func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) 
 	diff.compare(esc, "base", "copy", strings.Join(h.Left, ""), strings.Join(h.Right, ""))
 	dlg := &dialog{
 		title: esc.Const("Merge"), noReason: true, body: diff.text(nil),
-		lines: []headLine{
-			{value: esc.Sprintf("Difference %s of %s in %s", group(int64(all-open+1)), group(int64(all)), esc.LineMax(path.Base(cmp.Target), maxTitle)), kind: headTitle},
-			{value: esc.Const("Which side stays here? Nothing is written before the end."), kind: headNote},
+		lines: []text.Line{
+			{Value: esc.Sprintf("Difference %s of %s in %s", prose.Group(int64(all-open+1)), prose.Group(int64(all)), esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Const("Which side stays here? Nothing is written before the end."), Kind: text.Note},
 		},
 	}
 	pick := func(verb string, side threeway.Side) {
@@ -177,9 +179,9 @@ func (a *App) resultDialog(cmp conflict.Comparison, result string) *dialog {
 	s, _ := a.d.fleet.Store(cmp.Store)
 	dlg := &dialog{
 		title: esc.Const("Merge"), body: diff.text(nil), name: a.d.typedName(s, cmp.Target),
-		lines: []headLine{
-			{value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), maxTitle)), kind: headTitle},
-			{value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", plural(int64(diff.added), "line"), plural(int64(diff.removed), "line")), kind: headNote},
+		lines: []text.Line{
+			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", prose.Plural(int64(diff.added), "line"), prose.Plural(int64(diff.removed), "line")), Kind: text.Note},
 		},
 		choices: []choice{{verb: "Write", typed: true, act: func(ctx context.Context, f filled) acted {
 			return a.d.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
@@ -227,7 +229,7 @@ func (d *desk) dropRedundant() tea.Cmd {
 		all, spared, err := d.conflicts.Redundant(ctx)
 		esc := d.esc
 		if err != nil && len(all) == 0 {
-			return nil, esc.Sprintf("not counted: %s", reason(esc, err))
+			return nil, esc.Sprintf("not counted: %s", prose.Reason(esc, err))
 		}
 		all = d.changeable(all)
 		if len(all) == 0 {
@@ -237,16 +239,16 @@ func (d *desk) dropRedundant() tea.Cmd {
 		for _, c := range all {
 			list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
 		}
-		dlg := &dialog{title: esc.Const("Redundant"), noReason: true, body: newText(nil, list.String()), name: d.typedAny(all),
-			lines: []headLine{
-				{value: esc.Sprintf("Remove %s?", plural(int64(len(all)), "redundant copy")), kind: headTitle},
-				{value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), kind: headNote},
+		dlg := &dialog{title: esc.Const("Redundant"), noReason: true, body: text.NewPage(nil, list.String()), name: d.typedAny(all),
+			lines: []text.Line{
+				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
+				{Value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), Kind: text.Note},
 			}}
 		if spared > 0 {
-			dlg.lines = append(dlg.lines, headLine{value: esc.Sprintf("!! %s more of Resilio Sync stay: deleting one can delete the real file on other peers.", group(int64(spared))), kind: headWarn})
+			dlg.lines = append(dlg.lines, text.Line{Value: esc.Sprintf("!! %s more of Resilio Sync stay: deleting one can delete the real file on other peers.", prose.Group(int64(spared))), Kind: text.Warn})
 		}
 		if err != nil {
-			dlg.lines = append(dlg.lines, headLine{value: esc.Sprintf("!! not every store was looked at: %s", reason(esc, err)), kind: headWarn})
+			dlg.lines = append(dlg.lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
 		}
 		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted { return acted{began: d.dropEach(all)} }}}
 		return dlg, safetext.Text{}
@@ -275,7 +277,7 @@ func (d *desk) changeable(all []conflict.Copy) []conflict.Copy {
 }
 
 func (d *desk) dropEach(all []conflict.Copy) *bulk {
-	b := &bulk{kind: "console-resolve", title: "remove " + plural(int64(len(all)), "redundant copy"), noun: "conflict", total: len(all)}
+	b := &bulk{kind: "console-resolve", title: "remove " + prose.Plural(int64(len(all)), "redundant copy"), noun: "conflict", total: len(all)}
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
 		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
 		return b.each(ctx, j, len(all), key, func(ctx context.Context, i int) outcome {
@@ -283,7 +285,7 @@ func (d *desk) dropEach(all []conflict.Copy) *bulk {
 			o := outcome{store: c.Store, name: c.ID, word: "left"}
 			done, err := d.conflicts.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, "redundant copy")
 			if err != nil {
-				o.why = reason(d.esc, err)
+				o.why = prose.Reason(d.esc, err)
 				return o
 			}
 			o.ok, o.word = true, "removed"

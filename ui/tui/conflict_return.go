@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/conflict"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // settleTime is what sync layers take to bring back what was removed
@@ -31,7 +33,7 @@ func (a *App) lookAgain(m lookAgain) tea.Cmd {
 }
 
 func (a *App) cameBack(m cameBack) tea.Cmd {
-	a.say(toneWarn, a.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", a.d.esc.LineMax(path.Base(m.c.ID), maxTitle)))
+	a.say(paint.ToneWarn, a.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", a.d.esc.LineMax(path.Base(m.c.ID), prose.MaxTitle)))
 	if a.opened[paneConflicts] {
 		return a.panes[paneConflicts].refresh()
 	}

@@ -6,6 +6,8 @@ import (
 	"memdesk/conflict"
 	threeway "memdesk/conflict/merge"
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // maxSides bounds the rows of a side by side view, which is laid out whole; the
@@ -15,31 +17,31 @@ const maxSides = 2000
 // sides sets both texts beside each other. Rows that differ are marked between
 // the columns: < only the base has it, > only the copy, | both, differently; in
 // these the words that differ stand between « and ».
-func (d *desk) sides(cmp conflict.Comparison, width int) []headLine {
+func (d *desk) sides(cmp conflict.Comparison, width int) []text.Line {
 	esc := d.esc
 	half := max((width-5)/2, 12)
-	var out []headLine
-	put := func(l, r, sign string, kind headKind) {
+	var out []text.Line
+	put := func(l, r, sign string, kind text.Kind) {
 		// Column by column: what would not fit is cut with an ellipsis.
 		left := safetext.Pad(esc.LineMax(strings.TrimRight(l, "\r\n"), half), half)
-		out = append(out, headLine{value: esc.Sprintf("%s %s %s", left, esc.Const(sign), esc.LineMax(strings.TrimRight(r, "\r\n"), half)), kind: kind})
+		out = append(out, text.Line{Value: esc.Sprintf("%s %s %s", left, esc.Const(sign), esc.LineMax(strings.TrimRight(r, "\r\n"), half)), Kind: kind})
 	}
-	put("BASE", "COPY", " ", headTitle)
+	put("BASE", "COPY", " ", text.Title)
 	for _, h := range threeway.Two(cmp.BaseText, cmp.CopyText) {
 		for i := range max(len(h.Left), len(h.Right)) {
 			if len(out) > maxSides {
-				return append(out, headLine{value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", group(maxSides)), kind: headWarn})
+				return append(out, text.Line{Value: esc.Sprintf("This view ends after %s rows; s shows all of it, one below the other.", prose.Group(maxSides)), Kind: text.Warn})
 			}
 			switch {
 			case h.Kind == threeway.Same:
-				put(h.Left[i], h.Right[i], " ", headField)
+				put(h.Left[i], h.Right[i], " ", text.Field)
 			case i >= len(h.Left):
-				put("", h.Right[i], ">", headWarn)
+				put("", h.Right[i], ">", text.Warn)
 			case i >= len(h.Right):
-				put(h.Left[i], "", "<", headWarn)
+				put(h.Left[i], "", "<", text.Warn)
 			default:
 				gone, come := words(h.Left[i], h.Right[i])
-				put(pointed(h.Left[i], gone), pointed(h.Right[i], come), "|", headWarn)
+				put(pointed(h.Left[i], gone), pointed(h.Right[i], come), "|", text.Warn)
 			}
 		}
 	}
@@ -47,13 +49,13 @@ func (d *desk) sides(cmp conflict.Comparison, width int) []headLine {
 }
 
 // pointed sets the marked parts of a line between points.
-func pointed(line string, marks []mark) string {
+func pointed(line string, marks []text.Mark) string {
 	var b strings.Builder
 	at := 0
 	for _, m := range marks {
-		b.WriteString(line[at:m.start])
-		b.WriteString("«" + strings.TrimRight(line[m.start:m.end], "\r\n") + "»")
-		at = m.end
+		b.WriteString(line[at:m.Start])
+		b.WriteString("«" + strings.TrimRight(line[m.Start:m.End], "\r\n") + "»")
+		at = m.End
 	}
 	b.WriteString(line[at:])
 	return b.String()

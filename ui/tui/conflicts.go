@@ -12,38 +12,15 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
-// ConflictSource lists what is in conflict in every store, compares and resolves
-// it. It is safe for concurrent use.
-type ConflictSource interface {
-	// Conflicts lists grouped by base, in a stable order; the first page begins a new
-	// look. A store that cannot be looked at has a row with Problem set.
-	Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error)
-	// Compare reads both sides as they are now.
-	Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error)
-	// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has
-	// changed then. What it displaces is kept.
-	Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error)
-	// Returned reports whether a copy that a resolve removed stands there again.
-	Returned(ctx context.Context, c conflict.Copy) (bool, error)
-	// Redundant looks through all stores for copies that are byte for byte their base
-	// and may be removed; spared counts those that their tool's vendor warns against
-	// removing.
-	Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error)
-}
-
-// ConflictPage is a window of the list.
-type ConflictPage struct {
-	Copies []conflict.Copy
-	Next   string
-	Total  model.Count
-	Notice string // what was not looked at, in words
-}
-
 // newConflicts is the pane that triages second copies.
-func newConflicts(d *desk) *records {
-	kind := recordKind{
+func newConflicts(d *desk) *records[conflict.Copy] {
+	kind := recordKind[conflict.Copy]{
 		pane: paneConflicts, noun: "conflict",
 		empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
@@ -54,31 +31,30 @@ func newConflicts(d *desk) *records {
 	if d.conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[conflict.Copy]], said, error) {
 		page, err := d.conflicts.Conflicts(ctx, q)
 		if err != nil {
-			return span[record]{}, said{}, err
+			return span[record[conflict.Copy]]{}, said{}, err
 		}
-		out := span[record]{next: page.Next, total: page.Total}
+		out := span[record[conflict.Copy]]{next: page.Next, total: page.Total}
 		last := ""
 		for _, c := range page.Copies {
 			key := c.Store + "\x00" + c.Target
 			out.rows = append(out.rows, conflictRecord(d, c, key == last && c.Target != ""))
 			last = key
 		}
-		return out, said{text: d.esc.LineMax(page.Notice, maxReason)}, nil
+		return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
 	}
-	kind.name, kind.field, kind.datum = "conflicts", func(raw any) string { c := raw.(conflict.Copy); return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
+	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.conflictDetail(false, 0)
 	aside := false
-	kind.keys = func(p *records) []Binding { return d.conflictKeys(p, &aside) }
+	kind.keys = func(p *records[conflict.Copy]) []keys.Binding { return d.conflictKeys(p, &aside) }
 	return newRecords(d, kind)
 }
 
 // conflictDatum is a row as it is copied and exported; a copy that was not compared
 // is not said to differ.
-func conflictDatum(raw any) datum {
-	c := raw.(conflict.Copy)
+func conflictDatum(c conflict.Copy) datum {
 	known := func(there bool, v any) any {
 		if !there {
 			return nil
@@ -119,36 +95,36 @@ func conflictWord(c conflict.Copy) string {
 	return "differs"
 }
 
-func conflictRecord(d *desk, c conflict.Copy, again bool) record {
+func conflictRecord(d *desk, c conflict.Copy, again bool) record[conflict.Copy] {
 	esc := d.esc
-	base := esc.LineMax(path.Base(c.Target), maxTitle)
+	base := esc.LineMax(path.Base(c.Target), prose.MaxTitle)
 	switch {
 	case again: // one more copy of the base above
 		base = esc.Sprintf("also %s", base)
 	case c.Target == "":
 		base = esc.Const("-")
 	}
-	own := esc.LineMax(path.Base(c.ID), maxTitle)
-	tones := []tone{toneInfo, toneInfo, toneInfo}
+	own := esc.LineMax(path.Base(c.ID), prose.MaxTitle)
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
 	switch {
 	case c.Problem != "":
-		own, tones = esc.Sprintf("!! %s", esc.LineMax(c.Problem, maxTitle)), []tone{toneInfo, toneInfo, toneBad}
+		own, tones = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle)), []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
 	case c.Confidence != names.Possible && !c.Redundant:
-		tones[2] = toneWarn
+		tones[2] = paint.ToneWarn
 	}
-	return record{
+	return record[conflict.Copy]{
 		key: c.Store + "\x00" + c.ID, raw: c, tones: tones,
-		cells: []safetext.Text{base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.time.age(c.At)), own},
+		cells: []safetext.Text{base, esc.Const(string(c.Confidence)), esc.Const(conflictWord(c)), esc.Line(c.Tool), esc.Const(d.time.Age(c.At)), own},
 	}
 }
 
 // noResolve says why the copy at the cursor cannot be resolved.
-func (d *desk) noResolve(p *records) string {
+func (d *desk) noResolve(p *records[conflict.Copy]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
-	c := r.raw.(conflict.Copy)
+	c := r.raw
 	if why := d.locked(c.Store); why != "" {
 		return why
 	}
@@ -162,10 +138,10 @@ func (d *desk) noResolve(p *records) string {
 }
 
 // conflictKeys are the keys of this pane beside those of every list.
-func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
+func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Binding {
 	current := func() conflict.Copy {
 		r, _ := p.list.current()
-		return r.raw.(conflict.Copy)
+		return r.raw
 	}
 	can := func(more func(c conflict.Copy) string) func() string {
 		return func() string {
@@ -199,7 +175,7 @@ func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
 	take := func(t conflict.Take) func() tea.Cmd {
 		return func() tea.Cmd { return d.app.take(current(), t) }
 	}
-	return []Binding{
+	return []keys.Binding{
 		{Keys: []string{"b"}, Hint: "base", Description: "keep the base as it is and remove the copy, after a question", Disabled: can(based), Handler: take(conflict.TakeBase)},
 		{Keys: []string{"c"}, Hint: "copy", Description: "put the copy in the base's place, after a question", Disabled: can(whole), Handler: take(conflict.TakeCopy)},
 		{Keys: []string{"B"}, Hint: "both", Description: "keep both: the copy gets a name of its own", Disabled: can(whole), Handler: take(conflict.TakeBoth)},
@@ -215,13 +191,13 @@ func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
 		}), Handler: func() tea.Cmd { return d.app.editConflict(current(), nil) }},
 		{Keys: []string{"s"}, Hint: "sides", Description: "both sides beside each other, or one below the other", Handler: func() tea.Cmd {
 			*aside = !*aside
-			p.kind.detail = d.conflictDetail(*aside, p.detail.width)
+			p.kind.detail = d.conflictDetail(*aside, p.detail.Width)
 			p.asked = ""
 			word := "both sides one below the other; s sets them beside each other"
 			if *aside {
 				word = "both sides beside each other; s sets them one below the other"
 			}
-			d.say(toneInfo, d.st.esc.Const(word))
+			d.say(paint.ToneInfo, d.st.Esc.Const(word))
 			return p.show()
 		}},
 		{Keys: []string{"D"}, Description: "remove every redundant copy of all stores, after a question that counts them",
@@ -235,54 +211,53 @@ func (d *desk) conflictKeys(p *records, aside *bool) []Binding {
 }
 
 // conflictDetail makes the detail of a copy: what it is, and both sides compared.
-func (d *desk) conflictDetail(aside bool, width int) func(context.Context, any) *text {
-	return func(ctx context.Context, raw any) *text {
-		c := raw.(conflict.Copy)
+func (d *desk) conflictDetail(aside bool, width int) func(context.Context, conflict.Copy) *text.Page {
+	return func(ctx context.Context, c conflict.Copy) *text.Page {
 		if c.ID == "" {
-			return newText([]headLine{{value: d.esc.LineMax(c.Store, maxField), kind: headTitle}, {value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, maxReason)), kind: headWarn}}, "")
+			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
 		cmp, err := d.conflicts.Compare(ctx, c)
 		head := d.conflictHead(cmp, c)
 		if err != nil {
-			return newText(append(head, headLine{kind: headBlank}, headLine{value: d.esc.Sprintf("!! both sides cannot be read: %s", reason(d.esc, err)), kind: headWarn}), "")
+			return text.NewPage(append(head, text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
 		}
-		head = append(head, headLine{kind: headBlank})
+		head = append(head, text.Line{Kind: text.Blank})
 		switch {
 		case cmp.Binary:
-			return newText(append(head, headLine{value: d.esc.Const("One side is not text. b, c and B resolve it as bytes."), kind: headNote}), "")
+			return text.NewPage(append(head, text.Line{Value: d.esc.Const("One side is not text. b, c and B resolve it as bytes."), Kind: text.Note}), "")
 		case c.Class == names.InFile || c.Orphan:
-			return newText(head, cmp.CopyText)
+			return text.NewPage(head, cmp.CopyText)
 		case cmp.Redundant:
-			return newText(append(head, headLine{value: d.esc.Const("Both are the same, byte for byte:"), kind: headNote}), cmp.BaseText)
+			return text.NewPage(append(head, text.Line{Value: d.esc.Const("Both are the same, byte for byte:"), Kind: text.Note}), cmp.BaseText)
 		case aside:
 			// The comparison comes first: where there is little room, it is what was asked for.
-			return newText(slices.Concat(head[:1], d.sides(cmp, width), []headLine{{kind: headBlank}}, head[1:len(head)-1]), "")
+			return text.NewPage(slices.Concat(head[:1], d.sides(cmp, width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1]), "")
 		}
 		var diff comparison
 		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
-		return diff.text(append(head[:len(head)-1], headLine{value: diff.copyWords(d.esc), kind: headNote}, headLine{kind: headBlank}))
+		return diff.text(append(head[:len(head)-1], text.Line{Value: diff.copyWords(d.esc), Kind: text.Note}, text.Line{Kind: text.Blank}))
 	}
 }
 
 // conflictHead tells what is known of a copy, the evidence first.
-func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []headLine {
+func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{
-		{value: esc.LineMax(path.Base(c.ID), maxField), kind: headTitle},
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(path.Base(c.ID), maxField), Kind: text.Title},
 		field(string(c.Confidence), esc.LineMax(c.Reason, maxField)),
 	}
 	if c.Problem != "" {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
 	}
 	if !c.Returned.IsZero() {
-		head = append(head, headLine{value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), Kind: text.Warn})
 	}
 	for _, w := range c.Cautions {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.Line(w)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
 	}
 	for _, t := range c.Twins {
-		head = append(head, headLine{value: esc.Sprintf("the same bytes stand in %s", esc.LineMax(path.Base(t), maxTitle)), kind: headNote})
+		head = append(head, text.Line{Value: esc.Sprintf("the same bytes stand in %s", esc.LineMax(path.Base(t), prose.MaxTitle)), Kind: text.Note})
 	}
 	if c.Target != "" && c.Class != names.InFile {
 		word := "base"
@@ -297,26 +272,26 @@ func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []headLine
 	}
 	head = append(head, field("tool", esc.Line(tools)))
 	if c.Who != "" {
-		head = append(head, field("made by", esc.LineMax(c.Who, maxTitle)))
+		head = append(head, field("made by", esc.LineMax(c.Who, prose.MaxTitle)))
 	}
 	for i, s := range c.Chain {
 		if len(c.Chain) > 1 {
-			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(group(int64(i+1))), esc.LineMax(s.Name, maxTitle))))
+			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
 		}
 	}
-	head = append(head, field("copy", esc.Sprintf("%s, %s", size(c.CopySize), changed(d, c.CopyTime))))
+	head = append(head, field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), changed(d, c.CopyTime))))
 	if !c.Orphan && c.Class != names.InFile {
-		head = append(head, field("base", esc.Sprintf("%s, %s", size(c.BaseSize), changed(d, c.BaseTime))))
+		head = append(head, field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), changed(d, c.BaseTime))))
 		switch {
 		case cmp.Threefold():
-			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, maxTitle)))
+			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, prose.MaxTitle)))
 		case cmp.Unknown != "":
-			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, maxTitle))))
+			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
 		}
 	}
 	for _, f := range cmp.Front {
 		if !f.Same() {
-			head = append(head, headLine{name: esc.LineMax(f.Name, 20), value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), kind: headNote})
+			head = append(head, text.Line{Name: esc.LineMax(f.Name, 20), Value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), Kind: text.Note})
 		}
 	}
 	return append(head, field("store", esc.Line(c.Store)))
@@ -326,5 +301,5 @@ func sideValue(esc safetext.Escaper, v string, there bool) safetext.Text {
 	if !there {
 		return esc.Const("(not there)")
 	}
-	return esc.LineMax(v, maxTitle)
+	return esc.LineMax(v, prose.MaxTitle)
 }

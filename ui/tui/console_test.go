@@ -28,7 +28,7 @@ func TestPanes(t *testing.T) {
 		r.press("j", "j", "j").see("one note per day").press("enter").see("Thursday", "1 of 2").golden(frame("items"))
 		r.press("down").see("2 of 2").press("enter").see("› crews/eng/agents/bo/daily/2026-05-21.md", "deploy window moved").golden(frame("item"))
 		r.press("esc").see("2 of 2").press("esc").see("STORE, SCOPE, TIER")
-		r.press("1").see("[1 Health]", "3 of 4 answer").golden(frame("health"))
+		r.press("1").see("[1 Health", "3 of 4 answer").golden(frame("health"))
 		r.press("3").see("press / and type").golden(frame("recall-empty"))
 		r.press("/").press("deploy").see("1 of 40 hits").press("enter").gone("to the hits").golden(frame("recall"))
 		r.press("enter").see("keep the deploy calendar", "all of 4 lines").press("esc").see("1 of 40 hits")
@@ -84,7 +84,7 @@ func TestWithoutColour(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			eachSize(t, func(t *testing.T, w, h int) {
 				r := console(t, tt.scenario, w, h, tt.env...)
-				r.press("1").see("[1 Health]", "3 of 4 answer", "OK ", "!! ")
+				r.press("1").see("[1 Health", "3 of 4 answer", "OK ", "!! ")
 				r.press("3", "/", "deploy").see("1 of 40 hits", "!! no answer").press("enter").gone("to the hits")
 				r.press("4").see("[4 Quarantine]", "still poisoned", "poisoned   3h").press(" ").see("1 marked", "*")
 				r.press("5").see("[5 Conflicts]", "1 of 5", "differs", "!! the vendor warns").press("s").see("BASE", "COPY")

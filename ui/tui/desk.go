@@ -13,6 +13,10 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // Options is everything that the console takes from outside.
@@ -30,6 +34,7 @@ type Options struct {
 	NoColor bool
 	ASCII   bool
 	Linear  bool   // a conversation of lines instead of a screen; nothing is drawn over
+	NoMouse bool   // the terminal keeps the mouse for itself
 	Theme   string // one of Themes; empty or unknown is auto
 	// IdleLock blanks the screen when no key was pressed for so long; 0 is never.
 	IdleLock time.Duration
@@ -62,9 +67,9 @@ type Size struct{ Width, Height int }
 type desk struct {
 	ctx        context.Context // of the session: commands end with it
 	fleet      *backends.Fleet
-	st         *styles          // of the update loop, which may change them
+	st         *paint.Styles    // of the update loop, which may change them
 	esc        safetext.Escaper // the same escaping, for commands: it never changes
-	time       clockwork
+	time       prose.Clock
 	stuck      stuck
 	audit      AuditSource
 	quarantine QuarantineSource
@@ -75,6 +80,7 @@ type desk struct {
 	drafts     *drafts.Folder
 	edit       func(path string) tea.ExecCommand
 	remote     bool              // the terminal is not this process's own
+	shell      bool              // a shell with jobs runs this process, and takes the terminal when it stops
 	env        map[string]string // of the session
 	jobs       Jobs
 	writing    *sync.WaitGroup                                  // files that are being written
@@ -84,24 +90,18 @@ type desk struct {
 	history    func(ref model.Ref) tea.Cmd                      // list the recorded versions of an item
 	app        *App                                             // what acts: it asks, and it owns dialogs
 	plain      bool
-	say        func(tone, safetext.Text) // a message on the status line until the next key
-	open       func(visit) tea.Cmd       // list items in the Tiers pane
+	share      int                             // thousandths of the width that lists have beside a detail; 0: as designed
+	dragging   bool                            // the mouse holds the line between them
+	say        func(paint.Tone, safetext.Text) // a message on the status line until the next key
+	open       func(visit) tea.Cmd             // list items in the Tiers pane
 	// Of the linear mode, which has no screen; nil and false in the console.
 	postpone func(pause time.Duration, due reply) tea.Cmd // instead of a clock that ticks
-	heard    func(tone, safetext.Text)                    // each message at once, instead of the status line
+	heard    func(paint.Tone, safetext.Text)              // each message at once, instead of the status line
 	spoken   bool                                         // what no editor can take is typed line by line
 }
 
 // visit names a store whose items are to be listed from another pane.
 type visit struct{ store string }
-
-type tone int
-
-const (
-	toneInfo tone = iota
-	toneWarn
-	toneBad
-)
 
 // reply carries the answer of a command to the pane that asked.
 type reply struct {
@@ -136,7 +136,7 @@ type pane interface {
 	// text goes, nil when nothing is typed.
 	render(width, height int) (lines []string, cursor *tea.Position)
 	// bindings are the keys of the place where the operator is.
-	bindings() []Binding
+	bindings() []keys.Binding
 	// crumbs name the place, outermost first, without the pane's own name.
 	crumbs() []safetext.Text
 	// position says where the cursor stands in what is shown, and whether
@@ -146,7 +146,7 @@ type pane interface {
 	// why. Empty: nothing.
 	trouble() safetext.Text
 	// typing is the input that has the focus, or nil.
-	typing() *input
+	typing() *text.Input
 	// typed is called when the text of the focused input has changed.
 	typed() tea.Cmd
 	// outermost reports whether there is no level further out.

@@ -9,6 +9,9 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // inFlight is how long a new dialog takes no keys: those were pressed for what
@@ -18,7 +21,7 @@ const inFlight = 350 * time.Millisecond
 // field is a line to be filled in before an act: a key, a path.
 type field struct {
 	label safetext.Text
-	input input
+	input text.Input
 }
 
 // choice is a button beside Cancel.
@@ -44,17 +47,17 @@ type filled struct {
 // dialog asks before an act. It starts on Cancel.
 type dialog struct {
 	title    safetext.Text
-	lines    []headLine
-	body     *text  // shown under the lines, to be scrolled; nil: nothing
-	name     string // to be typed first, as it is shown; empty: nothing is to be typed
-	noReason bool   // the audit log is not told why
-	must     bool   // a reason is required
+	lines    []text.Line
+	body     *text.Page // shown under the lines, to be scrolled; nil: nothing
+	name     string     // to be typed first, as it is shown; empty: nothing is to be typed
+	noReason bool       // the audit log is not told why
+	must     bool       // a reason is required
 	fields   []field
 	choices  []choice
 	canceled func() tea.Cmd // instead of saying that nothing was changed; may be nil
 
-	reason, typed input
-	pager         *pager
+	reason, typed text.Input
+	pager         *text.Pager
 	above         int // rows of the question that are scrolled away
 	rows, room    int // of the question, and what there is for them
 	at            int // in stops
@@ -126,7 +129,7 @@ type acted struct {
 	text   safetext.Text  // for the status line
 	undo   []string       // what takes it back, in the order of the changes
 	undone []string       // the undo entries that are used up
-	page   *text          // shown instead of a line, when there is more to say
+	page   *text.Page     // shown instead of a line, when there is more to say
 	title  string         // of page
 	next   *dialog        // asked instead: what to do about it
 	start  *edit          // an editor is to be started instead
@@ -146,13 +149,13 @@ func (a *App) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)
 }
 
 func (a *App) proposed(m proposal) tea.Cmd {
-	gone := a.dialog != nil || a.overlay != nil || a.typing || a.active != m.from || a.pane().typing() != nil || a.editing != nil
+	gone := a.dialog != nil || a.overlay != nil || a.line.typing || a.active != m.from || a.pane().typing() != nil || a.editing != nil
 	switch {
 	case m.dialog == nil && m.start == nil:
-		a.say(toneWarn, m.no)
+		a.say(paint.ToneWarn, m.no)
 		return nil
 	case m.writable && a.d.readOnly != "":
-		a.say(toneWarn, a.d.st.esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", a.d.readOnly))
+		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", a.d.readOnly))
 		if m.start != nil {
 			return a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil })
 		}
@@ -168,7 +171,7 @@ func (a *App) proposed(m proposal) tea.Cmd {
 }
 
 func (a *App) gone() tea.Cmd {
-	a.say(toneInfo, a.d.st.esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
+	a.say(paint.ToneInfo, a.d.st.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
 	return nil
 }
 
@@ -177,7 +180,7 @@ func (a *App) show(d *dialog) tea.Cmd {
 	a.dialogs++
 	d.gen = a.dialogs
 	a.dialog = d
-	a.message = safetext.Text{}
+	a.said.text = safetext.Text{}
 	if questioned != nil {
 		questioned(d, false)
 	}
@@ -185,10 +188,10 @@ func (a *App) show(d *dialog) tea.Cmd {
 	if d.body == nil {
 		return cmd
 	}
-	w, h := a.room()
-	d.pager = newPager(a.d.st, a.ask)
-	d.pager.width, d.pager.height = max(w-2, 8), h
-	return tea.Batch(cmd, d.pager.show(d.body, 0, nil))
+	_, h := a.room()
+	d.pager = text.New(a.d.st, a.ask)
+	d.pager.Width, d.pager.Height = max(a.boxWidth(d)-2, 8), h
+	return tea.Batch(cmd, d.pager.Show(d.body, 0, nil))
 }
 
 func (a *App) arm(m armed) {
@@ -198,7 +201,7 @@ func (a *App) arm(m armed) {
 }
 
 // input is the field at the cursor, or nil.
-func (d *dialog) input() *input {
+func (d *dialog) input() *text.Input {
 	switch s := d.here(); s.kind {
 	case onField:
 		return &d.fields[s.n].input
@@ -246,11 +249,11 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if d.early && k.Code == tea.KeyEnter {
 		d.early = false
-		a.say(toneWarn, a.d.st.esc.Const("keys came too early: look, then answer"))
+		a.say(paint.ToneWarn, a.d.st.Esc.Const("keys came too early: look, then answer"))
 		return nil
 	}
 	if in := d.input(); in != nil {
-		if changed, used := in.key(k); used {
+		if changed, used := in.Key(k); used {
 			if changed {
 				d.answered()
 			}
@@ -261,8 +264,8 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		return a.split(k)
 	}
 	bindings, name := a.dialogBindings(), k.String()
-	if _, ok := find(bindings, name); !ok && d.input() == nil {
-		a.astray(a.d.st.esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
+	if _, ok := keys.Find(bindings, name); !ok && d.input() == nil {
+		a.astray(a.d.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
 		return nil
 	}
 	return a.press(bindings, name)
@@ -271,8 +274,8 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 // answered: the operator writes on, so what the form was sent back for is not said any
 // longer; its line stays, so that nothing moves under the cursor.
 func (d *dialog) answered() {
-	if len(d.fields) > 0 && d.lines[0].kind == headWarn {
-		d.lines[0] = headLine{kind: headNote}
+	if len(d.fields) > 0 && d.lines[0].Kind == text.Warn {
+		d.lines[0] = text.Line{Kind: text.Note}
 	}
 }
 
@@ -281,9 +284,9 @@ func (d *dialog) answered() {
 func (a *App) astray(why safetext.Text) {
 	if a.dialog.at != 0 {
 		a.dialog.jump(onCancel)
-		why = a.d.st.esc.Sprintf("%s; now on Cancel", why)
+		why = a.d.st.Esc.Sprintf("%s; now on Cancel", why)
 	}
-	a.say(toneWarn, why)
+	a.say(paint.ToneWarn, why)
 }
 
 // dialogPaste is for the field at the cursor.
@@ -294,12 +297,12 @@ func (a *App) dialogPaste(s string) tea.Cmd {
 		d.early = true
 	case a.searching() != nil:
 		p := a.searching()
-		a.note(p.search.in.paste(a.d.st.esc, s))
-		return p.searched()
+		a.note(p.Search.In.Paste(a.d.st.Esc, s))
+		return p.Searched()
 	case d.input() == nil:
-		a.astray(a.d.st.esc.Const("nothing to paste into here"))
+		a.astray(a.d.st.Esc.Const("nothing to paste into here"))
 	default:
-		a.note(d.input().paste(a.d.st.esc, s))
+		a.note(d.input().Paste(a.d.st.Esc, s))
 		d.answered()
 	}
 	return nil
@@ -316,7 +319,7 @@ func (d *dialog) keyWords() string {
 	return "tab, enter, esc"
 }
 
-func (a *App) dialogBindings() []Binding {
+func (a *App) dialogBindings() []keys.Binding {
 	d := a.dialog
 	if !d.armed || d.busy {
 		return nil
@@ -326,7 +329,7 @@ func (a *App) dialogBindings() []Binding {
 	}
 	next := func() tea.Cmd { return d.step(1) }
 	prev := func() tea.Cmd { return d.step(-1) }
-	out := []Binding{
+	out := []keys.Binding{
 		{Keys: []string{"enter"}, Hint: d.enterHint(), Description: "Cancel or act, or go on to the next field", Handler: a.dialogEnter},
 		{Keys: []string{"tab", "down"}, Show: "tab", Hint: "next", Description: "to the next field or button", Handler: next},
 		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Description: "to the field or button before", Handler: prev},
@@ -334,11 +337,11 @@ func (a *App) dialogBindings() []Binding {
 	}
 	if d.scrolls() {
 		out = append(out,
-			Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.scroll(1) }},
-			Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.scroll(-1) }})
+			keys.Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.scroll(1) }},
+			keys.Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.scroll(-1) }})
 	}
-	if d.pager != nil && d.pager.text != nil && d.input() == nil {
-		if keys := textKeys(d.pager); len(keys) == 1 { // answers come first, as far as the footer has room
+	if d.pager != nil && d.pager.Text != nil && d.input() == nil {
+		if keys := text.TextKeys(d.pager); len(keys) == 1 { // answers come first, as far as the footer has room
 			out = append(out, keys...)
 		} else {
 			out = append(keys, out...)
@@ -346,8 +349,8 @@ func (a *App) dialogBindings() []Binding {
 	}
 	if d.input() == nil {
 		out = append(out,
-			Binding{Keys: []string{"right"}, Description: "to the next button", Handler: func() tea.Cmd { return d.button(1) }},
-			Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }})
+			keys.Binding{Keys: []string{"right"}, Description: "to the next button", Handler: func() tea.Cmd { return d.button(1) }},
+			keys.Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }})
 	}
 	return out
 }
@@ -371,12 +374,12 @@ func (a *App) dialogCancel() tea.Cmd {
 	if d.canceled != nil {
 		return d.canceled()
 	}
-	a.say(toneInfo, a.d.st.esc.Const("cancelled: nothing was changed"))
+	a.say(paint.ToneInfo, a.d.st.Esc.Const("cancelled: nothing was changed"))
 	return nil
 }
 
 func (a *App) dialogEnter() tea.Cmd {
-	d, esc := a.dialog, a.d.st.esc
+	d, esc := a.dialog, a.d.st.Esc
 	s := d.here()
 	switch s.kind {
 	case onCancel:
@@ -386,12 +389,12 @@ func (a *App) dialogEnter() tea.Cmd {
 	}
 	c := d.choices[s.n]
 	switch {
-	case d.name != "" && c.typed && d.typed.text() != d.name:
-		a.say(toneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
+	case d.name != "" && c.typed && d.typed.Value() != d.name:
+		a.say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
 		d.jump(onName)
 		return nil
-	case d.must && c.act != nil && d.reason.text() == "":
-		a.say(toneWarn, esc.Const("give a reason first"))
+	case d.must && c.act != nil && d.reason.Value() == "":
+		a.say(paint.ToneWarn, esc.Const("give a reason first"))
 		d.jump(onReason)
 		return nil
 	case c.act == nil:
@@ -399,9 +402,9 @@ func (a *App) dialogEnter() tea.Cmd {
 		return c.run()
 	}
 	d.busy = true
-	f, gen := filled{reason: d.reason.text()}, d.gen
+	f, gen := filled{reason: d.reason.Value()}, d.gen
 	for i := range d.fields {
-		f.fields = append(f.fields, d.fields[i].input.text())
+		f.fields = append(f.fields, d.fields[i].input.Value())
 	}
 	ctx, cancel := context.WithCancel(a.d.ctx)
 	if c.stops {
@@ -428,7 +431,7 @@ func (a *App) acted(m acted) tea.Cmd {
 		a.takeUndo(id)
 	}
 	if len(m.undo) > 0 {
-		a.undos = append(a.undos, m.undo)
+		a.undo.acts = append(a.undo.acts, m.undo)
 	}
 	switch {
 	case m.next != nil:
@@ -438,9 +441,9 @@ func (a *App) acted(m acted) tea.Cmd {
 	case m.began != nil:
 		return a.watch(m.began)
 	}
-	tone := toneInfo
+	tone := paint.ToneInfo
 	if !m.ok {
-		tone = toneWarn
+		tone = paint.ToneWarn
 	}
 	a.say(tone, m.text)
 	if m.then != nil {
@@ -467,13 +470,13 @@ func (a *App) showPage(m acted) tea.Cmd {
 		return nil
 	}
 	a.overlay = a.newOverlay(m.title)
-	return a.overlay.pager.show(m.page, 0, nil)
+	return a.overlay.pager.Show(m.page, 0, nil)
 }
 
 func (a *App) dialogCrumbs() string {
 	at := safetext.Text{}
 	if a.dialog.pager != nil {
-		at = a.dialog.pager.position()
+		at = a.dialog.pager.Position()
 	}
 	return a.crumbLine([]safetext.Text{a.dialog.title}, at, a.dialog.busy)
 }

@@ -7,11 +7,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // render draws the question, the fields and the buttons; when the question has no
 // room it is cut and says so, the fields and buttons never are.
-func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position) {
+func (d *dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
 	fields, gap := len(d.fields)+1, 1 // the buttons, and a line above all of them
 	if height <= 12 {
 		gap = 0
@@ -22,7 +24,7 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 	if d.name != "" {
 		fields++
 	}
-	out := []string{st.rule(safetext.Text{}, width)}
+	out := []string{st.Rule(safetext.Text{}, width)}
 	room := height - len(out) - fields - gap
 	share := func() int {
 		if d.pager == nil {
@@ -32,47 +34,47 @@ func (d *dialog) render(st *styles, width, height int) ([]string, *tea.Position)
 	}
 	var pinned []string
 	if len(paragraphs(st, d.lines, width)) > share() { // what scrolls leaves where the act takes effect in sight
-		pinned = paragraphs(st, slices.DeleteFunc(slices.Clone(d.lines), func(l headLine) bool { return !l.pin }), width)
+		pinned = paragraphs(st, slices.DeleteFunc(slices.Clone(d.lines), func(l text.Line) bool { return !l.Pin }), width)
 		room -= len(pinned)
 	}
 	out = append(out, d.question(st, width, max(share(), 1))...)
 	if d.pager != nil {
 		left := max(height-len(out)-1-len(pinned)-fields-gap, 1)
-		d.pager.height = left
+		d.pager.Height = left
 		d.aim(left)
-		out = append(out, st.rule(d.bodySign(st), width))
-		out = append(out, d.pager.framed(st, width, min(left, max(d.bodyRows(), 1)))...)
+		out = append(out, st.Rule(d.bodySign(st), width))
+		out = append(out, d.pager.Framed(st, width, min(left, max(d.bodyRows(), 1)))...)
 	}
 	out = append(out, pinned...)
 	for range gap {
-		out = append(out, st.row(width).end())
+		out = append(out, st.Row(width).End())
 	}
 	var cursor *tea.Position
 	at := d.here()
-	line := func(s stop, label safetext.Text, in *input) {
-		r := st.row(width).blank(1)
-		in.focus = at == s && d.armed
-		col := in.render(r, label, safetext.Text{})
-		if in.focus {
+	line := func(s stop, label safetext.Text, in *text.Input) {
+		r := st.Row(width).Blank(1)
+		in.Focus = at == s && d.armed
+		col := in.Render(r, label, safetext.Text{})
+		if in.Focus {
 			cursor = &tea.Position{X: col + 1, Y: len(out)}
 		}
-		out = append(out, r.end())
+		out = append(out, r.End())
 	}
 	for i := range d.fields {
 		line(stop{onField, i}, d.fields[i].label, &d.fields[i].input)
 	}
-	label := st.esc.Const("reason, for the audit log: ")
+	label := st.Esc.Const("reason, for the audit log: ")
 	if d.must {
-		label = st.esc.Const("reason, required: ")
+		label = st.Esc.Const("reason, required: ")
 	}
 	if !d.noReason {
 		line(stop{onReason, 0}, label, &d.reason)
 	}
 	if d.name != "" {
-		line(stop{onName, 0}, st.esc.Sprintf("type %s to confirm: ", st.esc.Line(d.name)), &d.typed)
+		line(stop{onName, 0}, st.Esc.Sprintf("type %s to confirm: ", st.Esc.Line(d.name)), &d.typed)
 	}
 	out = append(out, d.buttons(st, width))
-	return st.fillTo(out, width, height), cursor
+	return st.FillTo(out, width, height), cursor
 }
 
 // fewRows is how many rows of a text are too few to begin with its file heads.
@@ -82,17 +84,17 @@ const fewRows = 8
 // that is a PgUp away.
 func (d *dialog) aim(room int) {
 	p := d.pager
-	if d.aimed || p.shown != p.text || len(p.rows) == 0 {
+	if d.aimed || p.Shown != p.Text || len(p.Rows) == 0 {
 		return
 	}
 	d.aimed = true
-	if room >= fewRows || len(p.rows) <= room || p.text.kind != bodyDiff || p.top > 0 {
+	if room >= fewRows || len(p.Rows) <= room || p.Text.Kind != text.Diff || p.Top > 0 {
 		return
 	}
-	at := firstChange(p.text.body)
-	if i := slices.IndexFunc(p.rows, func(r wrapped) bool { return at >= 0 && r.at.off >= at }); i > 0 {
-		p.top = i
-		p.clamp()
+	at := firstChange(p.Text.Body)
+	if i := slices.IndexFunc(p.Rows, func(r text.Wrapped) bool { return at >= 0 && r.At.Off >= at }); i > 0 {
+		p.Top = i
+		p.Clamp()
 	}
 }
 
@@ -113,71 +115,71 @@ func firstChange(body string) int {
 }
 
 // bodySign says how much of the text is not on the screen; nothing when all is.
-func (d *dialog) bodySign(st *styles) safetext.Text {
+func (d *dialog) bodySign(st *paint.Styles) safetext.Text {
 	p := d.pager
-	whole := p.atStart() && p.atEnd()
-	if p.shown != p.text || len(p.rows) == 0 || whole && len(p.rows) <= p.height {
+	whole := p.AtStart() && p.AtEnd()
+	if p.Shown != p.Text || len(p.Rows) == 0 || whole && len(p.Rows) <= p.Height {
 		return safetext.Text{}
 	}
-	where, end := p.position(), min(p.top+p.height, len(p.rows))
+	where, end := p.Position(), min(p.Top+p.Height, len(p.Rows))
 	if whole {
-		where = st.esc.Sprintf("%d to %d of %d", p.top+1, end, len(p.rows))
+		where = st.Esc.Sprintf("%d to %d of %d", p.Top+1, end, len(p.Rows))
 	}
 	switch {
 	case d.bodyEnds():
-		return st.esc.Sprintf("%s, the end: PgUp", where)
-	case p.top == 0 && p.atStart():
-		return st.esc.Sprintf("there is more, %s: PgDn", where)
+		return st.Esc.Sprintf("%s, the end: PgUp", where)
+	case p.Top == 0 && p.AtStart():
+		return st.Esc.Sprintf("there is more, %s: PgDn", where)
 	}
-	return st.esc.Sprintf("there is more, %s: PgDn, PgUp", where)
+	return st.Esc.Sprintf("there is more, %s: PgDn, PgUp", where)
 }
 
 // bodyEnds reports whether the end of the text is on the screen.
 func (d *dialog) bodyEnds() bool {
-	return d.pager == nil || d.pager.atEnd() && d.pager.top+d.pager.height >= len(d.pager.rows)
+	return d.pager == nil || d.pager.AtEnd() && d.pager.Top+d.pager.Height >= len(d.pager.Rows)
 }
 
 // bodyRows is how many rows the text has, as far as they are laid out.
-func (d *dialog) bodyRows() int { return max(len(d.pager.rows), 1) }
+func (d *dialog) bodyRows() int { return max(len(d.pager.Rows), 1) }
 
 // paragraphs are lines as they stand in a question.
-func paragraphs(st *styles, lines []headLine, width int) []string {
+func paragraphs(st *paint.Styles, lines []text.Line, width int) []string {
 	var out []string
 	for _, l := range lines {
-		pt := st.plain
-		switch l.kind {
-		case headTitle:
-			pt = st.title
-		case headWarn:
-			pt = st.bad
-		case headNote:
-			pt = st.dim
+		pt := st.Plain
+		switch l.Kind {
+		case text.Title:
+			pt = st.Title
+		case text.Warn:
+			pt = st.Bad
+		case text.Note:
+			pt = st.Dim
 		}
-		out = append(out, st.paragraph(pt, l.value, width)...)
+		out = append(out, st.Paragraph(pt, l.Value, width)...)
 	}
 	return out
 }
 
 // question draws the lines in at most room rows. Where there is no room for all of
 // them they scroll, and what they warn of stands behind the first two.
-func (d *dialog) question(st *styles, width, room int) []string {
+func (d *dialog) question(st *paint.Styles, width, room int) []string {
 	out := paragraphs(st, d.lines, width)
 	d.above, d.rows, d.room = min(d.above, max(len(out)-1, 0)), len(out), room
 	if len(out) <= room {
 		d.above = 0
 		return out
 	}
-	lines := slices.DeleteFunc(slices.Clone(d.lines), func(l headLine) bool { return l.pin })
-	rank := func(l headLine) int {
-		switch l.kind {
-		case headWarn:
+	lines := slices.DeleteFunc(slices.Clone(d.lines), func(l text.Line) bool { return l.Pin })
+	rank := func(l text.Line) int {
+		switch l.Kind {
+		case text.Warn:
 			return 0
-		case headNote:
+		case text.Note:
 			return 2
 		}
 		return 1
 	}
-	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b headLine) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(lines[min(len(lines), 2):], func(a, b text.Line) int { return rank(a) - rank(b) })
 	out = paragraphs(st, lines, width)
 	if d.rows = len(out); d.rows <= room {
 		d.above = 0
@@ -186,18 +188,18 @@ func (d *dialog) question(st *styles, width, room int) []string {
 	d.room = max(room-1, 1) // a sign that there is more takes one
 	d.above = min(d.above, d.rows-d.room)
 	end := min(d.above+room-1, d.rows)
-	sign := st.esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
+	sign := st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn", d.above+1, end, d.rows)
 	switch {
 	case room < 2:
-		sign = st.esc.Const(" there is more: PgDn, or a taller window")
+		sign = st.Esc.Const(" there is more: PgDn, or a taller window")
 	case end == d.rows && d.pager != nil: // the text under it goes on, and has a sign of its own
-		sign = st.esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
+		sign = st.Esc.Sprintf(" %d to %d of %d: PgUp", d.above+1, end, d.rows)
 	case end == d.rows:
-		sign = st.esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
+		sign = st.Esc.Sprintf(" %d to %d of %d, the end: PgUp", d.above+1, end, d.rows)
 	case d.above > 0:
-		sign = st.esc.Sprintf(" there is more, %d to %d of %d: PgDn, PgUp", d.above+1, end, d.rows)
+		sign = st.Esc.Sprintf(" there is more, %d to %d of %d: PgDn, PgUp", d.above+1, end, d.rows)
 	}
-	return append(slices.Clone(out[d.above:end]), st.text(st.warn, sign, width))
+	return append(slices.Clone(out[d.above:end]), st.Text(st.Warn, sign, width))
 }
 
 // scroll moves the question, and the text under it when the question is at its end.
@@ -205,11 +207,11 @@ func (d *dialog) scroll(by int) tea.Cmd {
 	last := max(d.rows-d.room, 0)
 	at := max(min(d.above+by*max(d.room-1, 1), last), 0)
 	switch {
-	case d.pager == nil, by > 0 && at != d.above, by < 0 && d.pager.top == 0 && d.pager.atStart():
+	case d.pager == nil, by > 0 && at != d.above, by < 0 && d.pager.Top == 0 && d.pager.AtStart():
 		d.above = at
 		return nil
 	}
-	return d.pager.page(float64(by))
+	return d.pager.Page(float64(by))
 }
 
 // scrolls reports whether something of the dialog is not on the screen.
@@ -217,15 +219,15 @@ func (d *dialog) scrolls() bool { return d.pager != nil || d.rows > d.room }
 
 // buttons stand in brackets where the cursor is, so that it is plain without
 // colour too.
-func (d *dialog) buttons(st *styles, width int) string {
-	r := st.row(width).blank(1)
+func (d *dialog) buttons(st *paint.Styles, width int) string {
+	r := st.Row(width).Blank(1)
 	button := func(s stop, word string) {
 		if d.here() == s {
-			r.lit(st.active, "["+word+"]")
+			r.Lit(st.Active, "["+word+"]")
 		} else {
-			r.lit(st.plain, " "+word+" ")
+			r.Lit(st.Plain, " "+word+" ")
 		}
-		r.blank(2)
+		r.Blank(2)
 	}
 	button(stop{onCancel, 0}, "Cancel")
 	for i, c := range d.choices {
@@ -233,15 +235,15 @@ func (d *dialog) buttons(st *styles, width int) string {
 	}
 	switch {
 	case d.busy && d.stopping:
-		r.lit(st.dim, "stopping")
+		r.Lit(st.Dim, "stopping")
 	case d.busy && d.progress != nil:
-		r.put(st.dim, st.esc.Sprintf("%s; esc stops it", d.progress()))
+		r.Put(st.Dim, st.Esc.Sprintf("%s; esc stops it", d.progress()))
 	case d.busy && d.stop != nil:
-		r.lit(st.dim, "under way; esc stops it")
+		r.Lit(st.Dim, "under way; esc stops it")
 	case d.busy:
-		r.lit(st.dim, "under way")
+		r.Lit(st.Dim, "under way")
 	case !d.armed:
-		r.lit(st.dim, "a moment, then keys count")
+		r.Lit(st.Dim, "a moment, then keys count")
 	}
-	return r.end()
+	return r.End()
 }

@@ -8,6 +8,8 @@ import (
 
 	threeway "memdesk/conflict/merge"
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // maxDiff bounds how much text is compared, in bytes of both sides: comparing
@@ -21,12 +23,9 @@ type change struct{ added, removed int }
 // the text that it becomes is the diff.
 type comparison struct {
 	body  strings.Builder
-	marks []mark
+	marks []text.Mark
 	change
 }
-
-// mark is a part of a body that is painted apart, by offset.
-type mark struct{ start, end int }
 
 // compare appends the difference of two texts, or says that there is none.
 func (c *comparison) compare(esc safetext.Escaper, oldName, newName, old, new string) {
@@ -35,7 +34,7 @@ func (c *comparison) compare(esc safetext.Escaper, oldName, newName, old, new st
 		return
 	}
 	if len(old)+len(new) > maxDiff {
-		c.body.WriteString(" the texts are too large to be compared line by line: " + size(int64(len(old))) + " and " + size(int64(len(new))) + "\n")
+		c.body.WriteString(" the texts are too large to be compared line by line: " + prose.Size(int64(len(old))) + " and " + prose.Size(int64(len(new))) + "\n")
 		return
 	}
 	edits := udiff.Lines(old, new)
@@ -79,7 +78,7 @@ func (c *comparison) hunk(h *udiff.Hunk) {
 func (c *comparison) replaced(gone, come []string) {
 	c.removed += len(gone)
 	c.added += len(come)
-	marksGone, marksCome := make([][]mark, len(gone)), make([][]mark, len(come))
+	marksGone, marksCome := make([][]text.Mark, len(gone)), make([][]text.Mark, len(come))
 	for i := range min(len(gone), len(come)) {
 		marksGone[i], marksCome[i] = words(gone[i], come[i])
 	}
@@ -91,11 +90,11 @@ func (c *comparison) replaced(gone, come []string) {
 	}
 }
 
-func (c *comparison) line(sign byte, content string, marks []mark) {
+func (c *comparison) line(sign byte, content string, marks []text.Mark) {
 	c.body.WriteByte(sign)
 	at := c.body.Len()
 	for _, m := range marks {
-		c.marks = append(c.marks, mark{at + m.start, at + m.end})
+		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
 	}
 	c.body.WriteString(content)
 	if !strings.HasSuffix(content, "\n") {
@@ -105,17 +104,17 @@ func (c *comparison) line(sign byte, content string, marks []mark) {
 
 // copyWords are how a copy differs from its base, in signs and in words.
 func (c change) copyWords(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", group(int64(c.added)), group(int64(c.removed)), plural(int64(c.added), "line"), plural(int64(c.removed), "line"))
+	return esc.Sprintf("+%s -%s: the copy has %s more and lacks %s.", prose.Group(int64(c.added)), prose.Group(int64(c.removed)), prose.Plural(int64(c.added), "line"), prose.Plural(int64(c.removed), "line"))
 }
 
 // words are a change in signs and in words.
 func (c change) words(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("+%s -%s: %s added, %s removed", group(int64(c.added)), group(int64(c.removed)), plural(int64(c.added), "line"), plural(int64(c.removed), "line"))
+	return esc.Sprintf("+%s -%s: %s added, %s removed", prose.Group(int64(c.added)), prose.Group(int64(c.removed)), prose.Plural(int64(c.added), "line"), prose.Plural(int64(c.removed), "line"))
 }
 
 // signs are a change in short.
 func (c change) signs() string {
-	return "+" + group(int64(c.added)) + " -" + group(int64(c.removed))
+	return "+" + prose.Group(int64(c.added)) + " -" + prose.Group(int64(c.removed))
 }
 
 // section appends one comparison of several, under a heading with its numbers.
@@ -124,22 +123,22 @@ func (c *comparison) section(esc safetext.Escaper, heading, oldName, newName, ol
 	part.compare(esc, oldName, newName, old, new)
 	c.body.WriteString("# " + heading)
 	if part.added+part.removed > 0 {
-		c.body.WriteString(": " + plural(int64(part.added), "line") + " added, " + group(int64(part.removed)) + " removed")
+		c.body.WriteString(": " + prose.Plural(int64(part.added), "line") + " added, " + prose.Group(int64(part.removed)) + " removed")
 	}
 	c.body.WriteByte('\n')
 	at := c.body.Len()
 	c.body.WriteString(part.body.String())
 	for _, m := range part.marks {
-		c.marks = append(c.marks, mark{at + m.start, at + m.end})
+		c.marks = append(c.marks, text.Mark{Start: at + m.Start, End: at + m.End})
 	}
 	c.added, c.removed = c.added+part.added, c.removed+part.removed
 	return part.change
 }
 
 // text is the comparison under a head.
-func (c *comparison) text(head []headLine) *text {
-	t := newText(head, c.body.String())
-	t.kind, t.marks = bodyDiff, c.marks
+func (c *comparison) text(head []text.Line) *text.Page {
+	t := text.NewPage(head, c.body.String())
+	t.Kind, t.Marks = text.Diff, c.marks
 	return t
 }
 
@@ -148,14 +147,14 @@ const maxWords = 4 << 10
 
 // words tells which parts of two lines differ, by words. Lines that have little
 // in common are not marked: everything would be.
-func words(old, new string) (gone, come []mark) {
+func words(old, new string) (gone, come []text.Mark) {
 	if len(old)+len(new) > maxWords {
 		return nil, nil
 	}
 	left, right := threeway.Words(old, new)
-	marked := func(spans []threeway.Span) (out []mark, bytes int) {
+	marked := func(spans []threeway.Span) (out []text.Mark, bytes int) {
 		for _, s := range spans {
-			out, bytes = append(out, mark{s.From, s.To}), bytes+s.To-s.From
+			out, bytes = append(out, text.Mark{Start: s.From, End: s.To}), bytes+s.To-s.From
 		}
 		return out, bytes
 	}

@@ -4,6 +4,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // ahead are keys that were typed before they could mean anything. They are obeyed
@@ -56,24 +59,24 @@ func (a *App) waits(k tea.KeyPressMsg, name string) bool {
 		return false
 	case len(a.early.waiting) > 0 && name == "esc":
 		a.early.waiting = nil
-		a.say(toneInfo, a.d.st.esc.Const("the keys that were waiting for the list are dropped"))
+		a.say(paint.ToneInfo, a.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
 		return true
 	case len(a.early.waiting) == 0:
-		if b, found := find(a.pane().bindings(), name); !found || b.Disabled == nil {
+		if b, found := keys.Find(a.pane().bindings(), name); !found || b.Disabled == nil {
 			return false
 		}
 	}
 	a.early.waiting = append(a.early.waiting, k)
-	a.say(toneInfo, a.waitNote())
+	a.say(paint.ToneInfo, a.waitNote())
 	return true
 }
 
 func (a *App) waitNote() safetext.Text {
 	first := a.early.waiting[0].String()
 	if n := len(a.early.waiting); n > 1 {
-		return a.d.st.esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, plural(int64(n-1), "more key"))
+		return a.d.st.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
 	}
-	return a.d.st.esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+	return a.d.st.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
 }
 
 // caughtUp obeys the keys that waited, once their list is there.

@@ -15,6 +15,9 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // editKind is what is done with the text that comes out of the editor.
@@ -79,7 +82,7 @@ func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
 	return a.ask(func(ctx context.Context) any {
 		e, err := prepare(ctx)
 		if err != nil {
-			return proposal{from: from, no: d.esc.Sprintf("not opened: %s", reason(d.esc, err))}
+			return proposal{from: from, no: d.esc.Sprintf("not opened: %s", prose.Reason(d.esc, err))}
 		}
 		if err = d.draftOf(e, path.Base(e.label)); err != nil {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: no file for the editor could be made: %s", d.esc.Err(err))}
@@ -103,9 +106,9 @@ func (a *App) hiddenDialog(e *edit, n int) *dialog {
 	esc := a.d.esc
 	return &dialog{
 		title: esc.Const("Edit"), noReason: true,
-		lines: []headLine{
-			{value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.label, maxTitle)), kind: headTitle},
-			{value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", plural(int64(n), "control or invisible character")), kind: headWarn},
+		lines: []text.Line{
+			{Value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.label, prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn},
 		},
 		choices:  []choice{{verb: "Open", run: func() tea.Cmd { return a.startEditor(e) }}},
 		canceled: func() tea.Cmd { return a.throwAway(e, "cancelled: nothing was changed") },
@@ -153,7 +156,7 @@ func (a *App) wrote(m wrote) tea.Cmd {
 	same := m.err == nil && m.text == e.original
 	switch {
 	case m.err != nil:
-		a.say(toneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), a.where(e.draft.Path())))
+		a.say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), a.where(e.draft.Path())))
 		return nil
 	case m.editor != nil && same && a.d.lacking(m.editor) != "":
 		return a.throwAway(e, a.d.lacking(m.editor))
@@ -173,7 +176,7 @@ func (a *App) reviewDialog(e *edit, text string) *dialog {
 	esc := a.d.esc
 	switch why := a.d.locked(e.store.Name); {
 	case why != "": // it was turned on, or the store went, while the editor was open
-		return a.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, maxReason)), text)
+		return a.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, prose.MaxReason)), text)
 	case text == "":
 		return a.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
 	case !utf8.ValidString(text):
@@ -181,56 +184,56 @@ func (a *App) reviewDialog(e *edit, text string) *dialog {
 	}
 	if e.what != appendItem {
 		if _, err := model.DecodeDocument(e.kind, text); err != nil {
-			return a.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", reason(esc, err)), text)
+			return a.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", prose.Reason(esc, err)), text)
 		}
 	}
 	return a.saveDialog(e, text)
 }
 
 // saveDialog names what will be written, with the difference under it.
-func (a *App) saveDialog(e *edit, text string) *dialog {
+func (a *App) saveDialog(e *edit, words string) *dialog {
 	esc := a.d.esc
 	var c comparison
-	c.compare(esc, "as it is stored", "as you wrote it", e.base, text)
-	name := esc.LineMax(e.label, maxTitle)
-	d := &dialog{choices: a.saveChoices(e, text), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
-	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", plural(int64(c.added), "line"), plural(int64(c.removed), "line"), group(int64(len(e.base))), group(int64(len(text))))
+	c.compare(esc, "as it is stored", "as you wrote it", e.base, words)
+	name := esc.LineMax(e.label, prose.MaxTitle)
+	d := &dialog{choices: a.saveChoices(e, words), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
+	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(int64(c.added), "line"), prose.Plural(int64(c.removed), "line"), prose.Group(int64(len(e.base))), prose.Group(int64(len(words))))
 	title := esc.Sprintf("Save %s?", name)
 	d.title = esc.Const("Save")
 	switch e.what {
 	case createItem:
 		d.title, title = esc.Const("Create"), esc.Sprintf("Create %s?", name)
-		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", group(int64(len(text))), esc.Line(e.store.Name))
+		numbers = esc.Sprintf("This writes 1 new item (%s bytes) to the store %s.", prose.Group(int64(len(words))), esc.Line(e.store.Name))
 	case appendItem:
 		d.title, title = esc.Const("Append"), esc.Sprintf("Append to %s?", name)
-		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", group(int64(len(text))), esc.Line(e.store.Name))
+		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(int64(len(words))), esc.Line(e.store.Name))
 	case resolveItem:
 		d.title, title = esc.Const("Resolve"), esc.Sprintf("Resolve %s with this text?", name)
 		d.name = a.d.typedName(e.store, e.label)
 		if e.second.ID != e.second.Target {
-			d.lines = append(d.lines, headLine{value: esc.Const("The copy goes; both texts are kept."), kind: headNote})
+			d.lines = append(d.lines, text.Line{Value: esc.Const("The copy goes; both texts are kept."), Kind: text.Note})
 		}
 	case releaseItem:
 		d.title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
 		d.must, d.name = true, a.d.typedName(e.store, e.label)
-		if text == e.base {
+		if words == e.base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
 		if liveness(e.entry.Live) != LiveClean {
 			numbers = esc.Sprintf("%s z cannot put back what stands there now, since the scanner blocks it; its bytes are kept.", numbers)
 		}
 	}
-	d.lines = append(d.lines, headLine{value: title, kind: headTitle}, headLine{value: numbers})
+	d.lines = append(d.lines, text.Line{Value: title, Kind: text.Title}, text.Line{Value: numbers})
 	if e.store.Environment != "" {
 		d.lines = append(d.lines, environmentLine(esc, e.store.Environment, e.store.Name))
 	}
-	if marked(text) {
-		d.lines = append(d.lines, headLine{value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), kind: headWarn})
+	if marked(words) {
+		d.lines = append(d.lines, text.Line{Value: esc.Const("!! The marks of the merge (<<<<<<<, =======, >>>>>>>) are still in the text."), Kind: text.Warn})
 	}
-	if n := safetext.Hidden(text); n > 0 {
-		d.lines = append(d.lines, headLine{value: esc.Sprintf("!! The text holds %s.", plural(int64(n), "control or invisible character")), kind: headWarn})
+	if n := safetext.Hidden(words); n > 0 {
+		d.lines = append(d.lines, text.Line{Value: esc.Sprintf("!! The text holds %s.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn})
 	}
-	d.lines = append(d.lines, headLine{value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), kind: headNote})
+	d.lines = append(d.lines, text.Line{Value: esc.Const("If the item has changed meanwhile, nothing is overwritten. Cancel puts your text aside."), Kind: text.Note})
 	d.body = c.text(nil)
 	return d
 }
@@ -252,7 +255,7 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 	case errors.Is(err, model.Conflict):
 		return acted{next: a.conflictDialog(ctx, e, text)}
 	case err != nil:
-		line := esc.Sprintf("The store did not take it: %s", reason(esc, err))
+		line := esc.Sprintf("The store did not take it: %s", prose.Reason(esc, err))
 		if !model.Unchanged(err) {
 			line = esc.Sprintf("%s. Nobody knows whether it was written: look before you try again.", line)
 		}
@@ -261,12 +264,12 @@ func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
 	d.stuck.took(esc, done)
 	_ = e.draft.Discard() // what is stored needs no draft; the sweep takes what is left
 	d.settled(e)
-	out := acted{ok: true, text: esc.Sprintf("%s %s; z undoes", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))}
+	out := acted{ok: true, text: esc.Sprintf("%s %s; z undoes", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), prose.MaxTitle))}
 	switch {
 	case done.Undo == "":
-		out.text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), maxTitle))
+		out.text = esc.Sprintf("%s %s; nothing was kept for undo", savedWord(e.what), esc.LineMax(orLabel(done.Item, e.label), prose.MaxTitle))
 	case done.Obstacle != "":
-		out.text = esc.Sprintf("%s; it cannot be undone: %s", savedWord(e.what), esc.LineMax(done.Obstacle, maxReason))
+		out.text = esc.Sprintf("%s; it cannot be undone: %s", savedWord(e.what), esc.LineMax(done.Obstacle, prose.MaxReason))
 	default:
 		out.undo = []string{done.Undo}
 	}
@@ -290,12 +293,12 @@ func orLabel(id, label string) string {
 	return id
 }
 
-func (d *desk) warningPage(title safetext.Text, warnings []string) *text {
-	head := []headLine{{value: title, kind: headTitle}, {kind: headBlank}}
+func (d *desk) warningPage(title safetext.Text, warnings []string) *text.Page {
+	head := []text.Line{{Value: title, Kind: text.Title}, {Kind: text.Blank}}
 	for _, w := range warnings {
-		head = append(head, headLine{value: d.esc.Sprintf("!! %s", d.esc.LineMax(w, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: d.esc.Sprintf("!! %s", d.esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
 	}
-	return newText(head, "")
+	return text.NewPage(head, "")
 }
 
 // write hands the text to the store by the way that the edit came.
@@ -345,21 +348,21 @@ func writable(sent, have []model.Field) []model.Field {
 }
 
 // troubleDialog says what stands in the way of a text and keeps it.
-func (a *App) troubleDialog(e *edit, what safetext.Text, text string) *dialog {
+func (a *App) troubleDialog(e *edit, what safetext.Text, words string) *dialog {
 	esc := a.d.esc
 	choices := []choice{
 		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
 		{verb: "Throw away", run: func() tea.Cmd { return a.discardText(e) }},
 	}
-	if text != "" && utf8.ValidString(text) {
-		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return a.show(a.reviewDialog(e, text)) }})
+	if words != "" && utf8.ValidString(words) {
+		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return a.show(a.reviewDialog(e, words)) }})
 	}
 	return &dialog{
 		title: esc.Const("Not saved"), noReason: true, choices: choices,
-		lines: []headLine{
-			{value: esc.Sprintf("%s is not saved.", esc.LineMax(e.label, maxTitle)), kind: headTitle},
-			{value: esc.Sprintf("!! %s", what), kind: headWarn},
-			{value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), kind: headNote},
+		lines: []text.Line{
+			{Value: esc.Sprintf("%s is not saved.", esc.LineMax(e.label, prose.MaxTitle)), Kind: text.Title},
+			{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+			{Value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), Kind: text.Note},
 		},
 		canceled: func() tea.Cmd { return a.putAside(e, "not saved") },
 	}
@@ -367,11 +370,11 @@ func (a *App) troubleDialog(e *edit, what safetext.Text, text string) *dialog {
 
 // conflictDialog shows both sides of a change that came in between. It runs in a
 // command.
-func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog {
+func (a *App) conflictDialog(ctx context.Context, e *edit, words string) *dialog {
 	esc := a.d.esc
 	now, revision, err := a.d.stored(ctx, e)
 	if err != nil && !errors.Is(err, model.NotFound) {
-		return a.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", reason(esc, err)), text)
+		return a.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", prose.Reason(esc, err)), words)
 	}
 	d := &dialog{title: esc.Const("Conflict"), name: a.d.typedName(e.store, e.label), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
 	base, gone := e.base, err != nil
@@ -384,27 +387,27 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, text string) *dialog 
 		what = esc.Const("Somebody else has removed it since you opened it.")
 		overwrite.req.IfMatch, verb = model.Absent, "Write anew"
 	}
-	d.lines = []headLine{
-		{value: esc.Sprintf("%s has changed.", esc.LineMax(e.label, maxTitle)), kind: headTitle},
-		{value: esc.Sprintf("!! %s", what), kind: headWarn},
-		{value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), kind: headNote},
+	d.lines = []text.Line{
+		{Value: esc.Sprintf("%s has changed.", esc.LineMax(e.label, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
+		{Value: esc.Sprintf("Edit again opens both. %s replaces theirs, z undoes. Cancel puts yours aside.", verb), Kind: text.Note},
 	}
 	var c comparison
 	var theirs change
 	if !e.baseless {
 		theirs = c.section(esc, "what they have changed", "as you opened it", "as it is now", base, now)
 	}
-	yours := c.section(esc, "yours against theirs", "as it is now", "as you wrote it", now, text)
+	yours := c.section(esc, "yours against theirs", "as it is now", "as you wrote it", now, words)
 	switch {
 	case e.baseless && yours != (change{}):
-		d.lines = append(d.lines, headLine{value: esc.Sprintf("Lines: yours %s against theirs. What you began with is not kept.", yours.signs())})
+		d.lines = append(d.lines, text.Line{Value: esc.Sprintf("Lines: yours %s against theirs. What you began with is not kept.", yours.signs())})
 	case theirs != (change{}) || yours != (change{}):
-		d.lines = append(d.lines, headLine{value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.signs(), yours.signs())})
+		d.lines = append(d.lines, text.Line{Value: esc.Sprintf("Lines: theirs %s since you opened it, yours %s against theirs.", theirs.signs(), yours.signs())})
 	}
 	d.body = c.text(nil)
 	d.choices = []choice{
-		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, text, e.baseless) }},
-		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, &overwrite, text, f.reason) }},
+		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, words, e.baseless) }},
+		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, &overwrite, words, f.reason) }},
 	}
 	if e.what == releaseItem && gone {
 		d.choices = nil

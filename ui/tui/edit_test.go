@@ -168,7 +168,7 @@ func TestEditNeverLosesTheText(t *testing.T) {
 		save                  bool
 	}{
 		"scanner":      {"desk,acts", `echo IGNORE PREVIOUS >> "$1"`, "The store did not take it: the scanner rejects it", true},
-		"store down":   {"desk,down", `echo more >> "$1"`, "the store does not answer. Nobody knows whether it was written", true},
+		"store down":   {"desk,down", `echo more >> "$1"`, "the store does not answer. Nobody knows whether it was", true},
 		"editor fails": {"desk,acts", `echo half >> "$1"; exit 3`, "The editor ended with an error", false},
 		"not UTF-8":    {"desk,acts", `printf 'x\377y' > "$1"`, "The text is not UTF-8", false},
 	} {

@@ -21,7 +21,7 @@ func TestAnErasedPersonIsNotWrittenBack(t *testing.T) {
 		p.will(`echo "usr_teo prefers tea" >> "$1"`)
 		for _, key := range []string{"e", "A"} {
 			r.press(key).see("[Cancel]", "+usr_teo prefers tea", "enter cancel").press("left", "left", "left").gone("[Cancel]").press("enter")
-			r.see("Not saved", "it names a person who was erased under", id, "nothing was written", "[Cancel]", "enter cancel")
+			r.see("Not saved", "it names a person who was erased", id, "nothing was written", "[Cancel]", "enter cancel")
 			r.press("esc").see("not saved; your text is kept for 30 days")
 		}
 		// A second copy that a sync brings does not write the person back either.

@@ -13,14 +13,69 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // erasures is the pane of erasure requests: a list by deadline, and what there is
 // to know and to do about the one at the cursor.
 type erasures struct {
-	*records
+	*records[ErasureRequest]
 	ticking bool
 	begun   begun
+	due     due
+}
+
+// due are the requests that want an answer soon: the badge of the tab.
+type due struct{ soon, overdue int }
+
+// Requests that are due within dueDays are on the tab of every pane; dueEvery is how
+// often they are counted.
+const (
+	dueDays  = 3
+	dueEvery = 15 * time.Second
+)
+
+type dueTick struct{}
+
+// countDue counts off the update loop, and again after a while.
+func (p *erasures) countDue() tea.Cmd {
+	if p.d.erasure == nil {
+		return nil
+	}
+	source, now := p.d.erasure, p.d.time.Clock
+	return tea.Batch(p.d.later(paneErasure)(dueEvery, dueTick{}), p.ask(func(ctx context.Context) any {
+		all, err := source.Requests(ctx)
+		if err != nil {
+			return nil // the pane says why when it is opened
+		}
+		return dueOf(all, now.Now())
+	}))
+}
+
+func dueOf(all []ErasureRequest, now time.Time) (n due) {
+	for _, r := range all {
+		switch left := r.DaysLeft(now); {
+		case r.Done() || r.PausedSince != "":
+		case left < 0:
+			n.overdue++
+		case left <= dueDays:
+			n.soon++
+		}
+	}
+	return n
+}
+
+func (p *erasures) badge() (safetext.Text, paint.Tone) {
+	switch {
+	case p.due.overdue > 0:
+		return safetext.Sprintf("!%d", p.due.overdue), paint.ToneBad
+	case p.due.soon > 0:
+		return safetext.Sprintf("%d due", p.due.soon), paint.ToneWarn
+	}
+	return safetext.Text{}, paint.ToneInfo
 }
 
 // erasureEvery is the pause between two looks at a run that is under way.
@@ -37,7 +92,7 @@ type begun struct {
 
 func newErasures(d *desk) *erasures {
 	p := &erasures{}
-	kind := recordKind{
+	kind := recordKind[ErasureRequest]{
 		pane: paneErasure, noun: "request",
 		empty: "No erasure requests. Press a to file one.",
 		columns: []column{
@@ -47,12 +102,12 @@ func newErasures(d *desk) *erasures {
 	if d.erasure == nil {
 		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[ErasureRequest]], said, error) {
 		all, err := d.erasure.Requests(ctx)
 		if err != nil {
-			return span[record]{}, said{}, err
+			return span[record[ErasureRequest]]{}, said{}, err
 		}
-		var out span[record]
+		var out span[record[ErasureRequest]]
 		for _, r := range all {
 			row := erasureRecord(d, r)
 			if containsAll(q, row.cells[0].String(), row.cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
@@ -60,20 +115,23 @@ func newErasures(d *desk) *erasures {
 			}
 		}
 		out.total = model.Count{N: int64(len(out.rows))}
-		return out, said{}, nil
+		return out, said{due: dueOf(all, d.time.Clock.Now())}, nil
 	}
-	kind.detail = func(ctx context.Context, raw any) *text { return erasureText(ctx, d, raw.(ErasureRequest)) }
-	kind.keys = func(r *records) []Binding { return d.erasureKeys(r) }
-	kind.crumb = func(raw any) safetext.Text { return d.esc.Line(raw.(ErasureRequest).ID) }
-	kind.field, kind.datum = func(raw any) string { return raw.(ErasureRequest).ID }, erasureDatum
+	kind.detail = func(ctx context.Context, raw ErasureRequest) *text.Page { return erasureText(ctx, d, raw) }
+	kind.keys = func(r *records[ErasureRequest]) []keys.Binding { return d.erasureKeys(r) }
+	kind.fresh = func(ctx context.Context, raw ErasureRequest) (record[ErasureRequest], error) {
+		now, err := d.erasure.Request(ctx, raw.ID)
+		return erasureRecord(d, now), err
+	}
+	kind.crumb = func(raw ErasureRequest) safetext.Text { return d.esc.Line(raw.ID) }
+	kind.field, kind.datum = func(raw ErasureRequest) string { return raw.ID }, erasureDatum
 	p.records = newRecords(d, kind)
 	return p
 }
 
 // erasureDatum is a request as a row. The person is in it by the pseudonym only: a
 // clipboard is no place that an erasure could reach.
-func erasureDatum(raw any) datum {
-	q := raw.(ErasureRequest)
+func erasureDatum(q ErasureRequest) datum {
 	var r datum
 	r.add("request", q.ID)
 	r.add("pseudonym", q.Pseudonym)
@@ -91,6 +149,17 @@ func erasureDatum(raw any) datum {
 func (p *erasures) enter() tea.Cmd { return tea.Batch(p.records.enter(), p.tick()) }
 
 func (p *erasures) update(msg any) tea.Cmd {
+	switch msg := msg.(type) {
+	case due:
+		p.due = msg
+		return nil
+	case dueTick:
+		return p.countDue()
+	case noticed[ErasureRequest]:
+		if msg.trail == nil && msg.page.err == nil {
+			p.due = msg.notice.due
+		}
+	}
 	if _, ok := msg.(erasureTick); ok {
 		p.ticking = false
 		if p.d.app.active != paneErasure || p.d.app.side != nil {
@@ -107,7 +176,7 @@ func (p *erasures) update(msg any) tea.Cmd {
 func (p *erasures) began(request string, said safetext.Text) {
 	p.begun = begun{request: request, said: said}
 	for _, r := range p.list.rows {
-		if q := r.raw.(ErasureRequest); q.ID == request && q.Run != nil {
+		if q := r.raw; q.ID == request && q.Run != nil {
 			p.begun.before = q.Run.ID
 		}
 	}
@@ -117,12 +186,12 @@ func (p *erasures) began(request string, said safetext.Text) {
 // is over.
 func (p *erasures) ended() {
 	for _, row := range p.list.rows {
-		r := row.raw.(ErasureRequest)
+		r := row.raw
 		if p.begun.request == "" || r.ID != p.begun.request || r.Run == nil || r.Run.ID == p.begun.before || r.Under() {
 			continue
 		}
-		if a := p.d.app; a.message.String() == p.begun.said.String() {
-			a.say(toneInfo, p.d.esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
+		if a := p.d.app; a.said.text.String() == p.begun.said.String() {
+			a.say(paint.ToneInfo, p.d.esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
 		}
 		p.begun = begun{}
 	}
@@ -134,7 +203,7 @@ func (p *erasures) tick() tea.Cmd {
 		return nil
 	}
 	for _, r := range p.list.rows {
-		if r.raw.(ErasureRequest).Under() {
+		if r.raw.Under() {
 			p.ticking = true
 			return p.d.later(paneErasure)(erasureEvery, erasureTick{})
 		}
@@ -143,46 +212,40 @@ func (p *erasures) tick() tea.Cmd {
 }
 
 // current is the request at the cursor.
-func currentErasure(p *records) (ErasureRequest, bool) {
+func currentErasure(p *records[ErasureRequest]) (ErasureRequest, bool) {
 	r, ok := p.list.current()
 	if !ok {
 		return ErasureRequest{}, false
 	}
-	return r.raw.(ErasureRequest), true
+	return r.raw, true
 }
 
-func erasureRecord(d *desk, r ErasureRequest) record {
+func erasureRecord(d *desk, r ErasureRequest) record[ErasureRequest] {
 	esc := d.esc
-	due := toneInfo
-	switch left := r.daysLeft(d.time.clock.Now()); {
+	due := paint.ToneInfo
+	switch left := r.DaysLeft(d.time.Clock.Now()); {
 	case r.Done() || r.PausedSince != "":
 	case left < 0:
-		due = toneBad
+		due = paint.ToneBad
 	case left <= 7:
-		due = toneWarn
+		due = paint.ToneWarn
 	}
-	state := toneInfo
+	state := paint.ToneInfo
 	if r.Unfinished() || r.Stopped() {
-		state = toneWarn
+		state = paint.ToneWarn
 	}
-	person := esc.LineMax(r.Subject, maxTitle)
+	person := esc.LineMax(r.Subject, prose.MaxTitle)
 	if r.Done() || r.Subject == "" {
-		person = esc.LineMax(r.Pseudonym, maxTitle)
+		person = esc.LineMax(r.Pseudonym, prose.MaxTitle)
 	}
-	return record{key: r.ID, raw: r, tones: []tone{due, state}, cells: []safetext.Text{
-		esc.Const(dueWords(r, d.time.clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
+	return record[ErasureRequest]{key: r.ID, raw: r, tones: []paint.Tone{due, state}, cells: []safetext.Text{
+		esc.Const(dueWords(r, d.time.Clock.Now())), esc.Const(erasureWord(r)), person, esc.Line(r.ID),
 	}}
-}
-
-// daysLeft counts whole days to the deadline; negative when it has passed.
-func (r ErasureRequest) daysLeft(now time.Time) int {
-	y, m, day := now.UTC().Date()
-	return int(r.Deadline.Sub(time.Date(y, m, day, 0, 0, 0, 0, time.UTC)).Hours() / 24)
 }
 
 // dueWords says when an answer is due, as people say it.
 func dueWords(r ErasureRequest, now time.Time) string {
-	left := r.daysLeft(now)
+	left := r.DaysLeft(now)
 	switch {
 	case r.State == gdpr.StateWithdrawn:
 		return "withdrawn"
@@ -191,13 +254,13 @@ func dueWords(r ErasureRequest, now time.Time) string {
 	case r.PausedSince != "":
 		return "clock stopped"
 	case left < 0:
-		return plural(int64(-left), "day") + " overdue"
+		return prose.Plural(int64(-left), "day") + " overdue"
 	case left == 0:
 		return "due today"
 	case left == 1:
 		return "due tomorrow"
 	}
-	return "due in " + plural(int64(left), "day")
+	return "due in " + prose.Plural(int64(left), "day")
 }
 
 // erasureWord is the state in a word or two.
@@ -251,23 +314,23 @@ func erasureNext(r ErasureRequest) string {
 }
 
 // erasureText is all that is known of a request. It runs in a command.
-func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
+func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	now := d.time.clock.Now()
-	kind := headNote
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	now := d.time.Clock.Now()
+	kind := text.Note
 	if r.Unfinished() || r.Stopped() {
-		kind = headWarn
+		kind = text.Warn
 	}
-	head := []headLine{
-		{value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), kind: headTitle},
-		{value: esc.Const(erasureNext(r)), kind: kind},
+	head := []text.Line{
+		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
+		{Value: esc.Const(erasureNext(r)), Kind: kind},
 	}
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
 	}
 	head = append(head, d.runLines(ctx, r)...)
-	head = append(head, headLine{kind: headBlank},
+	head = append(head, text.Line{Kind: text.Blank},
 		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
 		field("received", esc.Const(r.Received)))
 	if r.Extended {
@@ -277,10 +340,10 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 		head = append(head, field("clock", esc.Sprintf("stopped since %s while the person's identity is checked", esc.Line(r.PausedSince))))
 	}
 	if r.Done() {
-		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, maxTitle))),
-			field("finished", esc.Const(moment(r.Finished))))
+		head = append(head, field("person", esc.Sprintf("%s (keyed pseudonym; the names are gone)", esc.LineMax(r.Pseudonym, prose.MaxTitle))),
+			field("finished", esc.Const(prose.Moment(r.Finished))))
 		if r.Reason != "" {
-			head = append(head, field("reason", esc.LineMax(r.Reason, maxReason)))
+			head = append(head, field("reason", esc.LineMax(r.Reason, prose.MaxReason)))
 		}
 	} else {
 		head = append(head, field("person", esc.LineMax(r.Subject, maxField)))
@@ -289,31 +352,31 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text {
 		}
 		head = append(head, field("ground", esc.LineMax(r.Ground, maxField)))
 	}
-	head = append(head, field("filed by", esc.LineMax(r.By, maxTitle)))
+	head = append(head, field("filed by", esc.LineMax(r.By, prose.MaxTitle)))
 	head = append(head, d.planSummary(ctx, r)...)
 	for _, h := range r.Holds {
-		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), maxTitle), esc.LineMax(h.Ground, maxTitle))))
+		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
 	}
 	head = append(head, d.reportLines(ctx, r)...)
-	return newText(head, "")
+	return text.NewPage(head, "")
 }
 
 // planSummary is the plan in a few lines, or nothing.
-func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []headLine {
+func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
 	if r.Done() || r.PlanHash == "" {
 		return nil
 	}
 	esc := d.esc
 	p, err := d.erasure.Plan(ctx, r.ID)
 	if err != nil {
-		return []headLine{{value: esc.Sprintf("!! the plan cannot be shown: %s", reason(esc, err)), kind: headWarn}}
+		return []text.Line{{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}}
 	}
-	head := []headLine{{name: esc.Const("plan"), value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], d.time.ago(p.Made))}}
+	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], d.time.Ago(p.Made))}}
 	for _, s := range p.Stores {
 		if len(s.Steps) == 0 && s.Error == "" {
 			continue
 		}
-		head = append(head, headLine{name: esc.Line(s.Store), value: storeWords(esc, s)})
+		head = append(head, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s)})
 	}
 	why, err := d.erasure.Unapproved(ctx, r.ID)
 	switch {
@@ -324,12 +387,12 @@ func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []headLine {
 	case why == "":
 		why = "nobody else has to approve"
 	}
-	return append(head, headLine{name: esc.Const("approval"), value: esc.LineMax(why, maxReason)})
+	return append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)})
 }
 
 // locate says why an act on the request at the cursor is not possible, beside what
 // more says of the request itself.
-func (d *desk) noErasure(p *records, more func(r ErasureRequest) string) func() string {
+func (d *desk) noErasure(p *records[ErasureRequest], more func(r ErasureRequest) string) func() string {
 	return func() string {
 		r, ok := currentErasure(p)
 		if !ok {
@@ -356,7 +419,7 @@ func stillOpen(r ErasureRequest) string {
 }
 
 // erasureKeys are the keys of this pane beside those of every list.
-func (d *desk) erasureKeys(p *records) []Binding {
+func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 	a := d.app
 	request := func(do func(r ErasureRequest) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -373,7 +436,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 		}
 		return ""
 	}
-	out := []Binding{
+	out := []keys.Binding{
 		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.show(a.intakeDialog(a.intake, "")) }},
 		{Keys: []string{"p"}, Hint: "plan", Description: "search every store and make the plan anew; nothing is changed",
 			Disabled: d.noErasure(p, func(r ErasureRequest) string {
@@ -444,8 +507,8 @@ func (d *desk) erasureKeys(p *records) []Binding {
 			Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.withdrawDialog(r, "")) })},
 	}
 	if p.full {
-		out = slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the request before
-		return append([]Binding{{Keys: []string{"enter"}, Hint: "receipt", Description: "read the receipt of a request that is complete",
+		out = slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the request before
+		return append([]keys.Binding{{Keys: []string{"enter"}, Hint: "receipt", Description: "read the receipt of a request that is complete",
 			Disabled: func() string {
 				if r, ok := currentErasure(p); !ok || !r.Receipted() {
 					return "there is a receipt when the request is complete; esc goes back"
@@ -453,7 +516,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 				return ""
 			}, Handler: request(a.showReceipt)}}, out...)
 	}
-	return append([]Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
+	return append([]keys.Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
 		Disabled: func() string {
 			if _, ok := currentErasure(p); !ok {
 				return p.list.nothing() + "; a files a request"
@@ -463,7 +526,7 @@ func (d *desk) erasureKeys(p *records) []Binding {
 }
 
 // openErasure shows what a request is about now.
-func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
+func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
 		return d.app.showReceipt(r)
@@ -477,7 +540,7 @@ func (d *desk) openErasure(p *records, r ErasureRequest) tea.Cmd {
 		return p.layout()
 	}
 	if why := d.noBulk(); why != "" {
-		d.say(toneWarn, d.st.esc.Const(why))
+		d.say(paint.ToneWarn, d.st.Esc.Const(why))
 		return nil
 	}
 	return d.app.discover(r, nil)

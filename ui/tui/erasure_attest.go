@@ -9,19 +9,18 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // layerKeys are the keys of a list of layers beside those of every list.
-func (a *App) layerKeys(p *records, r ErasureRequest) []Binding {
+func (a *App) layerKeys(p *records[layerRow], r ErasureRequest) []keys.Binding {
 	layer := func() (receipt.Layer, bool) {
 		row, ok := p.list.current()
-		if !ok {
-			return receipt.Layer{}, false
-		}
-		l, ok := row.raw.(receipt.Layer)
-		return l, ok
+		return row.raw.layer, ok && !row.raw.folded
 	}
-	return []Binding{{Keys: []string{"t"}, Hint: "attest", Description: "say that you looked at this layer, which the program cannot open or change",
+	return []keys.Binding{{Keys: []string{"t"}, Hint: "attest", Description: "say that you looked at this layer, which the program cannot open or change",
 		Disabled: func() string {
 			if why := a.d.locked(""); why != "" {
 				return why
@@ -48,26 +47,26 @@ func (a *App) layerKeys(p *records, r ErasureRequest) []Binding {
 
 // attestDialog asks on which ground a layer that was looked at may stay as it is.
 func (a *App) attestDialog(r ErasureRequest, l receipt.Layer, ground, wrong string) *dialog {
-	d, esc := a.d, a.d.st.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, maxTitle)), kind: headTitle},
-		{value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
-		{value: esc.Const("When its bytes change it is asked again. r looks again at the end."), kind: headNote},
+	d, esc := a.d, a.d.st.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
+		{Value: esc.Const("When its bytes change it is asked again. r looks again at the end."), Kind: text.Note},
 	}
 	if l.Reason != "" {
-		lines = append(lines, headLine{value: esc.LineMax(l.Reason, maxReason), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.LineMax(l.Reason, prose.MaxReason), Kind: text.Note})
 	}
 	if wrong != "" {
-		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
 	}
 	dlg := &dialog{title: esc.Const("Attest"), noReason: true, lines: lines, fields: []field{{label: esc.Const("ground, required: ")}, {label: esc.Const("who looked, empty for you: ")}}}
-	dlg.fields[0].input.set(ground)
+	dlg.fields[0].input.Set(ground)
 	dlg.choices = []choice{{verb: "Attest", act: func(ctx context.Context, f filled) acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.fields[0]), By: strings.TrimSpace(f.fields[1])}
 		if err := d.erasure.Attest(ctx, r.ID, in); err != nil {
-			return acted{next: a.attestDialog(r, l, f.fields[0], "not attested: "+reason(d.esc, err).String())}
+			return acted{next: a.attestDialog(r, l, f.fields[0], "not attested: "+prose.Reason(d.esc, err).String())}
 		}
-		return acted{ok: true, text: d.esc.Sprintf("attested: %s; r looks again", d.esc.LineMax(l.Layer, maxTitle))}
+		return acted{ok: true, text: d.esc.Sprintf("attested: %s; r looks again", d.esc.LineMax(l.Layer, prose.MaxTitle))}
 	}}}
 	return dlg
 }

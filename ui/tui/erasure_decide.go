@@ -9,14 +9,17 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // planKeys are the keys of a plan beside those of every list.
-func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
+func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 	a := d.app
 	step := func() *gdpr.Step {
 		if row, ok := p.list.current(); ok {
-			return row.raw.(planRow).step
+			return row.raw.step
 		}
 		return nil
 	}
@@ -34,7 +37,7 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 		return ""
 	}
 	free := func() string { return d.locked("") }
-	out := []Binding{
+	out := []keys.Binding{
 		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
 		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step(), placeIn(p))) }},
 		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
@@ -66,18 +69,18 @@ func (d *desk) planKeys(p *records, r ErasureRequest) []Binding {
 		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.showApproval(r) }},
 	}
 	if p.full {
-		return slices.DeleteFunc(out, func(b Binding) bool { return b.Keys[0] == "p" }) // the step before
+		return slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the step before
 	}
 	return out
 }
 
 // holdDialog asks for the ground of a hold.
 func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.esc
-	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []headLine{
-		{value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, maxTitle)), kind: headTitle},
-		{value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
-		{value: esc.Const("This voids the plan and its approvals, and replans."), kind: headNote},
+	d, esc := a.d, a.d.st.Esc
+	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []text.Line{
+		{Value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
+		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
 		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
@@ -88,15 +91,15 @@ func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog 
 
 // chooseDialog asks whether an item is to be treated otherwise.
 func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.esc
+	d, esc := a.d, a.d.st.Esc
 	other, verb := gdpr.Forget, "Forget it"
 	if st.Action == gdpr.Forget {
 		other, verb = gdpr.Redact, "Redact it"
 	}
-	return &dialog{title: esc.Const("Choose"), noReason: true, lines: []headLine{
-		{value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, maxTitle), passive(st.Action), passive(other)), kind: headTitle},
-		{value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, maxReason))},
-		{value: esc.Const("This voids the plan and its approvals, and replans."), kind: headNote},
+	return &dialog{title: esc.Const("Choose"), noReason: true, lines: []text.Line{
+		{Value: esc.Sprintf("%s is to %s. Shall it %s instead?", esc.LineMax(st.ID, prose.MaxTitle), passive(st.Action), passive(other)), Kind: text.Title},
+		{Value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, prose.MaxReason))},
+		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
 	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
 		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
 	}}}}
@@ -112,7 +115,7 @@ func passive(act gdpr.Action) string {
 // replanned goes on with a new plan after a decision on an item.
 func (a *App) replanned(r ErasureRequest, err error, what string, at *planPlace) acted {
 	if err != nil {
-		return acted{text: a.d.esc.Sprintf("not changed: %s", reason(a.d.esc, err))}
+		return acted{text: a.d.esc.Sprintf("not changed: %s", prose.Reason(a.d.esc, err))}
 	}
 	out := acted{ok: true, text: a.d.esc.Sprintf("%s: the plan is made anew", what)}
 	if a.d.noBulk() == "" {

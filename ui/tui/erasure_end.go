@@ -6,31 +6,33 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // liftDialog asks which hold of a request is to be lifted: the item of item where a
 // list has it, else the one that is typed. Of a complete request the names of what it
 // holds are gone, and only the operator knows them.
 func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.esc
-	lines := []headLine{{value: esc.Const("Lift a hold?"), kind: headTitle}}
+	d, esc := a.d, a.d.st.Esc
+	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
 	if wrong != "" {
-		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
 	}
 	for _, h := range r.Holds {
 		ref := model.Ref{Store: h.Store, ID: h.ID}.String()
 		if item == "" && !r.Done() {
 			item = ref
 		}
-		lines = append(lines, headLine{value: esc.Sprintf("%s: %s", esc.LineMax(ref, maxTitle), esc.LineMax(h.Ground, maxTitle))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.LineMax(ref, prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))})
 	}
 	next := "This voids the plan and its approvals, and replans."
 	if r.Done() {
 		next = "The item's name is gone from the request: type it. `memdesk gdpr sweep` erases what the hold kept."
 	}
-	lines = append(lines, headLine{value: esc.Const(next), kind: headNote})
+	lines = append(lines, text.Line{Value: esc.Const(next), Kind: text.Note})
 	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: lines, fields: []field{{label: esc.Const("item, STORE:ID: ")}}}
-	dlg.fields[0].input.set(item)
+	dlg.fields[0].input.Set(item)
 	dlg.choices = []choice{{verb: "Lift", act: func(ctx context.Context, f filled) acted {
 		ref, err := model.ParseRef(strings.TrimSpace(f.fields[0]))
 		if err == nil {
@@ -38,7 +40,7 @@ func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *d
 		}
 		switch {
 		case err != nil:
-			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+reason(d.esc, err).String(), at)}
+			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+prose.Reason(d.esc, err).String(), at)}
 		case r.Done():
 			return acted{ok: true, text: d.esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
 		}
@@ -49,21 +51,21 @@ func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *d
 
 // withdrawDialog asks why a request is closed without an erasure.
 func (a *App) withdrawDialog(r ErasureRequest, wrong string) *dialog {
-	d, esc := a.d, a.d.st.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Withdraw %s?", r.ID), kind: headTitle},
-		{value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
+	d, esc := a.d, a.d.st.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
 	}
 	if r.Unfinished() || r.Stopped() {
-		lines = append(lines, headLine{value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Const("!! Its erasure has begun: what is erased stays erased, the rest stays."), Kind: text.Warn})
 	}
 	if wrong != "" {
-		lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, lines...)
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
 	}
 	dlg := &dialog{title: esc.Const("Withdraw"), noReason: true, lines: lines, fields: []field{{label: esc.Const("who took it back and why, required: ")}}}
 	dlg.choices = []choice{{verb: "Withdraw", act: func(ctx context.Context, f filled) acted {
 		if err := d.erasure.Withdraw(ctx, r.ID, f.fields[0]); err != nil {
-			return acted{next: a.withdrawDialog(r, "not withdrawn: "+reason(d.esc, err).String())}
+			return acted{next: a.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, text: d.esc.Sprintf("withdrawn: %s", r.ID)}
 	}}}

@@ -16,6 +16,10 @@ import (
 	"memdesk/gdpr/subject"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // planPlace is the item of a plan where the operator was, and its line of the screen.
@@ -25,19 +29,19 @@ type planPlace struct {
 }
 
 // placeIn is where the cursor of a plan stands; nil on a heading.
-func placeIn(p *records) *planPlace {
+func placeIn(p *records[planRow]) *planPlace {
 	r, ok := p.list.current()
-	if !ok || r.raw.(planRow).step == nil {
+	if !ok || r.raw.step == nil {
 		return nil
 	}
-	st := r.raw.(planRow).step
+	st := r.raw.step
 	return &planPlace{st.Store, st.Layer, st.ID, p.list.sel - p.list.top}
 }
 
 // near tells how far a row of another plan is from the place: the item, in its layer or
 // in another one, then its store.
-func (at *planPlace) near(r record) (distance int, ok bool) {
-	switch row := r.raw.(planRow); {
+func (at *planPlace) near(r record[planRow]) (distance int, ok bool) {
+	switch row := r.raw; {
 	case row.store == nil || row.store.Store != at.store:
 		return 0, false
 	case row.step == nil || row.step.ID != at.id:
@@ -86,7 +90,7 @@ func searched(esc safetext.Escaper, p gdpr.Plan) []outcome {
 	for _, s := range p.Stores {
 		o := outcome{store: s.Store, name: storeWords(esc, s).String(), ok: true, word: "searched"}
 		if s.Error != "" {
-			o.ok, o.word, o.why = false, "not searched", esc.LineMax(s.Error, maxReason)
+			o.ok, o.word, o.why = false, "not searched", esc.LineMax(s.Error, prose.MaxReason)
 		}
 		out = append(out, o)
 	}
@@ -118,7 +122,7 @@ func (t stepCount) words() string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 0 {
-			parts = append(parts, group(int64(n))+" "+what)
+			parts = append(parts, prose.Group(int64(n))+" "+what)
 		}
 	}
 	add(t.forget, "to forget")
@@ -135,14 +139,14 @@ func (t stepCount) words() string {
 // storeWords says what happens in a store, with its share in words.
 func storeWords(esc safetext.Escaper, s gdpr.StorePlan) safetext.Text {
 	if s.Error != "" {
-		return esc.Sprintf("!! %s", esc.LineMax(s.Error, maxTitle))
+		return esc.Sprintf("!! %s", esc.LineMax(s.Error, prose.MaxTitle))
 	}
 	words := countSteps(s.Steps).words()
 	if s.Targets > 0 && s.Items > 0 {
-		words += fmt.Sprintf("; %s of %s (%s)", group(s.Targets), plural(s.Items, "item"), share(s.Targets, s.Items))
+		words += fmt.Sprintf("; %s of %s (%s)", prose.Group(s.Targets), prose.Plural(s.Items, "item"), share(s.Targets, s.Items))
 	}
 	if n := len(s.Problems); n > 0 {
-		words += "; !! " + plural(int64(n), "place") + " not looked at"
+		words += "; !! " + prose.Plural(int64(n), "place") + " not looked at"
 	}
 	return esc.Const(words)
 }
@@ -176,35 +180,35 @@ type planRow struct {
 func (a *App) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 	d := a.d
 	var shown planPages
-	kind := recordKind{
+	kind := recordKind[planRow]{
 		noun: "step", empty: "Nothing in any store names the person.",
 		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record[planRow]], said, error) {
 			p, rows, err := shown.rows(ctx, d.erasure, r.ID, q)
 			if err != nil {
-				return span[record]{}, said{}, err
+				return span[record[planRow]]{}, said{}, err
 			}
 			return planPage(d.esc, p, rows, q)
 		},
-		detail: func(ctx context.Context, raw any) *text {
+		detail: func(ctx context.Context, raw planRow) *text.Page {
 			now, err := d.erasure.Request(ctx, r.ID)
 			if err != nil {
 				now = r
 			}
-			return d.planText(ctx, now, raw.(planRow))
+			return d.planText(ctx, now, raw)
 		},
-		keys: func(p *records) []Binding { return d.planKeys(p, r) },
-		field: func(raw any) string {
-			if st := raw.(planRow).step; st != nil {
+		keys: func(p *records[planRow]) []keys.Binding { return d.planKeys(p, r) },
+		field: func(raw planRow) string {
+			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()
 			}
-			return raw.(planRow).plan.Hash
+			return raw.plan.Hash
 		},
 	}
 	if at != nil {
 		kind.near, kind.line = at.near, at.line
 	}
-	return a.openSide("Plan of "+r.ID, kind)
+	return openSide(a, "Plan of "+r.ID, kind)
 }
 
 // planPages keeps the plan that a list shows, in the list's order: to read and check
@@ -233,16 +237,16 @@ func (s *planPages) rows(ctx context.Context, src ErasureSource, id string, q Pa
 
 // planPage gives the rows from a cursor on: the whole, then store by store, layer
 // by layer.
-func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (span[record], said, error) {
+func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (span[record[planRow]], said, error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
 		var err error
 		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash {
-			return span[record]{}, said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
+			return span[record[planRow]]{}, said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
-	out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+	out := span[record[planRow]]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
 		if rows[i].matches(q) {
@@ -289,67 +293,67 @@ func planRows(p *gdpr.Plan) []planRow {
 	return out
 }
 
-func planRecord(esc safetext.Escaper, i int, r planRow) record {
-	out := record{key: r.plan.Hash + ":" + strconv.Itoa(i), raw: r}
+func planRecord(esc safetext.Escaper, i int, r planRow) record[planRow] {
+	out := record[planRow]{key: r.plan.Hash + ":" + strconv.Itoa(i), raw: r}
 	switch {
 	case r.step != nil:
-		tones := map[gdpr.Action]tone{gdpr.Forget: toneWarn, gdpr.Scrub: toneWarn}
-		out.tones = []tone{toneInfo, tones[r.step.Action]}
-		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), nameFirst(esc, r.step.ID)}
+		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneWarn, gdpr.Scrub: paint.ToneWarn}
+		out.tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
+		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
 	case r.store != nil:
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
-			out.tones = []tone{toneInfo, toneInfo, toneInfo, toneBad}
+			out.tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
 		}
 		out.cells = []safetext.Text{esc.Line(r.store.Store), esc.Const("-----"), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
 	default:
 		items, held := r.plan.Count()
 		out.cells = []safetext.Text{esc.Const("all stores"), esc.Const("====="), esc.Const("plan"),
-			esc.Sprintf("%s, %s on hold; hash %s", plural(items, "item"), group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
+			esc.Sprintf("%s, %s on hold; hash %s", prose.Plural(items, "item"), prose.Group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
 	}
 	return out
 }
 
 // planText is a row of the plan in full. It runs in a command.
-func (d *desk) planText(ctx context.Context, r ErasureRequest, row planRow) *text {
+func (d *desk) planText(ctx context.Context, r ErasureRequest, row planRow) *text.Page {
 	switch {
 	case row.step != nil:
 		return d.stepText(ctx, r, *row.step)
 	case row.store != nil:
-		return newText(d.storePlanLines(*row.store), "")
+		return text.NewPage(d.storePlanLines(*row.store), "")
 	}
-	return newText(d.wholePlanLines(ctx, r, row.plan), "")
+	return text.NewPage(d.wholePlanLines(ctx, r, row.plan), "")
 }
 
-func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Plan) []headLine {
+func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Plan) []text.Line {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	items, held := p.Count()
-	head := []headLine{
-		{value: esc.Sprintf("The plan of %s", p.Request), kind: headTitle},
-		field("in all", esc.Sprintf("%s in %s, %s on hold", plural(items, "item"), plural(int64(len(p.Stores)), "store"), group(held))),
+	head := []text.Line{
+		{Value: esc.Sprintf("The plan of %s", p.Request), Kind: text.Title},
+		field("in all", esc.Sprintf("%s in %s, %s on hold", prose.Plural(items, "item"), prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held))),
 	}
 	if r.PlanHash != p.Hash {
-		head = append(head, headLine{value: esc.Const("!! This plan is void: something was changed since. p plans again."), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
 	}
 	if max := d.erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
 		for _, s := range p.OverShare(max) {
-			head = append(head, headLine{value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), kind: headWarn})
+			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
 		}
-		head = append(head, headLine{value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.FormatInt(items, 10)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("If they are right, E wants the number of all items of this plan typed: %s.", strconv.FormatInt(items, 10)), Kind: text.Warn})
 	}
 	for _, s := range p.Stores {
 		if s.Error != "" {
-			head = append(head, headLine{value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, maxReason)), kind: headWarn})
+			head = append(head, text.Line{Value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
 		}
 	}
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(d, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := d.erasure.FreeBytes(); free > 0 {
-		head = append(head, field("free space", esc.Const(size(free))))
+		head = append(head, field("free space", esc.Const(prose.Size(free))))
 	}
 	if why, err := d.erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
-		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, maxTitle))))
+		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, prose.MaxTitle))))
 	}
-	return append(head, headLine{value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), kind: headNote})
+	return append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
 }
 
 // duration is an estimate in words.
@@ -358,41 +362,41 @@ func duration(t time.Duration) string {
 	case t < 2*time.Second:
 		return "a second or two"
 	case t < 2*time.Minute:
-		return "about " + plural(int64(t/time.Second), "second")
+		return "about " + prose.Plural(int64(t/time.Second), "second")
 	case t < 2*time.Hour:
-		return "about " + plural(int64(t/time.Minute), "minute")
+		return "about " + prose.Plural(int64(t/time.Minute), "minute")
 	}
-	return "about " + plural(int64(t/time.Hour), "hour")
+	return "about " + prose.Plural(int64(t/time.Hour), "hour")
 }
 
-func (d *desk) storePlanLines(s gdpr.StorePlan) []headLine {
+func (d *desk) storePlanLines(s gdpr.StorePlan) []text.Line {
 	esc := d.esc
-	head := []headLine{
-		{value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), kind: headTitle},
-		{value: storeWords(esc, s)},
+	head := []text.Line{
+		{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title},
+		{Value: storeWords(esc, s)},
 	}
 	if s.Cascade {
-		head = append(head, headLine{value: esc.Const("The store's own cascade removes exactly these, in one transaction."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("The store's own cascade removes exactly these, in one transaction."), Kind: text.Note})
 	}
 	if s.Error != "" {
-		head = append(head, headLine{value: esc.Sprintf("!! %s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s. 1 Health tries the store again; then p plans again.", esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
 	}
 	for _, p := range s.Problems {
-		head = append(head, headLine{value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! not looked at: %s", esc.LineMax(p, prose.MaxReason)), Kind: text.Warn})
 	}
 	for _, n := range s.Notes {
-		head = append(head, headLine{value: esc.LineMax(n, maxReason), kind: headNote})
+		head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Note})
 	}
 	return head
 }
 
 // stepText is one item of the plan: why it is there, and its text with what names
 // the person marked, or as it is redacted.
-func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *text {
+func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{
-		{value: esc.LineMax(st.ID, maxField), kind: headTitle},
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(st.ID, maxField), Kind: text.Title},
 		field("action", esc.Const(stepWords(st))),
 		field("reason", esc.LineMax(st.Reason, maxField)),
 	}
@@ -404,33 +408,33 @@ func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *te
 	}
 	head = append(head, field("store", esc.Line(st.Store)), field("layer", esc.Line(st.Layer)))
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
-		return newText(head, "")
+		return text.NewPage(head, "")
 	}
 	it, err := d.stepItem(ctx, st)
 	body, seen := it.Body, it.Revision
 	switch {
 	case errors.Is(err, model.NotFound):
-		return newText(append(head, headLine{value: esc.Const("It is gone already."), kind: headNote}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Const("It is gone already."), Kind: text.Note}), "")
 	case err != nil:
-		return newText(append(head, headLine{value: esc.Sprintf("!! it cannot be shown: %s", reason(esc, err)), kind: headWarn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
 	}
 	if seen != "" && st.Revision != "" && seen != st.Revision {
-		head = append(head, headLine{value: esc.Const("!! It has changed since it was planned and would be left alone: p plans again."), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Const("!! It has changed since it was planned and would be left alone: p plans again."), Kind: text.Warn})
 	}
-	head = append(head, headLine{kind: headBlank})
+	head = append(head, text.Line{Kind: text.Blank})
 	if st.Action == gdpr.Redact {
 		var c comparison
 		old, edited := st.Edited(it)
 		c.compare(esc, "as it is", "as it will be", old, edited)
 		if c.added+c.removed > 0 {
-			head = append(head[:len(head)-1], field("change", c.words(esc)), headLine{kind: headBlank})
+			head = append(head[:len(head)-1], field("change", c.words(esc)), text.Line{Kind: text.Blank})
 		}
 		return c.text(head)
 	}
-	t := newText(head, body)
+	t := text.NewPage(head, body)
 	if m, err := subject.New(r.Terms()...); err == nil && !r.Done() {
 		for _, h := range m.Text(body) {
-			t.marks = append(t.marks, mark{h.Start, h.End})
+			t.Marks = append(t.Marks, text.Mark{Start: h.Start, End: h.End})
 		}
 	}
 	return t

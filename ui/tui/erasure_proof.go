@@ -13,6 +13,10 @@ import (
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // verdictWords say what a layer's verdict means, with a sign: never by colour
@@ -77,25 +81,25 @@ func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
 // one row; that row in full names each. A filter looks through all.
 func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := a.d
-	return a.openSide(title, recordKind{
+	return openSide(a, title, recordKind[layerRow]{
 		noun: "layer", empty: "There are no layers.",
 		columns: []column{{"STORE", 13, false}, {"VERDICT", 17, false}, {"BYTES", 12, true}, {"LAYER", 0, false}},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record[layerRow]], said, error) {
 			layers, err := get(ctx)
 			if err != nil {
-				return span[record]{}, said{}, err
+				return span[record[layerRow]]{}, said{}, err
 			}
 			start := 0
 			if q.Cursor != "" {
 				if start, err = strconv.Atoi(q.Cursor); err != nil {
-					return span[record]{}, said{}, model.Errorf(model.InvalidInput, "layers", "this cursor is of another list")
+					return span[record[layerRow]]{}, said{}, model.Errorf(model.InvalidInput, "layers", "this cursor is of another list")
 				}
 			}
 			rows, clean := receipt.Split(layers)
 			if q.Filter != "" {
 				rows = append(rows, clean.Rows...)
 			}
-			out := span[record]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
+			out := span[record[layerRow]]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 			i := start
 			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
 				l := rows[i]
@@ -111,51 +115,58 @@ func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Co
 			}
 			return out, said{text: layersNotice(d.esc, layers)}, nil
 		},
-		detail: func(_ context.Context, raw any) *text {
-			if f, folded := raw.(receipt.Fold); folded {
-				return foldText(d.esc, f)
+		detail: func(_ context.Context, raw layerRow) *text.Page {
+			if raw.folded {
+				return foldText(d.esc, raw.clean)
 			}
-			return layerText(d.esc, raw.(receipt.Layer))
+			return layerText(d.esc, raw.layer)
 		},
-		keys: func(p *records) []Binding { return a.layerKeys(p, r) },
-		crumb: func(raw any) safetext.Text {
-			if f, folded := raw.(receipt.Fold); folded {
-				return d.esc.Const(plural(f.Layers, "clean layer"))
+		keys: func(p *records[layerRow]) []keys.Binding { return a.layerKeys(p, r) },
+		crumb: func(raw layerRow) safetext.Text {
+			if raw.folded {
+				return d.esc.Const(prose.Plural(raw.clean.Layers, "clean layer"))
 			}
-			return d.esc.Line(raw.(receipt.Layer).Store)
+			return d.esc.Line(raw.layer.Store)
 		},
 	})
 }
 
+// layerRow is a layer, or all that are clean in one row.
+type layerRow struct {
+	layer  receipt.Layer
+	clean  receipt.Fold
+	folded bool
+}
+
 // foldRecord is the row that stands for what is clean.
-func foldRecord(esc safetext.Escaper, f receipt.Fold) record {
-	return record{key: "clean", raw: f, cells: []safetext.Text{
-		esc.Const(plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(size(f.Bytes)), esc.LineMax(f.Words(), maxField),
+func foldRecord(esc safetext.Escaper, f receipt.Fold) record[layerRow] {
+	return record[layerRow]{key: "clean", raw: layerRow{clean: f, folded: true}, cells: []safetext.Text{
+		esc.Const(prose.Plural(f.Layers, "layer")), esc.Const(verdictWords(model.VerdictClean)), esc.Const(prose.Size(f.Bytes)), esc.LineMax(f.Words(), maxField),
 	}}
 }
 
 // foldText names each clean layer, store by store.
-func foldText(esc safetext.Escaper, f receipt.Fold) *text {
-	head := []headLine{
-		{value: esc.Sprintf("%s clean", plural(f.Layers, "layer")), kind: headTitle},
-		{value: esc.Const(verdictAdvice(model.VerdictClean))},
-		{name: esc.Const("kinds"), value: esc.LineMax(f.Words(), maxField)},
-		{name: esc.Const("looked at"), value: esc.Sprintf("%s (%s bytes)", size(f.Bytes), group(f.Bytes))},
-		{kind: headBlank},
+func foldText(esc safetext.Escaper, f receipt.Fold) *text.Page {
+	head := []text.Line{
+		{Value: esc.Sprintf("%s clean", prose.Plural(f.Layers, "layer")), Kind: text.Title},
+		{Value: esc.Const(verdictAdvice(model.VerdictClean))},
+		{Name: esc.Const("kinds"), Value: esc.LineMax(f.Words(), maxField)},
+		{Name: esc.Const("looked at"), Value: esc.Sprintf("%s (%s bytes)", prose.Size(f.Bytes), prose.Group(f.Bytes))},
+		{Kind: text.Blank},
 	}
 	for _, l := range f.Rows {
 		head = append(head, layerLine(esc, l))
 	}
-	return newText(head, "")
+	return text.NewPage(head, "")
 }
 
 // layerLine is a layer in a line of a page.
-func layerLine(esc safetext.Escaper, l receipt.Layer) headLine {
-	line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, maxTitle), size(l.BytesScanned))
+func layerLine(esc safetext.Escaper, l receipt.Layer) text.Line {
+	line := esc.Sprintf("%s: %s, %s looked at", verdictWords(l.Verdict), esc.LineMax(l.Layer, prose.MaxTitle), prose.Size(l.BytesScanned))
 	if l.Reason != "" {
-		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, maxTitle))
+		line = esc.Sprintf("%s. %s", line, esc.LineMax(l.Reason, prose.MaxTitle))
 	}
-	return headLine{name: esc.Line(l.Store), value: line}
+	return text.Line{Name: esc.Line(l.Store), Value: line}
 }
 
 // layersNotice says how many layers do not pass; nothing when all do.
@@ -169,34 +180,34 @@ func layersNotice(esc safetext.Escaper, layers []receipt.Layer) safetext.Text {
 	if bad == 0 {
 		return safetext.Text{}
 	}
-	return esc.Sprintf("%s of %s not clean yet", group(int64(bad)), plural(int64(len(layers)), "layer"))
+	return esc.Sprintf("%s of %s not clean yet", prose.Group(int64(bad)), prose.Plural(int64(len(layers)), "layer"))
 }
 
-func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record {
-	t := toneInfo
+func layerRecord(esc safetext.Escaper, i int, l receipt.Layer) record[layerRow] {
+	t := paint.ToneInfo
 	switch {
 	case l.Verdict == model.VerdictResidue || l.Verdict == model.VerdictFailed:
-		t = toneBad
+		t = paint.ToneBad
 	case !passes(l.Verdict):
-		t = toneWarn
+		t = paint.ToneWarn
 	}
-	return record{key: strconv.Itoa(i), raw: l, tones: []tone{toneInfo, t}, cells: []safetext.Text{
-		esc.Line(l.Store), esc.Const(verdictWords(l.Verdict)), esc.Const(size(l.BytesScanned)), esc.LineMax(l.Layer, maxTitle),
+	return record[layerRow]{key: strconv.Itoa(i), raw: layerRow{layer: l}, tones: []paint.Tone{paint.ToneInfo, t}, cells: []safetext.Text{
+		esc.Line(l.Store), esc.Const(verdictWords(l.Verdict)), esc.Const(prose.Size(l.BytesScanned)), esc.LineMax(l.Layer, prose.MaxTitle),
 	}}
 }
 
-func layerText(esc safetext.Escaper, l receipt.Layer) *text {
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{
-		{value: esc.LineMax(l.Layer, maxField), kind: headTitle},
+func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(l.Layer, maxField), Kind: text.Title},
 		field("verdict", esc.Const(verdictWords(l.Verdict))),
-		{value: esc.Const(verdictAdvice(l.Verdict)), kind: headNote},
+		{Value: esc.Const(verdictAdvice(l.Verdict)), Kind: text.Note},
 	}
 	if l.Reason != "" {
-		head = append(head, field("reason", esc.LineMax(l.Reason, maxReason)))
+		head = append(head, field("reason", esc.LineMax(l.Reason, prose.MaxReason)))
 	}
-	return newText(append(head, field("store", esc.Line(l.Store)), field("method", esc.LineMax(l.Method, maxField)),
-		field("looked at", esc.Sprintf("%s (%s bytes)", size(l.BytesScanned), group(l.BytesScanned))), field("found", esc.Sprintf("%s", plural(l.Hits, "hit")))), "")
+	return text.NewPage(append(head, field("store", esc.Line(l.Store)), field("method", esc.LineMax(l.Method, maxField)),
+		field("looked at", esc.Sprintf("%s (%s bytes)", prose.Size(l.BytesScanned), prose.Group(l.BytesScanned))), field("found", esc.Sprintf("%s", prose.Plural(l.Hits, "hit")))), "")
 }
 
 // verifyErasure looks again at everything; a complete request has no names any
@@ -205,11 +216,11 @@ func (a *App) verifyErasure(r ErasureRequest) tea.Cmd {
 	if !r.Done() {
 		return a.verifyNow(r, "")
 	}
-	esc := a.d.st.esc
-	dlg := &dialog{title: esc.Const("Verify"), noReason: true, lines: []headLine{
-		{value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), kind: headTitle},
-		{value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
-		{value: esc.Const("Each other name that you give, ; between them, is looked for in recall and in the bytes of databases too."), kind: headNote},
+	esc := a.d.st.Esc
+	dlg := &dialog{title: esc.Const("Verify"), noReason: true, lines: []text.Line{
+		{Value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
+		{Value: esc.Const("Each other name that you give, ; between them, is looked for in recall and in the bytes of databases too."), Kind: text.Note},
 	}, fields: []field{{label: esc.Const("person's id: ")}, {label: esc.Const("other names: ")}}}
 	dlg.choices = []choice{{verb: "Look again", act: func(_ context.Context, f filled) acted {
 		id := strings.TrimSpace(f.fields[0])
@@ -222,7 +233,7 @@ func (a *App) verifyErasure(r ErasureRequest) tea.Cmd {
 func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.Cmd {
 	d := a.d
 	if why := d.noBulk(); why != "" {
-		d.say(toneWarn, d.st.esc.Const(why))
+		d.say(paint.ToneWarn, d.st.Esc.Const(why))
 		return nil
 	}
 	var layers []receipt.Layer
@@ -238,7 +249,7 @@ func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.C
 		}
 		var rows []outcome
 		for _, l := range layers {
-			rows = append(rows, outcome{store: l.Store, name: l.Layer, ok: passes(l.Verdict), word: verdictWords(l.Verdict), why: d.esc.LineMax(l.Reason, maxReason)})
+			rows = append(rows, outcome{store: l.Store, name: l.Layer, ok: passes(l.Verdict), word: verdictWords(l.Verdict), why: d.esc.LineMax(l.Reason, prose.MaxReason)})
 		}
 		b.settle(rows, "layer")
 		return nil
@@ -258,29 +269,29 @@ func (a *App) approvalDialog(r ErasureRequest, p gdpr.Plan, why string) *dialog 
 	return &dialog{title: a.d.esc.Const("Approval"), noReason: true, lines: a.approvalLines(r, p, why)}
 }
 
-func (a *App) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []headLine {
+func (a *App) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := a.d, a.d.esc
 	rules := d.erasure.Rules()
 	title := esc.Const("The plan is approved, or needs no approval")
 	if why != "" {
-		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, maxReason))
+		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
 	}
-	lines := []headLine{{value: title, kind: headTitle}}
+	lines := []text.Line{{Value: title, Kind: text.Title}}
 	switch {
 	case !rules.RequireApproval:
-		lines = append(lines, headLine{value: esc.Const("The configuration demands no second operator ([gdpr] require_approval).")})
+		lines = append(lines, text.Line{Value: esc.Const("The configuration demands no second operator ([gdpr] require_approval).")})
 	case len(rules.Approvers) == 0:
-		lines = append(lines, headLine{value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
+		lines = append(lines, text.Line{Value: esc.Const("Any other operator may approve, with an SSH key that is not the requester's.")})
 	default:
-		lines = append(lines, headLine{value: esc.Const("One of these keys has to approve, and not the requester's own:")})
+		lines = append(lines, text.Line{Value: esc.Const("One of these keys has to approve, and not the requester's own:")})
 		for _, k := range rules.Approvers {
-			lines = append(lines, headLine{value: esc.Sprintf("  %s", esc.LineMax(k, maxTitle))})
+			lines = append(lines, text.Line{Value: esc.Sprintf("  %s", esc.LineMax(k, prose.MaxTitle))})
 		}
 	}
-	lines = append(lines, headLine{value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), kind: headNote},
-		headLine{value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
+	lines = append(lines, text.Line{Value: esc.Const("They look at the plan and sign exactly this one; it is void when anything in it changes:"), Kind: text.Note},
+		text.Line{Value: esc.Sprintf("  memdesk gdpr approve %s --plan-hash %s --key FILE", r.ID, p.Hash)})
 	for _, s := range r.Approvals {
-		lines = append(lines, headLine{value: esc.Sprintf("signed by %s, counts until %s", esc.LineMax(s.Fingerprint, maxTitle), moment(s.Expires))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("signed by %s, counts until %s", esc.LineMax(s.Fingerprint, prose.MaxTitle), prose.Moment(s.Expires))})
 	}
 	return lines
 }
@@ -299,9 +310,9 @@ func (a *App) showApproval(r ErasureRequest) tea.Cmd {
 			why, err = d.erasure.Unapproved(ctx, r.ID)
 		}
 		if err != nil {
-			return acted{quiet: true, text: reason(d.esc, err)}
+			return acted{quiet: true, text: prose.Reason(d.esc, err)}
 		}
-		return acted{ok: true, quiet: true, title: "Approval", page: newText(a.approvalLines(now, p, why), "")}
+		return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(a.approvalLines(now, p, why), "")}
 	})
 }
 
@@ -311,47 +322,47 @@ func (a *App) showReceipt(r ErasureRequest) tea.Cmd {
 	return a.ask(func(ctx context.Context) any {
 		_, rec, key, err := d.erasure.Receipt(ctx, r.ID)
 		if errors.Is(err, receipt.ErrTampered) {
-			return acted{quiet: true, title: "Receipt", text: d.esc.Const("the receipt is NOT as it was signed"), page: newText([]headLine{
-				{value: d.esc.Const("!! The receipt is not as it was signed, so it proves nothing."), kind: headWarn},
-				{value: reason(d.esc, err)},
-				{value: d.esc.Const("Take the file from a backup of the state directory, or look again with v."), kind: headNote},
+			return acted{quiet: true, title: "Receipt", text: d.esc.Const("the receipt is NOT as it was signed"), page: text.NewPage([]text.Line{
+				{Value: d.esc.Const("!! The receipt is not as it was signed, so it proves nothing."), Kind: text.Warn},
+				{Value: prose.Reason(d.esc, err)},
+				{Value: d.esc.Const("Take the file from a backup of the state directory, or look again with v."), Kind: text.Note},
 			}, "")}
 		}
 		if err != nil {
-			return acted{quiet: true, text: reason(d.esc, err)}
+			return acted{quiet: true, text: prose.Reason(d.esc, err)}
 		}
-		return acted{ok: true, quiet: true, title: "Receipt of " + r.ID, page: newText(receiptLines(d.esc, rec, key), "")}
+		return acted{ok: true, quiet: true, title: "Receipt of " + r.ID, page: text.NewPage(receiptLines(d.esc, rec, key), "")}
 	})
 }
 
 // receiptLines are the receipt for people.
-func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headLine {
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	approver := esc.LineMax(rec.ApproverWords(), maxTitle)
-	head := []headLine{
-		{value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), kind: headTitle},
+func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []text.Line {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	approver := esc.LineMax(rec.ApproverWords(), prose.MaxTitle)
+	head := []text.Line{
+		{Value: esc.Sprintf("Receipt of the erasure %s", esc.Line(rec.Request)), Kind: text.Title},
 		field("signature", esc.Sprintf("+ verified: every byte is as it was signed, with key %s", esc.Line(key))),
 		field("person", esc.Sprintf("%s (keyed pseudonym)", esc.Line(rec.Subject))),
-		field("status", esc.LineMax(rec.StatusWords(), maxField)), field("ground", esc.LineMax(rec.Ground, maxTitle)),
-		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(rec.Forgotten), group(rec.Redacted), group(receipt.Items(rec.Held)))),
+		field("status", esc.LineMax(rec.StatusWords(), maxField)), field("ground", esc.LineMax(rec.Ground, prose.MaxTitle)),
+		field("done", esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rec.Forgotten), prose.Group(rec.Redacted), prose.Group(receipt.Items(rec.Held)))),
 		field("received", esc.Line(rec.Received)), field("deadline", esc.Line(rec.Deadline)),
 		field("begun", esc.Line(rec.Begun)), field("finished", esc.Line(rec.Finished)),
-		field("operator", esc.LineMax(rec.Operator.String(), maxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
-		{kind: headBlank}, {value: esc.Const("Stores"), kind: headTitle},
+		field("operator", esc.LineMax(rec.Operator.String(), prose.MaxTitle)), field("approved by", approver), field("plan", esc.Line(rec.Plan)),
+		{Kind: text.Blank}, {Value: esc.Const("Stores"), Kind: text.Title},
 	}
 	for _, s := range rec.Stores {
-		head = append(head, headLine{name: esc.Line(s.Store), value: esc.Sprintf("%s forgotten, %s redacted, %s on hold, %s scrubbed",
-			group(s.Forgotten), group(s.Redacted), group(s.Held), plural(s.Rows, "row"))})
+		head = append(head, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold, %s scrubbed",
+			prose.Group(s.Forgotten), prose.Group(s.Redacted), prose.Group(s.Held), prose.Plural(s.Rows, "row"))})
 	}
-	head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Layers"), kind: headTitle})
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Layers"), Kind: text.Title})
 	standing, clean := receipt.Split(rec.Layers)
 	for _, l := range standing {
 		head = append(head, layerLine(esc, l))
 	}
 	if clean.Layers > 0 {
-		head = append(head, headLine{value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), maxField))})
+		head = append(head, text.Line{Value: esc.Sprintf("%s. V lists all.", esc.LineMax(clean.String(), maxField))})
 		for _, n := range clean.Notes {
-			head = append(head, headLine{name: esc.Line(n.Store), value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, maxTitle), esc.LineMax(n.Reason, maxTitle))})
+			head = append(head, text.Line{Name: esc.Line(n.Store), Value: esc.Sprintf("%s: %s", esc.LineMax(n.Layer, prose.MaxTitle), esc.LineMax(n.Reason, prose.MaxTitle))})
 		}
 	}
 	head = append(head, chapter(esc, "Where the person still is", rec.Open)...)
@@ -360,22 +371,22 @@ func receiptLines(esc safetext.Escaper, rec receipt.Receipt, key string) []headL
 	head = append(head, chapter(esc, "Recipients", rec.Recipients)...)
 	head = append(head, chapter(esc, "Backups", rec.Backups)...)
 	if len(rec.Notes) > 0 {
-		head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("Limits"), kind: headTitle})
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Limits"), Kind: text.Title})
 		for _, n := range rec.Notes {
-			head = append(head, headLine{value: esc.LineMax(n, maxReason)})
+			head = append(head, text.Line{Value: esc.LineMax(n, prose.MaxReason)})
 		}
 	}
-	return append(head, headLine{kind: headBlank}, headLine{value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), kind: headNote})
+	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("This page is for people. S saves the signed file, which is the proof: memdesk gdpr verify FILE checks it offline."), Kind: text.Note})
 }
 
 // chapter is a heading with a line for each row; nothing without rows.
-func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []headLine {
+func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []text.Line {
 	if len(rows) == 0 {
 		return nil
 	}
-	head := []headLine{{kind: headBlank}, {value: esc.Const(title), kind: headTitle}}
+	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const(title), Kind: text.Title}}
 	for _, r := range rows {
-		head = append(head, headLine{value: esc.LineMax(r.String(), maxReason)})
+		head = append(head, text.Line{Value: esc.LineMax(r.String(), prose.MaxReason)})
 	}
 	return head
 }
@@ -391,29 +402,29 @@ func (a *App) saveReceipt(r ErasureRequest) tea.Cmd {
 }
 
 func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
-	d, esc := a.d, a.d.st.esc
-	dlg := &dialog{title: esc.Const("Receipt"), noReason: true, lines: []headLine{
-		{value: esc.Sprintf("Save the receipt of %s?", r.ID), kind: headTitle},
-		{value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), kind: headNote},
+	d, esc := a.d, a.d.st.Esc
+	dlg := &dialog{title: esc.Const("Receipt"), noReason: true, lines: []text.Line{
+		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
+		{Value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
 	}}
 	if !r.Receipted() {
 		dlg.title = esc.Const("Report")
-		dlg.lines = []headLine{
-			{value: esc.Sprintf("Save the status report of %s?", r.ID), kind: headTitle},
-			{value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), kind: headNote},
+		dlg.lines = []text.Line{
+			{Value: esc.Sprintf("Save the status report of %s?", r.ID), Kind: text.Title},
+			{Value: esc.Const("It is not complete, so this is no receipt: what is done, what is left and what to do, and nobody's name. JSON, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
 		}
 	}
 	if wrong != "" {
-		dlg.lines = append([]headLine{{value: esc.Sprintf("!! %s", wrong), kind: headWarn}}, dlg.lines...)
+		dlg.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, dlg.lines...)
 	}
 	dlg.fields = []field{{label: esc.Const("file: ")}}
-	dlg.fields[0].input.set(path)
+	dlg.fields[0].input.Set(path)
 	dlg.choices = []choice{{verb: "Save", act: func(ctx context.Context, f filled) acted {
 		n, err := d.erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
-			return acted{next: a.saveDialogOf(r, f.fields[0], "not saved: "+reason(d.esc, err).String())}
+			return acted{next: a.saveDialogOf(r, f.fields[0], "not saved: "+prose.Reason(d.esc, err).String())}
 		}
-		return acted{ok: true, quiet: true, text: d.esc.Sprintf("saved, %s bytes: %s", group(n), d.esc.LineMax(f.fields[0], maxTitle))}
+		return acted{ok: true, quiet: true, text: d.esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.esc.LineMax(f.fields[0], prose.MaxTitle))}
 	}}}
 	return dlg
 }
@@ -424,25 +435,25 @@ func (a *App) exportErasure(r ErasureRequest) tea.Cmd {
 }
 
 func (a *App) personExportDialog(r ErasureRequest, path, wrong string) *dialog {
-	d, esc := a.d, a.d.st.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, maxTitle)), kind: headTitle},
-		{value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), kind: headNote},
+	d, esc := a.d, a.d.st.Esc
+	lines := []text.Line{
+		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
 	}
 	if wrong != "" {
-		lines = append([]headLine{{value: esc.Sprintf("!! %s", wrong), kind: headWarn}}, lines...)
+		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn}}, lines...)
 	}
 	dlg := &dialog{title: esc.Const("Export"), noReason: true, lines: lines, fields: []field{{label: esc.Const("directory or .zip: ")}}}
-	dlg.fields[0].input.set(path)
+	dlg.fields[0].input.Set(path)
 	dlg.choices = []choice{{verb: "Export", act: func(ctx context.Context, f filled) acted {
 		n, missing, err := d.erasure.Export(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
-			return acted{next: a.personExportDialog(r, f.fields[0], "not exported: "+reason(d.esc, err).String())}
+			return acted{next: a.personExportDialog(r, f.fields[0], "not exported: "+prose.Reason(d.esc, err).String())}
 		}
-		out := acted{ok: true, quiet: true, text: d.esc.Sprintf("exported %s: %s", plural(n, "item"), d.esc.LineMax(f.fields[0], maxTitle))}
+		out := acted{ok: true, quiet: true, text: d.esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.esc.LineMax(f.fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {
 			out.ok = false
-			out.title, out.page = "Export", d.warningPage(d.esc.Sprintf("Exported %s, but not all there is:", plural(n, "item")), missing)
+			out.title, out.page = "Export", d.warningPage(d.esc.Sprintf("Exported %s, but not all there is:", prose.Plural(n, "item")), missing)
 		}
 		return out
 	}}}

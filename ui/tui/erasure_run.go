@@ -13,6 +13,8 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // erase asks whether the plan of a request should be carried out, or gone on with.
@@ -22,11 +24,11 @@ func (a *App) erase(r ErasureRequest) tea.Cmd {
 		esc := d.esc
 		now, err := d.erasure.Request(ctx, r.ID)
 		if err != nil {
-			return nil, reason(esc, err)
+			return nil, prose.Reason(esc, err)
 		}
 		p, err := d.erasure.Plan(ctx, r.ID)
 		if err != nil {
-			return nil, reason(esc, err)
+			return nil, prose.Reason(esc, err)
 		}
 		if why := stillOpen(now); why != "" {
 			return nil, esc.Const(why)
@@ -36,7 +38,7 @@ func (a *App) erase(r ErasureRequest) tea.Cmd {
 		}
 		why, err := d.erasure.Unapproved(ctx, r.ID)
 		if err != nil {
-			return nil, reason(esc, err)
+			return nil, prose.Reason(esc, err)
 		}
 		if why != "" {
 			return a.approvalDialog(now, p, why), safetext.Text{}
@@ -49,21 +51,21 @@ func (a *App) erase(r ErasureRequest) tea.Cmd {
 func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 	d, esc := a.d, a.d.esc
 	items, held := p.Count()
-	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", plural(items, "item"))
+	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", prose.Plural(items, "item"))
 	if r.Unfinished() || r.Stopped() {
-		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", plural(items, "item"))
+		verb, title = "Go on", esc.Sprintf("Go on with the erasure of %s?", prose.Plural(items, "item"))
 	}
-	var lines []headLine
+	var lines []text.Line
 	if wrong != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("!! %s", wrong), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", wrong), Kind: text.Warn})
 	}
 	all := stepCount{}
 	for _, s := range p.Stores {
 		t := countSteps(s.Steps)
 		all.scrub, all.outside = all.scrub+t.scrub, all.outside+t.outside
 	}
-	lines = append(lines, headLine{value: title, kind: headTitle},
-		headLine{value: esc.Const("!! It cannot be undone: nothing is kept for z."), kind: headWarn, pin: true})
+	lines = append(lines, text.Line{Value: title, Kind: text.Title},
+		text.Line{Value: esc.Const("!! It cannot be undone: nothing is kept for z."), Kind: text.Warn, Pin: true})
 	var production []string
 	for _, m := range d.fleet.Members() {
 		if m.Err == nil && strings.EqualFold(m.Store.Environment, "production") {
@@ -71,31 +73,31 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 		}
 	}
 	if len(production) > 0 {
-		lines = append(lines, headLine{value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), maxTitle)), kind: headWarn, pin: true})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! Production: %s", esc.LineMax(strings.Join(production, ", "), prose.MaxTitle)), Kind: text.Warn, Pin: true})
 	}
 	var left []string
 	if held > 0 {
-		left = append(left, "On hold, and kept: "+plural(held, "item")+".")
+		left = append(left, "On hold, and kept: "+prose.Plural(held, "item")+".")
 	}
 	if all.outside > 0 {
-		left = append(left, "Out of reach: "+plural(int64(all.outside), "layer")+"; the receipt names it all.")
+		left = append(left, "Out of reach: "+prose.Plural(int64(all.outside), "layer")+"; the receipt names it all.")
 	}
 	if len(left) > 0 {
-		lines = append(lines, headLine{value: esc.Const(strings.Join(left, " "))})
+		lines = append(lines, text.Line{Value: esc.Const(strings.Join(left, " "))})
 	}
 	if verb == "Go on" {
-		lines = append(lines, headLine{value: esc.Const("What is done already is not done again."), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Const("What is done already is not done again."), Kind: text.Note})
 	}
 	if tied := d.erasure.Tied(); tied != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, maxReason)), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
 	} else {
-		lines = append(lines, headLine{value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: newText(eraseStores(esc, p), "")}
+	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: text.NewPage(eraseStores(esc, p), "")}
 	over := len(p.OverShare(d.erasure.Rules().MaxShare)) > 0
 	if over {
 		if wrong == "" {
-			dlg.lines = slices.Insert(dlg.lines, 1, headLine{value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.erasure.Rules().MaxShare)[0].ShareWords(d.erasure.Rules().MaxShare), maxReason)), kind: headWarn})
+			dlg.lines = slices.Insert(dlg.lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.erasure.Rules().MaxShare)[0].ShareWords(d.erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
 		}
 		dlg.fields = []field{{label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
 	}
@@ -113,14 +115,14 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 }
 
 // eraseStores is what happens, store by store.
-func eraseStores(esc safetext.Escaper, p gdpr.Plan) []headLine {
-	var out []headLine
+func eraseStores(esc safetext.Escaper, p gdpr.Plan) []text.Line {
+	var out []text.Line
 	for _, s := range p.Stores {
-		kind := headField
+		kind := text.Field
 		if s.Error != "" || len(s.Problems) > 0 {
-			kind = headWarn
+			kind = text.Warn
 		}
-		out = append(out, headLine{name: esc.Line(s.Store), value: storeWords(esc, s), kind: kind})
+		out = append(out, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: kind})
 	}
 	return out
 }
@@ -129,12 +131,12 @@ func eraseStores(esc safetext.Escaper, p gdpr.Plan) []headLine {
 func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
 	esc := a.d.esc
 	if err := a.d.erasure.Erase(ctx, o); err != nil {
-		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", reason(esc, err))}
+		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", prose.Reason(esc, err))}
 	}
 	a.d.stuck.set("an erasure is for good")
 	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
 	return acted{ok: true, text: said, then: func() tea.Cmd {
-		a.tied = a.tied || a.d.erasure.Tied() != ""
+		a.work.tied = a.work.tied || a.d.erasure.Tied() != ""
 		cmds := []tea.Cmd{a.enter(paneErasure)}
 		if p, ok := a.panes[paneErasure].(*erasures); ok {
 			p.full = true
@@ -155,37 +157,37 @@ func (a *App) pauseErasure(r ErasureRequest) tea.Cmd {
 		}
 		err := run(ctx, r.Run.ID)
 		if err != nil {
-			return acted{text: d.esc.Sprintf("not changed: %s", reason(d.esc, err))}
+			return acted{text: d.esc.Sprintf("not changed: %s", prose.Reason(d.esc, err))}
 		}
 		return acted{ok: true, text: d.esc.Const(word)}
 	})
 }
 
 // runLines say where a run is: each store of the plan, and what comes after.
-func (d *desk) runLines(ctx context.Context, r ErasureRequest) []headLine {
+func (d *desk) runLines(ctx context.Context, r ErasureRequest) []text.Line {
 	if !r.Under() && !r.Stopped() {
 		return nil
 	}
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{{kind: headBlank}}
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Kind: text.Blank}}
 	if r.Run == nil {
 		return nil
 	}
-	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), d.time.ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
+	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), d.time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
 	if r.Run.Class != "" {
-		head = append(head, field("ended by", esc.LineMax(r.Run.Class, maxTitle)))
+		head = append(head, field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
 	}
 	p, err := d.erasure.Plan(ctx, r.ID)
 	if err != nil {
-		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, maxTitle), group(r.Run.Done), group(r.Run.Total))))
+		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
 	}
 	return append(head, progressLines(esc, p, r.Run)...)
 }
 
 // progressLines tell every store's part by the one that the run is at: the stores
 // are done in the order of the plan, then looked at again in the same order.
-func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLine {
+func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.Line {
 	store, what := run.Note, ""
 	if i := strings.LastIndexByte(store, ' '); i >= 0 {
 		store, what = store[:i], store[i+1:]
@@ -197,7 +199,7 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLi
 		}
 	}
 	verifying := what == "verify"
-	var out []headLine
+	var out []text.Line
 	for i, s := range p.Stores {
 		word := ". waits"
 		switch {
@@ -213,16 +215,16 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []headLi
 		case i == at:
 			word = "> " + what
 			if run.Total > 0 {
-				word += ", step " + group(run.Done) + " of " + group(run.Total)
+				word += ", step " + prose.Group(run.Done) + " of " + prose.Group(run.Total)
 			}
 		}
-		out = append(out, headLine{name: esc.Line(s.Store), value: esc.Const(word)})
+		out = append(out, text.Line{Name: esc.Line(s.Store), Value: esc.Const(word)})
 	}
 	return out
 }
 
 // reportLines are what the last run left undone.
-func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
+func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil
 	}
@@ -232,18 +234,18 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
 		return nil
 	}
 	if err != nil {
-		return []headLine{{kind: headBlank}, {value: esc.Sprintf("!! %s", reason(esc, err)), kind: headWarn}}
+		return []text.Line{{Kind: text.Blank}, {Value: esc.Sprintf("!! %s", prose.Reason(esc, err)), Kind: text.Warn}}
 	}
-	head := []headLine{{kind: headBlank}, {value: esc.Const("Left after the last run"), kind: headTitle},
-		{value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", group(rep.Forgotten), group(rep.Redacted), group(rep.Held))}}
+	head := []text.Line{{Kind: text.Blank}, {Value: esc.Const("Left after the last run"), Kind: text.Title},
+		{Value: esc.Sprintf("%s forgotten, %s redacted, %s on hold", prose.Group(rep.Forgotten), prose.Group(rep.Redacted), prose.Group(rep.Held))}}
 	if rep.Plan != r.PlanHash {
-		head = append(head, headLine{value: esc.Const("It was of an earlier plan."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("It was of an earlier plan."), Kind: text.Note})
 	}
 	for _, l := range rep.Left {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(l.String(), maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(l.String(), prose.MaxReason)), Kind: text.Warn})
 	}
 	for _, n := range rep.Notes {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(n, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(n, prose.MaxReason)), Kind: text.Warn})
 	}
 	clean := 0
 	for _, l := range rep.Layers {
@@ -251,16 +253,16 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []headLine {
 			clean++
 		}
 	}
-	head = append(head, headLine{value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", group(int64(clean)), plural(int64(len(rep.Layers)), "layer")), kind: headNote})
+	head = append(head, text.Line{Value: esc.Sprintf("%s of %s are clean, attested or out of reach; V lists all.", prose.Group(int64(clean)), prose.Plural(int64(len(rep.Layers)), "layer")), Kind: text.Note})
 	head = append(head, chapter(esc, "Backups", rep.Backups)...)
-	return append(head, headLine{value: esc.Const("S saves it as a page to print, with what to do."), kind: headNote})
+	return append(head, text.Line{Value: esc.Const("S saves it as a page to print, with what to do."), Kind: text.Note})
 }
 
 // clockDialog asks what to do about the deadline.
 func (a *App) clockDialog(r ErasureRequest) tea.Cmd { return a.show(a.deadlineDialog(r, "")) }
 
 func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
-	d, esc := a.d, a.d.st.esc
+	d, esc := a.d, a.d.st.Esc
 	extend := func(ctx context.Context, id string, f filled) error {
 		told := ""
 		if len(f.fields) > 0 {
@@ -274,17 +276,17 @@ func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 	does := func(what string, do func(context.Context, string, filled) error) func(context.Context, filled) acted {
 		return func(ctx context.Context, f filled) acted {
 			if err := do(ctx, r.ID, f); err != nil {
-				return acted{next: a.deadlineDialog(r, "Not changed: "+reason(d.esc, err).String())}
+				return acted{next: a.deadlineDialog(r, "Not changed: "+prose.Reason(d.esc, err).String())}
 			}
 			return acted{ok: true, text: d.esc.Const(what)}
 		}
 	}
-	dlg := &dialog{title: esc.Const("Deadline"), noReason: true, lines: []headLine{
-		{value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.time.clock.Now())), kind: headTitle},
-		{value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
+	dlg := &dialog{title: esc.Const("Deadline"), noReason: true, lines: []text.Line{
+		{Value: esc.Sprintf("The deadline of %s: %s, %s", r.ID, r.Deadline.Format("2006-01-02"), dueWords(r, d.time.Clock.Now())), Kind: text.Title},
+		{Value: esc.Const("Two further months are allowed once, where the request is complex, and the person is told within the first month (Art. 12(3)). While an identity is checked the clock may stand (Art. 12(6)).")},
 	}}
 	if !r.Extended {
-		if r.daysLeft(d.time.clock.Now()) < 0 {
+		if r.DaysLeft(d.time.Clock.Now()) < 0 {
 			dlg.fields = []field{{label: esc.Const("the month is over; the person was told of an extension on (YYYY-MM-DD): ")}}
 		}
 		dlg.choices = append(dlg.choices, choice{verb: "Extend by two months", act: does("extended by two months", extend)})
@@ -295,7 +297,7 @@ func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", clock(d.erasure.StartClock))})
 	}
 	if wrong != "" {
-		dlg.lines = append([]headLine{{value: esc.Sprintf("!! %s", esc.LineMax(wrong, maxReason)), kind: headWarn}}, dlg.lines...)
+		dlg.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, dlg.lines...)
 	}
 	return dlg
 }

@@ -18,6 +18,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // datum is a row as it is exported: its columns in order, with one name each.
@@ -120,7 +122,7 @@ func (a *App) exportTable(name string, rows exporter) tea.Cmd {
 // exportItem asks where an item goes, and writes it as it is stored.
 func (a *App) exportItem(ref model.Ref) tea.Cmd {
 	esc := a.d.esc
-	return a.show(a.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, maxTitle)),
+	return a.show(a.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, prose.MaxTitle)),
 		esc.Const("The document is written as the store holds it, control characters included; a name that ends in .json gets the item with all that is known about it."),
 		"item", safetext.FileName(filepath.Base(ref.ID)),
 		func(ctx context.Context, path string, e *export) acted {
@@ -148,13 +150,13 @@ func (a *App) exportDialog(question, about safetext.Text, noun, name string, act
 	esc := a.d.esc
 	d := &dialog{
 		title: esc.Const("Export"), noReason: true,
-		lines: []headLine{
-			{value: question, kind: headTitle}, {value: about},
-			{value: esc.Const("The file is made on the machine that memdesk runs on, for you alone (mode 0600), once all of it is written. One that is there already is not overwritten."), kind: headNote},
+		lines: []text.Line{
+			{Value: question, Kind: text.Title}, {Value: about},
+			{Value: esc.Const("The file is made on the machine that memdesk runs on, for you alone (mode 0600), once all of it is written. One that is there already is not overwritten."), Kind: text.Note},
 		},
 		fields: []field{{label: esc.Const("to: ")}},
 	}
-	d.fields[0].input.set(name)
+	d.fields[0].input.Set(name)
 	e := &export{noun: noun}
 	d.choices = []choice{{verb: "Write", stops: true, begin: func() tea.Cmd { return a.beginExport(d, e) }, act: func(ctx context.Context, f filled) acted {
 		out := act(ctx, strings.TrimSpace(f.fields[0]), e)
@@ -164,7 +166,7 @@ func (a *App) exportDialog(question, about safetext.Text, noun, name string, act
 		}
 		if !out.ok { // asked again with the reason on top
 			again := a.exportDialog(question, about, noun, f.fields[0], act)
-			again.lines = append([]headLine{{value: esc.Sprintf("!! %s", out.text), kind: headWarn}}, again.lines...)
+			again.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", out.text), Kind: text.Warn}}, again.lines...)
 			return acted{next: again}
 		}
 		return out

@@ -15,4 +15,4 @@ func New(o Options) *App { return newApp(context.Background(), o) }
 func Patient(m tea.Model) { m.(*App).slow.after = time.Hour }
 
 // CrashOf is where a console broke.
-func CrashOf(m any) string { return m.(*App).crash }
+func CrashOf(m any) string { return m.(*App).end.crash }

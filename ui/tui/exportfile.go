@@ -20,6 +20,7 @@ import (
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // export is one file that is being written. The work counts, the screen reads.
@@ -42,13 +43,13 @@ func (e *export) jobID() jobs.ID {
 
 // words say how far it is.
 func (e *export) words(esc safetext.Escaper) safetext.Text {
-	return esc.Sprintf("%s, %s so far", plural(e.rows.Load(), e.noun), size(e.bytes.Load()))
+	return esc.Sprintf("%s, %s so far", prose.Plural(e.rows.Load(), e.noun), prose.Size(e.bytes.Load()))
 }
 
 // beginExport shows how far an export is while its dialog is open.
 func (a *App) beginExport(d *dialog, e *export) tea.Cmd {
 	esc := a.d.esc
-	a.exports = append(a.exports, e)
+	a.work.exports = append(a.work.exports, e)
 	d.progress = func() safetext.Text { return e.words(esc) }
 	return a.d.later(overlayPane)(bulkEvery, exportTick{e})
 }
@@ -58,7 +59,7 @@ func (a *App) exportTicked(e *export) tea.Cmd {
 	if !e.ended.Load() {
 		return a.d.later(overlayPane)(bulkEvery, exportTick{e})
 	}
-	a.exports = slices.DeleteFunc(a.exports, func(o *export) bool { return o == e })
+	a.work.exports = slices.DeleteFunc(a.work.exports, func(o *export) bool { return o == e })
 	return nil
 }
 
@@ -98,15 +99,15 @@ func (a *App) writeFile(ctx context.Context, path string, e *export, fill func(c
 	err := a.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
 	switch {
 	case errors.Is(err, errThere):
-		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, maxTitle))}
+		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
 	case errors.Is(err, context.Canceled), errors.Is(err, jobs.ErrCancelled):
-		return acted{text: esc.Sprintf("Stopped after %s: nothing was left behind.", plural(e.rows.Load(), e.noun))}
+		return acted{text: esc.Sprintf("Stopped after %s: nothing was left behind.", prose.Plural(e.rows.Load(), e.noun))}
 	case errors.Is(err, errUnmade):
-		return acted{text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, maxTitle), esc.Err(cause(err)))}
+		return acted{text: esc.Sprintf("%s cannot be made: %s.", esc.LineMax(path, prose.MaxTitle), esc.Err(cause(err)))}
 	case err != nil:
-		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", reason(esc, cause(err)))}
+		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, cause(err)))}
 	}
-	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", plural(e.rows.Load(), e.noun), a.where(full), size(e.bytes.Load()))}
+	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), a.where(full), prose.Size(e.bytes.Load()))}
 }
 
 // journalled runs an export as a job; reading goes on where there is no journal, or

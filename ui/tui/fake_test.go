@@ -14,6 +14,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/ui/tui"
 )
 
@@ -331,7 +332,7 @@ func (auditFake) Events(_ context.Context, q tui.PageQuery) (tui.AuditPage, erro
 	}
 	p := tui.AuditPage{Total: model.Count{N: events}}
 	p.Verified = "chain verified up to 1204 at 09:29"
-	filter, err := tui.ParseAuditFilter(q.Filter)
+	filter, err := operator.ParseAuditFilter(q.Filter)
 	if err != nil {
 		return p, err
 	}

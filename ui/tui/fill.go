@@ -9,6 +9,8 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // keptChecks bounds the history of one store: five minutes.
@@ -47,11 +49,11 @@ func (c *checks) counted(esc safetext.Escaper) safetext.Text {
 	}
 	failed := len(c.took) - len(good)
 	if len(good) == 0 {
-		return esc.Sprintf("%s, none answered", plural(int64(len(c.took)), "check"))
+		return esc.Sprintf("%s, none answered", prose.Plural(int64(len(c.took)), "check"))
 	}
 	slices.Sort(good)
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) + " ms" }
-	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), group(int64(failed)))
+	return esc.Sprintf("%s: median %s, slowest %s, %s without an answer", prose.Plural(int64(len(c.took)), "check"), ms(good[len(good)/2]), ms(good[len(good)-1]), prose.Group(int64(failed)))
 }
 
 // spark draws the newest checks, one sign each, relative to the slowest.
@@ -81,8 +83,8 @@ var coreFacets = []string{"retain", "forget", "recall", "browse", "history", "qu
 
 // fillLines compare what tiers hold with their caps, as far as that can be told
 // without reading: a cap is one item's.
-func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []headLine {
-	var out []headLine
+func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []text.Line {
+	var out []text.Line
 	for _, c := range counts {
 		t, ok := s.Tier(c.Tier)
 		if !ok || t.Cap == 0 || c.Items == 0 {
@@ -92,15 +94,15 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		if c.Scope != "" {
 			name = c.Scope + "/" + c.Tier
 		}
-		l := headLine{name: esc.LineMax(c.Tier, 200)}
+		l := text.Line{Name: esc.LineMax(c.Tier, 200)}
 		switch {
 		case c.Items == 1 && t.CapUnit == model.CapBytes:
-			l.value = esc.Sprintf("%s: %s of %s, %d %%", esc.LineMax(name, maxTitle), size(c.Bytes), size(t.Cap), 100*c.Bytes/t.Cap)
+			l.Value = esc.Sprintf("%s: %s of %s, %d %%", esc.LineMax(name, prose.MaxTitle), prose.Size(c.Bytes), prose.Size(t.Cap), 100*c.Bytes/t.Cap)
 			if flag := t.CapFlag(c.Bytes); flag != "" {
-				l.value, l.kind = esc.Sprintf("%s (%s)", l.value, string(flag)), headWarn
+				l.Value, l.Kind = esc.Sprintf("%s (%s)", l.Value, string(flag)), text.Warn
 			}
 		default:
-			l.value = esc.Sprintf("%s: %s, %s; the cap is %s for each", esc.LineMax(name, maxTitle), plural(c.Items, "item"), size(c.Bytes), capacity(t))
+			l.Value = esc.Sprintf("%s: %s, %s; the cap is %s for each", esc.LineMax(name, prose.MaxTitle), prose.Plural(c.Items, "item"), prose.Size(c.Bytes), prose.Capacity(t))
 		}
 		out = append(out, l)
 	}
@@ -108,9 +110,9 @@ func fillLines(esc safetext.Escaper, s model.Store, counts []model.TierCount) []
 		return nil
 	}
 	if len(out) > 40 {
-		out = append(out[:40:40], headLine{value: esc.Sprintf("and %s that are not listed here: 2 Tiers shows them", plural(int64(len(out)-40), "more tier")), kind: headNote})
+		out = append(out[:40:40], text.Line{Value: esc.Sprintf("and %s that are not listed here: 2 Tiers shows them", prose.Plural(int64(len(out)-40), "more tier")), Kind: text.Note})
 	}
-	return append([]headLine{{kind: headBlank}, {value: esc.Const("tiers and their caps"), kind: headTitle}}, out...)
+	return append([]text.Line{{Kind: text.Blank}, {Value: esc.Const("tiers and their caps"), Kind: text.Title}}, out...)
 }
 
 // advice says what to do about a store that does not answer well.

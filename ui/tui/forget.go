@@ -9,6 +9,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // locked says why nothing can be changed in this console, or in one store of it;
@@ -34,24 +36,24 @@ func (d *desk) locked(store string) string {
 
 // environmentLine names in a question where the act takes effect; production is
 // loud there too.
-func environmentLine(esc safetext.Escaper, environment, store string) headLine {
+func environmentLine(esc safetext.Escaper, environment, store string) text.Line {
 	where := safetext.Text{}
 	if store != "" {
 		where = esc.Sprintf(" The store: %s.", esc.Line(store))
 	}
 	if isProduction(environment) {
-		return headLine{value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), kind: headWarn, pin: true}
+		return text.Line{Value: esc.Sprintf("!! The environment: PRODUCTION.%s", where), Kind: text.Warn, Pin: true}
 	}
-	return headLine{value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), kind: headNote, pin: true}
+	return text.Line{Value: esc.Sprintf("The environment: %s.%s", esc.Line(environment), where), Kind: text.Note, Pin: true}
 }
 
 // environmentOf is the line of a store that has a word for its environment.
-func (d *desk) environmentOf(store string) []headLine {
+func (d *desk) environmentOf(store string) []text.Line {
 	s, err := d.fleet.Store(store)
 	if err != nil || s.Environment == "" {
 		return nil
 	}
-	return []headLine{environmentLine(d.esc, s.Environment, store)}
+	return []text.Line{environmentLine(d.esc, s.Environment, store)}
 }
 
 // typedName is what must be typed before a worst act, as it is shown; nothing
@@ -74,15 +76,15 @@ func (a *App) forget(ref model.Ref, seen model.Revision) tea.Cmd {
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(ref.Store)
 		if err != nil {
-			return nil, reason(d.esc, err)
+			return nil, prose.Reason(d.esc, err)
 		}
 		it, err := s.Browser.Read(ctx, ref.ID)
 		if err != nil {
-			return nil, d.esc.Sprintf("not forgotten, it cannot be read: %s", reason(d.esc, err))
+			return nil, d.esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.esc, err))
 		}
 		warnings, err := d.acts.Preview(ctx, ref.Store, ref.ID)
 		if err != nil {
-			return nil, d.esc.Sprintf("not forgotten: %s", reason(d.esc, err))
+			return nil, d.esc.Sprintf("not forgotten: %s", prose.Reason(d.esc, err))
 		}
 		return d.forgetDialog(s, it, seen, warnings), safetext.Text{}
 	})
@@ -90,24 +92,24 @@ func (a *App) forget(ref model.Ref, seen model.Revision) tea.Cmd {
 
 func (d *desk) forgetDialog(s model.Store, it model.Item, seen model.Revision, warnings []string) *dialog {
 	esc := d.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Forget %s?", esc.LineMax(it.ID, maxTitle)), kind: headTitle},
-		{value: esc.Sprintf("This removes 1 item of %s (%s bytes) from the store %s.", size(it.Bytes), group(it.Bytes), esc.Line(s.Name))},
+	lines := []text.Line{
+		{Value: esc.Sprintf("Forget %s?", esc.LineMax(it.ID, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes 1 item of %s (%s bytes) from the store %s.", prose.Size(it.Bytes), prose.Group(it.Bytes), esc.Line(s.Name))},
 	}
 	if it.Title != "" && it.Title != it.ID {
-		lines = append(lines, headLine{value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, maxTitle))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("Its title: %s", esc.LineMax(it.Title, prose.MaxTitle))})
 	}
 	if s.Environment != "" {
 		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	if seen != "" && it.Revision != seen {
-		lines = append(lines, headLine{value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Const("!! it has changed since it was shown: Cancel and read it first"), Kind: text.Warn})
 	}
 	for _, w := range warnings {
-		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(w, maxReason)), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
 	}
 	if len(warnings) == 0 {
-		lines = append(lines, headLine{value: esc.Const("What goes is kept: z puts it back."), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Const("What goes is kept: z puts it back."), Kind: text.Note})
 	}
 	ref := model.Ref{Store: s.Name, ID: it.ID}
 	return &dialog{
@@ -119,10 +121,10 @@ func (d *desk) forgetDialog(s model.Store, it model.Item, seen model.Revision, w
 // doForget runs in a command.
 func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision, why string) acted {
 	esc := d.esc
-	id := esc.LineMax(ref.ID, maxTitle)
-	done, err := d.acts.Forget(ctx, ref.Store, ref.ID, seen, why)
+	id := esc.LineMax(ref.ID, prose.MaxTitle)
+	done, err := d.acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
 	if done.Relations > 0 {
-		id = esc.Sprintf("%s and %s with it", id, plural(done.Relations, "relation"))
+		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, "relation"))
 	}
 	if err == nil && done.Removed > 0 {
 		d.stuck.took(esc, done)
@@ -131,7 +133,7 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	case errors.Is(err, model.Conflict):
 		return acted{text: esc.Const("it has changed meanwhile: nothing was forgotten"), title: "Conflict", page: d.conflictText(ctx, ref)}
 	case err != nil:
-		return acted{text: esc.Sprintf("not forgotten: %s", reason(esc, err))}
+		return acted{text: esc.Sprintf("not forgotten: %s", prose.Reason(esc, err))}
 	case done.Removed == 0:
 		return acted{ok: true, text: esc.Sprintf("%s was gone already", id)}
 	case done.Undo == "":
@@ -143,11 +145,11 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 }
 
 // conflictText is the item as it is now, under the reason why nothing was done.
-func (d *desk) conflictText(ctx context.Context, ref model.Ref) *text {
+func (d *desk) conflictText(ctx context.Context, ref model.Ref) *text.Page {
 	esc := d.esc
-	note := []headLine{
-		{value: esc.Const("!! The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), kind: headWarn},
-		{kind: headBlank},
+	note := []text.Line{
+		{Value: esc.Const("!! The item has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Kind: text.Blank},
 	}
 	s, err := d.fleet.Store(ref.Store)
 	var it model.Item
@@ -159,16 +161,16 @@ func (d *desk) conflictText(ctx context.Context, ref model.Ref) *text {
 		it, err = s.Browser.Read(ctx, ref.ID)
 	}
 	if err != nil {
-		return newText(append(note, headLine{value: esc.Sprintf("!! it cannot be shown: %s", reason(esc, err)), kind: headWarn}), "")
+		return text.NewPage(append(note, text.Line{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
 	}
 	t := itemText(d, s, it)
-	t.head = append(note, t.head...)
+	t.Head = append(note, t.Head...)
 	return t
 }
 
 // fallsWith says what goes because these items do, all together, store by store: an
 // edge that two of them tie may fall with neither of them alone.
-func (d *desk) fallsWith(ctx context.Context, items []target) ([]headLine, error) {
+func (d *desk) fallsWith(ctx context.Context, items []target) ([]text.Line, error) {
 	byStore := map[string][]string{}
 	var order []string
 	for _, t := range items {
@@ -177,7 +179,7 @@ func (d *desk) fallsWith(ctx context.Context, items []target) ([]headLine, error
 		}
 		byStore[t.ref.Store] = append(byStore[t.ref.Store], t.ref.ID)
 	}
-	var out []headLine
+	var out []text.Line
 	for _, name := range order {
 		s, err := d.fleet.Store(name)
 		if err != nil {
@@ -191,7 +193,7 @@ func (d *desk) fallsWith(ctx context.Context, items []target) ([]headLine, error
 			return nil, err
 		}
 		if n := int64(len(falls)); n > 0 {
-			out = append(out, headLine{value: d.esc.Sprintf("!! With them %s of %s, left with fewer than two members: %s.", plural(n, "relation"), name, fallNames(d.esc, falls)), kind: headWarn})
+			out = append(out, text.Line{Value: d.esc.Sprintf("!! With them %s of %s, left with fewer than two members: %s.", prose.Plural(n, "relation"), name, fallNames(d.esc, falls)), Kind: text.Warn})
 		}
 	}
 	return out, nil
@@ -200,12 +202,12 @@ func (d *desk) fallsWith(ctx context.Context, items []target) ([]headLine, error
 // fallNames are the first of what falls.
 func fallNames(esc safetext.Escaper, falls []model.Fall) safetext.Text {
 	const named = 3
-	out := esc.LineMax(falls[0].ID, maxTitle)
+	out := esc.LineMax(falls[0].ID, prose.MaxTitle)
 	for _, f := range falls[1:min(len(falls), named)] {
-		out = esc.Sprintf("%s, %s", out, esc.LineMax(f.ID, maxTitle))
+		out = esc.Sprintf("%s, %s", out, esc.LineMax(f.ID, prose.MaxTitle))
 	}
 	if more := int64(len(falls)) - named; more > 0 {
-		out = esc.Sprintf("%s and %s more", out, group(more))
+		out = esc.Sprintf("%s and %s more", out, prose.Group(more))
 	}
 	return out
 }

@@ -8,6 +8,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 var paneNames = [paneCount]string{"Health", "Tiers", "Recall", "Quarantine", "Conflicts", "Erasure", "Audit"}
@@ -17,21 +21,24 @@ var shortNames = [paneCount]string{"Health", "Tiers", "Recall", "Quar", "Conf", 
 
 const (
 	frameLines  = 5  // bar, identity, breadcrumbs, status, keys
-	fullBarFrom = 76 // columns that the bar with full names takes
+	fullBarFrom = 76 // columns that the bar with full names takes, without badges
 )
 
 // View draws the screen from what is in memory.
 func (a *App) View() (v tea.View) {
 	v.AltScreen = true
 	v.WindowTitle = "memdesk"
+	if !a.o.NoMouse && !a.look.paint.Bare {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
 	defer a.guardView(&v)
-	if a.crash != "" {
+	if a.end.crash != "" {
 		return v
 	}
 	if a.width == 0 || a.height == 0 {
 		return v
 	}
-	if a.locked {
+	if a.curtain.down {
 		v.Content = strings.Join(a.lockFrame(), "\n")
 		return v
 	}
@@ -44,7 +51,7 @@ func (a *App) View() (v tea.View) {
 	lines = append(lines, a.bar(), a.identity())
 	var cursor *tea.Position
 	if a.dialog != nil {
-		body, at := a.dialog.render(a.d.st, w, h)
+		body, at := a.boxed(w, h)
 		lines = append(append(lines, a.dialogCrumbs()), body...)
 		cursor = at
 	} else if a.overlay != nil {
@@ -53,7 +60,7 @@ func (a *App) View() (v tea.View) {
 	} else {
 		body, at := a.pane().render(w, h)
 		lines = append(lines, a.breadcrumbs())
-		lines = append(lines, a.d.st.fillTo(body, w, h)...)
+		lines = append(lines, a.d.st.FillTo(body, w, h)...)
 		cursor = at
 	}
 	status, col := a.status()
@@ -61,7 +68,7 @@ func (a *App) View() (v tea.View) {
 	if cursor != nil {
 		v.Cursor = tea.NewCursor(cursor.X, cursor.Y+3)
 	}
-	if a.typing || a.searching() != nil {
+	if a.line.typing || a.searching() != nil {
 		v.Cursor = tea.NewCursor(col, a.height-2)
 	}
 	if v.Cursor != nil {
@@ -74,45 +81,78 @@ func (a *App) View() (v tea.View) {
 // sizeNeeded is all there is below the smallest size.
 func (a *App) sizeNeeded() []string {
 	st := a.d.st
-	text := st.esc.Sprintf("memdesk needs %dx%d, this is %dx%d. Enlarge, or q leaves.", minWidth, minHeight, a.width, a.height)
+	text := st.Esc.Sprintf("memdesk needs %dx%d, this is %dx%d. Enlarge, or q leaves.", minWidth, minHeight, a.width, a.height)
 	var lines []string
-	for _, part := range st.esc.Wrap(text, max(a.width, 1)) {
-		lines = append(lines, st.text(st.warn, part, a.width))
+	for _, part := range st.Esc.Wrap(text, max(a.width, 1)) {
+		lines = append(lines, st.Text(st.Warn, part, a.width))
 	}
-	if a.leaving {
+	if a.work.leaving {
 		lines = append(lines, a.leavingLines()...)
 	}
-	return st.fillTo(lines, a.width, a.height)
+	return st.FillTo(lines, a.width, a.height)
 }
 
-// bar shows all panes; the active one stands in brackets, so that it is plain
-// without colour too.
+// badged is a pane that says on its tab what waits there.
+type badged interface {
+	badge() (safetext.Text, paint.Tone)
+}
+
+// tab is one entry of the bar.
+type tab struct {
+	label, badge safetext.Text
+	tone         paint.Tone
+}
+
+// tabs are the entries of the bar, the longest that fit: full names set apart, close
+// together, short ones, and only the active one's. margin is the blanks before each.
+func (a *App) tabs() (tabs [paneCount]tab, margin int) {
+	esc := a.d.st.Esc
+	var digits [paneCount]string
+	digits[a.active] = " " + shortNames[a.active]
+	for form, names := range [][paneCount]string{paneNames, paneNames, shortNames, digits} {
+		margin = 1 - min(form, 1)
+		width := 1
+		for i, name := range names {
+			if form < 3 {
+				name = " " + name
+			}
+			t := tab{label: esc.Const(strconv.Itoa(i+1) + name)}
+			if p, ok := a.panes[i].(badged); ok {
+				if t.badge, t.tone = p.badge(); !t.badge.IsEmpty() {
+					t.badge = esc.Sprintf(" %s", t.badge)
+				}
+			}
+			tabs[i] = t
+			width += margin + t.label.Width() + t.badge.Width() + 1
+		}
+		if width <= a.width {
+			break
+		}
+	}
+	return tabs, margin
+}
+
+// bar shows all panes, with what waits in each; the active one stands in brackets, so
+// that it is plain without colour too.
 func (a *App) bar() string {
 	st := a.d.st
-	names := paneNames
-	if a.width < fullBarFrom {
-		names = shortNames
-	}
-	r := st.row(a.width)
-	for i, name := range names {
-		label := strconv.Itoa(i+1) + " " + name
-		gap := 1
-		if a.width < fullBarFrom {
-			gap = 0
+	r := st.Row(a.width)
+	tabs, margin := a.tabs()
+	for i, t := range tabs {
+		if i == a.active {
+			r.Put(st.Active, st.Esc.Sprintf("[%s%s]", t.label, t.badge)).Blank(1 - margin)
+			continue
 		}
-		switch {
-		case i == a.active:
-			r.lit(st.active, "["+label+"]").blank(1 - gap)
-		case a.panes[i].unavailable() != "":
-			r.blank(gap).lit(st.dim, label).blank(1)
-		default:
-			r.blank(gap).lit(st.plain, label).blank(1)
+		p := st.Plain
+		if a.panes[i].unavailable() != "" {
+			p = st.Dim
 		}
+		r.Blank(margin).Put(p, t.label).Put(st.Toned(t.tone), t.badge).Blank(1)
 	}
-	if _, production := a.environment(); production && r.left > 0 { // the whole first line, as far as it is free
-		return r.put(st.alarm, st.esc.Const(strings.Repeat(" ", r.left))).end()
+	if _, production := a.environment(); production && r.Left > 0 { // the whole first line, as far as it is free
+		return r.Put(st.Alarm, st.Esc.Const(strings.Repeat(" ", r.Left))).End()
 	}
-	return r.end()
+	return r.End()
 }
 
 // identity tells where the operator is and as whom: environment, operator,
@@ -121,33 +161,33 @@ func (a *App) identity() string {
 	st := a.d.st
 	stores := a.storeCount()
 	right := min(stores.left, a.width/2)
-	r := st.row(a.width - right)
+	r := st.Row(a.width - right)
 	env, production := a.environment()
-	if env = st.esc.Trunc(env, 24); production {
-		r.put(st.alarm, st.esc.Sprintf(" %s ", env)).put(st.dim, safetext.Const(strings.TrimLeft(st.glyphs.dot.String(), " ")))
+	if env = st.Esc.Trunc(env, 24); production {
+		r.Put(st.Alarm, st.Esc.Sprintf(" %s ", env)).Put(st.Dim, safetext.Const(strings.TrimLeft(st.Glyphs.Dot.String(), " ")))
 	} else {
-		r.blank(1).put(st.strong, env).put(st.dim, st.glyphs.dot)
+		r.Blank(1).Put(st.Strong, env).Put(st.Dim, st.Glyphs.Dot)
 	}
-	r.put(st.plain, st.esc.Trunc(orElse(st.esc.Line(a.o.Operator), st.esc.Const("no name")), 24))
+	r.Put(st.Plain, st.Esc.Trunc(orElse(st.Esc.Line(a.o.Operator), st.Esc.Const("no name")), 24))
 	switch {
 	case a.o.Authenticated:
 	case a.width < fullBarFrom:
-		r.lit(st.warn, " (unauth)")
+		r.Lit(st.Warn, " (unauth)")
 	default:
-		r.lit(st.warn, " (unauthenticated)")
+		r.Lit(st.Warn, " (unauthenticated)")
 	}
 	if why, short := a.readOnly(); !why.IsEmpty() {
-		r.put(st.dim, st.glyphs.dot)
-		if st.width(why) > r.left {
+		r.Put(st.Dim, st.Glyphs.Dot)
+		if st.Width(why) > r.Left {
 			why = short
 		}
-		if word, _, some := strings.Cut(short.String(), ","); some && st.width(why) > r.left {
-			why = st.esc.Const(word)
+		if word, _, some := strings.Cut(short.String(), ","); some && st.Width(why) > r.Left {
+			why = st.Esc.Const(word)
 		}
-		r.put(st.warn, why)
+		r.Put(st.Warn, why)
 	}
-	end := st.row(right).blank(right - stores.width)
-	return r.end() + end.put(st.plain, stores.all).put(st.bad, stores.failed).end()
+	end := st.Row(right).Blank(right - stores.width)
+	return r.End() + end.Put(st.Plain, stores.all).Put(st.Bad, stores.failed).End()
 }
 
 // tally is what the frame says about stores, measured.
@@ -157,14 +197,14 @@ type tally struct {
 }
 
 func (a *App) storeCount() tally {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	var failed []safetext.Text
 	for _, m := range a.members {
 		if m.Err != nil {
 			failed = append(failed, esc.Line(m.Name))
 		}
 	}
-	t := tally{all: esc.Const(plural(int64(len(a.members)), "store"))}
+	t := tally{all: esc.Const(prose.Plural(int64(len(a.members)), "store"))}
 	switch {
 	case len(failed) > 0 && a.width >= wideFrom:
 		t.failed = esc.Trunc(esc.Sprintf(", %d failed: %s", len(failed), esc.Join(failed, " ")), a.width/3)
@@ -190,22 +230,22 @@ func (a *App) environment() (words safetext.Text, production bool) {
 		}
 	}
 	if len(names) == 0 {
-		return a.d.st.esc.Const("no environment"), false
+		return a.d.st.Esc.Const("no environment"), false
 	}
 	parts := make([]safetext.Text, len(names))
 	for i, n := range names {
 		if isProduction(n) {
 			n, production = strings.ToUpper(n), true
 		}
-		parts[i] = a.d.st.esc.Line(n)
+		parts[i] = a.d.st.Esc.Line(n)
 	}
-	return a.d.st.esc.Join(parts, "+"), production
+	return a.d.st.Esc.Join(parts, "+"), production
 }
 
 // readOnly says that nothing, or which stores, can be changed, and the same in a few
 // words: where the reason has no room the help begins with it.
 func (a *App) readOnly() (why, short safetext.Text) {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	if a.d.readOnly != "" {
 		return esc.Sprintf("READ-ONLY: %s", a.frameReadOnly()), esc.Const("READ-ONLY, ? says why")
 	}
@@ -221,26 +261,26 @@ func (a *App) readOnly() (why, short safetext.Text) {
 	case len(names) == len(a.members):
 		return esc.Const("READ-ONLY: every store"), esc.Const("READ-ONLY")
 	}
-	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", plural(int64(len(names)), "store"))
+	return esc.Sprintf("read-only: %s", esc.Join(names, " ")), esc.Sprintf("read-only, %s", prose.Plural(int64(len(names)), "store"))
 }
 
 // readOnlyLines are the whole reasons, for the help.
-func (a *App) readOnlyLines() []headLine {
-	esc := a.d.st.esc
+func (a *App) readOnlyLines() []text.Line {
+	esc := a.d.st.Esc
 	why, _ := a.readOnly()
 	if why.IsEmpty() {
 		return nil
 	}
-	lines := []headLine{{value: esc.Const("what cannot be changed now"), kind: headTitle}}
+	lines := []text.Line{{Value: esc.Const("what cannot be changed now"), Kind: text.Title}}
 	if a.d.readOnly != "" {
-		return append(lines, headLine{value: why, kind: headWarn}, headLine{kind: headBlank})
+		return append(lines, text.Line{Value: why, Kind: text.Warn}, text.Line{Kind: text.Blank})
 	}
 	for _, m := range a.members {
 		if m.Err == nil && m.Store.ReadOnly {
-			lines = append(lines, headLine{name: esc.Line(m.Name), value: orElse(esc.LineMax(m.Store.ReadOnlyReason, maxReason), esc.Const("read-only"))})
+			lines = append(lines, text.Line{Name: esc.Line(m.Name), Value: orElse(esc.LineMax(m.Store.ReadOnlyReason, prose.MaxReason), esc.Const("read-only"))})
 		}
 	}
-	return append(lines, headLine{kind: headBlank})
+	return append(lines, text.Line{Kind: text.Blank})
 }
 
 func (a *App) breadcrumbs() string {
@@ -262,144 +302,105 @@ func (a *App) paneName() string {
 // where there is none: breadcrumbs never move for it.
 func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) string {
 	st := a.d.st
-	loading := st.esc.Const("loading")
+	loading := st.Esc.Const("loading")
 	right := min(max(at.Width(), loading.Width())+2, a.width/2)
-	shown := st.elide(crumbs, a.width-right-2)
+	shown := st.Elide(crumbs, a.width-right-2)
 	if busy {
-		both := st.esc.Sprintf("%s  %s", loading, at)
-		if wide := both.Width() + 2; !at.IsEmpty() && 1+st.crumbsWidth(shown)+wide <= a.width {
+		both := st.Esc.Sprintf("%s  %s", loading, at)
+		if wide := both.Width() + 2; !at.IsEmpty() && 1+st.CrumbsWidth(shown)+wide <= a.width {
 			at, right = both, wide
 		} else {
 			at = loading
 		}
 	}
-	head := st.row(a.width - right)
-	head.blank(1)
+	head := st.Row(a.width - right)
+	head.Blank(1)
 	for i, c := range shown {
 		if i > 0 {
-			head.put(st.dim, st.glyphs.crumb)
+			head.Put(st.Dim, st.Glyphs.Crumb)
 		}
 		if i == len(shown)-1 {
-			head.put(st.title, c)
+			head.Put(st.Title, c)
 		} else {
-			head.put(st.dim, c)
+			head.Put(st.Dim, c)
 		}
 	}
-	return head.end() + st.row(right).number(st.plain, at, right-1).end()
-}
-
-func (s *styles) crumbsWidth(crumbs []safetext.Text) int {
-	n := (len(crumbs) - 1) * s.glyphs.crumb.Width()
-	for _, c := range crumbs {
-		n += s.width(c)
-	}
-	return n
-}
-
-// elide leaves out breadcrumbs in the middle until the rest fits: the pane and
-// the place where the operator is say most. A place that is too long by itself is
-// cut in its middle, so that its name stays whole.
-func (s *styles) elide(crumbs []safetext.Text, width int) []safetext.Text {
-	last := len(crumbs) - 1
-	if s.crumbsWidth(crumbs) <= width || last < 1 {
-		return crumbs
-	}
-	short := crumbs
-	for drop := 1; drop < last && s.crumbsWidth(short) > width; drop++ {
-		short = append([]safetext.Text{crumbs[0], leftOut(s.esc)}, crumbs[1+drop:]...)
-	}
-	if over := s.crumbsWidth(short) - width; over > 0 {
-		short = slices.Clone(short)
-		end := &short[len(short)-1]
-		room := max(s.width(*end)-over, 1)
-		cut := s.esc.TruncMiddle(*end, room)
-		for n := room - 1; n > 0 && s.width(cut) > room; n-- {
-			cut = s.esc.TruncMiddle(*end, n)
-		}
-		*end = cut
-	}
-	return short
+	return head.End() + st.Row(right).Number(st.Plain, at, right-1).End()
 }
 
 // status is the line above the keys: the command line, a message, or what the
 // pane wants to say.
 func (a *App) status() (line string, cursor int) {
 	st := a.d.st
-	r := st.row(a.width)
-	if a.typing {
-		r.blank(1)
-		col := a.command.render(r, st.esc.Const(":"), st.esc.Const(""))
-		return r.end(), col + 1
+	r := st.Row(a.width)
+	if a.line.typing {
+		r.Blank(1)
+		col := a.line.in.Render(r, st.Esc.Const(":"), st.Esc.Const(""))
+		return r.End(), col + 1
 	}
-	if p := a.text(); p != nil && (p.search.in.focus || p.search.needle != nil && a.message.IsEmpty()) {
+	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
 		return a.searchLine(p)
 	}
-	if a.message.IsEmpty() && a.overlay == nil && a.dialog == nil {
+	if a.said.text.IsEmpty() && a.overlay == nil && a.dialog == nil {
 		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
-			return r.blank(1).put(st.bad, trouble).end(), 0
+			return r.Blank(1).Put(st.Bad, trouble).End(), 0
 		}
-		return r.blank(1).put(st.dim, a.workWords()).end(), 0
+		return r.Blank(1).Put(st.Dim, a.workWords()).End(), 0
 	}
-	p := paint{}
-	switch a.tone {
-	case toneWarn:
-		p = st.warn
-	case toneBad:
-		p = st.bad
+	p := st.Toned(a.said.tone)
+	if a.said.text.Width() <= a.width-2 {
+		return r.Blank(1).Put(p, a.said.text).End(), 0
 	}
-	if a.message.Width() <= a.width-2 {
-		return r.blank(1).put(p, a.message).end(), 0
-	}
-	whole := st.esc.Const(" :messages") // shows all of it
-	r = st.row(a.width-whole.Width()).blank(1).put(p, a.message)
-	return r.end() + st.row(whole.Width()).put(st.key, whole).end(), 0
+	whole := st.Esc.Const(" :messages") // shows all of it
+	r = st.Row(a.width-whole.Width()).Blank(1).Put(p, a.said.text)
+	return r.End() + st.Row(whole.Width()).Put(st.Key, whole).End(), 0
 }
 
 // footer shows the keys that work here. Where they do not all fit, the way to the
 // others is the last.
 func (a *App) footer() string {
-	if len(a.candidates) > 0 {
+	if len(a.line.candidates) > 0 {
 		return a.candidateLine()
 	}
 	st := a.d.st
-	wide := func(b Binding) int { return st.esc.Const(b.label()).Width() + 1 + st.esc.Const(b.Hint).Width() }
+	wide := func(b keys.Binding) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Hint).Width() }
 	all := a.here()
-	hints := slices.DeleteFunc(slices.Clone(all), func(b Binding) bool {
-		first, _ := find(all, b.Keys[0])
-		return b.Hint == "" || first.Description != b.Description || b.reason() != ""
+	hints := slices.DeleteFunc(slices.Clone(all), func(b keys.Binding) bool {
+		first, _ := keys.Find(all, b.Keys[0])
+		return b.Hint == "" || first.Description != b.Description || b.Reason() != ""
 	})
 	kept, room := 0, a.width-1
 	for kept < len(hints) && wide(hints[kept]) <= room {
 		room -= wide(hints[kept]) + 2
 		kept++
 	}
-	if help, ok := find(hints[kept:], "?"); ok {
+	if help, ok := keys.Find(hints[kept:], "?"); ok {
 		for ; kept > 0 && wide(help) > room; kept-- {
 			room += wide(hints[kept-1]) + 2
 		}
 		hints = append(hints[:kept], help)
 		kept++
 	}
-	r := st.row(a.width).blank(1)
+	r := st.Row(a.width).Blank(1)
 	for i, b := range hints[:kept] {
 		if i > 0 {
-			r.blank(2)
+			r.Blank(2)
 		}
-		r.put(st.key, st.esc.Const(b.label())).blank(1).put(st.hint, st.esc.Const(b.Hint))
+		r.Put(st.Key, st.Esc.Const(b.Label())).Blank(1).Put(st.Hint, st.Esc.Const(b.Hint))
 	}
-	return r.end()
+	return r.End()
 }
 
 // Keys are the bindings of the place where the operator is, in the order in
 // which they are looked up.
-func (a *App) Keys() []Binding { return a.here() }
+func (a *App) Keys() []keys.Binding { return a.here() }
 
 // here are the bindings of the place where the operator is.
-func (a *App) here() []Binding {
+func (a *App) here() []keys.Binding {
 	switch {
 	case a.dialog != nil:
 		return a.dialogBindings()
-	case a.typing:
+	case a.line.typing:
 		return a.commandBindings()
 	case a.searching() != nil:
 		return a.searchLineKeys(a.searching())

@@ -1,12 +1,16 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/keys"
+)
 
 // paneBindings are the numbers of the panes; they close what lies over a pane.
-func (a *App) paneBindings() []Binding {
-	var out []Binding
+func (a *App) paneBindings() []keys.Binding {
+	var out []keys.Binding
 	for i := range a.panes {
-		out = append(out, Binding{
+		out = append(out, keys.Binding{
 			Keys: []string{string(rune('1' + i))}, Description: "the " + paneNames[i] + " pane",
 			Disabled: a.panes[i].unavailable,
 			Handler: func() tea.Cmd {
@@ -22,23 +26,32 @@ func (a *App) paneBindings() []Binding {
 const commandWords = "a command, with completion and history; the help lists them"
 
 // global are the keys that work everywhere.
-func (a *App) global() []Binding {
+func (a *App) global() []keys.Binding {
 	return append(a.paneBindings(),
-		Binding{Keys: []string{"esc"}, Hint: "back", Description: "one level back, keeping the place", Disabled: a.outermost, Handler: a.back},
-		Binding{Keys: []string{"tab"}, Description: "the next pane that is available", Handler: func() tea.Cmd { return a.cycle(1) }},
-		Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
-		Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.noUndo, Handler: a.undoLast},
-		Binding{Keys: []string{"ctrl+r"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
-		Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
-		Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
-		Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.leave},
-		Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.interrupt},
+		keys.Binding{Keys: []string{"esc"}, Hint: "back", Description: "one level back, keeping the place", Disabled: a.outermost, Handler: a.back},
+		keys.Binding{Keys: []string{"tab"}, Description: "the next pane that is available", Handler: func() tea.Cmd { return a.cycle(1) }},
+		keys.Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
+		keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.noUndo, Handler: a.undoLast},
+		keys.Binding{Keys: []string{"ctrl+r", "f5"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
+		keys.Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
+		keys.Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
+		keys.Binding{Keys: []string{"ctrl+z"}, Description: "suspend memdesk; fg in the shell comes back", Disabled: a.noSuspend, Handler: func() tea.Cmd { return tea.Suspend }},
+		keys.Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.leave},
+		keys.Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.interrupt},
 	)
 }
 
 func (a *App) outermost() string {
 	if a.side == nil && a.pane().outermost() {
 		return "nothing to go back to (q to quit)"
+	}
+	return ""
+}
+
+// noSuspend says why there is no shell to go back to.
+func (a *App) noSuspend() string {
+	if !a.d.shell {
+		return "there is no shell behind this session"
 	}
 	return ""
 }

@@ -8,6 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // found is an item that a reference names, or why there is none.
@@ -20,9 +22,9 @@ type found struct {
 // runGo goes to the item that a reference names; without a store it is of the
 // store at the cursor.
 func (a *App) runGo(words string) tea.Cmd {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	if words == "" {
-		a.say(toneWarn, esc.Const("give a reference, store:id, as lists show it and y copies it; tab completes"))
+		a.say(paint.ToneWarn, esc.Const("give a reference, store:id, as lists show it and y copies it; tab completes"))
 		return nil
 	}
 	ref, err := model.ParseRef(words)
@@ -34,7 +36,7 @@ func (a *App) runGo(words string) tea.Cmd {
 			if err == nil {
 				err = serr
 			}
-			a.say(toneWarn, reason(esc, err))
+			a.say(paint.ToneWarn, prose.Reason(esc, err))
 			return nil
 		}
 		ref = model.Ref{Store: here, ID: id}
@@ -50,9 +52,9 @@ func (a *App) runGo(words string) tea.Cmd {
 
 // found opens an item on the whole screen, with the list of its tier under it.
 func (a *App) found(m found) tea.Cmd {
-	esc := a.d.st.esc
+	esc := a.d.st.Esc
 	if m.err != nil {
-		a.say(toneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), maxTitle), reason(esc, m.err)))
+		a.say(paint.ToneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err)))
 		return nil
 	}
 	if a.dialog != nil || a.editing != nil || a.overlay != nil {
@@ -65,7 +67,7 @@ func (a *App) found(m found) tea.Cmd {
 func (p *tiers) goTo(ref model.Ref, h model.Header) tea.Cmd {
 	s, err := p.d.fleet.Store(ref.Store)
 	if err != nil {
-		p.d.say(toneWarn, reason(p.d.esc, err))
+		p.d.say(paint.ToneWarn, prose.Reason(p.d.esc, err))
 		return nil
 	}
 	spec, _ := s.Tier(h.Tier)
@@ -76,7 +78,7 @@ func (p *tiers) goTo(ref model.Ref, h model.Header) tea.Cmd {
 	p.items.pinned = true
 	p.level = levelItem
 	list := p.items.list.restart(from{})
-	find := p.items.seek(func(r itemRow) bool { return r.header.ID == h.ID }, p.d.esc.LineMax(h.ID, maxTitle))
+	find := p.items.seek(func(r itemRow) bool { return r.header.ID == h.ID }, p.d.esc.LineMax(h.ID, prose.MaxTitle))
 	return tea.Batch(list, find, p.layout(), p.reader.open(reading{ref: ref}, false), p.reader.whole())
 }
 

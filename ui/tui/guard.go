@@ -9,6 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// crashed is how the program comes to its end after a panic.
+type crashed struct {
+	crash string // where it broke; it is about to end
+	quit  func() // ends it from View, where no command can be returned
+}
+
 // crashMsg ends the program after a panic in a command.
 type crashMsg string
 
@@ -28,7 +34,7 @@ func guarded(cmd tea.Cmd) tea.Cmd {
 // guard is deferred by Init and Update.
 func (a *App) guard(cmd *tea.Cmd) {
 	if r := recover(); r != nil {
-		a.crash = crashSite()
+		a.end.crash = crashSite()
 		*cmd = tea.Quit
 	}
 }
@@ -36,10 +42,10 @@ func (a *App) guard(cmd *tea.Cmd) {
 // guardView is deferred by View, which has no command to return.
 func (a *App) guardView(v *tea.View) {
 	if r := recover(); r != nil {
-		a.crash = crashSite()
+		a.end.crash = crashSite()
 		v.Content = ""
-		if a.quit != nil {
-			go a.quit()
+		if a.end.quit != nil {
+			go a.end.quit()
 		}
 	}
 }

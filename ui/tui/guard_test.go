@@ -16,6 +16,8 @@ import (
 
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // broken is a pane with a bug.
@@ -153,20 +155,20 @@ func TestLooks(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		o    Options
-		want looks
+		want paint.Looks
 	}{
-		{"nothing said", Options{}, looks{colour: true}},
-		{"utf-8", Options{Environ: []string{"LANG=de_DE.UTF-8"}}, looks{colour: true}},
-		{"another charset", Options{Environ: []string{"LANG=de_DE.ISO-8859-1"}}, looks{colour: true, ascii: true}},
-		{"LC_ALL wins", Options{Environ: []string{"LANG=de_DE.ISO-8859-1", "LC_ALL=C.utf8"}}, looks{colour: true}},
-		{"no charset named", Options{Environ: []string{"LANG=C"}}, looks{colour: true}},
-		{"dumb", Options{Environ: []string{"TERM=dumb"}}, looks{ascii: true}},
-		{"NO_COLOR", Options{Environ: []string{"NO_COLOR=1"}}, looks{}},
-		{"NO_COLOR empty", Options{Environ: []string{"NO_COLOR="}}, looks{colour: true}},
-		{"plain", Options{Plain: true}, looks{ascii: true, bare: true}},
-		{"ascii", Options{ASCII: true}, looks{colour: true, ascii: true}},
+		{"nothing said", Options{}, paint.Looks{Colour: true}},
+		{"utf-8", Options{Environ: []string{"LANG=de_DE.UTF-8"}}, paint.Looks{Colour: true}},
+		{"another charset", Options{Environ: []string{"LANG=de_DE.ISO-8859-1"}}, paint.Looks{Colour: true, Ascii: true}},
+		{"LC_ALL wins", Options{Environ: []string{"LANG=de_DE.ISO-8859-1", "LC_ALL=C.utf8"}}, paint.Looks{Colour: true}},
+		{"no charset named", Options{Environ: []string{"LANG=C"}}, paint.Looks{Colour: true}},
+		{"dumb", Options{Environ: []string{"TERM=dumb"}}, paint.Looks{Ascii: true}},
+		{"NO_COLOR", Options{Environ: []string{"NO_COLOR=1"}}, paint.Looks{}},
+		{"NO_COLOR empty", Options{Environ: []string{"NO_COLOR="}}, paint.Looks{Colour: true}},
+		{"plain", Options{Plain: true}, paint.Looks{Ascii: true, Bare: true}},
+		{"ascii", Options{ASCII: true}, paint.Looks{Colour: true, Ascii: true}},
 	} {
-		tt.want.theme = ThemeAuto
+		tt.want.Theme = paint.ThemeAuto
 		if got := looksOf(tt.o); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
@@ -175,13 +177,13 @@ func TestLooks(t *testing.T) {
 
 // Rows come out at their width and escapes are painted apart, whatever is put in.
 func TestRow(t *testing.T) {
-	st := newStyles(looks{colour: true}, true)
+	st := paint.New(paint.Looks{Colour: true}, true)
 	for _, s := range []string{"", "short", strings.Repeat("long", 30), "東京東京東京東京東京東京東京", "❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️❤️", "👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽👍🏽", "\x1b[31m\x1b[31m\x1b[31m\x1b[31m"} {
 		text := safetext.Line(s)
 		for _, line := range []string{
-			st.row(20).put(st.warn, text).end(), st.row(20).cell(st.warn, text, 12).end(), st.row(20).number(st.warn, text, 12).end(),
-			st.highlighted(20, true, true).put(st.warn, text).end(), st.rule(text, 20),
-			st.row(20).cell(paint{}, st.tail(text, s, ":12", 14), 14).end(),
+			st.Row(20).Put(st.Warn, text).End(), st.Row(20).Cell(st.Warn, text, 12).End(), st.Row(20).Number(st.Warn, text, 12).End(),
+			st.Highlighted(20, true, true).Put(st.Warn, text).End(), st.Rule(text, 20),
+			st.Row(20).Cell(paint.Paint{}, st.Tail(text, s, ":12", 14), 14).End(),
 		} {
 			if got := ansi.WcWidth.StringWidth(line); got != 20 {
 				t.Errorf("%q: a row of %d columns: %q", s, got, line)
@@ -190,7 +192,7 @@ func TestRow(t *testing.T) {
 	}
 	for width := range 24 { // a match at the cut leaves the ellipsis whole
 		long := safetext.Line("an anaconda and ananas — an end")
-		line := st.row(width).hits(paint{}, long, matches(long, []string{"an", "d", "—"})).end()
+		line := st.Row(width).Hits(paint.Paint{}, long, text.Matches(long, []string{"an", "d", "—"})).End()
 		if !utf8.ValidString(line) || ansi.WcWidth.StringWidth(line) != width {
 			t.Errorf("cut at %d: %q", width, line)
 		}
@@ -200,8 +202,8 @@ func TestRow(t *testing.T) {
 			}
 		}
 	}
-	marked := st.row(20).put(paint{}, safetext.Line("a\x1bb")).end()
-	if want := "a" + st.escape.on + "^[" + st.escape.off + "b"; !strings.HasPrefix(marked, want) {
+	marked := st.Row(20).Put(paint.Paint{}, safetext.Line("a\x1bb")).End()
+	if want := "a" + st.Escape.On + "^[" + st.Escape.Off + "b"; !strings.HasPrefix(marked, want) {
 		t.Errorf("escapes are not painted apart: %q", marked)
 	}
 }

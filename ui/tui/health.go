@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,10 +15,21 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
-// healthEvery is the pause between two checks of the same store.
-const healthEvery = 5 * time.Second
+// A store is checked every healthEvery looks, so every five seconds, and every
+// remoteEvery looks where nothing on this machine tells of it. In between, a look at
+// whether its file or directory is there costs one system call: what went away or came
+// back is checked at once, and is on the tab within three seconds.
+const (
+	lookEvery   = time.Second
+	healthEvery = 5
+	remoteEvery = 2
+)
 
 // checked is one observation of one store.
 type checked struct{ report backends.HealthReport }
@@ -28,8 +41,11 @@ type reindexed struct {
 	err   error
 }
 
-// healthTick asks for the next round.
+// healthTick asks for the next look.
 type healthTick struct{}
+
+// presence tells which stores' files and directories are there.
+type presence map[string]bool
 
 // health watches every store, open or not.
 type health struct {
@@ -42,7 +58,9 @@ type health struct {
 	// indexing are the stores whose index is being built.
 	indexing map[string]bool
 	ticking  bool
-	detail   *pager
+	looks    int
+	present  presence
+	detail   *text.Pager
 	shown    string // what the detail was made from
 	rest     rest
 }
@@ -50,9 +68,9 @@ type health struct {
 func newHealth(d *desk) *health {
 	p := &health{
 		d: d, ask: d.asker(paneHealth),
-		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, past: map[string]*checks{},
+		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
 	}
-	p.detail = newPager(d.st, p.ask)
+	p.detail = text.New(d.st, p.ask)
 	p.rest = newRest(d, paneHealth)
 	p.table.moved = p.rest.moved
 	p.table.set(len(d.fleet.Members()))
@@ -68,7 +86,66 @@ func (p *health) enter() tea.Cmd {
 }
 
 func (p *health) tick() tea.Cmd {
-	return tea.Tick(healthEvery, func(time.Time) tea.Msg { return reply{paneHealth, healthTick{}} })
+	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return reply{paneHealth, healthTick{}} })
+}
+
+// look checks the stores whose turn it is, and looks whether the others are there.
+func (p *health) look() tea.Cmd {
+	p.looks++
+	members := p.d.fleet.Members()
+	var cmds []tea.Cmd
+	paths := map[string]string{}
+	for _, m := range members {
+		local := filepath.IsAbs(m.Location)
+		switch {
+		case p.looks%healthEvery == 0, !local && p.looks%remoteEvery == 0:
+			cmds = append(cmds, p.check(m.Name))
+		case local:
+			paths[m.Name] = m.Location
+		}
+	}
+	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
+}
+
+// seen looks whether paths are there.
+func seen(paths map[string]string) presence {
+	out := presence{}
+	for name, path := range paths {
+		_, err := os.Stat(path)
+		out[name] = err == nil
+	}
+	return out
+}
+
+// arrived checks the stores that went away or came back since the look before.
+func (p *health) arrived(now presence) tea.Cmd {
+	var cmds []tea.Cmd
+	for name, here := range now {
+		if was, looked := p.present[name]; looked && was != here {
+			cmds = append(cmds, p.check(name))
+		}
+		p.present[name] = here
+	}
+	return tea.Batch(cmds...)
+}
+
+// down counts the stores that do not answer.
+func (p *health) down() int {
+	n := 0
+	for _, m := range p.d.fleet.Members() {
+		if rep, known := p.reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *health) badge() (safetext.Text, paint.Tone) {
+	n := p.down()
+	if n == 0 {
+		return safetext.Text{}, paint.ToneInfo
+	}
+	return safetext.Sprintf("!%d", n), paint.ToneBad
 }
 
 // round checks every store that is not being checked already. A store that did
@@ -92,14 +169,16 @@ func (p *health) check(name string) tea.Cmd {
 		for r := range fleet.Health(ctx, name) {
 			return checked{r}
 		}
-		return checked{backends.HealthReport{Store: name, Status: model.NewHealth(p.d.time.clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "the check was stopped", State: model.HealthUnknown})}}
+		return checked{backends.HealthReport{Store: name, Status: model.NewHealth(p.d.time.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "the check was stopped", State: model.HealthUnknown})}}
 	})
 }
 
 func (p *health) update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case healthTick:
-		return tea.Batch(p.round(), p.tick())
+		return tea.Batch(p.look(), p.tick())
+	case presence:
+		return p.arrived(msg)
 	case checked:
 		p.running[msg.report.Store] = false
 		p.reports[msg.report.Store] = msg.report
@@ -112,17 +191,17 @@ func (p *health) update(msg any) tea.Cmd {
 	case reindexed:
 		delete(p.indexing, msg.store)
 		if msg.err != nil {
-			p.d.say(toneWarn, p.d.st.esc.Sprintf("%s: %s", msg.store, p.d.st.esc.LineMax(msg.err.Error(), maxReason)))
+			p.d.say(paint.ToneWarn, p.d.st.Esc.Sprintf("%s: %s", msg.store, p.d.st.Esc.LineMax(msg.err.Error(), prose.MaxReason)))
 			return nil
 		}
-		p.d.say(toneInfo, p.d.st.esc.Sprintf("%s: %s in the new index", msg.store, plural(msg.items, "item")))
+		p.d.say(paint.ToneInfo, p.d.st.Esc.Sprintf("%s: %s in the new index", msg.store, prose.Plural(msg.items, "item")))
 		return p.check(msg.store)
 	case restDue:
 		if p.rest.over(msg) {
 			return p.show()
 		}
-	case laidOut:
-		p.detail.arrive(msg)
+	case text.LaidOut:
+		p.detail.Arrive(msg)
 	}
 	return nil
 }
@@ -148,9 +227,9 @@ func (p *health) noIndex() string {
 func (p *health) reindex() tea.Cmd {
 	s := p.d.fleet.Members()[p.table.sel].Store
 	p.indexing[s.Name] = true
-	p.d.say(toneInfo, p.d.st.esc.Sprintf("building the index of %s", s.Name))
+	p.d.say(paint.ToneInfo, p.d.st.Esc.Sprintf("building the index of %s", s.Name))
 	return p.ask(func(ctx context.Context) any {
-		n, err := s.Reindexer.Reindex(ctx, "")
+		n, err := p.d.acts.Reindex(ctx, s.Name, "")
 		return reindexed{s.Name, n, err}
 	})
 }
@@ -169,27 +248,27 @@ func (p *health) show() tea.Cmd {
 	}
 	same := strings.HasPrefix(p.shown, m.Name+"\x00")
 	p.shown = key
-	return p.detail.update(newText(head, ""), same)
+	return p.detail.Update(text.NewPage(head, ""), same)
 }
 
 // fingerprint tells whether a page has changed.
-func fingerprint(name string, head []headLine) string {
+func fingerprint(name string, head []text.Line) string {
 	var b strings.Builder
 	b.WriteString(name)
 	for _, h := range head {
 		b.WriteString("\x00")
-		b.WriteString(h.name.String())
+		b.WriteString(h.Name.String())
 		b.WriteString("\x00")
-		b.WriteString(h.value.String())
+		b.WriteString(h.Value.String())
 	}
 	return b.String()
 }
 
 // describe is everything known about a store, in words.
-func (p *health) describe(m backends.Member) []headLine {
-	esc := p.d.st.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{{value: esc.Line(m.Name), kind: headTitle}}
+func (p *health) describe(m backends.Member) []text.Line {
+	esc := p.d.st.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: esc.Line(m.Name), Kind: text.Title}}
 	r, known := p.reports[m.Name]
 	switch {
 	case !known:
@@ -199,13 +278,13 @@ func (p *health) describe(m backends.Member) []headLine {
 	case r.Status.OK:
 		head = append(head, field("health", esc.Line(string(r.Status.State))))
 	default:
-		head = append(head, headLine{name: esc.Const("health"), value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Name: esc.Const("health"), Value: esc.Sprintf("!! %s", esc.LineMax(r.Status.Message, prose.MaxReason)), Kind: text.Warn})
 	}
 	for _, f := range r.Status.Findings {
 		if !f.State.Serves() && f.Message == r.Status.Message {
 			continue
 		}
-		head = append(head, headLine{name: esc.Line(f.Kind), value: esc.Sprintf("%s (%s)", esc.LineMax(f.Message, maxReason), esc.Const(moment(f.CheckedAt))), kind: headWarn})
+		head = append(head, text.Line{Name: esc.Line(f.Kind), Value: esc.Sprintf("%s (%s)", esc.LineMax(f.Message, prose.MaxReason), esc.Const(prose.Moment(f.CheckedAt))), Kind: text.Warn})
 	}
 	if past := p.past[m.Name]; past != nil {
 		course := past.words
@@ -215,12 +294,12 @@ func (p *health) describe(m backends.Member) []headLine {
 		head = append(head, field("checks", course(esc)))
 		last := esc.Const("not since this console was opened")
 		if !past.lastOK.IsZero() {
-			last = esc.Const(moment(past.lastOK))
+			last = esc.Const(prose.Moment(past.lastOK))
 		}
 		head = append(head, field("last success", last))
 	}
 	if known && !r.Status.OK {
-		head = append(head, headLine{name: esc.Const("what to do"), value: esc.Const(advice(model.KindOf(m.Err)))})
+		head = append(head, text.Line{Name: esc.Const("what to do"), Value: esc.Const(advice(model.KindOf(m.Err)))})
 	}
 	head = append(head,
 		field("kind", esc.Line(m.Kind)),
@@ -229,20 +308,20 @@ func (p *health) describe(m backends.Member) []headLine {
 		field("source", orElse(esc.Line(m.Origin), esc.Const("not said"))),
 	)
 	if m.Err != nil {
-		return append(head, headLine{kind: headBlank},
-			headLine{value: esc.Const("It could not be opened. It is tried again every 5 seconds, and when you press r."), kind: headNote})
+		return append(head, text.Line{Kind: text.Blank},
+			text.Line{Value: esc.Const("It could not be opened. It is tried again every 5 seconds, and when you press r."), Kind: text.Note})
 	}
 	return append(head, p.describeStore(m.Store)...)
 }
 
-func (p *health) describeStore(s model.Store) []headLine {
-	esc := p.d.st.esc
-	var head []headLine
+func (p *health) describeStore(s model.Store) []text.Line {
+	esc := p.d.st.Esc
+	var head []text.Line
 	access := esc.Const("can be changed")
 	if s.ReadOnly {
 		access = esc.Sprintf("read-only: %s", orElse(esc.Line(s.ReadOnlyReason), esc.Const("opened so")))
 	}
-	head = append(head, headLine{name: esc.Const("access"), value: access})
+	head = append(head, text.Line{Name: esc.Const("access"), Value: access})
 	var can, cannot []string
 	caps := s.Capabilities()
 	for name, ok := range caps {
@@ -257,26 +336,26 @@ func (p *health) describeStore(s model.Store) []headLine {
 	}
 	slices.Sort(can)
 	head = append(head,
-		headLine{name: esc.Const("can"), value: orElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
-		headLine{name: esc.Const("cannot"), value: orElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
+		text.Line{Name: esc.Const("can"), Value: orElse(esc.Line(strings.Join(can, ", ")), esc.Const("nothing"))},
+		text.Line{Name: esc.Const("cannot"), Value: orElse(esc.Line(strings.Join(cannot, ", ")), esc.Const("nothing is missing"))},
 	)
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
-		head = append(head, headLine{name: esc.Line(name), value: esc.Sprintf("%d", s.Limits[name])})
+		head = append(head, text.Line{Name: esc.Line(name), Value: esc.Sprintf("%d", s.Limits[name])})
 	}
 	if p.d.app != nil {
 		head = append(head, fillLines(esc, s, p.d.app.panes[paneTiers].(*tiers).overview.tallies[s.Name].counts)...)
 	}
-	head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("deviations from the contract"), kind: headTitle})
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("deviations from the contract"), Kind: text.Title})
 	for _, d := range s.Deviations {
-		head = append(head, headLine{name: esc.Line(d.Rule), value: esc.Line(d.Reason)})
+		head = append(head, text.Line{Name: esc.Line(d.Rule), Value: esc.Line(d.Reason)})
 	}
 	if len(s.Deviations) == 0 {
-		head = append(head, headLine{value: esc.Const("none declared"), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("none declared"), Kind: text.Note})
 	}
 	if len(s.Notes) > 0 {
-		head = append(head, headLine{kind: headBlank}, headLine{value: esc.Const("notes"), kind: headTitle})
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("notes"), Kind: text.Title})
 		for _, n := range s.Notes {
-			head = append(head, headLine{value: esc.Line(n)})
+			head = append(head, text.Line{Value: esc.Line(n)})
 		}
 	}
 	return head
@@ -292,22 +371,22 @@ func orElse(t, other safetext.Text) safetext.Text {
 func (p *health) resize(width, height int) tea.Cmd {
 	f := p.d.split(width, height)
 	p.table.resize(f.listHeight-1, f.beside)
-	return p.detail.resize(f.detailWidth, f.detailHeight)
+	return p.detail.Resize(f.detailWidth, f.detailHeight)
 }
 
 func (p *health) render(width, height int) ([]string, *tea.Position) {
 	f := p.d.split(width, height)
 	st := p.d.st
 	list := make([]string, 0, f.listHeight)
-	h := st.row(f.listWidth).blank(1)
-	h.lit(st.heading, pad("STORE", 16)).lit(st.heading, pad("HEALTH", 8)).lit(st.heading, "LATENCY  CHECKED  MESSAGE")
-	list = append(list, h.end())
+	h := st.Row(f.listWidth).Blank(1)
+	h.Lit(st.Heading, pad("STORE", 16)).Lit(st.Heading, pad("HEALTH", 8)).Lit(st.Heading, "LATENCY  CHECKED  MESSAGE")
+	list = append(list, h.End())
 	members := p.d.fleet.Members()
 	for i := p.table.top; i < min(len(members), p.table.top+p.table.height); i++ {
 		list = append(list, p.row(members[i], i == p.table.sel, f.listWidth))
 	}
 	if len(members) == 0 {
-		list = append(list, st.paragraph(st.dim, st.esc.Const(noStores), f.listWidth)...)
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(noStores), f.listWidth)...)
 	}
 	return p.d.join(f, list, p.detail, safetext.Const("store")), nil
 }
@@ -317,31 +396,31 @@ const noStores = "No store is open. Leave with q and give --open KIND=LOCATION, 
 
 func (p *health) row(m backends.Member, at bool, width int) string {
 	st := p.d.st
-	r := st.highlighted(width, at, true)
-	r.cell(st.plain, st.esc.Line(m.Name), 15).blank(1)
+	r := st.Highlighted(width, at, true)
+	r.Cell(st.Plain, st.Esc.Line(m.Name), 15).Blank(1)
 	rep, known := p.reports[m.Name]
 	switch {
 	case !known:
-		r.lit(st.dim, pad("..", 8)).number(st.dim, safetext.Text{}, 7).blank(2).cell(st.dim, safetext.Text{}, 9).lit(st.dim, "checking")
-		return r.end()
+		r.Lit(st.Dim, pad("..", 8)).Number(st.Dim, safetext.Text{}, 7).Blank(2).Cell(st.Dim, safetext.Text{}, 9).Lit(st.Dim, "checking")
+		return r.End()
 	case rep.Status.State == model.HealthDegraded:
-		r.lit(st.warn, pad("look", 8))
+		r.Lit(st.Warn, pad("look", 8))
 	case rep.Status.OK:
-		r.lit(st.good, pad("OK", 8))
+		r.Lit(st.Good, pad("OK", 8))
 	default:
-		r.lit(st.bad, pad("!!", 8))
+		r.Lit(st.Bad, pad("!!", 8))
 	}
-	r.number(st.dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).blank(2)
-	r.cell(st.dim, safetext.Const(p.d.time.age(rep.Status.CheckedAt)), 9)
+	r.Number(st.Dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).Blank(2)
+	r.Cell(st.Dim, safetext.Const(p.d.time.Age(rep.Status.CheckedAt)), 9)
 	switch {
 	case len(rep.Status.Findings) > 0 && rep.Status.OK:
-		r.put(st.warn, st.esc.LineMax(rep.Status.Findings[0].Message, maxReason))
+		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Findings[0].Message, prose.MaxReason))
 	case rep.Status.OK:
-		r.lit(st.dim, "answers")
+		r.Lit(st.Dim, "answers")
 	default:
-		r.put(st.warn, st.esc.LineMax(rep.Status.Message, maxReason))
+		r.Put(st.Warn, st.Esc.LineMax(rep.Status.Message, prose.MaxReason))
 	}
-	return r.end()
+	return r.End()
 }
 
 // pad fills the program's own words up to a column.
@@ -349,11 +428,11 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(width-len(s), 0))
 }
 
-func (p *health) bindings() []Binding {
+func (p *health) bindings() []keys.Binding {
 	again := func() tea.Cmd {
 		members := p.d.fleet.Members()
 		if p.table.sel < len(members) {
-			p.d.say(toneInfo, p.d.st.esc.Sprintf("asking %s", members[p.table.sel].Name))
+			p.d.say(paint.ToneInfo, p.d.st.Esc.Sprintf("asking %s", members[p.table.sel].Name))
 			return p.check(members[p.table.sel].Name)
 		}
 		return nil
@@ -364,12 +443,12 @@ func (p *health) bindings() []Binding {
 		}
 		return ""
 	}
-	return append(append([]Binding{
+	return append(append([]keys.Binding{
 		{Keys: []string{"r"}, Hint: "ask again", Description: "check this store now; one that is not open is tried again", Disabled: none, Handler: again},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store", Disabled: p.noItems, Handler: p.items},
 		{Keys: []string{"i"}, Description: "build this store's search index anew; no item changes", Disabled: p.noIndex, Handler: p.reindex},
-		{Keys: []string{"x"}, Description: "export how every store is to a file, CSV or JSON lines", Disabled: unless(none, p.d.noTable), Handler: p.export},
-	}, aside(p.detail, "detail")...), movement(&p.table, "store")...)
+		{Keys: []string{"x"}, Description: "export how every store is to a file, CSV or JSON lines", Disabled: keys.Unless(none, p.d.noTable), Handler: p.export},
+	}, keys.Aside(p.detail, "detail")...), keys.Movement(&p.table, "store")...)
 }
 
 // export writes what the last checks have found, a row for each store. What was not
@@ -428,7 +507,7 @@ func (p *health) position() (safetext.Text, bool) {
 }
 
 func (p *health) crumbs() []safetext.Text { return nil }
-func (p *health) typing() *input          { return nil }
+func (p *health) typing() *text.Input     { return nil }
 func (p *health) typed() tea.Cmd          { return nil }
 func (p *health) outermost() bool         { return true }
 func (p *health) back() tea.Cmd           { return nil }

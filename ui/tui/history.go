@@ -8,44 +8,48 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // openHistory lists the recorded versions of an item, each to be read only.
 func (a *App) openHistory(ref model.Ref) tea.Cmd {
 	d := a.d
-	return a.openSide("History", recordKind{
+	return openSide(a, "History", recordKind[model.Version]{
 		noun:  "version",
 		empty: "The store has recorded no version of this item.",
 		columns: []column{
 			{"WHEN", 21, false}, {"SIZE", 10, true}, {"BYTES", 9, false}, {"BY", 16, false}, {"VERSION", 0, false},
 		},
-		least: []int{21, 10, 9, 8, 10}, about: d.esc.LineMax(ref.ID, maxTitle),
-		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		least: []int{21, 10, 9, 8, 10}, about: d.esc.LineMax(ref.ID, prose.MaxTitle),
+		fetch: func(ctx context.Context, q PageQuery) (span[record[model.Version]], said, error) {
 			return d.fetchVersions(ctx, ref, q)
 		},
-		detail:  func(ctx context.Context, raw any) *text { return d.versionText(ctx, ref, raw.(model.Version)) },
-		marking: true, name: "history", field: func(raw any) string { return raw.(model.Version).ID }, datum: versionDatum,
-		keys: func(p *records) []Binding {
-			return []Binding{{Keys: []string{"c"}, Hint: "compare", Description: "compare with the version that is marked (space), or with the item as it is now",
+		detail:  func(ctx context.Context, raw model.Version) *text.Page { return d.versionText(ctx, ref, raw) },
+		marking: true, name: "history", field: func(raw model.Version) string { return raw.ID }, datum: versionDatum,
+		keys: func(p *records[model.Version]) []keys.Binding {
+			return []keys.Binding{{Keys: []string{"c"}, Hint: "compare", Description: "compare with the version that is marked (space), or with the item as it is now",
 				Disabled: func() string { return noCompare(p) }, Handler: func() tea.Cmd { return a.compareVersions(ref, p) }}}
 		},
 	})
 }
 
 // fetchVersions gives all versions as one page: stores list them in one answer.
-func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (span[record], said, error) {
+func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (span[record[model.Version]], said, error) {
 	s, err := d.fleet.Store(ref.Store)
 	if err == nil && s.History == nil {
 		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
 	}
 	if err != nil {
-		return span[record]{}, said{}, err
+		return span[record[model.Version]]{}, said{}, err
 	}
 	h, err := s.History.Revisions(ctx, ref.ID)
 	if err != nil {
-		return span[record]{}, said{}, err
+		return span[record[model.Version]]{}, said{}, err
 	}
-	var out span[record]
+	var out span[record[model.Version]]
 	for i, v := range h.Versions {
 		if containsAll(q, v.ID, v.By, v.Hash) {
 			out.rows = append(out.rows, versionRecord(d, i, v))
@@ -54,34 +58,34 @@ func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (s
 	out.total = model.Count{N: int64(len(out.rows))}
 	var notice said
 	if h.State != model.Recorded {
-		notice.text = d.esc.Sprintf("the history is %s: %s", string(h.State), d.esc.LineMax(h.Reason, maxReason))
+		notice.text = d.esc.Sprintf("the history is %s: %s", string(h.State), d.esc.LineMax(h.Reason, prose.MaxReason))
 	}
 	return out, notice, nil
 }
 
-func versionRecord(d *desk, i int, v model.Version) record {
+func versionRecord(d *desk, i int, v model.Version) record[model.Version] {
 	esc := d.esc
 	kept := "kept"
-	tones := []tone{toneInfo, toneInfo, toneInfo}
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
 	if !v.Readable {
-		kept, tones[2] = "gone", toneWarn
+		kept, tones[2] = "gone", paint.ToneWarn
 	}
-	return record{key: strconv.Itoa(i) + "/" + v.ID, raw: v, tones: tones, cells: []safetext.Text{
-		esc.Const(moment(v.At)), esc.Const(size(v.Bytes)), esc.Const(" " + kept), orElse(esc.Line(v.By), esc.Const("not known")), esc.LineMax(v.ID, maxTitle),
+	return record[model.Version]{key: strconv.Itoa(i) + "/" + v.ID, raw: v, tones: tones, cells: []safetext.Text{
+		esc.Const(prose.Moment(v.At)), esc.Const(prose.Size(v.Bytes)), esc.Const(" " + kept), orElse(esc.Line(v.By), esc.Const("not known")), esc.LineMax(v.ID, prose.MaxTitle),
 	}}
 }
 
 // versionText is the item as it was. It runs in a command.
-func (d *desk) versionText(ctx context.Context, ref model.Ref, v model.Version) *text {
+func (d *desk) versionText(ctx context.Context, ref model.Ref, v model.Version) *text.Page {
 	esc := d.esc
-	head := []headLine{{value: esc.Sprintf("As it was at %s", moment(v.At)), kind: headTitle}}
+	head := []text.Line{{Value: esc.Sprintf("As it was at %s", prose.Moment(v.At)), Kind: text.Title}}
 	if v.By != "" {
-		head = append(head, headLine{name: esc.Const("by"), value: esc.LineMax(v.By, maxField)})
+		head = append(head, text.Line{Name: esc.Const("by"), Value: esc.LineMax(v.By, maxField)})
 	}
 	if v.Hash != "" {
-		head = append(head, headLine{name: esc.Const("hash"), value: esc.LineMax(v.Hash, maxField)})
+		head = append(head, text.Line{Name: esc.Const("hash"), Value: esc.LineMax(v.Hash, maxField)})
 	}
-	head = append(head, headLine{kind: headBlank})
+	head = append(head, text.Line{Kind: text.Blank})
 	s, err := d.fleet.Store(ref.Store)
 	if err == nil && s.History == nil {
 		err = model.Errorf(model.Unsupported, "history", "this store keeps no earlier versions")
@@ -91,15 +95,14 @@ func (d *desk) versionText(ctx context.Context, ref model.Ref, v model.Version) 
 		it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
 	}
 	if err != nil {
-		return newText(append(head, headLine{value: esc.Sprintf("!! this version cannot be shown: %s", reason(esc, err)), kind: headWarn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! this version cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
 	}
 	t := itemText(d, s, it)
-	t.head = append(head, t.head...)
+	t.Head = append(head, t.Head...)
 	return t
 }
 
-func versionDatum(raw any) datum {
-	v := raw.(model.Version)
+func versionDatum(v model.Version) datum {
 	var r datum
 	r.add("version", v.ID)
 	r.add("at", stampOf(v.At))
@@ -112,8 +115,8 @@ func versionDatum(raw any) datum {
 
 // sides are the versions to compare, the older one first; without a mark the
 // newer side is the item as it is now.
-func sides(p *records) (old, new *model.Version, why string) {
-	var picked []record
+func sides(p *records[model.Version]) (old, new *model.Version, why string) {
+	var picked []record[model.Version]
 	for _, id := range p.marks.order {
 		picked = append(picked, p.marks.kept[id])
 	}
@@ -130,7 +133,7 @@ func sides(p *records) (old, new *model.Version, why string) {
 	}
 	versions := make([]*model.Version, len(picked))
 	for i, r := range picked {
-		v := r.raw.(model.Version)
+		v := r.raw
 		if !v.Readable {
 			return nil, nil, "the bytes of a version that is to be compared are gone"
 		}
@@ -145,13 +148,13 @@ func sides(p *records) (old, new *model.Version, why string) {
 	return versions[0], versions[1], ""
 }
 
-func noCompare(p *records) string {
+func noCompare(p *records[model.Version]) string {
 	_, _, why := sides(p)
 	return why
 }
 
 // compareVersions shows what has changed between two versions.
-func (a *App) compareVersions(ref model.Ref, p *records) tea.Cmd {
+func (a *App) compareVersions(ref model.Ref, p *records[model.Version]) tea.Cmd {
 	old, new, _ := sides(p)
 	d, esc := a.d, a.d.esc
 	return a.ask(func(ctx context.Context) any {
@@ -163,7 +166,7 @@ func (a *App) compareVersions(ref model.Ref, p *records) tea.Cmd {
 			if s, err = d.fleet.Store(ref.Store); err == nil {
 				it, err = s.History.ReadRevision(ctx, ref.ID, v.ID)
 			}
-			return it.Document().Encode(kindOf(s, it.Tier)), "as it was at " + moment(v.At), err
+			return it.Document().Encode(kindOf(s, it.Tier)), "as it was at " + prose.Moment(v.At), err
 		}
 		before, was, err := read(old)
 		after, is := "", ""
@@ -171,14 +174,14 @@ func (a *App) compareVersions(ref model.Ref, p *records) tea.Cmd {
 			after, is, err = read(new)
 		}
 		if err != nil {
-			return acted{quiet: true, text: esc.Sprintf("not compared: %s", reason(esc, err))}
+			return acted{quiet: true, text: esc.Sprintf("not compared: %s", prose.Reason(esc, err))}
 		}
 		var c comparison
 		c.compare(esc, was, is, before, after)
-		return acted{ok: true, quiet: true, title: "Compare", page: c.text([]headLine{
-			{value: esc.LineMax(ref.ID, maxTitle), kind: headTitle},
-			{value: esc.Sprintf("%s added, %s removed.", plural(int64(c.added), "line"), plural(int64(c.removed), "line"))},
-			{kind: headBlank},
+		return acted{ok: true, quiet: true, title: "Compare", page: c.text([]text.Line{
+			{Value: esc.LineMax(ref.ID, prose.MaxTitle), Kind: text.Title},
+			{Value: esc.Sprintf("%s added, %s removed.", prose.Plural(int64(c.added), "line"), prose.Plural(int64(c.removed), "line"))},
+			{Kind: text.Blank},
 		})}
 	})
 }

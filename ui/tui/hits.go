@@ -9,6 +9,9 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // hitRow is one row of the recall list: a hit, or a source that was withheld.
@@ -58,14 +61,14 @@ func newAnswered(esc safetext.Escaper, gen int, a backends.Answer, words []strin
 		snippet := fromMatch(esc, h.Snippet, words)
 		row := hitRow{
 			store: a.Store, rank: i + 1, hit: h, name: name,
-			snippet: snippet, matches: matches(snippet, words),
+			snippet: snippet, matches: text.Matches(snippet, words),
 			score: safetext.Const(strconv.FormatFloat(h.Score, 'f', 2, 64)),
 		}
-		row.where = esc.Sprintf("%s%s", esc.LineMax(h.Source, maxTitle), row.suffix())
+		row.where = esc.Sprintf("%s%s", esc.LineMax(h.Source, prose.MaxTitle), row.suffix())
 		out.hits = append(out.hits, row)
 	}
 	for _, source := range a.Result.Quarantined {
-		out.held = append(out.held, hitRow{store: a.Store, name: name, where: esc.LineMax(source, maxTitle), withheld: true, hit: model.RecallSnippet{Source: source}})
+		out.held = append(out.held, hitRow{store: a.Store, name: name, where: esc.LineMax(source, prose.MaxTitle), withheld: true, hit: model.RecallSnippet{Source: source}})
 	}
 	return out
 }
@@ -89,24 +92,24 @@ func fromMatch(esc safetext.Escaper, s string, words []string) safetext.Text {
 	for at > 0 && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	return esc.Sprintf("%s%s", leftOut(esc), s[at:])
+	return esc.Sprintf("%s%s", paint.LeftOut(esc), s[at:])
 }
 
 // answerStatus says in one line what a store answered, or that it did not.
 func answerStatus(esc safetext.Escaper, a backends.Answer) safetext.Text {
 	took := strconv.FormatInt(a.Took.Milliseconds(), 10) + " ms"
 	if a.Err != nil {
-		return esc.Sprintf("no answer: %s", reason(esc, a.Err))
+		return esc.Sprintf("no answer: %s", prose.Reason(esc, a.Err))
 	}
 	n := int64(len(a.Result.Hits))
 	var text safetext.Text
 	switch {
 	case a.Result.Total == model.TotalUnknown:
-		text = esc.Sprintf("%s, the store does not count how many match, %s", plural(n, "hit"), took)
+		text = esc.Sprintf("%s, the store does not count how many match, %s", prose.Plural(n, "hit"), took)
 	case a.Result.Total > n:
-		text = esc.Sprintf("%s of %s, %s", group(n), group(a.Result.Total), took)
+		text = esc.Sprintf("%s of %s, %s", prose.Group(n), prose.Group(a.Result.Total), took)
 	default:
-		text = esc.Sprintf("%s, %s", plural(n, "hit"), took)
+		text = esc.Sprintf("%s, %s", prose.Plural(n, "hit"), took)
 	}
 	if a.Result.Bounded {
 		note := esc.Line(a.Result.BoundNote)

@@ -5,6 +5,9 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // itemPage is one item on the whole screen. What can be done with it is the same
@@ -49,9 +52,9 @@ func (d *desk) noHistory(store string) string {
 }
 
 // bindings are the keys of the page.
-func (p itemPage) bindings() []Binding {
+func (p itemPage) bindings() []keys.Binding {
 	app := p.d.app
-	return append([]Binding{
+	return append([]keys.Binding{
 		{Keys: []string{"n"}, Hint: "next", Description: "the next " + p.of, Handler: func() tea.Cmd { return p.step(1) }},
 		{Keys: []string{"p"}, Hint: "previous", Description: "the " + p.of + " before", Handler: func() tea.Cmd { return p.step(-1) }},
 		{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return app.editItem(p.ref()) }},
@@ -63,7 +66,7 @@ func (p itemPage) bindings() []Binding {
 		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Disabled: p.d.noExport, Handler: func() tea.Cmd { return app.exportItem(p.ref()) }},
 		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.history(p.ref()) }},
 		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the " + p.place, Handler: p.back},
-	}, movement(p.reader.pager, "line")...)
+	}, keys.Movement(p.reader.pager, "line")...)
 }
 
 // editWords describe the key that edits, wherever it stands.
@@ -71,17 +74,17 @@ const editWords = "edit this item in $EDITOR; nothing is written before you have
 
 // copyBody copies what is on the screen, not what the store holds by now.
 func (p itemPage) copyBody() tea.Cmd {
-	if p.reader.pager.text == nil || p.reader.shown != p.ref() {
-		p.d.say(toneInfo, p.d.esc.Const("it is still being read"))
+	if p.reader.pager.Text == nil || p.reader.shown != p.ref() {
+		p.d.say(paint.ToneInfo, p.d.esc.Const("it is still being read"))
 		return nil
 	}
-	return p.d.copyText(p.d.esc.LineMax(p.reader.shown.ID, maxTitle), p.reader.pager.text.body)
+	return p.d.copyText(p.d.esc.LineMax(p.reader.shown.ID, prose.MaxTitle), p.reader.pager.Text.Body)
 }
 
 func (p itemPage) copyRow() tea.Cmd {
 	row, why := p.row()
 	if why != "" {
-		p.d.say(toneInfo, p.d.esc.Sprintf("%s; y copies its text", why))
+		p.d.say(paint.ToneInfo, p.d.esc.Sprintf("%s; y copies its text", why))
 		return nil
 	}
 	return p.d.copyRow(row.object())
@@ -89,11 +92,11 @@ func (p itemPage) copyRow() tea.Cmd {
 
 // toggleMarkdown renders the body, or shows it as it is stored.
 func (r *reader) toggleMarkdown() tea.Cmd {
-	on := !r.pager.markdown
+	on := !r.pager.Markdown
 	word := safetext.Const("the text is shown as it is stored")
 	if on {
 		word = safetext.Const("markdown is rendered; m shows the text as it is stored")
 	}
-	r.d.say(toneInfo, word)
-	return r.pager.asMarkdown(on)
+	r.d.say(paint.ToneInfo, word)
+	return r.pager.AsMarkdown(on)
 }

@@ -9,6 +9,10 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // itemRow is an item in the list, escaped when its page arrived.
@@ -29,7 +33,8 @@ type items struct {
 	at     scopeOf
 	list   *window[itemRow]
 	reader *reader
-	filter input
+	filter text.Input
+	live   livefilter
 	query  string // the filter in force
 	order  model.Order
 	orders []model.Order
@@ -78,7 +83,7 @@ func (l *items) open(at scopeOf, hidden bool) tea.Cmd {
 		fresh.gen = l.list.gen // answers for the old list stay stale
 		fresh.height, fresh.perPage, fresh.leap = l.list.height, l.list.perPage, l.list.leap
 		l.list, l.whole = fresh, nil
-		l.query, l.filter, l.order = left.query, input{}, left.order
+		l.query, l.filter, l.order = left.query, text.Input{}, left.order
 		l.marks.clear()
 	}
 	l.at, l.hidden, l.pinned = at, hidden, false
@@ -151,21 +156,18 @@ func (l *items) fetcher() fetcher[itemRow] {
 
 // rawID is what the id column shows, before escaping.
 func (r itemRow) rawID() string {
-	if r.id.IsEmpty() || len(r.header.ID) > maxTitle {
+	if r.id.IsEmpty() || len(r.header.ID) > prose.MaxTitle {
 		return ""
 	}
 	return r.header.ID
 }
 
-// maxTitle bounds titles and ids in lists, in bytes: no row is wider.
-const maxTitle = 600
-
 func newItemRow(esc safetext.Escaper, h model.Header) itemRow {
 	r := itemRow{
 		key: h.ID, header: h,
-		id: esc.LineMax(h.ID, maxTitle), tier: esc.Line(h.Tier),
-		title: esc.LineMax(h.Title, maxTitle),
-		size:  safetext.Const(size(h.Bytes)), blocked: h.Has(model.FlagBlocked),
+		id: esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
+		title: esc.LineMax(h.Title, prose.MaxTitle),
+		size:  safetext.Const(prose.Size(h.Bytes)), blocked: h.Has(model.FlagBlocked),
 	}
 	if h.Title == "" || h.Title == h.ID {
 		r.title, r.id = r.id, safetext.Text{}
@@ -192,7 +194,7 @@ func (l *items) terms() []string {
 	if strings.HasPrefix(l.query, "!") {
 		return nil
 	}
-	return searchWords(l.query)
+	return text.SearchWords(l.query)
 }
 
 // preview asks for the item at the cursor once the cursor rests.
@@ -213,32 +215,31 @@ func (l *items) preview() tea.Cmd {
 	return l.reader.rest(w)
 }
 
-func (l *items) move(by int) tea.Cmd     { return tea.Batch(l.list.move(by), l.preview()) }
-func (l *items) page(by float64) tea.Cmd { return tea.Batch(l.list.page(by), l.preview()) }
-func (l *items) home() tea.Cmd           { return tea.Batch(l.list.home(), l.preview()) }
-func (l *items) end() tea.Cmd            { return tea.Batch(l.list.end(), l.preview()) }
+func (l *items) Move(by int) tea.Cmd     { return tea.Batch(l.list.Move(by), l.preview()) }
+func (l *items) Page(by float64) tea.Cmd { return tea.Batch(l.list.Page(by), l.preview()) }
+func (l *items) Home() tea.Cmd           { return tea.Batch(l.list.Home(), l.preview()) }
+func (l *items) End() tea.Cmd            { return tea.Batch(l.list.End(), l.preview()) }
 
 func (l *items) startFilter() tea.Cmd {
-	l.filter.set(l.query)
-	l.filter.focus = true
+	l.live.begin(l.query)
+	l.filter.Set(l.query)
+	l.filter.Focus = true
 	return nil
 }
 
-func (l *items) filterBindings() []Binding {
-	return []Binding{
-		{Keys: []string{"enter"}, Hint: "filter", Description: "show the items that match", Handler: func() tea.Cmd { return l.apply(strings.TrimSpace(l.filter.text())) }},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "back to the list as it was", Handler: func() tea.Cmd {
-			l.filter.focus = false
-			l.filter.set(l.query)
-			return nil
-		}},
-	}
+func (l *items) filterBindings() []keys.Binding {
+	return l.live.bindings("items", &l.filter, &l.query, l.apply)
 }
 
 // apply puts a filter in force; an empty one shows everything.
 func (l *items) apply(query string) tea.Cmd {
-	l.filter.focus = false
-	l.filter.set(query)
+	l.filter.Focus = false
+	l.filter.Set(query)
+	return l.narrow(query)
+}
+
+// narrow puts a filter in force and leaves the input as it is.
+func (l *items) narrow(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
 	}
@@ -286,13 +287,13 @@ func (l *items) oneOrder() string {
 func (l *items) nextOrder() tea.Cmd {
 	i := max(slices.Index(l.orders, l.order), 0)
 	l.order = l.orders[(i+1)%len(l.orders)]
-	l.d.say(toneInfo, l.d.st.esc.Sprintf("order: %s", string(l.order)))
+	l.d.say(paint.ToneInfo, l.d.st.Esc.Sprintf("order: %s", string(l.order)))
 	l.whole = nil
 	return l.restart(l.list.kin(), false)
 }
 
 func (l *items) crumbs() []safetext.Text {
-	esc := l.d.st.esc
+	esc := l.d.st.Esc
 	out := []safetext.Text{esc.Line(l.at.store)}
 	if l.at.scope != "" {
 		out = append(out, esc.Line(l.at.scope))
@@ -339,19 +340,19 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 	c := l.columns(f.listWidth)
 	var cursor *tea.Position
 	list := make([]string, 0, f.listHeight)
-	h := st.row(f.listWidth)
-	if l.jump.in.focus {
-		h.blank(1)
-		col := l.jump.in.render(h, st.esc.Const("jump to: "), st.esc.Const("the first letters of a title or id"))
+	h := st.Row(f.listWidth)
+	if l.jump.in.Focus {
+		h.Blank(1)
+		col := l.jump.in.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a title or id"))
 		cursor = &tea.Position{X: col + 1}
-	} else if l.filter.focus {
-		h.blank(1)
-		col := l.filter.render(h, st.esc.Const("/"), safetext.Text{})
+	} else if l.filter.Focus {
+		h.Blank(1)
+		col := l.filter.Render(h, st.Esc.Const("/"), safetext.Text{})
 		cursor = &tea.Position{X: col + 1}
 	} else {
 		l.heading(h, c)
 	}
-	list = append(list, h.end())
+	list = append(list, h.End())
 	rows := l.list.rows
 	for i := l.list.top; i < min(len(rows), l.list.top+l.list.height); i++ {
 		list = append(list, l.row(rows[i], i == l.list.sel, f.listWidth, c))
@@ -360,48 +361,48 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 	return l.d.join(f, list, l.reader.pager, safetext.Const("preview")), cursor
 }
 
-func (l *items) heading(h *row, c itemColumns) {
+func (l *items) heading(h *paint.Row, c itemColumns) {
 	st := l.d.st
-	h.blank(2).cell(st.heading, safetext.Const("TITLE"), c.title).cell(st.heading, safetext.Const("ID"), c.id)
+	h.Blank(2).Cell(st.Heading, safetext.Const("TITLE"), c.title).Cell(st.Heading, safetext.Const("ID"), c.id)
 	if c.tier > 0 {
-		h.cell(st.heading, safetext.Const("TIER"), c.tier)
+		h.Cell(st.Heading, safetext.Const("TIER"), c.tier)
 	}
-	h.number(st.heading, safetext.Const("SIZE"), 10).number(st.heading, safetext.Const("AGE"), 5).blank(1).lit(st.heading, "FLAGS")
+	h.Number(st.Heading, safetext.Const("SIZE"), 10).Number(st.Heading, safetext.Const("AGE"), 5).Blank(1).Lit(st.Heading, "FLAGS")
 }
 
 func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
 	st := l.d.st
-	r := st.highlighted(width, at, !l.filter.focus)
-	st.mark(r, l.marks.has(it.key))
+	r := st.Highlighted(width, at, !l.filter.Focus)
+	st.Mark(r, l.marks.has(it.key))
 	if c.id > 0 {
-		r.cell(st.plain, it.title, c.title-1).blank(1).cell(st.dim, st.tail(it.id, it.rawID(), "", c.id-1), c.id-1).blank(1)
+		r.Cell(st.Plain, it.title, c.title-1).Blank(1).Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
 	} else {
-		r.cell(st.plain, it.title, c.title-1).blank(1)
+		r.Cell(st.Plain, it.title, c.title-1).Blank(1)
 	}
 	if c.tier > 0 {
-		r.cell(st.dim, it.tier, c.tier-1).blank(1)
+		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
 	}
-	r.number(st.dim, it.size, 10).number(st.dim, safetext.Const(l.d.time.age(it.header.Modified)), 5).blank(1)
-	flags := st.warn
+	r.Number(st.Dim, it.size, 10).Number(st.Dim, safetext.Const(l.d.time.Age(it.header.Modified)), 5).Blank(1)
+	flags := st.Warn
 	if it.blocked {
-		flags = st.bad
+		flags = st.Bad
 	}
-	return r.put(flags, it.flags).end()
+	return r.Put(flags, it.flags).End()
 }
 
 // emptiness says why there are no rows, what failed, and what to do.
 func (l *items) emptiness(width int) []string {
 	st := l.d.st
-	say := func(p paint, t safetext.Text) []string { return st.paragraph(p, t, width) }
+	say := func(p paint.Paint, t safetext.Text) []string { return st.Paragraph(p, t, width) }
 	switch {
 	case l.list.err != nil && len(l.list.rows) == 0:
-		return say(st.bad, st.esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", reason(st.esc, l.list.err)))
+		return say(st.Bad, st.Esc.Sprintf("!! the store does not list: %s. ctrl+r asks again, esc goes back.", prose.Reason(st.Esc, l.list.err)))
 	case len(l.list.rows) > 0 || !l.list.loaded:
 		return nil
 	case l.query != "":
-		return say(st.dim, st.esc.Sprintf("Nothing matches %q. esc shows all items, / changes the filter.", l.query))
+		return say(st.Dim, st.Esc.Sprintf("Nothing matches %q. esc shows all items, / changes the filter.", l.query))
 	case !l.hidden:
-		return say(st.dim, st.esc.Const("No items here. a also looks at hidden, archived and bookkeeping ones; esc goes back."))
+		return say(st.Dim, st.Esc.Const("No items here. a also looks at hidden, archived and bookkeeping ones; esc goes back."))
 	}
-	return say(st.dim, st.esc.Const("No items here, hidden ones included. esc goes back."))
+	return say(st.Dim, st.Esc.Const("No items here, hidden ones included. esc goes back."))
 }

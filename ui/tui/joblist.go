@@ -14,6 +14,10 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // jobRow is long work as the list shows it.
@@ -32,29 +36,29 @@ func jobKind(kind string) string {
 
 func (a *App) runJobs(string) tea.Cmd {
 	if a.d.jobs == nil {
-		a.say(toneWarn, a.d.st.esc.Const("there is no journal for long work here, so there are no jobs"))
+		a.say(paint.ToneWarn, a.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
 		return nil
 	}
-	return a.openSide("Jobs", a.jobsKind())
+	return openSide(a, "Jobs", a.jobsKind())
 }
 
 // jobsKind is the list of long work, of this console and of other processes.
-func (a *App) jobsKind() recordKind {
+func (a *App) jobsKind() recordKind[jobRow] {
 	d := a.d
-	return recordKind{
+	return recordKind[jobRow]{
 		noun: "job", empty: "No long work is on record: nothing runs, and nothing has run lately.", name: "jobs",
 		columns: []column{{"STATE", 13, false}, {"KIND", 11, false}, {"PROGRESS", 26, false}, {"AGE", 5, true}, {"WHAT", 0, false}},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record[jobRow]], said, error) {
 			return d.fetchJobs(ctx, q)
 		},
-		detail: func(_ context.Context, raw any) *text { return d.jobText(raw.(jobRow)) },
-		field:  func(raw any) string { return string(raw.(jobRow).ID) }, datum: jobDatum,
+		detail: func(_ context.Context, raw jobRow) *text.Page { return d.jobText(raw) },
+		field:  func(raw jobRow) string { return string(raw.ID) }, datum: jobDatum,
 		live: func(ctx context.Context) string {
 			all, err := d.jobs.List(ctx)
 			return fmt.Sprint(all, err) // compared only
 		},
-		keys: func(p *records) []Binding {
-			return []Binding{
+		keys: func(p *records[jobRow]) []keys.Binding {
+			return []keys.Binding{
 				{Keys: []string{"C"}, Hint: "stop it", Description: "stop this job at its next step, after a question; what is done stays done",
 					Disabled: func() string { return a.noCancel(p) }, Handler: func() tea.Cmd { return a.cancelJob(jobAt(p)) }},
 				{Keys: []string{"enter"}, Hint: "outcomes", Description: "what became of each item of this job; the job itself where it is not of this session",
@@ -64,24 +68,23 @@ func (a *App) jobsKind() recordKind {
 	}
 }
 
-func jobAt(p *records) jobRow {
+func jobAt(p *records[jobRow]) jobRow {
 	r, _ := p.list.current()
-	row, _ := r.raw.(jobRow)
-	return row
+	return r.raw
 }
 
-func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record], said, error) {
+func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record[jobRow]], said, error) {
 	all, err := d.jobs.List(ctx)
 	if err != nil {
-		return span[record]{}, said{}, err
+		return span[record[jobRow]]{}, said{}, err
 	}
 	start := 0
 	if q.Cursor != "" {
 		if start, err = strconv.Atoi(q.Cursor); err != nil || start < 0 || start > len(all) {
-			return span[record]{}, said{}, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
+			return span[record[jobRow]]{}, said{}, model.Errorf(model.InvalidInput, "jobs", "this cursor is of another list")
 		}
 	}
-	out := span[record]{total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
+	out := span[record[jobRow]]{total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(all) && len(out.rows) < q.Limit; i++ {
 		row := jobRow{all[i], d.jobs.Tied(all[i].ID)}
@@ -98,7 +101,7 @@ func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record], said, 
 			running++
 		}
 	}
-	return out, said{d.esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", plural(int64(running), "job"), group(int64(len(all)-running))), true}, nil
+	return out, said{text: d.esc.Sprintf("%s under way, %s ended or broken off. memdesk jobs lists the same.", prose.Plural(int64(running), "job"), prose.Group(int64(len(all)-running))), calm: true}, nil
 }
 
 // underWay reports whether a job is at work or waits for its turn.
@@ -106,17 +109,17 @@ func underWay(st jobs.Status) bool {
 	return st.State == jobs.Queued || st.State == jobs.Running || st.State == jobs.Paused
 }
 
-func (d *desk) jobRecord(row jobRow) record {
+func (d *desk) jobRecord(row jobRow) record[jobRow] {
 	esc := d.esc
-	t := toneInfo
+	t := paint.ToneInfo
 	switch row.State {
 	case jobs.Failed:
-		t = toneBad
+		t = paint.ToneBad
 	case jobs.Interrupted, jobs.Cancelled, jobs.Paused:
-		t = toneWarn
+		t = paint.ToneWarn
 	}
-	return record{key: string(row.ID), raw: row, tones: []tone{t}, cells: []safetext.Text{
-		esc.Line(jobWord(row.State)), esc.LineMax(jobKind(row.Kind), maxTitle), jobProgress(esc, row.Status), esc.Const(d.time.age(row.Started)), esc.LineMax(row.Title, maxTitle),
+	return record[jobRow]{key: string(row.ID), raw: row, tones: []paint.Tone{t}, cells: []safetext.Text{
+		esc.Line(jobWord(row.State)), esc.LineMax(jobKind(row.Kind), prose.MaxTitle), jobProgress(esc, row.Status), esc.Const(d.time.Age(row.Started)), esc.LineMax(row.Title, prose.MaxTitle),
 	}}
 }
 
@@ -124,11 +127,11 @@ func (d *desk) jobRecord(row jobRow) record {
 func jobProgress(esc safetext.Escaper, st jobs.Status) safetext.Text {
 	switch {
 	case st.Total > 0 && st.Done <= st.Total:
-		return esc.Sprintf("%s of %s, %d%%", group(st.Done), plural(st.Total, orWord(st.Unit, "step")), st.Done*100/st.Total)
+		return esc.Sprintf("%s of %s, %d%%", prose.Group(st.Done), prose.Plural(st.Total, orWord(st.Unit, "step")), st.Done*100/st.Total)
 	case st.Done > 0:
-		return esc.Sprintf("%s", plural(st.Done, orWord(st.Unit, "step")))
+		return esc.Sprintf("%s", prose.Plural(st.Done, orWord(st.Unit, "step")))
 	case st.Steps > 0:
-		return esc.Sprintf("%s", plural(int64(st.Steps), "step"))
+		return esc.Sprintf("%s", prose.Plural(int64(st.Steps), "step"))
 	}
 	return esc.Const("not told yet")
 }
@@ -140,11 +143,11 @@ func orWord(word, other string) string {
 	return word
 }
 
-func (d *desk) jobText(row jobRow) *text {
+func (d *desk) jobText(row jobRow) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{
-		{value: esc.LineMax(row.Title, maxField), kind: headTitle},
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{
+		{Value: esc.LineMax(row.Title, maxField), Kind: text.Title},
 		field("state", esc.Sprintf("%s: %s", jobWord(row.State), esc.Const(jobState(row)))),
 		field("progress", jobProgress(esc, row.Status)),
 	}
@@ -156,22 +159,22 @@ func (d *desk) jobText(row jobRow) *text {
 		head = append(head, field("leaving", esc.Const(word)))
 	}
 	head = append(head,
-		field("began", esc.Sprintf("%s, %s", moment(row.Started), d.time.ago(row.Started))),
-		field("last sign", esc.Sprintf("%s, %s", moment(row.Updated), d.time.ago(row.Updated))),
+		field("began", esc.Sprintf("%s, %s", prose.Moment(row.Started), d.time.Ago(row.Started))),
+		field("last sign", esc.Sprintf("%s, %s", prose.Moment(row.Updated), d.time.Ago(row.Updated))),
 		field("took", esc.Const(row.Updated.Sub(row.Started).Round(time.Second).String())),
 	)
 	if row.Note != "" {
-		head = append(head, field("is at", esc.LineMax(row.Note, maxTitle)))
+		head = append(head, field("is at", esc.LineMax(row.Note, prose.MaxTitle)))
 	}
 	if row.Class != "" {
-		head = append(head, field("ended by", esc.LineMax(row.Class, maxTitle)))
+		head = append(head, field("ended by", esc.LineMax(row.Class, prose.MaxTitle)))
 	}
 	if row.Err != nil {
-		head = append(head, headLine{name: esc.Const("why"), value: reason(esc, row.Err), kind: headWarn})
+		head = append(head, text.Line{Name: esc.Const("why"), Value: prose.Reason(esc, row.Err), Kind: text.Warn})
 	}
-	head = append(head, field("steps", esc.Sprintf("%s in its journal", plural(int64(row.Steps), "complete step"))),
-		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, maxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
-	return newText(head, "")
+	head = append(head, field("steps", esc.Sprintf("%s in its journal", prose.Plural(int64(row.Steps), "complete step"))),
+		field("job", esc.Line(string(row.ID))), field("kind", esc.LineMax(row.Kind, prose.MaxTitle)), field("process", esc.Const(strconv.Itoa(row.PID))))
+	return text.NewPage(head, "")
 }
 
 // jobWord is a state as the program calls it everywhere: what an operator ends is
@@ -223,8 +226,7 @@ func takeUp(kind string) string {
 	return ""
 }
 
-func jobDatum(raw any) datum {
-	row := raw.(jobRow)
+func jobDatum(row jobRow) datum {
 	var r datum
 	r.add("job", string(row.ID))
 	r.add("kind", row.Kind)
@@ -239,7 +241,7 @@ func jobDatum(raw any) datum {
 	return r
 }
 
-func (a *App) noCancel(p *records) string {
+func (a *App) noCancel(p *records[jobRow]) string {
 	if why := p.none(); why != "" {
 		return why
 	}
@@ -258,15 +260,15 @@ func (a *App) noCancel(p *records) string {
 // cancelJob asks whether a job should be stopped.
 func (a *App) cancelJob(row jobRow) tea.Cmd {
 	d, esc := a.d, a.d.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Stop the job %q?", row.Title), kind: headTitle},
-		{value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", jobProgress(esc, row.Status))},
+	lines := []text.Line{
+		{Value: esc.Sprintf("Stop the job %q?", row.Title), Kind: text.Title},
+		{Value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", jobProgress(esc, row.Status))},
 	}
 	if then := strings.TrimPrefix(takeUp(row.Kind), "; "); then != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("Later: %s.", esc.Const(then)), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Sprintf("Later: %s.", esc.Const(then)), Kind: text.Note})
 	}
 	if !row.tied {
-		lines = append(lines, headLine{value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), Kind: text.Warn})
 	}
 	own := a.bulkOf(row.ID)
 	return a.show(&dialog{title: esc.Const("Stop a job"), lines: lines, noReason: true, choices: []choice{{verb: "Stop it", act: func(ctx context.Context, _ filled) acted {
@@ -278,7 +280,7 @@ func (a *App) cancelJob(row jobRow) tea.Cmd {
 		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
 			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: a.refreshHere}
 		case err != nil:
-			return acted{quiet: true, text: esc.Sprintf("not stopped: %s", reason(esc, err))}
+			return acted{quiet: true, text: esc.Sprintf("not stopped: %s", prose.Reason(esc, err))}
 		}
 		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: a.refreshHere}
 	}}}})
@@ -288,10 +290,10 @@ func (a *App) refreshHere() tea.Cmd { return a.pane().refresh() }
 
 // openOutcomes lists what became of each item of a job of this session, and shows
 // the job itself where it is of another.
-func (a *App) openOutcomes(p *records) tea.Cmd {
+func (a *App) openOutcomes(p *records[jobRow]) tea.Cmd {
 	row := jobAt(p)
 	if b := a.bulkOf(row.ID); b != nil {
-		cmd := a.openAbove("Job", a.bulkKind(b))
+		cmd := openAbove(a, "Job", a.bulkKind(b))
 		a.side.bulk = b
 		return cmd
 	}
@@ -301,7 +303,7 @@ func (a *App) openOutcomes(p *records) tea.Cmd {
 
 // bulkOf is a job of this session, with its outcomes as long as they are kept.
 func (a *App) bulkOf(id jobs.ID) *bulk {
-	for _, b := range slices.Concat(a.bulks, a.ended) {
+	for _, b := range slices.Concat(a.work.bulks, a.work.ended) {
 		if id != "" && b.jobID() == id {
 			return b
 		}

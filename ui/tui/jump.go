@@ -7,22 +7,26 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // jump is a line for the first letters of a row: the cursor goes along as they are
 // typed, and enter looks through the pages that are not loaded yet.
 type jump struct {
-	in   input
+	in   text.Input
 	from int // where the cursor was
 }
 
 func (j *jump) open(at int) {
-	j.in.set("")
-	j.in.focus = true
+	j.in.Set("")
+	j.in.Focus = true
 	j.from = at
 }
 
-func (j *jump) close() { j.in.focus = false }
+func (j *jump) close() { j.in.Focus = false }
 
 // begins reports whether one of the names begins with what is typed.
 func begins(text string, names []string) bool {
@@ -75,9 +79,9 @@ func trailOver[T any](d *desk, m trailed[T], found bool) {
 	switch word := m.trail.word; {
 	case word.IsEmpty() || found:
 	case m.err != nil:
-		d.say(toneWarn, d.esc.Sprintf("not looked for to the end: %s: %s", word, reason(d.esc, m.err)))
+		d.say(paint.ToneWarn, d.esc.Sprintf("not looked for to the end: %s: %s", word, prose.Reason(d.esc, m.err)))
 	default:
-		d.say(toneWarn, d.esc.Sprintf("not in this list: %s", word))
+		d.say(paint.ToneWarn, d.esc.Sprintf("not in this list: %s", word))
 	}
 }
 
@@ -89,21 +93,21 @@ func (l *items) startJump() tea.Cmd {
 // jumped follows the letters among the rows that are loaded.
 func (l *items) jumped() tea.Cmd {
 	rows := l.list.rows
-	return jumpHere(l.d, &l.jump, len(rows), l.list.sel, func(i int) []string { return itemNames(rows[i]) }, l.move)
+	return jumpHere(l.d, &l.jump, len(rows), l.list.sel, func(i int) []string { return itemNames(rows[i]) }, l.Move)
 }
 
-func (l *items) jumpBindings() []Binding {
+func (l *items) jumpBindings() []keys.Binding {
 	here := func(text string) bool {
 		row, ok := l.list.current()
 		return ok && begins(text, itemNames(row))
 	}
 	return jumpKeys(&l.jump, here, func(text string) tea.Cmd {
 		return l.seek(func(r itemRow) bool { return begins(text, itemNames(r)) }, l.d.esc.Sprintf("%q", text))
-	}, func() tea.Cmd { return l.move(l.jump.from - l.list.sel) })
+	}, func() tea.Cmd { return l.Move(l.jump.from - l.list.sel) })
 }
 
 // recordNames are what a row is looked for by: its cells, and what it is about.
-func (p *records) recordNames(r record) []string {
+func (p *records[T]) recordNames(r record[T]) []string {
 	var out []string
 	for _, c := range r.cells {
 		out = append(out, c.String())
@@ -116,27 +120,27 @@ func (p *records) recordNames(r record) []string {
 }
 
 // jumped follows the letters among the rows that are loaded.
-func (p *records) jumped() tea.Cmd {
+func (p *records[T]) jumped() tea.Cmd {
 	rows := p.list.rows
-	return jumpHere(p.d, &p.jump, len(rows), p.list.sel, func(i int) []string { return p.recordNames(rows[i]) }, p.move)
+	return jumpHere(p.d, &p.jump, len(rows), p.list.sel, func(i int) []string { return p.recordNames(rows[i]) }, p.Move)
 }
 
-func (p *records) jumpBindings() []Binding {
+func (p *records[T]) jumpBindings() []keys.Binding {
 	here := func(text string) bool {
 		row, ok := p.list.current()
 		return ok && begins(text, p.recordNames(row))
 	}
 	return jumpKeys(&p.jump, here, func(text string) tea.Cmd {
-		return p.list.follow(&trail[record]{word: p.d.esc.Sprintf("%q", text), kin: func(r record) (int, bool) { return 0, begins(text, p.recordNames(r)) }})
-	}, func() tea.Cmd { return p.move(p.jump.from - p.list.sel) })
+		return p.list.follow(&trail[record[T]]{word: p.d.esc.Sprintf("%q", text), kin: func(r record[T]) (int, bool) { return 0, begins(text, p.recordNames(r)) }})
+	}, func() tea.Cmd { return p.Move(p.jump.from - p.list.sel) })
 }
 
 // jumpHere follows the letters among n rows that are loaded.
 func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move func(int) tea.Cmd) tea.Cmd {
-	text := j.in.text()
+	text := j.in.Value()
 	at := after(min(j.from, max(n-1, 0)), n, text, names)
 	if at < 0 {
-		d.say(toneInfo, d.esc.Sprintf("nothing that is loaded begins with %q; enter looks on through the list", text))
+		d.say(paint.ToneInfo, d.esc.Sprintf("nothing that is loaded begins with %q; enter looks on through the list", text))
 		return nil
 	}
 	return move(at - sel)
@@ -145,19 +149,19 @@ func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move fun
 // jumpKeys are the keys of the line where the letters are typed. here tells whether the
 // row at the cursor begins so already: then enter only closes the line; else look goes
 // on in the pages that are not loaded.
-func jumpKeys(j *jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []Binding {
-	enter := Binding{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at this row, which begins so", Handler: func() tea.Cmd {
+func jumpKeys(j *jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []keys.Binding {
+	enter := keys.Binding{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at this row, which begins so", Handler: func() tea.Cmd {
 		j.close()
 		return nil
 	}}
-	if text := j.in.text(); text != "" && !here(text) {
+	if text := j.in.Value(); text != "" && !here(text) {
 		enter.Hint, enter.Description = "look on", "look for a row that begins so in the pages that are not loaded"
 		enter.Handler = func() tea.Cmd {
 			j.close()
 			return look(text)
 		}
 	}
-	return []Binding{enter,
+	return []keys.Binding{enter,
 		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
 			j.close()
 			return back()

@@ -9,71 +9,75 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // openKept lists the operator's texts that no store took.
 func (a *App) openKept() tea.Cmd {
 	if a.d.drafts == nil {
-		a.say(toneWarn, a.d.esc.Const("there is no state directory, so no text was put aside"))
+		a.say(paint.ToneWarn, a.d.esc.Const("there is no state directory, so no text was put aside"))
 		return nil
 	}
-	return a.openSide("Kept texts", a.keptKind())
+	return openSide(a, "Kept texts", a.keptKind())
 }
 
-func (a *App) keptKind() recordKind {
+func (a *App) keptKind() recordKind[drafts.Kept] {
 	d := a.d
-	return recordKind{
+	return recordKind[drafts.Kept]{
 		noun: "text", empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", name: "kept",
 		columns: []column{{"WHEN", 21, false}, {"AGE", 5, true}, {"SIZE", 10, true}, {"NAME", 0, false}},
-		fetch: func(_ context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(_ context.Context, q PageQuery) (span[record[drafts.Kept]], said, error) {
 			all, err := d.drafts.Kept()
 			if err != nil {
-				return span[record]{}, said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.esc.Err(err).String())
+				return span[record[drafts.Kept]]{}, said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.esc.Err(err).String())
 			}
-			var out span[record]
+			var out span[record[drafts.Kept]]
 			for _, k := range all {
 				if containsAll(q, k.Name) {
-					out.rows = append(out.rows, record{key: k.Name, raw: k, cells: []safetext.Text{
-						d.esc.Const(moment(k.At)), d.esc.Const(d.time.age(k.At)), d.esc.Const(size(k.Bytes)), d.esc.LineMax(k.Name, maxTitle),
+					out.rows = append(out.rows, record[drafts.Kept]{key: k.Name, raw: k, cells: []safetext.Text{
+						d.esc.Const(prose.Moment(k.At)), d.esc.Const(d.time.Age(k.At)), d.esc.Const(prose.Size(k.Bytes)), d.esc.LineMax(k.Name, prose.MaxTitle),
 					}})
 				}
 			}
 			out.total = model.Count{N: int64(len(out.rows))}
-			return out, said{d.esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), true}, nil
+			return out, said{text: d.esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), calm: true}, nil
 		},
-		detail: func(_ context.Context, raw any) *text { return a.keptText(raw.(drafts.Kept)) },
-		keys: func(p *records) []Binding {
-			return []Binding{{Keys: []string{"enter"}, Hint: "edit", Description: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
+		detail: func(_ context.Context, raw drafts.Kept) *text.Page { return a.keptText(raw) },
+		keys: func(p *records[drafts.Kept]) []keys.Binding {
+			return []keys.Binding{{Keys: []string{"enter"}, Hint: "edit", Description: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
 				Disabled: func() string { return a.noReopen(p) }, Handler: func() tea.Cmd {
 					r, _ := p.list.current()
-					return a.reopen(r.raw.(drafts.Kept))
+					return a.reopen(r.raw)
 				}}, {Keys: []string{"y"}, Hint: "copy text", Description: "copy the whole text to the clipboard of the terminal", Disabled: p.none, Handler: func() tea.Cmd {
 				r, _ := p.list.current()
-				return a.copyKept(r.raw.(drafts.Kept))
+				return a.copyKept(r.raw)
 			}}}
 		},
 	}
 }
 
-func (a *App) keptText(k drafts.Kept) *text {
+func (a *App) keptText(k drafts.Kept) *text.Page {
 	esc := a.d.esc
-	head := []headLine{
-		{value: esc.LineMax(k.Name, maxField), kind: headTitle},
-		{name: esc.Const("file"), value: a.where(k.Path)},
-		{name: esc.Const("put aside"), value: esc.Const(changed(a.d, k.At))},
-		{name: esc.Const("goes"), value: esc.Const(moment(k.At.Add(drafts.Keep)))},
+	head := []text.Line{
+		{Value: esc.LineMax(k.Name, maxField), Kind: text.Title},
+		{Name: esc.Const("file"), Value: a.where(k.Path)},
+		{Name: esc.Const("put aside"), Value: esc.Const(changed(a.d, k.At))},
+		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}
 	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
 	if o, ok := originOf(k); ok {
-		head = append(head, headLine{name: esc.Const("for"), value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), maxField)})
+		head = append(head, text.Line{Name: esc.Const("for"), Value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), maxField)})
 		next = esc.Const("enter opens it in the editor again; y copies the text.")
 	}
-	head = append(head, headLine{value: next, kind: headNote}, headLine{kind: headBlank})
+	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
 	body, err := a.d.drafts.ReadKept(k.Name)
 	if err != nil {
-		return newText(append(head, headLine{value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), kind: headWarn}), "")
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), Kind: text.Warn}), "")
 	}
-	return newText(head, body)
+	return text.NewPage(head, body)
 }
 
 // copyKept reads the text in a command and hands it to the clipboard.
@@ -84,6 +88,6 @@ func (a *App) copyKept(k drafts.Kept) tea.Cmd {
 		if err != nil {
 			return acted{quiet: true, text: esc.Sprintf("not copied: %s", esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.d.copyText(esc.LineMax(k.Name, maxTitle), body) }}
+		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.d.copyText(esc.LineMax(k.Name, prose.MaxTitle), body) }}
 	})
 }

@@ -8,16 +8,20 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/text"
 )
 
 // KeyTable is every key of the console by its place, and the commands, made from
 // the bindings that the console itself uses.
-func KeyTable() []Section {
+func KeyTable() []keys.Section {
 	a := New(Options{})
 	t, r := a.panes[paneTiers].(*tiers), a.panes[paneRecall].(*recall)
-	var out []Section
-	add := func(title string, bindings []Binding) { out = append(out, Section{title, withoutMovement(bindings)}) }
-	out = append(out, Section{"In lists and texts", movement(t.items, "line")})
+	var out []keys.Section
+	add := func(title string, bindings []keys.Binding) {
+		out = append(out, keys.Section{Title: title, Bindings: withoutMovement(bindings)})
+	}
+	out = append(out, keys.Section{Title: "In lists and texts", Bindings: keys.Movement(t.items, "line")})
 	add("Everywhere", a.global())
 	add("1 Health", a.panes[paneHealth].bindings())
 	add("2 Tiers: stores, scopes, tiers", t.bindings())
@@ -26,52 +30,52 @@ func KeyTable() []Section {
 	t.level = levelItem
 	add("2 Tiers: one item", t.bindings())
 	a.overlay = a.newOverlay("")
-	a.overlay.pager.search.needle = newNeedle("x")
+	a.overlay.pager.Search.Needle = text.NewNeedle("x")
 	add("A text on the whole screen", a.searchKeys())
 	add("A text: searching", a.searchLineKeys(a.overlay.pager))
 	a.overlay = nil
 	add("3 Recall", r.bindings())
-	r.input.focus = true
+	r.input.Focus = true
 	add("3 Recall: typing", r.bindings())
-	r.input.focus, r.reading = false, true
+	r.input.Focus, r.reading = false, true
 	add("3 Recall: the item of a hit", r.bindings())
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
-	add("6 Erasure: a plan", a.d.planKeys(&records{}, ErasureRequest{}))
-	add("6 Erasure: layers and verdicts (V)", a.layerKeys(&records{}, ErasureRequest{}))
+	add("6 Erasure: a plan", a.d.planKeys(&records[planRow]{}, ErasureRequest{}))
+	add("6 Erasure: layers and verdicts (V)", a.layerKeys(&records[layerRow]{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	for _, s := range []struct {
 		title string
 		open  func() tea.Cmd
 	}{
 		{"Versions of an item (H)", func() tea.Cmd { return a.openHistory(model.Ref{}) }},
-		{"What can be put back (:undo)", func() tea.Cmd { return a.openSide("Undo", a.undoKind()) }},
-		{"Texts that were put aside (:kept)", func() tea.Cmd { return a.openSide("Kept texts", a.keptKind()) }},
-		{"Jobs (:jobs)", func() tea.Cmd { return a.openSide("Jobs", a.jobsKind()) }},
-		{"An act on many items", func() tea.Cmd { return a.openSide("Job", a.bulkKind(&bulk{})) }},
+		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a, "Undo", a.undoKind()) }},
+		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a, "Kept texts", a.keptKind()) }},
+		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a, "Jobs", a.jobsKind()) }},
+		{"An act on many items", func() tea.Cmd { return openSide(a, "Job", a.bulkKind(&bulk{})) }},
 	} {
 		s.open()
-		add(s.title, a.side.list.kind.keys(a.side.list))
+		add(s.title, a.side.list.ownKeys())
 	}
-	a.dialog = &dialog{armed: true, noReason: true, pager: &pager{text: &text{}}}
+	a.dialog = &dialog{armed: true, noReason: true, pager: &text.Pager{Text: &text.Page{}}}
 	add("A question", a.dialogBindings())
 	a.dialog = nil
 	a.overlay = a.newOverlay("")
 	add("Help and other pages", a.overlayBindings()[:1])
 	add("Command line", a.commandBindings())
-	var verbs []Binding
+	var verbs []keys.Binding
 	for _, v := range a.verbs() {
-		verbs = append(verbs, Binding{Keys: []string{strings.TrimSpace(":" + v.name + " " + v.argument)}, Description: v.about})
+		verbs = append(verbs, keys.Binding{Keys: []string{strings.TrimSpace(":" + v.name + " " + v.argument)}, Description: v.about})
 	}
-	return append(out, Section{"Commands", verbs})
+	return append(out, keys.Section{Title: "Commands", Bindings: verbs})
 }
 
 // withoutMovement leaves out the keys of movement, which stand in one place.
-func withoutMovement(bindings []Binding) []Binding {
-	moves := movement(&table{}, "")
-	return slices.DeleteFunc(slices.Clone(bindings), func(b Binding) bool {
-		return slices.ContainsFunc(moves, func(m Binding) bool { return slices.Equal(m.Keys, b.Keys) })
+func withoutMovement(bindings []keys.Binding) []keys.Binding {
+	moves := keys.Movement(&table{}, "")
+	return slices.DeleteFunc(slices.Clone(bindings), func(b keys.Binding) bool {
+		return slices.ContainsFunc(moves, func(m keys.Binding) bool { return slices.Equal(m.Keys, b.Keys) })
 	})
 }
 
@@ -83,7 +87,7 @@ func KeyTableMarkdown() string {
 	for _, s := range KeyTable() {
 		where := s.Title
 		for _, k := range s.Bindings {
-			b.WriteString("| " + cell.Replace(where) + " | `" + strings.ReplaceAll(safetext.Line(k.label()).String(), "|", `\|`) + "` | " + cell.Replace(k.Description) + " |\n")
+			b.WriteString("| " + cell.Replace(where) + " | `" + strings.ReplaceAll(safetext.Line(k.Label()).String(), "|", `\|`) + "` | " + cell.Replace(k.Description) + " |\n")
 			where = ""
 		}
 	}

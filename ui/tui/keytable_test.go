@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/kit/keys"
 )
 
 const (
@@ -41,7 +42,7 @@ func TestKeyTableOfTheDocs(t *testing.T) {
 	table := tui.KeyTable()
 	for i, name := range strings.Fields("Health Tiers Recall Quarantine Conflicts Erasure Audit") {
 		title := fmt.Sprint(i+1, " ", name)
-		if !slices.ContainsFunc(table, func(s tui.Section) bool { return strings.HasPrefix(s.Title, title) }) {
+		if !slices.ContainsFunc(table, func(s keys.Section) bool { return strings.HasPrefix(s.Title, title) }) {
 			t.Errorf("the table has nothing of pane %s", title)
 		}
 	}

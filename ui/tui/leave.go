@@ -8,7 +8,19 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
+
+// underway is the work of this session, and whether it may end with the console.
+type underway struct {
+	bulks   []*bulk   // long work
+	ended   []*bulk   // long work that is over, the last first
+	exports []*export // files that are being written
+	tied    bool      // an erasure was begun that ends with this console
+	leaving bool      // ctrl+c was pressed once meanwhile
+}
 
 // leaveNow is what the journal knows of work when the operator wants to leave.
 type leaveNow struct {
@@ -19,19 +31,19 @@ type leaveNow struct {
 
 // atWork reports whether something may end with this console.
 func (a *App) atWork() bool {
-	writing := slices.ContainsFunc(a.exports, func(e *export) bool { return !e.ended.Load() })
-	return len(a.bulks) > 0 || writing || a.tied
+	writing := slices.ContainsFunc(a.work.exports, func(e *export) bool { return !e.ended.Load() })
+	return len(a.work.bulks) > 0 || writing || a.work.tied
 }
 
 // workWords tell of work that goes on behind what is shown.
 func (a *App) workWords() safetext.Text {
-	esc := a.d.st.esc
-	switch n := len(a.bulks); {
-	case n == 1 && (a.side == nil || a.side.bulk != a.bulks[0]):
-		b := a.bulks[0]
-		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", jobKind(b.kind), group(int64(b.done())), plural(int64(b.total), b.noun))
+	esc := a.d.st.Esc
+	switch n := len(a.work.bulks); {
+	case n == 1 && (a.side == nil || a.side.bulk != a.work.bulks[0]):
+		b := a.work.bulks[0]
+		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", jobKind(b.kind), prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))
 	case n > 1:
-		return esc.Sprintf("at work: %s; :jobs lists them", plural(int64(n), "job"))
+		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
 	}
 	return safetext.Text{}
 }
@@ -62,12 +74,12 @@ func (a *App) leave() tea.Cmd {
 
 // interrupt is ctrl+c: it asks like q, and leaves at once when it is pressed again.
 func (a *App) interrupt() tea.Cmd {
-	if a.leaving || !a.atWork() {
+	if a.work.leaving || !a.atWork() {
 		return tea.Quit
 	}
-	a.leaving = true
-	if a.locked || a.width == 0 || a.tooSmall() || a.dialog != nil || a.editing != nil {
-		a.say(toneWarn, a.leaveWarning()) // there is no place for a question
+	a.work.leaving = true
+	if a.curtain.down || a.width == 0 || a.tooSmall() || a.dialog != nil || a.editing != nil {
+		a.say(paint.ToneWarn, a.leaveWarning()) // there is no place for a question
 		return nil
 	}
 	return a.leave()
@@ -75,15 +87,15 @@ func (a *App) interrupt() tea.Cmd {
 
 // leaveWarning is for where no question can be asked.
 func (a *App) leaveWarning() safetext.Text {
-	return a.d.st.esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+	return a.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
 // leaveNow asks when something would be stopped, and leaves when nothing would.
 func (a *App) leaveNow(m leaveNow) tea.Cmd {
 	esc := a.d.esc
-	var stops, goes []headLine
-	line := func(st jobs.Status) headLine {
-		return headLine{value: esc.Sprintf("- %s: %s (%s)", jobKind(st.Kind), esc.LineMax(st.Title, maxTitle), jobProgress(esc, st))}
+	var stops, goes []text.Line
+	line := func(st jobs.Status) text.Line {
+		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", jobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), jobProgress(esc, st))}
 	}
 	known := map[jobs.ID]bool{}
 	for _, st := range m.jobs {
@@ -94,49 +106,49 @@ func (a *App) leaveNow(m leaveNow) tea.Cmd {
 			goes = append(goes, line(st))
 		}
 	}
-	for _, b := range a.bulks {
+	for _, b := range a.work.bulks {
 		if !known[b.jobID()] {
-			stops = append(stops, headLine{value: esc.Sprintf("- %s: %s (%s of %s)", jobKind(b.kind), b.title, group(int64(b.done())), plural(int64(b.total), b.noun))})
+			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", jobKind(b.kind), b.title, prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))})
 		}
 	}
-	for _, e := range a.exports {
+	for _, e := range a.work.exports {
 		if !known[e.jobID()] && !e.ended.Load() {
-			stops = append(stops, headLine{value: esc.Sprintf("- export: %s", e.words(esc))})
+			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.words(esc))})
 		}
 	}
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case a.dialog != nil || a.editing != nil || a.locked: // another question is asked meanwhile
-		a.leaving = true
-		a.say(toneWarn, a.leaveWarning())
+	case a.dialog != nil || a.editing != nil || a.curtain.down: // another question is asked meanwhile
+		a.work.leaving = true
+		a.say(paint.ToneWarn, a.leaveWarning())
 		return nil
 	}
 	n := int64(len(stops))
-	lines := []headLine{
-		{value: esc.Const("Leave memdesk?"), kind: headTitle},
-		{value: esc.Sprintf("!! This stops %s of this session after the step under way. What is done stays done, the rest is left as it is.", plural(n, "job")), kind: headWarn},
+	lines := []text.Line{
+		{Value: esc.Const("Leave memdesk?"), Kind: text.Title},
+		{Value: esc.Sprintf("!! This stops %s of this session after the step under way. What is done stays done, the rest is left as it is.", prose.Plural(n, "job")), Kind: text.Warn},
 	}
 	lines = append(lines, few(esc, stops)...)
 	if m.err != nil {
-		lines = append(lines, headLine{value: esc.Sprintf("!! What else runs is not known: %s.", reason(esc, m.err)), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! What else runs is not known: %s.", prose.Reason(esc, m.err)), Kind: text.Warn})
 	}
 	if len(goes) > 0 {
-		lines = append(lines, headLine{value: esc.Sprintf("%s run on their own and go on:", plural(int64(len(goes)), "job"))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s run on their own and go on:", prose.Plural(int64(len(goes)), "job"))})
 		lines = append(lines, few(esc, goes)...)
 	}
-	lines = append(lines, headLine{value: esc.Const("Cancel stays here; :jobs lists the work."), kind: headNote})
+	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
 	return a.show(&dialog{
 		title: esc.Const("Leave"), lines: lines, noReason: true,
 		choices:  []choice{{verb: "Stop and leave", run: func() tea.Cmd { return tea.Quit }}},
-		canceled: func() tea.Cmd { a.say(toneInfo, esc.Const("you are still here: the work goes on")); return nil },
+		canceled: func() tea.Cmd { a.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
 	})
 }
 
 // few names at most five, and counts the rest.
-func few(esc safetext.Escaper, lines []headLine) []headLine {
+func few(esc safetext.Escaper, lines []text.Line) []text.Line {
 	if len(lines) <= 5 {
 		return lines
 	}
-	return append(lines[:4:4], headLine{value: esc.Sprintf("- and %s more", group(int64(len(lines)-4)))})
+	return append(lines[:4:4], text.Line{Value: esc.Sprintf("- and %s more", prose.Group(int64(len(lines)-4)))})
 }

@@ -12,6 +12,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // linear is the console as a conversation, for screen readers and for terminals
@@ -91,8 +93,8 @@ func newLinear(ctx context.Context, o Options, in io.Reader, out io.Writer) *lin
 // notes that somebody is there now.
 func (a *App) idle() bool {
 	now := a.o.Clock.Now()
-	away := now.Sub(a.lastKey)
-	a.lastKey = now
+	away := now.Sub(a.curtain.lastKey)
+	a.curtain.lastKey = now
 	return a.o.IdleLock > 0 && away >= a.o.IdleLock
 }
 
@@ -146,7 +148,7 @@ func (l *linear) sentence(t safetext.Text) {
 }
 
 // hear takes the messages of the status line.
-func (l *linear) hear(_ tone, t safetext.Text) {
+func (l *linear) hear(_ paint.Tone, t safetext.Text) {
 	if t.IsEmpty() {
 		return
 	}
@@ -161,7 +163,7 @@ func (l *linear) failed(err error) {
 	if errors.As(err, &e) && e.Err != nil {
 		err = e.Err
 	}
-	l.say("Failed: %s.", l.a.d.esc.LineMax(spokenWords(err.Error()), maxReason))
+	l.say("Failed: %s.", l.a.d.esc.LineMax(spokenWords(err.Error()), prose.MaxReason))
 }
 
 // refused says why an act is not possible, when it is not.
@@ -197,7 +199,7 @@ func (l *linear) greet() {
 
 func (l *linear) notices(context.Context, string) {
 	for _, n := range l.a.o.Notices {
-		l.say("Notice: %s", l.a.d.esc.LineMax(n, maxReason))
+		l.say("Notice: %s", l.a.d.esc.LineMax(n, prose.MaxReason))
 	}
 	if len(l.a.o.Notices) == 0 {
 		l.say("There are no notices.")

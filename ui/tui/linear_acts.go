@@ -9,6 +9,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // rowless are the keys of lists that are for no row.
@@ -26,7 +28,7 @@ var unspoken = []string{"s"}
 func (l *linear) press(ctx context.Context, key, argument string) {
 	b := l.board
 	number, err := strconv.Atoi(argument)
-	marked := b.p.kind.marking && b.p.marks.n() > 0
+	marked := b.p.facts().marking && b.p.marked() > 0
 	switch {
 	case err == nil:
 		if !l.at(ctx, b, number) {
@@ -36,8 +38,8 @@ func (l *linear) press(ctx context.Context, key, argument string) {
 		l.say("Give the number of a row, not %q.", argument)
 		return
 	case slices.Contains(rowless[b.name], key) || marked:
-		b.p.list.rows, b.p.list.sel = b.rows, 0
-	case len(b.rows) == 1:
+		b.p.place(0)
+	case b.rows == 1:
 		if !l.at(ctx, b, 1) {
 			return
 		}
@@ -45,30 +47,20 @@ func (l *linear) press(ctx context.Context, key, argument string) {
 		l.say("Say which: give the number of a row.")
 		return
 	}
-	k, ok := find(b.keys(), key)
+	k, ok := keys.Find(b.keys(), key)
 	if !ok {
 		l.say("%s is no act on %s.", key, b.called())
 		return
 	}
-	if l.refused(k.reason()) {
+	if l.refused(k.Reason()) {
 		return
 	}
 	l.do(ctx, k.Handler())
-	b.p.full = false
 }
 
 // keys are the acts of a list of records; what only moves the screen is left out.
-func (b *board) keys() []Binding {
-	var out []Binding
-	if b.p.kind.keys != nil {
-		out = b.p.kind.keys(b.p)
-	}
-	for _, k := range b.p.handing() {
-		if k.Keys[0] == "x" {
-			out = append(out, k)
-		}
-	}
-	return slices.DeleteFunc(out, func(k Binding) bool { return slices.Contains(unspoken, k.Keys[0]) })
+func (b *board) keys() []keys.Binding {
+	return slices.DeleteFunc(b.p.acts(), func(k keys.Binding) bool { return slices.Contains(unspoken, k.Keys[0]) })
 }
 
 // letter takes a letter for the act that messages of the console name by it.
@@ -88,7 +80,7 @@ func (l *linear) letter(ctx context.Context, word, argument string) bool {
 	case b == nil:
 		return false
 	case b.p != nil:
-		if _, ok := find(b.keys(), word); !ok {
+		if _, ok := keys.Find(b.keys(), word); !ok {
 			return false
 		}
 		l.press(ctx, word, argument)
@@ -155,23 +147,23 @@ func (l *linear) compare(ctx context.Context, argument string) {
 		l.say("Give one version, to compare with the item as it is now, or two: compare 1 2.")
 		return
 	}
-	b.p.marks.clear()
+	b.p.unmark()
 	for _, n := range which {
 		if !l.at(ctx, b, n) {
 			return
 		}
 		if len(which) == 2 {
-			b.p.marks.add(b.rows[n-1])
+			b.p.mark(n - 1)
 		}
 	}
 	l.press(ctx, "c", strconv.Itoa(which[0]))
-	b.p.marks.clear()
+	b.p.unmark()
 }
 
 // mark marks rows for the next act.
 func (l *linear) mark(ctx context.Context, argument string) {
 	b := l.board
-	if b == nil || b.refs != nil || b.p != nil && !b.p.kind.marking {
+	if b == nil || b.refs != nil || b.p != nil && !b.p.facts().marking {
 		l.say("Rows of this list cannot be marked; list and quarantine have rows that can.")
 		return
 	}
@@ -179,7 +171,7 @@ func (l *linear) mark(ctx context.Context, argument string) {
 		if b.items != nil {
 			l.do(ctx, b.items.items.marks.all(nil))
 		} else {
-			l.do(ctx, b.p.marks.all(nil))
+			l.do(ctx, b.p.markAll())
 		}
 		return
 	}
@@ -195,7 +187,7 @@ func (l *linear) mark(ctx context.Context, argument string) {
 		if b.items != nil {
 			b.items.items.marks.add(b.heads[n-1])
 		} else {
-			b.p.marks.add(b.rows[n-1])
+			b.p.mark(n - 1)
 		}
 	}
 	l.say("%s.", l.marked())
@@ -207,9 +199,9 @@ func (l *linear) marked() safetext.Text {
 	case b != nil && b.items != nil:
 		n = b.items.items.marks.n()
 	case b != nil && b.p != nil:
-		n = b.p.marks.n()
+		n = b.p.marked()
 	}
-	return l.a.d.esc.Sprintf("%s marked", plural(int64(n), "row"))
+	return l.a.d.esc.Sprintf("%s marked", prose.Plural(int64(n), "row"))
 }
 
 func (l *linear) unmark(context.Context, string) {
@@ -217,7 +209,7 @@ func (l *linear) unmark(context.Context, string) {
 	case b != nil && b.items != nil:
 		b.items.items.marks.clear()
 	case b != nil && b.p != nil:
-		b.p.marks.clear()
+		b.p.unmark()
 	}
 	l.say("%s.", l.marked())
 }
@@ -272,7 +264,7 @@ func (l *linear) undo(ctx context.Context, id string) {
 		l.failed(err)
 		return
 	}
-	i := slices.IndexFunc(page.rows, func(r record) bool { return r.key == id })
+	i := slices.IndexFunc(page.rows, func(r record[UndoRow]) bool { return r.key == id })
 	if i < 0 {
 		l.say("Say which entry: undos lists them.")
 		return
@@ -281,12 +273,12 @@ func (l *linear) undo(ctx context.Context, id string) {
 	if l.refused(a.noRestore(b)) {
 		return
 	}
-	k, _ := find(a.undoKind().keys(b), "u")
+	k, _ := keys.Find(a.undoKind().keys(b), "u")
 	l.do(ctx, k.Handler())
 }
 
 // newPaneless is a list of records that stands nowhere.
-func newPaneless(l *linear, rows []record) *records {
+func newPaneless(l *linear, rows []record[UndoRow]) *records[UndoRow] {
 	p := newRecords(l.a.d, l.a.undoKind())
 	p.list.rows = rows
 	return p

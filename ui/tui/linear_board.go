@@ -8,6 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // board is the list that numbers are for: a pane of the console that is read out
@@ -15,18 +16,16 @@ import (
 type board struct {
 	name  string // what its verbs are for
 	query string
-	side  *side    // the list has no pane of its own
-	p     *records // nil: items or hits
-	items *tiers   // nil: records or hits
+	side  *side   // the list has no pane of its own
+	p     listing // nil: items or hits
+	items *tiers  // nil: records or hits
 
 	from   from
 	next   string
-	rows   []record    // of the page that was read
+	rows   int         // of the page that was read
 	heads  []itemRow   // the same of items
 	refs   []model.Ref // of hits
 	number int         // rows that were read in all
-	// fresh is a row as it is now; nil: rows are told from what acts on them.
-	fresh func(ctx context.Context, r record) (record, error)
 }
 
 // The names of boards beside those of sides.
@@ -42,25 +41,17 @@ const (
 // newPaneBoard is a pane of records.
 func newPaneBoard(l *linear, name string, pane int, query string) *board {
 	b := &board{name: name, query: query}
-	switch p := l.a.panes[pane].(type) {
-	case *records:
-		b.p = p
-	case *erasures:
-		b.p = p.records
-		b.fresh = func(ctx context.Context, r record) (record, error) {
-			now, err := l.a.d.erasure.Request(ctx, r.raw.(ErasureRequest).ID)
-			return erasureRecord(l.a.d, now), err
-		}
-	}
+	b.p, _ = l.a.panes[pane].(listing)
 	l.a.active = pane
 	return b
 }
 
 // newSideBoard is a list that an act has opened.
 func newSideBoard(l *linear, s *side) *board {
-	name := s.list.kind.name
+	is := s.list.facts()
+	name := is.name
 	if name == "" {
-		name = s.list.kind.noun + "s" // steps of a plan, layers
+		name = is.noun + "s" // steps of a plan, layers
 	}
 	return &board{name: name, side: s, p: s.list}
 }
@@ -102,18 +93,7 @@ func (b *board) begin() error {
 	if b.p == nil {
 		return nil
 	}
-	if why := b.p.unavailable(); why != "" {
-		return model.Errorf(model.Unsupported, "", "%s", why)
-	}
-	if b.p.kind.check != nil {
-		if err := b.p.kind.check(b.query); err != nil {
-			return err
-		}
-	}
-	b.p.query = b.query
-	b.p.marks.clear()
-	_ = b.p.restart(nil, false) // its question is asked here, page by page
-	return nil
+	return b.p.begin(b.query)
 }
 
 // hold takes a list in hand again.
@@ -124,7 +104,7 @@ func (l *linear) hold(b *board) {
 	case b.items != nil:
 		l.a.active = paneTiers
 	case b.side == nil && b.p != nil:
-		l.a.active = b.p.kind.pane
+		l.a.active = b.p.address()
 	default:
 		l.a.side = b.side
 	}
@@ -170,8 +150,8 @@ func (l *linear) page(ctx context.Context) bool {
 		if !notice.text.IsEmpty() {
 			notices = append(notices, notice.words(l.a.d.esc))
 		}
-		for _, r := range b.rows {
-			lines = append(lines, b.row(l, r))
+		for n := range b.rows {
+			lines = append(lines, b.row(l, n))
 		}
 	}
 	if err != nil {
@@ -193,7 +173,7 @@ func (l *linear) page(ctx context.Context) bool {
 	case b.next != "":
 		l.say("next goes on.")
 	case first && len(lines) == 0 && b.p != nil && b.query == "":
-		l.sentence(l.a.d.esc.Const(b.p.kind.empty))
+		l.sentence(l.a.d.esc.Const(b.p.facts().empty))
 	default:
 		l.say("End of the list.")
 	}
@@ -203,16 +183,16 @@ func (l *linear) page(ctx context.Context) bool {
 func (l *linear) counted(b *board, total model.Count) {
 	noun := "item"
 	if b.p != nil {
-		noun = b.p.kind.noun
+		noun = b.p.facts().noun
 	}
 	switch {
 	case total.Unknown && b.side != nil: // said by what has brought it
 	case total.Unknown:
 		l.say("Nobody has counted these %s.", safetext.Noun(2, noun))
 	case total.AtLeast:
-		l.say("At least %s.", plural(total.N, noun))
+		l.say("At least %s.", prose.Plural(total.N, noun))
 	default:
-		l.say("%s.", plural(total.N, noun))
+		l.say("%s.", prose.Plural(total.N, noun))
 	}
 }
 
@@ -223,7 +203,7 @@ func (b *board) fetchItems(ctx context.Context, l *linear) (model.Count, []safet
 	}
 	var notices []safetext.Text
 	for _, p := range page.problems {
-		notices = append(notices, l.a.d.esc.Sprintf("Notice: %s", l.a.d.esc.LineMax(p, maxReason)))
+		notices = append(notices, l.a.d.esc.Sprintf("Notice: %s", l.a.d.esc.LineMax(p, prose.MaxReason)))
 	}
 	b.heads, b.next, b.from = page.rows, page.next, from{cursor: page.next}
 	return page.total, notices, nil
@@ -238,24 +218,25 @@ func (s said) words(esc safetext.Escaper) safetext.Text {
 }
 
 func (b *board) fetchRecords(ctx context.Context) (model.Count, said, error) {
-	filter, not := strings.CutPrefix(b.p.query, "!")
-	page, notice, err := b.p.kind.fetch(ctx, PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: b.from.cursor, Limit: linearPage})
+	page, err := b.p.readPage(ctx, b.from.cursor, linearPage)
 	if err != nil {
 		return model.Count{}, said{}, err
 	}
 	b.rows, b.next, b.from = page.rows, page.next, from{cursor: page.next}
-	return page.total, notice, nil
+	return page.total, page.notice, nil
 }
 
 // row is a record as a sentence.
-func (b *board) row(l *linear, r record) safetext.Text {
-	if t := l.tell(b, r); !t.IsEmpty() {
+func (b *board) row(l *linear, n int) safetext.Text {
+	cells, raw := b.p.row(n)
+	if t := l.tell(b, cells, raw); !t.IsEmpty() {
 		return t
 	}
 	var parts []safetext.Text
-	for i, c := range r.cells {
+	titles := b.p.facts().titles
+	for i, c := range cells {
 		if !c.IsEmpty() {
-			parts = append(parts, l.a.d.esc.Sprintf("%s %s", strings.ToLower(b.p.kind.columns[i].title), c))
+			parts = append(parts, l.a.d.esc.Sprintf("%s %s", strings.ToLower(titles[i]), c))
 		}
 	}
 	return l.a.d.esc.Join(parts, ", ")
@@ -263,7 +244,7 @@ func (b *board) row(l *linear, r record) safetext.Text {
 
 // at puts the console's cursor on a row.
 func (l *linear) at(ctx context.Context, b *board, n int) bool {
-	size := len(b.rows)
+	size := b.rows
 	if b.items != nil {
 		size = len(b.heads)
 	}
@@ -276,21 +257,17 @@ func (l *linear) at(ctx context.Context, b *board, n int) bool {
 		w.rows, w.sel, w.loaded = b.heads, n-1, true
 		return true
 	}
-	if b.fresh != nil {
-		now, err := b.fresh(ctx, b.rows[n-1])
-		if err != nil {
-			l.failed(err)
-			return false
-		}
-		b.rows[n-1] = now
+	if err := b.p.renew(ctx, n-1); err != nil {
+		l.failed(err)
+		return false
 	}
-	b.p.list.rows, b.p.list.sel, b.p.list.loaded, b.p.full = b.rows, n-1, true, false
+	b.p.place(n - 1)
 	return true
 }
 
 func (b *board) noun() string {
 	if b.p != nil {
-		return b.p.kind.noun
+		return b.p.facts().noun
 	}
 	return "item"
 }

@@ -9,13 +9,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // converse asks what a dialog asks, and gives what comes of it. Nothing is done
 // unless the word is typed that the question names.
 func (l *linear) converse(ctx context.Context, d *dialog) tea.Cmd {
 	for _, line := range d.lines {
-		l.sentence(line.value)
+		l.sentence(line.Value)
 	}
 	if d.body != nil {
 		l.readAll(d.body)
@@ -70,7 +72,7 @@ func (l *linear) fillIn(d *dialog) (f filled, ok bool) {
 	for i := range d.fields {
 		in := &d.fields[i].input
 		prompt := strings.TrimSuffix(d.fields[i].label.String(), ": ")
-		if was := l.a.d.esc.Line(in.text()); !was.IsEmpty() {
+		if was := l.a.d.esc.Line(in.Value()); !was.IsEmpty() {
 			prompt += fmt.Sprintf(" (enter keeps %s)", was)
 		}
 		line, err := l.ask(prompt + ", a dot alone cancels: ")
@@ -78,17 +80,17 @@ func (l *linear) fillIn(d *dialog) (f filled, ok bool) {
 			return f, false
 		}
 		if line != "" {
-			in.set("")
+			in.Set("")
 			l.typed(in, line)
 		}
-		f.fields = append(f.fields, in.text())
+		f.fields = append(f.fields, in.Value())
 	}
 	return f, true
 }
 
 // typed puts a line into an input of the console, with its rules for what is typed.
-func (l *linear) typed(in *input, line string) {
-	if note := in.paste(l.a.d.esc, line); !note.IsEmpty() {
+func (l *linear) typed(in *text.Input, line string) {
+	if note := in.Paste(l.a.d.esc, line); !note.IsEmpty() {
 		l.sentence(note)
 	}
 }
@@ -122,11 +124,11 @@ func (l *linear) choose(d *dialog) (c choice, ok bool) {
 // nothing.
 func (l *linear) confirm(word string, exact bool) bool {
 	answer, err := l.ask(fmt.Sprintf("Type %s to do it, anything else does nothing: ", l.a.d.esc.Line(word)))
-	var in input
+	var in text.Input
 	if err == nil {
 		l.typed(&in, strings.TrimSpace(answer))
 	}
-	return err == nil && (in.text() == word || !exact && strings.EqualFold(in.text(), word))
+	return err == nil && (in.Value() == word || !exact && strings.EqualFold(in.Value(), word))
 }
 
 // why asks for the reason; one that is required and missing does nothing.
@@ -140,7 +142,7 @@ func (l *linear) why(d *dialog, f *filled) bool {
 		return false
 	}
 	l.typed(&d.reason, strings.TrimSpace(line))
-	f.reason = d.reason.text()
+	f.reason = d.reason.Value()
 	if d.must && f.reason == "" {
 		l.say("A reason is required.")
 		return false
@@ -149,17 +151,17 @@ func (l *linear) why(d *dialog, f *filled) bool {
 }
 
 // read speaks a text in pieces that a listener can take in; more goes on.
-func (l *linear) read(t *text) {
+func (l *linear) read(t *text.Page) {
 	l.head(t)
 	l.body(&spoken{t: t})
 }
 
 // readAll speaks a text that a question is about: each piece on demand.
-func (l *linear) readAll(t *text) {
+func (l *linear) readAll(t *text.Page) {
 	l.head(t)
 	s := &spoken{t: t}
 	l.body(s)
-	for s.off < len(t.body) {
+	for s.off < len(t.Body) {
 		line, err := l.ask("Enter reads on, skip goes to the question: ")
 		if err != nil || strings.TrimSpace(line) != "" {
 			break
@@ -169,21 +171,21 @@ func (l *linear) readAll(t *text) {
 	l.more = nil
 }
 
-func (l *linear) head(t *text) {
-	for _, h := range t.head {
+func (l *linear) head(t *text.Page) {
+	for _, h := range t.Head {
 		switch {
-		case h.kind == headBlank:
-		case h.name.IsEmpty():
-			l.print(h.value)
+		case h.Kind == text.Blank:
+		case h.Name.IsEmpty():
+			l.print(h.Value)
 		default:
-			l.say("%s: %s", h.name, h.value)
+			l.say("%s: %s", h.Name, h.Value)
 		}
 	}
 }
 
 // spoken is a text that is being read.
 type spoken struct {
-	t      *text
+	t      *text.Page
 	off    int
 	inHunk bool // of a comparison
 }
@@ -191,24 +193,24 @@ type spoken struct {
 // body reads on.
 func (l *linear) body(s *spoken) {
 	t := s.t
-	if s.off == 0 && t.body != "" {
-		l.say("Body, %s:", plural(int64(t.total), "line"))
+	if s.off == 0 && t.Body != "" {
+		l.say("Body, %s:", prose.Plural(int64(t.Total), "line"))
 	}
-	for n := 0; s.off < len(t.body) && n < linearText; n++ {
-		end, next := t.pieceEnd(s.off)
-		line := l.a.d.esc.EscapeLine([]byte(strings.TrimSuffix(t.body[s.off:end], "\r")), 8)
-		if t.kind == bodyDiff && (s.off == 0 || t.body[s.off-1] == '\n') {
-			line = s.words(l.a.d.esc, t.body[s.off:end])
+	for n := 0; s.off < len(t.Body) && n < linearText; n++ {
+		end, next := t.PieceEnd(s.off)
+		line := l.a.d.esc.EscapeLine([]byte(strings.TrimSuffix(t.Body[s.off:end], "\r")), 8)
+		if t.Kind == text.Diff && (s.off == 0 || t.Body[s.off-1] == '\n') {
+			line = s.words(l.a.d.esc, t.Body[s.off:end])
 		}
 		l.print(line)
 		s.off = next
 	}
 	l.more = nil
 	switch {
-	case s.off < len(t.body):
-		l.say("Line %s of %s; more goes on.", group(int64(t.lineAt(s.off))), group(int64(t.total)))
+	case s.off < len(t.Body):
+		l.say("Line %s of %s; more goes on.", prose.Group(int64(t.LineAt(s.off))), prose.Group(int64(t.Total)))
 		l.more = func() { l.body(s) }
-	case t.body != "":
+	case t.Body != "":
 		l.say("End.")
 	}
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // compose gets the text of an edit: from the operator's editor where there is a
@@ -37,10 +40,10 @@ func (l *linear) typeIn(e *edit) tea.Cmd {
 	if err != nil {
 		return l.a.edited(edited{e, nil})
 	}
-	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.a.d.esc.LineMax(e.label, maxTitle))
+	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.a.d.esc.LineMax(e.label, prose.MaxTitle))
 	lines := strings.SplitAfter(was, "\n")
 	if was != "" {
-		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", plural(int64(newText(nil, was).total), "line"))
+		l.say("The text as it stands has %s: .old puts them in, .old 2-5 puts in lines 2 to 5, .read reads them.", prose.Plural(int64(text.NewPage(nil, was).Total), "line"))
 	}
 	var b strings.Builder
 	for {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
 )
 
 // open reads a row of the last list, or the item that a reference names.
@@ -16,7 +17,7 @@ func (l *linear) open(ctx context.Context, argument string) {
 			return
 		}
 		if l.at(ctx, b, n[0]) {
-			l.read(b.p.kind.detail(ctx, b.rows[n[0]-1].raw))
+			l.read(b.p.detailOf(ctx, n[0]-1))
 		}
 		return
 	}
@@ -108,13 +109,13 @@ func (l *linear) export(ctx context.Context, argument string) {
 		l.say("There is no list to be exported. export, with a number or a reference, writes one item to a file.")
 	case b.items != nil:
 		l.do(ctx, b.items.exportTable())
-	case b.p.kind.datum != nil:
-		b.p.list.rows, b.p.list.sel = b.rows, 0
-		if k, ok := find(b.keys(), "x"); ok && !l.refused(k.reason()) {
+	case b.p.facts().exports:
+		b.p.place(0)
+		if k, ok := keys.Find(b.keys(), "x"); ok && !l.refused(k.Reason()) {
 			l.do(ctx, k.Handler())
 		}
 	default:
-		if _, ok := find(b.keys(), "x"); ok { // of a person
+		if _, ok := keys.Find(b.keys(), "x"); ok { // of a person
 			l.press(ctx, "x", argument)
 			return
 		}

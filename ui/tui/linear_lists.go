@@ -6,6 +6,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // known is the store of that name, or the only one there is; verb is what it is for.
@@ -58,11 +60,11 @@ func (l *linear) tiers(ctx context.Context, argument string) {
 		}
 		limit := ""
 		if spec.Cap > 0 {
-			limit = ", cap " + capacity(spec) + " per item"
+			limit = ", cap " + prose.Capacity(spec) + " per item"
 		}
-		l.say("Tier %s%s: %s, %s%s. %s", c.Tier, scope, plural(c.Items, "item"), size(c.Bytes), limit, spec.Title)
+		l.say("Tier %s%s: %s, %s%s. %s", c.Tier, scope, prose.Plural(c.Items, "item"), prose.Size(c.Bytes), limit, spec.Title)
 	}
-	l.say("%s in all.", plural(int64(len(counts)), "row"))
+	l.say("%s in all.", prose.Plural(int64(len(counts)), "row"))
 }
 
 // listItems begins the list of a store, a tier, a scope of it.
@@ -140,11 +142,11 @@ func (l *linear) hidden(ctx context.Context, _ string) {
 
 func (l *linear) headline(h model.Header) safetext.Text {
 	esc := l.a.d.esc
-	text := esc.LineMax(h.ID, maxTitle)
+	text := esc.LineMax(h.ID, prose.MaxTitle)
 	if h.Title != "" && h.Title != h.ID {
-		text = esc.Sprintf("%s, id %s", esc.LineMax(h.Title, maxTitle), text)
+		text = esc.Sprintf("%s, id %s", esc.LineMax(h.Title, prose.MaxTitle), text)
 	}
-	text = esc.Sprintf("%s, tier %s, %s", text, esc.Line(h.Tier), size(h.Bytes))
+	text = esc.Sprintf("%s, tier %s, %s", text, esc.Line(h.Tier), prose.Size(h.Bytes))
 	for _, f := range h.Flags {
 		text = esc.Sprintf("%s, %s", text, esc.Line(string(f)))
 	}
@@ -160,7 +162,7 @@ func (l *linear) recall(ctx context.Context, query string) {
 	defer cancel()
 	var answers []answered
 	for a := range l.a.d.fleet.Recall(ctx, model.RecallRequest{Query: query, Limit: model.RecallLimit}) {
-		one := newAnswered(l.a.d.esc, 0, a, searchWords(query))
+		one := newAnswered(l.a.d.esc, 0, a, text.SearchWords(query))
 		answers = append(answers, one)
 		l.say("Store %s: %s.", a.Store, one.status)
 	}
@@ -179,7 +181,7 @@ func (l *linear) recall(ctx context.Context, query string) {
 		l.under = append(l.under, l.board)
 	}
 	l.board, l.a.side = &board{name: boardHits, refs: refs}, nil
-	l.say("%s in all.", plural(int64(len(refs)), "hit"))
+	l.say("%s in all.", prose.Plural(int64(len(refs)), "hit"))
 }
 
 // brings reads a list of the console, under a filter.
@@ -196,32 +198,32 @@ func (l *linear) intents(ctx context.Context, _ string) {
 }
 
 // tell is a row as a sentence where the cells alone would not do.
-func (l *linear) tell(b *board, r record) safetext.Text {
+func (l *linear) tell(b *board, cells []safetext.Text, raw any) safetext.Text {
 	esc := l.a.d.esc
-	switch e := r.raw.(type) {
+	switch e := raw.(type) {
 	case QuarantineEntry:
 		if e.Problem != "" {
-			return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, maxReason))
+			return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
 		}
 		known := ""
 		if e.FalsePositive {
 			known = " A known false positive."
 		}
-		return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, maxTitle), e.Store, e.Pattern, e.Category,
-			matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, maxTitle))
+		return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
+			matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, prose.MaxTitle))
 	case UndoRow:
-		return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, maxTitle), e.Store, moment(e.At), size(e.Bytes))
+		return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 	case planRow:
 		items, held := e.plan.Count()
 		switch {
 		case e.step != nil:
-			return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, maxTitle), e.step.Store, e.step.Layer)
+			return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
 		case e.store != nil:
 			return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 		}
-		return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", plural(items, "item"), group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
+		return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 	case outcome:
-		return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, maxTitle), e.store, e.why)
+		return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, prose.MaxTitle), e.store, e.why)
 	case AuditEvent:
 		result := e.Result
 		switch {
@@ -230,8 +232,8 @@ func (l *linear) tell(b *board, r record) safetext.Text {
 		case result == "":
 			result = "no result in this record"
 		}
-		return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", group(e.Seq), minute(e.At), e.Action, e.Phase, e.Actor, result,
-			esc.LineMax(auditTarget(e), maxTitle), esc.LineMax(e.Reason, maxTitle))
+		return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
+			esc.LineMax(auditTarget(e), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
 	}
 	return safetext.Text{}
 }
@@ -244,7 +246,7 @@ func (l *linear) stores(context.Context, string) {
 	for _, m := range members {
 		switch {
 		case m.Err != nil:
-			l.say("Store %s, %s: NOT OPEN: %s.", m.Name, m.Kind, reason(l.a.d.esc, m.Err))
+			l.say("Store %s, %s: NOT OPEN: %s.", m.Name, m.Kind, prose.Reason(l.a.d.esc, m.Err))
 		case m.Store.ReadOnly:
 			l.say("Store %s, %s: open, read-only: %s.", m.Name, m.Kind, m.Store.ReadOnlyReason)
 		default:
@@ -261,11 +263,11 @@ func (l *linear) health(_ context.Context, name string) {
 		for _, m := range l.a.d.fleet.Members() {
 			switch h := p.reports[m.Name]; {
 			case h.Status.State == model.HealthDegraded:
-				l.say("%s: serves, and needs a look: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Findings[0].Message, maxReason))
+				l.say("%s: serves, and needs a look: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Findings[0].Message, prose.MaxReason))
 			case h.Status.OK:
 				l.say("%s: well, answered in %d ms. %s", m.Name, h.Latency.Milliseconds(), h.Status.Message)
 			default:
-				l.say("%s: NOT WELL: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Message, maxReason))
+				l.say("%s: NOT WELL: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Message, prose.MaxReason))
 			}
 		}
 		l.say("health, with the name of a store, tells all that is known of it.")
@@ -275,7 +277,7 @@ func (l *linear) health(_ context.Context, name string) {
 	l.drain(l.a.panes[paneTiers].(*tiers).overview.refresh()) // how full the tiers are
 	for _, m := range l.a.d.fleet.Members() {
 		if m.Name == name {
-			l.read(newText(p.describe(m), ""))
+			l.read(text.NewPage(p.describe(m), ""))
 			return
 		}
 	}

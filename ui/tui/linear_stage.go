@@ -33,7 +33,7 @@ func (l *linear) do(ctx context.Context, cmd tea.Cmd) {
 			page := a.overlay
 			a.overlay = nil
 			l.say("%s.", page.title)
-			l.read(page.pager.text)
+			l.read(page.pager.Text)
 		case a.side != nil && a.side.bulk != nil:
 			l.jobEnded(ctx, a.side)
 		case a.side != nil && (l.board == nil || l.board.side != a.side):
@@ -137,13 +137,13 @@ func (l *linear) elapsed(ctx context.Context) {
 }
 
 // working reports whether something is under way that can be stopped.
-func (l *linear) working() bool { return len(l.a.bulks) > 0 || l.stop != nil }
+func (l *linear) working() bool { return len(l.a.work.bulks) > 0 || l.stop != nil }
 
 // beginJob says once how long work is stopped.
 func (l *linear) beginJob() {
-	if l.told == "" && len(l.a.bulks) > 0 {
+	if l.told == "" && len(l.a.work.bulks) > 0 {
 		l.told = "begun"
-		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.bulks[0].title)
+		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.work.bulks[0].title)
 		_ = l.out.Flush()
 	}
 }
@@ -155,7 +155,7 @@ func (l *linear) interrupt(h heardLine) {
 		l.ear.ahead = append(l.ear.ahead, h)
 		return
 	}
-	for _, b := range l.a.bulks {
+	for _, b := range l.a.work.bulks {
 		b.stop()
 		b.cancel()
 	}
@@ -168,7 +168,7 @@ func (l *linear) interrupt(h heardLine) {
 
 // progress says how far long work is, when it has moved.
 func (l *linear) progress() {
-	for _, b := range l.a.bulks {
+	for _, b := range l.a.work.bulks {
 		if s := b.progress(l.a.d.esc); s.String() != l.told {
 			l.told = s.String()
 			l.sentence(s)
@@ -190,18 +190,19 @@ func (l *linear) jobEnded(ctx context.Context, job *side) {
 	if left == 0 {
 		return
 	}
-	job.bulk = nil // it is over: a list like any other
-	job.list.kind.fetch = failures(job.list.kind.fetch)
+	kind := l.a.bulkKind(job.bulk)
+	kind.pane, kind.fetch = job.list.address(), failures(kind.fetch)
+	job.bulk, job.list = nil, newRecords(l.a.d, kind) // it is over: a list like any other
 	l.say("Not done:")
 	l.enter(ctx, newSideBoard(l, job))
 }
 
 // failures leaves out of a list of outcomes what went well.
-func failures(all func(context.Context, PageQuery) (span[record], said, error)) func(context.Context, PageQuery) (span[record], said, error) {
-	return func(ctx context.Context, q PageQuery) (span[record], said, error) {
+func failures(all func(context.Context, PageQuery) (span[record[outcome]], said, error)) func(context.Context, PageQuery) (span[record[outcome]], said, error) {
+	return func(ctx context.Context, q PageQuery) (span[record[outcome]], said, error) {
 		for {
 			page, _, err := all(ctx, q)
-			page.rows = slices.DeleteFunc(page.rows, func(r record) bool { return r.raw.(outcome).ok })
+			page.rows = slices.DeleteFunc(page.rows, func(r record[outcome]) bool { return r.raw.ok })
 			if err != nil || len(page.rows) > 0 || page.next == "" {
 				page.total = model.Count{Unknown: true}
 				return page, said{}, err

@@ -126,15 +126,24 @@ func TestLinearBreaksLines(t *testing.T) {
 		in, keys := io.Pipe()
 		out := newSink()
 		o.Linear, o.Input, o.Output = true, in, out
+		sized := make(chan struct{})
 		if width > 0 {
 			sizes := make(chan tui.Size)
 			o.Sizes = sizes
 			defer close(sizes)
-			go func() { sizes <- tui.Size{Width: width, Height: 24}; sizes <- tui.Size{Width: width, Height: 24} }()
+			// The second is taken when the first has been looked at.
+			go func() {
+				sizes <- tui.Size{Width: width, Height: 24}
+				sizes <- tui.Size{Width: width, Height: 24}
+				close(sized)
+			}()
+		} else {
+			close(sized)
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- tui.Run(t.Context(), o) }()
 		out.until("memdesk> ")
+		<-sized
 		from := out.more(-1)
 		go func() { _, _ = io.WriteString(keys, "help audit\rquit\r") }()
 		select {

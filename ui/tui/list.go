@@ -9,6 +9,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // from is where a page starts: a cursor of the list, or its last page.
@@ -365,7 +367,7 @@ func (w *window[T]) resize(height int, beside bool) {
 	w.clamp()
 }
 
-func (w *window[T]) move(by int) tea.Cmd {
+func (w *window[T]) Move(by int) tea.Cmd {
 	w.retry = true
 	w.stop()
 	if w.loading[arriveReset] { // keys that come before the rows are obeyed with them
@@ -377,22 +379,22 @@ func (w *window[T]) move(by int) tea.Cmd {
 	return w.ahead()
 }
 
-func (w *window[T]) page(by float64) tea.Cmd {
-	n := steps(by, w.height)
+func (w *window[T]) Page(by float64) tea.Cmd {
+	n := keys.Steps(by, w.height)
 	w.top = max(min(w.top+n, len(w.rows)-w.height), 0)
-	return w.move(n)
+	return w.Move(n)
 }
 
-func (w *window[T]) home() tea.Cmd {
+func (w *window[T]) Home() tea.Cmd {
 	if !w.hasBefore() {
-		return w.move(-len(w.rows))
+		return w.Move(-len(w.rows))
 	}
 	return w.restart(from{})
 }
 
-func (w *window[T]) end() tea.Cmd {
+func (w *window[T]) End() tea.Cmd {
 	if len(w.pages) == 0 || w.pages[len(w.pages)-1].next == "" || w.forward {
-		return w.move(len(w.rows))
+		return w.Move(len(w.rows))
 	}
 	return w.restart(from{end: true})
 }
@@ -414,7 +416,7 @@ func (w *window[T]) trouble(esc safetext.Escaper) safetext.Text {
 	if len(w.rows) == 0 {
 		return safetext.Text{}
 	}
-	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", reason(esc, w.err))
+	return esc.Sprintf("!! the list is as it was, the store does not answer: %s", prose.Reason(esc, w.err))
 }
 
 // problems say that the list is not all there is.
@@ -431,9 +433,9 @@ func (w *window[T]) problems(esc safetext.Escaper) safetext.Text {
 	case 0:
 		return safetext.Text{}
 	case 1:
-		return esc.Sprintf("!! not looked at: %s", esc.LineMax(all[0], maxReason))
+		return esc.Sprintf("!! not looked at: %s", esc.LineMax(all[0], prose.MaxReason))
 	}
-	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], maxReason), plural(int64(len(all)-1), "more problem"))
+	return esc.Sprintf("!! not looked at: %s (and %s)", esc.LineMax(all[0], prose.MaxReason), prose.Plural(int64(len(all)-1), "more problem"))
 }
 
 // busy reports whether something is under way that will change what is shown.
@@ -478,9 +480,9 @@ func (w *window[T]) position() safetext.Text {
 	case len(w.rows) == 0:
 		return safetext.Const("0 of 0")
 	case w.first >= 0:
-		return safetext.Sprintf("%s of %s", safetext.Const(group(w.first+int64(w.sel)+1)), safetext.Const(count(total)))
+		return safetext.Sprintf("%s of %s", safetext.Const(prose.Group(w.first+int64(w.sel)+1)), safetext.Const(prose.Count(total)))
 	case w.pages[len(w.pages)-1].next == "":
-		return safetext.Sprintf("%s before the end of %s", safetext.Const(group(int64(len(w.rows)-1-w.sel))), safetext.Const(count(total)))
+		return safetext.Sprintf("%s before the end of %s", safetext.Const(prose.Group(int64(len(w.rows)-1-w.sel))), safetext.Const(prose.Count(total)))
 	}
-	return safetext.Sprintf("somewhere in %s", safetext.Const(count(total)))
+	return safetext.Sprintf("somewhere in %s", safetext.Const(prose.Count(total)))
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
 )
 
 // shelf is a list of numbers behind cursors; the cursor of a page is the id of
@@ -105,18 +106,18 @@ func TestWindowAgainstSlice(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"move": func(t *rapid.T) {
 				by := rapid.IntRange(-9, 9).Draw(t, "by")
-				w.move(by)
+				w.Move(by)
 				q.answerAll(w)
 				want = clamp(want + by)
 			},
 			"page": func(t *rapid.T) {
 				by := rapid.SampledFrom([]float64{-1, -0.5, 0.5, 1}).Draw(t, "by")
-				w.page(by)
+				w.Page(by)
 				q.answerAll(w)
-				want = clamp(want + steps(by, w.height))
+				want = clamp(want + keys.Steps(by, w.height))
 			},
 			"home": func(*rapid.T) {
-				w.home()
+				w.Home()
 				q.answerAll(w)
 				want = 0
 			},
@@ -124,7 +125,7 @@ func TestWindowAgainstSlice(t *testing.T) {
 				if !s.backward {
 					t.Skip("a forward list has no end to jump to")
 				}
-				w.end()
+				w.End()
 				q.answerAll(w)
 				want = clamp(len(s.ids))
 			},
@@ -173,9 +174,9 @@ func TestWindowDropsStaleAnswers(t *testing.T) {
 		s := &shelf{ids: numbers(rapid.IntRange(1, 400).Draw(t, "rows")), counted: true, backward: true}
 		w, q := testWindow(s)
 		t.Repeat(map[string]func(*rapid.T){
-			"move":    func(t *rapid.T) { w.move(rapid.IntRange(-30, 30).Draw(t, "by")) },
-			"home":    func(*rapid.T) { w.home() },
-			"end":     func(*rapid.T) { w.end() },
+			"move":    func(t *rapid.T) { w.Move(rapid.IntRange(-30, 30).Draw(t, "by")) },
+			"home":    func(*rapid.T) { w.Home() },
+			"end":     func(*rapid.T) { w.End() },
 			"refresh": func(*rapid.T) { w.refresh() },
 			"reset":   func(*rapid.T) { w.reset(s.fetch) },
 			"answer": func(t *rapid.T) {
@@ -242,7 +243,7 @@ func TestWindowKeepsSelectionAcrossRefresh(t *testing.T) {
 			w, q := testWindow(s)
 			q.answerAll(w)
 			for range 6 {
-				w.move(5)
+				w.Move(5)
 				q.answerAll(w)
 			}
 			s.ids = tt.change(slices.Clone(s.ids))
@@ -266,7 +267,7 @@ func TestWindowOfAStoreThatVanishes(t *testing.T) {
 	if w.err == nil || len(w.rows) != rows {
 		t.Fatalf("error %v and %d rows, want an error and the %d rows that were known", w.err, len(w.rows), rows)
 	}
-	w.move(1)
+	w.Move(1)
 	if n := len(q.open); n > 1 {
 		t.Errorf("%d questions to a store that has gone", n)
 	}
@@ -288,9 +289,9 @@ func TestWindowPosition(t *testing.T) {
 		want    string
 	}{
 		{"start", 5000, true, func(*window[int]) {}, "1 of 5,000"},
-		{"end of a counted list", 5000, true, func(w *window[int]) { w.end() }, "5,000 of 5,000"},
+		{"end of a counted list", 5000, true, func(w *window[int]) { w.End() }, "5,000 of 5,000"},
 		{"uncounted", 5000, false, func(*window[int]) {}, "1 of at least 20"},
-		{"end of an uncounted list", 5000, false, func(w *window[int]) { w.end() }, "0 before the end of at least 20"},
+		{"end of an uncounted list", 5000, false, func(w *window[int]) { w.End() }, "0 before the end of at least 20"},
 		{"uncounted but seen whole", 12, false, func(*window[int]) {}, "1 of 12"},
 		{"empty", 0, true, func(*window[int]) {}, "0 of 0"},
 	} {
@@ -353,7 +354,7 @@ func TestListsLeapBesideADetail(t *testing.T) {
 	b.set(90)
 	for _, list := range []struct {
 		name string
-		m    mover
+		m    keys.Mover
 		at   func() (top, sel int)
 	}{
 		{"window", w, func() (int, int) { return w.top, w.sel }},
@@ -363,7 +364,7 @@ func TestListsLeapBesideADetail(t *testing.T) {
 		for _, by := range []int{1, -1} {
 			for range 89 {
 				was, _ := list.at()
-				list.m.move(by)
+				list.m.Move(by)
 				top, sel := list.at()
 				if top != was {
 					scrolls++
@@ -376,12 +377,12 @@ func TestListsLeapBesideADetail(t *testing.T) {
 		if scrolls > 2*16 { // five lines at a time
 			t.Errorf("%s: %d scrolls for two walks of 89 steps", list.name, scrolls)
 		}
-		list.m.page(1)
-		list.m.page(1)
+		list.m.Page(1)
+		list.m.Page(1)
 		if top, sel := list.at(); top != 18 || sel != 18 {
 			t.Errorf("%s: two pages down show row %d on a screen from %d on", list.name, sel, top)
 		}
-		list.m.page(-1)
+		list.m.Page(-1)
 		if top, sel := list.at(); top != 9 || sel != 9 {
 			t.Errorf("%s: a page up shows row %d on a screen from %d on", list.name, sel, top)
 		}

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 func TestMarkdownLine(t *testing.T) {
@@ -18,14 +20,14 @@ func TestMarkdownLine(t *testing.T) {
 		"2 * 3 * 4": "2 * 3 * 4", "**open": "**open", "> quoted *em*": "> quoted em", "---": strings.Repeat("-", 40), "*": "*", "": "",
 		"[x]": "[x]", "[]()": "[]()", `\*no\*`: `\*no\*`,
 	} {
-		if got, _, _ := markdownLine(raw, false, false); got != want {
+		if got, _, _ := text.MarkdownLine(raw, false, false); got != want {
 			t.Errorf("%q is drawn %q, want %q", raw, got, want)
 		}
 	}
-	if got, l, _ := markdownLine("# Title", false, true); got != "# Title" || l != lookHeading {
+	if got, l, _ := text.MarkdownLine("# Title", false, true); got != "# Title" || l != paint.LookHeading {
 		t.Errorf("in ASCII, where no look may be, a heading is drawn %q", got)
 	}
-	if got, l, _ := markdownLine("# not a title", true, false); got != "    # not a title" || l != lookCode {
+	if got, l, _ := text.MarkdownLine("# not a title", true, false); got != "    # not a title" || l != paint.LookCode {
 		t.Errorf("code is drawn %q", got)
 	}
 }
@@ -36,21 +38,21 @@ func TestMarkdownAnyText(t *testing.T) {
 	st := newTestStyles()
 	rapid.Check(t, func(t *rapid.T) {
 		body := rapid.StringOfN(rapid.SampledFrom([]rune("ab |#*_`[]()-\\\n>!é東\x1b\u202e")), 0, 200, -1).Draw(t, "body")
-		drawn, _, runs := markdownLine(strings.ReplaceAll(body, "\n", ""), false, false)
+		drawn, _, runs := text.MarkdownLine(strings.ReplaceAll(body, "\n", ""), false, false)
 		last := 0
 		for _, r := range runs {
-			if r.start < last || r.end <= r.start || r.end > len(drawn) {
+			if r.Start < last || r.End <= r.Start || r.End > len(drawn) {
 				t.Fatalf("%v in %q", runs, drawn)
 			}
-			last = r.end
+			last = r.End
 		}
-		l := layout{st: st, width: rapid.IntRange(8, 60).Draw(t, "width"), markdown: true}
-		txt := newText(nil, body)
-		rows, _ := l.around(txt, textStart, 50, 50)
+		l := text.Layout{St: st, Width: rapid.IntRange(8, 60).Draw(t, "width"), Markdown: true}
+		txt := text.NewPage(nil, body)
+		rows, _ := l.Around(txt, text.Start, 50, 50)
 		for _, r := range rows {
-			for _, s := range r.runs {
-				if s.start < 0 || s.end > r.text.Len() || !utf8.RuneStart((r.text.String() + "x")[s.start]) || !utf8.RuneStart((r.text.String() + "x")[s.end]) {
-					t.Fatalf("%v in %q", s, r.text.String())
+			for _, s := range r.Runs {
+				if s.Start < 0 || s.End > r.Text.Len() || !utf8.RuneStart((r.Text.String() + "x")[s.Start]) || !utf8.RuneStart((r.Text.String() + "x")[s.End]) {
+					t.Fatalf("%v in %q", s, r.Text.String())
 				}
 			}
 		}
@@ -59,10 +61,10 @@ func TestMarkdownAnyText(t *testing.T) {
 
 func TestFences(t *testing.T) {
 	body := strings.Repeat("text\n", 20_000) + "```go\n" + strings.Repeat("code\n", 20_000) + "  ```\nafter\n"
-	txt := newText(nil, body)
+	txt := text.NewPage(nil, body)
 	for _, at := range []string{"text", "code", "after"} {
 		for _, off := range []int{strings.Index(body, at), strings.LastIndex(body, at)} {
-			if got := txt.fenced(off); got != (at == "code") {
+			if got := txt.Fenced(off); got != (at == "code") {
 				t.Errorf("%s at %d: fenced %v", at, off, got)
 			}
 		}
@@ -78,7 +80,7 @@ func TestDiff(t *testing.T) {
 	}
 	var marked []string
 	for _, m := range c.marks {
-		marked = append(marked, c.body.String()[m.start:m.end])
+		marked = append(marked, c.body.String()[m.Start:m.End])
 	}
 	if d := cmp.Diff([]string{"words", "other"}, marked); d != "" || c.added != 2 || c.removed != 1 {
 		t.Errorf("%s %+v", d, c.change)
@@ -126,15 +128,15 @@ func TestMultiplexers(t *testing.T) {
 	}
 }
 
-func newTestStyles() *styles { return testDesk().st }
+func newTestStyles() *paint.Styles { return testDesk().st }
 
 // rendered is a text as markdown, a string per row.
-func rendered(body string, width int, ascii bool) (rows []string, all []look) {
-	st := newStyles(looks{ascii: ascii}, true)
-	l := layout{st: st, width: width, markdown: true}
-	drawn, _ := l.around(newText(nil, body), textStart, 500, 500)
+func rendered(body string, width int, ascii bool) (rows []string, all []paint.Look) {
+	st := paint.New(paint.Looks{Ascii: ascii}, true)
+	l := text.Layout{St: st, Width: width, Markdown: true}
+	drawn, _ := l.Around(text.NewPage(nil, body), text.Start, 500, 500)
 	for _, r := range drawn {
-		rows, all = append(rows, r.text.String()), append(all, r.look)
+		rows, all = append(rows, r.Text.String()), append(all, r.Look)
 	}
 	return rows, all
 }
@@ -169,21 +171,21 @@ func TestMarkdownTable(t *testing.T) {
 // it costs no more than a block of the text.
 func TestMarkdownLongTable(t *testing.T) {
 	body := "| n | what |\n|---|---|\n" + strings.Repeat("| 1 | some words here |\n", 200_000)
-	txt := newText(nil, body)
-	l := layout{st: newTestStyles(), width: 60, markdown: true}
-	at := txt.lineStart(len(body) / 2)
-	from := func(at place) string {
-		rows, i := l.around(txt, at, 40, 40)
-		return rows[i].text.String()
+	txt := text.NewPage(nil, body)
+	l := text.Layout{St: newTestStyles(), Width: 60, Markdown: true}
+	at := txt.LineStart(len(body) / 2)
+	from := func(at text.Place) string {
+		rows, i := l.Around(txt, at, 40, 40)
+		return rows[i].Text.String()
 	}
-	if a, b := from(place{off: at}), "1 │ some words here"; a != b {
+	if a, b := from(text.Place{Off: at}), "1 │ some words here"; a != b {
 		t.Errorf("in the middle it is drawn %q, want %q", a, b)
 	}
-	_, next := txt.pieceEnd(at)
-	rows, _ := l.around(txt, place{off: next}, 40, 40)
+	_, next := txt.PieceEnd(at)
+	rows, _ := l.Around(txt, text.Place{Off: next}, 40, 40)
 	for _, r := range rows {
-		if r.at.off == at && r.text.String() != "1 │ some words here" {
-			t.Errorf("from another place it is drawn %q", r.text)
+		if r.At.Off == at && r.Text.String() != "1 │ some words here" {
+			t.Errorf("from another place it is drawn %q", r.Text)
 		}
 	}
 }
@@ -195,7 +197,7 @@ func TestMarkdownFront(t *testing.T) {
 	} {
 		rows, looks := rendered(body, 60, false)
 		for i := range rows {
-			if is := looks[i] == lookDim && rows[i] == strings.Split(strings.ReplaceAll(body, "\r", ""), "\n")[i]; is != (i < quiet) {
+			if is := looks[i] == paint.LookDim && rows[i] == strings.Split(strings.ReplaceAll(body, "\r", ""), "\n")[i]; is != (i < quiet) {
 				t.Errorf("%q: row %d is %q, quiet %v", body, i, rows[i], is)
 			}
 		}

@@ -1,20 +1,23 @@
 package tui
 
-import "strings"
+import (
+	"strings"
 
-// looks is how the screen may be painted, from options and environment.
-type looks struct {
-	colour, ascii, bare bool
-	theme               string
-	spoken              bool // lines are said instead of drawn
+	"memdesk/ui/tui/kit/paint"
+)
+
+// look is how the screen is painted now.
+type look struct {
+	dark  bool // the terminal's background
+	paint paint.Looks
 }
 
 // looksOf applies the rules for colour and character set (DESIGN.md, console).
-func looksOf(o Options) looks {
+func looksOf(o Options) paint.Looks {
 	env := environment(o.Environ)
-	theme, ok := themeNamed(o.Theme)
+	theme, ok := paint.ThemeNamed(o.Theme)
 	if !ok {
-		theme = ThemeAuto
+		theme = paint.ThemeAuto
 	}
 	dumb := env["TERM"] == "dumb"
 	locale := env["LC_ALL"]
@@ -28,12 +31,11 @@ func looksOf(o Options) looks {
 	charset, _, _ = strings.Cut(charset, "@")
 	charset = strings.ToLower(strings.ReplaceAll(charset, "-", ""))
 	foreign := named && charset != "utf8"
-	return looks{
-		colour: !o.Plain && !o.NoColor && env["NO_COLOR"] == "" && !dumb,
-		ascii:  o.Plain || o.ASCII || dumb || foreign,
-		bare:   o.Plain,
-		theme:  theme,
-		spoken: o.Linear,
+	return paint.Looks{
+		Colour: !o.Plain && !o.NoColor && env["NO_COLOR"] == "" && !dumb,
+		Ascii:  o.Plain || o.ASCII || dumb || foreign,
+		Bare:   o.Plain,
+		Theme:  theme,
 	}
 }
 
@@ -47,9 +49,19 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
+// stylesOf is the palette of a session; where lines are said instead of drawn, the
+// names of keys are said too.
+func stylesOf(o Options, l paint.Looks, dark bool) *paint.Styles {
+	s := paint.New(l, dark)
+	if o.Linear {
+		s.Esc.Words = spokenWords
+	}
+	return s
+}
+
 // repaint takes over another theme or background.
 func (a *App) repaint() {
-	clusters := a.d.st.clusters
-	*a.d.st = *newStyles(a.looks, a.dark)
-	a.d.st.clusters = clusters
+	clusters := a.d.st.Clusters
+	*a.d.st = *stylesOf(a.o, a.look.paint, a.look.dark)
+	a.d.st.Clusters = clusters
 }

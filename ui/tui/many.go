@@ -11,6 +11,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // target is an item that long work is for.
@@ -27,7 +29,7 @@ type target struct {
 
 // forgetEach removes items that are as they were when they were marked; after may be nil.
 func (d *desk) forgetEach(noun string, items []target, why string, after func(context.Context, []model.Ref) safetext.Text) *bulk {
-	b := &bulk{kind: "console-forget", title: "forget " + plural(int64(len(items)), noun), noun: noun, total: len(items)}
+	b := &bulk{kind: "console-forget", title: "forget " + prose.Plural(int64(len(items)), noun), noun: noun, total: len(items)}
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
 		var gone []model.Ref
 		err := b.each(ctx, j, len(items), func(i int) string { return items[i].ref.String() }, func(ctx context.Context, i int) outcome {
@@ -55,7 +57,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 			o.ok, o.word = true, "gone already"
 			return o
 		case err != nil:
-			o.why = reason(d.esc, err)
+			o.why = prose.Reason(d.esc, err)
 			return o
 		case t.stamp != "" && it.Stamp != "" && it.Stamp != t.stamp:
 			o.why = d.esc.Const("it has changed since it was marked")
@@ -64,13 +66,13 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 			seen = it.Revision
 		}
 	}
-	done, err := d.acts.Forget(ctx, t.ref.Store, t.ref.ID, seen, why)
+	done, err := d.acts.Forget(ctx, t.ref.Store, model.ForgetRequest{ID: t.ref.ID, IfMatch: seen}, why)
 	switch {
 	case errors.Is(err, model.Conflict):
 		o.why = d.esc.Const("it has changed since it was marked")
 		return o
 	case err != nil:
-		o.why = reason(d.esc, err)
+		o.why = prose.Reason(d.esc, err)
 		if !model.Unchanged(err) {
 			o.word = "not known"
 		}
@@ -83,7 +85,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 	d.stuck.took(d.esc, done)
 	switch {
 	case done.Obstacle != "":
-		o.why = d.esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.esc.LineMax(done.Obstacle, maxReason))
+		o.why = d.esc.Sprintf("kept as %s, but it cannot be undone: %s", done.Undo, d.esc.LineMax(done.Obstacle, prose.MaxReason))
 	case done.Undo != "":
 		b.mu.Lock()
 		b.undo = append(b.undo, done.Undo)
@@ -92,7 +94,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 		o.why = d.esc.Const("nothing was kept for undo")
 	}
 	if done.Relations > 0 {
-		with := d.esc.Sprintf("%s went with it", plural(done.Relations, "relation"))
+		with := d.esc.Sprintf("%s went with it", prose.Plural(done.Relations, "relation"))
 		if o.why.String() != "" {
 			with = d.esc.Sprintf("%s; %s", with, o.why)
 		}
@@ -142,7 +144,7 @@ func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetex
 	for _, name := range stores {
 		s, err := d.fleet.Store(name)
 		if err != nil {
-			return nil, reason(esc, err)
+			return nil, prose.Reason(esc, err)
 		}
 		if environment == "" || !isProduction(environment) && isProduction(s.Environment) {
 			environment = s.Environment
@@ -157,33 +159,33 @@ func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetex
 	if len(stores) == 1 {
 		one = stores[0]
 	}
-	out.lines = []headLine{
-		{value: esc.Sprintf("%s %s?", q.verb, plural(n, q.what)), kind: headTitle},
-		{value: esc.Sprintf("This removes %s (%s bytes) from %s.", plural(n, q.what), group(bytes), storesWords(esc, stores))},
+	out.lines = []text.Line{
+		{Value: esc.Sprintf("%s %s?", q.verb, prose.Plural(n, q.what)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes %s (%s bytes) from %s.", prose.Plural(n, q.what), prose.Group(bytes), storesWords(esc, stores))},
 	}
 	if hidden := n - int64(len(here)); hidden > 0 {
-		out.lines = append(out.lines, headLine{value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", group(n), group(hidden), q.filter), kind: headWarn})
+		out.lines = append(out.lines, text.Line{Value: esc.Sprintf("!! %s marked, %s of them not in this filter (%s): they are not on the screen.", prose.Group(n), prose.Group(hidden), q.filter), Kind: text.Warn})
 	}
 	if q.left > 0 {
-		out.lines = append(out.lines, headLine{value: esc.Sprintf("!! %s left out and marked still: nothing of them can be deleted here.", plural(int64(q.left), "marked row")), kind: headWarn})
+		out.lines = append(out.lines, text.Line{Value: esc.Sprintf("!! %s left out and marked still: nothing of them can be deleted here.", prose.Plural(int64(q.left), "marked row")), Kind: text.Warn})
 	}
 	for _, t := range q.items[:min(len(q.items), 5)] {
-		out.lines = append(out.lines, headLine{value: esc.Sprintf("- %s", esc.LineMax(t.name, maxTitle))})
+		out.lines = append(out.lines, text.Line{Value: esc.Sprintf("- %s", esc.LineMax(t.name, prose.MaxTitle))})
 	}
 	if n > 5 {
-		out.lines = append(out.lines, headLine{value: esc.Sprintf("- and %s more", group(n-5))})
+		out.lines = append(out.lines, text.Line{Value: esc.Sprintf("- and %s more", prose.Group(n-5))})
 	}
 	if q.what == "item" {
 		falls, err := d.fallsWith(ctx, q.items)
 		if err != nil {
-			return nil, esc.Sprintf("not forgotten, what would go with them is not known: %s", reason(esc, err))
+			return nil, esc.Sprintf("not forgotten, what would go with them is not known: %s", prose.Reason(esc, err))
 		}
 		out.lines = append(out.lines, falls...)
 	}
 	if environment != "" {
 		out.lines = append(out.lines, environmentLine(esc, environment, one))
 	}
-	out.lines = append(out.lines, headLine{value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.what), kind: headNote})
+	out.lines = append(out.lines, text.Line{Value: esc.Sprintf("Each %s is kept for undo as far as it can be put back, and has an outcome of its own. What has changed since it was marked stays.", q.what), Kind: text.Note})
 	add := func(verb string, items []target) {
 		out.choices = append(out.choices, choice{verb: verb, typed: true,
 			act: func(_ context.Context, f filled) acted {
@@ -200,10 +202,10 @@ func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetex
 	case k == len(q.items):
 		add(q.verb, q.items)
 	case k == 0:
-		add(q.verb+" all "+group(n), q.items)
+		add(q.verb+" all "+prose.Group(n), q.items)
 	default:
-		add(q.verb+" the "+group(int64(k))+" in the filter", here)
-		add(q.verb+" all "+group(n), q.items)
+		add(q.verb+" the "+prose.Group(int64(k))+" in the filter", here)
+		add(q.verb+" all "+prose.Group(n), q.items)
 	}
 	return out, safetext.Text{}
 }
@@ -214,7 +216,7 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 		return esc.Sprintf("the store %s", stores[0])
 	}
 	if n := len(stores); n > 5 {
-		return esc.Sprintf("%s", plural(int64(n), "store"))
+		return esc.Sprintf("%s", prose.Plural(int64(n), "store"))
 	}
 	last := len(stores) - 1
 	return esc.Sprintf("the stores %s and %s", strings.Join(stores[:last], ", "), stores[last])
@@ -227,7 +229,7 @@ func (a *App) undoMany(ids []string) tea.Cmd {
 		esc := d.esc
 		rows, _, err := d.acts.Undos(ctx)
 		if err != nil {
-			return nil, esc.Sprintf("not undone: %s", reason(esc, err))
+			return nil, esc.Sprintf("not undone: %s", prose.Reason(esc, err))
 		}
 		want := map[string]bool{}
 		for _, id := range ids {
@@ -240,28 +242,28 @@ func (a *App) undoMany(ids []string) tea.Cmd {
 			}
 		}
 		n := int64(len(items))
-		lines := []headLine{
-			{value: esc.Sprintf("Undo the last act on %s?", plural(n, "item")), kind: headTitle},
-			{value: esc.Sprintf("Restores %s as they were before.", plural(n, "item"))},
+		lines := []text.Line{
+			{Value: esc.Sprintf("Undo the last act on %s?", prose.Plural(n, "item")), Kind: text.Title},
+			{Value: esc.Sprintf("Restores %s as they were before.", prose.Plural(n, "item"))},
 		}
 		if n > 0 {
 			lines = append(lines, d.environmentOf(items[0].ref.Store)...)
 		}
 		lines = append(lines,
-			headLine{value: esc.Const("What has changed since is not overwritten."), kind: headNote})
+			text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
 		return &dialog{title: esc.Const("Undo"), lines: lines, choices: []choice{{verb: "Undo",
 			act: func(_ context.Context, f filled) acted { return acted{began: d.undoEach(items, f.reason)} }}}}, safetext.Text{}
 	})
 }
 
 func (d *desk) undoEach(items []target, why string) *bulk {
-	b := &bulk{kind: "console-undo", title: "undo of " + plural(int64(len(items)), "item"), noun: "item", total: len(items)}
+	b := &bulk{kind: "console-undo", title: "undo of " + prose.Plural(int64(len(items)), "item"), noun: "item", total: len(items)}
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
 		return b.each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) outcome {
 			o := outcome{store: items[i].ref.Store, name: items[i].name, word: "left"}
-			done, err := d.acts.Undo(ctx, items[i].undo, why)
+			done, err := d.acts.Restore(ctx, items[i].undo, why)
 			if err != nil {
-				o.why = reason(d.esc, err)
+				o.why = prose.Reason(d.esc, err)
 				return o
 			}
 			b.mu.Lock()
@@ -269,7 +271,7 @@ func (d *desk) undoEach(items []target, why string) *bulk {
 			b.mu.Unlock()
 			o.ok, o.word = true, "put back"
 			for _, w := range done.Warnings {
-				o.why = d.esc.Sprintf("not put back: %s", d.esc.LineMax(w, maxReason))
+				o.why = d.esc.Sprintf("not put back: %s", d.esc.LineMax(w, prose.MaxReason))
 			}
 			return o
 		})

@@ -8,6 +8,9 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // marks are the rows of a list that the next act is for. They are kept by id, in
@@ -218,7 +221,7 @@ func (m *marks[T, M]) walked(d *desk, a walked[T]) tea.Cmd {
 	w := m.walk
 	if a.err != nil {
 		m.stop()
-		d.say(toneWarn, d.esc.Sprintf("marking stopped at %s: %s", plural(int64(m.n()), "row"), reason(d.esc, a.err)))
+		d.say(paint.ToneWarn, d.esc.Sprintf("marking stopped at %s: %s", prose.Plural(int64(m.n()), "row"), prose.Reason(d.esc, a.err)))
 		return nil
 	}
 	id := m.list().id
@@ -263,7 +266,7 @@ func (m *marks[T, M]) forgetRange(w *walk[T]) {
 
 func (m *marks[T, M]) ended(d *desk) tea.Cmd {
 	m.walk = nil
-	d.say(toneInfo, d.esc.Sprintf("%s marked", plural(int64(m.n()), "row")))
+	d.say(paint.ToneInfo, d.esc.Sprintf("%s marked", prose.Plural(int64(m.n()), "row")))
 	return nil
 }
 
@@ -271,19 +274,19 @@ func (m *marks[T, M]) ended(d *desk) tea.Cmd {
 func (m *marks[T, M]) crumb(esc safetext.Escaper) []safetext.Text {
 	switch {
 	case m.walk != nil:
-		return []safetext.Text{esc.Sprintf("marking: %s so far", group(int64(m.n())))}
+		return []safetext.Text{esc.Sprintf("marking: %s so far", prose.Group(int64(m.n())))}
 	case m.n() > 0 && m.uncounted() != "":
-		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", group(int64(m.n())))}
+		return []safetext.Text{esc.Sprintf("%s marked, counting those in this filter", prose.Group(int64(m.n())))}
 	case m.outside() > 0:
-		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", group(int64(m.n())), group(int64(m.outside())))}
+		return []safetext.Text{esc.Sprintf("%s marked, %s of them not in this filter", prose.Group(int64(m.n())), prose.Group(int64(m.outside())))}
 	case m.n() > 0:
-		return []safetext.Text{esc.Sprintf("%s marked", group(int64(m.n())))}
+		return []safetext.Text{esc.Sprintf("%s marked", prose.Group(int64(m.n())))}
 	}
 	return nil
 }
 
 // bindings are the keys that mark; all says what is marked by *.
-func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []Binding {
+func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []keys.Binding {
 	unmarked := func() string {
 		if m.n() == 0 {
 			return "nothing is marked"
@@ -297,12 +300,12 @@ func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []Bin
 		return none()
 	}
 	if m.walk != nil {
-		return []Binding{{Keys: []string{"esc"}, Hint: "stop marking", Description: "stop marking; what is marked stays so", Handler: func() tea.Cmd {
+		return []keys.Binding{{Keys: []string{"esc"}, Hint: "stop marking", Description: "stop marking; what is marked stays so", Handler: func() tea.Cmd {
 			m.stop()
 			return nil
 		}}}
 	}
-	return []Binding{
+	return []keys.Binding{
 		{Keys: []string{"space"}, Hint: "mark", Description: "mark this row for the next act, or take the mark away", Disabled: none, Handler: func() tea.Cmd {
 			m.toggle()
 			return move(1)

@@ -4,6 +4,9 @@ import (
 	"time"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // maxMessages is how many messages of a session are kept; what is older is counted.
@@ -12,17 +15,19 @@ const maxMessages = 500
 // messages are what was said on the status line, the last one last. They live in
 // memory only, as long as the session.
 type messages struct {
+	text safetext.Text // that stands there now
+	tone paint.Tone
 	kept []message
 	gone int // older ones
 }
 
 type message struct {
 	at   time.Time
-	tone tone
+	tone paint.Tone
 	text safetext.Text
 }
 
-func (m *messages) add(at time.Time, t tone, text safetext.Text) {
+func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
 	if text.IsEmpty() {
 		return
 	}
@@ -33,22 +38,22 @@ func (m *messages) add(at time.Time, t tone, text safetext.Text) {
 }
 
 // messageLines is the page of them, the last one first.
-func (a *App) messageLines() []headLine {
-	esc := a.d.st.esc
-	lines := []headLine{{value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), kind: headNote}, {kind: headBlank}}
-	for i := len(a.log.kept) - 1; i >= 0; i-- {
-		m := a.log.kept[i]
-		kind := headField
-		if m.tone != toneInfo {
-			kind = headWarn
+func (a *App) messageLines() []text.Line {
+	esc := a.d.st.Esc
+	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
+	for i := len(a.said.kept) - 1; i >= 0; i-- {
+		m := a.said.kept[i]
+		kind := text.Field
+		if m.tone != paint.ToneInfo {
+			kind = text.Warn
 		}
-		lines = append(lines, headLine{name: esc.Const(m.at.UTC().Format("15:04:05Z")), value: m.text, kind: kind})
+		lines = append(lines, text.Line{Name: esc.Const(m.at.UTC().Format("15:04:05Z")), Value: m.text, Kind: kind})
 	}
 	switch {
-	case len(a.log.kept) == 0:
-		lines = append(lines, headLine{value: esc.Const("Nothing was said yet.")})
-	case a.log.gone > 0:
-		lines = append(lines, headLine{value: esc.Sprintf("%s are not kept any more.", plural(int64(a.log.gone), "older message")), kind: headNote})
+	case len(a.said.kept) == 0:
+		lines = append(lines, text.Line{Value: esc.Const("Nothing was said yet.")})
+	case a.said.gone > 0:
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(int64(a.said.gone), "older message")), Kind: text.Note})
 	}
 	return lines
 }

@@ -51,9 +51,9 @@ func kept(t *testing.T, a *App) string {
 		t.Fatal("Cancel puts nothing aside")
 	}
 	a.Update(msg)
-	_, path, ok := strings.Cut(a.message.String(), "kept for 30 days: ")
+	_, path, ok := strings.Cut(a.said.text.String(), "kept for 30 days: ")
 	if !ok {
-		t.Fatalf("the operator is not told where the text is: %s", a.message)
+		t.Fatalf("the operator is not told where the text is: %s", a.said.text)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -97,8 +97,8 @@ func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 		t.Error("the draft is still there")
 	}
 	a.proposed(proposal{from: a.active, dialog: &dialog{}, writable: true})
-	if a.dialog != nil || !strings.Contains(a.message.String(), "nothing was asked and nothing done: this console is read-only") {
-		t.Errorf("a question is asked; %s", a.message)
+	if a.dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
+		t.Errorf("a question is asked; %s", a.said.text)
 	}
 	a.proposed(proposal{from: a.active, dialog: &dialog{}}) // what lifts it is asked all the same
 	if a.dialog == nil {
@@ -133,7 +133,7 @@ func TestStoreGoesWhileTheEditorIsOpen(t *testing.T) {
 	a, e, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	e.store.Name = "gone"
 	a.wrote(m)
-	if s := screenOf(a); !strings.Contains(s, "the store is not open: 1 Health tries it again") {
+	if s := screenOf(a); !strings.Contains(s, "the store is not open: 1 Health tries it") {
 		t.Fatalf("the screen:\n%s", s)
 	}
 	if text := kept(t, a); text != "is\n" {

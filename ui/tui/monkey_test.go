@@ -155,7 +155,7 @@ func TestEscapeAndKeyInOnePiece(t *testing.T) {
 	d.send(keyNamed("enter"))
 	d.quiet()
 	d.send(keyNamed("alt+1"))
-	if s := ansi.Strip(d.m.View().Content); !strings.Contains(s, "[1 Health]") {
+	if s := ansi.Strip(d.m.View().Content); !strings.Contains(s, "[1 Health") {
 		t.Fatalf("the pane is another:\n%s", s)
 	}
 	d.send(keyNamed("2"))

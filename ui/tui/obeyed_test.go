@@ -5,11 +5,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/text"
 )
 
 // OnObeyed has f called for each key and command that is carried out, on the update
 // loop.
-func OnObeyed(f func(Binding)) { obeyed = f }
+func OnObeyed(f func(keys.Binding)) { obeyed = f }
 
 // OnQuestion has f called for each question that is asked and for each that is
 // cancelled, on the update loop. sort tells questions apart by their title, their
@@ -23,11 +26,11 @@ func questionSort(d *dialog) string {
 	for _, c := range d.choices {
 		out += "/" + c.verb
 	}
-	i := slices.IndexFunc(d.lines, func(l headLine) bool { return l.kind == headTitle }) // a warning stands over a question that is asked again
+	i := slices.IndexFunc(d.lines, func(l text.Line) bool { return l.Kind == text.Title }) // a warning stands over a question that is asked again
 	if i < 0 {
 		return out
 	}
-	words := strings.Fields(d.lines[i].value.String())
+	words := strings.Fields(d.lines[i].Value.String())
 	for i, w := range words[:min(len(words), 2)] {
 		switch {
 		case w[0] >= '0' && w[0] <= '9':

@@ -7,6 +7,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // overlayPane is the address of answers for the overlay.
@@ -15,48 +19,48 @@ const overlayPane = -1
 // overlay is a text over the pane: help, notices. Only one is open at a time.
 type overlay struct {
 	title safetext.Text
-	pager *pager
+	pager *text.Pager
 	words string // the page was left with the lines that have them
 }
 
-func (o *overlay) render(st *styles, width, height int) []string {
-	out := []string{st.rule(safetext.Text{}, width)}
+func (o *overlay) render(st *paint.Styles, width, height int) []string {
+	out := []string{st.Rule(safetext.Text{}, width)}
 	if o.words != "" {
-		out[0] = st.rule(st.esc.Sprintf("/%s", o.words), width)
+		out[0] = st.Rule(st.Esc.Sprintf("/%s", o.words), width)
 	}
-	return append(out, o.pager.framed(st, width, height-1)...)
+	return append(out, o.pager.Framed(st, width, height-1)...)
 }
 
-func (a *App) openOverlay(title string, head []headLine) tea.Cmd {
+func (a *App) openOverlay(title string, head []text.Line) tea.Cmd {
 	a.overlay = a.newOverlay(title)
-	return a.overlay.pager.show(newText(head, ""), 0, nil)
+	return a.overlay.pager.Show(text.NewPage(head, ""), 0, nil)
 }
 
 // find leaves the lines that have all of the words, under their headings.
 func (o *overlay) find(words string) tea.Cmd {
 	o.words = words
 	terms := strings.Fields(strings.ToLower(words))
-	var out []headLine
+	var out []text.Line
 	heading := -1
-	for i, h := range o.pager.text.head {
-		text := strings.ToLower(h.name.String() + " " + h.value.String())
-		missing := slices.ContainsFunc(terms, func(w string) bool { return !strings.Contains(text, w) })
+	for i, h := range o.pager.Text.Head {
+		line := strings.ToLower(h.Name.String() + " " + h.Value.String())
+		missing := slices.ContainsFunc(terms, func(w string) bool { return !strings.Contains(line, w) })
 		switch {
-		case h.kind == headTitle:
+		case h.Kind == text.Title:
 			heading = i
-		case missing || h.kind == headBlank && len(terms) > 0:
+		case missing || h.Kind == text.Blank && len(terms) > 0:
 		default:
 			if heading >= 0 {
-				out = append(out, o.pager.text.head[heading])
+				out = append(out, o.pager.Text.Head[heading])
 				heading = -1
 			}
 			out = append(out, h)
 		}
 	}
 	if len(out) == 0 {
-		out = []headLine{{value: o.pager.st.esc.Const("Nothing here has these words."), kind: headNote}}
+		out = []text.Line{{Value: o.pager.St.Esc.Const("Nothing here has these words."), Kind: text.Note}}
 	}
-	return o.pager.show(newText(out, ""), 0, searchWords(words))
+	return o.pager.Show(text.NewPage(out, ""), 0, text.SearchWords(words))
 }
 
 // overlayKey routes a keystroke of a page that lies over the pane.
@@ -69,8 +73,8 @@ func (a *App) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 
 func (a *App) newOverlay(title string) *overlay {
 	w, h := a.room()
-	p := newPager(a.d.st, a.d.asker(overlayPane))
-	p.width, p.height = max(w-2, 8), max(h-1, 1)
+	p := text.New(a.d.st, a.d.asker(overlayPane))
+	p.Width, p.Height = max(w-2, 8), max(h-1, 1)
 	return &overlay{title: safetext.Const(title), pager: p}
 }
 
@@ -79,37 +83,37 @@ func (a *App) closeOverlay() tea.Cmd {
 	return nil
 }
 
-func (a *App) overlayBindings() []Binding {
-	return slices.Concat([]Binding{
+func (a *App) overlayBindings() []keys.Binding {
+	return slices.Concat([]keys.Binding{
 		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: a.closeOverlay},
 		{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
-		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return a.overlay.pager.move(1) }},
-	}, movement(a.overlay.pager, "line"), a.paneBindings())
+		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return a.overlay.pager.Move(1) }},
+	}, keys.Movement(a.overlay.pager, "line"), a.paneBindings())
 }
 
 func (a *App) overlayCrumbs() string {
-	return a.crumbLine([]safetext.Text{a.overlay.title}, a.overlay.pager.position(), a.overlay.pager.busy && a.slow.said)
+	return a.crumbLine([]safetext.Text{a.overlay.title}, a.overlay.pager.Position(), a.overlay.pager.Busy && a.slow.said)
 }
 
 // notices is the page that the console starts with when something needs to be
 // known first.
 func (a *App) notices() *overlay {
 	o := a.newOverlay("Notices")
-	o.pager.text = newText(a.noticeLines(), "")
+	o.pager.Text = text.NewPage(a.noticeLines(), "")
 	return o
 }
 
-func (a *App) noticeLines() []headLine {
-	esc := a.d.st.esc
-	lines := []headLine{
-		{value: esc.Const("What you should know before you go on. esc closes this page; :notices shows it again."), kind: headNote},
-		{kind: headBlank},
+func (a *App) noticeLines() []text.Line {
+	esc := a.d.st.Esc
+	lines := []text.Line{
+		{Value: esc.Const("What you should know before you go on. esc closes this page; :notices shows it again."), Kind: text.Note},
+		{Kind: text.Blank},
 	}
 	for _, n := range a.o.Notices {
-		lines = append(lines, headLine{value: esc.LineMax(n, maxReason), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
 	}
 	if len(a.o.Notices) == 0 {
-		lines = append(lines, headLine{value: esc.Const("There are no notices.")})
+		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}
 	return lines
 }
@@ -120,43 +124,43 @@ func (a *App) openHelp() tea.Cmd {
 }
 
 // Help gives the key table of the place where the operator is.
-func (a *App) Help() []Section {
-	return []Section{
+func (a *App) Help() []keys.Section {
+	return []keys.Section{
 		{Title: a.paneName() + ", here", Bindings: append(a.searchKeys(), a.pane().bindings()...)},
 		{Title: "everywhere", Bindings: a.global()},
 	}
 }
 
 // commandLines are the `:` commands for the help.
-func (a *App) commandLines() []headLine {
-	esc := a.d.st.esc
-	lines := []headLine{{value: esc.Const("commands, after :"), kind: headTitle}}
+func (a *App) commandLines() []text.Line {
+	esc := a.d.st.Esc
+	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
 	for _, v := range a.verbs() {
-		lines = append(lines, headLine{name: esc.Const(strings.TrimSpace(":" + v.name + " " + v.argument)), value: esc.Const(v.about), kind: headField})
+		lines = append(lines, text.Line{Name: esc.Const(strings.TrimSpace(":" + v.name + " " + v.argument)), Value: esc.Const(v.about), Kind: text.Field})
 	}
-	return append(lines, headLine{kind: headBlank})
+	return append(lines, text.Line{Kind: text.Blank})
 }
 
-func (a *App) helpLines() []headLine {
-	esc := a.d.st.esc
+func (a *App) helpLines() []text.Line {
+	esc := a.d.st.Esc
 	lines := a.readOnlyLines()
 	for _, s := range a.Help() {
-		lines = append(lines, headLine{value: esc.Const(s.Title), kind: headTitle})
+		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
 		for _, b := range s.Bindings {
-			text := esc.Const(b.Description)
-			kind := headField
-			if why := b.reason(); why != "" {
-				text = esc.Sprintf("%s (not now: %s)", text, why)
-				kind = headNote
+			words := esc.Const(b.Description)
+			kind := text.Field
+			if why := b.Reason(); why != "" {
+				words = esc.Sprintf("%s (not now: %s)", words, why)
+				kind = text.Note
 			}
-			lines = append(lines, headLine{name: esc.Const(b.label()), value: text, kind: kind})
+			lines = append(lines, text.Line{Name: esc.Const(b.Label()), Value: words, Kind: kind})
 		}
-		lines = append(lines, headLine{kind: headBlank})
+		lines = append(lines, text.Line{Kind: text.Blank})
 	}
 	return append(append(lines, a.commandLines()...),
-		headLine{value: esc.Const("signs"), kind: headTitle},
-		headLine{name: esc.Const("^[ \\x9b"), value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		headLine{name: esc.Concat(a.d.st.glyphs.up, esc.Const(" "), a.d.st.glyphs.down), value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
-		headLine{name: esc.Const("at least"), value: esc.Const("counting stopped there; there may be more")},
+		text.Line{Value: esc.Const("signs"), Kind: text.Title},
+		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
+		text.Line{Name: esc.Concat(a.d.st.Glyphs.Up, esc.Const(" "), a.d.st.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
+		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
 }

@@ -10,6 +10,8 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // scopeOf addresses a list of items: a whole store, one scope of it, one tier.
@@ -46,21 +48,22 @@ type overview struct {
 	rows    []tierRow
 	table   table
 	hidden  bool // tiers that lists leave out are shown too
-	filter  input
+	filter  text.Input
+	live    livefilter
 	query   string     // the filter in force
 	order   int        // of treeOrders
 	wanted  scopeOf    // where the cursor goes as soon as there is such a row
 	last    scopeOf    // the row where it was
 	before  *treePlace // where it was before the filter; nil once the operator has moved
 	jump    jump
-	detail  *pager
+	detail  *text.Pager
 	shown   string
 	rest    rest
 }
 
 func newOverview(d *desk, pane int) *overview {
 	o := &overview{d: d, ask: d.asker(pane), tallies: map[string]tallied{}, running: map[string]bool{}}
-	o.detail = newPager(d.st, o.ask)
+	o.detail = text.New(d.st, o.ask)
 	o.rest = newRest(d, pane)
 	o.table.moved = func() tea.Cmd {
 		o.wanted, o.before = scopeOf{}, nil
@@ -212,24 +215,24 @@ func (o *overview) reach() {
 }
 
 func (o *overview) storeRows(m backends.Member) []tierRow {
-	esc := o.d.st.esc
+	esc := o.d.st.Esc
 	top := tierRow{at: scopeOf{store: m.Name}, name: esc.Line(m.Name)}
 	t, known := o.tallies[m.Name]
 	switch {
 	case m.Err != nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! not open: %s", reason(esc, m.Err))
+		top.note = esc.Sprintf("!! not open: %s", prose.Reason(esc, m.Err))
 		return []tierRow{top}
 	case !known:
 		top.note = esc.Const("counting")
 		return []tierRow{top}
 	case t.err != nil && t.counts == nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! %s", reason(esc, t.err))
+		top.note = esc.Sprintf("!! %s", prose.Reason(esc, t.err))
 		return []tierRow{top}
 	case t.err != nil:
 		top.failed = true
-		top.note = esc.Sprintf("!! old counts: %s", reason(esc, t.err))
+		top.note = esc.Sprintf("!! old counts: %s", prose.Reason(esc, t.err))
 	default:
 		top.note = esc.Line(m.Kind)
 	}
@@ -246,7 +249,7 @@ func (o *overview) storeRows(m backends.Member) []tierRow {
 // tierRows orders counts by scope and by the store's own order of tiers. A store
 // with one scope shows its tiers directly.
 func (o *overview) tierRows(s model.Store, counts []model.TierCount) []tierRow {
-	esc := o.d.st.esc
+	esc := o.d.st.Esc
 	order := map[string]int{}
 	for i, t := range s.Tiers {
 		order[t.Name] = i
@@ -302,7 +305,7 @@ func (o *overview) current() (tierRow, bool) {
 func (o *overview) show() tea.Cmd {
 	r, ok := o.current()
 	if !ok {
-		o.detail.clear()
+		o.detail.Clear()
 		return nil
 	}
 	head := o.describe(r)
@@ -311,21 +314,21 @@ func (o *overview) show() tea.Cmd {
 		return nil
 	}
 	o.shown = key
-	return o.detail.show(newText(head, ""), 0, nil)
+	return o.detail.Show(text.NewPage(head, ""), 0, nil)
 }
 
-func (o *overview) describe(r tierRow) []headLine {
-	esc := o.d.st.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{{value: r.name, kind: headTitle}}
+func (o *overview) describe(r tierRow) []text.Line {
+	esc := o.d.st.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: r.name, Kind: text.Title}}
 	if r.failed {
-		head = append(head, headLine{value: r.note, kind: headWarn}, headLine{value: esc.Const("1 Health tries it again; ctrl+r counts again."), kind: headNote})
+		head = append(head, text.Line{Value: r.note, Kind: text.Warn}, text.Line{Value: esc.Const("1 Health tries it again; ctrl+r counts again."), Kind: text.Note})
 	}
 	s, err := o.d.fleet.Store(r.at.store)
 	if err != nil {
 		return head
 	}
-	head = append(head, field("items", esc.Const(plural(r.items, "item")+", "+size(r.bytes))))
+	head = append(head, field("items", esc.Const(prose.Plural(r.items, "item")+", "+prose.Size(r.bytes))))
 	switch {
 	case r.isTier:
 		head = append(head, tierLines(esc, r.spec)...)
@@ -334,13 +337,13 @@ func (o *overview) describe(r tierRow) []headLine {
 	default:
 		head = append(head, field("kind", esc.Line(s.Kind)), field("location", esc.Line(s.Location)))
 		if n := hiddenTiers(s); n > 0 && !o.hidden {
-			head = append(head, field("hidden", esc.Sprintf("%s; a shows them", plural(int64(n), "tier"))))
+			head = append(head, field("hidden", esc.Sprintf("%s; a shows them", prose.Plural(int64(n), "tier"))))
 		}
 		for _, note := range s.Notes {
-			head = append(head, headLine{name: esc.Const("note"), value: esc.Line(note)})
+			head = append(head, text.Line{Name: esc.Const("note"), Value: esc.Line(note)})
 		}
 	}
-	return append(head, headLine{kind: headBlank}, headLine{value: esc.Const("enter lists the items."), kind: headNote})
+	return append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("enter lists the items."), Kind: text.Note})
 }
 
 func hiddenTiers(s model.Store) int {
@@ -354,8 +357,8 @@ func hiddenTiers(s model.Store) int {
 }
 
 // tierLines says in words what a store declares about a tier.
-func tierLines(esc safetext.Escaper, t model.TierSpec) []headLine {
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+func tierLines(esc safetext.Escaper, t model.TierSpec) []text.Line {
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	key := "one item per key"
 	switch t.KeyRule {
 	case model.KeyIgnored:
@@ -375,9 +378,9 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []headLine {
 	if t.Document == model.Structured {
 		document = "metadata fields and a body"
 	}
-	return []headLine{
+	return []text.Line{
 		field("holds", orElse(esc.Line(t.Title), esc.Const("not described by the store"))),
-		field("keys", keyText), field("cap", esc.Const(capacity(t)+" per item")),
+		field("keys", keyText), field("cap", esc.Const(prose.Capacity(t)+" per item")),
 		field("writable", esc.Const(writable)), field("documents", esc.Const(document)),
 	}
 }
@@ -385,7 +388,7 @@ func tierLines(esc safetext.Escaper, t model.TierSpec) []headLine {
 func (o *overview) resize(width, height int) tea.Cmd {
 	f := o.d.split(width, height)
 	o.table.resize(f.listHeight-1, f.beside)
-	return o.detail.resize(f.detailWidth, f.detailHeight)
+	return o.detail.Resize(f.detailWidth, f.detailHeight)
 }
 
 // figures is the width of the columns of numbers, and leastNote that of a note that
@@ -406,73 +409,73 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	f := o.d.split(width, height)
 	st := o.d.st
 	list := make([]string, 0, f.listHeight)
-	h, cursor := st.row(f.listWidth).blank(1), (*tea.Position)(nil)
+	h, cursor := st.Row(f.listWidth).Blank(1), (*tea.Position)(nil)
 	switch {
-	case o.jump.in.focus:
-		cursor = &tea.Position{X: o.jump.in.render(h, st.esc.Const("jump to: "), st.esc.Const("the first letters of a store, scope or tier")) + 1}
-	case o.filter.focus:
-		cursor = &tea.Position{X: o.filter.render(h, st.esc.Const("/"), safetext.Text{}) + 1}
+	case o.jump.in.Focus:
+		cursor = &tea.Position{X: o.jump.in.Render(h, st.Esc.Const("jump to: "), st.Esc.Const("the first letters of a store, scope or tier")) + 1}
+	case o.filter.Focus:
+		cursor = &tea.Position{X: o.filter.Render(h, st.Esc.Const("/"), safetext.Text{}) + 1}
 	default:
 		name, noted := nameColumn(f.listWidth)
-		h.cell(st.heading, safetext.Const("STORE, SCOPE, TIER"), name).
-			number(st.heading, safetext.Const("ITEMS"), 9).number(st.heading, safetext.Const("SIZE"), 9).
-			number(st.heading, safetext.Const("CAP"), 9)
+		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
+			Number(st.Heading, safetext.Const("ITEMS"), 9).Number(st.Heading, safetext.Const("SIZE"), 9).
+			Number(st.Heading, safetext.Const("CAP"), 9)
 		if noted {
-			h.blank(2).lit(st.heading, "WHAT")
+			h.Blank(2).Lit(st.Heading, "WHAT")
 		}
 	}
-	list = append(list, h.end())
+	list = append(list, h.End())
 	for i := o.table.top; i < min(len(o.rows), o.table.top+o.table.height); i++ {
 		list = append(list, o.row(o.rows[i], i == o.table.sel, f.listWidth))
 	}
 	switch {
 	case len(o.rows) == 0 && o.query != "":
-		list = append(list, st.paragraph(st.dim, st.esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.query), f.listWidth)...)
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Sprintf("No store, scope or tier has %q. esc shows all of them, / changes the filter.", o.query), f.listWidth)...)
 	case len(o.rows) == 0:
-		list = append(list, st.paragraph(st.dim, st.esc.Const(noStores), f.listWidth)...)
+		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(noStores), f.listWidth)...)
 	}
 	return o.d.join(f, list, o.detail, safetext.Const("what this is")), cursor
 }
 
 func (o *overview) row(t tierRow, at bool, width int) string {
 	st := o.d.st
-	r := st.highlighted(width, at, true).blank(2 * t.depth)
-	name := st.plain
+	r := st.Highlighted(width, at, true).Blank(2 * t.depth)
+	name := st.Plain
 	switch {
 	case t.depth == 0:
-		name = st.strong
+		name = st.Strong
 	case t.hidden:
-		name = st.dim
+		name = st.Dim
 	}
 	column, noted := nameColumn(width)
 	room := column - 2*t.depth
 	shown := t.name
 	if !t.isTier && t.depth == 1 { // the end of a scope tells the agent
-		shown = st.tail(t.name, t.at.scope, "", room-1)
+		shown = st.Tail(t.name, t.at.scope, "", room-1)
 	}
-	r.cell(name, shown, room)
+	r.Cell(name, shown, room)
 	_, counted := o.tallies[t.at.store]
 	if t.items > 0 || !t.failed && counted {
-		r.number(st.plain, safetext.Const(group(t.items)), 9)
+		r.Number(st.Plain, safetext.Const(prose.Group(t.items)), 9)
 		if !t.failed || noted { // a failure has the room of the size where there is no other
-			r.number(st.plain, safetext.Const(size(t.bytes)), 9)
+			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), 9)
 		}
 		if !t.failed {
 			cap := ""
 			if t.isTier && t.spec.Cap > 0 {
-				cap = shortCapacity(t.spec)
+				cap = prose.ShortCapacity(t.spec)
 			}
-			r.number(st.dim, st.esc.Const(cap), 9)
+			r.Number(st.Dim, st.Esc.Const(cap), 9)
 		}
-		r.blank(2)
+		r.Blank(2)
 	}
 	switch {
 	case t.failed:
-		r.put(st.bad, t.note)
+		r.Put(st.Bad, t.note)
 	case noted:
-		r.put(st.dim, t.note)
+		r.Put(st.Dim, t.note)
 	}
-	return r.end()
+	return r.End()
 }
 
 func (o *overview) position() (safetext.Text, bool) {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"memdesk/ui/tui"
+	"memdesk/ui/tui/kit/keys"
 )
 
 // pressesEnv names the file where the console that a robot drives writes which
@@ -19,7 +20,7 @@ import (
 const pressesEnv = "MEMDESK_TUI_PRESSES"
 
 // pressOf tells a binding from others: many places bind the same key.
-func pressOf(b tui.Binding) string { return b.Keys[0] + "\t" + b.Description }
+func pressOf(b keys.Binding) string { return b.Keys[0] + "\t" + b.Description }
 
 // notePresses writes each binding once, when it is obeyed.
 func notePresses(file string) {
@@ -39,7 +40,7 @@ func notePresses(file string) {
 		_, _ = f.WriteString(id + "\n") // one write: lines of several programs do not mix
 		_ = f.Close()
 	}
-	tui.OnObeyed(func(b tui.Binding) { note(pressOf(b)) })
+	tui.OnObeyed(func(b keys.Binding) { note(pressOf(b)) })
 	tui.OnQuestion(func(sort string, cancelled bool) {
 		if cancelled {
 			note(cancelledSign + sort)
@@ -135,7 +136,7 @@ func watchPresses(run func() int) int {
 // is moved over.
 const lists = "In lists and texts"
 
-func moved(pressed map[string]bool, b tui.Binding) bool {
+func moved(pressed map[string]bool, b keys.Binding) bool {
 	before, after, _ := strings.Cut(pressOf(b), "line")
 	for id := range pressed {
 		if strings.HasPrefix(id, before) && strings.HasSuffix(id, after) && !strings.Contains(id, "hit") {

@@ -8,6 +8,10 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // liveWords say whether the source of a quarantined item is still poisoned.
@@ -26,8 +30,8 @@ func liveness(l Liveness) Liveness {
 }
 
 // newQuarantine is the pane that reviews what scanners have set aside.
-func newQuarantine(d *desk) *records {
-	kind := recordKind{
+func newQuarantine(d *desk) *records[QuarantineEntry] {
+	kind := recordKind[QuarantineEntry]{
 		pane: paneQuarantine, noun: "entry",
 		empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
@@ -38,51 +42,50 @@ func newQuarantine(d *desk) *records {
 	if d.quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
-	kind.fetch = func(ctx context.Context, q PageQuery) (span[record], said, error) {
+	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[QuarantineEntry]], said, error) {
 		page, err := d.quarantine.Entries(ctx, q)
 		if err != nil {
-			return span[record]{}, said{}, err
+			return span[record[QuarantineEntry]]{}, said{}, err
 		}
-		out := span[record]{next: page.Next, total: page.Total}
+		out := span[record[QuarantineEntry]]{next: page.Next, total: page.Total}
 		for _, e := range page.Entries {
 			out.rows = append(out.rows, quarantineRecord(d, e))
 		}
 		return out, said{}, nil
 	}
-	kind.detail = func(ctx context.Context, raw any) *text {
-		e := raw.(QuarantineEntry)
+	kind.detail = func(ctx context.Context, e QuarantineEntry) *text.Page {
 		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d, e, full, err)
 	}
-	kind.keys = func(p *records) []Binding {
-		return []Binding{
+	kind.keys = func(p *records[QuarantineEntry]) []keys.Binding {
+		return []keys.Binding{
 			{Keys: []string{"e"}, Hint: "release", Description: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner",
 				Disabled: func() string { return noRelease(p) },
 				Handler: func() tea.Cmd {
 					r, _ := p.list.current()
-					return d.app.release(r.raw.(QuarantineEntry))
+					return d.app.release(r.raw)
 				}},
 			{Keys: []string{"d"}, Hint: "delete", Description: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are",
 				Disabled: func() string { return noDiscard(p) },
 				Handler:  func() tea.Cmd { return discardHere(p) }},
 			{Keys: []string{"R"}, Hint: "same rule", Description: "mark all entries that the same rule has blocked, in every store", Disabled: p.none, Handler: func() tea.Cmd {
 				r, _ := p.list.current()
-				rule := r.raw.(QuarantineEntry)
-				return p.marks.all(func(r record) bool {
-					e := r.raw.(QuarantineEntry)
+				rule := r.raw
+				return p.marks.all(func(r record[QuarantineEntry]) bool {
+					e := r.raw
 					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
 				})
 			}},
 		}
 	}
 	kind.marking, kind.name, kind.datum = true, "quarantine", quarantineDatum
-	kind.field = func(raw any) string { return raw.(QuarantineEntry).Source }
+	kind.field = func(raw QuarantineEntry) string { return raw.Source }
 	return newRecords(d, kind)
 }
 
 // noDiscard says why the entry at the cursor cannot be deleted. What the store
 // has not filed is a live item: forgetting that is another act.
-func noDiscard(p *records) string {
+func noDiscard(p *records[QuarantineEntry]) string {
 	if p.marks.n() > 0 {
 		return p.d.locked("")
 	}
@@ -90,36 +93,36 @@ func noDiscard(p *records) string {
 	if !ok {
 		return p.list.nothing()
 	}
-	return noDiscardOf(p.d, r.raw.(QuarantineEntry))
+	return noDiscardOf(p.d, r.raw)
 }
 
 // discardHere asks about the entry at the cursor or the marked ones.
-func discardHere(p *records) tea.Cmd {
+func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 	d := p.d
 	if p.marks.n() < 2 {
 		r, _ := p.list.current()
 		for _, m := range p.marks.kept {
 			r = m
 		}
-		if why := noDiscardOf(d, r.raw.(QuarantineEntry)); why != "" {
-			d.say(toneWarn, d.esc.Const(why))
+		if why := noDiscardOf(d, r.raw); why != "" {
+			d.say(paint.ToneWarn, d.esc.Const(why))
 			return nil
 		}
-		return d.discard(r.raw.(QuarantineEntry), p.marks.clear)
+		return d.discard(r.raw, p.marks.clear)
 	}
 	if why := d.noBulk(); why != "" {
-		d.say(toneWarn, d.esc.Const(why))
+		d.say(paint.ToneWarn, d.esc.Const(why))
 		return nil
 	}
 	if why := p.marks.uncounted(); why != "" {
-		d.say(toneWarn, d.esc.Const(why))
+		d.say(paint.ToneWarn, d.esc.Const(why))
 		return nil
 	}
 	var items []target
 	entries := map[model.Ref]QuarantineEntry{}
 	left := 0
 	for _, id := range p.marks.order {
-		e := p.marks.kept[id].raw.(QuarantineEntry)
+		e := p.marks.kept[id].raw
 		if noDiscardOf(d, e) != "" {
 			left++ // live items, and rows that tell of a store
 			continue
@@ -128,7 +131,7 @@ func discardHere(p *records) tea.Cmd {
 		items = append(items, target{ref: model.Ref{Store: e.Store, ID: e.ID}, name: e.Source, bytes: e.Bytes, hidden: !p.marks.shown(id)})
 	}
 	if len(items) == 0 {
-		d.say(toneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
+		d.say(paint.ToneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
 	return d.app.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
@@ -154,11 +157,11 @@ func (a *App) discard(e QuarantineEntry, begun func()) tea.Cmd {
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(e.Store)
 		if err != nil {
-			return nil, reason(d.esc, err)
+			return nil, prose.Reason(d.esc, err)
 		}
 		warnings, err := d.acts.Preview(ctx, e.Store, e.ID)
 		if err != nil {
-			return nil, d.esc.Sprintf("not deleted: %s", reason(d.esc, err))
+			return nil, d.esc.Sprintf("not deleted: %s", prose.Reason(d.esc, err))
 		}
 		return d.discardDialog(s, e, warnings, begun), safetext.Text{}
 	})
@@ -166,16 +169,16 @@ func (a *App) discard(e QuarantineEntry, begun func()) tea.Cmd {
 
 func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string, begun func()) *dialog {
 	esc := d.esc
-	lines := []headLine{
-		{value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, maxTitle)), kind: headTitle},
-		{value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
-		{value: esc.Sprintf("The source now is %s.", esc.Const(liveWords[liveness(e.Live)]))},
+	lines := []text.Line{
+		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
+		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
+		{Value: esc.Sprintf("The source now is %s.", esc.Const(liveWords[liveness(e.Live)]))},
 	}
 	if s.Environment != "" {
 		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
 	for _, w := range warnings {
-		lines = append(lines, headLine{value: esc.Sprintf("!! %s", esc.LineMax(w, maxReason)), kind: headWarn})
+		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
 	}
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog{
@@ -243,70 +246,70 @@ func (d *desk) discarded(entries map[model.Ref]QuarantineEntry) func(ctx context
 		still, err := d.stillPoisoned(ctx, of)
 		switch {
 		case err != nil:
-			return d.esc.Sprintf("whether their sources are still poisoned is not known: %s", reason(d.esc, err))
+			return d.esc.Sprintf("whether their sources are still poisoned is not known: %s", prose.Reason(d.esc, err))
 		case len(still) == 0:
 			return d.esc.Const("none of their sources is poisoned now")
 		}
-		return d.esc.Sprintf("%s still poisoned at the source, which stays listed", group(int64(len(still))))
+		return d.esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(int64(len(still))))
 	}
 }
 
-func quarantineRecord(d *desk, e QuarantineEntry) record {
+func quarantineRecord(d *desk, e QuarantineEntry) record[QuarantineEntry] {
 	esc := d.esc
-	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, maxTitle))
-	tones := []tone{toneInfo, toneInfo, toneWarn, toneInfo}
+	what := esc.Sprintf("%s: %s", esc.Line(e.Pattern), esc.LineMax(e.Excerpt, prose.MaxTitle))
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneWarn, paint.ToneInfo}
 	switch {
 	case e.Problem != "":
-		what = esc.Sprintf("!! %s", esc.LineMax(e.Problem, maxTitle))
-		tones = append(tones, toneInfo, toneBad)
+		what = esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxTitle))
+		tones = append(tones, paint.ToneInfo, paint.ToneBad)
 	case e.FalsePositive:
 		what = esc.Sprintf("(known false positive) %s", what)
 	}
 	live := liveness(e.Live)
 	if live == LivePoisoned {
-		tones[3] = toneBad
+		tones[3] = paint.ToneBad
 	}
-	return record{
+	return record[QuarantineEntry]{
 		key: e.Store + "\x00" + e.ID, raw: e, tones: tones,
 		cells: []safetext.Text{
-			esc.Line(e.Store), nameFirst(esc, e.Source), esc.Line(e.Category),
-			esc.Const(string(live)), esc.Const(d.time.age(e.At)), what,
+			esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category),
+			esc.Const(string(live)), esc.Const(d.time.Age(e.At)), what,
 		},
 	}
 }
 
-func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error) *text {
+func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{{value: esc.LineMax(e.Source, maxField), kind: headTitle}}
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: esc.LineMax(e.Source, maxField), Kind: text.Title}}
 	if e.Problem != "" {
-		head = append(head, headLine{value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn})
 	}
 	if e.FalsePositive {
-		head = append(head, headLine{value: esc.Const("A known false positive of the scanner."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
 	head = append(head,
 		field("matched", esc.LineMax(e.Excerpt, maxField)), field("rule", esc.LineMax(e.Pattern, maxField)),
 		field("category", esc.Line(e.Category)), field("at", esc.Const(matchPlace(e))),
 		field("source now", esc.Const(liveWords[liveness(e.Live)])),
 		field("store", esc.Line(e.Store)), field("blocked", esc.Const(changed(d, e.At))),
-		field("size", esc.Const(size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, maxField)),
+		field("size", esc.Const(prose.Size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, maxField)),
 	)
 	if err != nil {
-		return newText(append(head, headLine{kind: headBlank},
-			headLine{value: esc.Sprintf("!! its content cannot be read: %s", reason(esc, err)), kind: headWarn}), "")
+		return text.NewPage(append(head, text.Line{Kind: text.Blank},
+			text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
 	}
 	head = append(head, metaLines(esc, model.Item{Meta: full.Fields})...)
-	head = append(head, headLine{kind: headBlank})
+	head = append(head, text.Line{Kind: text.Blank})
 	if full.Decoded != "" && full.Decoded != full.Body {
-		head = append(head, headLine{value: esc.Const("decoded, as the rule saw it"), kind: headTitle}, headLine{value: esc.LineMax(full.Decoded, maxField)}, headLine{kind: headBlank})
+		head = append(head, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, maxField)}, text.Line{Kind: text.Blank})
 	}
-	t := newText(append(head, headLine{value: esc.Const("Quarantined text (match highlighted)"), kind: headTitle}), full.Body)
+	t := text.NewPage(append(head, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Title}), full.Body)
 	for _, s := range full.Spans {
-		if n := len(t.marks); n > 0 && s.Start <= t.marks[n-1].end {
-			t.marks[n-1].end = max(t.marks[n-1].end, s.End)
+		if n := len(t.Marks); n > 0 && s.Start <= t.Marks[n-1].End {
+			t.Marks[n-1].End = max(t.Marks[n-1].End, s.End)
 		} else if s.Start < s.End && s.End <= len(full.Body) {
-			t.marks = append(t.marks, mark{s.Start, s.End})
+			t.Marks = append(t.Marks, text.Mark{Start: s.Start, End: s.End})
 		}
 	}
 	return t

@@ -7,15 +7,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // Where a question has no room, what it warns of is not what is cut.
 func TestQuestionKeepsItsWarnings(t *testing.T) {
-	st := newStyles(looks{}, true)
-	line := func(s string, k headKind) headLine { return headLine{value: safetext.Line(s), kind: k} }
-	d := &dialog{lines: []headLine{
-		line("Forget a?", headTitle), line("This removes 1 item.", headField), line("Its title: b", headField),
-		line("A note.", headNote), line("!! It cannot be put back.", headWarn), line("!! The environment: PRODUCTION.", headWarn),
+	st := paint.New(paint.Looks{}, true)
+	line := func(s string, k text.Kind) text.Line { return text.Line{Value: safetext.Line(s), Kind: k} }
+	d := &dialog{lines: []text.Line{
+		line("Forget a?", text.Title), line("This removes 1 item.", text.Field), line("Its title: b", text.Field),
+		line("A note.", text.Note), line("!! It cannot be put back.", text.Warn), line("!! The environment: PRODUCTION.", text.Warn),
 	}}
 	for room, want := range map[int][]string{
 		6: {"Forget a?", "This removes", "Its title", "A note", "cannot be put back", "PRODUCTION"},

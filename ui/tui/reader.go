@@ -10,6 +10,8 @@ import (
 	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // previewAfter is how long the selection must rest before its item is read, so
@@ -35,7 +37,7 @@ type readDue struct{ gen int }
 // readDone is an item, or why it cannot be had.
 type readDone struct {
 	want     reading
-	text     *text
+	text     *text.Page
 	revision model.Revision // that the text shows; empty when there is none
 }
 
@@ -45,7 +47,7 @@ type reader struct {
 	d     *desk
 	ask   func(func(context.Context) any) tea.Cmd
 	after func(time.Duration, any) tea.Cmd
-	pager *pager
+	pager *text.Pager
 	want  reading
 	shown model.Ref
 	line  int            // that it was opened at
@@ -58,7 +60,7 @@ type reader struct {
 
 func newReader(d *desk, pane int) *reader {
 	ask := d.asker(pane)
-	return &reader{d: d, ask: ask, after: d.later(pane), pager: newPager(d.st, ask)}
+	return &reader{d: d, ask: ask, after: d.later(pane), pager: text.New(d.st, ask)}
 }
 
 // rest asks for an item once the selection stays on it.
@@ -122,54 +124,54 @@ func (r *reader) done(m readDone) tea.Cmd {
 	}
 	same := r.shown == m.want.ref && r.line == m.want.line
 	r.shown, r.line, r.rev = m.want.ref, m.want.line, m.revision
-	r.pager.terms = m.want.terms
+	r.pager.Terms = m.want.terms
 	switch {
 	case same:
-		return r.pager.update(m.text, true)
-	case r.pager.brief && m.text.body != "":
-		return r.pager.show(m.text, 1, m.want.terms)
+		return r.pager.Update(m.text, true)
+	case r.pager.Brief && m.text.Body != "":
+		return r.pager.Show(m.text, 1, m.want.terms)
 	}
-	return r.pager.show(m.text, m.want.line, m.want.terms)
+	return r.pager.Show(m.text, m.want.line, m.want.terms)
 }
 
 // whole shows all of the item from its metadata on, after a brief preview.
 func (r *reader) whole() tea.Cmd {
-	if r.pager.brief {
+	if r.pager.Brief {
 		return nil
 	}
-	return r.pager.home()
+	return r.pager.Home()
 }
 
 // clear shows nothing.
 func (r *reader) clear() {
 	r.gen++
 	r.want, r.shown = reading{}, model.Ref{}
-	r.pager.clear()
+	r.pager.Clear()
 }
 
 // loading reports whether what is shown is not what is wanted.
-func (r *reader) loading() bool { return r.busy || r.pager.busy }
+func (r *reader) loading() bool { return r.busy || r.pager.Busy }
 
-func failedText(esc safetext.Escaper, ref model.Ref, err error) *text {
-	return newText([]headLine{
-		{value: esc.Line(ref.ID), kind: headTitle},
-		{kind: headBlank},
-		{value: esc.Sprintf("!! it cannot be shown: %s", reason(esc, err)), kind: headWarn},
-		{value: esc.Const("ctrl+r asks the store again."), kind: headNote},
+func failedText(esc safetext.Escaper, ref model.Ref, err error) *text.Page {
+	return text.NewPage([]text.Line{
+		{Value: esc.Line(ref.ID), Kind: text.Title},
+		{Kind: text.Blank},
+		{Value: esc.Sprintf("!! it cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn},
+		{Value: esc.Const("ctrl+r asks the store again."), Kind: text.Note},
 	}, "")
 }
 
 // itemText is an item as the pager shows it: metadata first, then the body.
-func itemText(d *desk, s model.Store, it model.Item) *text {
+func itemText(d *desk, s model.Store, it model.Item) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	title := it.Title
 	if title == "" {
 		title = it.ID
 	}
-	head := []headLine{{value: esc.LineMax(title, maxField), kind: headTitle}}
+	head := []text.Line{{Value: esc.LineMax(title, maxField), Kind: text.Title}}
 	for _, f := range it.Flags {
-		head = append(head, headLine{value: esc.Line(flagText(f)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Line(flagText(f)), Kind: text.Warn})
 	}
 	spec, _ := s.Tier(it.Tier)
 	tier := esc.Line(it.Tier)
@@ -185,71 +187,71 @@ func itemText(d *desk, s model.Store, it model.Item) *text {
 		head = append(head, field("revision", esc.Line(string(it.Revision))))
 	}
 	if hidden := safetext.Hidden(it.Body); hidden > 0 {
-		head = append(head, headLine{name: esc.Const("hidden"), kind: headWarn,
-			value: esc.Sprintf("%s shown escaped", plural(int64(hidden), "control or invisible character"))})
+		head = append(head, text.Line{Name: esc.Const("hidden"), Kind: text.Warn,
+			Value: esc.Sprintf("%s shown escaped", prose.Plural(int64(hidden), "control or invisible character"))})
 	}
 	head = append(head, metaLines(esc, it)...)
 	head = append(head, linkLines(esc, it)...)
-	head = append(head, headLine{kind: headBlank})
+	head = append(head, text.Line{Kind: text.Blank})
 	if it.Body == "" {
-		head = append(head, headLine{value: esc.Const("The body is empty."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("The body is empty."), Kind: text.Note})
 	}
-	return newText(head, it.Body)
+	return text.NewPage(head, it.Body)
 }
 
 func sizeText(esc safetext.Escaper, spec model.TierSpec, it model.Item) safetext.Text {
 	if spec.Cap > 0 {
-		return esc.Sprintf("%s (%s bytes), cap %s", size(it.Bytes), group(it.Bytes), capacity(spec))
+		return esc.Sprintf("%s (%s bytes), cap %s", prose.Size(it.Bytes), prose.Group(it.Bytes), prose.Capacity(spec))
 	}
-	return esc.Sprintf("%s (%s bytes)", size(it.Bytes), group(it.Bytes))
+	return esc.Sprintf("%s (%s bytes)", prose.Size(it.Bytes), prose.Group(it.Bytes))
 }
 
 func changed(d *desk, t time.Time) string {
 	if t.IsZero() {
 		return "the store keeps no time"
 	}
-	return moment(t) + ", " + d.time.ago(t)
+	return prose.Moment(t) + ", " + d.time.Ago(t)
 }
 
-func metaLines(esc safetext.Escaper, it model.Item) []headLine {
+func metaLines(esc safetext.Escaper, it model.Item) []text.Line {
 	if len(it.Meta) == 0 {
 		return nil
 	}
-	lines := []headLine{{kind: headBlank}, {value: esc.Const("metadata"), kind: headTitle}}
+	lines := []text.Line{{Kind: text.Blank}, {Value: esc.Const("metadata"), Kind: text.Title}}
 	for i, f := range it.Meta {
 		if i == maxFields {
-			return append(lines, headLine{value: esc.Sprintf("and %s", plural(int64(len(it.Meta)-i), "more field")), kind: headNote})
+			return append(lines, text.Line{Value: esc.Sprintf("and %s", prose.Plural(int64(len(it.Meta)-i), "more field")), Kind: text.Note})
 		}
-		kind := headField
+		kind := text.Field
 		if f.ReadOnly {
-			kind = headNote
+			kind = text.Note
 		}
-		lines = append(lines, headLine{name: esc.LineMax(f.Name, 200), value: esc.LineMax(f.Value, maxField), kind: kind})
+		lines = append(lines, text.Line{Name: esc.LineMax(f.Name, 200), Value: esc.LineMax(f.Value, maxField), Kind: kind})
 	}
 	return lines
 }
 
-func linkLines(esc safetext.Escaper, it model.Item) []headLine {
+func linkLines(esc safetext.Escaper, it model.Item) []text.Line {
 	if len(it.Links) == 0 && it.LinksTotal == 0 {
 		return nil
 	}
-	lines := []headLine{{kind: headBlank}, {value: esc.Const("links"), kind: headTitle}}
+	lines := []text.Line{{Kind: text.Blank}, {Value: esc.Const("links"), Kind: text.Title}}
 	for _, l := range it.Links {
 		others := make([]safetext.Text, len(l.Other))
 		for i, o := range l.Other {
 			others[i] = esc.Line(o)
 		}
-		text := esc.Join(others, ", ")
+		words := esc.Join(others, ", ")
 		if l.Label != "" {
-			text = esc.Sprintf("%s: %s", esc.Line(l.Label), text)
+			words = esc.Sprintf("%s: %s", esc.Line(l.Label), words)
 		}
 		if l.Role != "" {
-			text = esc.Sprintf("%s, as %s", text, esc.Line(l.Role))
+			words = esc.Sprintf("%s, as %s", words, esc.Line(l.Role))
 		}
-		lines = append(lines, headLine{name: orElse(esc.Line(l.Kind), esc.Const("link")), value: text})
+		lines = append(lines, text.Line{Name: orElse(esc.Line(l.Kind), esc.Const("link")), Value: words})
 	}
 	if rest := it.LinksTotal - int64(len(it.Links)); rest > 0 {
-		lines = append(lines, headLine{value: esc.Sprintf("and %s that are not listed here", plural(rest, "more link")), kind: headNote})
+		lines = append(lines, text.Line{Value: esc.Sprintf("and %s that are not listed here", prose.Plural(rest, "more link")), Kind: text.Note})
 	}
 	return lines
 }

@@ -12,6 +12,10 @@ import (
 	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // recallAfter is the pause after the last keystroke before stores are asked.
@@ -29,7 +33,7 @@ type recall struct {
 	d       *desk
 	ask     func(func(context.Context) any) tea.Cmd
 	later   func(time.Duration, any) tea.Cmd
-	input   input
+	input   text.Input
 	query   string // that the answers belong to
 	gen     int
 	cancel  context.CancelFunc // of the question under way
@@ -39,7 +43,7 @@ type recall struct {
 	rows    []hitRow
 	table   table
 	moved   bool // the operator has chosen a row; else the first one is selected
-	detail  *pager
+	detail  *text.Pager
 	shown   string
 	rest    rest
 	reader  *reader
@@ -50,7 +54,7 @@ type recall struct {
 
 func newRecall(d *desk) *recall {
 	p := &recall{d: d, ask: d.asker(paneRecall), later: d.later(paneRecall), reader: newReader(d, paneRecall)}
-	p.detail, p.rest = newPager(d.st, p.ask), newRest(d, paneRecall)
+	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, paneRecall)
 	p.table.skip = func(i int) bool { return p.rows[i].heading }
 	p.table.moved = func() tea.Cmd {
 		p.moved = true
@@ -75,7 +79,7 @@ func (p *recall) start() tea.Cmd {
 		p.cancel()
 		p.cancel = nil
 	}
-	p.query = strings.TrimSpace(p.input.text())
+	p.query = strings.TrimSpace(p.input.Value())
 	p.moved = false
 	if p.query == "" {
 		p.answers, p.rows, p.waiting, p.running = nil, nil, nil, false
@@ -89,7 +93,7 @@ func (p *recall) start() tea.Cmd {
 		p.waiting = append(p.waiting, m.Name)
 	}
 	p.answers = nil // the rows stay until the first answer comes
-	gen, words, esc, fleet := p.gen, searchWords(p.query), p.d.st.esc, p.d.fleet
+	gen, words, esc, fleet := p.gen, text.SearchWords(p.query), p.d.st.Esc, p.d.fleet
 	req := model.RecallRequest{Query: p.query, Limit: model.RecallLimit}
 	return p.ask(func(context.Context) any {
 		answers := fleet.Recall(ctx, req)
@@ -135,12 +139,12 @@ func (p *recall) update(msg any) tea.Cmd {
 		}
 	case readDone:
 		return p.reader.done(msg)
-	case laidOut:
-		if msg.text == p.reader.pager.text {
-			p.reader.pager.arrive(msg)
+	case text.LaidOut:
+		if msg.Text == p.reader.pager.Text {
+			p.reader.pager.Arrive(msg)
 		}
-		if msg.text == p.detail.text {
-			p.detail.arrive(msg)
+		if msg.Text == p.detail.Text {
+			p.detail.Arrive(msg)
 		}
 	}
 	return nil
@@ -163,7 +167,7 @@ func (p *recall) rebuild() tea.Cmd {
 	if p.moved && p.table.sel < len(p.rows) {
 		at = p.rows[p.table.sel].key()
 	}
-	p.rows = arrange(p.d.st.esc, p.answers)
+	p.rows = arrange(p.d.st.Esc, p.answers)
 	p.table.sel, p.table.top = 0, 0
 	if i := slices.IndexFunc(p.rows, func(h hitRow) bool { return at != "" && h.key() == at }); i >= 0 {
 		p.table.sel, p.table.top = i, max(i-line, 0)
@@ -186,7 +190,7 @@ func (p *recall) show() tea.Cmd {
 	h, ok := p.current()
 	if !ok {
 		p.shown = ""
-		p.detail.clear()
+		p.detail.Clear()
 		return nil
 	}
 	key := p.query + "\x00" + h.key() + h.where.String()
@@ -194,22 +198,22 @@ func (p *recall) show() tea.Cmd {
 		return nil
 	}
 	p.shown = key
-	return p.detail.show(newText(p.describe(h), h.hit.Snippet), 0, searchWords(p.query))
+	return p.detail.Show(text.NewPage(p.describe(h), h.hit.Snippet), 0, text.SearchWords(p.query))
 }
 
-func (p *recall) describe(h hitRow) []headLine {
-	esc := p.d.st.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
+func (p *recall) describe(h hitRow) []text.Line {
+	esc := p.d.st.Esc
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	if h.withheld {
-		return []headLine{
-			{value: h.where, kind: headTitle}, field("store", h.name),
-			{value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), kind: headWarn},
+		return []text.Line{
+			{Value: h.where, Kind: text.Title}, field("store", h.name),
+			{Value: esc.Const("Quarantined: the scanner rejects it, so a recall names it to operators only and gives agents nothing of it. 4 Quarantine shows what matched."), Kind: text.Warn},
 		}
 	}
-	return []headLine{
-		{value: h.where, kind: headTitle},
-		{value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.rank, h.name, h.score), kind: headNote},
-		{kind: headBlank},
+	return []text.Line{
+		{Value: h.where, Kind: text.Title},
+		{Value: esc.Sprintf("rank %d in %s, score %s (comparable inside this store only)", h.rank, h.name, h.score), Kind: text.Note},
+		{Kind: text.Blank},
 	}
 }
 
@@ -230,23 +234,23 @@ func (p *recall) layout() tea.Cmd {
 	}
 	f := p.d.split(p.width, p.height-1-p.statusLines())
 	p.table.resize(f.listHeight-1, f.beside)
-	cmd := p.detail.resize(f.detailWidth, f.detailHeight)
-	return tea.Batch(cmd, p.reader.pager.resize(p.width-2, p.height))
+	cmd := p.detail.Resize(f.detailWidth, f.detailHeight)
+	return tea.Batch(cmd, p.reader.pager.Resize(p.width-2, p.height))
 }
 
 func (p *recall) render(width, height int) ([]string, *tea.Position) {
 	st := p.d.st
 	if p.reading {
-		return p.reader.pager.framed(st, width, height), nil
+		return p.reader.pager.Framed(st, width, height), nil
 	}
-	r := st.row(width).blank(1)
-	col := p.input.render(r, st.esc.Const("/ "), st.esc.Const("press / and type what an agent would ask its memory"))
-	out := []string{r.end()}
+	r := st.Row(width).Blank(1)
+	col := p.input.Render(r, st.Esc.Const("/ "), st.Esc.Const("press / and type what an agent would ask its memory"))
+	out := []string{r.End()}
 	status := p.renderStatus(width)
 	out = append(out, status...)
 	f := p.d.split(width, height-len(out))
 	out = append(out, p.d.join(f, p.renderList(f.listWidth), p.detail, safetext.Const("hit"))...)
-	if p.input.focus {
+	if p.input.Focus {
 		return out, &tea.Position{X: col + 1}
 	}
 	return out, nil
@@ -255,17 +259,17 @@ func (p *recall) render(width, height int) ([]string, *tea.Position) {
 func (p *recall) crumbs() []safetext.Text {
 	var out []safetext.Text
 	if p.query != "" {
-		out = append(out, p.d.st.esc.Line(p.query))
+		out = append(out, p.d.st.Esc.Line(p.query))
 	}
 	if p.reading {
-		out = append(out, p.d.st.esc.Line(p.reader.want.ref.String()))
+		out = append(out, p.d.st.Esc.Line(p.reader.want.ref.String()))
 	}
 	return out
 }
 
 func (p *recall) position() (safetext.Text, bool) {
 	if p.reading {
-		return p.reader.pager.position(), p.reader.loading()
+		return p.reader.pager.Position(), p.reader.loading()
 	}
 	hits := 0
 	for _, a := range p.answers {
@@ -275,13 +279,13 @@ func (p *recall) position() (safetext.Text, bool) {
 	case p.query == "":
 		return safetext.Text{}, false
 	case p.table.sel < hits:
-		return safetext.Sprintf("%d of %s", p.table.sel+1, plural(int64(hits), "hit")), p.running
+		return safetext.Sprintf("%d of %s", p.table.sel+1, prose.Plural(int64(hits), "hit")), p.running
 	}
-	return safetext.Const(plural(int64(hits), "hit")), p.running
+	return safetext.Const(prose.Plural(int64(hits), "hit")), p.running
 }
 
-func (p *recall) typing() *input {
-	if p.input.focus && !p.reading {
+func (p *recall) typing() *text.Input {
+	if p.input.Focus && !p.reading {
 		return &p.input
 	}
 	return nil
@@ -291,10 +295,10 @@ func (p *recall) outermost() bool { return !p.reading }
 
 func (p *recall) back() tea.Cmd {
 	p.reading = false
-	return tea.Batch(p.reader.pager.endSearch(), p.layout())
+	return tea.Batch(p.reader.pager.EndSearch(), p.layout())
 }
 
-func (p *recall) onScreen() *pager {
+func (p *recall) onScreen() *text.Pager {
 	if p.reading {
 		return p.reader.pager
 	}
@@ -311,36 +315,36 @@ func (p *recall) refresh() tea.Cmd {
 func (p *recall) trouble() safetext.Text { return safetext.Text{} }
 func (p *recall) unavailable() string    { return "" }
 
-func (p *recall) bindings() []Binding {
+func (p *recall) bindings() []keys.Binding {
 	switch {
 	case p.reading:
 		return p.page().bindings()
 	case p.typing() != nil:
 		leave := func() tea.Cmd {
-			p.input.focus = false
-			if strings.TrimSpace(p.input.text()) != p.query {
+			p.input.Focus = false
+			if strings.TrimSpace(p.input.Value()) != p.query {
 				return p.start()
 			}
 			return nil
 		}
-		return []Binding{
+		return []keys.Binding{
 			{Keys: []string{"enter"}, Hint: "to the hits", Description: "leave the input and go to the hits", Handler: leave},
 			{Keys: []string{"esc"}, Hint: "back", Description: "leave the input", Handler: leave},
-			{Keys: []string{"down"}, Show: "Down Up", Hint: "choose", Description: "the next hit", Handler: func() tea.Cmd { return p.table.move(1) }},
-			{Keys: []string{"up"}, Show: "Up", Description: "the hit before", Handler: func() tea.Cmd { return p.table.move(-1) }},
+			{Keys: []string{"down"}, Show: "Down Up", Hint: "choose", Description: "the next hit", Handler: func() tea.Cmd { return p.table.Move(1) }},
+			{Keys: []string{"up"}, Show: "Up", Description: "the hit before", Handler: func() tea.Cmd { return p.table.Move(-1) }},
 		}
 	}
-	return append(append([]Binding{
+	return append(append([]keys.Binding{
 		{Keys: []string{"/"}, Hint: "query", Description: "type a query; stores are asked as you type", Handler: func() tea.Cmd {
-			p.input.focus = true
+			p.input.Focus = true
 			return nil
 		}},
 		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read the item of this hit, at its line", Disabled: p.noHit, Handler: p.readHere},
 		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the hit's reference to the clipboard of the terminal", Disabled: p.noHit, Handler: p.copyRef},
 		{Keys: []string{"Y"}, Description: "copy the hit as one line of JSON", Disabled: p.noHit, Handler: p.copyRow},
 		{Keys: []string{"e"}, Hint: "edit", Description: "edit the item of this hit in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
-		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: unless(p.noHit, p.d.noExport), Handler: p.exportHits},
-	}, aside(p.detail, "hit")...), movement(&p.table, "hit")...)
+		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: keys.Unless(p.noHit, p.d.noExport), Handler: p.exportHits},
+	}, keys.Aside(p.detail, "hit")...), keys.Movement(&p.table, "hit")...)
 }
 
 // page is the item of a hit on the whole screen.
@@ -384,21 +388,21 @@ func (p *recall) readHere() tea.Cmd {
 // open shows the item of the hit at the cursor, at its line.
 func (p *recall) open() tea.Cmd {
 	h, _ := p.current()
-	return p.reader.open(reading{ref: p.refOf(h), line: h.hit.Line, terms: searchWords(p.query)}, true)
+	return p.reader.open(reading{ref: p.refOf(h), line: h.hit.Line, terms: text.SearchWords(p.query)}, true)
 }
 
 // neighbour goes to the next hit that can be read.
 func (p *recall) neighbour(by int) tea.Cmd {
 	for i := p.table.sel + by; i >= 0 && i < len(p.rows); i += by {
 		if h := p.rows[i]; !h.heading && p.unreadable(h) == "" {
-			return tea.Batch(p.table.move(i-p.table.sel), p.open())
+			return tea.Batch(p.table.Move(i-p.table.sel), p.open())
 		}
 	}
 	word := "this is the last hit that can be read"
 	if by < 0 {
 		word = "this is the first hit"
 	}
-	p.d.say(toneInfo, p.d.esc.Const(word))
+	p.d.say(paint.ToneInfo, p.d.esc.Const(word))
 	return nil
 }
 

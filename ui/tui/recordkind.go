@@ -4,6 +4,9 @@ import (
 	"context"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // column is one column of a list of records; the last one takes what is left.
@@ -14,15 +17,15 @@ type column struct {
 }
 
 // record is one row, escaped when its page arrived.
-type record struct {
+type record[T any] struct {
 	key   string
 	cells []safetext.Text
-	tones []tone // of the cells; shorter is padded with toneInfo
-	raw   any
+	tones []paint.Tone // of the cells; shorter is padded with toneInfo
+	raw   T
 }
 
 // recordKind is what a list of records shows and where it comes from.
-type recordKind struct {
+type recordKind[T any] struct {
 	pane    int
 	missing string // why there is no source, when there is none; empty: there is one
 	noun    string
@@ -31,19 +34,21 @@ type recordKind struct {
 	// least is what each column keeps where there is no room for all of them: 0 goes
 	// first, and the last is what the last column needs. nil: all stay as they are.
 	least   []int
-	fetch   func(ctx context.Context, q PageQuery) (span[record], said, error)
-	detail  func(ctx context.Context, raw any) *text // runs in a command
-	keys    func(p *records) []Binding               // of this kind only; nil: none
-	datum   func(raw any) datum                      // the row as data; nil: it is neither copied nor exported
-	field   func(raw any) string                     // what y copies; nil: nothing
-	name    string                                   // of an export
-	marking bool                                     // rows can be marked
-	about   safetext.Text                            // what all rows are of, a breadcrumb; empty: of no one thing
-	crumb   func(raw any) safetext.Text              // names the row that fills the pane; nil: its first cell
-	near    func(r record) (distance int, ok bool)   // the row where the cursor begins, 0 away; nil: the first
-	line    int                                      // of the screen where that row goes
-	hint    string                                   // what a filter takes, shown where it is typed
-	check   func(query string) error                 // why a filter cannot be taken; nil: all can
+	fetch   func(ctx context.Context, q PageQuery) (span[record[T]], said, error)
+	detail  func(ctx context.Context, raw T) *text.Page // runs in a command
+	keys    func(p *records[T]) []keys.Binding          // of this kind only; nil: none
+	datum   func(raw T) datum                           // the row as data; nil: it is neither copied nor exported
+	field   func(raw T) string                          // what y copies; nil: nothing
+	name    string                                      // of an export
+	marking bool                                        // rows can be marked
+	about   safetext.Text                               // what all rows are of, a breadcrumb; empty: of no one thing
+	crumb   func(raw T) safetext.Text                   // names the row that fills the pane; nil: its first cell
+	near    func(r record[T]) (distance int, ok bool)   // the row where the cursor begins, 0 away; nil: the first
+	line    int                                         // of the screen where that row goes
+	// fresh reads one row anew; nil: rows are told from what acts on them.
+	fresh func(ctx context.Context, raw T) (record[T], error)
+	hint  string                   // what a filter takes, shown where it is typed
+	check func(query string) error // why a filter cannot be taken; nil: all can
 	// live tells the state of the source, cheaply: when it changes the list is asked
 	// for again while it is on the screen. nil: the list does not grow by itself.
 	live func(ctx context.Context) string
@@ -53,4 +58,5 @@ type recordKind struct {
 type said struct {
 	text safetext.Text
 	calm bool
+	due  due
 }

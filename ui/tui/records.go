@@ -9,6 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // liveEvery is the pause between two looks at a list that grows by itself.
@@ -21,28 +24,29 @@ type liveTick struct{}
 type liveStamp struct{ stamp string }
 
 // noticed is a page with what its source says about the whole list.
-type noticed struct {
-	page   fetched[record]
-	trail  *trailed[record] // instead of page
+type noticed[T any] struct {
+	page   fetched[record[T]]
+	trail  *trailed[record[T]] // instead of page
 	notice said
 }
 
 // detailed is the detail of a record.
 type detailed struct {
 	key  string
-	text *text
+	text *text.Page
 }
 
 // records is a pane over a source: a windowed list, a filter, a detail.
-type records struct {
+type records[T any] struct {
 	d      *desk
-	kind   recordKind
+	kind   recordKind[T]
 	ask    func(func(context.Context) any) tea.Cmd
-	list   *window[record]
-	whole  *held[record] // the list as it was before it was filtered
+	list   *window[record[T]]
+	whole  *held[record[T]] // the list as it was before it was filtered
 	jump   jump
-	detail *pager
-	filter input
+	detail *text.Pager
+	filter text.Input
+	live   livefilter
 	query  string
 	notice said
 	shown  string // key of the record in the detail
@@ -51,35 +55,36 @@ type records struct {
 	again  bool   // the detail is asked for anew, and keeps its place
 	full   bool   // the detail fills the pane
 	open   bool
-	marks  *marks[record, record]
+	marks  *marks[record[T], record[T]]
 	rest   rest
 	stamp  string // of the source, when it grows by itself
 	ticks  bool
+	read   []record[T] // of the page that was read out last
 	width  int
 	height int
 }
 
-func newRecords(d *desk, kind recordKind) *records {
-	p := &records{d: d, kind: kind, ask: d.asker(kind.pane)}
-	p.list = newWindow(p.ask, func(r record) string { return r.key })
+func newRecords[T any](d *desk, kind recordKind[T]) *records[T] {
+	p := &records[T]{d: d, kind: kind, ask: d.asker(kind.pane)}
+	p.list = newWindow(p.ask, func(r record[T]) string { return r.key })
 	p.list.forward = true
-	p.detail, p.rest = newPager(d.st, p.ask), newRest(d, kind.pane)
-	p.marks = newMarks(func() *window[record] { return p.list }, func(r record) record { return record{key: r.key, raw: r.raw} })
+	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, kind.pane)
+	p.marks = newMarks(func() *window[record[T]] { return p.list }, func(r record[T]) record[T] { return record[T]{key: r.key, raw: r.raw} })
 	return p
 }
 
-func (p *records) trouble() safetext.Text { return p.list.trouble(p.d.esc) }
+func (p *records[T]) trouble() safetext.Text { return p.list.trouble(p.d.esc) }
 
-func (p *records) unavailable() string { return p.kind.missing }
+func (p *records[T]) unavailable() string { return p.kind.missing }
 
-func (p *records) enter() tea.Cmd {
+func (p *records[T]) enter() tea.Cmd {
 	if p.open {
 		return tea.Batch(p.list.refresh(), p.tick())
 	}
 	p.open = true
 	if p.kind.near != nil {
 		p.list.fetch = p.fetcher()
-		cmd := p.list.follow(&trail[record]{anew: true, kin: p.kind.near})
+		cmd := p.list.follow(&trail[record[T]]{anew: true, kin: p.kind.near})
 		p.list.trail.line = p.kind.line
 		return tea.Batch(cmd, p.tick())
 	}
@@ -87,7 +92,7 @@ func (p *records) enter() tea.Cmd {
 }
 
 // tick looks at a source that grows, as long as its list is on the screen.
-func (p *records) tick() tea.Cmd {
+func (p *records[T]) tick() tea.Cmd {
 	if p.kind.live == nil || p.ticks {
 		return nil
 	}
@@ -95,10 +100,10 @@ func (p *records) tick() tea.Cmd {
 	return p.d.later(p.kind.pane)(liveEvery, liveTick{})
 }
 
-func (p *records) visible() bool { return p.d.app == nil || p.d.app.pane() == pane(p) }
+func (p *records[T]) visible() bool { return p.d.app == nil || p.d.app.pane() == pane(p) }
 
 // grown asks for the list again when its source has another state.
-func (p *records) grown(m liveStamp) tea.Cmd {
+func (p *records[T]) grown(m liveStamp) tea.Cmd {
 	was := p.stamp
 	p.stamp = m.stamp
 	if was == m.stamp { // the first one tells too: the list may be older than it
@@ -108,23 +113,23 @@ func (p *records) grown(m liveStamp) tea.Cmd {
 }
 
 // restart asks for the list anew; the cursor goes to the row that is the nearest kin.
-func (p *records) restart(kin map[string]int, once bool) tea.Cmd {
+func (p *records[T]) restart(kin map[string]int, once bool) tea.Cmd {
 	return p.list.resetNear(p.fetcher(), kin, once)
 }
 
 // fetcher reads pages of the list as it is filtered now, and what its source says.
-func (p *records) fetcher() fetcher[record] {
+func (p *records[T]) fetcher() fetcher[record[T]] {
 	filter, not := strings.CutPrefix(p.query, "!")
 	fetch := p.kind.fetch
 	notices := make(chan said, 1)
 	p.list.ask = func(f func(context.Context) any) tea.Cmd {
 		return p.ask(func(ctx context.Context) any {
 			answer := f(ctx)
-			var out noticed
+			var out noticed[T]
 			switch answer := answer.(type) {
-			case fetched[record]:
+			case fetched[record[T]]:
 				out.page = answer
-			case trailed[record]:
+			case trailed[record[T]]:
 				out.trail = &answer
 			default:
 				return answer // of a walk that marks
@@ -136,7 +141,7 @@ func (p *records) fetcher() fetcher[record] {
 			return out
 		})
 	}
-	return func(ctx context.Context, at from, limit int) (span[record], error) {
+	return func(ctx context.Context, at from, limit int) (span[record[T]], error) {
 		s, notice, err := fetch(ctx, PageQuery{Filter: strings.TrimSpace(filter), Not: not, Cursor: at.cursor, Limit: limit})
 		select {
 		case notices <- notice:
@@ -146,9 +151,9 @@ func (p *records) fetcher() fetcher[record] {
 	}
 }
 
-func (p *records) update(msg any) tea.Cmd {
+func (p *records[T]) update(msg any) tea.Cmd {
 	switch msg := msg.(type) {
-	case noticed:
+	case noticed[T]:
 		if msg.trail != nil {
 			return p.trailed(*msg.trail, msg.notice)
 		}
@@ -158,9 +163,9 @@ func (p *records) update(msg any) tea.Cmd {
 		// Whoever looks at the newest row goes on looking at the newest row.
 		follow := p.kind.live != nil && msg.page.how == arriveRefresh && p.list.sel == 0
 		cmd := p.list.arrive(msg.page)
-		if at := slices.IndexFunc(p.list.rows, func(r record) bool { return r.key == p.pick }); at >= 0 && p.pick != "" {
+		if at := slices.IndexFunc(p.list.rows, func(r record[T]) bool { return r.key == p.pick }); at >= 0 && p.pick != "" {
 			p.pick = ""
-			cmd = tea.Batch(cmd, p.list.move(at-p.list.sel))
+			cmd = tea.Batch(cmd, p.list.Move(at-p.list.sel))
 		}
 		if follow {
 			p.list.sel, p.list.top = 0, 0
@@ -174,17 +179,25 @@ func (p *records) update(msg any) tea.Cmd {
 		if msg.key == p.asked {
 			if again := p.again && p.shown == msg.key; again {
 				p.again = false
-				return p.detail.update(msg.text, true)
+				return p.detail.Update(msg.text, true)
 			}
 			p.shown, p.again = msg.key, false
-			return p.detail.show(msg.text, 0, searchWords(p.query))
+			return p.detail.Show(msg.text, 0, text.SearchWords(p.query))
+		}
+	case filterDue:
+		query, now := p.live.due(msg, &p.filter, p.query)
+		if now && p.list.loading[arriveReset] { // one question at a time: a source may keep one walk only
+			return p.live.typed(p.d.later(p.kind.pane))
+		}
+		if now && (p.kind.check == nil || p.kind.check(query) == nil) {
+			return p.narrow(query)
 		}
 	case restDue:
 		if p.rest.over(msg) {
 			return p.show()
 		}
-	case laidOut:
-		p.detail.arrive(msg)
+	case text.LaidOut:
+		p.detail.Arrive(msg)
 	case liveTick:
 		p.ticks = false
 		if !p.visible() {
@@ -194,9 +207,9 @@ func (p *records) update(msg any) tea.Cmd {
 		return tea.Batch(p.ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.tick())
 	case liveStamp:
 		return p.grown(msg)
-	case peeked[record]:
+	case peeked[record[T]]:
 		return p.marks.peeked(msg)
-	case walked[record]:
+	case walked[record[T]]:
 		return p.marks.walked(p.d, msg)
 	}
 	return nil
@@ -204,7 +217,7 @@ func (p *records) update(msg any) tea.Cmd {
 
 // follow asks for the detail of the record at the cursor once the cursor rests; for
 // the first one, and on the whole screen, at once.
-func (p *records) follow() tea.Cmd {
+func (p *records[T]) follow() tea.Cmd {
 	r, ok := p.list.current()
 	switch {
 	case !ok || p.shown == "" || p.full:
@@ -216,11 +229,11 @@ func (p *records) follow() tea.Cmd {
 }
 
 // show asks for the detail of the record at the cursor.
-func (p *records) show() tea.Cmd {
+func (p *records[T]) show() tea.Cmd {
 	r, ok := p.list.current()
 	if !ok {
 		p.asked, p.shown = "", ""
-		p.detail.clear()
+		p.detail.Clear()
 		return nil
 	}
 	if r.key == p.asked {
@@ -231,34 +244,34 @@ func (p *records) show() tea.Cmd {
 	return p.ask(func(ctx context.Context) any { return detailed{r.key, detail(ctx, r.raw)} })
 }
 
-func (p *records) resize(width, height int) tea.Cmd {
+func (p *records[T]) resize(width, height int) tea.Cmd {
 	p.width, p.height = width, height
 	return p.layout()
 }
 
-func (p *records) layout() tea.Cmd {
+func (p *records[T]) layout() tea.Cmd {
 	if p.full {
-		return tea.Batch(p.show(), p.detail.resize(p.width-2, p.height))
+		return tea.Batch(p.show(), p.detail.Resize(p.width-2, p.height))
 	}
 	f := p.d.split(p.width, p.height-len(p.noticeLines()))
 	p.list.resize(f.listHeight-1, f.beside)
-	return p.detail.resize(f.detailWidth, f.detailHeight)
+	return p.detail.Resize(f.detailWidth, f.detailHeight)
 }
 
-func (p *records) onScreen() *pager {
+func (p *records[T]) onScreen() *text.Pager {
 	if p.full {
 		return p.detail
 	}
 	return nil
 }
 
-func (p *records) crumbs() []safetext.Text {
+func (p *records[T]) crumbs() []safetext.Text {
 	var out []safetext.Text
 	if !p.kind.about.IsEmpty() {
 		out = append(out, p.kind.about)
 	}
 	if p.query != "" {
-		out = append(out, p.d.st.esc.Sprintf("/%s", p.query))
+		out = append(out, p.d.st.Esc.Sprintf("/%s", p.query))
 	}
 	switch r, ok := p.list.current(); {
 	case !ok || !p.full:
@@ -270,46 +283,46 @@ func (p *records) crumbs() []safetext.Text {
 	return append(append(out, p.marks.crumb(p.d.esc)...), p.list.looking(p.d.esc)...)
 }
 
-func (p *records) position() (safetext.Text, bool) {
+func (p *records[T]) position() (safetext.Text, bool) {
 	if p.full {
-		return p.detail.position(), p.detail.busy
+		return p.detail.Position(), p.detail.Busy
 	}
 	return p.list.position(), p.list.busy()
 }
 
-func (p *records) typing() *input {
+func (p *records[T]) typing() *text.Input {
 	switch {
 	case p.full:
-	case p.jump.in.focus:
+	case p.jump.in.Focus:
 		return &p.jump.in
-	case p.filter.focus:
+	case p.filter.Focus:
 		return &p.filter
 	}
 	return nil
 }
 
-// typed: a filter is applied with enter, a jump follows the letters.
-func (p *records) typed() tea.Cmd {
-	if p.jump.in.focus {
+// typed: filter and jump follow the letters.
+func (p *records[T]) typed() tea.Cmd {
+	if p.jump.in.Focus {
 		return p.jumped()
 	}
-	return nil
+	return p.live.typed(p.d.later(p.kind.pane))
 }
 
-func (p *records) outermost() bool { return !p.full && p.query == "" }
+func (p *records[T]) outermost() bool { return !p.full && p.query == "" }
 
-func (p *records) back() tea.Cmd {
+func (p *records[T]) back() tea.Cmd {
 	switch {
 	case p.full:
 		p.full = false
-		return tea.Batch(p.detail.endSearch(), p.layout())
+		return tea.Batch(p.detail.EndSearch(), p.layout())
 	case p.query != "":
 		return p.apply("")
 	}
 	return nil
 }
 
-func (p *records) refresh() tea.Cmd {
+func (p *records[T]) refresh() tea.Cmd {
 	p.asked, p.again = "", true
 	if p.list.fetch == nil {
 		return nil
@@ -317,15 +330,20 @@ func (p *records) refresh() tea.Cmd {
 	return p.list.refresh()
 }
 
-func (p *records) apply(query string) tea.Cmd {
+func (p *records[T]) apply(query string) tea.Cmd {
 	if p.kind.check != nil {
 		if err := p.kind.check(query); err != nil {
-			p.d.say(toneWarn, reason(p.d.esc, err))
+			p.d.say(paint.ToneWarn, prose.Reason(p.d.esc, err))
 			return nil // the operator goes on typing
 		}
 	}
-	p.filter.focus = false
-	p.filter.set(query)
+	p.filter.Focus = false
+	p.filter.Set(query)
+	return p.narrow(query)
+}
+
+// narrow puts a filter in force and leaves the input as it is.
+func (p *records[T]) narrow(query string) tea.Cmd {
 	was := p.query
 	p.query = query
 	p.marks.stop()
@@ -336,7 +354,7 @@ func (p *records) apply(query string) tea.Cmd {
 }
 
 // refilter shows the list under another filter.
-func (p *records) refilter(was, query string, kin map[string]int) tea.Cmd {
+func (p *records[T]) refilter(was, query string, kin map[string]int) tea.Cmd {
 	switch whole := p.whole; {
 	case query != "":
 		if was == "" {
@@ -354,7 +372,7 @@ func (p *records) refilter(was, query string, kin map[string]int) tea.Cmd {
 }
 
 // trailed takes a page of what is being looked for.
-func (p *records) trailed(m trailed[record], notice said) tea.Cmd {
+func (p *records[T]) trailed(m trailed[record[T]], notice said) tea.Cmd {
 	if m.trail == p.list.trail && m.trail.anew && m.trail.seen == 0 && m.err == nil {
 		p.notice = notice
 	}
@@ -365,15 +383,15 @@ func (p *records) trailed(m trailed[record], notice said) tea.Cmd {
 	return tea.Batch(cmd, p.layout(), p.follow())
 }
 
-func (p *records) move(by int) tea.Cmd     { return tea.Batch(p.list.move(by), p.follow()) }
-func (p *records) page(by float64) tea.Cmd { return tea.Batch(p.list.page(by), p.follow()) }
-func (p *records) home() tea.Cmd           { return tea.Batch(p.list.home(), p.follow()) }
+func (p *records[T]) Move(by int) tea.Cmd     { return tea.Batch(p.list.Move(by), p.follow()) }
+func (p *records[T]) Page(by float64) tea.Cmd { return tea.Batch(p.list.Page(by), p.follow()) }
+func (p *records[T]) Home() tea.Cmd           { return tea.Batch(p.list.Home(), p.follow()) }
 
-// end goes as far as has been read: a source is read from its start.
-func (p *records) end() tea.Cmd {
-	cmd := tea.Batch(p.list.end(), p.follow())
+// End goes as far as has been read: a source is read from its start.
+func (p *records[T]) End() tea.Cmd {
+	cmd := tea.Batch(p.list.End(), p.follow())
 	if n := len(p.list.pages); n > 0 && p.list.pages[n-1].next != "" {
-		p.d.say(toneInfo, p.d.st.esc.Const("this is as far as the list was read; End again goes on"))
+		p.d.say(paint.ToneInfo, p.d.st.Esc.Const("this is as far as the list was read; End again goes on"))
 	}
 	return cmd
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // noRelease says why the entry at the cursor cannot be released.
-func noRelease(p *records) string {
+func noRelease(p *records[QuarantineEntry]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
-	e := r.raw.(QuarantineEntry)
+	e := r.raw
 	if why := p.d.noEdit(e.Store); why != "" {
 		return why
 	}
@@ -47,8 +47,7 @@ func (a *App) release(e QuarantineEntry) tea.Cmd {
 	})
 }
 
-func quarantineDatum(raw any) datum {
-	e := raw.(QuarantineEntry)
+func quarantineDatum(e QuarantineEntry) datum {
 	var r datum
 	r.add("store", e.Store)
 	r.add("id", model.EncodeID(e.ID))

@@ -54,12 +54,12 @@ func originOf(k drafts.Kept) (o origin, ok bool) {
 }
 
 // noReopen says why a text that was put aside cannot be opened again.
-func (a *App) noReopen(p *records) string {
+func (a *App) noReopen(p *records[drafts.Kept]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
-	o, known := originOf(r.raw.(drafts.Kept))
+	o, known := originOf(r.raw)
 	if !known {
 		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
 	}

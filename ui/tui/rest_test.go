@@ -10,22 +10,24 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/text"
 )
 
 // restingList is a list of records whose details are counted, with the first one
 // on the screen.
-func restingList(t *testing.T) (p *records, asked *[]string, q *questions) {
+func restingList(t *testing.T) (p *records[int], asked *[]string, q *questions) {
 	t.Helper()
 	asked = new([]string)
-	kind := recordKind{pane: paneAudit, noun: "record", columns: []column{{title: "N"}},
-		fetch: func(context.Context, PageQuery) (span[record], said, error) {
-			var s span[record]
+	kind := recordKind[int]{pane: paneAudit, noun: "record", columns: []column{{title: "N"}},
+		fetch: func(context.Context, PageQuery) (span[record[int]], said, error) {
+			var s span[record[int]]
 			for i := range 50 {
-				s.rows = append(s.rows, record{key: strconv.Itoa(i), cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
+				s.rows = append(s.rows, record[int]{key: strconv.Itoa(i), cells: []safetext.Text{safetext.Const(strconv.Itoa(i))}})
 			}
 			return s, said{}, nil
 		},
-		detail: func(context.Context, any) *text { return newText(nil, "detail") }}
+		detail: func(context.Context, int) *text.Page { return text.NewPage(nil, "detail") }}
 	p = newRecords(testDesk(), kind)
 	q = &questions{}
 	p.ask = func(f func(context.Context) any) tea.Cmd {
@@ -37,17 +39,17 @@ func restingList(t *testing.T) (p *records, asked *[]string, q *questions) {
 			return msg
 		})
 	}
-	p.detail = newPager(p.d.st, p.ask)
+	p.detail = text.New(p.d.st, p.ask)
 	p.resize(200, 40)
 	p.restart(nil, false)
 	answerRecords(p, q)
-	if len(*asked) != 1 || p.shown != "0" || p.detail.shown == nil {
+	if len(*asked) != 1 || p.shown != "0" || p.detail.Shown == nil {
 		t.Fatalf("details asked for at the start: %v", *asked)
 	}
 	return p, asked, q
 }
 
-func answerRecords(p *records, q *questions) {
+func answerRecords(p *records[int], q *questions) {
 	for len(q.open) > 0 {
 		f := q.open[0]
 		q.open = q.open[1:]
@@ -60,7 +62,7 @@ func answerRecords(p *records, q *questions) {
 func TestDetailWaitsForTheCursor(t *testing.T) {
 	p, asked, q := restingList(t)
 	for range 10 {
-		p.move(1)
+		p.Move(1)
 	}
 	for gen := range p.rest.gen { // the pauses that were cut short
 		p.update(restDue{gen})
@@ -68,7 +70,7 @@ func TestDetailWaitsForTheCursor(t *testing.T) {
 	if len(q.open) != 0 {
 		t.Fatalf("%d questions while the key is held", len(q.open))
 	}
-	if p.shown != "0" || p.detail.shown == nil || len(p.detail.rows) == 0 {
+	if p.shown != "0" || p.detail.Shown == nil || len(p.detail.Rows) == 0 {
 		t.Error("the detail is blanked while the key is held")
 	}
 	p.update(restDue{p.rest.gen})
@@ -82,47 +84,45 @@ func TestDetailWaitsForTheCursor(t *testing.T) {
 // again when the cursor returns.
 func TestDetailThatComesLate(t *testing.T) {
 	p, asked, q := restingList(t)
-	p.move(3)
+	p.Move(3)
 	p.update(restDue{p.rest.gen}) // asks for row 3
-	p.move(1)
+	p.Move(1)
 	answerRecords(p, q)
 	if p.shown != "0" {
 		t.Errorf("row %s is shown while the cursor goes on", p.shown)
 	}
-	p.move(-1)
+	p.Move(-1)
 	p.update(restDue{p.rest.gen})
 	answerRecords(p, q)
 	if p.shown != "3" {
 		t.Errorf("asked for %v, shown %q: want row 3", *asked, p.shown)
 	}
 	p.full = true // as after enter: nothing waits
-	p.move(1)
+	p.Move(1)
 	answerRecords(p, q)
 	if p.shown != "4" {
 		t.Errorf("on the whole screen %q is shown, want row 4", p.shown)
 	}
 }
 
-// A step of the cursor changes the signs and the name of two rows; what stands after
-// the name, and the blanks between texts of one paint, are painted as they were.
+// The row at the cursor has one paint from its first to its last column.
 func TestRowAtTheCursor(t *testing.T) {
-	for _, l := range []looks{{colour: true, theme: ThemeDark}, {colour: true, theme: ThemeHighContrast}, {}} {
-		st := newStyles(l, true)
+	for _, l := range []paint.Looks{{Colour: true, Theme: paint.ThemeDark}, {Colour: true, Theme: paint.ThemeHighContrast}, {}} {
+		st := paint.New(l, true)
 		draw := func(at, marked bool) string {
-			r := st.highlighted(40, at, true)
-			st.mark(r, marked)
-			return r.cell(st.plain, safetext.Const("name"), 10).cell(st.dim, safetext.Const("one"), 8).number(st.dim, safetext.Const("two"), 8).put(st.warn, safetext.Const("!!")).end()
+			r := st.Highlighted(40, at, true)
+			st.Mark(r, marked)
+			return r.Cell(st.Plain, safetext.Const("name"), 10).Cell(st.Dim, safetext.Const("one"), 8).Number(st.Dim, safetext.Const("two"), 8).Put(st.Warn, safetext.Const("!!")).End()
 		}
 		was, is := draw(false, false), draw(true, false)
-		rest := st.dim.on + "one" + st.dim.off + st.dim.on + "          " + st.dim.off + st.dim.on + "two" + st.dim.off + st.warn.on + "!!" + st.warn.off
+		rest := st.Dim.On + "one" + st.Dim.Off + st.Dim.On + "          " + st.Dim.Off + st.Dim.On + "two" + st.Dim.Off + st.Warn.On + "!!" + st.Warn.Off
 		if want := "  name      " + rest + "          "; was != want {
 			t.Errorf("a row is\n%q, want\n%q", was, want)
 		}
-		sel := func(s string) string { return st.selected.on + s + st.selected.off }
-		if want := sel("▌") + sel(" ") + sel("name") + "      " + rest + "          "; is != want {
+		if want := st.Selected.On + "▌ name      one          two!!          " + st.Selected.Off; is != want {
 			t.Errorf("the row at the cursor is\n%q, want\n%q", is, want)
 		}
-		if want := sel("▌") + sel("*") + sel("name"); !strings.HasPrefix(draw(true, true), want) {
+		if want := st.Selected.On + "▌*name"; !strings.HasPrefix(draw(true, true), want) {
 			t.Errorf("a marked row at the cursor is\n%q", draw(true, true))
 		}
 	}

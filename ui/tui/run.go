@@ -70,14 +70,14 @@ func run(ctx context.Context, a *App, o Options) error {
 		}
 	}
 	p := tea.NewProgram(a, opts...)
-	a.quit = p.Quit
+	a.end.quit = p.Quit
 	if o.Sizes != nil {
 		go forwardSizes(ctx, o.Sizes, p.Send)
 	}
 	_, err := p.Run()
 	switch {
-	case a.crash != "":
-		return fmt.Errorf("console: an internal error in %s; an act that was under way is an open intent in the audit log", a.crash)
+	case a.end.crash != "":
+		return fmt.Errorf("console: an internal error in %s; an act that was under way is an open intent in the audit log", a.end.crash)
 	case errors.Is(err, context.Canceled), errors.Is(err, tea.ErrInterrupted):
 		return nil
 	case err != nil:

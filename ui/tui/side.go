@@ -6,14 +6,14 @@ import tea "charm.land/bubbletea/v2"
 // from; esc goes back there.
 type side struct {
 	title string
-	list  *records
+	list  listing
 	bulk  *bulk // what the list is about, when it is long work
 	under *side // the list that it was opened from; nil: the pane
 }
 
 // openSide shows a list of its own. Each has an address of its own, so that an
 // answer for one that was closed reaches no other.
-func (a *App) openSide(title string, kind recordKind) tea.Cmd {
+func openSide[T any](a *App, title string, kind recordKind[T]) tea.Cmd {
 	a.sides++
 	kind.pane = overlayPane - a.sides
 	a.side = &side{title: title, list: newRecords(a.d, kind)}
@@ -22,9 +22,9 @@ func (a *App) openSide(title string, kind recordKind) tea.Cmd {
 }
 
 // openAbove shows a list over another one; esc goes back to that one.
-func (a *App) openAbove(title string, kind recordKind) tea.Cmd {
+func openAbove[T any](a *App, title string, kind recordKind[T]) tea.Cmd {
 	under := a.side
-	cmd := a.openSide(title, kind)
+	cmd := openSide(a, title, kind)
 	a.side.under = under
 	return cmd
 }
@@ -48,9 +48,9 @@ func (a *App) refreshSide() tea.Cmd {
 }
 
 // sideAt is the list with an address, when it is still open.
-func (a *App) sideAt(pane int) *records {
+func (a *App) sideAt(pane int) listing {
 	for s := a.side; s != nil; s = s.under {
-		if s.list.kind.pane == pane {
+		if s.list.address() == pane {
 			return s.list
 		}
 	}

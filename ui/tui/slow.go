@@ -25,7 +25,7 @@ type slowDue struct{ gen int }
 // busy reports whether what is on the screen will be replaced without a key.
 func (a *App) busy() bool {
 	if a.overlay != nil {
-		return a.overlay.pager.busy
+		return a.overlay.pager.Busy
 	}
 	_, busy := a.pane().position()
 	return busy

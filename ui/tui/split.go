@@ -1,6 +1,9 @@
 package tui
 
-import "memdesk/internal/safetext"
+import (
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/text"
+)
 
 // split is how list and detail share the room of a pane.
 type split struct {
@@ -14,6 +17,9 @@ type split struct {
 func (d *desk) split(width, height int) split {
 	if width >= wideFrom && !d.plain {
 		left := width * 11 / 20
+		if d.share > 0 {
+			left = (width*d.share + 999) / 1000
+		}
 		return split{true, left, height, width - left - 3, height}
 	}
 	below := max(height*2/5, 3)
@@ -22,29 +28,29 @@ func (d *desk) split(width, height int) split {
 
 // join composes the two halves. What the detail has beyond its room is told by a sign
 // between them, so that nobody takes a part for all.
-func (d *desk) join(f split, list []string, text *pager, name safetext.Text) []string {
+func (d *desk) join(f split, list []string, text *text.Pager, name safetext.Text) []string {
 	st := d.st
-	list = st.fillTo(list, f.listWidth, f.listHeight)
-	detail := text.render(st, f.detailWidth, f.detailHeight)
-	above, below := text.beyond()
+	list = st.FillTo(list, f.listWidth, f.listHeight)
+	detail := text.Render(st, f.detailWidth, f.detailHeight)
+	above, below := text.Beyond()
 	if !f.beside {
 		switch {
 		case above && below:
-			name = st.esc.Sprintf("%s, more: J K", name)
+			name = st.Esc.Sprintf("%s, more: J K", name)
 		case below:
-			name = st.esc.Sprintf("%s, more: J", name)
+			name = st.Esc.Sprintf("%s, more: J", name)
 		case above:
-			name = st.esc.Sprintf("%s, more: K", name)
+			name = st.Esc.Sprintf("%s, more: K", name)
 		}
-		out := append(list, st.rule(name, f.listWidth))
-		for _, line := range st.fillTo(detail, f.detailWidth, f.detailHeight) {
+		out := append(list, st.Rule(name, f.listWidth))
+		for _, line := range st.FillTo(detail, f.detailWidth, f.detailHeight) {
 			out = append(out, " "+line+" ")
 		}
 		return out
 	}
-	detail = st.fillTo(detail, f.detailWidth, f.detailHeight)
+	detail = st.FillTo(detail, f.detailWidth, f.detailHeight)
 	for i, line := range detail {
 		detail[i] = " " + line + " "
 	}
-	return st.beside(list, detail, above, below)
+	return st.Beside(list, detail, above, below)
 }

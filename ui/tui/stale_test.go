@@ -12,6 +12,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/text"
 )
 
 // What comes late must not show: each test holds an answer back, moves on, and
@@ -26,7 +27,7 @@ func TestPageOfTheListBeforeARefreshIsDropped(t *testing.T) {
 	s := &shelf{ids: numbers(200), counted: true, backward: true}
 	w, q := testWindow(s)
 	q.answer(w, 0)
-	w.move(15) // asks for the page after
+	w.Move(15) // asks for the page after
 	if len(q.open) != 1 {
 		t.Fatalf("%d questions, want one for the page after", len(q.open))
 	}
@@ -54,7 +55,7 @@ func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 		at := 0
 		for _, by := range []int{1, -1} {
 			for range 300 {
-				w.move(by * 3)
+				w.Move(by * 3)
 				q.answerAll(w)
 				at = max(at+by*3, 0)
 				if got, _ := w.current(); got != at*2 {
@@ -71,31 +72,14 @@ func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 	}
 }
 
-func TestLayoutThatComesLateKeepsThePlace(t *testing.T) {
-	p := newPagerOn(60, 10)
-	p.show(newText(nil, strings.Repeat("row\n", 5000)), 100, nil)
-	p.settle()
-	for len(p.open) == 0 { // down to where more rows are asked for
-		p.move(1)
-	}
-	for range 7 {
-		p.move(1)
-	}
-	want := p.screen()[0].line
-	p.settle()
-	if got := p.screen()[0].line; got != want {
-		t.Errorf("line %d jumps to %d when more rows come", want, got)
-	}
-}
-
 func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 	d := testDesk()
 	p := newRecall(d)
 	p.resize(100, 30)
-	p.input.insert("first")
+	p.input.Insert("first")
 	p.start()
 	old := p.gen
-	p.input.insert(" second")
+	p.input.Insert(" second")
 	p.start()
 	hit := backends.Answer{Store: "s", Result: model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Snippet: "first"}}}}
 	p.update(newAnswered(d.esc, old, hit, nil))
@@ -114,10 +98,10 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 
 func TestRecallWaitsForAPause(t *testing.T) {
 	p := newRecall(testDesk())
-	p.input.insert("a")
+	p.input.Insert("a")
 	p.typed()
 	first := recallDue{p.gen}
-	p.input.insert("b")
+	p.input.Insert("b")
 	p.typed()
 	if p.update(first); p.query != "" {
 		t.Errorf("asked for %q while the operator types", p.query)
@@ -142,11 +126,11 @@ func TestReaderShowsWhatIsWanted(t *testing.T) {
 	if asked != 1 {
 		t.Fatalf("%d reads under way", asked)
 	}
-	r.done(readDone{want: item("a"), text: newText([]headLine{{value: safetext.Const("a")}}, "")})
+	r.done(readDone{want: item("a"), text: text.NewPage([]text.Line{{Value: safetext.Const("a")}}, "")})
 	if r.shown.ID == "a" || asked != 2 {
 		t.Errorf("shown %q after %d reads, want nothing and the second read", r.shown.ID, asked)
 	}
-	r.done(readDone{want: item("b"), text: newText([]headLine{{value: safetext.Const("b")}}, "")})
+	r.done(readDone{want: item("b"), text: text.NewPage([]text.Line{{Value: safetext.Const("b")}}, "")})
 	if r.shown.ID != "b" {
 		t.Errorf("shown %q, want b", r.shown.ID)
 	}

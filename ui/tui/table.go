@@ -1,6 +1,10 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/keys"
+)
 
 // table is a cursor over rows that are all in memory: stores, tiers, hits. Rows
 // that cannot be selected are stepped over.
@@ -43,7 +47,7 @@ func (t *table) clamp(dir int) {
 	}
 }
 
-func (t *table) move(by int) tea.Cmd {
+func (t *table) Move(by int) tea.Cmd {
 	was := t.sel
 	t.sel += by
 	if by < 0 {
@@ -57,11 +61,11 @@ func (t *table) move(by int) tea.Cmd {
 	return t.moved()
 }
 
-func (t *table) page(by float64) tea.Cmd {
-	n := steps(by, t.height)
+func (t *table) Page(by float64) tea.Cmd {
+	n := keys.Steps(by, t.height)
 	t.top = max(min(t.top+n, t.n-t.height), 0)
-	return t.move(n)
+	return t.Move(n)
 }
 
-func (t *table) home() tea.Cmd { return t.move(-t.n) }
-func (t *table) end() tea.Cmd  { return t.move(t.n) }
+func (t *table) Home() tea.Cmd { return t.Move(-t.n) }
+func (t *table) End() tea.Cmd  { return t.Move(t.n) }

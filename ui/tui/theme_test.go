@@ -9,18 +9,19 @@ import (
 	"testing"
 
 	"memdesk/backends"
+	"memdesk/ui/tui/kit/paint"
 )
 
 func TestThemesOfTheConfiguration(t *testing.T) {
-	if !slices.Equal(backends.Themes, Themes()) {
-		t.Errorf("the configuration takes %v, the console has %v", backends.Themes, Themes())
+	if !slices.Equal(backends.Themes, paint.Themes()) {
+		t.Errorf("the configuration takes %v, the console has %v", backends.Themes, paint.Themes())
 	}
-	for in, want := range map[string]string{"": ThemeAuto, "Color-Blind": ThemeColourBlind, "light": ThemeLight} {
-		if got, ok := themeNamed(in); got != want || !ok {
+	for in, want := range map[string]string{"": paint.ThemeAuto, "Color-Blind": paint.ThemeColourBlind, "light": paint.ThemeLight} {
+		if got, ok := paint.ThemeNamed(in); got != want || !ok {
 			t.Errorf("%q is %q, %v", in, got, ok)
 		}
 	}
-	if _, ok := themeNamed("pink"); ok {
+	if _, ok := paint.ThemeNamed("pink"); ok {
 		t.Error("pink is a theme")
 	}
 }
@@ -51,21 +52,21 @@ func contrast(a, b color.Color) float64 {
 
 // Text can be read in every theme: 4.5 to one (AA), 7 to one in high contrast.
 func TestContrast(t *testing.T) {
-	for _, theme := range Themes() {
+	for _, theme := range paint.Themes() {
 		for _, dark := range []bool{true, false} {
-			background := hex("#FFFFFF")
-			if dark && theme != ThemeLight || theme == ThemeDark {
-				background = hex("#1E1E1E")
+			background := paint.Hex("#FFFFFF")
+			if dark && theme != paint.ThemeLight || theme == paint.ThemeDark {
+				background = paint.Hex("#1E1E1E")
 			}
 			least := 4.5
-			if theme == ThemeHighContrast {
+			if theme == paint.ThemeHighContrast {
 				least = 7
 			}
-			p := paletteOf(theme, dark)
+			p := paint.PaletteOf(theme, dark)
 			for name, pair := range map[string][2]color.Color{
-				"accent": {p.accent, background}, "dim": {p.dim, background}, "good": {p.good, background}, "warn": {p.warn, background},
-				"bad": {p.bad, background}, "match": {p.match, background}, "escape": {p.escape, background},
-				"selected": {p.selFg, p.selBg}, "bar": {p.barFg, p.barBg}, "alarm": {p.alarmFg, p.alarmBg},
+				"accent": {p.Accent, background}, "dim": {p.Dim, background}, "good": {p.Good, background}, "warn": {p.Warn, background},
+				"bad": {p.Bad, background}, "match": {p.Match, background}, "escape": {p.Escape, background},
+				"selected": {p.SelFg, p.SelBg}, "bar": {p.BarFg, p.BarBg}, "alarm": {p.AlarmFg, p.AlarmBg},
 			} {
 				if got := contrast(pair[0], pair[1]); got < least {
 					t.Errorf("%s, dark %v: %s has a contrast of %.1f, less than %.1f", theme, dark, name, got, least)
@@ -92,9 +93,9 @@ func dichromat(c color.Color, kind string) [3]float64 {
 }
 
 func TestColourBlindTheme(t *testing.T) {
-	distance := func(p palette, kind string) float64 {
+	distance := func(p paint.Palette, kind string) float64 {
 		least := math.Inf(1)
-		for _, pair := range [][2]color.Color{{p.good, p.warn}, {p.good, p.bad}, {p.warn, p.bad}} {
+		for _, pair := range [][2]color.Color{{p.Good, p.Warn}, {p.Good, p.Bad}, {p.Warn, p.Bad}} {
 			a, b := dichromat(pair[0], kind), dichromat(pair[1], kind)
 			least = min(least, math.Hypot(math.Hypot(a[0]-b[0], a[1]-b[1]), a[2]-b[2]))
 		}
@@ -102,7 +103,7 @@ func TestColourBlindTheme(t *testing.T) {
 	}
 	for _, dark := range []bool{true, false} {
 		for _, kind := range []string{"protan", "deutan"} {
-			if got := distance(safePalette(dark), kind); got < 0.2 {
+			if got := distance(paint.SafePalette(dark), kind); got < 0.2 {
 				t.Errorf("dark %v, %s: states are %.2f apart", dark, kind, got)
 			}
 		}
@@ -113,21 +114,21 @@ func TestColourBlindTheme(t *testing.T) {
 // sign still, which the goldens of plain mode show; here: no theme paints two
 // states alike.
 func TestStatesDiffer(t *testing.T) {
-	for _, theme := range Themes() {
-		s := newStyles(looks{colour: true, theme: theme}, true)
+	for _, theme := range paint.Themes() {
+		s := paint.New(paint.Looks{Colour: true, Theme: theme}, true)
 		seen := map[string]string{}
-		for name, p := range map[string]paint{"good": s.good, "warn": s.warn, "bad": s.bad, "selected": s.selected, "alarm": s.alarm} {
-			if other, twice := seen[p.on]; twice {
+		for name, p := range map[string]paint.Paint{"good": s.Good, "warn": s.Warn, "bad": s.Bad, "selected": s.Selected, "alarm": s.Alarm} {
+			if other, twice := seen[p.On]; twice {
 				t.Errorf("%s: %s and %s look alike", theme, name, other)
 			}
-			seen[p.on] = name
+			seen[p.On] = name
 		}
 	}
 }
 
 func TestBackgroundBeforeTheTerminalAnswers(t *testing.T) {
 	for v, want := range map[string]bool{"": true, "15;0": true, "0;15": false, "0;default;7": false, "nonsense": true} {
-		if got := darkFirst(map[string]string{"COLORFGBG": v}); got != want {
+		if got := paint.DarkFirst(map[string]string{"COLORFGBG": v}); got != want {
 			t.Errorf("COLORFGBG=%q: dark %v", v, got)
 		}
 	}
@@ -146,7 +147,7 @@ func TestProductionIsLoud(t *testing.T) {
 			if got := strings.Contains(v, "PRODUCTION"); got != tt.loud {
 				t.Errorf("%q: worded %v", tt.environment, got)
 			}
-			if got := strings.Count(v, a.d.st.alarm.on) > 1; got != tt.loud {
+			if got := strings.Count(v, a.d.st.Alarm.On) > 1; got != tt.loud {
 				t.Errorf("%q, colour %v: painted %v", tt.environment, colour, fmt.Sprint(got))
 			}
 		}

@@ -2,8 +2,13 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"strings"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // The levels of the Tiers pane.
@@ -57,19 +62,27 @@ func (p *tiers) update(msg any) tea.Cmd {
 		return p.items.marks.walked(p.d, msg)
 	case readDue:
 		return p.reader.due(msg)
+	case filterDue:
+		query, now := p.items.live.due(msg, &p.items.filter, p.items.query)
+		if now && p.items.list.loading[arriveReset] { // one question at a time
+			return p.items.live.typed(p.d.later(paneTiers))
+		}
+		if now && p.level == levelItems {
+			return p.items.narrow(query)
+		}
 	case restDue:
 		if p.overview.rest.over(msg) {
 			return p.overview.show()
 		}
 	case readDone:
 		return p.reader.done(msg)
-	case laidOut:
+	case text.LaidOut:
 		// Generations are counted by each pager; the text tells whose answer it is.
-		if msg.text == p.reader.pager.text {
-			p.reader.pager.arrive(msg)
+		if msg.Text == p.reader.pager.Text {
+			p.reader.pager.Arrive(msg)
 		}
-		if msg.text == p.overview.detail.text {
-			p.overview.detail.arrive(msg)
+		if msg.Text == p.overview.detail.Text {
+			p.overview.detail.Arrive(msg)
 		}
 	}
 	return nil
@@ -89,10 +102,10 @@ func (p *tiers) openList(at scopeOf) tea.Cmd {
 	s, err := p.d.fleet.Store(at.store)
 	switch {
 	case err != nil:
-		p.d.say(toneWarn, reason(p.d.st.esc, err))
+		p.d.say(paint.ToneWarn, prose.Reason(p.d.st.Esc, err))
 		return nil
 	case s.Browser == nil:
-		p.d.say(toneWarn, p.d.st.esc.Sprintf("%s cannot list its items: 3 Recall searches it", at.store))
+		p.d.say(paint.ToneWarn, p.d.st.Esc.Sprintf("%s cannot list its items: 3 Recall searches it", at.store))
 		return nil
 	}
 	p.level = levelItems
@@ -111,11 +124,11 @@ func (p *tiers) resize(width, height int) tea.Cmd {
 func (p *tiers) layout() tea.Cmd {
 	f := p.d.split(p.width, p.height)
 	p.items.list.resize(f.listHeight-1, f.beside)
-	p.reader.pager.brief = p.level == levelItems && f.detailHeight < briefBelow
+	p.reader.pager.Brief = p.level == levelItems && f.detailHeight < briefBelow
 	if p.level == levelItem {
-		return p.reader.pager.resize(p.width-2, p.height)
+		return p.reader.pager.Resize(p.width-2, p.height)
 	}
-	return p.reader.pager.resize(f.detailWidth, f.detailHeight)
+	return p.reader.pager.Resize(f.detailWidth, f.detailHeight)
 }
 
 func (p *tiers) render(width, height int) ([]string, *tea.Position) {
@@ -125,10 +138,10 @@ func (p *tiers) render(width, height int) ([]string, *tea.Position) {
 	case levelItems:
 		return p.items.render(width, height)
 	}
-	return p.reader.pager.framed(p.d.st, width, height), nil
+	return p.reader.pager.Framed(p.d.st, width, height), nil
 }
 
-func (p *tiers) onScreen() *pager {
+func (p *tiers) onScreen() *text.Pager {
 	if p.level == levelItem {
 		return p.reader.pager
 	}
@@ -141,7 +154,7 @@ func (p *tiers) crumbs() []safetext.Text {
 	}
 	out := p.items.crumbs()
 	if p.level == levelItem {
-		out = append(out, p.d.st.esc.Line(p.reader.want.ref.ID))
+		out = append(out, p.d.st.Esc.Line(p.reader.want.ref.ID))
 	}
 	return out
 }
@@ -153,7 +166,7 @@ func (p *tiers) position() (safetext.Text, bool) {
 	case levelItems:
 		return p.listPosition(), p.items.list.busy()
 	}
-	return p.reader.pager.position(), p.reader.loading()
+	return p.reader.pager.Position(), p.reader.loading()
 }
 
 // listPosition is the place in the list, and what the list leaves out of what the tree
@@ -166,38 +179,42 @@ func (p *tiers) listPosition() safetext.Text {
 		return at
 	}
 	if n, ok := p.overview.counted(p.items.at); ok && n > total.N {
-		return p.d.st.esc.Sprintf("%s, a shows %s more", at, group(n-total.N))
+		return p.d.st.Esc.Sprintf("%s, a shows %s more", at, prose.Group(n-total.N))
 	}
 	return at
 }
 
-func (p *tiers) typing() *input {
+func (p *tiers) typing() *text.Input {
 	switch {
-	case p.level == levelItems && p.items.jump.in.focus:
+	case p.level == levelItems && p.items.jump.in.Focus:
 		return &p.items.jump.in
-	case p.level == levelItems && p.items.filter.focus:
+	case p.level == levelItems && p.items.filter.Focus:
 		return &p.items.filter
-	case p.level == levelOverview && p.overview.jump.in.focus:
+	case p.level == levelOverview && p.overview.jump.in.Focus:
 		return &p.overview.jump.in
-	case p.level == levelOverview && p.overview.filter.focus:
+	case p.level == levelOverview && p.overview.filter.Focus:
 		return &p.overview.filter
 	}
 	return nil
 }
 
-// typed: a filter is applied with enter, a jump follows the letters.
+// typed: filter and jump follow the letters.
 func (p *tiers) typed() tea.Cmd {
 	switch {
-	case p.level == levelItems && p.items.jump.in.focus:
+	case p.level == levelItems && p.items.filter.Focus:
+		return p.items.live.typed(p.d.later(paneTiers))
+	case p.level == levelOverview && p.overview.filter.Focus: // the tree is in memory
+		return p.overview.narrow(strings.TrimSpace(p.overview.filter.Value()))
+	case p.level == levelItems && p.items.jump.in.Focus:
 		return p.items.jumped()
-	case p.level == levelOverview && p.overview.jump.in.focus:
+	case p.level == levelOverview && p.overview.jump.in.Focus:
 		return p.overview.jumped()
 	}
 	return nil
 }
 
 // inputBindings are the keys of the input that has the focus.
-func (p *tiers) inputBindings() []Binding {
+func (p *tiers) inputBindings() []keys.Binding {
 	switch p.typing() {
 	case &p.items.jump.in:
 		return p.items.jumpBindings()
@@ -217,10 +234,10 @@ func (p *tiers) back() tea.Cmd {
 		return p.overview.apply("")
 	case p.level == levelItem && p.items.pinned: // the list stands where it could be led to
 		p.level, p.items.pinned = levelItems, false
-		return tea.Batch(p.reader.pager.endSearch(), p.layout(), p.items.preview())
+		return tea.Batch(p.reader.pager.EndSearch(), p.layout(), p.items.preview())
 	case p.level == levelItem:
 		p.level = levelItems
-		return tea.Batch(p.reader.pager.endSearch(), p.layout())
+		return tea.Batch(p.reader.pager.EndSearch(), p.layout())
 	case p.level == levelItems && p.items.query != "":
 		return p.items.apply("")
 	case p.level == levelItems:
@@ -250,7 +267,7 @@ func (p *tiers) trouble() safetext.Text {
 // awaiting: the items of another place, filter or order are being loaded.
 func (p *tiers) awaiting() bool { return p.level == levelItems && p.items.list.loading[arriveReset] }
 
-func (p *tiers) beneath() []Binding {
+func (p *tiers) beneath() []keys.Binding {
 	if p.level != levelItem {
 		return nil
 	}
@@ -312,5 +329,5 @@ func (p *tiers) readHere() tea.Cmd {
 
 func (p *tiers) neighbour(by int) tea.Cmd {
 	p.items.pinned = false
-	return tea.Batch(p.items.list.move(by), p.reader.open(p.items.wanted(), false))
+	return tea.Batch(p.items.list.Move(by), p.reader.open(p.items.wanted(), false))
 }

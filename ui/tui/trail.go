@@ -8,6 +8,9 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
 )
 
 // trail is the way through a list to one of its rows, page by page, one command
@@ -130,7 +133,7 @@ func (w *window[T]) leave() tea.Cmd {
 	if !t.anew {
 		for i, r := range w.rows {
 			if w.id(r) == t.best.key && !w.loading[arriveReset] {
-				return w.move(i - w.sel)
+				return w.Move(i - w.sel)
 			}
 		}
 		t.line = w.height / 2
@@ -241,16 +244,16 @@ func (w *window[T]) looking(esc safetext.Escaper) []safetext.Text {
 	if w.trail == nil || w.trail.seen == 0 {
 		return nil
 	}
-	return []safetext.Text{esc.Sprintf("looking: %s so far", plural(int64(w.trail.seen), "row"))}
+	return []safetext.Text{esc.Sprintf("looking: %s so far", prose.Plural(int64(w.trail.seen), "row"))}
 }
 
 // stopLooking is the key that ends a trail; nil while there is none.
-func (w *window[T]) stopLooking(d *desk, then func() tea.Cmd) []Binding {
+func (w *window[T]) stopLooking(d *desk, then func() tea.Cmd) []keys.Binding {
 	if w.trail == nil || w.trail.seen == 0 {
 		return nil
 	}
-	return []Binding{{Keys: []string{"esc"}, Hint: "stop looking", Description: "stop looking for the row; the cursor goes to the nearest that was found", Handler: func() tea.Cmd {
-		d.say(toneInfo, d.esc.Sprintf("stopped after %s", plural(int64(w.trail.seen), "row")))
+	return []keys.Binding{{Keys: []string{"esc"}, Hint: "stop looking", Description: "stop looking for the row; the cursor goes to the nearest that was found", Handler: func() tea.Cmd {
+		d.say(paint.ToneInfo, d.esc.Sprintf("stopped after %s", prose.Plural(int64(w.trail.seen), "row")))
 		return tea.Batch(w.leave(), then())
 	}}}
 }

@@ -9,6 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // treeOrders are the orders of the tree of stores, scopes and tiers, by their
@@ -18,7 +20,7 @@ var treeOrders = []string{"as the stores have it", "most items first", "most byt
 // nextOrder sorts the rows below each row, and the stores, by the next order.
 func (o *overview) nextOrder() tea.Cmd {
 	o.order = (o.order + 1) % len(treeOrders)
-	o.d.say(toneInfo, o.d.st.esc.Sprintf("order: %s", treeOrders[o.order]))
+	o.d.say(paint.ToneInfo, o.d.st.Esc.Sprintf("order: %s", treeOrders[o.order]))
 	o.build()
 	return o.show()
 }
@@ -87,8 +89,9 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 }
 
 func (o *overview) startFilter() tea.Cmd {
-	o.filter.set(o.query)
-	o.filter.focus = true
+	o.live.begin(o.query)
+	o.filter.Set(o.query)
+	o.filter.Focus = true
 	return nil
 }
 
@@ -101,7 +104,12 @@ type treePlace struct {
 // apply puts a filter of the tree in force; an empty one shows everything, with the
 // cursor where it was before unless the operator has moved it.
 func (o *overview) apply(query string) tea.Cmd {
-	o.filter.focus = false
+	o.filter.Focus = false
+	return o.narrow(query)
+}
+
+// narrow puts a filter in force and leaves the input as it is.
+func (o *overview) narrow(query string) tea.Cmd {
 	if strings.Trim(query, "! ") == "" {
 		query = ""
 	}
@@ -119,14 +127,8 @@ func (o *overview) apply(query string) tea.Cmd {
 	return o.show()
 }
 
-func (o *overview) filterBindings() []Binding {
-	return []Binding{
-		{Keys: []string{"enter"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Handler: func() tea.Cmd { return o.apply(strings.TrimSpace(o.filter.text())) }},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "back to the tree as it was", Handler: func() tea.Cmd {
-			o.filter.focus = false
-			return nil
-		}},
-	}
+func (o *overview) filterBindings() []keys.Binding {
+	return o.live.bindings("tree", &o.filter, &o.query, o.apply)
 }
 
 func (o *overview) startJump() tea.Cmd {
@@ -149,28 +151,28 @@ func treeNames(r tierRow) []string {
 }
 
 func (o *overview) jumped() tea.Cmd {
-	text := o.jump.in.text()
+	text := o.jump.in.Value()
 	at := after(o.jump.from, len(o.rows), text, func(i int) []string { return treeNames(o.rows[i]) })
 	if at < 0 {
-		o.d.say(toneInfo, o.d.st.esc.Sprintf("no store, scope or tier begins with %q", text))
+		o.d.say(paint.ToneInfo, o.d.st.Esc.Sprintf("no store, scope or tier begins with %q", text))
 		return nil
 	}
-	return o.table.move(at - o.table.sel)
+	return o.table.Move(at - o.table.sel)
 }
 
-func (o *overview) jumpBindings() []Binding {
+func (o *overview) jumpBindings() []keys.Binding {
 	all := func(string) bool { return true } // the tree has no pages that are not loaded
-	return jumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.move(o.jump.from - o.table.sel) })
+	return jumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.Move(o.jump.from - o.table.sel) })
 }
 
 // crumbs say which filter and order are in force.
 func (o *overview) crumbs() []safetext.Text {
 	var out []safetext.Text
 	if o.order > 0 {
-		out = append(out, o.d.st.esc.Const(treeOrders[o.order]))
+		out = append(out, o.d.st.Esc.Const(treeOrders[o.order]))
 	}
 	if o.query != "" {
-		out = append(out, o.d.st.esc.Sprintf("/%s", o.query))
+		out = append(out, o.d.st.Esc.Sprintf("/%s", o.query))
 	}
 	return out
 }

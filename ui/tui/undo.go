@@ -10,8 +10,18 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 	"memdesk/undo"
 )
+
+// undoable is what z takes back.
+type undoable struct {
+	acts [][]string // undo entries of this session, the last act last
+	some bool       // something of them was taken back
+}
 
 // stuck is why the last act of this session cannot be put back. Acts run in commands
 // of their own.
@@ -26,7 +36,7 @@ func (s *stuck) took(esc safetext.Escaper, done Done) {
 		s.set("nothing was kept for undo")
 		return
 	}
-	s.set(esc.LineMax(done.Obstacle, maxReason).String())
+	s.set(esc.LineMax(done.Obstacle, prose.MaxReason).String())
 }
 
 func (s *stuck) set(why string) {
@@ -47,10 +57,10 @@ func (a *App) noUndo() string {
 		return why
 	}
 	switch {
-	case len(a.undos) > 0:
+	case len(a.undo.acts) > 0:
 	case a.d.stuck.get() != "":
 		return "the last act cannot be put back: " + a.d.stuck.get()
-	case a.undid:
+	case a.undo.some:
 		return "what could be undone of this session is undone; :undo lists earlier changes"
 	default:
 		return "nothing was done here yet; :undo lists earlier changes"
@@ -60,11 +70,11 @@ func (a *App) noUndo() string {
 
 // takeUndo removes an entry from what z takes back.
 func (a *App) takeUndo(id string) {
-	for i := range a.undos {
-		a.undid = a.undid || slices.Contains(a.undos[i], id)
-		a.undos[i] = slices.DeleteFunc(slices.Clone(a.undos[i]), func(u string) bool { return u == id })
+	for i := range a.undo.acts {
+		a.undo.some = a.undo.some || slices.Contains(a.undo.acts[i], id)
+		a.undo.acts[i] = slices.DeleteFunc(slices.Clone(a.undo.acts[i]), func(u string) bool { return u == id })
 	}
-	a.undos = slices.DeleteFunc(a.undos, func(u []string) bool { return len(u) == 0 })
+	a.undo.acts = slices.DeleteFunc(a.undo.acts, func(u []string) bool { return len(u) == 0 })
 }
 
 // undoLast asks whether the last act of this session should be taken back. Where that
@@ -72,9 +82,9 @@ func (a *App) takeUndo(id string) {
 func (a *App) undoLast() tea.Cmd {
 	if why := a.d.stuck.get(); why != "" {
 		a.d.stuck.set("")
-		return a.refuse(Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+		return a.refuse(keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
 	}
-	d, last := a.d, a.undos[len(a.undos)-1]
+	d, last := a.d, a.undo.acts[len(a.undo.acts)-1]
 	if len(last) > 1 {
 		return a.undoMany(last)
 	}
@@ -82,7 +92,7 @@ func (a *App) undoLast() tea.Cmd {
 	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		rows, _, err := d.acts.Undos(ctx)
 		if err != nil {
-			return nil, d.esc.Sprintf("not undone: %s", reason(d.esc, err))
+			return nil, d.esc.Sprintf("not undone: %s", prose.Reason(d.esc, err))
 		}
 		i := slices.IndexFunc(rows, func(u UndoRow) bool { return u.ID == id })
 		if i < 0 {
@@ -94,24 +104,24 @@ func (a *App) undoLast() tea.Cmd {
 
 func (d *desk) undoDialog(u UndoRow) *dialog {
 	esc := d.esc
-	what, title := esc.Sprintf("Restores the old text (%s bytes).", group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, maxTitle))
+	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
 	switch {
 	case u.Op == string(undo.OpTogether):
-		what, title = esc.Sprintf("Restores both files (%s bytes).", group(u.Bytes)), esc.Sprintf("Undo resolving %s?", esc.LineMax(u.Item, maxTitle))
+		what, title = esc.Sprintf("Restores both files (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo resolving %s?", esc.LineMax(u.Item, prose.MaxTitle))
 	case !u.Existed:
 		what = esc.Const("Removes the item that the change made.")
 	}
-	lines := []headLine{
-		{value: title, kind: headTitle},
-		{value: what},
-		{value: esc.Sprintf("The change: %s.", changed(d, u.At))},
+	lines := []text.Line{
+		{Value: title, Kind: text.Title},
+		{Value: what},
+		{Value: esc.Sprintf("The change: %s.", changed(d, u.At))},
 	}
 	where := d.environmentOf(u.Store)
 	if len(where) == 0 {
-		where = []headLine{{value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), kind: headNote, pin: true}}
+		where = []text.Line{{Value: esc.Sprintf("The store: %s.", esc.Line(u.Store)), Kind: text.Note, Pin: true}}
 	}
 	lines = append(lines, where...)
-	lines = append(lines, headLine{value: esc.Const("If the item has changed since, nothing is overwritten."), kind: headNote})
+	lines = append(lines, text.Line{Value: esc.Const("If the item has changed since, nothing is overwritten."), Kind: text.Note})
 	return &dialog{
 		title: esc.Const("Undo"), lines: lines,
 		choices: []choice{{verb: "Undo", act: func(ctx context.Context, f filled) acted { return d.doUndo(ctx, u, f.reason) }}},
@@ -121,65 +131,65 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 // doUndo runs in a command.
 func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 	esc := d.esc
-	done, err := d.acts.Undo(ctx, u.ID, why)
+	done, err := d.acts.Restore(ctx, u.ID, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return acted{text: esc.Sprintf("not undone: %s", reason(esc, err)), title: "Conflict", page: d.conflictText(ctx, model.Ref{Store: u.Store, ID: u.Item})}
+		return acted{text: esc.Sprintf("not undone: %s", prose.Reason(esc, err)), title: "Conflict", page: d.conflictText(ctx, model.Ref{Store: u.Store, ID: u.Item})}
 	case err != nil:
-		return acted{text: esc.Sprintf("not undone: %s", reason(esc, err))}
+		return acted{text: esc.Sprintf("not undone: %s", prose.Reason(esc, err))}
 	}
 	word := "put back"
 	if !u.Existed {
 		word = "removed again"
 	}
 	if done.Relations > 0 {
-		word += " with " + plural(done.Relations, "relation")
+		word += " with " + prose.Plural(done.Relations, "relation")
 	}
-	out := acted{ok: true, undone: []string{u.ID}, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, maxTitle))}
+	out := acted{ok: true, undone: []string{u.ID}, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, prose.MaxTitle))}
 	if len(done.Warnings) > 0 {
-		head := []headLine{{value: out.text, kind: headTitle}, {kind: headBlank}}
+		head := []text.Line{{Value: out.text, Kind: text.Title}, {Kind: text.Blank}}
 		for _, w := range done.Warnings {
-			head = append(head, headLine{value: esc.Sprintf("!! not put back: %s", esc.LineMax(w, maxReason)), kind: headWarn})
+			head = append(head, text.Line{Value: esc.Sprintf("!! not put back: %s", esc.LineMax(w, prose.MaxReason)), Kind: text.Warn})
 		}
-		out.title, out.page = "Undo", newText(head, "")
+		out.title, out.page = "Undo", text.NewPage(head, "")
 	}
 	return out
 }
 
 // undoKind is the list of what can be put back.
-func (a *App) undoKind() recordKind {
+func (a *App) undoKind() recordKind[UndoRow] {
 	d := a.d
-	kind := recordKind{
+	kind := recordKind[UndoRow]{
 		noun:  "change",
 		empty: "Nothing is kept: no change of the last weeks can be taken back.",
 		columns: []column{
 			{"WHEN", 21, false}, {"CHANGE", 8, false}, {"STORE", 12, false}, {"SIZE", 10, true}, {"ITEM", 0, false},
 		},
 		least: []int{21, 8, 8, 0, 18},
-		fetch: func(ctx context.Context, q PageQuery) (span[record], said, error) {
+		fetch: func(ctx context.Context, q PageQuery) (span[record[UndoRow]], said, error) {
 			return d.fetchUndos(ctx, q)
 		},
-		detail: func(_ context.Context, raw any) *text { return undoText(d, raw.(UndoRow)) },
-		name:   "undo", field: func(raw any) string { return raw.(UndoRow).ID }, datum: undoDatum,
+		detail: func(_ context.Context, raw UndoRow) *text.Page { return undoText(d, raw) },
+		name:   "undo", field: func(raw UndoRow) string { return raw.ID }, datum: undoDatum,
 	}
-	kind.keys = func(p *records) []Binding {
-		return []Binding{{Keys: []string{"u"}, Hint: "put back", Description: "put back what this change displaced",
+	kind.keys = func(p *records[UndoRow]) []keys.Binding {
+		return []keys.Binding{{Keys: []string{"u"}, Hint: "put back", Description: "put back what this change displaced",
 			Disabled: func() string { return a.noRestore(p) },
 			Handler: func() tea.Cmd {
 				r, _ := p.list.current()
-				u := r.raw.(UndoRow)
+				u := r.raw
 				return a.propose(func(context.Context) (*dialog, safetext.Text) { return d.undoDialog(u), safetext.Text{} })
 			}}}
 	}
 	return kind
 }
 
-func (a *App) noRestore(p *records) string {
+func (a *App) noRestore(p *records[UndoRow]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
-	u := r.raw.(UndoRow)
+	u := r.raw
 	switch why := a.d.locked(u.Store); {
 	case why != "":
 		return why
@@ -192,12 +202,12 @@ func (a *App) noRestore(p *records) string {
 }
 
 // fetchUndos gives all entries as one page: they are few, and each is one file.
-func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record], said, error) {
+func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record[UndoRow]], said, error) {
 	rows, damaged, err := d.acts.Undos(ctx)
 	if err != nil {
-		return span[record]{}, said{}, err
+		return span[record[UndoRow]]{}, said{}, err
 	}
-	var out span[record]
+	var out span[record[UndoRow]]
 	for _, u := range rows {
 		if containsAll(q, u.ID, u.Store, u.Item, u.Op) {
 			out.rows = append(out.rows, undoRecord(d, u))
@@ -206,47 +216,46 @@ func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record], said,
 	out.total = model.Count{N: int64(len(out.rows))}
 	var notice said
 	if damaged > 0 {
-		notice.text = d.esc.Sprintf("%s cannot be read: memdesk undo list names them", plural(int64(damaged), "damaged entry"))
+		notice.text = d.esc.Sprintf("%s cannot be read: memdesk undo list names them", prose.Plural(int64(damaged), "damaged entry"))
 	}
 	return out, notice, nil
 }
 
-func undoRecord(d *desk, u UndoRow) record {
+func undoRecord(d *desk, u UndoRow) record[UndoRow] {
 	esc := d.esc
-	return record{key: u.ID, raw: u, cells: []safetext.Text{
-		esc.Const(moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(size(u.Bytes)), esc.LineMax(u.Item, maxTitle),
+	return record[UndoRow]{key: u.ID, raw: u, cells: []safetext.Text{
+		esc.Const(prose.Moment(u.At)), esc.Line(u.Op), esc.Line(u.Store), esc.Const(prose.Size(u.Bytes)), esc.LineMax(u.Item, prose.MaxTitle),
 	}}
 }
 
-func undoText(d *desk, u UndoRow) *text {
+func undoText(d *desk, u UndoRow) *text.Page {
 	esc := d.esc
-	field := func(name string, v safetext.Text) headLine { return headLine{name: esc.Const(name), value: v} }
-	head := []headLine{{value: esc.LineMax(u.Item, maxField), kind: headTitle}}
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	head := []text.Line{{Value: esc.LineMax(u.Item, maxField), Kind: text.Title}}
 	switch {
 	case u.Obstacle != "":
-		head = append(head, headLine{value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, maxReason)), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Sprintf("It cannot be put back: %s", esc.LineMax(u.Obstacle, prose.MaxReason)), Kind: text.Warn})
 	case !u.Confirmed:
-		head = append(head, headLine{value: esc.Const("Nobody knows whether this change was made."), kind: headWarn})
+		head = append(head, text.Line{Value: esc.Const("Nobody knows whether this change was made."), Kind: text.Warn})
 	case !u.Existed:
-		head = append(head, headLine{value: esc.Const("The change made the item: putting back removes it."), kind: headNote})
+		head = append(head, text.Line{Value: esc.Const("The change made the item: putting back removes it."), Kind: text.Note})
 	}
-	return newText(append(head,
+	return text.NewPage(append(head,
 		field("change", esc.Line(u.Op)), field("store", esc.Line(u.Store)), field("when", esc.Const(changed(d, u.At))),
-		field("kept until", esc.Const(moment(u.Expires))), field("size", esc.Sprintf("%s (%s bytes)", size(u.Bytes), group(u.Bytes))),
+		field("kept until", esc.Const(prose.Moment(u.Expires))), field("size", esc.Sprintf("%s (%s bytes)", prose.Size(u.Bytes), prose.Group(u.Bytes))),
 		field("entry", esc.Line(u.ID)),
 	), "")
 }
 
 func (a *App) openUndos() tea.Cmd {
 	if a.d.acts == nil {
-		a.say(toneWarn, a.d.st.esc.Const("no undo is attached to this console: memdesk undo list shows it"))
+		a.say(paint.ToneWarn, a.d.st.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
 		return nil
 	}
-	return a.openSide("Undo", a.undoKind())
+	return openSide(a, "Undo", a.undoKind())
 }
 
-func undoDatum(raw any) datum {
-	u := raw.(UndoRow)
+func undoDatum(u UndoRow) datum {
 	var r datum
 	r.add("undo", u.ID)
 	r.add("store", u.Store)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"memdesk/ui/tui"
+	"memdesk/ui/tui/kit/paint"
 )
 
 // times is a key some times, in one write.
@@ -36,7 +36,7 @@ func TestWalkTheTree(t *testing.T) {
 		r.press("f").see("jump to:").press("gra").see(" 9 of 13").press("enter").gone("jump to:").press("home").see(" 1 of 13")
 		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it")
 		r.press("a").see("are shown", "hidden: the agent's ind").press("a").see("are left out").gone("hidden: the agent's ind")
-		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health]").press("tab").see("[2 Tiers]")
+		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health").press("tab").see("[2 Tiers]")
 		r.press("ctrl+c")
 		raw, err := r.left()
 		if err != nil {
@@ -122,14 +122,14 @@ func TestWalkTheCommands(t *testing.T) {
 		line("audit phase:intent").see("[7 Audit]", "/phase:intent", "1,203")
 		line("quarantine curl").see("[4 Quarantine]", "/curl", "1 of 1")
 		line("erasure").see("no erasure desk is attached")
-		line("health").see("[1 Health]", "3 of 4 answer")
+		line("health").see("[1 Health", "3 of 4 answer")
 		line("tiers").see("[2 Tiers]", "node-7")
 		line("export").see("Export", "[Cancel]", "enter cancel").press("esc").see("cancelled")
 		line("notices").see("Notices").press("esc").gone("Notices")
 		line("help markdown").see("/markdown", "or the text as it is stored").press("/").press("stored").see("1/1").press("enter").see("end search").press("esc").gone("1/1").press("esc").gone("Help:")
 		r.press(":", "up").see(":help markdown").press("up").see(":notices").press("down").see(":help markdown").press("esc").gone(":help markdown")
 		line("theme pink").see(`there is no theme "pink"; there are auto, dark, light, high-contr`)
-		for _, theme := range tui.Themes() {
+		for _, theme := range paint.Themes() {
 			line("theme " + theme).see("theme: " + theme + ", for this session")
 		}
 		line("readonly").see("this session is read-only now", "READ-ONLY")
@@ -214,7 +214,7 @@ func TestWalkTheErasure(t *testing.T) {
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
 		r.asked(key, question).press("enter").see("cancelled")
 	}
-	r.press("v").see("Layers of", "looked at now", "! something left", "of 75 layers, ").press("esc").see("planned")
+	r.press("v").see("Layers of", "looked at now", "! something left", "of 76 layers, ").press("esc").see("planned")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(o.dir, "graph.db")+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	o.file("--subject", "usr_maren")
-	r := o.console(100, 30).press("p").see("The plan of").press("j", "j", "j", "j").see("5 of ")
+	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of").press("j", "j", "j", "j").see("5 of ")
 	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "5 of ", "held for").gone("[Hold]")
 	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "5 of ").gone("held for")
 	r.press("c").answer("Shall it", "tab").press("enter").see("Plan of", "5 of ").gone("Shall it")

@@ -10,6 +10,8 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
 )
 
 // kindOf is how items of a tier are written as text; a tier that the store does
@@ -73,7 +75,7 @@ func (a *App) createIn(at scopeOf) tea.Cmd {
 	return a.propose(func(context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(at.store)
 		if err != nil {
-			return nil, reason(d.esc, err)
+			return nil, prose.Reason(d.esc, err)
 		}
 		return a.createDialog(s, at), safetext.Text{}
 	})
@@ -81,20 +83,20 @@ func (a *App) createIn(at scopeOf) tea.Cmd {
 
 func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
 	esc := a.d.esc
-	lines := []headLine{{value: esc.Sprintf("Create an item in the store %s?", esc.Line(s.Name)), kind: headTitle}}
+	lines := []text.Line{{Value: esc.Sprintf("Create an item in the store %s?", esc.Line(s.Name)), Kind: text.Title}}
 	if at.scope != "" {
-		lines = append(lines, headLine{value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.scope, maxTitle))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.scope, prose.MaxTitle))})
 	}
 	if s.Environment != "" {
 		lines = append(lines, environmentLine(esc, s.Environment, s.Name))
 	}
-	lines = append(lines, headLine{value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), kind: headNote})
+	lines = append(lines, text.Line{Value: esc.Const("The editor opens next; nothing is written before you have seen it again. Tiers:"), Kind: text.Note})
 	tier, only := at.tier, ""
 	for _, t := range s.Tiers {
 		if !t.Writable || t.OwnerMakes || t.Hidden && t.Name != at.tier {
 			continue
 		}
-		lines = append(lines, headLine{value: esc.Sprintf("%s: %s", esc.Line(t.Name), keyWords(esc, t))})
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s: %s", esc.Line(t.Name), keyWords(esc, t))})
 		if only == "" {
 			only = t.Name
 		} else {
@@ -108,7 +110,7 @@ func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
 		title: esc.Const("Create"), lines: lines, noReason: true,
 		fields: []field{{label: esc.Const("tier: ")}, {label: esc.Const("key: ")}},
 	}
-	d.fields[0].input.set(tier)
+	d.fields[0].input.Set(tier)
 	d.choices = []choice{{verb: "Write it", act: func(ctx context.Context, f filled) acted {
 		return a.create(ctx, s, at, strings.TrimSpace(f.fields[0]), strings.TrimSpace(f.fields[1]))
 	}}}
@@ -125,7 +127,7 @@ func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
 		text = esc.Const("a key, or none: the store makes one")
 	}
 	if t.KeyHint != "" {
-		text = esc.Sprintf("%s (%s)", text, esc.LineMax(t.KeyHint, maxTitle))
+		text = esc.Sprintf("%s (%s)", text, esc.LineMax(t.KeyHint, prose.MaxTitle))
 	}
 	return text
 }
@@ -135,9 +137,9 @@ func (a *App) create(ctx context.Context, s model.Store, at scopeOf, tier, key s
 	esc := a.d.esc
 	back := func(what safetext.Text) acted {
 		d := a.createDialog(s, scopeOf{at.store, at.scope, tier})
-		d.lines = append([]headLine{{value: esc.Sprintf("!! %s", what), kind: headWarn}}, d.lines...)
-		d.fields[0].input.set(tier)
-		d.fields[1].input.set(key)
+		d.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", what), Kind: text.Warn}}, d.lines...)
+		d.fields[0].input.Set(tier)
+		d.fields[1].input.Set(key)
 		return acted{next: d}
 	}
 	spec, ok := s.Tier(tier)
@@ -160,15 +162,15 @@ func (a *App) create(ctx context.Context, s model.Store, at scopeOf, tier, key s
 	if s.Address != nil {
 		id, err := s.Address(req)
 		if err != nil {
-			return back(reason(esc, err))
+			return back(prose.Reason(esc, err))
 		}
 		if id != "" {
 			label = id
 			if s.Browser != nil {
 				if _, err := s.Browser.Read(ctx, id); err == nil {
-					return back(esc.Sprintf("%s is there already: e edits it.", esc.LineMax(id, maxTitle)))
+					return back(esc.Sprintf("%s is there already: e edits it.", esc.LineMax(id, prose.MaxTitle)))
 				} else if !errors.Is(err, model.NotFound) {
-					return back(reason(esc, err))
+					return back(prose.Reason(esc, err))
 				}
 			}
 		}

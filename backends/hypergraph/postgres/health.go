@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"memdesk/backends/hypergraph/internal/words"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -78,6 +79,65 @@ func (s *Store) judge(version int, readOnly bool, missing []string, holder, seco
 	}
 	if holder != 0 {
 		found = append(found, vitals.Down(model.FindingLock, fmt.Sprintf("server process %d has held a lock on the tables for %d s: nothing can be retained until its transaction ends", holder, seconds))...)
+	}
+	return found
+}
+
+// inStep counts what is stored beside the rows of a workspace and differs from them. Tiers are
+// counted anew at each question, so there are no other stored counts.
+var inStep = []struct{ kind, ref, message, needs, query string }{
+	{model.FindingCounters, "has_vector", "%d nodes are listed with a vector that is not stored, or without one that is", "memdesk.node_embeddings", `
+		SELECT count(*) FROM memdesk.nodes n LEFT JOIN memdesk.node_embeddings e ON e.workspace = n.workspace AND e.node_id = n.id
+		WHERE n.workspace = $1 AND n.has_vector <> (e.node_id IS NOT NULL)`},
+	{model.FindingIndex, "node_vectors", "%d vectors are not in pgvector's index: recall by meaning may not find them; `memdesk migrate` adds them", "memdesk.node_vectors", `
+		SELECT count(*) FROM memdesk.node_embeddings e LEFT JOIN memdesk.node_vectors v ON v.workspace = e.workspace AND v.node_id = e.node_id
+		WHERE e.workspace = $1 AND e.dimensions <= 2000 AND v.dimensions IS DISTINCT FROM e.dimensions`},
+}
+
+// wordless are the nodes without an entry in the index of words. The beginnings of their texts
+// tell those that have words from those that are signs only.
+const wordless = `SELECT left(content, 1000), left(metadata, 1000) FROM memdesk.nodes WHERE workspace = $1 AND words_whole AND words = ''`
+
+// Deep is the part of Health that reads the rows of the workspace: the index of words and what
+// is stored about vectors against them. It runs in the background, on one connection, until its
+// context ends, and brings no whole text over.
+func (s *Store) Deep(ctx context.Context) []model.HealthFinding {
+	var found []model.HealthFinding
+	err := s.read(ctx, "health", func(q *query) error {
+		found = nil
+		for _, check := range inStep {
+			var n int64
+			if _, err := q.One(`SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`, []any{check.needs}, &n); err != nil {
+				return err
+			}
+			if n == 0 {
+				continue
+			}
+			if _, err := q.One(check.query, []any{s.workspace}, &n); err != nil {
+				return err
+			}
+			if n > 0 {
+				found = append(found, vitals.Degraded(check.kind, check.ref, fmt.Sprintf(check.message, n))...)
+			}
+		}
+		missed := 0
+		err := q.Each(wordless, []any{s.workspace}, func(scan func(...any) error) error {
+			var content, metadata string
+			if err := scan(&content, &metadata); err != nil {
+				return err
+			}
+			if len(words.Tokens(content)) > 0 || len(words.Tokens(metadata)) > 0 {
+				missed++
+			}
+			return nil
+		})
+		if missed > 0 {
+			found = append(found, vitals.Degraded(model.FindingIndex, "words", fmt.Sprintf("%d nodes are not in the index of words: recall does not find them; retain them again", missed))...)
+		}
+		return err
+	})
+	if err != nil {
+		return nil // a query that fails is the look's to report
 	}
 	return found
 }

@@ -1,7 +1,10 @@
 package postgres_test
 
 import (
+	"context"
+	"strings"
 	"testing"
+	"time"
 
 	"memdesk/internal/testpg"
 	"memdesk/model"
@@ -13,17 +16,28 @@ func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 		harm  string
 		kind  string
 		state model.HealthState
+		says  string
 	}{
-		"in order":     {`SELECT 1`, "", model.HealthOK},
-		"no index":     {`DROP INDEX memdesk.nodes_by_words`, model.FindingIndex, model.HealthDegraded},
-		"other schema": {`DELETE FROM memdesk.schema_migrations WHERE version > 1`, model.FindingSchema, model.HealthDown},
+		"in order":      {`SELECT 1`, "", model.HealthOK, ""},
+		"no index":      {`DROP INDEX memdesk.nodes_by_words`, model.FindingIndex, model.HealthDegraded, "nodes_by_words"},
+		"other schema":  {`DELETE FROM memdesk.schema_migrations WHERE version > 1`, model.FindingSchema, model.HealthDown, ""},
+		"vector gone":   {`DELETE FROM memdesk.node_embeddings WHERE node_id = 'n1'`, model.FindingCounters, model.HealthDegraded, "1 nodes"},
+		"vector untold": {`UPDATE memdesk.nodes SET has_vector = NOT has_vector WHERE workspace = 'w'`, model.FindingCounters, model.HealthDegraded, "3 nodes"},
+		"words gone":    {`UPDATE memdesk.nodes SET words = ''`, model.FindingIndex, model.HealthDegraded, "2 nodes are not in the index of words"},
+		"of another workspace": {`INSERT INTO memdesk.nodes (workspace, id, type, has_vector, created_at, updated_at, content)
+			VALUES ('v', 'n1', 'fact', true, 1, 1, 'berth nine')`, "", model.HealthOK, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dsn := testpg.DSN(t)
-			s := adapt(create(t, dsn))
+			db := create(t, dsn)
+			for id, text := range map[string]string{"n1": "berth one", "n2": "berth two", "signs": "-- !!"} {
+				must(t, db.CreateNode(t.Context(), fact(id, text)))
+			}
+			must(t, db.SetEmbedding(t.Context(), "n1", "m", []float32{1, 0}))
 			testpg.Exec(t, dsn, tt.harm)
-			got := s.Provider.Health(t.Context())
-			if got.State != tt.state || tt.kind == "" != (len(got.Findings) == 0) || tt.kind != "" && got.Findings[0].Kind != tt.kind {
+			defer db.Close()
+			got := model.NewHealth(time.Now(), append(db.Look(t.Context()), db.Deep(t.Context())...)...)
+			if got.State != tt.state || tt.kind == "" != (len(got.Findings) == 0) || tt.kind != "" && (got.Findings[0].Kind != tt.kind || !strings.Contains(got.Findings[0].Message, tt.says)) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -72,6 +86,41 @@ func TestALockThatIsHeld(t *testing.T) {
 	}
 	if f := s.Look(t.Context()); len(f) != 0 {
 		t.Errorf("a lock of a moment: %+v", f)
+	}
+	<-ended
+}
+
+// TestTheDeepProbeIsBounded: it ends with its context and then finds nothing, and brings no
+// whole text over.
+func TestTheDeepProbeIsBounded(t *testing.T) {
+	dsn := testpg.DSN(t)
+	s := create(t, dsn)
+	must(t, s.CreateNode(t.Context(), fact("n1", "berth one")))
+	testpg.Exec(t, dsn, `UPDATE memdesk.nodes SET words = ''`)
+	if f := s.Deep(t.Context()); len(f) != 1 {
+		t.Fatalf("%+v", f)
+	}
+	ended := make(chan struct{})
+	go func() { // nobody can read the rows meanwhile
+		defer close(ended)
+		testpg.Exec(t, dsn, `BEGIN; LOCK TABLE memdesk.nodes; SELECT pg_sleep(2); COMMIT`)
+	}()
+	for testpg.Value(t, dsn, `SELECT count(*)::text FROM pg_locks WHERE granted AND mode = 'AccessExclusiveLock' AND relation = to_regclass('memdesk.nodes')`) == "0" {
+		select {
+		case <-ended:
+			t.Fatal("the lock was not seen")
+		default:
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if f := s.Deep(ctx); len(f) != 0 || ctx.Err() == nil {
+		t.Errorf("%+v, %v", f, ctx.Err())
+	}
+	select {
+	case <-ended:
+		t.Error("the probe waited for the lock")
+	default:
 	}
 	<-ended
 }

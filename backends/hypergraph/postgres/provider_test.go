@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"memdesk/backends/backendtest"
@@ -12,7 +13,7 @@ import (
 
 func adapt(s *postgres.Store) model.Store {
 	return hypergraph.Adapt(hypergraph.Config{
-		Name: "db", Kind: "postgres", Location: s.Location(), Backend: s, Notes: s.Notes(), Look: s.Look,
+		Name: "db", Kind: "postgres", Location: s.Location(), Backend: s, Notes: s.Notes(), Look: s.Look, Deep: s.Deep,
 		ReadOnly: s.ReadOnlyReason() != "", ReadOnlyReason: s.ReadOnlyReason(),
 		Bound: model.Bound{Workspace: "ws", AgentID: "agent", CrewID: "crew"},
 	})
@@ -45,4 +46,18 @@ func TestProvider(t *testing.T) {
 		NotByRetain: map[string]string{hypergraph.EdgeTier: "an edge needs members beside its label"},
 		Meta:        func(string) (string, string, string) { return "subtype", "one", "other" },
 	})
+}
+
+// TestWorkspacesAreStoresOfTheirOwn: what is remembered of one workspace (holds, undo, plans) is
+// not that of another one in the same database.
+func TestWorkspacesAreStoresOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	open := desk(t)
+	a, b := open(t), open(t)
+	again := reopen(t, a, func(*postgres.Config) {})
+	defer func() { must(t, errors.Join(a.Close(), b.Close(), again.Close())) }()
+	one, two, same := adapt(a).Identity(), adapt(b).Identity(), adapt(again).Identity()
+	if one == two || one != same {
+		t.Errorf("identities: %s of one workspace, %s of another, %s of the first once more", one, two, same)
+	}
 }

@@ -35,6 +35,9 @@ type Medium struct {
 	// lies; an empty table: nowhere. What such a row says beside the item goes through Redact
 	// when the item was edited. nil: rows of items say nothing more.
 	Edited func(id string) (table, column, key string)
+	// Rows removes rows that the owner's program ties together, in the transaction that cleans the
+	// tables and before they are looked at one by one; nil: none are.
+	Rows func(q *Query, req model.ScrubRequest) ([]model.LayerResult, error)
 	// Kin says why another file of the directory may hold the store's content, or nothing;
 	// copies and backups by the database's own name are known without it. nil: none.
 	Kin func(name string) string
@@ -80,8 +83,9 @@ func (c *scans) close() {
 	c.files = nil
 }
 
-// Layers lists the database's own files and every sibling that may hold a copy
-// of what is in it.
+// Layers lists the database's own files, each table that holds no items, whose cells may
+// say more than the bytes of the file show, and every sibling that may hold a copy of what
+// is in it.
 func (m Medium) Layers(ctx context.Context) ([]model.Layer, error) {
 	if err := model.FromContext(ctx, "layers"); err != nil {
 		return nil, err
@@ -94,6 +98,11 @@ func (m Medium) Layers(ctx context.Context) ([]model.Layer, error) {
 		}
 		out = append(out, layerOf(m.File.Name+suffix, model.LayerDerived, info, err, ""))
 	}
+	tables, err := m.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, tables...)
 	siblings, err := m.siblings()
 	if err != nil {
 		return append(out, model.Layer{ID: "(directory)", Kind: model.LayerExternal, Reason: "the directory of the database cannot be listed: copies beside it are not seen"}), nil
@@ -156,6 +165,11 @@ func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
 		return nil, err
 	}
+	if table, ok, err := m.tableOf(ctx, id); err != nil {
+		return nil, err
+	} else if ok {
+		return m.openTable(ctx, table), nil
+	}
 	suffix, mine := strings.CutPrefix(id, m.File.Name)
 	mine = mine && slices.Contains(own, suffix)
 	if id != filepath.Base(id) || !mine && m.kinship(id) == "" {
@@ -184,8 +198,20 @@ func (m Medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 		m.File.scans.keep(f)
 	}
 	const all = 1 << 62
-	return io.NopCloser(io.NewSectionReader(f, 0, all)), nil
+	return kept{io.NewSectionReader(f, 0, all), f}, nil
 }
+
+// kept reads a file whose descriptor stays open.
+type kept struct {
+	*io.SectionReader
+	f *os.File
+}
+
+// Close leaves the descriptor open.
+func (kept) Close() error { return nil }
+
+// Fd is the descriptor of the file.
+func (k kept) Fd() uintptr { return k.f.Fd() }
 
 // Media are the files of one store as one model.Maintainer.
 type Media []Medium

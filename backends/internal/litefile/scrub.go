@@ -21,6 +21,9 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			req.Permits(m.File.Name, nil)
 		}
 		return nil, m.File.View(ctx, "scrub", func(q *Query) error {
+			if err := m.wouldClean(q, req); err != nil {
+				return err
+			}
 			_, err := m.cleanEdited(q, req)
 			return err
 		})
@@ -40,6 +43,40 @@ func (m Medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	return append(out, file), nil
 }
 
+// wouldClean asks about each table whose rows the scrub would change because they name
+// the subject. Rows tied to an item go with it, and are not asked about.
+func (m Medium) wouldClean(q *Query, req model.ScrubRequest) error {
+	tables, err := m.sideTables(q)
+	if err != nil {
+		return err
+	}
+	for _, table := range tables {
+		key, err := rowKey(q, table)
+		if err != nil {
+			return err
+		}
+		if len(key) == 0 {
+			continue // nothing of it can be changed: the scan of its layer tells what it holds
+		}
+		columns, err := textColumns(q, table)
+		if err != nil {
+			return err
+		}
+		found := false
+		err = eachRow(q, table, key, columns, "", nil, func(at, cells []any) error {
+			found = found || clean(at, cells, req, nil) != nil
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if found {
+			req.Permits(m.tableLayer(table), nil)
+		}
+	}
+	return nil
+}
+
 // verdictOf tells what a failed step says of its layer: a lock is waited for.
 func verdictOf(err error) model.Verdict {
 	if model.KindOf(err) == model.Locked {
@@ -53,16 +90,19 @@ func (m Medium) scrubTables(ctx context.Context, req model.ScrubRequest, step fu
 	var out []model.LayerResult
 	err := m.File.Change(ctx, "scrub", func(q *Query) error {
 		out = nil
-		names, ddl, err := Tables(q)
+		if m.Rows != nil {
+			var err error
+			if out, err = m.Rows(q, req); err != nil {
+				return err
+			}
+		}
+		tables, err := m.sideTables(q)
 		if err != nil {
 			return err
 		}
-		for _, table := range names {
-			if slices.Contains(m.Items, table) || isFTS(ddl, table) {
-				continue
-			}
+		for _, table := range tables {
 			step(table, "rows that name the person or what is gone")
-			res := model.LayerResult{Layer: m.File.Name + ":" + table, Method: "rows rewritten or removed", Verdict: model.VerdictClean}
+			res := model.LayerResult{Layer: m.tableLayer(table), Method: "rows rewritten or removed", Verdict: model.VerdictClean}
 			key, err := rowKey(q, table)
 			if err != nil {
 				return err

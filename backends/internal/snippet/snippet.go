@@ -42,6 +42,16 @@ func Cut(text, query string) (string, int) {
 	return string(runes[from:min(from+model.SnippetRunes, len(runes))]), line
 }
 
+// First is the first n characters of a text.
+func First(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // NotWord reports whether a character separates words.
 func NotWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 

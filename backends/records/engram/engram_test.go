@@ -27,7 +27,7 @@ func must(t *testing.T, err error) {
 
 func file(t *testing.T, statements ...string) string {
 	t.Helper()
-	schema, err := os.ReadFile("testdata/schema.sql")
+	schema, err := os.ReadFile("../../demodata/schema/engram.sql")
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "engram.db")
 	db, err := sql.Open("sqlite3", path)

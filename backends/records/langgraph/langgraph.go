@@ -69,8 +69,12 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 
 var checkpointTables = []string{"checkpoint_writes", "checkpoint_blobs", "checkpoints"}
 
-// knownMigrations is the last step of store_migrations that this package knows.
-const knownMigrations = 3
+// knownMigrations and knownCheckpointMigrations are the last steps of store_migrations and of
+// JavaScript's checkpoint_migrations that this package knows.
+const (
+	knownMigrations           = 3
+	knownCheckpointMigrations = 4
+)
 
 // look reads the columns. reason says why the store is read-only.
 func (l *layout) look(tx records.Tx) (reason string, err error) {
@@ -107,6 +111,15 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 			if v > knownMigrations {
 				reason = fmt.Sprintf("the store is at migration %d, and this version knows %d", v, knownMigrations)
 			}
+		}
+	}
+	if l.has("checkpoint_migrations") && !l.python && !slices.Contains(l.have["checkpoint_writes"], "task_path") { // Python's numbers are not known
+		var v int64
+		if _, err := tx.One(`SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("checkpoint_migrations"), nil, &v); err != nil {
+			return "", err
+		}
+		if v > knownCheckpointMigrations {
+			reason = fmt.Sprintf("the checkpoints are at migration %d, and this version knows %d", v, knownCheckpointMigrations)
 		}
 	}
 	for _, t := range checkpointTables {
@@ -177,38 +190,4 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 		}
 	}
 	return nil
-}
-
-// observe says what the packages do not (LG9).
-func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
-	var out []model.HealthFinding
-	type check struct{ kind, sql, message string }
-	var checks []check
-	ns, _ := l.namespace()
-	if l.has("store") {
-		checks = append(checks, check{"expired", `SELECT count(*) FROM ` + l.table("store") + ` WHERE expires_at < now()`, "%d expired rows are still on disk"})
-		if l.has("store_vectors") {
-			join := ` v LEFT JOIN ` + l.table("store") + ` s ON s.` + ns + ` = v.` + ns + ` AND s.key = v.key`
-			checks = append(checks, check{"orphan", `SELECT count(*) FROM ` + l.table("store_vectors") + join + ` WHERE s.key IS NULL`, "%d vectors belong to no row"},
-				check{"index", `SELECT count(*) FROM ` + l.table("store_vectors") + join + ` WHERE s.updated_at > v.created_at + interval '1 second'`, "%d vectors are older than their row"})
-		}
-	}
-	if l.has("checkpoints") {
-		for _, t := range []string{"checkpoint_blobs", "checkpoint_writes"} {
-			if l.has(t) {
-				checks = append(checks, check{"orphan", `SELECT count(*) FROM ` + l.table(t) + ` b WHERE NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`,
-					"%d rows of " + t + " have no checkpoint: a deletion stopped half-way"})
-			}
-		}
-	}
-	for _, c := range checks {
-		var n int64
-		if _, err := tx.One(c.sql, nil, &n); err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			out = append(out, records.Finding(c.kind, "", fmt.Sprintf(c.message, n)))
-		}
-	}
-	return out, nil
 }

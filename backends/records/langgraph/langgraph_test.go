@@ -160,6 +160,20 @@ func TestHealthAndLayers(t *testing.T) {
 	}
 }
 
+// TestLargeThreads: a thread whose checkpoints pile up is named with its bytes.
+func TestLargeThreads(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `INSERT INTO checkpoints SELECT 'long', '', n::text, NULL, 'json', '{}', '{}' FROM generate_series(1, 150) n`))
+	var got []string
+	for _, f := range s.Provider.Health(t.Context()).Findings {
+		if f.Kind == "large" {
+			got = append(got, f.Ref+": "+f.Message)
+		}
+	}
+	if len(got) != 1 || !strings.HasPrefix(got[0], "thread/long: the thread holds 150 checkpoints in ") {
+		t.Errorf("large threads: %q", got)
+	}
+}
+
 // TestOpen refuses what is neither package's store.
 func TestOpen(t *testing.T) {
 	dsn := testpg.DSN(t)
@@ -169,6 +183,10 @@ func TestOpen(t *testing.T) {
 	}
 	s := open(t, langgraph.Config{}, database(t, "javascript", `INSERT INTO store_migrations VALUES (9)`))
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "migration 9") {
+		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
+	}
+	s = open(t, langgraph.Config{}, database(t, "javascript", `CREATE TABLE IF NOT EXISTS checkpoint_migrations (v int); INSERT INTO checkpoint_migrations VALUES (9)`))
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "the checkpoints are at migration 9") {
 		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
 	}
 }

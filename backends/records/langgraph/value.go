@@ -28,8 +28,14 @@ func (l layout) values() records.Table {
 	} else {
 		columns = append(columns, "''")
 	}
+	vector := ""
+	if slices.Contains(l.have["store_vectors"], "embedding") {
+		vector = `(SELECT v.embedding::text FROM ` + l.table("store_vectors") + ` v WHERE v.` + ns + ` = m.` + ns + ` AND v.key = m.key LIMIT 1)`
+	}
 	return records.Table{
-		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured},
+		Vector: vector,
+		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
+			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
 		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(m.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
 		Gone: "m.expires_at < now()", Columns: columns,
 		Lookup: func(keys []string) (string, []any) {

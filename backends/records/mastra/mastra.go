@@ -233,5 +233,23 @@ func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 			return nil, err
 		}
 	}
+	for _, kept := range [][2]string{{"mastra_ai_spans", "startedAt"}, {"mastra_scorers", "createdAt"}} {
+		table, column := kept[0], kept[1]
+		missing, err := records.Missing(tx, map[string][]string{table: {column}})
+		if err != nil {
+			return nil, err
+		}
+		if len(missing) > 0 {
+			continue
+		}
+		var n int64
+		var oldest string
+		if _, err := tx.One(`SELECT count(*), COALESCE(CAST(min(`+column+`) AS TEXT), '') FROM `+table+` WHERE `+column+` < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-90 days')`, nil, &n, &oldest); err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			add("kept", "", "%d rows of %s are older than 90 days, the oldest of %.10s: they repeat what was said, and nothing deletes them", n, table, oldest)
+		}
+	}
 	return out, nil
 }

@@ -28,7 +28,7 @@ func must(t *testing.T, err error) {
 // file makes a database of Mastra's tables and runs statements in it.
 func file(t *testing.T, statements ...string) string {
 	t.Helper()
-	schema, err := os.ReadFile("testdata/schema.sql")
+	schema, err := os.ReadFile("../../demodata/schema/mastra.sql")
 	must(t, err)
 	path := filepath.Join(t.TempDir(), "mastra.db")
 	db, err := sql.Open("sqlite3", path)
@@ -186,14 +186,14 @@ func TestConcerning(t *testing.T) {
 
 // TestHealth names what outlived its thread and what is stuck (MA7).
 func TestHealth(t *testing.T) {
-	s := open(t, mastra.Config{Path: file(t, seed)})
+	s := open(t, mastra.Config{Path: file(t, seed, `CREATE TABLE mastra_ai_spans (spanId TEXT, startedAt TEXT)`, `INSERT INTO mastra_ai_spans VALUES ('s', '2020-02-03T00:00:00.000Z')`)})
 	defer s.Close()
 	st := s.Provider.Health(t.Context())
 	var all []string
 	for _, f := range st.Findings {
 		all = append(all, f.Ref+": "+f.Message)
 	}
-	if text := strings.Join(all, "\n"); !st.OK || !strings.Contains(text, `observation/o2: the observations outlived their thread "gone"`) || !strings.Contains(text, "more than an hour") {
+	if text := strings.Join(all, "\n"); !st.OK || !strings.Contains(text, `observation/o2: the observations outlived their thread "gone"`) || !strings.Contains(text, "more than an hour") || !strings.Contains(text, "1 rows of mastra_ai_spans are older than 90 days, the oldest of 2020-02-03") {
 		t.Errorf("ok %v, findings:\n%s", st.OK, text)
 	}
 }

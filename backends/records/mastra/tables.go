@@ -81,7 +81,7 @@ func (l layout) dropThread(tx records.Tx, r records.Row) error {
 
 func resources() records.Table {
 	return records.Table{
-		Tier:   model.TierSpec{Name: "working_memory", Title: "what an agent keeps in mind of a resource", KeyRule: model.KeyRequired, KeyHint: "the resource's id", Document: model.Structured, Owned: true},
+		Tier:   model.TierSpec{Name: "working_memory", Title: "what an agent keeps in mind of a resource", KeyRule: model.KeyRequired, KeyHint: "the resource's id", Document: model.Structured, Owned: true, Extra: "metadata", Renews: []string{"createdAt"}},
 		Prefix: "resource/", From: "mastra_resources m", Key: "m.id", Scope: "m.id", At: "m.updatedAt",
 		Size:    `COALESCE(length(CAST(m.workingMemory AS BLOB)), 0)`,
 		Columns: []string{"m.workingMemory", metaJSON("m.metadata"), "m.createdAt"},

@@ -35,6 +35,7 @@ type file struct {
 	lines []line
 	at    stamp
 	read  bool
+	ours  stamp // of what memdesk wrote last
 }
 
 // stamp tells one state of a file from another.
@@ -194,109 +195,6 @@ func (f *file) View(ctx context.Context, _ string, fn func(records.Tx) error) er
 		return err
 	}
 	return fn(graphTx{f, ctx})
-}
-
-// attempts bounds how often a change starts over because the file changed under it.
-const attempts = 20
-
-// settle is how long after a write a server that had read before it may write what it had read
-// (MG10).
-const settle = 200 * time.Millisecond
-
-// Change implements records.DB: read, change, compare, rename, read back (MG9, MG10).
-func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	unlock, err := f.lock(ctx, op)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	for range attempts {
-		f.read = false
-		if err := f.refresh(ctx); err != nil {
-			return err
-		}
-		before := f.data
-		if err := fn(graphTx{f, ctx}); err != nil {
-			f.read = false // the index may show what was not written
-			return err
-		}
-		after := f.data
-		if bytes.Equal(before, after) {
-			return nil
-		}
-		done, err := f.write(before, after)
-		if err != nil {
-			f.read = false
-			return err
-		}
-		if done {
-			return f.readBack(ctx, op, before, after)
-		}
-	}
-	return model.Errorf(model.Locked, op, "the memory server writes all the time: nothing was changed, try again")
-}
-
-// write replaces the file if it still holds what was read.
-func (f *file) write(before, after []byte) (bool, error) {
-	now, err := os.ReadFile(f.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, litefile.Worded("retain", err)
-	}
-	if !bytes.Equal(now, before) {
-		return false, nil
-	}
-	err = atomicfile.WriteWith(f.path, after, atomicfile.Options{KeepMode: true, KeepOwner: true})
-	if err != nil && !errors.Is(err, atomicfile.ErrUnsynced) {
-		return false, litefile.Worded("retain", err)
-	}
-	return true, nil
-}
-
-// readBack looks whether the write stands. A server that had read the file before it and renames
-// its own after it undoes it without a word.
-func (f *file) readBack(ctx context.Context, op string, before, wrote []byte) error {
-	f.read = false
-	if err := f.refresh(ctx); err != nil {
-		return err
-	}
-	if bytes.Equal(f.data, wrote) {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(settle):
-	}
-	f.read = false
-	if err := f.refresh(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	if bytes.Equal(f.data, wrote) {
-		return nil
-	}
-	was, ours, now := rows(before), rows(wrote), rows(f.data)
-	lost := false
-	for l := range ours {
-		lost = lost || !now[l]
-	}
-	for l := range was { // what was taken out and stands there again
-		lost = lost || !ours[l] && now[l]
-	}
-	if !lost {
-		return nil
-	}
-	return model.Errorf(model.Conflict, op, "the memory server wrote over the change with what it had read before: look at the item and do it again")
-}
-
-// rows are the lines that a file holds.
-func rows(data []byte) map[string]bool {
-	out := map[string]bool{}
-	for l := range bytes.SplitSeq(data, []byte("\n")) {
-		out[string(l)] = true
-	}
-	delete(out, "") // blank lines come and go
-	return out
 }
 
 // lock takes this program's lock on the file. The server knows none.

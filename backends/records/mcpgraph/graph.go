@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
@@ -105,7 +106,7 @@ func (x graph) Subgraph(ctx context.Context, ids []string, depth int) (items []m
 				h, _ := header(g, l.name)
 				items = append(items, h)
 			case l.tier == relationTier && seen[l.from] && seen[l.to]:
-				links = append(links, model.Link{ID: l.id, Kind: l.relation, Label: l.body, Other: []string{entityID(l.from), entityID(l.to)}})
+				links = append(links, model.Link{ID: l.id, Kind: l.relation, Label: l.body, Other: []string{entity.ID(l.from), entity.ID(l.to)}})
 			}
 		}
 		return nil

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/jsonedit"
-	"memdesk/model"
 )
 
 // The tiers of a graph.
 const (
-	entityTier   = "entity"
-	relationTier = "relation"
+	entityTier   = entity.Tier
+	relationTier = entity.RelationTier
 	problemTier  = "problem"
 )
 
@@ -102,7 +102,7 @@ func readLine(raw []byte) line {
 		if !ok1 || !ok2 || o.Find("observations") < 0 || json.Unmarshal(o.Raw("observations"), &obs) != nil || string(o.Raw("observations")) == "null" || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.title, l.body, l.more = entityTier, entityID(l.name), l.name, encodeBody(obs), len(o.Members) > 4
+		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), len(o.Members) > 4
 	case "relation":
 		var ok1, ok2, ok3 bool
 		l.from, ok1 = text("from")
@@ -111,7 +111,7 @@ func readLine(raw []byte) line {
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
-		l.tier, l.id, l.body, l.more = relationTier, relationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, len(o.Members) > 4
+		l.tier, l.id, l.body, l.more = relationTier, entity.RelationID(l.from, l.relation, l.to), l.from+" "+l.relation+" "+l.to, len(o.Members) > 4
 		l.title = l.body
 	default:
 		return problem(raw, whyType)
@@ -122,74 +122,6 @@ func readLine(raw []byte) line {
 func problem(raw []byte, why string) line {
 	sum := sha256.Sum256(raw)
 	return line{raw: raw, tier: problemTier, id: "problem/" + hex.EncodeToString(sum[:])[:12], body: string(raw), why: why}
-}
-
-// entityID is an entity's name; one that begins like another kind of id has its slash escaped
-// (MG1).
-func entityID(name string) string {
-	for _, word := range []string{"edge/", "problem/"} {
-		if rest, ok := strings.CutPrefix(name, word); ok {
-			return strings.TrimSuffix(word, "/") + model.Inner + "/" + rest
-		}
-	}
-	return name
-}
-
-func relationID(from, relation, to string) string {
-	return "edge/" + part(from) + "/" + part(relation) + "/" + part(to)
-}
-
-// part is one part of a relation's id: its slashes divide nothing.
-func part(s string) string { return strings.ReplaceAll(s, "/", model.Inner+"/") }
-
-// ends reads a relation's id.
-func ends(id string) (from, relation, to string, ok bool) {
-	rest, ok := strings.CutPrefix(id, "edge/")
-	if !ok {
-		return "", "", "", false
-	}
-	const hidden = "\x00"
-	parts := strings.Split(strings.ReplaceAll(rest, model.Inner+"/", hidden), "/")
-	if len(parts) != 3 {
-		return "", "", "", false
-	}
-	for i := range parts {
-		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
-	}
-	return parts[0], parts[1], parts[2], true
-}
-
-// encodeBody writes observations as a Markdown list (MG2).
-func encodeBody(obs []string) string {
-	rows := make([]string, len(obs))
-	for i, o := range obs {
-		rows[i] = "- " + strings.ReplaceAll(o, "\n", "\n  ")
-	}
-	return strings.Join(rows, "\n")
-}
-
-// decodeBody reads a list back. InvalidInput names the line that is none of it.
-func decodeBody(body string) ([]string, error) {
-	obs := []string{}
-	body = strings.TrimSuffix(body, "\n")
-	if body == "" {
-		return obs, nil
-	}
-	rows := strings.Split(body, "\n")
-	for i, row := range rows {
-		rest, begins := strings.CutPrefix(row, "- ")
-		more, continues := strings.CutPrefix(row, "  ")
-		blank := row == "" && i+1 < len(rows) && (strings.HasPrefix(rows[i+1], "  ") || rows[i+1] == "")
-		switch {
-		case begins || row == "-":
-			obs = append(obs, rest)
-		case len(obs) > 0 && (continues || blank):
-			obs[len(obs)-1] += "\n" + more
-		default:
-			return nil, model.Errorf(model.InvalidInput, "retain", "line %d: an observation begins with `- `, and its further lines with two spaces", i+1)
-		}
-	}
-	return obs, nil
 }
 
 // encodeList writes observations as a JSON list.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/internal/clock"
@@ -77,7 +78,7 @@ func foreign(lines []line) string {
 func entities() records.Table {
 	same := func(id string) (string, bool) { return id, true }
 	return records.Table{
-		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true},
+		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true, Text: model.TextList},
 		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name"},
 		Escape: func(key string) string { return key }, Unescape: same,
 		Item: func(r records.Row) model.Item {
@@ -96,37 +97,21 @@ func entities() records.Table {
 
 // join adds observations that are not there yet.
 func join(have, more string) string {
-	old, err1 := decodeBody(have)
-	add, err2 := decodeBody(more)
+	old, err1 := entity.Decode(have)
+	add, err2 := entity.Decode(more)
 	if err1 != nil || err2 != nil {
 		return have + "\n" + more // decoding says what is wrong
 	}
-	for _, o := range add {
-		if !slices.Contains(old, o) {
-			old = append(old, o)
-		}
-	}
-	return encodeBody(old)
-}
-
-// entityType reads the one field of an entity.
-func entityType(meta []model.Field, kind string) (string, error) {
-	for _, f := range meta {
-		if f.Name != "entityType" {
-			return "", model.Errorf(model.InvalidInput, "retain", "an entity has the field entityType and no other")
-		}
-		kind = f.Value
-	}
-	return kind, nil
+	return entity.Encode(entity.Join(old, add))
 }
 
 func saveEntity(tx records.Tx, c *records.Change) error {
 	g := tx.(graphTx)
-	obs, err := decodeBody(c.New.Body)
+	obs, err := entity.Decode(c.New.Body)
 	if err != nil {
 		return err
 	}
-	kind, err := entityType(c.New.Meta, c.Row.Text(2))
+	kind, err := entity.Type(c.New.Meta, c.Row.Text(2))
 	if err != nil {
 		return err
 	}
@@ -147,15 +132,15 @@ func saveEntity(tx records.Tx, c *records.Change) error {
 }
 
 func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]string, error) {
-	obs, err := decodeBody(doc.Body)
+	obs, err := entity.Decode(doc.Body)
 	if err != nil {
 		return nil, err
 	}
-	kind, err := entityType(doc.Meta, "note")
+	kind, err := entity.Type(doc.Meta, "note")
 	if err != nil {
 		return nil, err
 	}
-	name := strings.ReplaceAll(key, model.Inner, "")
+	name := entity.Name(key)
 	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), encodeList(obs), []byte(`}`))
 	g := tx.(graphTx)
 	last := -1
@@ -225,7 +210,7 @@ func relations() records.Table {
 			return model.Errorf(model.InvalidInput, "retain", "a relation has no text of its own: forget it and create another")
 		},
 		Create: func(tx records.Tx, key string, _ model.Document, _ string) ([]string, error) {
-			from, relation, to, ok := ends("edge/" + key)
+			from, relation, to, ok := entity.Ends("edge/" + key)
 			if !ok {
 				return nil, model.Errorf(model.InvalidInput, "retain", "a relation's id is edge/FROM/TYPE/TO, slashes inside a part written %%2F")
 			}

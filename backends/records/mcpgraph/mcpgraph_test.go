@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"memdesk/backends/internal/entity"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
@@ -82,13 +83,13 @@ func TestItems(t *testing.T) {
 // TestBody: observations and their text are each other's inverse (MG2).
 func TestBody(t *testing.T) {
 	for _, obs := range [][]string{{}, {"one"}, {""}, {"two\nlines", "- looks like a list\n  and more"}, {"a\n\nb", "c\n"}} {
-		got, err := decodeBody(encodeBody(obs))
+		got, err := entity.Decode(entity.Encode(obs))
 		if err != nil || !slices.Equal(got, obs) {
 			t.Errorf("%q comes back as %q, %v", obs, got, err)
 		}
 	}
 	for text, line := range map[string]string{"plain": "line 1", "- a\nb": "line 2", "  x": "line 1"} {
-		if _, err := decodeBody(text); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), line) {
+		if _, err := entity.Decode(text); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), line) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -225,18 +226,20 @@ func TestLostWrite(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	must(t, f.View(t.Context(), "test", func(records.Tx) error { return nil }))
+	f.mu.Lock() // as a change holds it
+	defer f.mu.Unlock()
 	ours := strings.Replace(sample, "likes rye", "likes tea", 1)
 	must(t, os.WriteFile(path, []byte(strings.Replace(sample, "met Ada", "met her", 1)), 0o640)) // the server's
-	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours)); !errors.Is(err, model.Conflict) {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), true); !errors.Is(err, model.Conflict) {
 		t.Errorf("a lost write says %v", err)
 	}
 	must(t, os.WriteFile(path, []byte(ours+"\n"), 0o640))
-	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours)); err != nil {
+	if err := f.readBack(t.Context(), "retain", []byte(sample), []byte(ours), true); err != nil {
 		t.Errorf("a write that stands says %v", err)
 	}
 	_, without, _ := strings.Cut(sample, "\n") // the first line is forgotten, and the server writes it again
 	must(t, os.WriteFile(path, []byte(sample+"\n"), 0o640))
-	if err := f.readBack(t.Context(), "forget", []byte(sample), []byte(without)); !errors.Is(err, model.Conflict) {
+	if err := f.readBack(t.Context(), "forget", []byte(sample), []byte(without), true); !errors.Is(err, model.Conflict) {
 		t.Errorf("a forget that was undone says %v", err)
 	}
 }
@@ -289,5 +292,49 @@ func TestReadingLeavesNothing(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 1 || content(t, path) != sample {
 		t.Errorf("%d files, %v", len(entries), err)
+	}
+}
+
+// TestAWriteBetween: what the server writes between the reading and the writing of a change stays,
+// and so does the change; one that is refused then leaves the server's word (MG9).
+func TestAWriteBetween(t *testing.T) {
+	for name, refuse := range map[string]bool{"made again": false, "refused": true} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, sample)
+			f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
+			must(t, err)
+			defer f.Close()
+			const theirs, mine = `{"type":"entity","name":"theirs","entityType":"t","observations":[]}`, `{"type":"entity","name":"mine","entityType":"t","observations":[]}`
+			runs := 0
+			err = f.Change(t.Context(), "test", func(tx records.Tx) error {
+				g := tx.(graphTx)
+				if runs++; runs == 1 {
+					must(t, os.WriteFile(path, []byte(strings.TrimSuffix(sample, "\n")+"\n"+theirs), 0o640))
+				} else if refuse {
+					return model.Errorf(model.Conflict, "test", "it changed")
+				}
+				return g.insert(0, true, []byte(mine))
+			})
+			got := content(t, path)
+			if runs != 2 || !strings.Contains(got, theirs) || strings.Contains(got, mine) == refuse || (err != nil) != refuse {
+				t.Errorf("after %d runs, %v:\n%s", runs, err, got)
+			}
+		})
+	}
+}
+
+// TestPutBack: a change that came over the server's write and is refused gives way to it.
+func TestPutBack(t *testing.T) {
+	path := write(t, "ours")
+	f, err := openFile(path, t.TempDir())
+	must(t, err)
+	defer f.Close()
+	must(t, f.putBack([]byte("ours"), []byte("theirs")))
+	if got := content(t, path); got != "theirs" {
+		t.Errorf("the file holds %q", got)
+	}
+	must(t, f.putBack([]byte("ours"), []byte("older"))) // the server has written since
+	if got := content(t, path); got != "theirs" {
+		t.Errorf("the server's later write was replaced by %q", got)
 	}
 }

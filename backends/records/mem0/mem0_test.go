@@ -47,7 +47,7 @@ func cell(t *testing.T, path, query string) string {
 
 func schema(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
+	text, err := os.ReadFile(filepath.Join("../../demodata/schema", name))
 	must(t, err)
 	return string(text)
 }
@@ -56,14 +56,14 @@ func schema(t *testing.T, name string) string {
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	exec(t, filepath.Join(dir, "v.db"), schema(t, "schema.sql"),
+	exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0.sql"),
 		`INSERT INTO vectors VALUES ('m1', x'0000803f', '{"n":1.50,"user_id":"ada","agent_id":"desk","data":"Ada likes rye","hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z"}')`,
 		`INSERT INTO vectors VALUES ('m2', x'0000803f', '{"user_id":"brin","data":"Brin met Ada at the pier","hash":"x","textLemmatized":"brin meet ada pier","createdAt":"2026-01-02T00:00:00.000Z"}')`,
 		`INSERT INTO vectors VALUES ('m3', x'0000803f', '{"user_id":"brin","data":"old","hash":"x","expiration_date":"2020-01-01"}')`)
-	exec(t, filepath.Join(dir, "h.db"), schema(t, "history.sql"),
+	exec(t, filepath.Join(dir, "h.db"), schema(t, "mem0-history.sql"),
 		`INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'Ada likes rye', 'ADD'), ('m2', 'Brin met Ada at the pier', 'ADD'), ('gone', 'Ada was here', 'ADD'), ('gone2', 'nobody', 'ADD')`,
 		`INSERT INTO messages VALUES ('s1', 'agent_id=desk&user_id=ada', 'user', 'hello', NULL, '2026-01-01T00:00:00.000Z'), ('s2', 'user_id=ada2', 'user', 'hi', NULL, '2026-01-01T00:00:00.000Z')`)
-	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "schema.sql"),
+	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "mem0.sql"),
 		`INSERT INTO vectors VALUES ('e1', x'00', '{"data":"rye","linkedMemoryIds":["m1"],"user_id":"ada"}'), ('e2', x'00', '{"data":"pier","linkedMemoryIds":["m1","m2"],"user_id":"brin"}')`)
 	return dir
 }
@@ -82,7 +82,7 @@ func TestConformance(t *testing.T) {
 	backendtest.Run(t, backendtest.Harness{
 		Open: func(t *testing.T) model.Store {
 			last = t.TempDir()
-			exec(t, filepath.Join(last, "v.db"), schema(t, "schema.sql"))
+			exec(t, filepath.Join(last, "v.db"), schema(t, "mem0.sql"))
 			s, err := mem0.Open(t.Context(), mem0.Config{Path: last})
 			must(t, err)
 			return s
@@ -192,12 +192,12 @@ func TestOpen(t *testing.T) {
 	if s := open(t, filepath.Join(dir, "v.db")); s.History == nil || s.Capabilities()["keep_history"] != true {
 		t.Error("the history beside the vector file was not found")
 	}
-	exec(t, filepath.Join(dir, "w.db"), schema(t, "schema.sql"))
+	exec(t, filepath.Join(dir, "w.db"), schema(t, "mem0.sql"))
 	if _, err := mem0.Open(t.Context(), mem0.Config{Path: dir}); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "v.db, w.db") {
 		t.Errorf("two vector files: %v", err)
 	}
 	alone := t.TempDir()
-	exec(t, filepath.Join(alone, "v.db"), schema(t, "schema.sql"))
+	exec(t, filepath.Join(alone, "v.db"), schema(t, "mem0.sql"))
 	s := open(t, alone)
 	text := ""
 	for _, f := range s.Provider.Health(t.Context()).Findings {

@@ -40,6 +40,7 @@ func (s *store) memories() records.Table {
 		At:      `COALESCE(` + strings.Join([]string{key("updatedAt"), key("updated_at"), key("createdAt"), key("created_at")}, ", ") + `)`,
 		Size:    `COALESCE(length(CAST(CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.data') ELSE m.payload END AS BLOB)), 0)`,
 		Gone:    key("expiration_date") + ` < date('now')`,
+		Vector:  "m.vector",
 		Columns: []string{"m.payload", `COALESCE(` + key("expiration_date") + ` < date('now'), 0)`},
 		Item:    memory,
 		ReadOnly: func(r records.Row, it model.Item) string {

@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/litefile"
 	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/media"
 	"memdesk/backends/seam/internal/notes"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -25,10 +27,23 @@ type Config struct {
 	Name     string
 	Path     string
 	ReadOnly bool
-	Clock    clock.Clock // nil means the system's
+	// Transcripts is what an erasure does with conversations, prompts, shell snapshots and copies
+	// of files: Keep names them, Redact drops the lines that name the person.
+	Transcripts string
+	// Git is what an erasure does with the history of Codex's memories: Keep names it, Rewrite
+	// puts one new commit in its place.
+	Git   string
+	Clock clock.Clock // nil means the system's
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
+
+// What an erasure does beside the items; empty means Keep.
+const (
+	Keep    = "keep"
+	Redact  = "redact"
+	Rewrite = "rewrite"
+)
 
 // The profiles, by what a directory holds.
 const (
@@ -44,6 +59,8 @@ type store struct {
 	path    string
 	profile string
 	tree    *seam.Dir
+	layout  *notes.Layout
+	redact  bool // transcripts
 }
 
 // Open opens a directory for reading. InvalidInput for one that no profile fits.
@@ -51,7 +68,10 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err := model.FromContext(ctx, "open"); err != nil {
 		return model.Store{}, err
 	}
-	profile, err := detect(c.Path)
+	if err := c.check(); err != nil {
+		return model.Store{}, err
+	}
+	profile, err := Profile(c.Path)
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -59,20 +79,21 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{c.Path, profile, tree}
-	layout := &notes.Layout{
-		Tiers: s.tiers(), Enter: open, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
-		Wrote: s.wrote, Removed: s.removed, Beside: s.beside, Layer: s.layer, Path: unlayer, Deep: s.deep,
+	s := &store{path: c.Path, profile: profile, tree: tree, redact: c.Transcripts == Redact}
+	s.layout = &notes.Layout{
+		Tiers: s.tiers(), Enter: s.enter, Item: s.item, Head: s.head, Scope: s.scope, Address: s.address, Check: s.check, Fresh: s.fresh,
+		Wrote: s.wrote, Removed: s.removed, Beside: s.beside, Side: s.side, Path: unside, Deep: s.deep,
 	}
 	said := []string{"profile " + profile}
 	if profile == codex {
+		s.layout.Parts = s.codexParts(c)
 		said = append(said, "Codex writes its files anew from memories_1.sqlite: an item can be forgotten and not edited, and comes back unless its row goes too")
 	} else {
 		said = append(said, "no program here takes a lock; a running session keeps the index that it has loaded")
 	}
 	return notes.Open(ctx, notes.Config{
 		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Features: tree.Capabilities().Features(),
-		Clock: c.Clock, Notes: said, Layout: layout,
+		Clock: c.Clock, Notes: said, Layout: s.layout,
 	})
 }
 
@@ -81,8 +102,19 @@ func Tree(c Config) (*seam.Dir, error) {
 	return seam.OpenDir(c.Path, seam.DirOptions{RootMode: 0o700, FileMode: 0o600, Clock: c.Clock, Fault: c.Fault})
 }
 
-// detect tells the profile in the order of claude.md.
-func detect(dir string) (string, error) {
+func (c Config) check() error {
+	if c.Transcripts != "" && c.Transcripts != Keep && c.Transcripts != Redact {
+		return model.Errorf(model.InvalidInput, "open", "transcripts is %q: it is keep or redact", c.Transcripts)
+	}
+	if c.Git != "" && c.Git != Keep && c.Git != Rewrite {
+		return model.Errorf(model.InvalidInput, "open", "git is %q: it is keep or rewrite", c.Git)
+	}
+	return nil
+}
+
+// Profile tells which program a directory belongs to, in the order of claude.md. InvalidInput
+// for one that no profile fits.
+func Profile(dir string) (string, error) {
 	has := func(patterns ...string) bool {
 		return slices.ContainsFunc(patterns, func(p string) bool {
 			found, err := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), p))
@@ -96,7 +128,7 @@ func detect(dir string) (string, error) {
 	switch {
 	case has("projects/*/memory/*.md", "agent-memory/*/*.md"):
 		return home, nil
-	case has("memories") && (has("memories_1.sqlite") || firstLine(filepath.Join(dir, "memories", "memory_summary.md")) == "v1"):
+	case has("memories") && (has(codexDatabase) || firstLine(filepath.Join(dir, "memories", "memory_summary.md")) == "v1"):
 		return codex, nil
 	case has("GEMINI.md") && (has("settings.json") || filepath.Base(abs) == ".gemini"):
 		return gemini, nil
@@ -126,8 +158,23 @@ func indexed(dir string) bool {
 	return indexLine.Match(data)
 }
 
-// open reports whether a directory can hold items.
+// open reports whether a file or directory of this name is none of a program's own.
 func open(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
+
+// enter reports whether a directory can hold items: a home has many that cannot.
+func (s *store) enter(dir string) bool {
+	p := strings.Split(dir, "/")
+	if !open(p[len(p)-1]) {
+		return false
+	}
+	switch s.profile {
+	case home:
+		return p[0] == "agent-memory" || p[0] == "rules" || p[0] == "projects" && (len(p) < 3 || p[2] == "memory")
+	case codex, memtool:
+		return p[0] == "memories"
+	}
+	return s.profile == project
+}
 
 // item reports whether a file of this id is an item (CC3).
 func (s *store) item(id string) bool {
@@ -303,25 +350,35 @@ func (s *store) fresh(id, tier, text string) (string, error) {
 	return text, nil
 }
 
-// layer names a file that is no item by what Claude Code keeps in it.
-func (s *store) layer(id string) (name, reason string) {
+// side names a file that is no item by what Claude Code keeps in it.
+func (s *store) side(id string) notes.Side {
 	first, rest, _ := strings.Cut(id, "/")
-	const advice = "; it is searched and not changed"
+	const advice = "; it is searched and not changed, unless the store's configuration says transcripts = \"redact\""
 	switch {
-	case s.profile == codex && strings.HasPrefix(id, "memories_1.sqlite"):
-		return id, "Codex's database, from which it writes its memories anew: remove the thread's row with Codex stopped" + advice
 	case s.profile != home:
-		return "", ""
+		return notes.Side{}
 	case first == "projects" && strings.HasSuffix(rest, ".jsonl"):
-		return transcripts + id, "a transcript of Claude Code: delete the session's file by hand" + advice
+		return notes.Side{Name: transcripts + id, Reason: "a transcript of Claude Code: delete the session's file by hand" + advice, Lines: s.redact}
 	case first == "history.jsonl":
-		return id, "the prompts that Claude Code keeps: remove the lines by hand" + advice
+		return notes.Side{Reason: "the prompts that Claude Code keeps: remove the lines by hand" + advice, Lines: s.redact}
 	case first == "shell-snapshots" || first == "file-history":
-		return id, "a copy that Claude Code keeps: delete the file by hand" + advice
+		return notes.Side{Reason: "a copy that Claude Code keeps: delete the file by hand" + advice, Lines: s.redact}
 	}
-	return "", ""
+	return notes.Side{}
 }
 
 const transcripts = "transcripts:"
 
-func unlayer(name string) string { return strings.TrimPrefix(name, transcripts) }
+func unside(name string) string { return strings.TrimPrefix(name, transcripts) }
+
+// codexParts are the database from which Codex writes its memories anew, and their git repository.
+func (s *store) codexParts(c Config) []notes.Part {
+	return []notes.Part{
+		&media.Database{Path: filepath.Join(s.path, codexDatabase), Layer: codexDatabase, Medium: func(f *litefile.File) litefile.Medium {
+			return litefile.Medium{File: f, NamedRows: map[string]string{"stage1_outputs": "1"}} // else the second phase writes the rest of it again
+		}},
+		&media.Repository{Path: filepath.Join(s.path, "memories", ".git"), Layer: "memories/.git", Rewrite: c.Git == Rewrite},
+	}
+}
+
+const codexDatabase = "memories_1.sqlite"

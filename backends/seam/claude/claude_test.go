@@ -1,13 +1,18 @@
 package claude_test
 
 import (
+	"context"
+	"database/sql"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/claude"
@@ -183,6 +188,141 @@ func TestLayers(t *testing.T) {
 	r, err := s.Maintainer.OpenLayer(t.Context(), "transcripts:projects/-srv-mill/s.jsonl")
 	must(t, err)
 	must(t, r.Close())
+}
+
+// scrub cleans everything that names Ada Byron.
+func scrub(t *testing.T, s model.Store) map[string]model.Verdict {
+	t.Helper()
+	names := func(b []byte) bool { return strings.Contains(string(b), "Ada Byron") }
+	res, err := s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: names,
+		Redact: func(b []byte) []byte { return []byte(strings.ReplaceAll(string(b), "Ada Byron", "[erased]")) },
+		Traces: func(_ context.Context, r io.Reader) (bool, error) {
+			data, err := io.ReadAll(r)
+			return names(data), err
+		}})
+	must(t, err)
+	out := map[string]model.Verdict{}
+	for _, r := range res {
+		out[r.Layer] = r.Verdict
+	}
+	return out
+}
+
+// TestTranscriptsRedacted: lines that name the person go where the configuration says so, from a
+// file that has stood still for a minute, and the others keep their bytes.
+func TestTranscriptsRedacted(t *testing.T) {
+	const line = "{\"text\":\"of somebody else\"}\r\n"
+	dir := plant(t, t.TempDir(), mem+"MEMORY.md", "# x\n", "projects/-srv-mill/s.jsonl", line+"{\"text\":\"Ada Byron asked\"}\n"+line, "history.jsonl", "{\"display\":\"Ada Byron\"}\n")
+	hour := time.Now().Add(-time.Hour)
+	must(t, os.Chtimes(filepath.Join(dir, "projects/-srv-mill/s.jsonl"), hour, hour))
+	before := tree(t, dir)
+	scrub(t, open(t, dir))
+	if tree(t, dir) != before {
+		t.Error("transcripts were changed unasked")
+	}
+	s, err := claude.Open(t.Context(), claude.Config{Name: "c", Path: dir, Transcripts: claude.Redact})
+	must(t, err)
+	got := scrub(t, s)
+	if got["transcripts:projects/-srv-mill/s.jsonl"] != model.VerdictClean || got["history.jsonl"] != model.VerdictPending {
+		t.Errorf("verdicts %v", got)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "projects/-srv-mill/s.jsonl"))
+	if err != nil || string(data) != line+line {
+		t.Errorf("the transcript is %q, %v", data, err)
+	}
+	if _, err := claude.Open(t.Context(), claude.Config{Path: dir, Transcripts: "burn"}); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("an unknown mode opens: %v", err)
+	}
+}
+
+// TestCodexDatabase: the row of a thread that names the person goes from Codex's database, and
+// every byte of it; a database without one keeps its bytes.
+func TestCodexDatabase(t *testing.T) {
+	dir := plant(t, t.TempDir(), "memories/MEMORY.md", "m\n")
+	path := filepath.Join(dir, "memories_1.sqlite")
+	db, err := sql.Open("sqlite3", path)
+	must(t, err)
+	_, err = db.Exec(`CREATE TABLE stage1_outputs(thread_id TEXT PRIMARY KEY, raw_memory TEXT NOT NULL, rollout_summary TEXT NOT NULL);
+		CREATE TABLE jobs(kind TEXT, job_key TEXT, PRIMARY KEY(kind, job_key)); INSERT INTO jobs VALUES('x', 'y');
+		INSERT INTO stage1_outputs VALUES('t1', 'Bo mends nets', 'nets')`)
+	must(t, err)
+	must(t, db.Close())
+	before, err := os.ReadFile(path)
+	must(t, err)
+	s := open(t, dir)
+	if got := scrub(t, s); len(got) > 0 {
+		t.Errorf("results without a match: %v", got)
+	}
+	if after, _ := os.ReadFile(path); string(after) != string(before) {
+		t.Error("a database without a match was written")
+	}
+	db, err = sql.Open("sqlite3", path)
+	must(t, err)
+	_, err = db.Exec(`INSERT INTO stage1_outputs VALUES('t2', 'Ada Byron asked for tides', 'tides')`)
+	must(t, err)
+	must(t, db.Close())
+	if got := scrub(t, s); got["memories_1.sqlite"] != model.VerdictClean {
+		t.Errorf("results %v", got)
+	}
+	if after, _ := os.ReadFile(path); strings.Contains(string(after), "Ada") || strings.Contains(string(after), "tides") || !strings.Contains(string(after), "Bo mends nets") {
+		t.Error("the thread is still there, or another is not")
+	}
+}
+
+// TestCodexHistory: git's objects, unreachable ones too, are searched; hits are residue, and go
+// where the configuration has the history rewritten.
+func TestCodexHistory(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git program is installed")
+	}
+	dir := plant(t, t.TempDir(), "memories/memory_summary.md", "v1\n", "memories/raw_memories.md", "Ada Byron asked\n")
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=Codex", "-c", "user.email=codex@example.invalid", "-C", filepath.Join(dir, "memories")}, args...)...)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %q: %s", args, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	git("init", "--quiet", "--initial-branch=trunk")
+	git("config", "alias.kept", "status")
+	git("add", "--all")
+	git("commit", "--quiet", "--message=baseline")
+	plant(t, dir, "memories/raw_memories.md", "somebody asked\n")
+	git("commit", "--quiet", "--all", "--amend", "--message=baseline") // the first commit is reachable from the reflog alone
+	git("reflog", "expire", "--expire=now", "--all")
+	layer := func(s model.Store) string {
+		r, err := s.Maintainer.OpenLayer(t.Context(), "memories/.git")
+		must(t, err)
+		data, err := io.ReadAll(r)
+		must(t, errors.Join(err, r.Close()))
+		return string(data)
+	}
+	s := open(t, dir)
+	if !strings.Contains(layer(s), "Ada Byron") {
+		t.Error("an unreachable object is not searched")
+	}
+	if got := scrub(t, s); got["memories/.git"] != model.VerdictResidue {
+		t.Errorf("verdicts %v", got)
+	}
+	s, err := claude.Open(t.Context(), claude.Config{Name: "c", Path: dir, Git: claude.Rewrite})
+	must(t, err)
+	before := git("status", "--short")
+	if got := scrub(t, s); got["memories/.git"] != model.VerdictClean {
+		t.Errorf("verdicts %v", got)
+	}
+	if strings.Contains(layer(s), "Ada") {
+		t.Error("the history still names the person")
+	}
+	if got := git("rev-list", "--all", "--count") + " " + git("symbolic-ref", "HEAD") + " " + git("config", "alias.kept") + before + git("status", "--short"); got != "1 refs/heads/trunk status" {
+		t.Errorf("the repository is %q", got)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "memories"))
+	must(t, err)
+	if len(left) != 3 {
+		t.Errorf("beside the notes lies %v", left)
+	}
 }
 
 // TestTypes: the tier of a new memory becomes its type; one that says another is refused (CC8).

@@ -105,7 +105,19 @@ func (s *store) value(snap *snapshot) model.Store {
 		Provider:   s, Browser: s, History: s, Quarantine: s, Names: s, Texts: s, Subjects: s, Maintainer: s,
 		Events:  s,
 		Address: s.address,
+		Origin:  originOf,
 	}
+}
+
+// originOf is the agent whose own memory an item lies in: Crewship lets nobody else write there.
+func originOf(it model.Item) (model.Origin, bool) {
+	parts := strings.Split(it.Scope, "/")
+	for i, p := range parts[:len(parts)-1] {
+		if p == "agents" || p == "solo" && i+2 < len(parts) {
+			return model.Origin{Actor: parts[len(parts)-1], Channel: "agent"}, true
+		}
+	}
+	return model.Origin{}, false
 }
 
 // deviations names the missing cascade, unless Crewship's server does it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -97,8 +98,10 @@ func (s *store) eachFile(ctx context.Context, p *place, fn func(file)) error {
 		return nil
 	}
 	defer dir.Close()
-	return eachBelow(ctx, dir, ".", func(label string, m rootdir.Meta, problem string) {
-		fn(file{place: p, label: label, meta: m, problem: problem, dir: dir})
+	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
+		if !w.Empty {
+			fn(file{place: p, label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
+		}
 	})
 }
 
@@ -116,33 +119,11 @@ func (s *store) eachBlob(ctx context.Context, fn func(file)) error {
 		return nil
 	}
 	defer dir.Close()
-	return eachBelow(ctx, dir, ".", func(label string, m rootdir.Meta, problem string) {
-		fn(file{label: label, meta: m, problem: problem, dir: dir})
+	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
+		if !w.Empty {
+			fn(file{label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
+		}
 	})
-}
-
-func eachBelow(ctx context.Context, dir *rootdir.Dir, at string, fn func(label string, m rootdir.Meta, problem string)) error {
-	if err := model.FromContext(ctx, "layers"); err != nil {
-		return err
-	}
-	children, err := dir.List(at)
-	if err != nil {
-		if !errors.Is(err, model.NotFound) {
-			fn(at, rootdir.Meta{}, err.Error())
-		}
-		return nil
-	}
-	for _, c := range children {
-		label := below(at, c.Name)
-		if c.Kind == rootdir.Directory {
-			if err := eachBelow(ctx, dir, label, fn); err != nil {
-				return err
-			}
-			continue
-		}
-		fn(label, c.Meta, "")
-	}
-	return nil
 }
 
 // databaseLayers are Crewship's own database and its log. memdesk never writes

@@ -3,6 +3,7 @@ package crewship
 import (
 	"context"
 	"errors"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -155,12 +156,12 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *place) error {
 	for _, problem := range tree.Problems {
 		snap.problems = append(snap.problems, p.prefix+problem)
 	}
-	snap.tree.Add(tree, p.root, func(path string) string { return below(p.dir, path) })
+	snap.tree.Add(tree, p.root, func(at string) string { return below(p.dir, at) })
 	return nil
 }
 
 // memories are the rules of a walk over a place.
-var memories = walk.Rules{Enter: isOpenDir, Take: isMemory}
+var memories = walk.Rules{Enter: func(dir string) bool { return isOpenDir(path.Base(dir)) }, Take: isMemory}
 
 // of are the entries of a place; ids begin with its prefix.
 func (snap *snapshot) of(p *place) []entry {

@@ -1,16 +1,13 @@
 package curated
 
 import (
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"memdesk/backends/internal/title"
+	"memdesk/backends/internal/window"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
@@ -78,7 +75,7 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 	if err != nil {
 		return model.Page{}, err
 	}
-	rows := []row{}
+	rows := []window.Row{}
 	want := strings.ToLower(req.Query)
 	for i, it := range all {
 		if req.Tier != "" && it.Tier != req.Tier || it.Tier == TierPending && !req.Hidden && req.Tier != TierPending {
@@ -87,10 +84,9 @@ func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 		if want != "" && !matches(it, want) {
 			continue
 		}
-		rows = append(rows, row{it.Header, int64(i)})
+		rows = append(rows, window.Row{Header: it.Header, Value: valueOf(req.Order, it, i)})
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return compare(req.Order, a, b.value(req.Order), b.ID) })
-	return window(rows, req, problems)
+	return window.Page(rows, req, problems)
 }
 
 // matches looks in the id, the text and the fields.
@@ -113,85 +109,19 @@ func (s *store) checkList(req *model.PageRequest) error {
 		return model.Errorf(model.InvalidInput, op, "unknown scope %q: this store has one scope only, without a name", req.Scope)
 	case req.Order != OrderFile && req.Order != model.OrderID && req.Order != model.OrderLargest:
 		return model.Errorf(model.InvalidInput, op, "unknown order %q: there are file, id and largest", req.Order)
-	case req.End && req.Cursor != "":
-		return model.Errorf(model.InvalidInput, op, "the last page and a cursor exclude each other")
 	}
 	return nil
 }
 
-// row is a header with its place among all items.
-type row struct {
-	model.Header
-	at int64
-}
-
-func (r row) value(order model.Order) int64 {
+// valueOf is an item's place in an order; at is its place among all items.
+func valueOf(order model.Order, it model.Item, at int) int64 {
 	switch order {
 	case OrderFile:
-		return r.at
+		return int64(at)
 	case model.OrderLargest:
-		return -r.Bytes
+		return -it.Bytes
 	}
 	return 0
-}
-
-func compare(order model.Order, a row, value int64, id string) int {
-	return cmp.Or(cmp.Compare(a.value(order), value), strings.Compare(a.ID, id))
-}
-
-// cursor is a border between two rows of one list.
-type cursor struct {
-	List   []byte `json:"l"` // which list
-	Before bool   `json:"b"` // the page ends at the row, else it begins behind it
-	Value  int64  `json:"v"`
-	ID     []byte `json:"i"`
-}
-
-func listSum(req model.PageRequest) []byte {
-	data, _ := json.Marshal([]any{req.Tier, req.Query, req.Order, req.Hidden}) // texts and a bool always encode
-	sum := sha256.Sum256(data)
-	return sum[:12]
-}
-
-func (r row) cursor(req model.PageRequest, before bool) string {
-	data, _ := json.Marshal(cursor{listSum(req), before, r.value(req.Order), []byte(r.ID)})
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
-// window cuts the page out of all rows.
-func window(rows []row, req model.PageRequest, problems []string) (model.Page, error) {
-	limit := model.PageLimit(req.Limit)
-	from, to := 0, min(limit, len(rows))
-	switch {
-	case req.End:
-		from, to = max(0, len(rows)-limit), len(rows)
-	case req.Cursor != "":
-		var c cursor
-		data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-		if err != nil || json.Unmarshal(data, &c) != nil || !slices.Equal(c.List, listSum(req)) {
-			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
-		}
-		at, exact := slices.BinarySearchFunc(rows, c, func(r row, c cursor) int { return compare(req.Order, r, c.Value, string(c.ID)) })
-		if c.Before {
-			from, to = max(0, at-limit), at
-		} else {
-			if exact {
-				at++
-			}
-			from, to = at, min(at+limit, len(rows))
-		}
-	}
-	page := model.Page{Items: []model.Header{}, Problems: problems, Total: model.Count{N: int64(len(rows)), AtLeast: len(problems) > 0}}
-	for _, r := range rows[from:to] {
-		page.Items = append(page.Items, r.Header)
-	}
-	if from > 0 && from < len(rows) {
-		page.Prev = rows[from].cursor(req, true)
-	}
-	if to < len(rows) && to > 0 {
-		page.Next = rows[to-1].cursor(req, false)
-	}
-	return page, nil
 }
 
 // Read implements model.Browser. A whole file's name reads as the file.

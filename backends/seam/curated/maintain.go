@@ -1,7 +1,6 @@
 package curated
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -150,11 +149,13 @@ func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	case !layers[i].Readable:
 		return nil, model.Errorf(model.Unsupported, "open-layer", "%q cannot be read: %s", id, layers[i].Reason)
 	}
-	data, err := s.readLayer(layers[i])
+	d, err := s.layerDir(layers[i])
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(bytes.NewReader(data)), nil
+	defer d.Close()
+	r, _, err := d.Reader(layers[i].name)
+	return r, err
 }
 
 func (s *store) layerDir(l layer) (*rootdir.Dir, error) {

@@ -2,6 +2,7 @@ package vault_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +108,29 @@ func TestRecallGivesWhatTheAgentsOwnGives(t *testing.T) {
 		want := strings.HasSuffix(h.ID, "deleted.md") || strings.HasSuffix(h.ID, "expired.md")
 		if h.Has(model.FlagArchived) != want || h.Has(model.FlagBlocked) != strings.HasSuffix(h.ID, "bad.md") {
 			t.Errorf("%s has flags %v", h.ID, h.Flags)
+		}
+	}
+}
+
+// TestOneNoteIsOneHit: a word that stands in the slug line and in the body is one hit, of the
+// body; a better line in the front matter is the hit.
+func TestOneNoteIsOneHit(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/rye-bread.md", "---\nkind: idea\nslug: rye-bread\n---\nwarm\nthe rye-bread of Fridays\nrye-bread again\n")
+	plant(t, cfg.Path, "memory/idea/b.md", "---\nkind: idea\nslug: b\ntitle: old rye-bread\n---\nbread of old rye\n")
+	s := open(t, cfg)
+	for query, want := range map[string]string{"rye-bread": "6 the rye-bread of Fridays, 4 title: old rye-bread", "old rye-bread": "4 title: old rye-bread"} {
+		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.SortFunc(res.Hits, func(a, b model.RecallSnippet) int { return b.Line - a.Line })
+		var got []string
+		for _, h := range res.Hits {
+			got = append(got, fmt.Sprint(h.Line, " ", h.Snippet))
+		}
+		if strings.Join(got, ", ") != want || int(res.Total) != len(got) {
+			t.Errorf("%q: %q, %d in all; want %q", query, got, res.Total, want)
 		}
 	}
 }

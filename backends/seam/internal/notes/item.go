@@ -163,7 +163,16 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	e := entry{id: id, status: f.head.status, tier: s.entryTier(id, f.head.kind)}
 	it := model.Item{Header: s.header(&e, f, m), Body: text}
 	it.Revision = seam.RevisionOf(text)
+	it.Meta = s.metaOf(ctx, id)
 	return it, nil
+}
+
+// metaOf are the fields that a program keeps of an item beside it.
+func (s *store) metaOf(ctx context.Context, id string) []model.Field {
+	if s.cfg.Layout == nil || s.cfg.Layout.Meta == nil {
+		return nil
+	}
+	return s.cfg.Layout.Meta(ctx, id)
 }
 
 func absent(op, id string) error {

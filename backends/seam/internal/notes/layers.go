@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -40,6 +42,7 @@ const (
 	sortForeign      // another program's own
 	sortEmpty        // a directory with nothing in it: only its name says something
 	sortGit          // a git directory, not looked into
+	sortLines        // another program's text: lines that name the person go
 )
 
 // found is one file of the walk over everything.
@@ -49,8 +52,8 @@ type found struct {
 	meta rootdir.Meta
 	// problem: it could not be looked at, in words.
 	problem string
-	// name and reason are the layout's, of a file that is no item.
-	name, reason string
+	// side is the layout's, of a file that is no item.
+	side Side
 }
 
 // Layers lists every file beneath the root, dot folders included, and AgentM's own
@@ -72,16 +75,26 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 		}
 		out = append(out, l)
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range s.parts() {
+		layers, err := p.Layers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, layers...)
+	}
+	return out, nil
 }
 
 func (f found) layer() model.Layer {
-	l := model.Layer{ID: cmp.Or(f.name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
+	l := model.Layer{ID: cmp.Or(f.side.Name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
 	switch f.sort {
 	case sortItem:
 		l.Kind, l.ItemID = model.LayerItem, f.id
 	case sortForeign:
-		l.Kind, l.Reason = model.LayerExternal, cmp.Or(f.reason, "another program keeps it for itself; what it holds of a person is removed there")
+		l.Kind, l.Reason = model.LayerExternal, cmp.Or(f.side.Reason, "another program keeps it for itself; what it holds of a person is removed there")
 	case sortEmpty:
 		l.ID += "/"
 		l.Bytes = 0
@@ -90,7 +103,7 @@ func (f found) layer() model.Layer {
 		l.Kind, l.Readable = model.LayerExternal, false
 		l.Reason = "git's history keeps every committed text; rewriting it, its remotes and clones is out of reach"
 		return l
-	case sortCopy, sortBooks:
+	case sortCopy, sortBooks, sortLines:
 	}
 	switch {
 	case f.problem != "":
@@ -115,62 +128,58 @@ func (s *store) eachFound(ctx context.Context, fn func(found)) error {
 		return err
 	}
 	defer root.Close()
-	return everything(ctx, root, ".", sortItem, func(f found) {
+	enter := func(path string) bool { return baseName(path) != gitDir }
+	return walk.Everything(ctx, "layers", root, enter, func(w walk.Found) {
+		f := sorted(w)
+		if s.ofPart(f.id) {
+			return
+		}
 		if l := s.cfg.Layout; l != nil && f.sort == sortItem && f.meta.Kind == rootdir.File && !l.Item(f.id) {
-			f.sort = sortForeign
-			f.name, f.reason = l.Layer(f.id)
+			f.sort, f.side = sortForeign, l.Side(f.id)
+			if f.side.Lines {
+				f.sort = sortLines
+			}
 		}
 		fn(f)
 	})
 }
 
-// everything hands over each file below a directory. within is the sort that the
-// dot folder above gives them; sortItem outside of any.
-func everything(ctx context.Context, root *rootdir.Dir, at string, within sort, fn func(found)) error {
-	if err := model.FromContext(ctx, "layers"); err != nil {
-		return err
-	}
-	children, err := root.List(at)
-	if err != nil {
-		if !errors.Is(err, model.NotFound) {
-			fn(found{id: at, sort: sortForeign, problem: err.Error()})
-		}
-		return nil
-	}
-	for _, c := range children {
-		id := below(at, c.Name)
-		f := found{id: id, meta: c.Meta, sort: within}
-		switch {
-		case c.Name == gitDir:
-			f.sort = sortGit
-			fn(f)
-			continue
-		case c.Kind == rootdir.Directory:
-			n := 0
-			err := everything(ctx, root, id, dirSort(c.Name, within), func(f found) { n++; fn(f) })
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				f.sort = sortEmpty
-				fn(f)
-			}
-			continue
-		case within != sortItem:
-		case slices.Contains(bookkeeping, c.Name):
-			f.sort = sortBooks
-		case isMachinery(c.Name):
-			f.sort = sortCopy
-		}
-		fn(f)
-	}
-	return nil
+// ofPart reports whether a path belongs to a medium of its own.
+func (s *store) ofPart(id string) bool {
+	path := filepath.Join(s.cfg.Path, filepath.FromSlash(id))
+	return slices.ContainsFunc(s.parts(), func(p Part) bool { return p.Owns(path) })
 }
 
-func dirSort(name string, within sort) sort {
+// sorted makes a layer's file of what a walk met.
+func sorted(w walk.Found) found {
+	f := found{id: w.Path, meta: w.Meta, problem: w.Problem}
+	name := baseName(w.Path)
+	for dir := range strings.SplitSeq(strings.TrimSuffix(w.Path[:len(w.Path)-len(name)], "/"), "/") {
+		if f.sort == sortItem && dir != "" {
+			f.sort = dirSort(dir)
+		}
+	}
 	switch {
-	case within != sortItem || isOpenDir(name):
-		return within
+	case f.problem != "":
+		f.sort = sortForeign
+	case name == gitDir:
+		f.sort = sortGit
+	case w.Empty:
+		f.sort = sortEmpty
+	case f.sort != sortItem:
+	case slices.Contains(bookkeeping, name):
+		f.sort = sortBooks
+	case isMachinery(name):
+		f.sort = sortCopy
+	}
+	return f
+}
+
+// dirSort is the sort of what lies in a directory.
+func dirSort(name string) sort {
+	switch {
+	case isOpenDir(name):
+		return sortItem
 	case slices.Contains(oldVersions, strings.ToLower(name)):
 		return sortCopy
 	}
@@ -212,6 +221,11 @@ func (s *store) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	}
 	if strings.HasSuffix(id, "/") {
 		return io.NopCloser(strings.NewReader("")), nil // an empty directory
+	}
+	for _, p := range s.parts() {
+		if r, err := p.OpenLayer(ctx, id); !errors.Is(err, model.NotFound) {
+			return r, err
+		}
 	}
 	dir, name := s.cfg.Path, id
 	if s.cfg.Layout != nil {

@@ -59,9 +59,9 @@ func isMachinery(name string) bool {
 	return isTemp(name) || name[0] == '.' && slices.Contains(bookkeeping, name)
 }
 
-// isOpenDir reports whether a directory holds items: dot folders are machinery of
-// sync tools, editors and git.
-func isOpenDir(name string) bool { return !strings.HasPrefix(name, ".") }
+// isOpenDir reports whether a directory of this path, or of this name, holds items: dot folders
+// are machinery of sync tools, editors and git.
+func isOpenDir(path string) bool { return !strings.HasPrefix(baseName(path), ".") }
 
 // isItem reports whether an id can be an item's.
 func isItem(id string) bool {

@@ -10,9 +10,9 @@ import (
 // Layout is how a program other than AgentM lays out its notes. Every function is needed.
 type Layout struct {
 	Tiers []model.TierSpec
-	// Enter reports whether a directory of this name holds items; Item whether a file of this id
-	// can be one. A symbolic link is none.
-	Enter, Item func(name string) bool
+	// Enter reports whether a directory of this path can hold items; Item whether a file of this
+	// id can be one. A symbolic link is none.
+	Enter, Item func(path string) bool
 	// Head gives an item's tier and title from the beginning of its text, which is empty where it
 	// was not read; an empty title is made from the text.
 	Head func(id, text string) (tier, title string)
@@ -30,12 +30,39 @@ type Layout struct {
 	Removed func(ctx context.Context, id string) error
 	// Beside is what other files say of an item; nil where none do.
 	Beside func(ctx context.Context, id string) (model.Beside, error)
-	// Layer names a file that is no item, and says whose it is; empty: by its path alone.
-	Layer func(id string) (name, reason string)
-	// Path is the inverse of Layer's name.
+	// Side tells of a file that is no item.
+	Side func(id string) Side
+	// Path is the inverse of a side's name.
 	Path func(name string) string
+	// Parts are media of their own beside the notes; the walk over layers passes over what they own.
+	Parts []Part
+	// Meta are an item's read-only fields, which are no part of its document; nil where it has none.
+	Meta func(ctx context.Context, id string) []model.Field
 	// Deep gives the findings of a whole read.
 	Deep func(ctx context.Context) []model.HealthFinding
+}
+
+// Side is a file that a program keeps beside its notes.
+type Side struct {
+	Name   string // of its layer; empty: its path
+	Reason string // whose it is, and how a person's data is removed from it; empty: another program's
+	// Lines: it is text of which the lines that name the person go. Otherwise it is not written.
+	Lines bool
+}
+
+// Part is a medium beside the notes that is cleaned in a way of its own.
+type Part interface {
+	model.Maintainer
+	// Owns reports whether a file or directory, by its absolute path, belongs to it.
+	Owns(path string) bool
+}
+
+// parts are those of the layout.
+func (s *store) parts() []Part {
+	if s.cfg.Layout == nil {
+		return nil
+	}
+	return s.cfg.Layout.Parts
 }
 
 func (s *store) isItem(id string) bool {
@@ -45,11 +72,11 @@ func (s *store) isItem(id string) bool {
 	return isItem(id)
 }
 
-func (s *store) isOpenDir(name string) bool {
+func (s *store) isOpenDir(path string) bool {
 	if s.cfg.Layout != nil {
-		return s.cfg.Layout.Enter(name)
+		return s.cfg.Layout.Enter(path)
 	}
-	return isOpenDir(name)
+	return isOpenDir(path)
 }
 
 func (s *store) recalled(id, status string) bool {

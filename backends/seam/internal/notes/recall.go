@@ -1,9 +1,11 @@
 package notes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"memdesk/backends/seam/internal/linesearch"
@@ -13,7 +15,8 @@ import (
 
 // Recall searches every readable text as an agent would, in any letter case. A
 // line matches when it holds every word of the query, as a whole word or inside
-// one; lines that hold the query as typed come first, then the newest file. Notes
+// one; lines that hold the query as typed come first, then the newest file. A note of AgentM's
+// is one hit, by its best line: its slug repeats what its body says. Notes
 // that the agent's own search passes over are passed over. Files that the scanner rejects give
 // no text and are named in Quarantined whether or not they match.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
@@ -75,6 +78,9 @@ func (r *recall) file(s *store, files *rootdir.Files, e *entry) error {
 		if lines = r.query.Lines(text); len(lines) == 0 {
 			return nil
 		}
+		if s.cfg.Layout == nil {
+			lines = bestLine(text, lines)
+		}
 		f = s.factsOf(e.id, text, m)
 	}
 	r.mu.Lock()
@@ -93,4 +99,22 @@ func (r *recall) file(s *store, files *rootdir.Files, e *entry) error {
 		r.Add(e.id, m.Modified, lines)
 	}
 	return nil
+}
+
+// bestLine keeps one line of a note: the best score, the body before the front matter.
+func bestLine(text string, lines []model.RecallSnippet) []model.RecallSnippet {
+	front, _ := splitFront(text)
+	head := strings.Count(front, "\n") + 2 // and the two rules around it
+	if front == "" {
+		head = 0
+	}
+	return []model.RecallSnippet{slices.MinFunc(lines, func(a, b model.RecallSnippet) int {
+		inBody := func(l model.RecallSnippet) int {
+			if l.Line > head {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(inBody(a), inBody(b)))
+	})}
 }

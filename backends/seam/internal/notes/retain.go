@@ -2,6 +2,7 @@ package notes
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +27,9 @@ type target struct {
 // brings.
 func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
 	if err := checkRetain(req); err != nil {
+		return model.RetainResult{}, err
+	}
+	if err := s.checkMeta(ctx, req); err != nil {
 		return model.RetainResult{}, err
 	}
 	to, err := s.target(req)
@@ -77,12 +81,26 @@ func checkRetain(req model.RetainRequest) error {
 		return model.Errorf(model.InvalidInput, "retain", "the content is empty; forget the item instead, or name it by its id to empty it")
 	case !req.Binary && !utf8.ValidString(req.Content):
 		return model.Errorf(model.InvalidInput, "retain", "the content is not UTF-8 text")
-	case len(req.Meta) > 0:
-		return model.Errorf(model.InvalidInput, "retain", "this store keeps no metadata fields: front matter is part of the content")
 	case req.DataSubjectID != "":
 		return model.Errorf(model.Unsupported, "retain", "this store keeps no data-subject keys")
 	}
 	return nil
+}
+
+// checkMeta refuses fields: front matter is part of the content, and what a program keeps of an
+// item beside it is the program's.
+func (s *store) checkMeta(ctx context.Context, req model.RetainRequest) error {
+	own := s.cfg.Layout != nil && s.cfg.Layout.Meta != nil
+	if len(req.Meta) == 0 || own && req.Restore {
+		return nil
+	}
+	if own {
+		if slices.Equal(s.metaOf(ctx, req.ID), req.Meta) {
+			return nil
+		}
+		return model.Errorf(model.InvalidInput, "retain", "the fields of %q are read-only: leave them as they are", req.ID)
+	}
+	return model.Errorf(model.InvalidInput, "retain", "this store keeps no metadata fields: front matter is part of the content")
 }
 
 // target applies the rules of ids, tiers and keys.
@@ -112,6 +130,8 @@ func (s *store) target(req model.RetainRequest) (target, error) {
 // checkKey applies R9 and R11: one path segment, and no name of machinery.
 func checkKey(spec model.TierSpec, key string) error {
 	switch {
+	case spec.KeyRule == model.KeyIgnored:
+		return nil
 	case key == "":
 		return model.Errorf(model.InvalidInput, "retain", "tier %s needs a key, %s", spec.Name, spec.KeyHint)
 	case strings.ContainsAny(key, "/\\\x00") || strings.Contains(key, "..") || key == ".":

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/internal/rootdir"
@@ -45,6 +46,12 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	}
 	if err := s.eachOutside(ctx, w.outside); err != nil {
 		return w.out, err
+	}
+	for _, p := range s.parts() {
+		res, err := p.Scrub(ctx, req)
+		if w.out = append(w.out, res...); err != nil {
+			return w.out, err
+		}
 	}
 	if req.Dry {
 		return nil, nil
@@ -82,26 +89,6 @@ func (w *scrubbing) note(f found) {
 		w.kept = map[string]bool{}
 	}
 	w.kept[slugOf(f.id)] = true
-	w.attributes(f)
-}
-
-// attributes looks at what a file system keeps beside a note's text. Other programs set
-// them, so that nothing is removed.
-func (w *scrubbing) attributes(f found) {
-	if w.req.Dry || w.req.Concerns == nil || f.problem != "" || f.meta.Kind != rootdir.File {
-		return
-	}
-	const method = "extended attributes looked at"
-	err := w.root.Attributes(f.id, func(attribute string, value []byte) {
-		if !w.concerns(value) && !w.concerns([]byte(attribute)) {
-			return
-		}
-		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: method, Verdict: model.VerdictResidue,
-			Reason: "an extended attribute names the person: list them with `getfattr -d`, remove it with `setfattr -x`"})
-	})
-	if err != nil && !errors.Is(err, model.NotFound) {
-		w.out = append(w.out, model.LayerResult{Layer: f.id, Method: method, Verdict: model.VerdictUnaudited, Reason: err.Error()})
-	}
 }
 
 func (w *scrubbing) step(layer, what string) {
@@ -151,7 +138,9 @@ func (w *scrubbing) file(f found) {
 	case f.sort == sortCopy:
 		w.copy(f)
 	case f.sort == sortForeign:
-		w.foreign(cmp.Or(f.name, f.id), f.id, w.root, f.layer().Reason)
+		w.foreign(cmp.Or(f.side.Name, f.id), f.id, w.root, f.layer().Reason)
+	case f.sort == sortLines:
+		w.inUse(f)
 	}
 }
 
@@ -346,6 +335,31 @@ func (w *scrubbing) outside(p Place, dir *rootdir.Dir, f found) {
 		w.add(layer, "lines that name the person dropped, whole file rewritten", n, err)
 	default:
 		w.foreign(layer, f.id, dir, p.Reason)
+	}
+}
+
+// idle is how long a file that another program adds to must have stood still before lines of
+// it go.
+const idle = time.Minute
+
+// inUse drops lines from a file that its program may be writing to.
+func (w *scrubbing) inUse(f found) {
+	const method = "lines that name the person dropped"
+	layer := cmp.Or(f.side.Name, f.id)
+	data, m, err := w.root.Read(f.id, 0)
+	if age := time.Since(m.Modified); err == nil && !w.req.Dry && age > -idle && age < idle {
+		if w.concerns(data) {
+			w.out = append(w.out, model.LayerResult{Layer: layer, Method: "not written", Verdict: model.VerdictPending,
+				Reason: "its program has written to it within the last minute: run the erasure again when the session has ended"})
+		}
+		return
+	}
+	n := int64(0)
+	if err == nil {
+		n, err = w.lines(layer, w.root, f.id)
+	}
+	if !errors.Is(err, model.NotFound) {
+		w.add(layer, method, n, err)
 	}
 }
 

@@ -34,6 +34,7 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 			var data []byte
 			if data, _, err = files.Read(t.ID, wholeLimit); err == nil {
 				t.Body, t.Binary = string(data), !utf8.Valid(data)
+				t.Meta = s.metaOf(ctx, t.ID)
 			}
 		}
 		if errors.Is(err, model.NotFound) {

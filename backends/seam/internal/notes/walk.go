@@ -86,13 +86,6 @@ func (s *store) rules() walk.Rules {
 	return walk.Rules{Enter: s.isOpenDir, Take: take}
 }
 
-func below(dir, name string) string {
-	if dir == "." {
-		return name
-	}
-	return dir + "/" + name
-}
-
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // walk looks at every file and reads the beginning of the notes that are not known as

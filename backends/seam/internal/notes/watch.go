@@ -64,7 +64,7 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 				w.note(path)
 			}
 			return nil
-		case path != w.store.cfg.Path && !w.store.isOpenDir(d.Name()):
+		case path != w.store.cfg.Path && !w.store.isOpenDir(w.id(path)):
 			return fs.SkipDir
 		}
 		if err := w.fw.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,13 +75,18 @@ func (w *watch) follow(ctx context.Context, dir string, tell bool) error {
 	})
 }
 
-// note takes a path into the burst.
-func (w *watch) note(path string) {
+// id is a path below the root; empty for one that is not.
+func (w *watch) id(path string) string {
 	rel, err := filepath.Rel(w.store.cfg.Path, path)
 	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
-		return
+		return ""
 	}
-	if id := filepath.ToSlash(rel); w.store.isItem(id) {
+	return filepath.ToSlash(rel)
+}
+
+// note takes a path into the burst.
+func (w *watch) note(path string) {
+	if id := w.id(path); id != "" && w.store.isItem(id) {
 		w.ids[id] = true
 	}
 	if len(w.ids) > burstMost {
@@ -128,7 +133,7 @@ func (w *watch) event(ctx context.Context, e fsnotify.Event) {
 		return
 	}
 	if st, err := os.Lstat(e.Name); err == nil && st.IsDir() {
-		if w.store.isOpenDir(st.Name()) && w.follow(ctx, e.Name, true) != nil {
+		if w.store.isOpenDir(w.id(e.Name)) && w.follow(ctx, e.Name, true) != nil {
 			w.lost = true
 		}
 		return

@@ -14,7 +14,7 @@ import (
 
 // Rules say what a walk meets. Links are met and never followed.
 type Rules struct {
-	Enter func(dir string) bool  // by the directory's own name; nil: every one
+	Enter func(dir string) bool  // by the directory's path from the walk's root; nil: every one
 	Take  func(path string) bool // by the path from the walk's root; nil: every file
 }
 
@@ -73,7 +73,7 @@ func (n *namer) directory(dir *rootdir.Dir, at string) (bool, error) {
 			if path := prefix + name; n.rules.Take == nil || n.rules.Take(path) {
 				more = n.yield(path)
 			}
-		case n.rules.Enter == nil || n.rules.Enter(name):
+		case n.rules.Enter == nil || n.rules.Enter(prefix+name):
 			dirs = append(dirs, name)
 		}
 		return more
@@ -102,6 +102,55 @@ func (n *namer) problem(at string, err error) {
 	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
 		n.problems = append(n.problems, at+": "+err.Error())
 	}
+}
+
+// Found is a file of a walk over everything, or a directory that the walk does not enter.
+type Found struct {
+	Path    string // from the root
+	Meta    rootdir.Meta
+	Empty   bool   // a directory with nothing in it
+	Problem string // why nothing below the path could be looked at, in words
+}
+
+// Everything hands over every file below root, dot directories included, in the order of their
+// directories. enter tells of a directory, by its path, whether the walk goes into it; one that it
+// does not is handed over itself. nil: every one.
+func Everything(ctx context.Context, op string, root *rootdir.Dir, enter func(path string) bool, yield func(Found)) error {
+	return everything(ctx, op, root, ".", enter, yield)
+}
+
+func everything(ctx context.Context, op string, root *rootdir.Dir, at string, enter func(path string) bool, yield func(Found)) error {
+	if err := model.FromContext(ctx, op); err != nil {
+		return err
+	}
+	children, err := root.List(at)
+	if err != nil {
+		if !errors.Is(err, model.NotFound) { // else it has just gone
+			yield(Found{Path: at, Problem: err.Error()})
+		}
+		return nil
+	}
+	if len(children) == 0 && at != "." {
+		m, err := root.Stat(at)
+		if err == nil {
+			yield(Found{Path: at, Meta: m, Empty: true})
+		}
+		return nil
+	}
+	for _, c := range children {
+		path := c.Name
+		if at != "." {
+			path = at + "/" + c.Name
+		}
+		if c.Kind != rootdir.Directory || enter != nil && !enter(path) {
+			yield(Found{Path: path, Meta: c.Meta})
+			continue
+		}
+		if err := everything(ctx, op, root, path, enter, yield); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Tree is what one walk saw beside the files.

@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// background signs and anchors beside the appends, one run at a time.
+type background struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	running bool
+	closed  bool
+	wg      sync.WaitGroup
+	stop    context.CancelFunc
+}
+
+// closeWait bounds what Close does for the anchors.
+const closeWait = 4 * time.Second
+
+// appended is called after each append: it signs the head in the background when enough records
+// came, or some time after the first one.
+func (l *Log) appended(seq uint64) {
+	b := &l.behind
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || b.running {
+		return
+	}
+	if l.every > 0 && seq >= l.signedSeq+l.every {
+		l.startLocked()
+		return
+	}
+	if l.wait > 0 && b.timer == nil {
+		b.timer = time.AfterFunc(l.wait, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.timer = nil
+			if !b.closed && !b.running {
+				l.startLocked()
+			}
+		})
+	}
+}
+
+// startLocked runs once in the background; Close waits for it.
+func (l *Log) startLocked() {
+	b := &l.behind
+	ctx, cancel := context.WithCancel(context.Background())
+	b.running, b.stop = true, cancel
+	b.wg.Go(func() {
+		defer cancel()
+		// What fails here is told by Anchors, and tried again by the next run and by Close.
+		if _, err := l.Checkpoint(ctx); err == nil {
+			_ = l.Push(ctx, false)
+		}
+		b.mu.Lock()
+		b.running = false
+		b.mu.Unlock()
+	})
+}
+
+// Close signs the head when this value has appended to the log, and gives it to the anchors. It
+// waits no longer than some seconds. The log can be read afterwards.
+func (l *Log) Close(ctx context.Context) error {
+	b := &l.behind
+	b.mu.Lock()
+	b.closed = true
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	if b.stop != nil {
+		b.stop()
+	}
+	b.mu.Unlock()
+	b.wg.Wait()
+	l.mu.Lock()
+	wrote := l.wrote
+	l.wrote = false
+	l.mu.Unlock()
+	if !wrote {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeWait)
+	defer cancel()
+	if _, err := l.Checkpoint(ctx); err != nil && !errors.Is(err, ErrNoCheckpoint) {
+		return err
+	}
+	return l.Push(ctx, false)
+}

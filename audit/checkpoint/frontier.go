@@ -1,0 +1,50 @@
+package checkpoint
+
+import (
+	"crypto/sha256"
+	"math/bits"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Frontier is what is needed of a tree to add further leaves: the roots of its complete
+// subtrees, the largest first. Its size grows with the logarithm of the tree's.
+type Frontier struct {
+	Size  int64
+	Roots []tlog.Hash
+	buf   []byte
+}
+
+// Leaf is the RFC 6962 hash of a record.
+func (f *Frontier) Leaf(record []byte) tlog.Hash {
+	f.buf = append(append(f.buf[:0], 0), record...)
+	return sha256.Sum256(f.buf)
+}
+
+// Add appends a leaf.
+func (f *Frontier) Add(h tlog.Hash) {
+	for range bits.TrailingZeros64(^uint64(f.Size)) {
+		last := len(f.Roots) - 1
+		h = tlog.NodeHash(f.Roots[last], h)
+		f.Roots = f.Roots[:last]
+	}
+	f.Roots = append(f.Roots, h)
+	f.Size++
+}
+
+// Root is the root over all leaves.
+func (f *Frontier) Root() tlog.Hash {
+	if len(f.Roots) == 0 {
+		return sha256.Sum256(nil)
+	}
+	h := f.Roots[len(f.Roots)-1]
+	for i := len(f.Roots) - 2; i >= 0; i-- {
+		h = tlog.NodeHash(f.Roots[i], h)
+	}
+	return h
+}
+
+// Whole reports whether there are as many subtrees as the size needs.
+func (f *Frontier) Whole() bool {
+	return f.Size >= 0 && len(f.Roots) == bits.OnesCount64(uint64(f.Size))
+}

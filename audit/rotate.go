@@ -1,0 +1,155 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"memdesk/internal/atomicfile"
+)
+
+// RotateKey signs checkpoints with another key from here on: a new one in the file, or what the
+// agent or the command has now. A record names it, and the checkpoint over that record carries
+// the signatures of both; where the old key is lost counts.old says 0.
+func (l *Log) RotateKey(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.rotateKey(ctx); err != nil {
+		return fmt.Errorf("rotate the log's key: %w", err)
+	}
+	return nil
+}
+
+func (l *Log) rotateKey(ctx context.Context) error {
+	if _, err := l.checkpoint(ctx); err != nil && errors.Is(err, ErrTampered) {
+		return err
+	}
+	unlock, err := l.lock(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	st, err := l.inspect()
+	if err != nil {
+		return err
+	}
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNoCheckpoint
+	}
+	if err != nil {
+		return err
+	}
+	cp, err := l.readCheckpoint(t)
+	if err != nil {
+		return err
+	}
+	var signers []note.Signer
+	old := int64(0)
+	if s, err := l.oldSigner(ctx, t.vkey()); err == nil {
+		signers, old = append(signers, s), 1
+	}
+	if b, err := readFile(l.fs, l.inTree(signFile), 4096); err == nil {
+		if err := atomicfile.WriteFS(l.fs, l.inTree(oldSignFile), b, atomicfile.Options{}); err != nil {
+			return bare(err)
+		}
+	}
+	s, vkey, err := l.newSigner(ctx, t.Origin)
+	if err != nil {
+		return err
+	}
+	if originOf(vkey) != t.Origin {
+		return fmt.Errorf("the new key's name is %q, and the log's is %q", originOf(vkey), t.Origin)
+	}
+	if vkey == t.vkey() {
+		return fmt.Errorf("the %s holds the log's key of now: change it first", l.source.kind())
+	}
+	t.Keys = append(t.Keys, vkey)
+	if err := l.writeTree(t); err != nil {
+		return err
+	}
+	k, _, err := l.currentKey()
+	if err != nil {
+		return err
+	}
+	h, err := l.event(st.head, k, Entry{Action: ActionTreeKey, Scope: vkey, Counts: map[string]int64{"old": old}}, true)
+	if err != nil {
+		return err
+	}
+	if _, err = l.extend(ctx, h, t, cp, append(signers, s)...); err != nil {
+		return err
+	}
+	if err := l.fs.Remove(l.inTree(oldSignFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return bare(err)
+	}
+	return nil
+}
+
+// oldSigner is the key of now, from wherever it may still be.
+func (l *Log) oldSigner(ctx context.Context, vkey string) (note.Signer, error) {
+	if s, err := l.signer(ctx, vkey); err == nil {
+		if _, err := s.Sign(nil); err == nil {
+			return s, nil
+		}
+	}
+	known, err := note.NewVerifier(vkey)
+	if err != nil {
+		return nil, err
+	}
+	s, err := l.fileSigner(known)
+	if err == nil && s.KeyHash() != known.KeyHash() {
+		err = errors.New("the file holds another key")
+	}
+	return s, err
+}
+
+// Ask shows the newest checkpoint to a witness and says what its answer proves. Nothing of the
+// log is changed.
+func (l *Log) Ask(ctx context.Context, a Anchor) (Proven, error) {
+	p := Proven{By: a.Name(), Kind: a.Kind, State: ProvenUnreadable}
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		p.State, p.Why = ProvenNone, "the log has no checkpoint to show"
+		return p, nil
+	}
+	if err != nil {
+		p.State, p.Why = ProvenBroken, words(err)
+		return p, nil
+	}
+	h, err := l.readCheckpoint(t)
+	if errors.Is(err, ErrNoCheckpoint) {
+		p.State, p.Why = ProvenNone, "the log has no checkpoint to show"
+		return p, nil
+	}
+	if err != nil {
+		p.State, p.Why = ProvenBroken, words(err)
+		return p, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, anchorWait)
+	defer cancel()
+	_, err = l.toWitness(ctx, a, l.readAnchors()[a.Name()].Size, t, h)
+	switch {
+	case errors.Is(err, ErrTampered):
+		p.State, p.Why = ProvenBroken, words(err)
+	case err != nil:
+		p.Why = err.Error()
+	default:
+		p.State, p.Seq, p.At = ProvenHolds, t.seq(h.Size), l.clock.Now().UTC()
+	}
+	return p, nil
+}
+
+// Add takes what was proven elsewhere into a report.
+func (r *Report) Add(p Proven) {
+	r.Proven = append(r.Proven, p)
+	if p.State != ProvenBroken {
+		return
+	}
+	r.OK, r.Acknowledged = false, false
+	if r.Reason == "" {
+		r.Reason = p.By + ": " + p.Why
+	}
+}

@@ -1,0 +1,525 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"memdesk/audit/checkpoint"
+	"memdesk/internal/atomicfile"
+)
+
+const (
+	treeDir        = "tree"
+	treeFile       = "tree.json"
+	checkpointFile = "checkpoint"
+	maxNote        = 64 << 10
+	// growBy bounds how many leaves are held in memory while a log is taken over.
+	growBy = 1 << 16
+)
+
+// ErrNoCheckpoint reports that the log has no signed head yet.
+var ErrNoCheckpoint = errors.New("the audit log has no checkpoint yet")
+
+// treeState names the tree over the log's lines. Leaf i is the stored line, without its newline,
+// of the record with the sequence First+i.
+type treeState struct {
+	V      int      `json:"v"`
+	Origin string   `json:"origin"`
+	First  uint64   `json:"first"`
+	Keys   []string `json:"keys"` // verifier keys, the newest last; each stands in a record
+}
+
+func (t treeState) vkey() string { return t.Keys[len(t.Keys)-1] }
+
+// seq is the sequence of the newest record under a checkpoint of this size.
+func (t treeState) seq(size int64) uint64 { return t.First + uint64(size) - 1 }
+
+// verifiers are all keys that signed for this tree.
+func (t treeState) verifiers() []note.Verifier {
+	var out []note.Verifier
+	for _, k := range t.Keys {
+		if v, err := note.NewVerifier(k); err == nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (l *Log) inTree(name string) string { return filepath.Join(l.dir, treeDir, name) }
+func (l *Log) tiles() tiles              { return tiles{l.fs, filepath.Join(l.dir, treeDir)} }
+
+// readTree gives fs.ErrNotExist when there is no tree.
+func (l *Log) readTree() (treeState, error) {
+	b, err := readFile(l.fs, l.inTree(treeFile), maxNote)
+	if err != nil {
+		return treeState{}, err
+	}
+	var t treeState
+	if err := json.Unmarshal(b, &t); err != nil || t.V != 1 || t.Origin == "" || t.First == 0 || len(t.Keys) == 0 || len(t.verifiers()) != len(t.Keys) {
+		return treeState{}, tampered("tree/tree.json is damaged")
+	}
+	return t, nil
+}
+
+func (l *Log) writeTree(t treeState) error {
+	b, err := json.MarshalIndent(t, "", "  ")
+	if err == nil {
+		err = atomicfile.WriteFS(l.fs, l.inTree(treeFile), append(b, '\n'), atomicfile.Options{})
+	}
+	if err != nil {
+		return fmt.Errorf("write the tree: %w", bare(err))
+	}
+	return nil
+}
+
+// signedHead is the newest checkpoint of the log itself.
+type signedHead struct {
+	signed []byte
+	checkpoint.Checkpoint
+}
+
+func (h signedHead) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: h.Root} }
+
+// readCheckpoint gives ErrNoCheckpoint before the first one.
+func (l *Log) readCheckpoint(t treeState) (signedHead, error) {
+	b, err := readFile(l.fs, l.inTree(checkpointFile), maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return signedHead{}, ErrNoCheckpoint
+	}
+	if err != nil {
+		return signedHead{}, err
+	}
+	c, _, err := checkpoint.Open(b, t.verifiers()...)
+	if err != nil || c.Origin != t.Origin {
+		return signedHead{}, tampered("the log's own checkpoint was changed, or signed with a key that is not the log's")
+	}
+	return signedHead{b, c}, nil
+}
+
+// Checkpoint signs the head of the log as it is now, unless the newest checkpoint is of it, and
+// gives it as text (c2sp.org/tlog-checkpoint). The first one makes the log's key and takes over
+// every record that is there. Nothing is signed over a break that nobody acknowledged.
+func (l *Log) Checkpoint(ctx context.Context) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	signed, err := l.checkpoint(ctx)
+	if err != nil && !errors.Is(err, ErrNoCheckpoint) {
+		return nil, fmt.Errorf("make a checkpoint: %w", err)
+	}
+	return signed, err
+}
+
+func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
+	if none, err := l.absent(); err != nil || none {
+		return nil, errors.Join(err, ErrNoCheckpoint)
+	}
+	if err := l.sound(ctx); err != nil {
+		return nil, err
+	}
+	unlock, err := l.lock(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	st, err := l.inspect()
+	if err != nil {
+		return nil, err
+	}
+	if !st.saved {
+		if err := l.writeHead(st.head); err != nil {
+			return nil, err
+		}
+		l.seen = st.head
+	}
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		t, err = l.newTree(ctx, st.head)
+	}
+	if err != nil {
+		return nil, err
+	}
+	old, err := l.readCheckpoint(t)
+	if err != nil && !errors.Is(err, ErrNoCheckpoint) {
+		return nil, err
+	}
+	if old.Size > 0 && t.seq(old.Size) == st.head.Seq {
+		l.signedSeq = st.head.Seq
+		return old.signed, nil
+	}
+	s, err := l.signer(ctx, t.vkey())
+	if err != nil {
+		return nil, err
+	}
+	return l.extend(ctx, st.head, t, old, s)
+}
+
+// newTree names a tree over the longest run of records that ends with the head and has no gap.
+func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
+	t := treeState{V: 1, First: 1}
+	ended := map[string]bool{}
+	begun := ""
+	err := l.eachFrom(ctx, h, 1, func(ln *line, _ string, _ int64) error {
+		switch scope := string(ln.values[fScope]); string(ln.values[fAction]) {
+		case ActionTree:
+			begun = originOf(scope)
+		case ActionTreeEnd:
+			ended[scope] = true
+		}
+		return nil
+	}, func(gap uint64) error { t.First = gap; return nil })
+	if err != nil {
+		return t, err
+	}
+	if begun != "" && !ended[begun] {
+		return t, tampered("the tree over the log is gone: tree/tree.json is missing")
+	}
+	if err := makeDirs(l.fs, filepath.Join(l.dir, treeDir)); err != nil {
+		return t, fmt.Errorf("make the tree: %w", bare(err))
+	}
+	_, vkey, err := l.newSigner(ctx, "memdesk/audit/"+atomicfile.Suffix())
+	if err != nil {
+		return t, err
+	}
+	if len(vkey) > maxToken || token(vkey) != vkey {
+		return t, errors.New("the name of the log's key is longer than a record's field")
+	}
+	t.Origin, t.Keys = originOf(vkey), []string{vkey}
+	return t, l.writeTree(t)
+}
+
+func originOf(vkey string) string {
+	name, _, _ := strings.Cut(vkey, "+")
+	return name
+}
+
+// extend adds the records behind old to the tree and signs the new head.
+func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, signers ...note.Signer) ([]byte, error) {
+	if old.Size == 0 {
+		var err error
+		if h, err = l.announce(ctx, h, t); err != nil {
+			return nil, err
+		}
+	}
+	g := grower{log: l, tree: old.tree()}
+	from := t.First + uint64(old.Size)
+	if old.Size > 0 {
+		from-- // also the last record that was signed, so that the seam is checked
+		g.seam = true
+	}
+	gap := func(seq uint64) error {
+		return tampered("record %d does not continue what was signed before", seq)
+	}
+	if err := l.eachFrom(ctx, h, from, g.take, gap); err != nil {
+		return nil, err
+	}
+	if err := g.flush(); err != nil {
+		return nil, err
+	}
+	if t.seq(g.tree.N) != h.Seq {
+		return nil, tampered("the log ends with record %d, its head is record %d", t.seq(g.tree.N), h.Seq)
+	}
+	c := checkpoint.Checkpoint{Origin: t.Origin, Size: g.tree.N, Root: g.tree.Hash}
+	signed, err := note.Sign(&note.Note{Text: c.Text()}, signers...)
+	if err != nil {
+		return nil, fmt.Errorf("sign the checkpoint: %w", err)
+	}
+	if err := atomicfile.WriteFS(l.fs, l.inTree(checkpointFile), signed, atomicfile.Options{}); err != nil {
+		return nil, fmt.Errorf("write the checkpoint: %w", bare(err))
+	}
+	for _, tile := range g.changed {
+		l.tiles().tidy(tile)
+	}
+	l.signedSeq = h.Seq
+	return signed, nil
+}
+
+// announce appends the record that names the tree's key, unless it is there: the process may
+// have been killed between the record and the checkpoint.
+func (l *Log) announce(ctx context.Context, h head, t treeState) (head, error) {
+	there := false
+	err := l.eachFrom(ctx, h, t.First, func(ln *line, _ string, _ int64) error {
+		there = there || string(ln.values[fAction]) == ActionTree && string(ln.values[fScope]) == t.Keys[0]
+		return nil
+	}, func(uint64) error { return nil })
+	if err != nil || there {
+		return h, err
+	}
+	k, _, err := l.currentKey()
+	if err != nil {
+		return h, err
+	}
+	counts := map[string]int64{"first": int64(t.First), "leaves": int64(h.Seq - t.First + 1)}
+	return l.event(h, k, Entry{Action: ActionTree, Scope: t.Keys[0], Counts: counts}, true)
+}
+
+// grower collects leaves and adds them to the tree in bounded lots.
+type grower struct {
+	log     *Log
+	tree    tlog.Tree
+	front   checkpoint.Frontier // for its hash of a leaf
+	leaves  []tlog.Hash
+	changed []tlog.Tile
+	seam    bool // the next line is the last one that was signed
+}
+
+func (g *grower) take(ln *line, _ string, _ int64) error {
+	if !ln.intact() {
+		return tampered("record %d was changed", ln.seq)
+	}
+	leaf := g.front.Leaf(ln.raw)
+	if g.seam {
+		g.seam = false
+		at := tlog.StoredHashIndex(0, g.tree.N-1)
+		signed, err := tlog.TileHashReader(g.tree, g.log.tiles()).ReadHashes([]int64{at})
+		if err != nil {
+			return fmt.Errorf("read the tree: %w", err)
+		}
+		if signed[0] != leaf {
+			return tampered("record %d is another one than was signed", ln.seq)
+		}
+		return nil
+	}
+	g.leaves = append(g.leaves, leaf)
+	if len(g.leaves) < growBy {
+		return nil
+	}
+	return g.flush()
+}
+
+func (g *grower) flush() error {
+	if len(g.leaves) == 0 {
+		return nil
+	}
+	next, changed, err := g.log.tiles().grow(g.tree, g.leaves)
+	if err != nil {
+		return fmt.Errorf("extend the tree: %w", err)
+	}
+	g.tree, g.leaves, g.changed = next, g.leaves[:0], append(g.changed, changed...)
+	return nil
+}
+
+// eachFrom reads the records from a sequence to the head h. gap is called with the sequence of a
+// record that does not continue the one before.
+func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *line, segment string, off int64) error, gap func(seq uint64) error) error {
+	parts, err := l.listParts()
+	if err != nil {
+		return err
+	}
+	last := slices.IndexFunc(parts, func(p part) bool { return p.name == h.Segment })
+	if last < 0 {
+		return tampered("segment %s is gone", h.Segment)
+	}
+	begin := last
+	for begin > 0 {
+		first, err := l.firstRecord(parts[begin])
+		if err == nil && first.Seq <= seq {
+			break
+		}
+		begin--
+	}
+	before, prev := uint64(0), ""
+	for i := begin; i <= last; i++ {
+		size := h.Size
+		if i < last {
+			size = l.sealed(parts, i)
+		}
+		err := l.eachIn(ctx, parts[i].name, size, seq, func(ln *line, at int64) error {
+			if prev != "" && (ln.seq != before+1 || string(ln.values[fPrev]) != prev) || prev == "" && ln.seq != seq {
+				if err := gap(ln.seq); err != nil {
+					return err
+				}
+			}
+			before, prev = ln.seq, string(ln.values[fHash])
+			return take(ln, parts[i].name, at)
+		}, func() error { return gap(before + 1) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachIn reads the records of one segment from a sequence on; damaged is called for a line that
+// is none.
+func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, take func(ln *line, at int64) error, damaged func() error) error {
+	f, err := l.open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	s := newForward(f, seek(f, size, seq, recordSeq), size)
+	var ln line
+	for n := 0; ; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		raw, at, ok := s.next()
+		if !ok {
+			return nil
+		}
+		if err := parseLine(raw, &ln); err != nil {
+			if err := damaged(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := take(&ln, at); err != nil {
+			return err
+		}
+	}
+}
+
+// Prove gives the proof that record seq stands under the newest checkpoint. The record must be
+// no younger than that.
+func (l *Log) Prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, err := l.prove(ctx, seq)
+	if err != nil {
+		return p, fmt.Errorf("prove record %d: %w", seq, err)
+	}
+	return p, nil
+}
+
+func (l *Log) prove(ctx context.Context, seq uint64) (checkpoint.Proof, error) {
+	var p checkpoint.Proof
+	unlock, err := l.lock(ctx, false)
+	if err != nil {
+		return p, err
+	}
+	defer unlock()
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, ErrNoCheckpoint
+	}
+	if err != nil {
+		return p, err
+	}
+	h, err := l.readCheckpoint(t)
+	if err != nil {
+		return p, err
+	}
+	if seq < t.First {
+		return p, fmt.Errorf("the tree begins with record %d; what was before it is covered by the chain of hashes alone", t.First)
+	}
+	if seq > t.seq(h.Size) {
+		return p, fmt.Errorf("the newest checkpoint ends with record %d", t.seq(h.Size))
+	}
+	if p.Record, err = l.rawRecord(seq); err != nil {
+		return p, err
+	}
+	p.Index, p.Checkpoint = int64(seq-t.First), h.signed
+	if p.Path, err = tlog.ProveRecord(h.Size, p.Index, tlog.TileHashReader(h.tree(), l.tiles())); err != nil {
+		return p, err
+	}
+	if _, _, err := p.Check(t.verifiers()...); err != nil {
+		return p, tampered("record %d is another one than was signed", seq)
+	}
+	return p, nil
+}
+
+// NoteProven is Note with the proof that the note stands in the log, and the signature lines of
+// witnesses. The proof is nil where the log's head cannot be signed now; the note is written all
+// the same. An anchor that does not answer only leaves its signature out.
+func (l *Log) NoteProven(ctx context.Context, e Entry, res Result) (*checkpoint.Proof, []string, error) {
+	r, err := l.append(ctx, PhaseNote, e, res, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := l.Checkpoint(ctx); err != nil {
+		if errors.Is(err, ErrTampered) {
+			return nil, nil, err
+		}
+		return nil, nil, nil
+	}
+	_ = l.Push(ctx, false)
+	p, err := l.Prove(ctx, r.Seq)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &p, l.cosignatures(p.Checkpoint), nil
+}
+
+// rawRecord is the stored line of a record.
+func (l *Log) rawRecord(seq uint64) ([]byte, error) {
+	parts, err := l.listParts()
+	if err != nil {
+		return nil, err
+	}
+	i, err := l.partOf(parts, seq)
+	if err != nil {
+		return nil, err
+	}
+	var raw []byte
+	found := errors.New("found")
+	err = l.eachIn(context.Background(), parts[i].name, l.sealed(parts, i), seq, func(ln *line, _ int64) error {
+		if ln.seq == seq {
+			raw = slices.Clone(ln.raw)
+		}
+		return found
+	}, func() error { return nil })
+	if err != nil && !errors.Is(err, found) {
+		return nil, err
+	}
+	if raw == nil {
+		return nil, fmt.Errorf("there is no record %d", seq)
+	}
+	return raw, nil
+}
+
+// partOf finds the segment of a record by halving.
+func (l *Log) partOf(parts []part, seq uint64) (int, error) {
+	lo, hi := 0, len(parts)
+	for hi-lo > 1 {
+		mid := lo + (hi-lo)/2
+		first, err := l.firstRecord(parts[mid])
+		if err != nil {
+			return 0, err
+		}
+		if first.Seq <= seq {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	if len(parts) == 0 {
+		return 0, fmt.Errorf("there is no record %d", seq)
+	}
+	return lo, nil
+}
+
+// VerifierKeys are the log's verifier keys, the newest last (name+hash+key).
+func (l *Log) VerifierKeys() ([]string, error) {
+	t, err := l.readTree()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoCheckpoint
+	}
+	return t.Keys, err
+}
+
+// endTree sets the tree aside after an acknowledged break that concerns it: its checkpoints are
+// of records that this log no longer has. Each origin is ended by a record.
+func (l *Log) endTree(h head, k key, origins []string) (head, error) {
+	if _, err := l.fs.Lstat(filepath.Join(l.dir, treeDir)); err == nil {
+		aside := l.path(treeDir + ".ended." + atomicfile.Suffix())
+		if err := l.fs.Rename(filepath.Join(l.dir, treeDir), aside); err != nil {
+			return h, fmt.Errorf("set the tree aside: %w", bare(err))
+		}
+	}
+	for _, o := range origins {
+		var err error
+		if h, err = l.event(h, k, Entry{Action: ActionTreeEnd, Scope: o}, true); err != nil {
+			return h, err
+		}
+	}
+	return h, nil
+}

@@ -1,0 +1,705 @@
+package audit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"memdesk/audit/checkpoint"
+	"memdesk/audit/witness"
+	"memdesk/internal/atomicfile/faultfs"
+	"memdesk/internal/clock"
+)
+
+// bench is a log with its anchors, for tests that also play its owner.
+type bench struct {
+	t       *testing.T
+	dir     string
+	usb     string
+	options Options
+}
+
+func newBench(t *testing.T, anchors ...Anchor) *bench {
+	b := &bench{t: t, dir: filepath.Join(t.TempDir(), "audit"), usb: filepath.Join(t.TempDir(), "usb")}
+	if anchors == nil {
+		anchors = []Anchor{{Kind: "file", Path: b.usb}}
+	}
+	b.options = Options{Dir: b.dir, Tool: "t", SegmentBytes: 6000, Anchors: anchors, Clock: clock.System{}}
+	return b
+}
+
+func (b *bench) open() *Log {
+	b.t.Helper()
+	l, err := Open(b.options)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return l
+}
+
+// acts appends n pairs in a process of its own, which anchors at its end.
+func (b *bench) acts(n int) {
+	b.t.Helper()
+	l := b.open()
+	for i := range n {
+		seq, err := l.Intent(b.t.Context(), Entry{Action: "forget", Store: "s", Target: fmt.Sprint("item-", i)})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if err := l.Outcome(b.t.Context(), seq, Result{Verdict: OK}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	if err := l.Close(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) verify(given ...Statement) Report {
+	b.t.Helper()
+	rep, err := b.open().Verify(b.t.Context(), given...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return rep
+}
+
+func (b *bench) wantOK() Report {
+	b.t.Helper()
+	rep := b.verify()
+	if !rep.OK {
+		b.t.Fatalf("a good log: %s", rep.Reason)
+	}
+	return rep
+}
+
+// wantFound demands that a verification finds the manipulation and that no further act begins.
+func (b *bench) wantFound(words string) {
+	b.t.Helper()
+	rep := b.verify()
+	if rep.OK || !strings.Contains(rep.Reason, words) {
+		b.t.Errorf("verify: ok %v, %q; want it found, with %q", rep.OK, rep.Reason, words)
+	}
+	if _, err := b.open().Intent(b.t.Context(), Entry{Action: "forget"}); !errors.Is(err, ErrTampered) {
+		b.t.Errorf("an act over it: %v, want ErrTampered", err)
+	}
+}
+
+// saved is a copy of a directory.
+func saved(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	out := map[string][]byte{}
+	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		out[p], err = os.ReadFile(p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// putBack writes old bytes into the files of today, so that their inodes stay.
+func putBack(t *testing.T, files map[string][]byte) {
+	t.Helper()
+	for p, b := range files {
+		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rewrite changes the nth record as the owner of the files can, with the key in hand: the chain,
+// the head, the tree and its signature are made anew.
+func (b *bench) rewrite(nth uint64, change func(*Record)) {
+	b.t.Helper()
+	l := b.open()
+	parts, err := l.listParts()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	h, err := l.readHead()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	prev := ""
+	for i, p := range parts {
+		var out []byte
+		err := l.eachIn(b.t.Context(), p.name, p.size, 0, func(ln *line, _ int64) error {
+			r, err := ln.record()
+			if err != nil {
+				return err
+			}
+			if prev != "" {
+				r.Prev = prev
+			}
+			if r.Seq == nth {
+				change(&r)
+			}
+			raw, err := r.encode()
+			if err != nil {
+				return err
+			}
+			prev = r.Hash
+			if i == len(parts)-1 {
+				h.Hash, h.Seq, h.Tail, h.Size = r.Hash, r.Seq, int64(len(out)), int64(len(out)+len(raw)+1)
+			}
+			out = append(append(out, raw...), '\n')
+			return nil
+		}, func() error { return errors.New("damaged") })
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if err := os.WriteFile(l.path(p.name), out, 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	if err := l.writeHead(h); err != nil {
+		b.t.Fatal(err)
+	}
+	_ = os.Remove(l.path(knownFile))
+	_ = os.RemoveAll(l.inTree("tile"))
+	_ = os.Remove(l.inTree(checkpointFile))
+	b.options.Anchors, l.anchors = nil, nil
+	if _, err := l.Checkpoint(b.t.Context()); err != nil {
+		b.t.Fatal(err)
+	}
+	b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
+}
+
+// The four manipulations of an owner: each passes without an anchor, and is found with one.
+func TestWhatAnOwnerDoesIsFound(t *testing.T) {
+	cases := map[string]struct {
+		do    func(b *bench)
+		words string
+	}{
+		"cut tail": {func(b *bench) {
+			l := b.open()
+			parts, _ := l.listParts()
+			h, _ := l.readHead()
+			p := parts[len(parts)-1]
+			body, _ := os.ReadFile(l.path(p.name))
+			lines := bytes.SplitAfter(body, []byte{'\n'})
+			lines = lines[:len(lines)-3] // the last element is empty
+			var last line
+			if err := parseLine(bytes.TrimSuffix(lines[len(lines)-1], []byte{'\n'}), &last); err != nil {
+				b.t.Fatal(err)
+			}
+			whole := bytes.Join(lines, nil)
+			h.Seq, h.Hash, h.Size, h.Tail = last.seq, string(last.values[fHash]), int64(len(whole)), int64(len(whole)-len(lines[len(lines)-1]))
+			if err := os.WriteFile(l.path(p.name), whole, 0o600); err != nil {
+				b.t.Fatal(err)
+			}
+			if err := l.writeHead(h); err != nil {
+				b.t.Fatal(err)
+			}
+			_ = os.RemoveAll(l.inTree("tile"))
+			_ = os.Remove(l.inTree(checkpointFile))
+		}, "records were taken away"},
+		"rewrite with the key in hand": {func(b *bench) { b.rewrite(4, func(r *Record) { r.Store = "x" }) }, "records were changed"},
+		"delete and start anew": {func(b *bench) {
+			_ = os.RemoveAll(b.dir)
+			_ = os.Remove(b.dir + ".begun")
+			b.options.Anchors = nil // as somebody does who has another configuration
+			b.acts(3)
+			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
+		}, "of another log"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.acts(6)
+			b.wantOK()
+			c.do(b)
+			b.options.Anchors = nil
+			b.wantOK() // nothing that the owner has tells
+			b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
+			b.wantFound(c.words)
+		})
+	}
+	t.Run("delete", func(t *testing.T) {
+		b := newBench(t)
+		b.acts(2)
+		_ = os.RemoveAll(b.dir)
+		_ = os.Remove(b.dir + ".begun")
+		b.wantFound("holds checkpoints")
+	})
+	for _, way := range []string{"in place", "as a copy"} {
+		t.Run("roll back "+way, func(t *testing.T) {
+			b := newBench(t)
+			b.options.SegmentBytes = 0
+			b.acts(3)
+			old := saved(t, b.dir)
+			b.acts(3)
+			if way == "as a copy" {
+				_ = os.RemoveAll(b.dir)
+			}
+			putBack(t, old)
+			b.wantFound("")
+			if rep := b.verify(); way == "in place" && !strings.Contains(rep.Reason, "records were taken away") {
+				t.Errorf("reason %q", rep.Reason)
+			}
+		})
+	}
+}
+
+// A statement says up to where the log is as it was, even when what follows was changed.
+func TestAnAnchorSaysWhatItProves(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	early, err := b.open().Checkpoint(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.acts(5)
+	b.rewrite(12, func(r *Record) { r.Store = "x" })
+	rep := b.verify(Statement{Name: "early", Text: early})
+	states := map[string]Proven{}
+	for _, p := range rep.Proven {
+		states[p.Kind] = p
+	}
+	if p := states["given"]; p.State != ProvenHolds || p.Seq != 8 {
+		t.Errorf("the early checkpoint: %+v", p)
+	}
+	if p := states["file"]; p.State != ProvenBroken || p.Seq != 8 {
+		t.Errorf("the anchor: %+v", p)
+	}
+	if p := states["own"]; p.State != ProvenHolds {
+		t.Errorf("the log's own, which the owner signed anew: %+v", p)
+	}
+	for name, text := range map[string]string{"empty": "", "text": "hello\n", "flipped": strings.Replace(string(early), "\n8\n", "\n9\n", 1)} {
+		if rep := b.verify(Statement{Name: name, Text: []byte(text)}); rep.OK {
+			t.Errorf("a statement that is none, %s, passes", name)
+		}
+	}
+}
+
+func TestAnAcknowledgementEndsTheTree(t *testing.T) {
+	b := newBench(t)
+	b.options.SegmentBytes = 0
+	b.acts(3)
+	old := saved(t, b.dir)
+	b.acts(3)
+	putBack(t, old)
+	b.wantFound("")
+	if err := b.open().Acknowledge(t.Context(), "restored from Tuesday"); err != nil {
+		t.Fatal(err)
+	}
+	rep := b.verify()
+	if rep.OK || !rep.Acknowledged {
+		t.Fatalf("after the acknowledgement: %+v", rep)
+	}
+	b.acts(3) // and a new tree is anchored
+	rep = b.verify()
+	if rep.OK || !rep.Acknowledged {
+		t.Fatalf("with a new tree: %+v", rep)
+	}
+	later := saved(t, b.dir)
+	b.acts(2)
+	putBack(t, later)
+	b.wantFound("records were taken away")
+}
+
+// An old log is taken over: its lines are the leaves from 0 on.
+func TestAnOldLogIsTakenOver(t *testing.T) {
+	b := newBench(t)
+	l := b.open()
+	for range 40 {
+		if err := l.Note(t.Context(), Entry{Action: "read"}, Result{Verdict: OK}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := saved(t, b.dir)
+	b.acts(1)
+	b.wantOK()
+	for p, was := range before {
+		if is, _ := os.ReadFile(p); !bytes.HasPrefix(is, was) && strings.Contains(p, "log-") {
+			t.Errorf("%s was changed", p)
+		}
+	}
+	p, err := b.open().Prove(t.Context(), 7)
+	if err != nil || p.Index != 6 {
+		t.Fatalf("proof of record 7: index %d, %v", p.Index, err)
+	}
+	page, err := b.open().List(t.Context(), Filter{Action: ActionTree}, 0, "")
+	if err != nil || len(page.Rows) != 1 || page.Rows[0].Counts["leaves"] != 47 {
+		t.Errorf("the record of it: %+v %v", page.Rows, err)
+	}
+}
+
+func TestProofs(t *testing.T) {
+	b := newBench(t)
+	for range 9 {
+		b.acts(40) // over tiles of 256 and segments
+	}
+	l := b.open()
+	keys, err := l.VerifierKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := note.NewVerifier(keys[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := l.Checkpoint(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := checkpoint.Open(signed, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seq := range []uint64{1, 2, 255, 256, 257, 511, 512, 513, uint64(c.Size)} {
+		p, err := l.Prove(t.Context(), seq)
+		if err != nil {
+			t.Fatalf("record %d: %v", seq, err)
+		}
+		again, err := checkpoint.ParseProof(p.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := again.Check(v); err != nil {
+			t.Errorf("record %d: %v", seq, err)
+		}
+		again.Record = append(bytes.Clone(again.Record[:len(again.Record)-1]), ' ')
+		if _, _, err := again.Check(v); err == nil {
+			t.Errorf("record %d: a changed record passes", seq)
+		}
+	}
+	if _, err := l.Prove(t.Context(), uint64(c.Size)+1); err == nil {
+		t.Error("a record that is not there has a proof")
+	}
+	// The tree is the one of RFC 6962 over the stored lines, computed by the library alone.
+	var hashes []tlog.Hash
+	read := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
+		var out []tlog.Hash
+		for _, i := range at {
+			out = append(out, hashes[i])
+		}
+		return out, nil
+	})
+	n := int64(0)
+	h, _ := l.readHead()
+	err = l.eachFrom(t.Context(), h, 1, func(ln *line, _ string, _ int64) error {
+		more, err := tlog.StoredHashes(n, ln.raw, read)
+		hashes, n = append(hashes, more...), n+1
+		return err
+	}, func(uint64) error { return errors.New("gap") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := tlog.TreeHash(n, read)
+	if err != nil || n != c.Size || root != c.Root {
+		t.Errorf("size %d root %s, want %d %s (%v)", c.Size, c.Root, n, root, err)
+	}
+	// A tile that was changed gives no proof.
+	tile := l.inTree("tile/0/000")
+	body, err := os.ReadFile(tile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body[40] ^= 1
+	if err := os.WriteFile(tile, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Prove(t.Context(), 1); err == nil {
+		t.Error("a changed tile gives a proof")
+	}
+}
+
+func TestRotatedKeys(t *testing.T) {
+	b := newBench(t)
+	b.acts(2)
+	l := b.open()
+	first, _ := l.Prove(t.Context(), 2)
+	if err := l.RotateKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.acts(2)
+	if rep := b.wantOK(); rep.Proven[1].State != ProvenHolds {
+		t.Errorf("%+v", rep.Proven)
+	}
+	keys, _ := l.VerifierKeys()
+	if len(keys) != 2 {
+		t.Fatalf("keys %v", keys)
+	}
+	old, _ := note.NewVerifier(keys[0])
+	next, _ := note.NewVerifier(keys[1])
+	if _, _, err := first.Check(old); err != nil {
+		t.Errorf("a proof of before: %v", err)
+	}
+	later, err := l.Prove(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := later.Check(next); err != nil {
+		t.Errorf("a proof of after: %v", err)
+	}
+	if _, _, err := later.Check(old); err == nil {
+		t.Error("the old key still signs")
+	}
+	// A key that no record names is nobody's.
+	st, _ := l.readTree()
+	_, alien, _ := note.GenerateKey(nil, st.Origin)
+	st.Keys[0] = alien
+	if err := l.writeTree(st); err != nil {
+		t.Fatal(err)
+	}
+	if rep := b.verify(); rep.OK {
+		t.Error("a key that no record names passes")
+	}
+}
+
+func TestALostKey(t *testing.T) {
+	b := newBench(t)
+	b.acts(2)
+	if err := os.Remove(b.open().inTree(signFile)); err != nil {
+		t.Fatal(err)
+	}
+	l := b.open()
+	act(t, l)
+	if err := l.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "--rotate") {
+		t.Errorf("closing without the key: %v", err)
+	}
+	b.wantOK() // an act needs no signature
+	if err := b.open().RotateKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.acts(1)
+	b.wantOK()
+}
+
+func act(t *testing.T, l *Log) {
+	t.Helper()
+	if err := l.Note(t.Context(), Entry{Action: "read"}, Result{Verdict: OK}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// served starts a witness that trusts on first sight.
+func served(t *testing.T, dir string) (url, vkey string, alarms *[]string) {
+	t.Helper()
+	alarms = &[]string{}
+	w, err := witness.Open(witness.Options{Dir: dir, Trust: true, Note: func(s string) { *alarms = append(*alarms, s) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(w)
+	t.Cleanup(s.Close)
+	return s.URL, w.VerifierKey(), alarms
+}
+
+func TestAWitnessFindsARollBackAndAFork(t *testing.T) {
+	url, vkey, alarms := served(t, filepath.Join(t.TempDir(), "w"))
+	a := Anchor{Kind: "witness", URL: url, Key: vkey}
+	b := newBench(t, a)
+	b.options.SegmentBytes = 0
+	b.acts(3)
+	old := saved(t, b.dir)
+	b.acts(3)
+	b.wantOK()
+	p, err := b.open().Ask(t.Context(), a)
+	if err != nil || p.State != ProvenHolds || p.Seq != 14 {
+		t.Fatalf("a good log: %+v %v", p, err)
+	}
+	putBack(t, old)
+	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken || !strings.Contains(p.Why, "rolled back") {
+		t.Errorf("rolled back: %+v", p)
+	}
+	// The two copies go on: the second is found at its next anchor, and then stops.
+	l := b.open()
+	act(t, l)
+	if err := l.Close(t.Context()); !errors.Is(err, ErrTampered) {
+		t.Errorf("the next anchor: %v", err)
+	}
+	b.wantFound("rolled back")
+	for range 4 { // behind the size that the witness has
+		b.open().appendAnyway(t, b)
+	}
+	if p, _ := b.open().Ask(t.Context(), a); p.State != ProvenBroken {
+		t.Errorf("a fork that is longer: %+v", p)
+	}
+	if len(*alarms) < 2 {
+		t.Errorf("the witness said %q", *alarms)
+	}
+}
+
+// appendAnyway goes on over an alarm, as a program would that knows none.
+func (l *Log) appendAnyway(t *testing.T, b *bench) {
+	t.Helper()
+	_ = os.Remove(l.inTree(anchorsFile))
+	l.anchors = nil
+	for range 3 {
+		act(t, l)
+	}
+	if _, err := l.Checkpoint(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnAnchorThatIsAway(t *testing.T) {
+	url, vkey, _ := served(t, filepath.Join(t.TempDir(), "w"))
+	clk := clock.NewFake(time.Date(2026, 5, 21, 9, 0, 0, 0, time.UTC))
+	b := newBench(t, Anchor{Kind: "witness", URL: url + "/nothing/here", Key: vkey}, Anchor{Kind: "command", Command: "exit 3"})
+	b.options.Clock = clk
+	l := b.open()
+	act(t, l)
+	if err := l.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "code 3") {
+		t.Errorf("close: %v", err)
+	}
+	all, newest, err := b.open().Anchors(t.Context())
+	if err != nil || newest != 3 || len(all) != 2 || all[0].Seq != 0 || all[0].Error == "" || all[1].Error == "" {
+		t.Fatalf("anchors %+v, newest %d, %v", all, newest, err)
+	}
+	tries := func() int { return b.open().readAnchors()[all[1].Name()].Fails }
+	if err := b.open().Push(t.Context(), false); err != nil || tries() != 1 {
+		t.Errorf("tried again at once: %v, %d tries", err, tries())
+	}
+	clk.Advance(24 * time.Hour)
+	if err := b.open().Push(t.Context(), false); err == nil || tries() != 2 {
+		t.Errorf("not tried a day later: %v, %d tries", err, tries())
+	}
+	out := filepath.Join(t.TempDir(), "got")
+	b.options.Anchors = []Anchor{{Kind: "command", Command: "cat > '" + out + "'"}}
+	if err := b.open().Push(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := os.ReadFile(out)
+	if want, _ := b.open().Checkpoint(t.Context()); string(got) != string(want) {
+		t.Errorf("the command got %q", got)
+	}
+}
+
+// A process is killed at every step between record, tile and checkpoint; the next one goes on,
+// and every checkpoint that was ever signed still fits. 300 points with MEMDESK_SOAK.
+func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
+	points := 60
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		points = 300
+	}
+	rng := rand.New(rand.NewPCG(19, 1))
+	for n := range points {
+		b := newBench(t)
+		b.options.FS = quick{}
+		b.acts(rng.IntN(3))
+		crash := faultfs.Fault{Crash: true, After: rng.IntN(2) == 0}
+		if rng.IntN(3) == 0 {
+			crash.Part = rng.IntN(200)
+		}
+		at := rng.IntN(60)
+		fs := faultfs.New(func(i int, step string) *faultfs.Fault {
+			if i < at {
+				return nil
+			}
+			f := crash
+			if strings.HasPrefix(step, "write head.json") {
+				f.Part = 0
+			}
+			return &f
+		})
+		fs.FS = quick{}
+		b.options.FS = fs
+		l := b.open()
+		for range 2 {
+			if seq, err := l.Intent(t.Context(), Entry{Action: "forget"}); err == nil {
+				_ = l.Outcome(t.Context(), seq, Result{Verdict: OK})
+			}
+			_, _ = l.Checkpoint(t.Context())
+		}
+		_ = l.Close(t.Context())
+		b.options.FS = quick{}
+		if rep := b.verify(); !rep.OK {
+			t.Fatalf("point %d (step %d): %s", n, at, rep.Reason)
+		}
+		b.acts(1)
+		if rep := b.verify(); !rep.OK {
+			t.Fatalf("point %d (step %d), gone on: %s", n, at, rep.Reason)
+		}
+	}
+}
+
+// A disk that fails leaves acts possible as far as the log itself can be written, and the tree
+// goes on when the disk does.
+func TestTheTreeOnABadDisk(t *testing.T) {
+	for _, match := range []string{"write .checkpoint", "sync .checkpoint", "rename checkpoint", "sync .000", "write .1", "mkdir tile"} {
+		b := newBench(t)
+		b.options.FS = faultfs.New(func(_ int, step string) *faultfs.Fault {
+			if strings.HasPrefix(step, match) {
+				return &faultfs.Fault{Err: fmt.Errorf("bad disk")}
+			}
+			return nil
+		})
+		l := b.open()
+		act(t, l)
+		if _, err := l.Checkpoint(t.Context()); err == nil && match != "sync .000" && match != "write .1" {
+			t.Errorf("%s: a checkpoint was signed", match)
+		}
+		act(t, l)
+		b.options.FS = nil
+		b.acts(1)
+		b.wantOK()
+	}
+}
+
+// A stolen key signs whatever its thief wants; the anchors still know what they saw.
+func TestAStolenKey(t *testing.T) {
+	b := newBench(t)
+	b.acts(3)
+	l := b.open()
+	key, _ := os.ReadFile(l.inTree(signFile))
+	s, _ := note.NewSigner(strings.TrimSpace(string(key)))
+	st, _ := l.readTree()
+	forged := checkpoint.Checkpoint{Origin: st.Origin, Size: 4, Root: tlog.Hash{1}}
+	signed, _ := note.Sign(&note.Note{Text: forged.Text()}, s)
+	if rep := b.verify(Statement{Name: "forged", Text: signed}); rep.OK {
+		t.Error("a forged checkpoint is the log's own")
+	}
+	b.rewrite(5, func(r *Record) { r.Store = "x" })
+	b.wantFound("records were changed")
+}
+
+func TestCloseWithoutChanges(t *testing.T) {
+	b := newBench(t)
+	l := b.open()
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(b.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("reading left a log: %v", err)
+	}
+}
+
+func TestCheckpointsInTheBackground(t *testing.T) {
+	b := newBench(t)
+	b.options.CheckpointEvery = 4
+	l := b.open()
+	for range 8 {
+		act(t, l)
+	}
+	l.behind.wg.Wait()
+	all, _, err := l.Anchors(context.Background())
+	if err != nil || all[0].Seq < 5 {
+		t.Errorf("anchored up to record %d, %v", all[0].Seq, err)
+	}
+	if err := l.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,356 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"memdesk/audit/checkpoint"
+)
+
+// Proven says what one statement outside the records proves about them.
+type Proven struct {
+	By   string // "file /media/usb/checkpoints", "the log's own checkpoint"
+	Kind string // own, file, command, witness or given
+	// Seq is the newest record that it vouches for: everything up to it is as it was.
+	Seq   uint64
+	At    time.Time // of that record
+	State ProvenState
+	Why   string // where State is not ProvenHolds
+}
+
+// ProvenState is how a statement stands to the log.
+type ProvenState string
+
+// The states. ProvenBroken is an alarm; ProvenEnded was one, and was acknowledged.
+const (
+	ProvenHolds      ProvenState = "holds"
+	ProvenBroken     ProvenState = "broken"
+	ProvenEnded      ProvenState = "ended"
+	ProvenUnreadable ProvenState = "unreadable" // proves nothing
+	ProvenNone       ProvenState = "none"       // holds no checkpoint yet
+)
+
+// Statement is checkpoints from elsewhere, as text, for a verification.
+type Statement struct {
+	Name string
+	Text []byte
+}
+
+// source is where claims come from: an anchor, a file that somebody gave, the log itself.
+type source struct {
+	Proven
+	strict bool     // what cannot be read of it is a break
+	broken uint64   // first sequence that does not fit; 0: none
+	alien  []string // origins that are not the log's
+}
+
+// claim is one signed checkpoint that the walk compares with the records.
+type claim struct {
+	checkpoint.Checkpoint
+	from *source
+}
+
+// treeWalk computes the root of the tree along a walk and compares it with every claim.
+type treeWalk struct {
+	state   treeState // zero: there is no tree
+	front   checkpoint.Frontier
+	gap     bool // a leaf is missing, so that nothing behind it can be compared
+	sources []*source
+	claims  map[int64][]claim
+	// What the records say of trees: the keys, with the first record of a tree (0 for a key
+	// that came later), and the origins that were ended.
+	keys  map[string]uint64
+	ended map[string]bool
+	all   bool // every record was read
+}
+
+// newTreeWalk reads what is claimed; nil when there is no tree and no claim. The log is locked,
+// so that no claim is of a record behind the walk's end. full reads every checkpoint of an
+// anchor's file, else the newest ones.
+func (l *Log) newTreeWalk(full bool, given []Statement) (*treeWalk, error) {
+	w := &treeWalk{claims: map[int64][]claim{}, keys: map[string]uint64{}, ended: map[string]bool{}, all: true}
+	t, err := l.readTree()
+	switch {
+	case err == nil:
+		w.state = t
+		w.own(l)
+	case errors.Is(err, ErrTampered):
+		w.add("own", ownName).fail(0, "tree/tree.json is damaged")
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	for _, a := range l.anchors {
+		if a.Kind == "file" {
+			w.file(l, a, full)
+		}
+	}
+	l.alarms(w)
+	for _, s := range given {
+		src := w.add("given", s.Name)
+		src.strict = true
+		w.take(src, s.Text)
+		if src.State == ProvenNone {
+			src.fail(0, "it holds no checkpoint")
+		}
+	}
+	if w.state.Origin == "" && len(w.sources) == 0 && !full {
+		return nil, nil
+	}
+	return w, nil
+}
+
+const ownName = "the log's own checkpoint"
+
+func (w *treeWalk) own(l *Log) {
+	own := w.add("own", ownName)
+	b, err := readFile(l.fs, l.inTree(checkpointFile), maxNote)
+	switch {
+	case err == nil:
+		own.strict = true
+		w.take(own, b)
+	case !errors.Is(err, fs.ErrNotExist):
+		own.fail(0, "it cannot be read")
+	}
+}
+
+// file reads an anchor's file; one that is not there proves nothing.
+func (w *treeWalk) file(l *Log, a Anchor, full bool) {
+	src := w.add(a.Kind, a.Name())
+	limit := int64(newestClaims)
+	if full {
+		limit = maxAnchorFile
+	}
+	b, err := readTail(l.fs, a.Path, limit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		src.Why = "the file is not there"
+	case err != nil:
+		src.State, src.Why = ProvenUnreadable, err.Error()
+	default:
+		w.take(src, b)
+	}
+}
+
+func (w *treeWalk) add(kind, by string) *source {
+	s := &source{Proven: Proven{By: by, Kind: kind, State: ProvenNone, Why: "it holds no checkpoint yet"}}
+	w.sources = append(w.sources, s)
+	return s
+}
+
+// fail notes a break at a sequence, 0 when it is of none.
+func (s *source) fail(seq uint64, format string, args ...any) {
+	if s.State == ProvenBroken && s.broken != 0 && s.broken <= seq {
+		return
+	}
+	s.State, s.Why, s.broken = ProvenBroken, fmt.Sprintf(format, args...), seq
+}
+
+// take notes the checkpoints of a text.
+func (w *treeWalk) take(from *source, text []byte) {
+	for _, b := range checkpoint.Split(text) {
+		if origin := checkpoint.Origin(b); origin != w.state.Origin {
+			if c, err := checkpoint.Parse(string(body(b))); err == nil && !slices.Contains(from.alien, c.Origin) {
+				from.alien = append(from.alien, c.Origin)
+			} else if err != nil {
+				from.unreadable("a checkpoint in it cannot be read")
+			}
+			continue
+		}
+		c, _, err := checkpoint.Open(b, w.state.verifiers()...)
+		if err != nil {
+			from.unreadable("a checkpoint in it was not signed by this log")
+			continue
+		}
+		if from.State == ProvenNone {
+			from.State, from.Why = ProvenHolds, ""
+		}
+		w.claims[c.Size] = append(w.claims[c.Size], claim{c, from})
+	}
+}
+
+// body is a signed text without its signatures.
+func body(signed []byte) []byte {
+	text, _, _ := strings.Cut(string(signed), "\n\n")
+	return []byte(text + "\n")
+}
+
+func (s *source) unreadable(why string) {
+	switch {
+	case s.strict:
+		s.fail(0, "%s", why)
+	case s.State == ProvenNone:
+		s.State, s.Why = ProvenUnreadable, why
+	}
+}
+
+// record takes the next record of the walk.
+func (w *treeWalk) record(l *line) {
+	switch string(l.values[fAction]) {
+	case ActionTree, ActionTreeKey:
+		first := uint64(0)
+		if r, err := l.record(); err == nil && r.Action == ActionTree {
+			first = uint64(r.Counts["first"])
+		}
+		w.keys[string(l.values[fScope])] = first
+	case ActionTreeEnd:
+		w.ended[string(l.values[fScope])] = true
+	}
+	if w.state.Origin == "" || w.gap || l.seq < w.state.First {
+		return
+	}
+	if l.seq != w.state.seq(w.front.Size+1) {
+		w.gap = true
+		return
+	}
+	w.front.Add(w.front.Leaf(l.raw))
+	claims := w.claims[w.front.Size]
+	if len(claims) == 0 {
+		return
+	}
+	root := w.front.Root()
+	for _, c := range claims {
+		w.compare(c, root, l)
+	}
+}
+
+func (w *treeWalk) compare(c claim, root tlog.Hash, l *line) {
+	if c.Root != root {
+		c.from.fail(l.seq, "records were changed: the first %d are not those that it signed", c.Size)
+		return
+	}
+	if l.seq > c.from.Seq && (c.from.broken == 0 || l.seq < c.from.broken) {
+		c.from.Seq = l.seq
+		if r, err := l.record(); err == nil {
+			c.from.At = r.TS
+		}
+	}
+}
+
+// end judges what the walk did not come to.
+func (w *treeWalk) end(last uint64) {
+	for _, size := range slices.Sorted(maps.Keys(w.claims)) {
+		if size <= w.front.Size {
+			continue
+		}
+		for _, c := range w.claims[size] {
+			if w.gap {
+				c.from.fail(w.state.seq(w.front.Size+1), "record %d is missing, and it was signed", w.state.seq(w.front.Size+1))
+				continue
+			}
+			c.from.fail(last+1, "the log ends with record %d, and record %d was signed: records were taken away", last, w.state.seq(size))
+		}
+	}
+	for _, s := range w.sources {
+		w.strangers(s)
+	}
+	w.announced()
+}
+
+// strangers judges checkpoints of other logs: of a tree that was ended, or of a log that this
+// one took the place of.
+func (w *treeWalk) strangers(s *source) {
+	for _, origin := range s.alien {
+		switch {
+		case w.ended[origin] && s.State != ProvenBroken:
+			if s.State == ProvenNone || s.Kind != "own" {
+				s.State, s.Why = ProvenEnded, fmt.Sprintf("it is of the tree %s, whose records are not those of this log any more, as an operator has noted", origin)
+			}
+		case !w.ended[origin]:
+			s.fail(0, "it is of another log, %s: the log was begun anew, or this is not its anchor", origin)
+		}
+	}
+}
+
+// announced compares the tree's keys with the records that name them.
+func (w *treeWalk) announced() {
+	if !w.all {
+		return
+	}
+	signed := slices.ContainsFunc(w.sources, func(s *source) bool { return s.Kind == "own" && s.State != ProvenNone })
+	for i, k := range w.state.Keys {
+		first, there := w.keys[k]
+		if signed && (!there || i == 0 && first != w.state.First) {
+			w.sources[0].fail(0, "no record names the key that signed it")
+		}
+	}
+	for k := range w.keys {
+		if origin := originOf(k); origin != w.state.Origin && !w.ended[origin] {
+			w.add("own", ownName).fail(0, "the tree %s over the log is gone", origin)
+			return
+		}
+	}
+}
+
+// origins are those of the claims that broke, to be ended by an acknowledgement.
+func (w *treeWalk) origins() []string {
+	out := map[string]bool{}
+	for _, s := range w.sources {
+		if s.State != ProvenBroken {
+			continue
+		}
+		if w.state.Origin != "" {
+			out[w.state.Origin] = true
+		}
+		for _, o := range s.alien {
+			out[o] = true
+		}
+	}
+	for k := range w.keys {
+		if o := originOf(k); o != w.state.Origin {
+			out[o] = true
+		}
+	}
+	for o := range w.ended {
+		delete(out, o)
+	}
+	return slices.Sorted(maps.Keys(out))
+}
+
+// skip takes the leaves of a segment that was found whole before; false when it must be read.
+func (w *treeWalk) skip(k known) bool {
+	if w == nil {
+		return true
+	}
+	if w.state.Origin == "" || k.Seq < w.state.First {
+		w.pass(k)
+		return true
+	}
+	size := int64(k.Seq - w.state.First + 1)
+	f := checkpoint.Frontier{Size: size, Roots: slices.Clone(k.Roots)}
+	if k.Origin != w.state.Origin || !f.Whole() {
+		return false
+	}
+	for at := range w.claims {
+		if at > w.front.Size && at <= size {
+			return false
+		}
+	}
+	w.front = f
+	w.pass(k)
+	return true
+}
+
+func (w *treeWalk) pass(k known) {
+	w.all = false
+	for _, o := range k.Ended {
+		w.ended[o] = true
+	}
+}
+
+// keep adds to a segment that was read what the tree needs of it.
+func (w *treeWalk) keep(k *known) {
+	if w == nil {
+		return
+	}
+	k.Ended = slices.Sorted(maps.Keys(w.ended))
+	if w.state.Origin != "" && !w.gap && w.front.Size > 0 {
+		k.Origin, k.Roots = w.state.Origin, slices.Clone(w.front.Roots)
+	}
+}

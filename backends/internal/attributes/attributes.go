@@ -1,0 +1,151 @@
+// Package attributes shows the extended attributes that users and programs keep beside a file's
+// text as layers of a store, and removes those that name a person. It reads the attributes in
+// the user namespace of Linux (xattr(7)) and no others.
+package attributes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"memdesk/model"
+)
+
+// namespace begins the names of attributes that users may set.
+const namespace = "user."
+
+// unlisted ends the layer that stands for attributes that could not be listed.
+const unlisted = "(extended attributes)"
+
+// Of adds the attributes of every file that a maintainer opens. The id of an attribute's layer
+// is that of the file, a slash and the attribute's name: no path leads below a file.
+func Of(m model.Maintainer) model.Maintainer { return maintainer{m} }
+
+type maintainer struct{ model.Maintainer }
+
+// descriptor is an open file on this machine.
+type descriptor interface{ Fd() uintptr }
+
+// Layers lists the attributes behind the layers of the store.
+func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
+	out, err := m.Maintainer.Layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range out {
+		names, err := m.names(ctx, l)
+		if ctx.Err() != nil {
+			return nil, model.FromContext(ctx, "layers")
+		}
+		if err != nil {
+			out = append(out, model.Layer{ID: l.ID + "/" + unlisted, Kind: model.LayerDerived, Reason: "its extended attributes cannot be listed: " + err.Error()})
+		}
+		for _, name := range names {
+			out = append(out, model.Layer{ID: l.ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: l.ItemID})
+		}
+	}
+	return out, nil
+}
+
+// names are the attributes of a layer's file; none of one that is another program's, or that
+// cannot be opened, which its own layer says.
+func (m maintainer) names(ctx context.Context, l model.Layer) (names []string, err error) {
+	if !l.Readable || l.Kind == model.LayerExternal {
+		return nil, nil
+	}
+	r, err := m.Maintainer.OpenLayer(ctx, l.ID)
+	if err != nil {
+		return nil, nil
+	}
+	defer r.Close()
+	if f, ok := r.(descriptor); ok {
+		return list(int(f.Fd()))
+	}
+	return nil, nil
+}
+
+// OpenLayer reads an attribute's value, or a layer of the store.
+func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	var value []byte
+	found, err := m.at(ctx, id, func(fd int, name string) (err error) {
+		value, err = get(fd, name)
+		return err
+	})
+	if found && !errors.Is(err, model.NotFound) {
+		return io.NopCloser(bytes.NewReader(value)), err
+	}
+	return m.Maintainer.OpenLayer(ctx, id)
+}
+
+// at calls use with the file and the name of the attribute whose layer an id is; false where
+// it is that of no attribute. The name of a directory may begin like that of an attribute.
+func (m maintainer) at(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
+	for at := 0; ; at++ {
+		n := strings.Index(id[at:], "/"+namespace)
+		if n < 0 {
+			return false, nil
+		}
+		at += n
+		r, err := m.Maintainer.OpenLayer(ctx, id[:at])
+		if err != nil {
+			continue // a directory
+		}
+		f, ok := r.(descriptor)
+		if ok {
+			err = use(int(f.Fd()), id[at+1:])
+		}
+		_ = r.Close() // it was only read
+		if ok {
+			return true, err
+		}
+	}
+}
+
+// Scrub cleans the store's own layers, and removes each attribute whose name or value names
+// the person.
+func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	out, err := m.Maintainer.Scrub(ctx, req)
+	if err != nil || req.Concerns == nil {
+		return out, err
+	}
+	layers, err := m.Maintainer.Layers(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range layers {
+		names, err := m.names(ctx, l)
+		if err != nil && !req.Dry {
+			out = append(out, model.LayerResult{Layer: l.ID + "/" + unlisted, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: err.Error()})
+		}
+		for _, name := range names {
+			if r, done := m.remove(ctx, l.ID+"/"+name, req); done && !req.Dry {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, model.FromContext(ctx, "scrub")
+}
+
+// remove removes one attribute; false where nothing of it names the person.
+func (m maintainer) remove(ctx context.Context, id string, req model.ScrubRequest) (out model.LayerResult, done bool) {
+	_, err := m.at(ctx, id, func(fd int, name string) error {
+		value, err := get(fd, name)
+		if err != nil || !req.Concerns(value) && !req.Concerns([]byte(name)) {
+			return err
+		}
+		done = true
+		left, may := req.Permits(id, value)
+		if !may {
+			out = left
+			return nil
+		}
+		out = model.LayerResult{Layer: id, Method: "extended attribute removed", Rows: 1, Verdict: model.VerdictClean}
+		return remove(fd, name)
+	})
+	if err != nil && !errors.Is(err, model.NotFound) {
+		return model.LayerResult{Layer: id, Method: "extended attribute removed", Verdict: model.VerdictFailed, Reason: err.Error()}, true
+	}
+	return out, done
+}

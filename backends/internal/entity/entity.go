@@ -1,0 +1,110 @@
+// Package entity spells what the official MCP memory server keeps as items: the ids of
+// entities and relations, and observations as a Markdown list (mcpgraph.md MG1, MG2).
+package entity
+
+import (
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// The tiers of entities and of relations.
+const (
+	Tier         = "entity"
+	RelationTier = "relation"
+)
+
+// ID is an entity's name; one that begins like another kind of id has its slash escaped
+// (MG1).
+func ID(name string) string {
+	for _, word := range []string{"edge/", "problem/"} {
+		if rest, ok := strings.CutPrefix(name, word); ok {
+			return strings.TrimSuffix(word, "/") + model.Inner + "/" + rest
+		}
+	}
+	return name
+}
+
+// Name is the name that an entity's id stands for.
+func Name(id string) string { return strings.ReplaceAll(id, model.Inner, "") }
+
+// RelationID is a relation's id: edge/FROM/TYPE/TO.
+func RelationID(from, relation, to string) string {
+	return "edge/" + part(from) + "/" + part(relation) + "/" + part(to)
+}
+
+// part is one part of a relation's id: its slashes divide nothing.
+func part(s string) string { return strings.ReplaceAll(s, "/", model.Inner+"/") }
+
+// Ends reads a relation's id; false for another id.
+func Ends(id string) (from, relation, to string, ok bool) {
+	rest, ok := strings.CutPrefix(id, "edge/")
+	if !ok {
+		return "", "", "", false
+	}
+	const hidden = "\x00"
+	parts := strings.Split(strings.ReplaceAll(rest, model.Inner+"/", hidden), "/")
+	if len(parts) != 3 {
+		return "", "", "", false
+	}
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(parts[i], hidden, "/")
+	}
+	return parts[0], parts[1], parts[2], true
+}
+
+// Encode writes observations as a Markdown list (MG2).
+func Encode(observations []string) string {
+	rows := make([]string, len(observations))
+	for i, o := range observations {
+		rows[i] = "- " + strings.ReplaceAll(o, "\n", "\n  ")
+	}
+	return strings.Join(rows, "\n")
+}
+
+// Decode reads a list back. InvalidInput names the line that is none of it.
+func Decode(body string) ([]string, error) {
+	out := []string{}
+	body = strings.TrimSuffix(body, "\n")
+	if body == "" {
+		return out, nil
+	}
+	rows := strings.Split(body, "\n")
+	for i, row := range rows {
+		rest, begins := strings.CutPrefix(row, "- ")
+		more, continues := strings.CutPrefix(row, "  ")
+		blank := row == "" && i+1 < len(rows) && (strings.HasPrefix(rows[i+1], "  ") || rows[i+1] == "")
+		switch {
+		case begins || row == "-":
+			out = append(out, rest)
+		case len(out) > 0 && (continues || blank):
+			out[len(out)-1] += "\n" + more
+		default:
+			return nil, model.Errorf(model.InvalidInput, "retain", "line %d: an observation begins with `- `, and its further lines with two spaces", i+1)
+		}
+	}
+	return out, nil
+}
+
+// Join adds observations that are not there yet.
+func Join(have, more []string) []string {
+	out := slices.Clone(have)
+	for _, o := range more {
+		if !slices.Contains(out, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Type reads the one metadata field of an entity; without it the type is fallback.
+func Type(meta []model.Field, fallback string) (string, error) {
+	for _, f := range meta {
+		if f.Name != "entityType" {
+			return "", model.Errorf(model.InvalidInput, "retain", "an entity has the field entityType and no other")
+		}
+		fallback = f.Value
+	}
+	return fallback, nil
+}

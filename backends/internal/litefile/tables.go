@@ -1,0 +1,122 @@
+package litefile
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// sideTables are the tables that hold no items: the store's own side tables and those of
+// other programs. The tables of a full-text index are left out: their words are merged away.
+func (m Medium) sideTables(q *Query) ([]string, error) {
+	names, ddl, err := Tables(q)
+	return slices.DeleteFunc(names, func(table string) bool { return slices.Contains(m.Items, table) || isFTS(ddl, table) }), err
+}
+
+// tableLayer is the id of a table's layer.
+func (m Medium) tableLayer(table string) string { return m.File.Name + ":" + table }
+
+// tables lists each side table as a layer. A cell may be compressed or lie on several
+// pages, so that the bytes of the file alone do not show the text in it.
+func (m Medium) tables(ctx context.Context) ([]model.Layer, error) {
+	var out []model.Layer
+	err := m.File.View(ctx, "layers", func(q *Query) error {
+		tables, err := m.sideTables(q)
+		out = nil
+		for _, table := range tables {
+			l := model.Layer{ID: m.tableLayer(table), Kind: model.LayerDerived, Readable: true}
+			if m.sibling(l.ID) {
+				l.Readable, l.Reason = false, "a file beside the database has the same name as this table of it: rename the file"
+			}
+			out = append(out, l)
+		}
+		return err
+	})
+	return out, err
+}
+
+// sibling reports whether a file with the name of a table's layer stands beside the database.
+func (m Medium) sibling(id string) bool {
+	_, err := os.Lstat(filepath.Join(filepath.Dir(m.File.Path), id))
+	return err == nil
+}
+
+// tableOf is the table whose layer an id is; false for that of a file.
+func (m Medium) tableOf(ctx context.Context, id string) (table string, ok bool, err error) {
+	table, named := strings.CutPrefix(id, m.File.Name+":")
+	if !named || m.sibling(id) {
+		return "", false, nil
+	}
+	err = m.File.View(ctx, "open-layer", func(q *Query) error {
+		tables, err := m.sideTables(q)
+		ok = slices.Contains(tables, table)
+		return err
+	})
+	return table, ok, err
+}
+
+// openTable gives the cells of a table that hold text or bytes as a tar archive: one
+// member per cell, named by its column. Each cell is a medium of its own for who reads it,
+// and may be an archive itself. The reader holds one connection until it is closed.
+func (m Medium) openTable(ctx context.Context, table string) io.ReadCloser {
+	ctx, cancel := context.WithCancel(ctx)
+	r, w := io.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		out, begun := tar.NewWriter(w), false
+		err := m.File.View(ctx, "open-layer", func(q *Query) error {
+			if begun {
+				return model.Errorf(model.Unavailable, "open-layer", "the table cannot be read to the end while another program changes the database; try again")
+			}
+			columns, err := textColumns(q, table)
+			if err != nil || len(columns) == 0 {
+				return err
+			}
+			return eachRow(q, table, nil, columns, "", nil, func(_, cells []any) error {
+				begun = true
+				return writeCells(out, columns, cells)
+			})
+		})
+		w.CloseWithError(errors.Join(err, out.Close()))
+	}()
+	return &tableReader{PipeReader: r, cancel: cancel, done: done}
+}
+
+func writeCells(out *tar.Writer, columns []string, cells []any) error {
+	for i, c := range cells {
+		text := cellText(c)
+		if text == "" {
+			continue
+		}
+		// A name in quotes is never that of a directory.
+		if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: quote(columns[i]), Mode: 0o600, Size: int64(len(text))}); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tableReader ends its query when it is closed.
+type tableReader struct {
+	*io.PipeReader
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+func (t *tableReader) Close() error {
+	t.cancel()
+	err := t.PipeReader.Close()
+	<-t.done // no snapshot stays open that a scrub would wait for
+	return err
+}

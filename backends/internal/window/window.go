@@ -1,0 +1,82 @@
+// Package window cuts pages out of a list that is in memory: forwards and backwards,
+// with cursors that belong to the list they come from.
+package window
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"memdesk/model"
+)
+
+// Row is a header with its place in the list's order; the id decides between equals.
+type Row struct {
+	model.Header
+	Value int64
+}
+
+// cursor is a border between two rows of one list.
+type cursor struct {
+	List   []byte `json:"l"` // which list
+	Before bool   `json:"b"` // the page ends at the row, else it begins behind it
+	Value  int64  `json:"v"`
+	ID     []byte `json:"i"`
+}
+
+// listSum tells lists apart by what they were asked for.
+func listSum(req model.PageRequest) []byte {
+	data, _ := json.Marshal([]any{req.Tier, req.Query, req.Order, req.Hidden}) // texts and a bool always encode
+	sum := sha256.Sum256(data)
+	return sum[:12]
+}
+
+func (r Row) cursor(req model.PageRequest, before bool) string {
+	data, _ := json.Marshal(cursor{listSum(req), before, r.Value, []byte(r.ID)})
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// Page sorts the rows and cuts out the page that is asked for. Problems make the total a
+// lower bound. A cursor of another list is InvalidInput.
+func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, error) {
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Value, b.Value), strings.Compare(a.ID, b.ID)) })
+	limit := model.PageLimit(req.Limit)
+	from, to := 0, min(limit, len(rows))
+	switch {
+	case req.End && req.Cursor != "":
+		return model.Page{}, model.Errorf(model.InvalidInput, "list", "the last page and a cursor exclude each other")
+	case req.End:
+		from, to = max(0, len(rows)-limit), len(rows)
+	case req.Cursor != "":
+		var c cursor
+		data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
+		if err != nil || json.Unmarshal(data, &c) != nil || !slices.Equal(c.List, listSum(req)) {
+			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
+		}
+		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor) int {
+			return cmp.Or(cmp.Compare(r.Value, c.Value), strings.Compare(r.ID, string(c.ID)))
+		})
+		if c.Before {
+			from, to = max(0, at-limit), at
+		} else {
+			if exact {
+				at++
+			}
+			from, to = at, min(at+limit, len(rows))
+		}
+	}
+	page := model.Page{Items: []model.Header{}, Problems: problems, Total: model.Count{N: int64(len(rows)), AtLeast: len(problems) > 0}}
+	for _, r := range rows[from:to] {
+		page.Items = append(page.Items, r.Header)
+	}
+	if from > 0 && from < len(rows) {
+		page.Prev = rows[from].cursor(req, true)
+	}
+	if to < len(rows) && to > 0 {
+		page.Next = rows[to-1].cursor(req, false)
+	}
+	return page, nil
+}

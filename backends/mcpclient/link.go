@@ -1,0 +1,221 @@
+package mcpclient
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memdesk/backends/internal/endpoint"
+	"memdesk/backends/internal/snippet"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// maxAnswer bounds one answer over HTTP, in bytes; the SDK bounds a line to as much.
+const maxAnswer = mcp.DefaultMaxLineLength
+
+// endLimit is how long a command may take to end once its input has.
+const endLimit = 2 * time.Second
+
+// link is the connection to a server. It is made when it is first needed, and again after
+// it broke; what was under way then is not sent again.
+type link struct {
+	where string // for people
+	dial  func() mcp.Transport
+
+	mu      sync.Mutex
+	session *mcp.ClientSession
+	closed  bool
+}
+
+// newLink checks where the server is; it starts nothing.
+func newLink(c Config) (*link, error) {
+	switch {
+	case c.Command != "" && c.BaseURL != "":
+		return nil, model.Errorf(model.InvalidInput, "open", "command and base_url are two servers: give one")
+	case c.Command != "":
+		return &link{where: strings.Join(append([]string{c.Command}, c.Args...), " "), dial: func() mcp.Transport {
+			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
+		}}, nil
+	}
+	base, err := endpoint.Check(c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{CheckRedirect: endpoint.NoRedirect, Transport: bearer{c.Token, &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}}}
+	return &link{where: base.Host + base.Path, dial: func() mcp.Transport {
+		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
+	}}, nil
+}
+
+// bearer sends the token with every request and bounds the answers.
+type bearer struct {
+	token model.Secret
+	next  *http.Transport
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if b.token.IsSet() {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+b.token.Reveal())
+	}
+	res, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		err = model.Errorf(model.PermissionDenied, "call", "the server answered with HTTP status %d: check the token and its scopes", res.StatusCode)
+	case http.StatusTooManyRequests:
+		err = model.Errorf(model.RateLimited, "call", "the server takes no more requests now (HTTP status 429)")
+	}
+	if err != nil {
+		return nil, errors.Join(err, res.Body.Close())
+	}
+	res.Body = limited{io.LimitReader(res.Body, maxAnswer), res.Body}
+	return res, nil
+}
+
+func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
+
+type limited struct {
+	io.Reader
+	io.Closer
+}
+
+// open gives the session, or makes it.
+func (l *link) open(ctx context.Context, op string) (*mcp.ClientSession, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, model.Errorf(model.Unavailable, op, "the store is closed")
+	case l.session != nil:
+		return l.session, nil
+	}
+	client := mcp.NewClient(&mcp.Implementation{Name: "memdesk", Version: "1"}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}})
+	s, err := client.Connect(ctx, l.dial(), nil)
+	if err != nil {
+		return nil, worded(ctx, op, err)
+	}
+	l.session = s
+	return s, nil
+}
+
+// lost gives up a session after a failure of the connection; the next call makes another.
+func (l *link) lost(s *mcp.ClientSession) {
+	l.mu.Lock()
+	if l.session == s {
+		l.session = nil
+	}
+	l.mu.Unlock()
+	go func() { _ = s.Close() }() // it may wait for a command to end
+}
+
+func (l *link) close() error {
+	l.mu.Lock()
+	s := l.session
+	l.session, l.closed = nil, true
+	l.mu.Unlock()
+	if s != nil {
+		_ = s.Close() // a server that is gone already is closed too
+	}
+	return nil
+}
+
+// tools are the names of the server's tools.
+func (l *link) tools(ctx context.Context) (map[string]bool, error) {
+	s, err := l.open(ctx, "open")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for t, err := range s.Tools(ctx, nil) {
+		if err != nil {
+			l.lost(s)
+			return nil, worded(ctx, "open", err)
+		}
+		out[t.Name] = true
+	}
+	return out, nil
+}
+
+// call runs a tool once and gives its answer as it came. A failure of the connection says
+// nothing of what the server did.
+func (l *link) call(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
+	if err := model.FromContext(ctx, op); err != nil {
+		return nil, err
+	}
+	s, err := l.open(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	res, err := s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args})
+	if err != nil {
+		var answered *jsonrpc.Error
+		if !errors.As(err, &answered) && ctx.Err() == nil {
+			l.lost(s)
+		}
+		return nil, worded(ctx, op, err)
+	}
+	return res, nil
+}
+
+// worded is a failure of the connection or of the protocol. Its own text may hold an
+// address and is dropped, but for what the server itself answered.
+func worded(ctx context.Context, op string, err error) error {
+	if e := model.FromContext(ctx, op); e != nil {
+		return e
+	}
+	var known *model.Error
+	var answered *jsonrpc.Error
+	switch {
+	case errors.As(err, &known):
+		return &model.Error{Op: op, Kind: known.Kind, Retryable: known.Retryable, Err: known.Err}
+	case errors.As(err, &answered):
+		return model.Errorf(model.InvalidInput, op, "the server refuses the call: %s", said(answered.Message))
+	case errors.Is(err, exec.ErrNotFound):
+		return model.Errorf(model.Unavailable, op, "there is no such command")
+	}
+	return model.Errorf(model.Unavailable, op, "the server cannot be reached, or the connection to it broke")
+}
+
+// said is a server's words on one line.
+func said(text string) string {
+	return safetext.LineMax(snippet.First(text, 500), 500).String()
+}
+
+// facts reads the structured answer of a tool, or the text that older servers send.
+func facts[T any](op string, res *mcp.CallToolResult) (T, error) {
+	var out T
+	data := []byte(text(res))
+	if res.StructuredContent != nil {
+		var err error
+		if data, err = json.Marshal(res.StructuredContent); err != nil {
+			return out, model.Errorf(model.Unavailable, op, "the server's answer cannot be read")
+		}
+	}
+	if json.Unmarshal(data, &out) != nil {
+		return out, model.Errorf(model.Unavailable, op, "the server did not answer with what the tool gives")
+	}
+	return out, nil
+}
+
+func text(res *mcp.CallToolResult) string {
+	var b strings.Builder
+	for _, c := range res.Content {
+		if t, ok := c.(*mcp.TextContent); ok {
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}

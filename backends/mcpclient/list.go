@@ -1,0 +1,122 @@
+package mcpclient
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/backends/internal/snippet"
+	"memdesk/backends/internal/window"
+	"memdesk/model"
+)
+
+// List implements model.Browser. A server's own lists lead forwards only, so a page is
+// cut out of the whole list, which is bounded. A query is what the server's search finds,
+// and what ids and titles hold.
+func (s *store) List(ctx context.Context, req model.PageRequest) (model.Page, error) {
+	const op = "list"
+	if req.Order == "" {
+		req.Order = model.OrderID
+	}
+	err := s.checkTier(op, req.Tier)
+	switch {
+	case err != nil:
+	case req.Scope != "":
+		err = model.Errorf(model.InvalidInput, op, "unknown scope %q: a memory server's tools know none", req.Scope)
+	case req.Order != model.OrderID && req.Order != model.OrderNewest && req.Order != model.OrderLargest:
+		err = model.Errorf(model.InvalidInput, op, "unknown order %q: there are id, newest and largest", req.Order)
+	default:
+		err = model.FromContext(ctx, op)
+	}
+	if err != nil {
+		return model.Page{}, err
+	}
+	all, problems, err := s.server.items(ctx)
+	if err != nil {
+		return model.Page{}, err
+	}
+	found := map[string]bool{}
+	if req.Query != "" {
+		res, err := s.server.search(ctx, req.Query, req.Tier, model.RecallLimit)
+		if err != nil {
+			return model.Page{}, err
+		}
+		for _, h := range res.Hits {
+			found[h.ID] = true
+		}
+		if res.Bounded || res.Total > int64(len(res.Hits)) {
+			problems = append(slices.Clone(problems), "the server's search gives its best hits only: further texts may match")
+		}
+	}
+	var rows []window.Row
+	want := snippet.Fold(req.Query)
+	for _, h := range all {
+		switch {
+		case req.Tier != "" && h.Tier != req.Tier:
+		case req.Query != "" && !found[h.ID] && !strings.Contains(snippet.Fold(h.ID+"\n"+h.Title), want):
+		default:
+			rows = append(rows, window.Row{Header: h, Value: valueOf(req.Order, h)})
+		}
+	}
+	return window.Page(rows, req, problems)
+}
+
+func valueOf(order model.Order, h model.Header) int64 {
+	switch {
+	case order == model.OrderNewest && !h.Modified.IsZero():
+		return -h.Modified.UnixNano()
+	case order == model.OrderLargest:
+		return -h.Bytes
+	}
+	return 0
+}
+
+// Read implements model.Browser.
+func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
+	if err := model.CheckID(id); err != nil {
+		return model.Item{}, err
+	}
+	if err := model.FromContext(ctx, "read"); err != nil {
+		return model.Item{}, err
+	}
+	return s.server.read(ctx, id)
+}
+
+// Tiers implements model.Browser.
+func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
+	if err := model.FromContext(ctx, "tiers"); err != nil {
+		return nil, err
+	}
+	all, _, err := s.server.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []model.TierCount{}
+	for _, t := range s.tiers {
+		c := model.TierCount{Tier: t.Name}
+		for _, h := range all {
+			if h.Tier == t.Name {
+				c.Items++
+				c.Bytes += h.Bytes
+			}
+		}
+		if c.Items > 0 {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// Names implements model.Namer.
+func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string, error) {
+	all, problems, err := s.server.items(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range all {
+		if !yield(h.ID) {
+			break
+		}
+	}
+	return problems, nil
+}

@@ -1,0 +1,51 @@
+package records
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+
+	"memdesk/model"
+)
+
+// beside reads an item's vector.
+func (a *store) beside(ctx context.Context, id string) (out model.Beside, err error) {
+	const op = "beside"
+	if err := a.begin(ctx, op, false); err != nil {
+		return out, err
+	}
+	t, key, err := a.locate(op, id)
+	if err != nil || t.Vector == "" {
+		return out, err
+	}
+	cond, args := `(`+t.Key+`) = ?`, []any{key}
+	if t.Lookup != nil {
+		cond, args = t.Lookup([]string{key})
+	}
+	err = a.DB.View(ctx, op, func(tx Tx) error {
+		var raw []byte
+		found, err := tx.One(`SELECT `+t.Vector+` FROM `+t.From+t.where(true, cond), args, &raw)
+		if err == nil && !found {
+			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+		}
+		out.Vector = vector(raw)
+		return err
+	})
+	return out, model.Wrap(op, err)
+}
+
+// vector reads a vector; what is none is empty.
+func vector(raw []byte) (out []float32) {
+	if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &out) == nil {
+		return out
+	}
+	if len(raw)%4 != 0 {
+		return nil
+	}
+	out = make([]float32, 0, len(raw)/4)
+	for ; len(raw) > 0; raw = raw[4:] {
+		out = append(out, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return out
+}

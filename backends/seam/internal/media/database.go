@@ -1,0 +1,254 @@
+// Package media cleans what the owner of a text tree keeps beside its notes: a SQLite file that its processes may hold, and a git
+// repository. It never touches the notes.
+package media
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/model"
+)
+
+// Database is one SQLite file. Scrub writes it only where it holds something of what goes, and
+// only while no other process holds it.
+type Database struct {
+	Path  string // of the file
+	Layer string // its layer's name
+	// Apart names tables whose bytes are a layer of their own; empty: all of the file is one layer.
+	Apart      []string
+	ApartLayer string
+	// Reason is why the tables set apart are not written; empty: they are cleaned too.
+	Reason string
+	// Medium says how the rows are cleaned. Its Items must hold the tables that stay as they are.
+	Medium func(*litefile.File) litefile.Medium
+	// Tied reports whether a row belongs to one of the removed notes; nil: none does.
+	Tied func(ctx context.Context, f *litefile.File, removed []string) (bool, error)
+
+	// scan keeps a byte scan from closing a descriptor while a change holds the file's locks:
+	// that would drop them.
+	scan sync.RWMutex
+}
+
+var sidecars = []string{"-wal", "-shm", "-journal"}
+
+// Owns reports whether a path is the database's or of a file that SQLite keeps beside it.
+func (d *Database) Owns(path string) bool {
+	rest, ok := strings.CutPrefix(path, d.Path)
+	return ok && (rest == "" || rest == sidecars[0] || rest == sidecars[1] || rest == sidecars[2])
+}
+
+// Layers lists the file, the tables set apart, and SQLite's own files beside it.
+func (d *Database) Layers(context.Context) ([]model.Layer, error) {
+	info, err := os.Lstat(d.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return []model.Layer{{ID: d.Layer, Kind: model.LayerExternal, Reason: "it is no regular file, or cannot be looked at"}}, nil
+	}
+	waits := d.held()
+	out := []model.Layer{{ID: d.Layer, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits}}
+	if len(d.Apart) > 0 {
+		l := model.Layer{ID: d.ApartLayer, Kind: model.LayerDerived, Readable: true, Waits: waits}
+		if d.Reason != "" {
+			l.Kind, l.Reason = model.LayerExternal, d.Reason
+		}
+		out = append(out, l)
+	}
+	for _, suffix := range sidecars {
+		if info, err := os.Lstat(d.Path + suffix); err == nil && info.Mode().IsRegular() {
+			out = append(out, model.Layer{ID: d.Layer + suffix, Kind: model.LayerDerived, Bytes: info.Size(), Readable: true, Waits: waits})
+		}
+	}
+	return out, nil
+}
+
+// OpenLayer reads one layer. Where the tables cannot be set apart, the file's layer is all of it.
+func (d *Database) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	suffix, ok := strings.CutPrefix(id, d.Layer)
+	path := d.Path + suffix
+	if !ok || suffix != "" && !d.Owns(path) {
+		if path = d.Path; len(d.Apart) == 0 || id != d.ApartLayer {
+			return nil, model.Errorf(model.NotFound, "layer", "the store has no layer %q", id)
+		}
+	}
+	d.scan.RLock()
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		d.scan.RUnlock()
+		return nil, litefile.Worded("layer", err)
+	}
+	r := &reader{Reader: f, close: func() error { defer d.scan.RUnlock(); return f.Close() }}
+	if len(d.Apart) == 0 || path != d.Path {
+		return r, nil
+	}
+	theirs, others, err := d.apart(ctx, f)
+	switch {
+	case err != nil && id == d.ApartLayer:
+		_ = r.Close()
+		return nil, err
+	case err != nil: // whatever it holds
+	case id == d.Layer:
+		r.Reader = others
+	case theirs == nil:
+		r.Reader = strings.NewReader("")
+	default:
+		r.Reader = theirs
+	}
+	return r, nil
+}
+
+func (d *Database) apart(ctx context.Context, f *os.File) (theirs, others io.Reader, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, litefile.Worded("layer", err)
+	}
+	db, err := litefile.Open(d.Path, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	theirs, others, err = db.Apart(ctx, f, info.Size(), d.Apart...)
+	return theirs, others, errors.Join(err, db.Close())
+}
+
+type reader struct {
+	io.Reader
+	once  sync.Once
+	close func() error
+}
+
+func (r *reader) Close() (err error) {
+	r.once.Do(func() { err = r.close() })
+	return err
+}
+
+// Scrub removes the rows of what goes, and then every byte of them. A file that holds nothing
+// of it keeps its bytes.
+func (d *Database) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if _, err := os.Lstat(d.Path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	tied, err := d.tied(ctx, req)
+	if err != nil {
+		return []model.LayerResult{d.unread(err)}, nil
+	}
+	if req.Dry {
+		if tied {
+			req.Permits(d.Layer, nil)
+		}
+		return nil, nil
+	}
+	traced := tied
+	for _, layer := range d.cleaned() {
+		if traced {
+			break
+		}
+		if traced, err = d.traces(ctx, req, layer); err != nil {
+			return []model.LayerResult{d.unread(err)}, nil
+		}
+	}
+	if !traced {
+		return nil, nil
+	}
+	switch left, ok := req.Permits(d.Layer, nil); {
+	case !ok && tied:
+		return []model.LayerResult{left}, nil
+	case !ok:
+		return nil, nil // the plan knows better whether the traces are another's: verification looks again
+	}
+	if by := d.held(); by != "" {
+		return []model.LayerResult{{Layer: d.Layer, Method: "not written", Verdict: model.VerdictPending, Reason: by}}, nil
+	}
+	d.scan.Lock()
+	defer d.scan.Unlock()
+	f, err := litefile.Open(d.Path, false)
+	if err != nil {
+		return []model.LayerResult{d.unread(err)}, nil
+	}
+	out, err := d.Medium(f).Scrub(ctx, req)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return []model.LayerResult{d.unread(err)}, nil
+	}
+	for i := range out {
+		out[i].Layer = d.Layer + strings.TrimPrefix(out[i].Layer, filepath.Base(d.Path))
+	}
+	return out, nil
+}
+
+// held says why the file is not written now; empty: it may be. What cannot be told is as if held.
+func (d *Database) held() string {
+	by, err := litefile.Held(d.Path)
+	if err != nil {
+		by = err.Error()
+	}
+	if by == "" {
+		return ""
+	}
+	return by + ": end the program that uses it, then run the erasure again"
+}
+
+// cleaned are the layers that Scrub may write.
+func (d *Database) cleaned() []string {
+	out := []string{d.Layer}
+	if len(d.Apart) > 0 && d.Reason == "" {
+		out = append(out, d.ApartLayer)
+	}
+	for _, suffix := range sidecars {
+		if _, err := os.Lstat(d.Path + suffix); err == nil {
+			out = append(out, d.Layer+suffix)
+		}
+	}
+	return out
+}
+
+func (d *Database) traces(ctx context.Context, req model.ScrubRequest, layer string) (bool, error) {
+	if req.Traces == nil {
+		return false, nil
+	}
+	r, err := d.OpenLayer(ctx, layer)
+	if err != nil {
+		if errors.Is(err, model.NotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	found, err := req.Traces(ctx, r)
+	return found, errors.Join(err, r.Close())
+}
+
+// tied reports whether a row names the person or belongs to a removed note.
+func (d *Database) tied(ctx context.Context, req model.ScrubRequest) (tied bool, err error) {
+	f, err := litefile.Open(d.Path, true)
+	if err != nil {
+		return false, err
+	}
+	_, err = d.Medium(f).Scrub(ctx, model.ScrubRequest{Dry: true, Concerns: req.Concerns, Redact: req.Redact, May: func(string, []byte) bool {
+		tied = true
+		return false
+	}})
+	if err == nil && !tied && d.Tied != nil && len(req.Removed) > 0 {
+		tied, err = d.Tied(ctx, f, req.Removed)
+	}
+	return tied, errors.Join(err, f.Close())
+}
+
+func (d *Database) unread(err error) model.LayerResult {
+	r := model.LayerResult{Layer: d.Layer, Method: "not cleaned", Verdict: model.VerdictFailed, Reason: err.Error()}
+	if k := model.KindOf(err); k == model.Locked || k == model.Timeout {
+		r.Verdict = model.VerdictPending
+	}
+	return r
+}

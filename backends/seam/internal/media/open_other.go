@@ -1,0 +1,5 @@
+//go:build !unix
+
+package media
+
+const noFollow = 0

@@ -1,0 +1,8 @@
+//go:build unix
+
+package media
+
+import "syscall"
+
+// noFollow: a file that became a symbolic link meanwhile is not read.
+const noFollow = syscall.O_NOFOLLOW

@@ -1,0 +1,201 @@
+package media
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"memdesk/internal/gitlog"
+	"memdesk/model"
+)
+
+// Repository is a git repository whose working tree holds the notes.
+type Repository struct {
+	Path  string // of its directory .git
+	Layer string
+	// Rewrite: Scrub puts a new root commit of the files as they are in the place of the history
+	// when that names the person. Otherwise it says how.
+	Rewrite bool
+}
+
+// Owns reports whether a path is the repository.
+func (r *Repository) Owns(path string) bool { return path == r.Path }
+
+// Layers gives the repository as one layer.
+func (r *Repository) Layers(context.Context) ([]model.Layer, error) {
+	info, err := os.Lstat(r.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil || !info.IsDir():
+		return []model.Layer{{ID: r.Layer, Kind: model.LayerExternal, Reason: "git keeps this repository elsewhere: look through it there"}}, nil
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return []model.Layer{{ID: r.Layer, Kind: model.LayerDerived, Reason: "no git program is installed: install git, then verify again"}}, nil
+	}
+	return []model.Layer{{ID: r.Layer, Kind: model.LayerDerived, Readable: true}}, nil
+}
+
+// OpenLayer streams every object, reachable or not, and the repository's other files.
+func (r *Repository) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if id != r.Layer {
+		return nil, model.Errorf(model.NotFound, "layer", "the store has no layer %q", id)
+	}
+	if _, err := os.Lstat(r.Path); err != nil {
+		return nil, model.Errorf(model.NotFound, "layer", "%q is gone", id)
+	}
+	out, err := gitlog.Objects(ctx, r.Path)
+	if err != nil {
+		return nil, model.E(model.Unsupported, "layer", err)
+	}
+	return out, nil
+}
+
+const byHand = "git's history and its unreachable objects name the person: make a new root commit (`git checkout --orphan`), delete every other ref, " +
+	"`git reflog expire --expire=now --all`, `git gc --prune=now`"
+
+// Scrub rewrites the history where it names the person and the configuration asks for it.
+func (r *Repository) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Dry || req.Traces == nil {
+		return nil, nil
+	}
+	in, err := r.OpenLayer(ctx, r.Layer)
+	if errors.Is(err, model.NotFound) {
+		return nil, nil
+	}
+	named := false
+	if err == nil {
+		named, err = req.Traces(ctx, in)
+		_ = in.Close() // read only
+	}
+	res := model.LayerResult{Layer: r.Layer, Method: "new root commit; history, reflog and objects removed", Verdict: model.VerdictClean, Rows: 1}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, model.FromContext(ctx, "scrub")
+	case err != nil:
+		res.Method, res.Verdict, res.Reason = "not looked at", model.VerdictUnaudited, err.Error()
+	case !named:
+		return nil, nil
+	case !r.Rewrite:
+		res.Method, res.Verdict, res.Reason = "not rewritten", model.VerdictResidue, byHand+"; memdesk does it where the store's configuration says git = \"rewrite\""
+	default:
+		if left, ok := req.Permits(r.Layer, nil); !ok {
+			return []model.LayerResult{left}, nil
+		}
+		if err := r.rewrite(ctx); err != nil {
+			res.Verdict, res.Reason = model.VerdictFailed, err.Error()
+			if errors.Is(err, fs.ErrExist) {
+				res.Verdict, res.Reason = model.VerdictPending, "git is at work in the repository: run the erasure again when it is done"
+			}
+		}
+	}
+	out := []model.LayerResult{res}
+	if config, err := os.ReadFile(filepath.Join(r.Path, "config")); err == nil && bytes.Contains(config, []byte(`[remote "`)) {
+		out = append(out, model.LayerResult{Layer: r.Layer + " (remotes)", Method: "not looked at", Verdict: model.VerdictOutOfScope,
+			Reason: "the repository has remotes, which keep what was pushed: force-push there, and tell whoever has a clone"})
+	}
+	return out, nil
+}
+
+// kept are the files of a repository that a rewritten one takes over.
+var kept = []string{"config", "description", "hooks", "info"}
+
+// rewrite builds a repository of one commit and exchanges the two. Nothing that the old one
+// configures is run. git's own lock keeps git out meanwhile.
+func (r *Repository) rewrite(ctx context.Context) error {
+	for _, shared := range []string{"worktrees", "modules", "objects/info/alternates"} {
+		if _, err := os.Lstat(filepath.Join(r.Path, filepath.FromSlash(shared))); err == nil {
+			return errors.New("the repository shares its objects (" + shared + "): " + byHand)
+		}
+	}
+	lock := filepath.Join(r.Path, "index.lock")
+	f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return bare(err)
+	}
+	defer os.Remove(lock) // it went with the old repository when all went well
+	_ = f.Close()         // it holds nothing
+	tree := filepath.Dir(r.Path)
+	temp := filepath.Join(r.Path, "memdesk-new")
+	if err := os.RemoveAll(temp); err != nil { // of a run that was cut off
+		return bare(err)
+	}
+	branch := "refs/heads/main"
+	if head, err := os.ReadFile(filepath.Join(r.Path, "HEAD")); err == nil {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(string(head)), "ref: "); ok {
+			branch = name
+		}
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--template="},
+		{"symbolic-ref", "HEAD", branch},
+		{"add", "--all"},
+		{"commit", "--quiet", "--allow-empty", "--no-verify", "--message=Baseline after an erasure"},
+	} {
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "user.name=memdesk", "-c", "user.email=memdesk@localhost", "-c", "commit.gpgSign=false"}, args...)...)
+		cmd.Dir = tree
+		cmd.Env = append(os.Environ(), "GIT_DIR="+temp, "GIT_WORK_TREE="+tree, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+		if err := cmd.Run(); err != nil {
+			_ = os.RemoveAll(temp) // a leftover is removed by the next run
+			return errors.New("git " + args[0] + " did not succeed: " + byHand)
+		}
+	}
+	_ = os.RemoveAll(filepath.Join(temp, "COMMIT_EDITMSG")) // the commit has the words
+	if err := takeOver(r.Path, temp); err != nil {
+		return bare(err)
+	}
+	aside := filepath.Join(tree, ".memdesk-git.tmp")
+	if err := os.Rename(temp, aside); err != nil {
+		return bare(err)
+	}
+	if err := exchange(aside, r.Path); err != nil {
+		return bare(err)
+	}
+	return bare(os.RemoveAll(aside))
+}
+
+// takeOver copies what is kept from one repository to another.
+func takeOver(from, to string) error {
+	for _, name := range kept {
+		info, err := os.Lstat(filepath.Join(from, name))
+		if err != nil {
+			continue // none
+		}
+		if err := os.RemoveAll(filepath.Join(to, name)); err != nil {
+			return err
+		}
+		if info.IsDir() {
+			if err := os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(from, name))); err != nil {
+				return err
+			}
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), data, info.Mode().Perm())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bare is an error of the system without the path in it.
+func bare(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
+		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
+	}
+	return err
+}

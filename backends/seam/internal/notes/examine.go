@@ -1,0 +1,60 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
+	"memdesk/model"
+)
+
+// Finding is a fact about a part of a store that serves all the same.
+func Finding(kind, ref, format string, args ...any) model.HealthFinding {
+	return model.HealthFinding{Kind: kind, Ref: ref, Message: fmt.Sprintf(format, args...), State: model.HealthDegraded}
+}
+
+// Examine reads every item of a layout once, in the order of their ids, and hands each over. It
+// finds what is no file or no text and what the scanner rejects; where the store cannot be read,
+// Health itself says so.
+func (l *Layout) Examine(ctx context.Context, path string, each func(id string, data []byte)) (out []model.HealthFinding, ok bool) {
+	root, err := rootdir.Open(path, nil)
+	if err != nil {
+		return nil, false
+	}
+	defer root.Close()
+	var ids []string
+	if _, err := walk.Names(ctx, "health", root, walk.Rules{Enter: l.Enter, Take: l.Item}, nil, func(id string) bool {
+		ids = append(ids, id)
+		return true
+	}); err != nil {
+		return nil, false
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil, false
+		}
+		m, err := root.Stat(id)
+		if err != nil {
+			continue // gone, or seen by the walk's own look
+		}
+		if m.Kind != rootdir.File {
+			out = append(out, Finding("symlink", id, "a symbolic link or a special file is no item: it is neither followed nor removed"))
+			continue
+		}
+		data, _, err := root.Read(id, wholeLimit)
+		if err != nil {
+			continue
+		}
+		each(id, data)
+		if !utf8.Valid(data) {
+			out = append(out, Finding("not_text", id, "the file is not UTF-8 text"))
+		} else if v, hit := scan(string(data)); hit {
+			out = append(out, Finding("blocked", id, "the scanner rejects it: %s/%s", v.Category, v.Pattern))
+		}
+	}
+	return out, true
+}

@@ -1,0 +1,94 @@
+package openclaw
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/seam/internal/notes"
+	"memdesk/model"
+)
+
+// deep compares the files with the index that OpenClaw made of them (OC9).
+func (s *store) deep(ctx context.Context) []model.HealthFinding {
+	hashes := map[string]map[string]string{} // by agent and file
+	out, ok := s.layout.Examine(ctx, s.path, func(id string, data []byte) {
+		a, file, _ := s.at(id)
+		if hashes[a.id] == nil {
+			hashes[a.id] = map[string]string{}
+		}
+		sum := sha256.Sum256(data)
+		hashes[a.id][file] = hex.EncodeToString(sum[:])
+	})
+	if !ok {
+		return nil // Health itself says so
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.indexes)) {
+		out = append(out, s.compare(ctx, id, hashes[id])...)
+	}
+	return out
+}
+
+// compare looks at one index.
+func (s *store) compare(ctx context.Context, id string, files map[string]string) []model.HealthFinding {
+	workspace := -1
+	for i, a := range s.agents {
+		if a.id == id {
+			workspace = i
+		}
+	}
+	if workspace < 0 {
+		return nil // its workspace is not here
+	}
+	at := s.indexes[id]
+	indexed, stale, err := readSources(ctx, filepath.Join(s.path, filepath.FromSlash(at)), files)
+	if err != nil {
+		return []model.HealthFinding{notes.Finding("index_unreadable", at, "who wrote what is unknown: %s", err)}
+	}
+	var out []model.HealthFinding
+	if stale != "" {
+		out = append(out, notes.Finding("stale_index", at, "it has text of %s as it is no more: openclaw memory index --force --agent %s", stale, id))
+	}
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		memory := file == "MEMORY.md" || file == "USER.md" || strings.HasPrefix(file, "memory/")
+		if memory && len(indexed) > 0 && !indexed[file] {
+			out = append(out, notes.Finding("not_indexed", path.Join(s.agents[workspace].dir, file), "a search of the agent does not find it: openclaw memory index --force --agent %s", id))
+		}
+	}
+	return out
+}
+
+// readSources reads which files the index has, and the first one that it has as it is no more.
+func readSources(ctx context.Context, file string, files map[string]string) (indexed map[string]bool, stale string, err error) {
+	err = reading(ctx, file, func(q *litefile.Query) error {
+		indexed, stale = map[string]bool{}, ""
+		look := func(at, hash string) {
+			if now, there := files[at]; stale == "" && (!there || hash != "" && !strings.EqualFold(now, hash)) {
+				stale = at
+			}
+		}
+		err := q.Each(`SELECT path, hash FROM memory_index_sources WHERE source = 'memory' ORDER BY path`, nil, func(scan func(...any) error) error {
+			var at, hash string
+			err := scan(&at, &hash)
+			indexed[at] = true
+			look(at, hash)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return q.Each(`SELECT DISTINCT path FROM memory_index_chunks WHERE source = 'memory' ORDER BY path`, nil, func(scan func(...any) error) error {
+			var at string
+			err := scan(&at)
+			look(at, "")
+			return err
+		})
+	})
+	return indexed, stale, err
+}

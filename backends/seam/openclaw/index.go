@@ -1,0 +1,314 @@
+package openclaw
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/backends/seam/internal/media"
+	"memdesk/model"
+)
+
+const indexName = "openclaw-agent.sqlite"
+
+// indexes are the agents' databases.
+func indexes(dir string) map[string]string {
+	out := map[string]string{}
+	found, _ := filepath.Glob(filepath.Join(literal.ReplaceAllString(dir, `\$0`), "agents", "*", "agent", indexName)) // the pattern is one
+	for _, f := range found {
+		id := filepath.Base(filepath.Dir(filepath.Dir(f)))
+		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() {
+			out[id] = path.Join("agents", id, "agent", indexName)
+		}
+	}
+	return out
+}
+
+// origin is what the index knows of one file.
+type origin struct {
+	class, session string
+	observed       int64 // seconds since 1970, the newest
+	importance     int64 // the highest; 0: none
+}
+
+// provenance is what one index says of all files.
+type provenance struct {
+	stamp string // of the database when it was read
+	files map[string]origin
+}
+
+// classes from the least trusted; what a database says besides is unknown.
+var classes = []string{"untrusted", "agent", "system", "owner"}
+
+const unknown = "unknown"
+
+// meta are the fields that the index knows of an item (OC6).
+func (s *store) meta(ctx context.Context, id string) []model.Field {
+	a, file, ok := s.at(id)
+	if !ok {
+		return nil
+	}
+	o, ok := s.origins(ctx, a.id)[file]
+	if !ok {
+		o = origin{class: unknown, session: unknown}
+	}
+	field := func(name, value string) model.Field { return model.Field{Name: name, Value: value, ReadOnly: true} }
+	out := []model.Field{field("origin_class", o.class), field("session_kind", o.session)}
+	if o.observed > 0 {
+		out = append(out, field("observed_at", time.Unix(o.observed, 0).UTC().Format(time.RFC3339)))
+	}
+	if o.importance > 0 {
+		out = append(out, field("importance", strconv.FormatInt(o.importance, 10)))
+	}
+	return out
+}
+
+// origins are what an agent's index says, read again when the database has changed. A database
+// that cannot be read says nothing (OC7); Health tells.
+func (s *store) origins(ctx context.Context, agent string) map[string]origin {
+	at := s.indexes[agent]
+	if at == "" {
+		return nil
+	}
+	file := filepath.Join(s.path, filepath.FromSlash(at))
+	stamp := stampOf(file) + stampOf(file+"-wal")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := s.known[agent]; ok && known.stamp == stamp {
+		return known.files
+	}
+	files, err := readOrigins(ctx, file)
+	if err != nil {
+		return nil
+	}
+	s.known[agent] = provenance{stamp, files}
+	return files
+}
+
+func stampOf(file string) string {
+	info, err := os.Lstat(file)
+	if err != nil {
+		return "-"
+	}
+	return strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + " "
+}
+
+// reading runs fn on a database opened for reading, which leaves nothing behind.
+func reading(ctx context.Context, file string, fn func(*litefile.Query) error) error {
+	f, err := litefile.Open(file, true)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.View(ctx, "read", fn), f.Close())
+}
+
+const selectOrigins = `SELECT c.path, COALESCE(p.origin_class, ''), COALESCE(p.session_kind, ''), COALESCE(p.observed_at, 0), COALESCE(r.importance, 0)
+	FROM memory_index_chunks c
+	LEFT JOIN memory_index_chunk_provenance p ON p.chunk_id = c.id
+	LEFT JOIN memory_index_chunk_recall_metadata r ON r.chunk_id = c.id
+	WHERE c.source = 'memory'`
+
+func readOrigins(ctx context.Context, file string) (out map[string]origin, err error) {
+	err = reading(ctx, file, func(q *litefile.Query) error {
+		out = map[string]origin{}
+		return q.Each(selectOrigins, nil, func(scan func(...any) error) error {
+			var at, class, session string
+			var observed, importance int64
+			if err := scan(&at, &class, &session, &observed, &importance); err != nil {
+				return err
+			}
+			if !slices.Contains(classes, class) {
+				class, session = unknown, unknown
+			}
+			o, seen := out[at]
+			switch {
+			case !seen:
+				o = origin{class: class, session: session}
+			case rank(class) < rank(o.class):
+				o.class, o.session = class, session
+			}
+			o.observed, o.importance = max(o.observed, seconds(observed)), max(o.importance, importance)
+			out[at] = o
+			return nil
+		})
+	})
+	return out, err
+}
+
+// rank orders classes from the least trusted; a chunk of unknown class makes its file unknown.
+func rank(class string) int { return slices.Index(classes, class) }
+
+// seconds takes times in milliseconds too.
+func seconds(t int64) int64 {
+	if t > 1e11 {
+		return t / 1000
+	}
+	return t
+}
+
+// database is an agent's index as a medium (OC12, OC13).
+func (s *store) database(agent string) *media.Database {
+	workspace := ""
+	for _, a := range s.agents {
+		if a.id == agent {
+			workspace = a.dir
+		}
+	}
+	d := &media.Database{
+		Path: filepath.Join(s.path, filepath.FromSlash(s.indexes[agent])), Layer: "index:" + agent,
+		Apart: []string{transcriptTable}, ApartLayer: transcripts + agent,
+		Reason: "the conversations in " + transcriptTable + " of agent " + agent + ": delete the session in OpenClaw" + advice,
+	}
+	files := func(removed []string) (out []string) {
+		for _, id := range removed {
+			if rest, in := strings.CutPrefix(id, workspace+"/"); in && workspace != "" {
+				out = append(out, rest)
+			}
+		}
+		return out
+	}
+	if s.redact {
+		d.Reason = ""
+	}
+	d.Medium = func(f *litefile.File) litefile.Medium {
+		m := litefile.Medium{File: f, Rows: func(q *litefile.Query, req model.ScrubRequest) ([]model.LayerResult, error) {
+			return dropChunks(q, f.Name, files(req.Removed), req)
+		}}
+		if !s.redact {
+			m.Items = []string{transcriptTable} // left as they are
+		}
+		return m
+	}
+	d.Tied = func(ctx context.Context, f *litefile.File, removed []string) (tied bool, err error) {
+		err = f.View(ctx, "scrub", func(q *litefile.Query) error {
+			for _, file := range files(removed) {
+				var n int64
+				if _, err := q.One(`SELECT count(*) FROM memory_index_chunks WHERE path = ?`, []any{file}, &n); err != nil {
+					return err
+				}
+				tied = tied || n > 0
+			}
+			return nil
+		})
+		return tied, err
+	}
+	return d
+}
+
+const transcriptTable = "transcript_events"
+
+// chunk is a row of memory_index_chunks.
+type chunk struct {
+	id, path, hash string
+	row            int64
+}
+
+// dropChunks removes the chunks that name the person or belong to a removed file, and what
+// belongs to them: full-text rows, provenance, recall metadata, source rows, cached embeddings.
+func dropChunks(q *litefile.Query, layer string, removed []string, req model.ScrubRequest) ([]model.LayerResult, error) {
+	res := model.LayerResult{Layer: layer, Method: "chunks removed with their full-text, provenance, source and cache rows", Verdict: model.VerdictClean}
+	concerns := func(text string) bool { return req.Concerns != nil && req.Concerns([]byte(text)) }
+	var gone []chunk
+	err := q.Each(`SELECT rowid, id, path, hash, text FROM memory_index_chunks`, nil, func(scan func(...any) error) error {
+		var c chunk
+		var text string
+		err := scan(&c.row, &c.id, &c.path, &c.hash, &text)
+		if err == nil && (slices.Contains(removed, c.path) || concerns(text) || concerns(c.path) || concerns(c.id)) {
+			gone = append(gone, c)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	fts, err := columns(q, "memory_index_chunks_fts")
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range gone {
+		if slices.Contains(fts, "id") {
+			_, err = q.Exec(`DELETE FROM memory_index_chunks_fts WHERE id = ?`, c.id)
+		} else if len(fts) > 0 {
+			_, err = q.Exec(`DELETE FROM memory_index_chunks_fts WHERE rowid = ?`, c.row)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range []struct{ text, value string }{
+			{`DELETE FROM memory_index_chunk_provenance WHERE chunk_id = ?`, c.id},
+			{`DELETE FROM memory_index_chunk_recall_metadata WHERE chunk_id = ?`, c.id},
+			{`DELETE FROM memory_embedding_cache WHERE hash = ?`, c.hash},
+			{`DELETE FROM memory_index_sources WHERE path = ?`, c.path},
+			{`DELETE FROM memory_index_chunks WHERE id = ?`, c.id},
+		} {
+			n, err := q.Exec(d.text, d.value)
+			if err != nil {
+				return nil, err
+			}
+			res.Rows += n
+		}
+	}
+	for _, table := range []string{"memory_index_chunks_fts", "memory_index_paths_fts"} {
+		if err := dropWords(q, table, removed, concerns, &res); err != nil {
+			return nil, err
+		}
+	}
+	return []model.LayerResult{res}, nil
+}
+
+// dropWords removes full-text rows that no chunk ties to what goes, and that name it themselves.
+func dropWords(q *litefile.Query, table string, removed []string, concerns func(string) bool, res *model.LayerResult) error {
+	names, err := columns(q, table)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	var rows []int64
+	cells := make([]any, len(names)+1)
+	dest := make([]any, len(cells))
+	for i := range cells {
+		dest[i] = &cells[i]
+	}
+	err = q.Each(`SELECT rowid, * FROM `+table, nil, func(scan func(...any) error) error {
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		row, _ := cells[0].(int64)
+		for i, c := range cells[1:] {
+			text, _ := c.(string)
+			if concerns(text) || names[i] == "path" && slices.Contains(removed, text) {
+				rows = append(rows, row)
+				return nil
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		n, err := q.Exec(`DELETE FROM `+table+` WHERE rowid = ?`, row)
+		if err != nil {
+			return err
+		}
+		res.Rows += n
+	}
+	return nil
+}
+
+// columns are those of a table; none where it is not there.
+func columns(q *litefile.Query, table string) (out []string, err error) {
+	err = q.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		out = append(out, name)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"memdesk/audit"
+	"memdesk/audit/witness"
+	"memdesk/gdpr/receipt"
+)
+
+// made is a log with a witness, a proof, two receipts and the key files.
+type made struct {
+	dir, key, both string
+	proof          []byte
+	receipts       [2][]byte
+}
+
+func make2(t *testing.T) made {
+	t.Helper()
+	m := made{dir: t.TempDir()}
+	w, err := witness.Open(witness.Options{Dir: filepath.Join(m.dir, "w"), Trust: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(w)
+	t.Cleanup(s.Close)
+	l, err := audit.Open(audit.Options{Dir: filepath.Join(m.dir, "audit"), Tool: "t", Anchors: []audit.Anchor{{Kind: "witness", URL: s.URL, Key: w.VerifierKey()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := receipt.LoadKey(filepath.Join(m.dir, "receipt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.receipts {
+		rec := receipt.Receipt{Request: "er-" + string(rune('a'+i)), Status: receipt.StatusComplete, Plan: strings.Repeat(string(rune('a'+i)), 64), Ground: "Art. 17 <b>&", Notes: []string{"a \"note\" — é"}}
+		digest, err := rec.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, cosigned, err := l.NoteProven(t.Context(), audit.Entry{Action: receipt.Action, Plan: rec.Plan, Scope: digest}, audit.Result{Verdict: audit.OK})
+		if err != nil || p == nil || len(cosigned) != 1 {
+			t.Fatal(p, cosigned, err)
+		}
+		signed, inclusion := string(p.Checkpoint), p.Inclusion()
+		rec.Checkpoint, rec.InclusionProof, rec.Cosignatures = &signed, &inclusion, cosigned
+		if m.receipts[i], err = key.Sign(rec); err != nil {
+			t.Fatal(err)
+		}
+		m.proof = p.Bytes()
+	}
+	keys, err := l.VerifierKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.key, m.both = m.put(t, "key", []byte(keys[0]+"\n")), m.put(t, "both", []byte(keys[0]+"\n"+w.VerifierKey()+"\n"))
+	return m
+}
+
+func (m made) put(t *testing.T, name string, b []byte) string {
+	t.Helper()
+	path := filepath.Join(m.dir, name)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// signed is a payload in an envelope with the signature of a key that anybody can make.
+func (m made) signed(t *testing.T, payload []byte) []byte {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := sha256.Sum256(append([]byte("memdesk-receipt-key-id\x00"), public...))
+	text := append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(receiptType), receiptType, len(payload)), payload...)
+	b, err := json.MarshalIndent(envelope{receiptType, base64.StdEncoding.EncodeToString(payload), []signature{{
+		hex.EncodeToString(id[:]), hex.EncodeToString(public), base64.StdEncoding.EncodeToString(ed25519.Sign(private, text))}}}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(b, '\n')
+}
+
+func (m made) verify(t *testing.T, file []byte, key string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := run([]string{m.put(t, "file", file), "--key", key}, &out, &out)
+	return code, out.String()
+}
+
+func TestReceipt(t *testing.T) {
+	m := make2(t)
+	for _, f := range [][]byte{m.proof, m.receipts[0], m.receipts[1]} {
+		if code, out := m.verify(t, f, m.key); code != 0 || !strings.Contains(out, "VERIFIED") {
+			t.Errorf("with the log's key alone: %d %s", code, out)
+		}
+	}
+	if code, out := m.verify(t, m.receipts[0], m.both); code != 0 || !strings.Contains(out, "seen by witness") {
+		t.Errorf("with the witness's key: %d %s", code, out)
+	}
+	other := make2(t)
+	for _, f := range [][]byte{m.proof, m.receipts[0]} {
+		if code, out := m.verify(t, f, other.key); code != 7 {
+			t.Errorf("with another log's key: %d %s", code, out)
+		}
+	}
+	for _, args := range [][]string{nil, {"x"}, {"--key", "k"}, {"x", "--key"}, {"x", "y", "--key", "k"}, {m.key, "--key", "/nowhere"}} {
+		var out bytes.Buffer
+		if code := run(args, &out, &out); code != 2 {
+			t.Errorf("%q: %d %s", args, code, out.String())
+		}
+	}
+}
+
+func TestChangedProofs(t *testing.T) {
+	m := make2(t)
+	for i := range m.proof {
+		b := bytes.Clone(m.proof)
+		b[i] ^= 4
+		if code, out := m.verify(t, b, m.key); code == 0 {
+			t.Fatalf("byte %d changed: %s", i, out)
+		}
+	}
+	for i := 0; i < len(m.proof); i += 9 {
+		if code, _ := m.verify(t, m.proof[:i], m.key); code == 0 {
+			t.Fatalf("cut to %d bytes: it passes", i)
+		}
+	}
+}
+
+func TestChangedReceipts(t *testing.T) {
+	m := make2(t)
+	good := m.receipts[0]
+	for i := 0; i < len(good); i += 11 {
+		b := bytes.Clone(good)
+		b[i] ^= 4
+		if code, out := m.verify(t, b, m.key); code == 0 {
+			t.Fatalf("byte %d changed: %s", i, out)
+		}
+	}
+	var e envelope
+	if err := json.Unmarshal(good, &e); err != nil {
+		t.Fatal(err)
+	}
+	payload, err := base64.StdEncoding.DecodeString(e.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var other envelope
+	if err := json.Unmarshal(m.receipts[1], &other); err != nil {
+		t.Fatal(err)
+	}
+	second, err := base64.StdEncoding.DecodeString(other.Payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(b []byte) int { return bytes.Index(b, []byte(bodyEnd)) }
+	// Whoever has the receipt key of a desk can sign what they like: the log names another digest.
+	for name, changed := range map[string][]byte{
+		"another's proof":   append(bytes.Clone(payload[:at(payload)]), second[at(second):]...),
+		"another status":    bytes.Replace(payload, []byte(`"complete"`), []byte(`"complete_in_scope"`), 1),
+		"a duplicate key":   bytes.Replace(payload, []byte(`"v": 1`), []byte("\"v\": 1,\n \"v\": 1"), 1),
+		"a later duplicate": bytes.Replace(payload, []byte("\n}"), []byte(",\n \"status\": \"x\"\n}"), 1),
+		"a space":           bytes.Replace(payload, []byte(`"v": 1`), []byte(`"v":  1`), 1),
+		"no proof":          append(bytes.Clone(payload[:at(payload)]), []byte(",\n \"checkpoint\": null,\n \"inclusion_proof\": null,\n \"cosignatures\": []\n}")...),
+		"cut":               payload[:len(payload)-5],
+	} {
+		if bytes.Equal(changed, payload) {
+			t.Fatalf("%s: nothing was changed", name)
+		}
+		if code, out := m.verify(t, m.signed(t, changed), m.key); code != 7 {
+			t.Errorf("%s, signed anew: %d %s", name, code, out)
+		}
+	}
+	if code, out := m.verify(t, m.signed(t, payload), m.key); code != 0 {
+		t.Errorf("the control, signed anew: %d %s", code, out)
+	}
+	spaced := bytes.Replace(good, []byte("{\n"), []byte("{ \n"), 1)
+	twice := bytes.Replace(good, []byte("{\n"), []byte("{\n  \"payloadType\": \"x\",\n"), 1)
+	for name, b := range map[string][]byte{"spaced": spaced, "a duplicate in the envelope": twice, "cut": good[:len(good)-3], "text behind": append(bytes.Clone(good), "\n"...)} {
+		if code, out := m.verify(t, b, m.key); code != 7 {
+			t.Errorf("%s: %d %s", name, code, out)
+		}
+	}
+}
+
+// It is read alone: no package of memdesk is in it, and it is short.
+func TestAlone(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range strings.FieldsSeq(string(out)) {
+		switch p {
+		case "memdesk/cmd/memdesk-verify", "golang.org/x/mod/sumdb/note", "golang.org/x/mod/sumdb/tlog", "golang.org/x/mod/internal/lazyregexp":
+		default:
+			t.Errorf("it needs %s", p)
+		}
+	}
+	b, err := os.ReadFile("main.go")
+	if n := bytes.Count(b, []byte("\n")); err != nil || n > 450 {
+		t.Errorf("it has %d lines (%v), at most 450 are wanted", n, err)
+	}
+}

@@ -1,0 +1,51 @@
+package gdpr
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/gdpr/receipt"
+	"memdesk/model"
+)
+
+// IdentityMethods are how it can have been made sure who asks. They are words of a list, because
+// the receipt shows them and no free text of people may stand there.
+var IdentityMethods = []string{"login", "known_address", "signature", "document", "in_person"}
+
+// Identify notes how it was made sure who asks, by this operator, on a day (empty: today). A
+// later note takes the place of an earlier one; the log keeps both. The clock is stopped and
+// started by Pause and Resume.
+func (d *Desk) Identify(ctx context.Context, id, method, on string) (Due, error) {
+	const op = "gdpr-identity"
+	if !slices.Contains(IdentityMethods, method) {
+		return Due{}, model.Errorf(model.InvalidInput, op, "the method of an identity check is %s", strings.Join(IdentityMethods, ", "))
+	}
+	now := d.Clock.Now().UTC()
+	checked := day(now)
+	if on != "" {
+		var err error
+		if checked, err = ParseDate(on); err != nil {
+			return Due{}, err
+		}
+		if checked.After(now) {
+			return Due{}, model.Errorf(model.InvalidInput, op, "an identity cannot have been checked in the future")
+		}
+	}
+	return d.change(ctx, id, op, func(r *Request) error {
+		r.Identity = &receipt.IdentityCheck{By: d.Operator.ID, Method: method, On: checked.Format(dateForm)}
+		return nil
+	})
+}
+
+// identityCheck is what the receipt says of it; nil when nobody asked and the clock never stood.
+func (r *Request) identityCheck() *receipt.IdentityCheck {
+	var c receipt.IdentityCheck
+	if r.Identity != nil {
+		c = *r.Identity
+	}
+	if c.StoppedDays = r.PausedDays; c == (receipt.IdentityCheck{}) {
+		return nil
+	}
+	return &c
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package atomicfile
+
+import "errors"
+
+// Exchange is errors.ErrUnsupported on this system.
+func Exchange(string, string) error { return errors.ErrUnsupported }

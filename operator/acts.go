@@ -1,0 +1,344 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/quarantine/review"
+	"memdesk/undo"
+	"memdesk/work"
+)
+
+// begin refuses what the session may not do, finds the store and carries the reason to the log.
+func (s *Session) begin(ctx context.Context, act Act, store, id, reason string) (context.Context, model.Store, error) {
+	ctx = audit.WithReason(ctx, reason)
+	if err := s.Allow(ctx, act, store, id); err != nil {
+		return ctx, model.Store{}, err
+	}
+	st, err := s.Fleet.Store(store)
+	return ctx, st, err
+}
+
+// keep says what an undo entry has kept.
+func (d *Done) keep(e undo.Entry) {
+	d.Undo, d.Obstacle, d.Expires = e.ID, e.Obstacle, e.Expires
+}
+
+// Preview says in words what forgetting an item would do beside removing it.
+func (s *Session) Preview(ctx context.Context, store, id string) (warnings []string, err error) {
+	st, err := s.Fleet.Store(store)
+	if err != nil {
+		return nil, err
+	}
+	return s.Undo.Preview(ctx, st, id)
+}
+
+// Falls names what goes because the items of ids do, all of them together: an edge that two of
+// them tie falls with neither of them alone.
+func (s *Session) Falls(ctx context.Context, store string, ids []string) ([]string, error) {
+	st, err := s.Fleet.Store(store)
+	if err != nil || st.Falls == nil {
+		return nil, err
+	}
+	falls, err := st.Falls(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(falls))
+	for i, f := range falls {
+		out[i] = f.ID
+	}
+	return out, nil
+}
+
+// Forget removes one item, and keeps it for undo. It is Conflict when the item is not at
+// req.IfMatch; an absent item is Removed 0 and no error.
+func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (Done, error) {
+	ctx, st, err := s.begin(ctx, Forget, store, req.ID, reason)
+	if err != nil {
+		return Done{}, err
+	}
+	if req.KeepHistory && !st.Capabilities()["keep_history"] {
+		return Done{}, model.Errorf(model.InvalidInput, "", "%s keeps no earlier texts that --keep-history could leave", st.Name)
+	}
+	res, e, err := s.Undo.Forget(ctx, st, req)
+	done := Done{Store: store, Item: req.ID, Removed: res.Removed}
+	done.keep(e)
+	if err != nil {
+		return done, err
+	}
+	if done.Relations, err = e.Fell(ctx, st); err != nil { // the item is gone all the same
+		done.Warnings = append(done.Warnings, "which relations went with it cannot be seen: "+err.Error())
+	}
+	return done, nil
+}
+
+// actOf is the word for a write.
+func actOf(req model.RetainRequest) Act {
+	switch {
+	case req.Mode == model.Append:
+		return Append
+	case req.IfMatch == model.Absent:
+		return Create
+	}
+	return Edit
+}
+
+// Retain writes one item, and keeps what it displaces for undo. It is Conflict when the item is
+// not at the revision that req expects. With an error of model.IsPartial the item was written.
+func (s *Session) Retain(ctx context.Context, store string, req model.RetainRequest, reason string) (Done, error) {
+	ctx, st, err := s.begin(ctx, actOf(req), store, req.ID, reason)
+	if err != nil {
+		return Done{}, err
+	}
+	res, e, err := s.Undo.Retain(ctx, st, req)
+	var part *model.Partial
+	if errors.As(err, &part) {
+		res = part.Retained
+	}
+	done := Done{Store: store, Item: res.ID, Bytes: res.Bytes, Revision: res.Revision, Warnings: res.Warnings}
+	done.keep(e)
+	return done, err
+}
+
+// Release writes a text over the live source of a quarantine entry and removes the entry, or
+// makes a held write. The text must pass the scanner; a nil body releases a source that has been
+// cleaned already. seen is the revision of the source.
+func (s *Session) Release(ctx context.Context, store, id string, body *string, seen model.Revision, reason string) (Done, error) {
+	ctx, st, err := s.begin(ctx, Release, store, id, reason)
+	if err != nil {
+		return Done{}, err
+	}
+	var res review.Release
+	if s.Shelf != nil && len(id) > len(origin.HeldPrefix) && strings.HasPrefix(id, origin.HeldPrefix) {
+		res, err = s.Shelf.Release(ctx, s.Undo, st, id, body)
+	} else {
+		res, err = review.Do(ctx, s.Undo, st, id, body, seen)
+	}
+	done := Done{Store: store, Item: res.Source, Removed: res.Removed, Revision: res.Revision}
+	done.keep(res.Undo)
+	return done, err
+}
+
+// Undos lists what can be put back, newest first; damaged counts the entries that cannot be
+// read.
+func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error) {
+	entries, bad, err := s.Undo.List()
+	if err != nil {
+		return nil, 0, err
+	}
+	rows = make([]UndoRow, len(entries))
+	for i, e := range entries {
+		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
+			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
+	}
+	return rows, len(bad), nil
+}
+
+// Restore puts back what a change displaced; Conflict when the item has changed since. It can be
+// undone in its turn.
+func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) {
+	if reason == "" {
+		reason = "undo of " + id
+	}
+	e, _, unread := s.Undo.Read(id)
+	if err := s.Allow(ctx, Restore, e.Store, e.Item); err != nil {
+		return Done{}, err
+	}
+	if unread != nil {
+		return Done{}, unread
+	}
+	res, err := s.Undo.Restore(audit.WithReason(ctx, reason), s.Fleet.Store, id)
+	done := Done{Store: res.Store, Item: res.Item, Bytes: res.Result.Bytes, Revision: res.Result.Revision,
+		Relations: res.Relations, Warnings: res.Warnings, Notes: res.Notes, Gone: res.Removed}
+	done.keep(res.Again)
+	return done, err
+}
+
+// PlanTakeback says what taking back the writes of one source since a time would do.
+func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error) {
+	want := func(name string) bool {
+		return slices.ContainsFunc(s.Fleet.Members(), func(m backends.Member) bool { return m.Name == name })
+	}
+	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
+}
+
+// Takeback does such a plan store by store, each under one undo entry. It gives their ids.
+func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error) {
+	ctx = audit.WithReason(ctx, reason)
+	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
+		return nil, err
+	}
+	for _, m := range s.Fleet.Open() {
+		id, err := origin.Take(ctx, s.Undo, m.Store, plan)
+		if err != nil {
+			return undone, err
+		}
+		if id != "" {
+			undone = append(undone, id)
+		}
+	}
+	return undone, nil
+}
+
+// Repair moves items that the store's own program cannot read into a file beside the store: the
+// file is written first, so that what is forgotten afterwards is never the only copy.
+func (s *Session) Repair(ctx context.Context, store string, ids []string) (file string, done Done, err error) {
+	ctx, st, err := s.begin(ctx, Repair, store, "", "")
+	if err != nil {
+		return "", done, err
+	}
+	done = Done{Store: store, Removed: int64(len(ids))}
+	if file, err = st.Repairer.SetAside(ctx, ids); err != nil {
+		return "", done, err
+	}
+	changes := make([]undo.Change, len(ids))
+	for i, id := range ids {
+		changes[i].Forget = &model.ForgetRequest{ID: id}
+	}
+	_, e, err := s.Undo.Together(ctx, st, changes)
+	done.keep(e)
+	return file, done, err
+}
+
+// Reindex builds anew what a store derives from its items of a tier, empty for all, and counts
+// the items in the new index.
+func (s *Session) Reindex(ctx context.Context, store, tier string) (int64, error) {
+	ctx, st, err := s.begin(ctx, Reindex, store, "", "")
+	if err != nil {
+		return 0, err
+	}
+	if st.Reindexer == nil {
+		return 0, model.Errorf(model.Unsupported, string(Reindex), "store %s has no index to build", st.Name)
+	}
+	return st.Reindexer.Reindex(ctx, tier)
+}
+
+// Migrate moves a store's schema to a version.
+func (s *Session) Migrate(ctx context.Context, store string, to int) (model.SchemaState, error) {
+	ctx, st, err := s.begin(ctx, Migrate, store, "", "")
+	if err != nil {
+		return model.SchemaState{}, err
+	}
+	return st.Migrator.Migrate(ctx, to)
+}
+
+// MakeStore makes a new, empty store; what exists is never touched.
+func (s *Session) MakeStore(ctx context.Context, c backends.StoreConfig) error {
+	if err := s.Allow(ctx, MakeStore, c.Name, ""); err != nil {
+		return err
+	}
+	kind, _ := s.Kinds.Kind(c.Kind)
+	if kind.Create == nil {
+		return model.Errorf(model.Unsupported, "create", "a %s store is made by the system that it belongs to", c.Kind)
+	}
+	return s.Log.Act(ctx, audit.Entry{Action: string(MakeStore), Store: c.Name, Target: c.Path}, func(ctx context.Context) (map[string]int64, error) {
+		return nil, kind.Create(ctx, c, backends.Env{Clock: s.Clock, Getenv: s.Env})
+	})
+}
+
+// Work is the port of a store's work items whose changes are kept for undo; kept is the last
+// change.
+func (s *Session) Work(ctx context.Context, store, reason string) (context.Context, work.Desk, *Done, error) {
+	ctx, st, err := s.begin(ctx, ChangeWork, store, "", reason)
+	if err != nil {
+		return ctx, work.Desk{}, nil, err
+	}
+	kept := &Done{Store: store}
+	return ctx, work.Desk{Store: st, Provider: keeping{st.Provider, s.Undo, st, kept}}, kept, nil
+}
+
+// keeping makes a port's changes through undo.
+type keeping struct {
+	model.Provider
+	undo  *undo.Keeper
+	store model.Store
+	kept  *Done
+}
+
+func (k keeping) Retain(ctx context.Context, req model.RetainRequest) (model.RetainResult, error) {
+	res, e, err := k.undo.Retain(ctx, k.store, req)
+	k.kept.keep(e)
+	return res, err
+}
+
+func (k keeping) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
+	res, e, err := k.undo.Forget(ctx, k.store, req)
+	k.kept.keep(e)
+	return res, err
+}
+
+// Writes are the changes of an agents' door, each permitted and kept for undo.
+type Writes struct{ s *Session }
+
+// Writes are the session's.
+func (s *Session) Writes() Writes { return Writes{s} }
+
+// Retain is undo's, after the session's rules.
+func (w Writes) Retain(ctx context.Context, st model.Store, req model.RetainRequest) (model.RetainResult, undo.Entry, error) {
+	if err := w.s.Allow(ctx, actOf(req), st.Name, req.ID); err != nil {
+		return model.RetainResult{}, undo.Entry{}, err
+	}
+	return w.s.Undo.Retain(ctx, st, req)
+}
+
+// Forget is undo's, after the session's rules.
+func (w Writes) Forget(ctx context.Context, st model.Store, req model.ForgetRequest) (model.ForgetResult, undo.Entry, error) {
+	if err := w.s.Allow(ctx, Forget, st.Name, req.ID); err != nil {
+		return model.ForgetResult{}, undo.Entry{}, err
+	}
+	return w.s.Undo.Forget(ctx, st, req)
+}
+
+// Together is undo's, after the session's rules.
+func (w Writes) Together(ctx context.Context, st model.Store, changes []undo.Change) ([]model.RetainResult, undo.Entry, error) {
+	for _, c := range changes {
+		act, id := Forget, ""
+		if c.Retain != nil {
+			act, id = actOf(*c.Retain), c.Retain.ID
+		} else if c.Forget != nil {
+			id = c.Forget.ID
+		}
+		if err := w.s.Allow(ctx, act, st.Name, id); err != nil {
+			return nil, undo.Entry{}, err
+		}
+	}
+	return w.s.Undo.Together(ctx, st, changes)
+}
+
+// Acknowledge records in a new segment that an operator has seen the break of the log.
+func (s *Session) Acknowledge(ctx context.Context, reason string) error {
+	if err := s.May(Acknowledge); err != nil { // the log itself cannot be written now
+		return err
+	}
+	return s.Log.Acknowledge(ctx, reason)
+}
+
+// RotateLogKey signs the log's checkpoints with another key from now on.
+func (s *Session) RotateLogKey(ctx context.Context) error {
+	if err := s.Allow(ctx, RotateKey, "", ""); err != nil {
+		return err
+	}
+	return s.Log.RotateKey(ctx)
+}
+
+// Refused records a call of a door that the caller's token does not allow.
+func (s *Session) Refused(ctx context.Context, verb, scope string) {
+	if s.Log == nil {
+		return
+	}
+	err := s.Log.Act(ctx, audit.Entry{Action: verb, Store: s.Fleet.Members()[0].Name, Reason: "the token has not the scope " + scope},
+		func(context.Context) (map[string]int64, error) {
+			return nil, model.Refuse(verb, "the scope "+scope+" is needed")
+		})
+	if err != nil && !model.IsRefusal(err) {
+		s.note("a refusal could not be recorded: " + err.Error())
+	}
+}

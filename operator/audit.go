@@ -1,0 +1,257 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// AuditTrail lists the operator log, with how far its chain is verified and what the stores
+// themselves have noted. It changes nothing and is safe for concurrent use.
+type AuditTrail struct {
+	log   *audit.Log
+	clock clock.Clock
+	// noted lists what the stores' own systems have noted, the newest first, and what
+	// could not be read of it; nil: nobody is asked.
+	noted func(context.Context) (events []StoreEvent, trouble string)
+
+	mu   sync.Mutex
+	last verification
+	ends map[string]time.Time // of the last record before a cursor: newer events are shown
+}
+
+// AuditTrail is the log of the session, which must have one.
+func (s *Session) AuditTrail() *AuditTrail {
+	return &AuditTrail{log: s.Log, clock: s.Clock, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
+		out = StoreEvents(ctx, s.Fleet, func(store string, err error) {
+			trouble = "the events of " + store + " are missing: " + err.Error()
+		})
+		return out, trouble
+	}}
+}
+
+// verification is the result of the last walk over the chain.
+type verification struct {
+	at   time.Time
+	seq  uint64 // of the newest record then
+	rep  audit.Report
+	err  error
+	open map[uint64]bool // intents without an outcome
+}
+
+// verifyEvery is how long a verification is shown before the chain is walked
+// again: a walk reads the whole log.
+const verifyEvery = time.Minute
+
+// verified walks the chain when the last walk is old.
+func (s *AuditTrail) verified(ctx context.Context) verification {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.clock.Now()
+	if !s.last.at.IsZero() && now.Sub(s.last.at) < verifyEvery && s.last.err == nil && s.last.rep.OK {
+		return s.last
+	}
+	v := verification{at: now, open: map[uint64]bool{}}
+	v.rep, v.err = s.log.Verify(ctx)
+	for _, r := range v.rep.OpenIntents {
+		v.open[r.Seq] = true
+	}
+	if got, err := s.log.List(ctx, audit.Filter{}, 1, ""); err == nil && len(got.Rows) > 0 {
+		v.seq = got.Rows[0].Seq
+	}
+	s.last = v
+	return v
+}
+
+// settled takes an intent off the list: its outcome has been seen.
+func (s *AuditTrail) settled(intent uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.last.open, intent)
+}
+
+func (s *AuditTrail) open(seq uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last.open[seq]
+}
+
+// words say how far the chain is verified.
+func (v verification) words() (state, trouble string) {
+	switch {
+	case v.err != nil:
+		return "", "the chain could not be verified, which is not the same as broken: " + v.err.Error()
+	case !v.rep.OK && v.rep.Acknowledged:
+		return "", "the chain is BROKEN, as an operator has noted: " + v.rep.Reason
+	case !v.rep.OK:
+		return "", "the chain is BROKEN: " + v.rep.Reason
+	}
+	state = "chain verified up to " + strconv.FormatUint(v.seq, 10) + " (" + plural(int64(v.rep.Events), "record") + ") at " + when(v.at)
+	if n := len(v.open); n > 0 {
+		state += "; " + plural(int64(n), "open intent") + ": outcome:open shows them"
+	}
+	return state, ""
+}
+
+// Stamp changes whenever a record was added; it is cheap. Empty: not known.
+func (s *AuditTrail) Stamp(ctx context.Context) string {
+	got, err := s.log.List(ctx, audit.Filter{}, 1, "")
+	if err != nil || len(got.Rows) == 0 {
+		return ""
+	}
+	return strconv.FormatUint(got.Rows[0].Seq, 10)
+}
+
+// auditChunk is how many records are read at a time while looking for matches.
+const auditChunk = 500
+
+// Events lists newest first what AuditFilter of q.Filter matches. A cursor that is not this
+// list's is InvalidInput.
+func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
+	var page AuditPage
+	page.Total = model.Count{Unknown: true}
+	filter, err := ParseAuditFilter(q.Filter)
+	if err != nil {
+		return page, err
+	}
+	if q.Not { // a record before since is one that does not match
+		filter.Since, filter.Until = time.Time{}, time.Time{}
+	}
+	v := s.verified(ctx)
+	page.Verified, page.Notice = v.words()
+	cursor := q.Cursor
+	events, trouble := s.storesEvents(ctx, q.Cursor)
+	if page.Notice == "" {
+		page.Notice = trouble
+	}
+	asked := len(events) > 0
+	show := func(e AuditEvent) {
+		if filter.Match(e) != q.Not {
+			page.Events = append(page.Events, e)
+		}
+	}
+	var last time.Time
+	for len(page.Events) < q.Limit {
+		limit := q.Limit - len(page.Events)
+		if q.Filter != "" {
+			limit = auditChunk
+		}
+		got, err := s.log.List(ctx, audit.Filter{Since: filter.Since, Until: filter.Until}, limit, cursor)
+		if errors.Is(err, audit.ErrBadCursor) {
+			return page, model.E(model.InvalidInput, "audit", err)
+		}
+		if err != nil {
+			return page, err
+		}
+		for _, r := range got.Rows {
+			if r.Link > 0 {
+				s.settled(r.Link)
+			}
+			var newer []StoreEvent
+			newer, events = Between(events, r.TS)
+			for i, e := range newer {
+				show(notedEvent(e, i))
+			}
+			e := eventOf(r)
+			e.Open = r.Phase == audit.PhaseIntent && s.open(r.Seq)
+			show(e)
+			last = r.TS
+		}
+		page.Next, cursor = got.Next, got.Next
+		if cursor == "" {
+			break
+		}
+	}
+	if page.Next == "" {
+		for i, e := range events {
+			show(notedEvent(e, i))
+		}
+	} else {
+		s.endsAt(page.Next, last)
+	}
+	if q.Cursor == "" && q.Filter == "" && !asked && len(page.Events) > 0 && v.err == nil {
+		page.Total = model.Count{N: page.Events[0].Seq} // records are numbered from 1
+	}
+	return page, nil
+}
+
+// storesEvents are the stores' own events that stand behind a cursor.
+func (s *AuditTrail) storesEvents(ctx context.Context, cursor string) ([]StoreEvent, string) {
+	if s.noted == nil {
+		return nil, ""
+	}
+	events, trouble := s.noted(ctx)
+	s.mu.Lock()
+	end, later := s.ends[cursor]
+	s.mu.Unlock()
+	if later {
+		_, events = Between(events, end)
+	}
+	return events, trouble
+}
+
+// endsAt remembers the time of the last record before a cursor.
+func (s *AuditTrail) endsAt(cursor string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ends == nil {
+		s.ends = map[string]time.Time{}
+	}
+	s.ends[cursor] = at
+}
+
+// notedEvent is a store's own event as the pane shows it.
+func notedEvent(e StoreEvent, n int) AuditEvent {
+	return AuditEvent{Noted: true, N: n, At: e.At, Actor: "the store", Action: e.Name, Store: e.Store, Phase: "noted", Fields: e.Payload}
+}
+
+func eventOf(r audit.Row) AuditEvent {
+	e := AuditEvent{Seq: int64(r.Seq), At: r.TS, Actor: r.Actor, KeyID: r.ActorKey, Action: r.Action, Store: r.Store,
+		Target: NameWords(r), Phase: string(r.Phase), Result: string(r.Result), Reason: r.Reason}
+	if r.Damaged != "" {
+		e.Result, e.Reason = "damaged", r.Damaged
+	}
+	add := func(name, value string) {
+		if value != "" {
+			e.Fields = append(e.Fields, model.Field{Name: name, Value: value})
+		}
+	}
+	add("role", r.Role)
+	add("tier", r.Tier)
+	add("scope", r.Scope)
+	if r.Link > 0 {
+		add("outcome of", strconv.FormatUint(r.Link, 10))
+	}
+	add("error class", r.Class)
+	for _, k := range []string{"bytes", "removed"} {
+		if n, ok := r.Counts[k]; ok {
+			add(k, strconv.FormatInt(n, 10))
+		}
+	}
+	add("target (keyed)", r.Target)
+	add("subject (keyed)", r.Subject)
+	add("session", r.Session)
+	add("tool", r.Tool)
+	add("prev", r.Prev)
+	add("hash", r.Hash)
+	return e
+}
+
+// NameWords is the clear name of a record, or why there is none to show.
+func NameWords(r audit.Row) string {
+	switch r.NameState {
+	case audit.NameForged:
+		return "(ALTERED: the name beside the log is not this record's)"
+	case audit.NameUnchecked:
+		return "(not checked: the key of its time is gone)"
+	case audit.NameAbsent:
+		return "(no name: erased, never kept, or taken away)"
+	}
+	return r.Name
+}

@@ -1,0 +1,127 @@
+package operator
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// AuditFilter picks records of the log as an operator types it: words that a record must hold,
+// and fields that must be as they say. A term with ! in front must not match.
+type AuditFilter struct {
+	terms []auditTerm
+	// What a log can look up by itself; zero where the filter does not say.
+	Since, Until time.Time // Until is exclusive
+}
+
+type auditTerm struct {
+	not   bool
+	field string // empty: a word anywhere
+	value string // in lower case
+	at    time.Time
+}
+
+// AuditFields are what the filter can name.
+var AuditFields = []string{"actor", "action", "store", "outcome", "phase", "target", "reason", "seq", "since", "until"}
+
+// ParseAuditFilter reads a filter; a field that does not exist or a time that is
+// none is InvalidInput.
+func ParseAuditFilter(s string) (AuditFilter, error) {
+	var f AuditFilter
+	for _, word := range strings.Fields(s) {
+		t := auditTerm{value: strings.ToLower(word)}
+		t.value, t.not = strings.CutPrefix(t.value, "!")
+		if name, value, ok := strings.Cut(t.value, ":"); ok && plainWord(name) {
+			if !slices.Contains(AuditFields, name) {
+				return f, model.Errorf(model.InvalidInput, "filter", "there is no field %q; there are %s", name, strings.Join(AuditFields, ", "))
+			}
+			t.field, t.value = name, value
+		}
+		if t.value == "" {
+			continue
+		}
+		if t.field == "since" || t.field == "until" {
+			at, day, err := auditTime(word[strings.IndexByte(word, ':')+1:])
+			if err != nil {
+				return f, err
+			}
+			if t.field == "until" && day {
+				at = at.AddDate(0, 0, 1) // a day counts to its end
+			}
+			t.at = at
+		}
+		f.terms = append(f.terms, t)
+		f.push(t)
+	}
+	return f, nil
+}
+
+// plainWord tells a field from a word that happens to hold a colon.
+func plainWord(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// push notes what a log can look up by itself.
+func (f *AuditFilter) push(t auditTerm) {
+	if t.not {
+		return
+	}
+	switch t.field {
+	case "since":
+		f.Since = t.at
+	case "until":
+		f.Until = t.at
+	}
+}
+
+// auditTime reads a day or a moment, in UTC.
+func auditTime(s string) (at time.Time, day bool, err error) {
+	for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
+		if at, err := time.Parse(layout, s); err == nil {
+			return at.UTC(), layout == "2006-01-02", nil
+		}
+	}
+	return time.Time{}, false, model.Errorf(model.InvalidInput, "filter", "%q is no time: give 2026-05-01 or 2026-05-01T09:30", s)
+}
+
+// Match reports whether a record is shown.
+func (f AuditFilter) Match(e AuditEvent) bool {
+	for _, t := range f.terms {
+		if t.match(e) == t.not {
+			return false
+		}
+	}
+	return true
+}
+
+func (t auditTerm) match(e AuditEvent) bool {
+	in := func(values ...string) bool {
+		return slices.ContainsFunc(values, func(v string) bool { return strings.Contains(strings.ToLower(v), t.value) })
+	}
+	switch t.field {
+	case "actor":
+		return in(e.Actor, e.KeyID)
+	case "action":
+		return in(e.Action)
+	case "store":
+		return in(e.Store)
+	case "outcome":
+		return in(e.Result) || t.value == "open" && e.Open
+	case "phase":
+		return in(e.Phase)
+	case "target":
+		return in(e.Target)
+	case "reason":
+		return in(e.Reason)
+	case "seq":
+		return t.value == strconv.FormatInt(e.Seq, 10)
+	case "since":
+		return !e.At.Before(t.at)
+	case "until":
+		return e.At.Before(t.at)
+	}
+	return in(e.Actor, e.Action, e.Store, e.Target, e.Subject, e.Phase, e.Result, e.Reason)
+}

@@ -1,0 +1,246 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+
+	"memdesk/backends"
+	"memdesk/conflict"
+	"memdesk/conflict/names"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// Conflicts is the triage of second copies in every store. It is safe for concurrent use.
+type Conflicts struct {
+	session *Session
+	ctx     context.Context // of the console: watching ends with it
+	list    walked[conflict.Copy]
+
+	mu    sync.Mutex
+	notes []string                    // of the last walk: what was not looked at, in words
+	seen  map[string]*conflict.Memory // by store; nil for one that tells of no changes
+}
+
+// Conflicts is a list of the session's conflicts; what it remembers of the stores ends with ctx.
+func (s *Session) Conflicts(ctx context.Context) *Conflicts { return &Conflicts{session: s, ctx: ctx} }
+
+// Conflicts lists grouped by base, in a stable order; the first page begins a new look. A store
+// that cannot be looked at has a row with Problem set.
+func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
+	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
+		return matches(q, c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
+	}, s.walk)
+	if err != nil {
+		return ConflictPage{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	notice := strings.Join(append(s.interrupted(), s.notes...), "; ")
+	return ConflictPage{Copies: page.rows, Next: page.next, Total: page.total, Notice: notice}, nil
+}
+
+// interrupted names resolutions that were stopped halfway.
+func (s *Conflicts) interrupted() []string {
+	entries, err := s.session.Interrupted()
+	if err != nil {
+		return []string{"whether a resolve was interrupted is not known: " + err.Error()}
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, "a change of "+e.Item+" was interrupted: :undo lists both texts")
+	}
+	return out
+}
+
+// walk goes through the stores in the fleet's order. A store that cannot be
+// looked at, or not to its end, has a row that says so.
+func (s *Conflicts) walk(ctx context.Context) iter.Seq[conflict.Copy] {
+	s.mu.Lock()
+	s.notes = nil
+	s.mu.Unlock()
+	return func(yield func(conflict.Copy) bool) {
+		for _, m := range s.session.Fleet.Members() {
+			if m.Err != nil {
+				if !yield(conflict.Copy{Store: m.Name, Problem: "not open: " + m.Err.Error()}) {
+					return
+				}
+				continue
+			}
+			opt := s.session.ConflictOptions()
+			var err error
+			if opt.Removed, err = s.session.Undo.Removed(m.Store); err != nil {
+				s.note(m.Name + ": whether a copy has come back is not known: " + err.Error())
+			}
+			opt.Memory = s.memory(m.Store)
+			opt.Note = func(n string) { s.note(m.Name + ": " + n) }
+			for c, err := range conflict.List(ctx, m.Store, opt) {
+				if err != nil {
+					c = conflict.Copy{Store: m.Name, Problem: "the look stopped: " + err.Error()}
+				}
+				if !yield(c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s *Conflicts) note(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, text)
+}
+
+// memory holds the results of earlier walks over a store, if it reports what changes
+// meanwhile.
+func (s *Conflicts) memory(st model.Store) *conflict.Memory {
+	if s.ctx == nil || st.Watcher == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.seen[st.Name]; ok {
+		return m
+	}
+	if s.seen == nil {
+		s.seen = map[string]*conflict.Memory{}
+	}
+	s.seen[st.Name] = nil // a store that cannot be watched now is read anew each time
+	changes, err := st.Watcher.Watch(s.ctx)
+	if err != nil {
+		return nil
+	}
+	m := conflict.NewMemory()
+	s.seen[st.Name] = m
+	go func() { // ends with the console's context
+		for c := range changes {
+			m.Changed(c)
+		}
+		m.Changed(model.Change{Lost: true})
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.seen[st.Name] = nil
+	}()
+	return m
+}
+
+// Compare reads both sides as they are now.
+func (s *Conflicts) Compare(ctx context.Context, c conflict.Copy) (conflict.Comparison, error) {
+	st, err := s.session.Fleet.Store(c.Store)
+	if err != nil {
+		return conflict.Comparison{Copy: c}, err
+	}
+	return conflict.Compare(ctx, st, c)
+}
+
+// Resolve ends one conflict. Conflict when a side is not as c has it: nothing has changed then.
+// What it displaces is kept.
+func (s *Conflicts) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error) {
+	done, err := s.session.Resolve(ctx, c, ch, reason)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m := s.seen[c.Store]; m != nil { // before the watcher tells
+		m.Changed(model.Change{ID: c.ID})
+		m.Changed(model.Change{ID: c.Target})
+	}
+	return done, err
+}
+
+// Returned reports whether a copy that a resolve removed stands there again.
+func (s *Conflicts) Returned(ctx context.Context, c conflict.Copy) (bool, error) {
+	st, err := s.session.Fleet.Store(c.Store)
+	if err != nil {
+		return false, err
+	}
+	if st.Browser == nil {
+		return false, nil
+	}
+	removed, err := s.session.Undo.Removed(st)
+	if err != nil || removed[c.ID].IsZero() { // put back by hand
+		return false, err
+	}
+	_, err = st.Browser.Read(ctx, c.ID)
+	if errors.Is(err, model.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Redundant looks through all stores for copies that are byte for byte their base and may be
+// removed; spared counts those that their tool's vendor warns against removing.
+func (s *Conflicts) Redundant(ctx context.Context) (all []conflict.Copy, spared int, err error) {
+	for _, m := range s.session.Fleet.Members() {
+		copies, left, merr := s.session.Redundant(ctx, m)
+		all, spared, err = append(all, copies...), spared+left, errors.Join(err, merr)
+	}
+	return all, spared, err
+}
+
+// Resolve ends one conflict, and keeps both texts under one undo entry.
+func (s *Session) Resolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, reason string) (Done, error) {
+	ctx, st, err := s.begin(ctx, Resolve, c.Store, c.Target, reason)
+	if err != nil {
+		return Done{}, err
+	}
+	res, err := conflict.Resolve(ctx, s.Undo, st, c, ch)
+	done := Done{Store: c.Store, Item: res.Base, Revision: res.BaseRevision, Kept: res.Kept, Warnings: res.Notes}
+	done.keep(res.Undo)
+	if res.Kept == "" {
+		done.Removed = 1
+	}
+	return done, err
+}
+
+// Redundant finds the copies of one store that are byte for byte their base and may be removed.
+// With an error the copies are those that were found before it.
+func (s *Session) Redundant(ctx context.Context, m backends.Member) (all []conflict.Copy, spared int, err error) {
+	if m.Err != nil {
+		return nil, 0, m.Err
+	}
+	opt := s.ConflictOptions()
+	opt.Markers = conflict.LookNone
+	for c, err := range conflict.List(ctx, m.Store, opt) {
+		switch {
+		case err != nil:
+			return all, spared, err
+		case !c.Redundant || !removable(c.Class):
+		case c.RenameOnly():
+			spared++
+		default:
+			all = append(all, c)
+		}
+	}
+	return all, spared, nil
+}
+
+// Interrupted are the undo entries of changes of several items that stopped halfway: their
+// texts stand there.
+func (s *Session) Interrupted() ([]undo.Entry, error) {
+	entries, _, err := s.Undo.List()
+	return slices.DeleteFunc(entries, func(e undo.Entry) bool { return len(e.Sides) == 0 || e.After != "" }), err
+}
+
+// ConflictState is a copy's standing in a word.
+func ConflictState(c conflict.Copy) string {
+	switch {
+	case c.Problem != "":
+		return "unknown"
+	case c.Blocks > 0:
+		return "markers inside"
+	case c.Orphan:
+		return "orphan"
+	case c.Redundant:
+		return "redundant"
+	}
+	return "differs"
+}
+
+// removable are the classes whose redundant copies go in bulk.
+func removable(c names.Class) bool {
+	return c == names.Conflict || c == names.Duplicate || c == names.Displaced
+}

@@ -1,0 +1,106 @@
+package operator
+
+import (
+	"context"
+	"errors"
+
+	"memdesk/audit"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/transfer"
+)
+
+// Copying is how a copy is done and who hears of it; every func may be called from the job's own
+// goroutine.
+type Copying struct {
+	To     string // the store, for the log
+	Title  string // names what is copied where; two of the same title are one copy
+	Reason string
+	// TakenUp hears of an earlier job of the same title that did not end well and is gone on with.
+	TakenUp func(jobs.Status)
+	Item    func(transfer.Outcome)
+	Status  func(jobs.Status)
+}
+
+// Copied is how a copy ended.
+type Copied struct {
+	transfer.Summary
+	Job jobs.ID
+	End jobs.Status
+}
+
+var errNotWhole = errors.New("some items were not copied")
+
+// Copy carries a plan out as a job of r, a stopped one of the same title first. The end of ctx
+// stops it at its next step.
+func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, c Copying) (out Copied, err error) {
+	if err := s.Allow(ctx, Copy, c.To, ""); err != nil {
+		return out, err
+	}
+	write := func(ctx context.Context, to model.Store, req model.RetainRequest) (model.RetainResult, error) {
+		if req.IfMatch == model.Absent { // nothing is displaced
+			return to.Provider.Retain(ctx, req)
+		}
+		res, _, err := s.Undo.Retain(ctx, to, req)
+		return res, err
+	}
+	spec := jobs.Spec{Kind: string(Copy), Title: c.Title, Run: func(ctx context.Context, h *jobs.Handle) (err error) {
+		out.Summary, err = plan.Run(ctx, h, write, c.Item)
+		if err == nil && out.Failed > 0 {
+			err = errNotWhole
+		}
+		return err
+	}}
+	ctx = audit.WithReason(ctx, c.Reason)
+	if out.Job, err = startOrRecover(ctx, r, spec, c.TakenUp); err != nil {
+		return out, err
+	}
+	out.End, err = follow(ctx, r, out.Job, c.Status)
+	return out, err
+}
+
+// startOrRecover takes up the newest job of the same kind and title that did not end well, or
+// starts one.
+func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp func(jobs.Status)) (jobs.ID, error) {
+	all, err := r.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, st := range all {
+		if st.Kind != spec.Kind || st.Title != spec.Title || st.State == jobs.Done {
+			continue
+		}
+		switch err := r.Recover(ctx, st.ID, spec); {
+		case err == nil:
+			takenUp(st)
+			return st.ID, nil
+		case errors.Is(err, jobs.ErrRunning):
+			return "", model.Errorf(model.Conflict, spec.Kind, "job %s is doing this already", st.ID)
+		}
+	}
+	return r.Start(ctx, spec)
+}
+
+// follow tells how far a job is until it ends; the end of ctx cancels it at its next step.
+func follow(ctx context.Context, r *jobs.Runner, id jobs.ID, told func(jobs.Status)) (last jobs.Status, err error) {
+	watch, err := r.Watch(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return last, err
+	}
+	interrupted := ctx.Done()
+	for {
+		select {
+		case st, ok := <-watch:
+			if !ok {
+				return last, nil
+			}
+			last = st
+			told(st)
+		case <-interrupted:
+			interrupted = nil
+			if err := r.Cancel(context.WithoutCancel(ctx), id); err != nil {
+				return last, err
+			}
+		}
+	}
+}

@@ -1,0 +1,573 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/papers"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/sshsig"
+	"memdesk/internal/statedir"
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+// Reads are what the desk of erasures tells without changing anything.
+type Reads interface {
+	Get(id string) (gdpr.Due, error)
+	List() ([]gdpr.Due, error)
+	DueWithin(days int) ([]gdpr.Due, error)
+	Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error)
+	PolicyNow(ctx context.Context) (gdpr.PolicyState, error)
+	PublicKey() string
+	Unattested() string
+	MayApprove(r *gdpr.Request, fingerprint string) bool
+	StatusReport(ctx context.Context, id string) (receipt.Report, error)
+	Letter(ctx context.Context, id, kind, lang string) (string, error)
+	Register(ctx context.Context, year int) (papers.Register, error)
+}
+
+// Away carries an erasure on when the session ends.
+type Away struct {
+	Tied string // why none outlives the session; empty: Begin works
+	// Begin starts the run elsewhere. pid is the process that will begin it, 0 when it has
+	// begun.
+	Begin func(ctx context.Context, o gdpr.Order) (pid int, err error)
+}
+
+// Erasures is the desk of erasure requests. Every act is recorded by it, and what it refuses
+// changes nothing. It is safe for concurrent use.
+type Erasures struct {
+	Reads
+	s      *Session
+	desk   *gdpr.Desk
+	runner *jobs.Runner // of the console; nil: runs are neither listed nor begun
+	away   Away
+}
+
+// Erasures is the desk over the session's stores; runner may be nil.
+func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
+	if s.State == "" {
+		return nil, statedir.ErrNoHome
+	}
+	return &Erasures{Reads: s.desk, s: s, desk: s.desk, runner: runner, away: away}, nil
+}
+
+// Rules are the configuration of erasures.
+func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
+
+// Requests is every request, those with work left first, by deadline. The run of a request is its
+// newest job.
+func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
+	all, err := e.desk.List()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	runs, err := e.runs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ErasureRequest, len(all))
+	for i, r := range all {
+		out[i] = ErasureRequest{Due: r, Run: runs[r.ID]}
+	}
+	return out, nil
+}
+
+// Request is one of them, or NotFound.
+func (e *Erasures) Request(ctx context.Context, id string) (ErasureRequest, error) {
+	r, err := e.desk.Get(id)
+	if err != nil {
+		return ErasureRequest{}, err
+	}
+	runs, err := e.runs(ctx)
+	return ErasureRequest{Due: r, Run: runs[r.ID]}, err
+}
+
+// eraseKind is the kind of the jobs that carry requests out; the title is the
+// request's id.
+const eraseKind = "gdpr-erase"
+
+func (e *Erasures) runs(ctx context.Context) (map[string]*jobs.Status, error) {
+	all, err := e.runner.List(ctx)
+	if err != nil {
+		return nil, model.E(model.Unavailable, "jobs", err)
+	}
+	out := map[string]*jobs.Status{}
+	for _, st := range all { // newest first; one that is under way counts before
+		if was := out[st.Title]; st.Kind == eraseKind && (was == nil || ended(*was) && !ended(st)) {
+			out[st.Title] = &st
+		}
+	}
+	return out, nil
+}
+
+func ended(st jobs.Status) bool { return st.State.Ended() || st.State == jobs.Interrupted }
+
+// Propose asks the open stores for names that they tie to the person of a request that is to be
+// filed.
+func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Proposal, notes []string, err error) {
+	return gdpr.Propose(ctx, e.s.Fleet, in)
+}
+
+// File takes a request in. keyFile is the private key of who files it, where the session has none
+// and approvals are demanded; empty without.
+func (e *Erasures) File(ctx context.Context, in gdpr.Intake, keyFile string) (gdpr.Due, error) {
+	if err := e.s.Allow(ctx, Request, "", ""); err != nil {
+		return gdpr.Due{}, err
+	}
+	switch {
+	case keyFile == "":
+	case e.s.Door == Visit:
+		return gdpr.Due{}, model.Errorf(model.PermissionDenied, "key", "over SSH no file of the server is read: your login's own key counts")
+	default:
+		var err error
+		if in.Signer, err = sshsig.File(backends.ExpandPath(keyFile, e.s.Dir, e.s.Env)); err != nil {
+			return gdpr.Due{}, err
+		}
+	}
+	return e.desk.File(ctx, in)
+}
+
+// Discover searches every store and writes a new plan; step hears where it is.
+func (e *Erasures) Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error) {
+	if err := e.s.Allow(ctx, Plan, "", ""); err != nil {
+		return gdpr.Plan{}, err
+	}
+	return e.desk.MakePlan(ctx, id, e.s.Fleet, func(s gdpr.Searching) { step(s.Store, s.String()) })
+}
+
+// Plan is the plan that stands, or NotFound.
+func (e *Erasures) Plan(_ context.Context, id string) (gdpr.Plan, error) { return e.desk.Plan(id) }
+
+// change refuses where the session may not do an act. Who wants the request as it is now asks Get.
+func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, error)) error {
+	if err := e.s.Allow(ctx, act, "", ""); err != nil {
+		return err
+	}
+	_, err := do()
+	return err
+}
+
+// Hold keeps an item back; this voids the plan.
+func (e *Erasures) Hold(ctx context.Context, id string, h gdpr.Hold) error {
+	return e.change(ctx, Hold, func() (gdpr.Due, error) {
+		h, err := gdpr.Locate(ctx, e.s.Fleet, h)
+		if err != nil {
+			return gdpr.Due{}, err
+		}
+		return e.desk.Hold(ctx, id, h)
+	})
+}
+
+// Unhold lifts a hold, also of a complete request; this voids the plan.
+func (e *Erasures) Unhold(ctx context.Context, id string, h gdpr.Hold) error {
+	h, _ = gdpr.Locate(ctx, e.s.Fleet, h) // what store it is; the item may be gone
+	return e.change(ctx, Unhold, func() (gdpr.Due, error) { return e.desk.Unhold(ctx, id, h) })
+}
+
+// Withdraw closes a request that is not to be carried out any further.
+func (e *Erasures) Withdraw(ctx context.Context, id, reason string) error {
+	return e.change(ctx, Withdraw, func() (gdpr.Due, error) { return e.desk.Withdraw(ctx, id, reason) })
+}
+
+// Choose decides otherwise than the policy; this voids the plan.
+func (e *Erasures) Choose(ctx context.Context, id string, c gdpr.Choice) error {
+	return e.change(ctx, Choose, func() (gdpr.Due, error) { return e.desk.Choose(ctx, id, c) })
+}
+
+// Extend lengthens the deadline, once; told is when the person was told, empty for today.
+func (e *Erasures) Extend(ctx context.Context, id, told string) error {
+	return e.change(ctx, Extend, func() (gdpr.Due, error) { return e.desk.Extend(ctx, id, told) })
+}
+
+// StopClock and StartClock go around a check of the person's identity.
+func (e *Erasures) StopClock(ctx context.Context, id string) error {
+	return e.change(ctx, Pause, func() (gdpr.Due, error) { return e.desk.Pause(ctx, id) })
+}
+
+// Identify notes how it was made sure who asks; on is a day, empty for today.
+func (e *Erasures) Identify(ctx context.Context, id, method, on string) error {
+	return e.change(ctx, Identify, func() (gdpr.Due, error) { return e.desk.Identify(ctx, id, method, on) })
+}
+
+// StartClock lets the clock run again.
+func (e *Erasures) StartClock(ctx context.Context, id string) error {
+	return e.change(ctx, Resume, func() (gdpr.Due, error) { return e.desk.Resume(ctx, id) })
+}
+
+// Unapproved says why the plan that stands may not be carried out yet; empty when it may.
+func (e *Erasures) Unapproved(ctx context.Context, id string) (string, error) {
+	r, err := e.desk.Get(id)
+	if err != nil {
+		return "", err
+	}
+	return e.desk.Unapproved(ctx, &r.Request)
+}
+
+// Tied says why the work ends with this session, to be gone on with later; empty when it does not.
+func (e *Erasures) Tied() string { return e.away.Tied }
+
+// Erase begins to carry a plan out, or to go on with it, and returns: the work goes on without
+// whoever began it.
+func (e *Erasures) Erase(ctx context.Context, o gdpr.Order) error {
+	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
+		return err
+	}
+	r, err := e.Request(ctx, o.Request)
+	if err != nil {
+		return err
+	}
+	if r.Under() {
+		return model.E(model.Conflict, eraseKind, gdpr.ErrBusy)
+	}
+	if _, err := e.desk.Authorise(ctx, o); err != nil {
+		return err
+	}
+	if e.Tied() != "" {
+		var out gdpr.Outcome
+		_, err := e.runner.Start(ctx, e.job(o, &out, nil))
+		return err
+	}
+	pid, err := e.away.Begin(ctx, o)
+	if err != nil || pid == 0 {
+		return err
+	}
+	return e.begun(ctx, o.Request, pid)
+}
+
+// beginWait is how long another process may take to open its stores and begin.
+const beginWait = 20 * time.Second
+
+// begun waits until another process has begun its job, so that who asked for it
+// sees it.
+func (e *Erasures) begun(ctx context.Context, id string, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, beginWait)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		all, err := e.runner.List(ctx)
+		if err != nil && ctx.Err() == nil {
+			return model.E(model.Unavailable, "jobs", err)
+		}
+		if slices.ContainsFunc(all, func(st jobs.Status) bool { return st.Kind == eraseKind && st.Title == id && st.PID == pid }) {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return model.Errorf(model.Timeout, eraseKind, "the process in the background has not begun; `memdesk gdpr erase %s` in a terminal says why", id)
+		}
+	}
+}
+
+// Pause holds a run at its next step.
+func (e *Erasures) Pause(ctx context.Context, run jobs.ID) error {
+	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
+		return err
+	}
+	return JobError(e.runner.Pause(ctx, run))
+}
+
+// Resume lets a paused run go on.
+func (e *Erasures) Resume(ctx context.Context, run jobs.ID) error {
+	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
+		return err
+	}
+	return JobError(e.runner.Resume(ctx, run))
+}
+
+// Report is the last run that did not become complete and its plan, or NotFound.
+func (e *Erasures) Report(_ context.Context, id string) (gdpr.Outcome, string, error) {
+	return e.desk.Report(id)
+}
+
+// Attest records that a person looked at a layer that the program cannot open or change.
+func (e *Erasures) Attest(ctx context.Context, id string, in gdpr.Looked) error {
+	return e.change(ctx, Attest, func() (gdpr.Due, error) { return e.desk.Attest(ctx, id, e.s.Fleet, in) })
+}
+
+// Verify looks again at every store and layer. typed is the subject's id where the request has none
+// any more, aliases as many of the other names as are known.
+func (e *Erasures) Verify(ctx context.Context, id, typed string, aliases ...string) ([]receipt.Layer, error) {
+	if err := e.s.Allow(ctx, Verify, "", ""); err != nil { // it is recorded
+		return nil, err
+	}
+	return e.desk.Verify(ctx, id, typed, e.s.Fleet, aliases...)
+}
+
+// Receipt is the signed file of a complete request, checked, with what it says and the id of its
+// key; NotFound as long as there is none.
+func (e *Erasures) Receipt(_ context.Context, id string) ([]byte, receipt.Receipt, string, error) {
+	return e.desk.Receipt(id)
+}
+
+// SaveReceipt writes the receipt, or of what is not complete the status report, to a file that is not
+// there yet, as a page where it ends in .md. It gives the bytes that were written. A visitor's file
+// would be one of this machine, so a visitor has none.
+func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, error) {
+	target, err := e.target(path)
+	if err != nil {
+		return 0, err
+	}
+	file, err := e.paper(ctx, id, strings.HasSuffix(strings.ToLower(target), ".md"))
+	if err != nil {
+		return 0, err
+	}
+	f, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return 0, model.Errorf(model.AlreadyExists, "receipt", "%s is there already: choose another name", filepath.Base(target))
+	case err != nil:
+		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written: is its directory there and yours?", filepath.Base(target))
+	}
+	_, err = f.Write(file)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return 0, model.Errorf(model.Unavailable, "receipt", "%s cannot be written to its end", filepath.Base(target))
+	}
+	return int64(len(file)), nil
+}
+
+// paper is a request's receipt, or as long as it has none its status report; as a file
+// for programs or as a page for people.
+func (e *Erasures) paper(ctx context.Context, id string, page bool) ([]byte, error) {
+	r, err := e.desk.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Receipted() {
+		rep, err := e.desk.StatusReport(ctx, r.ID)
+		if err != nil {
+			return nil, err
+		}
+		if page {
+			return []byte(rep.Markdown(false)), nil
+		}
+		return rep.JSON()
+	}
+	file, rec, key, err := e.desk.Receipt(r.ID)
+	if err == nil && page {
+		file = []byte(rec.Markdown(key, false))
+	}
+	return file, err
+}
+
+// Export writes all that is kept about the person to a new directory, or to a zip file where path
+// ends in .zip. It gives the number of items and what could not be searched.
+func (e *Erasures) Export(ctx context.Context, id, path string) (int64, []string, error) {
+	if err := e.s.Allow(ctx, Export, "", ""); err != nil {
+		return 0, nil, err
+	}
+	target, err := e.target(path)
+	if err != nil {
+		return 0, nil, err
+	}
+	return e.desk.Export(ctx, id, target, e.s.Fleet)
+}
+
+// target is where a file that the operator names lies.
+func (e *Erasures) target(path string) (string, error) {
+	switch {
+	case e.s.Door == Visit:
+		return "", model.Errorf(model.PermissionDenied, "file", "over SSH no file of the server is written: run memdesk gdpr on that machine")
+	case path == "":
+		return "", model.Errorf(model.InvalidInput, "file", "the name is missing")
+	}
+	return backends.ExpandPath(path, e.s.Dir, e.s.Env), nil
+}
+
+// FreeBytes is the room where a plan and its receipt are kept; 0 when not known.
+func (e *Erasures) FreeBytes() int64 {
+	n, _ := gdpr.FreeSpace(e.desk.State)
+	return n
+}
+
+// MarkExport notes what became of an export; n 0 is the only open one.
+func (e *Erasures) MarkExport(ctx context.Context, id string, n int, state string) error {
+	return e.change(ctx, Export, func() (gdpr.Due, error) { return e.desk.MarkExport(ctx, id, n, state) })
+}
+
+// Tell notes when a recipient of the data was told of the erasure, or answered.
+func (e *Erasures) Tell(ctx context.Context, id, name, told, answered string) error {
+	return e.change(ctx, Tell, func() (gdpr.Due, error) { return e.desk.Tell(ctx, id, name, told, answered) })
+}
+
+// Whole notes that a store is about the request's person alone: all of it may go.
+func (e *Erasures) Whole(ctx context.Context, id string, store model.Store) error {
+	return e.change(ctx, Plan, func() (gdpr.Due, error) { return e.desk.Whole(ctx, id, store) })
+}
+
+// Approve signs the plan of a hash as a second operator.
+func (e *Erasures) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error {
+	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.Approve(ctx, id, planHash, signer) })
+}
+
+// SetPolicy records the configured policy as the one in force.
+func (e *Erasures) SetPolicy(ctx context.Context, reason string) (gdpr.PolicyState, error) {
+	if err := e.s.Allow(ctx, SetPolicy, "", ""); err != nil {
+		return gdpr.PolicyState{}, err
+	}
+	return e.desk.SetPolicy(ctx, reason)
+}
+
+// Sweep finds erased persons who came back and erases them again, after confirm; restored names
+// the one store to look through after a restore, empty for all.
+func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr.Plan) error) ([]gdpr.Swept, []string, error) {
+	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
+		return nil, nil, err
+	}
+	if restored != "" {
+		return e.desk.SweepRestored(ctx, e.s.Fleet, restored, confirm)
+	}
+	return e.desk.Sweep(ctx, e.s.Fleet, confirm)
+}
+
+// pauseEvery is how many steps lie between two lines of the job's journal. It pauses at every
+// one.
+const pauseEvery = 32
+
+// job is an erasure as a job. What it does goes to rows, which it closes; nil has no listener.
+// out may be read when it has ended.
+func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progress) jobs.Spec {
+	spec := jobs.Spec{Kind: eraseKind, Title: o.Request, Classify: func(err error) string { return string(model.KindOf(err)) }}
+	spec.Run = func(ctx context.Context, h *jobs.Handle) error {
+		if rows != nil {
+			defer close(rows)
+		}
+		n, last := 0, ""
+		var err error
+		*out, err = e.desk.Erase(ctx, o, e.s.Fleet, func(ctx context.Context, p gdpr.Progress) error {
+			now := p.Store + " " + p.What
+			h.Progress(p.Done, p.Total, "step", now)
+			if n++; n%pauseEvery == 1 || now != last {
+				if err := h.Checkpoint(ctx, ""); err != nil {
+					return err
+				}
+			} else if err := h.Wait(ctx); err != nil {
+				return err
+			}
+			last = now
+			if rows == nil {
+				return nil
+			}
+			select {
+			case rows <- p:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			return nil
+		})
+		return err
+	}
+	return spec
+}
+
+// EraseHere carries a plan out, or goes on with it, as a job of this process and returns when it
+// is over; told hears what it does. A run that was stopped is ErrEndedEarly.
+func (e *Erasures) EraseHere(ctx context.Context, o gdpr.Order, told func(gdpr.Progress)) (out gdpr.Outcome, err error) {
+	if err := e.s.Allow(ctx, Erase, "", ""); err != nil {
+		return out, err
+	}
+	rows := make(chan gdpr.Progress, 16)
+	id, err := e.runner.Start(ctx, e.job(o, &out, rows))
+	if err != nil {
+		return out, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = e.runner.Cancel(context.WithoutCancel(ctx), id) }) // its end is read below
+	defer stop()
+	err = hear(rows, told, func() error { return jobEnd(e.runner, id) })
+	return out, err
+}
+
+// hear passes on what a run tells until the job has ended. A job that could not begin, because
+// its journal cannot be written, tells nothing and closes nothing.
+func hear(rows <-chan gdpr.Progress, told func(gdpr.Progress), ended func() error) error {
+	end := make(chan error, 1)
+	go func() { end <- ended() }()
+	for {
+		select {
+		case p, open := <-rows:
+			if !open {
+				return <-end
+			}
+			told(p)
+		case err := <-end:
+			for { // what it told before its end
+				select {
+				case p, open := <-rows:
+					if open {
+						told(p)
+						continue
+					}
+				default:
+				}
+				return err
+			}
+		}
+	}
+}
+
+// ErrEndedEarly is a run that was stopped before its end.
+var ErrEndedEarly = errors.New("the run ended early; call it again to go on")
+
+// jobEnd waits for the job's last status and gives its error.
+func jobEnd(r *jobs.Runner, id jobs.ID) error {
+	statuses, err := r.Watch(context.Background(), id) // the work is over; only its last line is awaited
+	if err != nil {
+		return err
+	}
+	var end jobs.Status
+	for st := range statuses {
+		end = st
+	}
+	if end.Err != nil {
+		return end.Err
+	}
+	if end.State != jobs.Done {
+		return ErrEndedEarly
+	}
+	return nil
+}
+
+// Carry carries a plan out for a visitor who may leave, and closes the session at its end, which
+// wg awaits. The end of ctx leaves the job to be gone on with.
+func (s *Session) Carry(ctx context.Context, o gdpr.Order, wg *sync.WaitGroup) error {
+	r, err := s.Jobs()
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	e, err := s.Erasures(r, Away{})
+	if err == nil {
+		err = s.Allow(ctx, Erase, "", "")
+	}
+	var id jobs.ID
+	if err == nil {
+		var out gdpr.Outcome
+		id, err = r.Start(ctx, e.job(o, &out, nil))
+	}
+	if err != nil {
+		return errors.Join(err, r.Close(ctx), s.Close())
+	}
+	ended, err := r.Watch(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return errors.Join(err, r.Close(ctx), s.Close())
+	}
+	stop := context.AfterFunc(ctx, func() { _ = r.Close(context.WithoutCancel(ctx)) })
+	wg.Go(func() {
+		defer stop()
+		for range ended {
+		}
+		_ = errors.Join(r.Close(context.WithoutCancel(ctx)), s.Close()) // how it ended is in its journal
+	})
+	return nil
+}

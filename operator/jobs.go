@@ -1,0 +1,98 @@
+package operator
+
+import (
+	"context"
+	"errors"
+
+	"memdesk/jobs"
+	"memdesk/model"
+)
+
+// Running is long work as it sees itself.
+type Running interface {
+	// ID names the job in the journal.
+	ID() jobs.ID
+	// Step runs fn; it is where the job pauses and ends. The key may name an item.
+	Step(ctx context.Context, key string, fn func(context.Context) error) error
+	// Progress says how far the work is; a total of 0 means unknown. No names in the note.
+	Progress(done, total int64, unit, note string)
+}
+
+// Jobs runs long work so that it is journalled, listed by memdesk jobs and can be cancelled from
+// there too.
+type Jobs struct {
+	s      *Session
+	runner *jobs.Runner
+	ctx    context.Context // ends when the operator has gone without leaving
+}
+
+// Journal is the long work of a console whose operator is there until ctx ends.
+func (s *Session) Journal(ctx context.Context, r *jobs.Runner) *Jobs { return &Jobs{s, r, ctx} }
+
+// Run does work and returns when it is over. The end of ctx cancels it, and it returns then. kind
+// and title are stored in clear: no names in them.
+func (j *Jobs) Run(ctx context.Context, kind, title string, work func(context.Context, Running) error) error {
+	id, err := j.runner.Start(ctx, jobs.Spec{Kind: kind, Title: title,
+		Run:      func(ctx context.Context, h *jobs.Handle) error { return work(ctx, h) },
+		Classify: func(err error) string { return string(model.KindOf(err)) },
+	})
+	if err != nil {
+		return err
+	}
+	// The watch outlives ctx: what has begun comes to the end of its step.
+	changes, err := j.runner.Watch(context.WithoutCancel(ctx), id)
+	if err != nil {
+		return err
+	}
+	var last jobs.Status
+	asked := ctx.Done()
+	for {
+		select {
+		case s, open := <-changes:
+			if !open {
+				return last.Err
+			}
+			last = s
+		case <-asked:
+			asked = nil
+			if j.ctx.Err() != nil {
+				continue // nobody has cancelled it: it is interrupted when the runner closes, and told of
+			}
+			if err := j.runner.Cancel(context.WithoutCancel(ctx), id); err != nil && !errors.Is(err, jobs.ErrEnded) {
+				return err
+			}
+		}
+	}
+}
+
+// List is every job that the journal knows, newest first, those of other processes too.
+func (j *Jobs) List(ctx context.Context) ([]jobs.Status, error) { return j.runner.List(ctx) }
+
+// Cancel asks a job to end at its next step, wherever it runs; Conflict when it has ended.
+func (j *Jobs) Cancel(ctx context.Context, id jobs.ID) error {
+	return j.s.Control(ctx, j.runner, id, (*jobs.Runner).Cancel)
+}
+
+// Tied reports whether a job ends with this console.
+func (j *Jobs) Tied(id jobs.ID) bool { return j.runner.Owns(id) }
+
+// Control pauses, resumes or cancels a job.
+func (s *Session) Control(ctx context.Context, r *jobs.Runner, id jobs.ID, do func(*jobs.Runner, context.Context, jobs.ID) error) error {
+	if !r.Owns(id) {
+		if err := s.May(ControlJob); err != nil {
+			return err
+		}
+	}
+	return JobError(do(r, ctx, id))
+}
+
+// JobError gives the errors of package jobs their kinds.
+func JobError(err error) error {
+	switch {
+	case errors.Is(err, jobs.ErrNotFound):
+		return model.E(model.NotFound, "jobs", err)
+	case errors.Is(err, jobs.ErrEnded), errors.Is(err, jobs.ErrRunning):
+		return model.E(model.Conflict, "jobs", err)
+	}
+	return err
+}

@@ -1,0 +1,175 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/backends/demodata"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+func demoFleet(t *testing.T) *backends.Fleet {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "demo")
+	now := time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)
+	if err := demodata.Seed(t.Context(), dir, now); err != nil {
+		t.Fatal(err)
+	}
+	reg := backends.Builtin()
+	cfg, err := backends.LoadConfig(reg, filepath.Join(dir, demodata.ConfigFile), true, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{Audit: backends.Unrecorded})
+	t.Cleanup(func() { _ = fleet.Close() })
+	return fleet
+}
+
+func TestQuarantineSourcePages(t *testing.T) {
+	s := &Quarantine{fleet: demoFleet(t)}
+	var got []string
+	q := PageQuery{Limit: 1}
+	for {
+		page, err := s.Entries(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range page.Entries {
+			got = append(got, e.Pattern)
+			if d, err := s.Entry(t.Context(), e.Store, e.ID); err != nil || d.Body == "" {
+				t.Errorf("%s: %v", e.ID, err)
+			}
+		}
+		if page.Next == "" {
+			if page.Total.AtLeast || page.Total.N != int64(len(got)) {
+				t.Errorf("total at the end: %+v of %d", page.Total, len(got))
+			}
+			break
+		}
+		q.Cursor = page.Next
+	}
+	if len(got) != 3 {
+		t.Errorf("found %v, want three", got)
+	}
+	if page, err := s.Entries(t.Context(), PageQuery{Limit: 10, Filter: "curl"}); err != nil || len(page.Entries) != 1 {
+		t.Errorf("filter: %+v, %v", page, err)
+	}
+	if page, err := s.Entries(t.Context(), PageQuery{Limit: 10, Filter: "curl", Not: true}); err != nil || len(page.Entries) != 2 {
+		t.Errorf("inverted filter: %+v, %v", page, err)
+	}
+	if _, err := s.Entries(t.Context(), q); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("a cursor of an older scan: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Entries(ctx, PageQuery{Limit: 10}); !errors.Is(err, model.Timeout) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestAuditSourcePages(t *testing.T) {
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, action := range []string{"retain", "forget", "retain"} {
+		seq, err := log.Intent(t.Context(), audit.Entry{Action: action, Store: "s", Target: "s:x"})
+		if err == nil {
+			err = log.Outcome(t.Context(), seq, audit.Result{Verdict: audit.OK})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &AuditTrail{log: log, clock: clock.System{}}
+	count := func(q PageQuery) (n int) {
+		for {
+			page, err := s.Events(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(page.Events)
+			if page.Next == "" {
+				return n
+			}
+			q.Cursor = page.Next
+		}
+	}
+	for q, want := range map[PageQuery]int{
+		{Limit: 2}: 7, {Limit: 100}: 7, {Limit: 100, Filter: "forget"}: 2, {Limit: 1, Filter: "ana retain"}: 4,
+		{Limit: 100, Filter: "forget", Not: true}: 5, {Limit: 100, Filter: "action:forget !phase:intent"}: 1, {Limit: 100, Filter: "since:2001-01-01 outcome:ok phase:outcome"}: 3,
+		{Limit: 100, Filter: "since:2101-01-01"}: 0, {Limit: 100, Filter: "store:s !action:retain"}: 2,
+	} {
+		if got := count(q); got != want {
+			t.Errorf("%+v: %d events, want %d", q, got, want)
+		}
+	}
+}
+
+// TestStoreEventsStandAmongTheRecords: what the stores have noted stands once in the
+// order of time, whatever the pages, marked as theirs, and the filter applies to it.
+func TestStoreEventsStandAmongTheRecords(t *testing.T) {
+	log, err := audit.Open(audit.Options{Dir: filepath.Join(t.TempDir(), "audit"), Actor: audit.Actor{ID: "ana"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		seq, err := log.Intent(t.Context(), audit.Entry{Action: "retain", Store: "s", Target: "s:x"})
+		if err == nil {
+			err = log.Outcome(t.Context(), seq, audit.Result{Verdict: audit.OK})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := log.List(t.Context(), audit.Filter{}, 100, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted []StoreEvent
+	for i, at := range []time.Time{got.Rows[0].TS.Add(time.Hour), got.Rows[2].TS, got.Rows[5].TS, got.Rows[6].TS.Add(-time.Hour)} {
+		noted = append(noted, StoreEvent{"harbor", model.StoreEvent{At: at, Name: "run." + strconv.Itoa(i)}})
+	}
+	s := &AuditTrail{log: log, clock: clock.System{}, noted: func(context.Context) ([]StoreEvent, string) { return noted, "far does not answer" }}
+	list := func(q PageQuery) (out []AuditEvent) {
+		for {
+			page, err := s.Events(t.Context(), q)
+			if err != nil || page.Notice != "far does not answer" {
+				t.Fatal(err, page.Notice)
+			}
+			out = append(out, page.Events...)
+			if page.Next == "" {
+				return out
+			}
+			q.Cursor = page.Next
+		}
+	}
+	for _, limit := range []int{1, 2, 3, 100} {
+		all := list(PageQuery{Limit: limit})
+		seen := map[string]int{}
+		for i, e := range all {
+			if e.Noted {
+				seen[e.Action]++
+			}
+			if i > 0 && e.At.After(all[i-1].At) {
+				t.Errorf("limit %d: %s stands behind %s", limit, e.At, all[i-1].At)
+			}
+		}
+		if len(all) != 11 || len(seen) != 4 || seen["run.1"] != 1 {
+			t.Errorf("limit %d: %d events, of the stores %v", limit, len(all), seen)
+		}
+	}
+	if n := len(list(PageQuery{Limit: 100, Filter: "store:harbor phase:noted"})); n != 4 {
+		t.Errorf("%d of the store", n)
+	}
+	if n := len(list(PageQuery{Limit: 100, Filter: "!phase:noted"})); n != 7 {
+		t.Errorf("%d of the log", n)
+	}
+}

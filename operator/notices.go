@@ -1,0 +1,75 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
+	"memdesk/jobs"
+)
+
+// Notices are what an operator is to be told when a console opens: acts without an outcome, and
+// long work of runner's journal that broke off.
+func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
+	return append(s.openIntents(ctx), s.brokenOff(ctx, runner)...)
+}
+
+// openIntents says which acts never came to an end.
+func (s *Session) openIntents(ctx context.Context) []string {
+	rows, err := s.Log.OpenIntents(ctx)
+	if err != nil {
+		return []string{"the audit log cannot be read: " + err.Error()}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	first := rows[0]
+	return []string{plural(int64(len(rows)), "act") + " began and have no recorded outcome, the first " + first.Action + " in " + first.Store +
+		" at " + when(first.TS) + ": look at the items, then see `memdesk audit verify`"}
+}
+
+// toldFile notes up to when the console has told of long work that broke off.
+const toldFile = "console-told"
+
+// brokenOff says which long work of the console ended with its session, and how far
+// it came; each is told once.
+func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []string) {
+	all, err := r.List(ctx)
+	if err != nil {
+		return []string{"long work of earlier sessions cannot be looked at: " + err.Error()}
+	}
+	file := filepath.Join(s.State, toldFile)
+	var told time.Time
+	if b, err := os.ReadFile(file); err == nil {
+		told, _ = time.Parse(time.RFC3339Nano, strings.TrimSpace(string(b)))
+	}
+	last := told
+	for _, j := range all {
+		if j.State != jobs.Interrupted || !strings.HasPrefix(j.Kind, "console-") || !j.Updated.After(told) {
+			continue
+		}
+		notices = append(notices, fmt.Sprintf("long work ended with the session that had begun it: %s (%s), %s. What is done stays done, the rest was left as it is; memdesk jobs lists it.", j.Title, j.Kind, fmt.Sprintf("%d of %s", j.Done, plural(j.Total, j.Unit))))
+		if j.Updated.After(last) {
+			last = j.Updated
+		}
+	}
+	if len(notices) > 0 {
+		// What cannot be noted is told again.
+		_ = atomicfile.WriteFS(atomicfile.OS{}, file, []byte(last.UTC().Format(time.RFC3339Nano)+"\n"), atomicfile.Options{})
+	}
+	return notices
+}
+
+// plural counts things in words.
+func plural(n int64, noun string) string {
+	return strconv.FormatInt(n, 10) + " " + safetext.Noun(n, noun)
+}
+
+// when is a moment for people.
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

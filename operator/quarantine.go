@@ -1,0 +1,96 @@
+package operator
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+
+	"memdesk/backends"
+	"memdesk/model"
+	"memdesk/quarantine/review"
+)
+
+// Quarantine lists what scanners have set aside in every store. It changes nothing and is safe
+// for concurrent use.
+type Quarantine struct {
+	fleet *backends.Fleet
+	list  walked[QuarantineEntry]
+}
+
+// Quarantine is the review list of the session's stores.
+func (s *Session) Quarantine() *Quarantine { return &Quarantine{fleet: s.Fleet} }
+
+// Entries lists in a stable order. A store that cannot be read has one entry with Problem set,
+// so it is never left out.
+func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
+	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
+		return matches(q, e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
+	}, s.walk)
+	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
+}
+
+// walk goes through the stores in the fleet's order. A store that cannot be
+// looked at, or not to its end, has an entry that says so.
+func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
+	return func(yield func(QuarantineEntry) bool) {
+		for _, m := range s.fleet.Members() {
+			if m.Err != nil {
+				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + m.Err.Error()}) {
+					return
+				}
+				continue
+			}
+			for e, err := range review.List(ctx, m.Store) {
+				row := quarantineRow(e)
+				if err != nil {
+					row = QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "the scan stopped: " + err.Error()}
+				}
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Entry reads one with its content, or NotFound.
+func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDetail, error) {
+	st, err := s.fleet.Store(store)
+	if err != nil {
+		return QuarantineDetail{}, err
+	}
+	e, err := review.Read(ctx, st, id)
+	if err != nil {
+		return QuarantineDetail{}, err
+	}
+	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded}
+	if e.FalsePositive != "" {
+		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
+	}
+	for i, f := range e.Findings {
+		if f.End <= len(e.Body) && f.Start < f.End {
+			d.Spans = append(d.Spans, Span{Start: f.Start, End: f.End})
+		}
+		d.Fields = append(d.Fields, model.Field{Name: "hit " + strconv.Itoa(i+1),
+			Value: f.Category + " / " + f.Pattern + " at line " + strconv.Itoa(f.Line) + " column " + strconv.Itoa(f.Col)})
+	}
+	slices.SortStableFunc(d.Spans, func(a, b Span) int { return a.Start - b.Start })
+	return d, nil
+}
+
+func quarantineRow(e review.Entry) QuarantineEntry {
+	q := QuarantineEntry{Store: e.Store, ID: e.ID, Source: e.Source, SourceID: e.SourceID, Filed: e.Filed, Category: e.Category, Pattern: e.Pattern, SHA256: e.SHA256,
+		Line: e.Line, Col: e.Col, Excerpt: e.Before + e.Match + e.After, At: e.At, Bytes: e.Bytes,
+		FalsePositive: e.FalsePositive != "", Problem: e.Problem, Live: LiveUnknown}
+	switch {
+	case e.Live == nil:
+	case e.Gone:
+		q.Live = LiveGone
+	case *e.Live:
+		q.Live = LivePoisoned
+	default:
+		q.Live = LiveClean
+	}
+	return q
+}

@@ -1,0 +1,271 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// acting are the methods that change something, with the acts that they are. Every other
+// exported method has to stand in reading: one that is in neither list fails the test.
+var acting = map[string][]Act{
+	"Session.Forget": {Forget}, "Session.Retain": {Create, Edit, Append}, "Session.Release": {Release}, "Session.Restore": {Restore},
+	"Session.Resolve": {Resolve}, "Session.Takeback": {Takeback}, "Session.Repair": {Repair}, "Session.Reindex": {Reindex},
+	"Session.Migrate": {Migrate}, "Session.MakeStore": {MakeStore}, "Session.Work": {ChangeWork}, "Session.Acknowledge": {Acknowledge},
+	"Session.RotateLogKey": {RotateKey},
+	"Writes.Retain":        {Create, Edit, Append}, "Writes.Forget": {Forget}, "Writes.Together": {Forget}, "Session.Carry": {Erase}, "Session.Control": {ControlJob}, "Session.Copy": {Copy},
+	"Session.SetThreshold": {Calibrate}, "Session.ClearTexts": {Clear}, "Session.KeepScan": {Rescan},
+	"Conflicts.Resolve": {Resolve}, "Jobs.Cancel": {ControlJob},
+	"Erasures.File": {Request}, "Erasures.Discover": {Plan}, "Erasures.Whole": {Plan}, "Erasures.Hold": {Hold}, "Erasures.Unhold": {Unhold},
+	"Erasures.Choose": {Choose}, "Erasures.Extend": {Extend}, "Erasures.StopClock": {Pause}, "Erasures.StartClock": {Resume}, "Erasures.Identify": {Identify},
+	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve},
+	"Erasures.Erase": {Erase}, "Erasures.EraseHere": {Erase}, "Erasures.Pause": {Erase}, "Erasures.Resume": {Erase},
+	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep},
+}
+
+// reading are the methods that change nothing, or only open and close what is the session's own.
+var reading = []string{
+	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Role", "Session.Unwritable", "Session.Writer",
+	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
+	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
+	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
+	"Session.Planted", "Session.Stories", "Session.Withheld",
+	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
+	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
+	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Events", "AuditTrail.Stamp",
+	"Erasures.Rules", "Erasures.Requests", "Erasures.Request", "Erasures.Plan", "Erasures.Unapproved", "Erasures.Tied", "Erasures.Report",
+	"Erasures.Receipt", "Erasures.SaveReceipt", "Erasures.FreeBytes",
+	"Erasures.Get", "Erasures.List", "Erasures.DueWithin", "Erasures.Authorise", "Erasures.PolicyNow", "Erasures.PublicKey",
+	"Erasures.Unattested", "Erasures.MayApprove", "Erasures.StatusReport", "Erasures.Letter", "Erasures.Register", "Erasures.Propose",
+}
+
+// who are the roles, by what makes them.
+var who = []struct {
+	name string
+	set  func(*Options)
+	// may says which acts are open to it.
+	may func(Act) bool
+}{
+	{"operator", func(*Options) {}, func(Act) bool { return true }},
+	{"reader by the configuration", func(o *Options) { o.Config.Operator.Readers = []string{"ana"} }, rulesFor(func(r rule) bool { return r.readers })},
+	{"key that may only look", func(o *Options) { o.Looker, o.Door = true, Visit }, rulesFor(func(r rule) bool { return r.readers })},
+	{"--read-only", func(o *Options) { o.ReadOnly = true }, rulesFor(func(r rule) bool { return r.readers })},
+	{"agent", func(o *Options) { o.Door = Agents }, rulesFor(func(r rule) bool { return r.agents })},
+	{"agent of a reader", func(o *Options) { o.Door, o.Config.Operator.Readers = Agents, []string{"ana"} }, func(Act) bool { return false }},
+}
+
+func rulesFor(has func(rule) bool) func(Act) bool { return func(a Act) bool { return has(rules[a]) } }
+
+func newSession(t *testing.T, set func(*Options)) *Session {
+	t.Helper()
+	state := t.TempDir()
+	o := Options{Kinds: backends.Builtin(), Clock: clock.System{}, Who: audit.Actor{ID: "ana"}, Door: CommandLine, Dir: state,
+		Env: func(k string) string { return map[string]string{"XDG_STATE_HOME": filepath.Join(state, "state")}[k] }}
+	set(&o)
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Open(t.Context(), []backends.StoreConfig{{Name: "inmem", Kind: "inmem"}}, time.Second)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// parts are a session and what acts through it.
+func parts(t *testing.T, s *Session) map[string]reflect.Value {
+	t.Helper()
+	r, err := s.Jobs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close(context.WithoutCancel(t.Context())) })
+	e, err := s.Erasures(r, Away{Tied: "a test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]reflect.Value{"Session": reflect.ValueOf(s), "Writes": reflect.ValueOf(s.Writes()), "Conflicts": reflect.ValueOf(s.Conflicts(t.Context())),
+		"Jobs": reflect.ValueOf(s.Journal(t.Context(), r)), "Erasures": reflect.ValueOf(e),
+		"Quarantine": reflect.ValueOf(s.Quarantine()), "AuditTrail": reflect.ValueOf(s.AuditTrail())}
+}
+
+// TestEveryMethodIsAnActOrAReading: whoever adds a method says which it is.
+func TestEveryMethodIsAnActOrAReading(t *testing.T) {
+	seen := 0
+	for name, v := range parts(t, newSession(t, func(*Options) {})) {
+		for i := range v.NumMethod() {
+			m := name + "." + v.Type().Method(i).Name
+			_, acts := acting[m]
+			if acts == slices.Contains(reading, m) {
+				t.Errorf("%s: list it once, as acting or as reading", m)
+			}
+			seen++
+		}
+	}
+	if want := len(acting) + len(reading); seen != want {
+		t.Errorf("%d methods, %d listed", seen, want)
+	}
+}
+
+// TestEveryActHasARule: an act without a rule is permitted to nobody, and an act that no method
+// is stands for nothing.
+func TestEveryActHasARule(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "rules.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[Act]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Act" {
+				word, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+				declared[Act(word)] = true
+			}
+		}
+		return true
+	})
+	if len(declared) < 30 {
+		t.Fatalf("only %d acts were read: the test looks at the wrong thing", len(declared))
+	}
+	used := map[Act]bool{}
+	for _, acts := range acting {
+		for _, a := range acts {
+			used[a] = true
+		}
+	}
+	for a := range declared {
+		if _, ok := rules[a]; !ok || !used[a] {
+			t.Errorf("%s: rule %v, method %v", a, ok, used[a])
+		}
+	}
+	if len(rules) != len(declared) {
+		t.Errorf("%d rules for %d acts", len(rules), len(declared))
+	}
+	s := newSession(t, func(*Options) {})
+	if err := s.May("paint"); !model.IsRefusal(err) {
+		t.Errorf("an act without a rule: %v", err)
+	}
+}
+
+// TestActsByRole calls every act in every role: who may not is refused, and the refusal stands in
+// the log; who may is not.
+func TestActsByRole(t *testing.T) {
+	for _, w := range who {
+		t.Run(w.name, func(t *testing.T) {
+			s := newSession(t, w.set)
+			of := parts(t, s)
+			for m, acts := range acting {
+				for _, act := range acts {
+					of := of
+					if m == "Session.Carry" { // it closes its session
+						of = parts(t, newSession(t, w.set))
+					}
+					before := newest(t, s, act)
+					refused := call(t, of, m, act)
+					may := w.may(act)
+					if may == refused {
+						t.Errorf("%s as %s: may %v, refused %v", m, act, may, refused)
+					}
+					if !may && !rules[act].unlogged && m != "Session.Carry" && newest(t, s, act) == before {
+						t.Errorf("%s as %s: the refusal is not in the log", m, act)
+					}
+				}
+			}
+		})
+	}
+}
+
+// call calls a method with nothing, and reports whether it was refused. What fails otherwise, or
+// breaks for want of arguments, has come past the rules.
+func call(t *testing.T, of map[string]reflect.Value, method string, act Act) (refused bool) {
+	t.Helper()
+	var part, name string
+	for i := range method {
+		if method[i] == '.' {
+			part, name = method[:i], method[i+1:]
+		}
+	}
+	m := of[part].MethodByName(name)
+	var args []reflect.Value
+	for i := range m.Type().NumIn() {
+		typ := m.Type().In(i)
+		if m.Type().IsVariadic() && i == m.Type().NumIn()-1 {
+			break
+		}
+		arg := reflect.Zero(typ)
+		switch v := reflect.New(typ).Interface().(type) {
+		case *context.Context:
+			arg = reflect.ValueOf(t.Context())
+		case *model.RetainRequest:
+			v.Mode = map[Act]model.Mode{Append: model.Append}[act]
+			v.IfMatch = map[Act]model.Revision{Create: model.Absent}[act]
+			arg = reflect.ValueOf(*v)
+		case *[]undo.Change:
+			arg = reflect.ValueOf([]undo.Change{{Forget: &model.ForgetRequest{}}})
+		case **jobs.Runner:
+			arg = reflect.ValueOf(of["Jobs"].Interface().(*Jobs).runner)
+		}
+		args = append(args, arg)
+	}
+	defer func() {
+		if recover() != nil {
+			refused = false
+		}
+	}()
+	out := m.Call(args)
+	err, _ := out[len(out)-1].Interface().(error)
+	var r *model.Refusal
+	return errors.As(err, &r)
+}
+
+// newest is the number of the last refusal of an act in the log; 0 where there is none.
+func newest(t *testing.T, s *Session, act Act) uint64 {
+	t.Helper()
+	got, err := s.Log.List(t.Context(), audit.Filter{Action: string(act), Result: audit.Refused}, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Rows) == 0 {
+		return 0
+	}
+	return got.Rows[0].Seq
+}
+
+// TestStoresByRole: what reaches a store past the acts, such as a call of a served provider, is
+// refused by the same rules, in the stores' own layers.
+func TestStoresByRole(t *testing.T) {
+	for _, w := range who {
+		s := newSession(t, w.set)
+		st, err := s.Fleet.Store("inmem")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = st.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "k", Mode: model.Append, Content: "tea"})
+		if w.may(Append) == model.IsRefusal(err) {
+			t.Errorf("%s: retain: %v", w.name, err)
+		}
+		_, err = st.Provider.Forget(t.Context(), model.ForgetRequest{ID: "k"})
+		if w.may(Forget) == model.IsRefusal(err) {
+			t.Errorf("%s: forget: %v", w.name, err)
+		}
+		if s.Door == Agents && st.Quarantine != nil {
+			if held, err := st.Quarantine.Quarantined(t.Context()); err == nil && len(held) > 0 {
+				t.Errorf("%s sees what is held", w.name)
+			}
+		}
+	}
+}

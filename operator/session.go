@@ -1,0 +1,296 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/conflict"
+	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/subject"
+	"memdesk/internal/clock"
+	"memdesk/internal/statedir"
+	"memdesk/jobs"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/quarantine/review"
+	"memdesk/undo"
+)
+
+// Options are what a session is opened with.
+type Options struct {
+	Config  backends.Config
+	Kinds   *backends.Registry
+	Env     func(string) string
+	Dir     string // working directory, from which relative paths are read
+	Clock   clock.Clock
+	Version string
+	Who     audit.Actor // as the door knows them; names of the configuration are added
+	TTY     string      // names the terminal in the log
+	// Door is how the operator or agent comes in.
+	Door Door
+	// ReadOnly: --read-only was given. Looker: the door lets this key look and not change.
+	ReadOnly, Looker bool
+	// Note hears what could not be noted of a change's origin; nil drops it.
+	Note func(problem string)
+}
+
+// Door is how somebody comes in.
+type Door string
+
+// The doors.
+const (
+	CommandLine Door = "cli"
+	Console     Door = "console"  // also linear mode
+	Visit       Door = "visit"    // the console over SSH, by a server of this program
+	Agents      Door = "provider" // HTTP or MCP: Who is an agent
+)
+
+// Role is what somebody may do.
+type Role string
+
+// The roles.
+const (
+	RoleOperator Role = "operator"
+	RoleReader   Role = "reader" // looks and changes nothing
+)
+
+// Session is one operator, or agent, at work. What is nil has no place to lie in: without a
+// state directory a session reads only. It is safe for concurrent use once Open has returned.
+type Session struct {
+	Options
+	State  string     // state directory, empty without
+	Log    *audit.Log // nil without
+	Undo   *undo.Keeper
+	Fleet  *backends.Fleet // nil before Open
+	Ledger *origin.Ledger
+	Shelf  *origin.Shelf
+	Trace  *origin.Trace
+	Paths  *origin.Paths
+	Judge  *review.Judge // of planted memories
+
+	reader bool // by the configuration
+	desk   *gdpr.Desk
+}
+
+// New opens log and undo, and no store.
+func New(o Options) (*Session, error) {
+	s := &Session{Options: o}
+	s.Who = o.Who.Named(o.Config.Operator.Names)
+	s.reader = slices.ContainsFunc(o.Config.Operator.Readers, func(r string) bool {
+		return r != "" && (r == s.Who.ID || r == s.Who.Key)
+	})
+	var err error
+	if s.State, err = statedir.Path(o.Env); err != nil {
+		s.Undo = undo.New("", 0, o.Clock, func() error { return err })
+		return s, nil // reading needs no state
+	}
+	ready := func() error { return statedir.Ensure(s.State) }
+	notes := filepath.Join(s.State, "origin")
+	s.Ledger, s.Trace, s.Paths = origin.OpenLedger(notes, ready), origin.OpenTrace(notes, ready), origin.OpenPaths(notes, ready)
+	s.Judge, err = review.NewJudge(review.JudgeOptions{Model: o.Config.Scanner.Model, Command: o.Config.Scanner.Command,
+		Dir: filepath.Join(s.State, "scanner"), Ready: func() error { return errors.Join(ready(), os.MkdirAll(filepath.Join(s.State, "scanner"), 0o700)) }})
+	if err != nil {
+		return nil, model.E(model.InvalidInput, "scanner", err)
+	}
+	s.Shelf = origin.OpenShelf(filepath.Join(s.State, "held"), ready)
+	s.Log, err = audit.Open(audit.Options{
+		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: "memdesk " + o.Version,
+		Actor: s.Who, Role: string(s.Role()), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
+		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
+		KeyAgent: o.Config.Audit.KeyAgent, KeyCommand: o.Config.Audit.KeyCommand, AgentSocket: o.Env("SSH_AUTH_SOCK"),
+	})
+	if err != nil {
+		return nil, model.E(model.InvalidInput, "config", err)
+	}
+	s.Undo = undo.New(filepath.Join(s.State, "undo"), time.Duration(o.Config.Undo.Keep), o.Clock, ready)
+	s.desk = s.newDesk(ready)
+	return s, nil
+}
+
+// Role is what the configuration and the door make of the operator.
+func (s *Session) Role() Role {
+	if s.reader || s.Looker {
+		return RoleReader
+	}
+	return RoleOperator
+}
+
+// Unwritable says why nothing may be changed in this session, empty when it may.
+func (s *Session) Unwritable() string {
+	if why := s.forbidden(); why != "" {
+		return why
+	}
+	return s.unlogged()
+}
+
+// unlogged says why nothing can be recorded, empty when it can: no record, no act.
+func (s *Session) unlogged() string {
+	if s.State == "" {
+		return statedir.ErrNoHome.Error()
+	}
+	if err := statedir.Check(s.State); err != nil {
+		return "no change without an audit log: " + err.Error()
+	}
+	if err := s.Log.Writable(); err != nil {
+		return "no change without an audit log: " + err.Error()
+	}
+	return ""
+}
+
+// forbidden says why this operator may change nothing, whatever the log is like.
+func (s *Session) forbidden() string {
+	switch {
+	case s.ReadOnly:
+		return "--read-only was given"
+	case s.reader:
+		return "the configuration makes this operator a reader"
+	case s.Looker:
+		return "this key may only look"
+	}
+	return ""
+}
+
+// Open opens stores behind the session's policy: log, role, gate, origin, deadline. timeout 0
+// is the stores' own.
+func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeout time.Duration) {
+	policy := backends.Policy{ReadOnly: s.Unwritable(), Timeout: timeout}
+	if s.Log != nil {
+		policy.Audit = audit.Middleware(s.Log)
+	}
+	if s.State != "" {
+		policy.Gate = s.desk.Gate()
+		s.Undo.Heed(s.desk.Suppressed().Judge)
+		s.Trace.Names, s.Paths.Names = s.desk.Suppressed().Names, s.desk.Suppressed().Names
+		policy.Origin = origin.Gate(origin.Rules{Ledger: s.Ledger, Shelf: s.Shelf, Clock: s.Clock, Default: s.Writer(),
+			Names: s.desk.Suppressed().Names, ReviewAll: s.Config.Door.Untrusted == "review", Suspect: s.Judge.Suspect, Note: s.note})
+		if s.Door != Agents { // what is held is for operators only
+			policy.Extend = s.Shelf.Attach
+		}
+	}
+	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env}, policy)
+}
+
+func (s *Session) note(problem string) {
+	if s.Note != nil {
+		s.Note(problem)
+	}
+}
+
+// anchors are the configured places that keep the log's checkpoints.
+func anchors(configured []backends.AnchorConfig) []audit.Anchor {
+	var out []audit.Anchor
+	for _, c := range configured {
+		out = append(out, audit.Anchor(c))
+	}
+	return out
+}
+
+// Close signs the log's head and gives it to the anchors, then closes the stores. What an anchor
+// does not take is tried again by the next session, and Health says so.
+func (s *Session) Close() error {
+	if s.Log != nil {
+		_ = s.Log.Close(context.Background())
+	}
+	if s.Fleet == nil {
+		return nil
+	}
+	return s.Fleet.Close()
+}
+
+// Writer is who writes when a change names nobody: the operator, or the agent of a served
+// store.
+func (s *Session) Writer() origin.Writer {
+	if s.Door == Agents {
+		return origin.Writer{Actor: s.Who.ID, Session: origin.Clip(s.TTY), Face: string(s.Door), Channel: origin.Unknown, Trust: origin.Untrusted}
+	}
+	face := CommandLine
+	if s.Door == Visit {
+		face = Console
+	}
+	return origin.Writer{Actor: s.Who.ID, Client: "memdesk", Version: s.Version, Session: origin.Clip(s.TTY), Face: string(face),
+		Channel: origin.User, Trust: origin.Trusted}
+}
+
+// Jobs opens the journal of long work. Who opens it closes it.
+func (s *Session) Jobs() (*jobs.Runner, error) {
+	if s.State == "" {
+		return nil, statedir.ErrNoHome
+	}
+	return jobs.Open(jobs.Options{Dir: filepath.Join(s.State, "jobs"), Clock: s.Clock})
+}
+
+// ConflictOptions are the settings that every search for conflicts needs.
+func (s *Session) ConflictOptions() conflict.Options {
+	opt := conflict.Options{Hosts: slices.Clone(s.Config.Conflict.Hosts)}
+	if h, err := os.Hostname(); err == nil { // one host less is known, nothing else
+		opt.Hosts = append(opt.Hosts, h)
+	}
+	return opt
+}
+
+func (s *Session) newDesk(ready func() error) *gdpr.Desk {
+	c := s.Config.GDPR
+	subject.UsePDFText(c.PDFToText)
+	policy := gdpr.Policy{MaxShare: c.MaxShare, RequireApproval: c.RequireApproval, Approvers: c.Approvers,
+		Names: s.Config.Operator.Names, ApprovalValid: time.Duration(c.ApprovalValid)}
+	for _, b := range s.Config.Backups {
+		policy.Backups = append(policy.Backups, gdpr.Backup{Store: b.Store, Where: b.Where, ExpiresAfter: time.Duration(b.ExpiresAfter), RestoreGuard: b.RestoreGuard})
+	}
+	for _, r := range s.Config.Recipients {
+		policy.Recipients = append(policy.Recipients, gdpr.Recipient(r))
+	}
+	return &gdpr.Desk{
+		State: s.State, Clock: s.Clock, Log: s.Log, Undo: s.Undo, Traces: []gdpr.Trace{s.Ledger, s.Shelf, s.Trace, s.Paths},
+		Operator: gdpr.Operator{ID: s.Who.ID, Key: s.Who.Key}, Policy: policy, Ensure: ready,
+	}
+}
+
+// traces says what stands in the state directory that only changes leave, for a desk whose
+// audit log is not there; empty for a new one.
+func (s *Session) traces() string {
+	var found []string
+	for _, sub := range []struct{ dir, what string }{{"requests", "erasure requests"}, {"receipts", "receipts of erasures"}} {
+		if names, err := os.ReadDir(filepath.Join(s.State, "gdpr", sub.dir)); err == nil && len(names) > 0 {
+			found = append(found, sub.what)
+		}
+	}
+	entries, _, err := s.Undo.List()
+	if err == nil && slices.ContainsFunc(entries, func(e undo.Entry) bool { return e.After != "" }) {
+		found = append(found, "undo entries of changes that were made")
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "the state directory holds " + strings.Join(found, ", ")
+}
+
+// marks are what the receipts say about how far the audit log had come. One that cannot be
+// read says nothing; `gdpr verify` finds it.
+func (s *Session) marks() []audit.Mark {
+	dir := filepath.Join(s.State, "gdpr", "receipts")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []audit.Mark
+	for _, f := range files {
+		b, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			continue
+		}
+		rec, _, err := receipt.Read(b, "")
+		at, terr := time.Parse(time.RFC3339, rec.Finished)
+		if err == nil && terr == nil && rec.LogHead.Seq > 0 {
+			out = append(out, audit.Mark{What: "the receipt of request " + rec.Request, Seq: rec.LogHead.Seq, Hash: rec.LogHead.Hash, At: at})
+		}
+	}
+	return out
+}

@@ -1,0 +1,297 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"memdesk/audit"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/quarantine"
+	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
+)
+
+// Planted are the signals of a text that looks planted, none of one that does not.
+func (s *Session) Planted(text string) []string {
+	if s.Judge == nil {
+		return []string{}
+	}
+	score := s.Judge.Words(text)
+	if score.Sum < signal.Default || s.Judge.IsCleared(text) {
+		return []string{}
+	}
+	return score.Names()
+}
+
+// Withheld keeps what looks planted from agents, nil where the configuration only labels it.
+// What an operator has found harmless passes.
+func (s *Session) Withheld() func(ctx context.Context, store, tier, text string) bool {
+	if s.Judge == nil || s.Config.Scanner.Recall != "withhold" {
+		return nil
+	}
+	return func(ctx context.Context, store, tier, text string) bool {
+		_, yes := s.Judge.Suspect(ctx, store, tier, text, false)
+		return yes
+	}
+}
+
+// Steps are the thresholds that Calibration tries.
+var Steps = [...]float64{3, 3.5, 4, signal.Default, 5, 6, 8}
+
+// apart is how far the thresholds of instruction tiers and of trusted writers stand from that
+// of others.
+const apart = 1.5
+
+// TierScores are the scores of the items of one tier.
+type TierScores struct {
+	Store, Tier string
+	Items       int64
+	Flagged     [len(Steps)]int64 // by the thresholds of Steps
+	writers     [len(Steps)]map[string]int64
+}
+
+// Most is the writer of most of the items that a step flags, empty when nobody is known.
+func (c *TierScores) Most(step int) (writer string, n int64) {
+	for _, w := range slices.Sorted(maps.Keys(c.writers[step])) {
+		if c.writers[step][w] > n {
+			writer, n = w, c.writers[step][w]
+		}
+	}
+	return writer, n
+}
+
+// Calibration scores every item of a store, by tier in the store's order. What could not be
+// looked at is an error beside the scores of the rest.
+func (s *Session) Calibration(ctx context.Context, store model.Store) ([]*TierScores, error) {
+	if s.Judge == nil {
+		return nil, statedir.ErrNoHome
+	}
+	tiers := map[string]*TierScores{}
+	var problem error
+	for e := range review.Items(ctx, store, s.Judge) {
+		if e.Problem != "" {
+			problem = model.Errorf(model.Internal, "calibrate", "%s: %s", e.ID, e.Problem)
+			continue
+		}
+		c := tiers[e.Tier]
+		if c == nil {
+			c = &TierScores{Store: store.Name, Tier: e.Tier}
+			tiers[e.Tier] = c
+		}
+		c.Items++
+		if s.Judge.IsCleared(e.Body) {
+			continue
+		}
+		writer := s.lastWriter(store.Name, e.ID).Actor
+		for i, at := range Steps {
+			if e.Score.Sum < at {
+				continue
+			}
+			c.Flagged[i]++
+			if writer != "" {
+				if c.writers[i] == nil {
+					c.writers[i] = map[string]int64{}
+				}
+				c.writers[i][writer]++
+			}
+		}
+	}
+	var out []*TierScores
+	for _, t := range store.Tiers {
+		if c := tiers[t.Name]; c != nil {
+			out = append(out, c)
+		}
+	}
+	return out, problem
+}
+
+// lastWriter is the row of the last write of an item through memdesk, an empty one when there
+// is none.
+func (s *Session) lastWriter(store, id string) origin.Row {
+	if s.Ledger == nil {
+		return origin.Row{}
+	}
+	r, ok, err := s.Ledger.Latest(store, id)
+	if err != nil || !ok {
+		return origin.Row{}
+	}
+	return r
+}
+
+// SetThreshold makes at the score from which untrusted writes to every tier of the stores wait;
+// tiers that are loaded as instructions get a lower one, trusted writers a higher one.
+func (s *Session) SetThreshold(ctx context.Context, stores []model.Store, at float64) (tiers int, err error) {
+	var bounds []review.Threshold
+	for _, st := range stores {
+		for _, t := range st.Tiers {
+			b := review.Threshold{Store: st.Name, Tier: t.Name, Untrusted: at, Trusted: at + apart}
+			if origin.Instructs(t.Name) {
+				b.Untrusted, b.Trusted = max(0.5, at-apart), at
+			}
+			bounds = append(bounds, b)
+		}
+	}
+	return len(bounds), s.decide(ctx, Calibrate, "", func() error { return s.Judge.Set(bounds...) })
+}
+
+// decide records a decision about the desk itself before and after it is kept.
+func (s *Session) decide(ctx context.Context, act Act, reason string, keep func() error) error {
+	if err := s.Allow(ctx, act, "", ""); err != nil {
+		return err
+	}
+	if s.Judge == nil {
+		return statedir.ErrNoHome
+	}
+	return s.Log.Act(audit.WithReason(ctx, reason), audit.Entry{Action: string(act)},
+		func(context.Context) (map[string]int64, error) { return nil, keep() })
+}
+
+// Flagged reports whether an item is shown for review: it reaches its tier's threshold, or the
+// usual one where nothing was calibrated, and nobody cleared it.
+func (s *Session) Flagged(e review.Suspect) bool {
+	bound, ok := s.Judge.Threshold(e.Store, e.Tier, false)
+	if !ok {
+		bound = signal.Default
+	}
+	return e.Score.Sum >= bound && !s.Judge.IsCleared(e.Body)
+}
+
+// Stories are the blocked and the suspect items of the open stores, grouped. What could not be
+// looked at is told to note, and is no story.
+func (s *Session) Stories(ctx context.Context, note func(model.Ref, error)) []review.Story {
+	return review.Stories(s.suspects(ctx, note))
+}
+
+// suspects are the blocked entries and the flagged items of every open store.
+func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []review.Part {
+	if s.Judge == nil {
+		note(model.Ref{}, statedir.ErrNoHome)
+		return nil
+	}
+	given := map[model.Ref]int{}
+	if err := s.Trace.All(func(r origin.Recall) bool { given[model.Ref{Store: r.Store, ID: r.ID}]++; return true }); err != nil {
+		note(model.Ref{}, err)
+	}
+	var out []review.Part
+	add := func(p review.Part) {
+		r := s.lastWriter(p.Store, p.ID)
+		if p.Source, p.Session = r.Actor, r.Session; p.At.IsZero() {
+			p.At = r.At
+		}
+		p.Recalled = given[model.Ref{Store: p.Store, ID: p.ID}]
+		out = append(out, p)
+	}
+	for _, m := range s.Fleet.Members() {
+		if m.Err != nil {
+			note(model.Ref{Store: m.Name}, m.Err)
+			continue
+		}
+		seen := map[string]bool{}
+		for e, err := range review.List(ctx, m.Store) {
+			if err != nil {
+				note(model.Ref{Store: m.Name}, err)
+				break
+			}
+			p := review.Part{Store: m.Name, ID: e.ID, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}}
+			if full, err := review.Read(ctx, m.Store, e.ID); err == nil {
+				p.Body = full.Body
+			}
+			if e.Category == review.CategorySignals {
+				score := s.Judge.Words(p.Body)
+				p.Signals, p.Sum = score.Names(), score.Sum
+			}
+			seen[e.ID], seen[e.SourceID] = true, true
+			add(p)
+		}
+		for e := range review.Items(ctx, m.Store, s.Judge) {
+			switch {
+			case e.Problem != "":
+				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
+			case !seen[e.ID] && s.Flagged(e):
+				add(review.Part{Store: m.Name, ID: e.ID, At: e.Modified, Category: review.CategorySignals, Cause: e.Score.Signals[0].Name,
+					Signals: e.Score.Names(), Sum: e.Score.Sum, Body: e.Body})
+			}
+		}
+	}
+	return out
+}
+
+// Family is what Clear would mark: the texts of the given items and of every suspect that is
+// alike, of which there are alike.
+func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error) {
+	for _, ref := range refs {
+		st, err := s.Fleet.Store(ref.Store)
+		if err != nil {
+			return nil, 0, err
+		}
+		if st.Browser == nil {
+			return nil, 0, model.Errorf(model.Unsupported, "quarantine", "store %s shows no items", st.Name)
+		}
+		it, err := st.Browser.Read(ctx, ref.ID)
+		if err != nil {
+			return nil, 0, err
+		}
+		texts = append(texts, it.Body)
+	}
+	given := texts
+	for _, p := range s.suspects(ctx, note) {
+		if p.Category == review.CategorySignals && !slices.Contains(texts, p.Body) &&
+			slices.ContainsFunc(given, func(b string) bool { return signal.Alike(b, p.Body) }) {
+			texts = append(texts, p.Body)
+			alike++
+		}
+	}
+	return texts, alike, nil
+}
+
+// ClearTexts marks texts as harmless until the rules change. It releases nothing that a store's
+// own scanner blocks.
+func (s *Session) ClearTexts(ctx context.Context, texts []string, reason string) error {
+	return s.decide(ctx, Clear, reason, func() error { return s.Judge.Clear(s.Clock.Now(), texts...) })
+}
+
+// Change is an item that today's rules judge otherwise than the scan that was kept last.
+type Change struct {
+	review.Suspect
+	Now bool // flagged now, and not then
+}
+
+// Difference compares today's rules with the scan that was kept last. flagged are the texts
+// that today's rules flag, for KeepScan.
+func (s *Session) Difference(ctx context.Context, note func(model.Ref, error)) (changes []Change, flagged []string, last review.Scan, err error) {
+	if s.Judge == nil {
+		return nil, nil, last, statedir.ErrNoHome
+	}
+	if last, err = s.Judge.LastScan(); err != nil {
+		return nil, nil, last, errors.Join(model.Errorf(model.Internal, "quarantine", "the last scan cannot be read"), err)
+	}
+	for _, m := range s.Fleet.Members() {
+		if m.Err != nil {
+			note(model.Ref{Store: m.Name}, m.Err)
+			continue
+		}
+		for e := range review.Items(ctx, m.Store, s.Judge) {
+			if e.Problem != "" {
+				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
+				continue
+			}
+			now, was := s.Flagged(e), slices.Contains(last.Flagged, quarantine.Sum(e.Body))
+			if now {
+				flagged = append(flagged, e.Body)
+			}
+			if now != was {
+				changes = append(changes, Change{e, now})
+			}
+		}
+	}
+	return changes, flagged, last, nil
+}
+
+// KeepScan keeps what a scan flagged as the last one.
+func (s *Session) KeepScan(ctx context.Context, flagged []string) error {
+	return s.decide(ctx, Rescan, "", func() error { return s.Judge.KeepScan(s.Clock.Now(), flagged...) })
+}

@@ -1,0 +1,80 @@
+package operator
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+// storeEventsKept is how many of a store's own events are looked at, the newest.
+const storeEventsKept = 1000
+
+// StoreEvent is an event that a store's own system has noted: Crewship's journal,
+// recurse's evolution log, the interactions beside beads, what became of a gateway's
+// calls. The operator log holds none of them.
+type StoreEvent struct {
+	Store string
+	model.StoreEvent
+}
+
+// StoreEvents asks every store that keeps events, the newest first; failed is told of those
+// that do not answer.
+func StoreEvents(ctx context.Context, fleet *backends.Fleet, failed func(store string, err error)) []StoreEvent {
+	var out []StoreEvent
+	for _, m := range fleet.Members() {
+		if m.Err != nil || m.Store.Events == nil {
+			continue
+		}
+		all, err := m.Store.Events.StoreEvents(ctx, storeEventsKept)
+		if err != nil {
+			failed(m.Name, err)
+			continue
+		}
+		for _, e := range all {
+			out = append(out, StoreEvent{m.Name, e})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b StoreEvent) int { return b.At.Compare(a.At) })
+	return out
+}
+
+// Between takes the events from the front that are newer than a moment; a zero moment
+// takes all.
+func Between(events []StoreEvent, after time.Time) (front, rest []StoreEvent) {
+	n := len(events)
+	if !after.IsZero() {
+		n = slices.IndexFunc(events, func(e StoreEvent) bool { return !e.At.After(after) })
+		if n < 0 {
+			n = len(events)
+		}
+	}
+	return events[:n], events[n:]
+}
+
+// Passes reports whether an event passes a filter of the operator log: it has an
+// action and a time, and nothing else that the log's records have.
+func (e StoreEvent) Passes(q audit.Filter) bool {
+	switch {
+	case q.Actor != "", q.Result != "", q.Phase != "", q.Subject != "", q.Target != "":
+		return false
+	case q.Action != "" && q.Action != e.Name:
+		return false
+	case !q.Since.IsZero() && e.At.Before(q.Since), !q.Until.IsZero() && !e.At.Before(q.Until):
+		return false
+	}
+	return true
+}
+
+// Words are the payload in one line.
+func (e StoreEvent) Words() string {
+	var out []string
+	for _, f := range e.Payload {
+		out = append(out, f.Name+"="+f.Value)
+	}
+	return strings.Join(out, " ")
+}

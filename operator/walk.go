@@ -1,0 +1,120 @@
+package operator
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/model"
+)
+
+// walked is a list that a walk over every store makes, as far as somebody has asked
+// for it: a first page begins a walk, the pages after it go on with it. The zero
+// value has none. It is safe for concurrent use.
+type walked[T any] struct {
+	mu    sync.Mutex
+	walk  *walk[T]
+	walks int
+}
+
+// walk is one walk over all stores.
+type walk[T any] struct {
+	id    string
+	found []T
+	next  func() (T, bool)
+	stop  func()
+	done  bool
+}
+
+// walkedPage is one page. Until the walk is through, the total is a lower bound and
+// the page may be short.
+type walkedPage[T any] struct {
+	rows  []T
+	next  string
+	total model.Count
+}
+
+// pageWait is how long a page looks for more before it shows what there is.
+const pageWait = time.Second
+
+// page is the page that q asks for, of the rows that match. begin starts a walk,
+// which outlives the page that began it: every read in it has its store's deadline.
+func (l *walked[T]) page(ctx context.Context, op string, q PageQuery, matches func(T) bool, begin func(context.Context) iter.Seq[T]) (walkedPage[T], error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := 0
+	if q.Cursor == "" {
+		l.begin(begin(context.WithoutCancel(ctx)))
+	} else {
+		id, n, ok := strings.Cut(q.Cursor, ":")
+		var err error
+		if at, err = strconv.Atoi(n); !ok || err != nil || at < 0 || l.walk == nil || id != l.walk.id {
+			return walkedPage[T]{}, model.Errorf(model.InvalidInput, op, "this cursor is of another list")
+		}
+	}
+	w, page := l.walk, walkedPage[T]{}
+	until := time.Now().Add(pageWait)
+	for i := at; ; i++ {
+		if i == len(w.found) && !w.more() {
+			break
+		}
+		if err := model.FromContext(ctx, op); err != nil {
+			return walkedPage[T]{}, err
+		}
+		if row := w.found[i]; matches(row) {
+			page.rows = append(page.rows, row)
+		}
+		if len(page.rows) == q.Limit || len(page.rows) > 0 && time.Now().After(until) {
+			page.next = w.id + ":" + strconv.Itoa(i+1)
+			break
+		}
+	}
+	for _, row := range w.found {
+		if matches(row) {
+			page.total.N++
+		}
+	}
+	page.total.AtLeast = !w.done
+	return page, nil
+}
+
+// begin ends the walk that is under way and starts one over rows.
+func (l *walked[T]) begin(rows iter.Seq[T]) {
+	if l.walk != nil {
+		l.walk.stop()
+	}
+	l.walks++
+	next, stop := iter.Pull(rows)
+	l.walk = &walk[T]{id: strconv.Itoa(l.walks), next: next, stop: stop}
+}
+
+// more finds one row more, or ends the walk.
+func (w *walk[T]) more() bool {
+	if w.done {
+		return false
+	}
+	row, ok := w.next()
+	if !ok {
+		w.done = true
+		w.stop()
+		return false
+	}
+	w.found = append(w.found, row)
+	return true
+}
+
+// matches applies a pane's filter: every word must occur in some column.
+func matches(q PageQuery, columns ...string) bool {
+	if q.Filter == "" {
+		return true
+	}
+	all := strings.ToLower(strings.Join(columns, "\n"))
+	hit := true
+	for _, w := range strings.Fields(strings.ToLower(q.Filter)) {
+		hit = hit && strings.Contains(all, w)
+	}
+	return hit != q.Not
+}

@@ -1,0 +1,107 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/model"
+)
+
+// ScratchStore is a gate in front of an empty store in memory, to try texts on. Its
+// state lies in a temporary directory that Close removes.
+type ScratchStore struct {
+	Store model.Store
+	Tier  string // where Write writes
+
+	fleet *backends.Fleet
+	dir   string
+	last  string // id of the item that was stored last
+}
+
+// What becomes of a write.
+const (
+	Stored  = "stored"
+	Kept    = "held"    // waits for an operator
+	Refused = "refused" // by the store itself
+)
+
+// Scratch opens one under rules, whose ledger and shelf it sets.
+func Scratch(ctx context.Context, kinds *backends.Registry, rules Rules) (*ScratchStore, error) {
+	dir, err := os.MkdirTemp("", "memdesk-scratch-")
+	if err != nil {
+		return nil, err
+	}
+	g := &ScratchStore{dir: dir}
+	ready := func() error { return nil }
+	rules.Ledger, rules.Shelf, rules.Clock = OpenLedger(dir, ready), OpenShelf(dir, ready), clock.System{}
+	g.fleet = backends.Open(ctx, kinds, []backends.StoreConfig{{Name: "scratch", Kind: "inmem"}},
+		backends.Env{Clock: rules.Clock, Getenv: func(string) string { return "" }}, backends.Policy{Origin: Gate(rules), Audit: unrecorded, Timeout: time.Minute})
+	if g.Store, err = g.fleet.Store("scratch"); err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	for _, t := range g.Store.Tiers {
+		if t.Writable {
+			g.Tier = t.Name
+			break
+		}
+	}
+	return g, nil
+}
+
+// unrecorded passes everything: nothing of a scratch store outlives it, so nothing is
+// recorded.
+func unrecorded(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
+	return next(ctx)
+}
+
+// Close removes everything.
+func (g *ScratchStore) Close() error {
+	g.fleet.Close()
+	return os.RemoveAll(g.dir)
+}
+
+// Write writes a text as an agent of unknown origin would, and says what became of
+// it.
+func (g *ScratchStore) Write(ctx context.Context, text string) (string, error) {
+	ctx = With(ctx, Writer{Actor: "replay", Face: "replay", Channel: Unknown, Trust: Untrusted, Agent: true})
+	res, err := g.Store.Provider.Retain(ctx, model.RetainRequest{Tier: g.Tier, Mode: model.Append, Content: text})
+	var held *HeldError
+	switch {
+	case err == nil:
+		g.last = res.ID
+		return Stored, nil
+	case errors.As(err, &held):
+		return Kept, nil
+	case errors.Is(err, model.InvalidInput): // empty, too large or no text
+		return Refused, nil
+	}
+	return "", err
+}
+
+// recallWords is how many words of a text Recalled asks for.
+const recallWords = 4
+
+// Recalled reports whether the text that was stored last is among the hits of its
+// own first words.
+func (g *ScratchStore) Recalled(ctx context.Context, text string) (bool, error) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' })
+	query := strings.Join(words[:min(len(words), recallWords)], " ")
+	if query == "" {
+		return false, nil
+	}
+	res, err := g.Store.Provider.Recall(ctx, model.RecallRequest{Query: query, Limit: model.RecallLimit})
+	if err != nil {
+		return false, err
+	}
+	for _, h := range res.Hits {
+		if h.ID == g.last {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,278 @@
+package review
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/quarantine"
+	"memdesk/quarantine/signal"
+)
+
+// Threshold is what an operator has decided for one tier of a store.
+type Threshold struct {
+	Store     string  `json:"store"`
+	Tier      string  `json:"tier"`
+	Untrusted float64 `json:"untrusted"` // writes of a source that nobody vouches for wait from this score on
+	Trusted   float64 `json:"trusted"`
+}
+
+// Cleared is a text that an operator has found harmless.
+type Cleared struct {
+	SHA256 string    `json:"sha256"`
+	Rules  string    `json:"rules"` // signal.RuleVersion at that time
+	At     time.Time `json:"at"`
+}
+
+// Judge scores texts with everything that is configured, and knows what operators
+// have decided. It is safe for concurrent use.
+type Judge struct {
+	scorer  signal.Scorer
+	command []string
+	dir     string
+	ready   func() error
+
+	mu      sync.Mutex
+	cleared map[string]bool // nil: not read yet
+	bounds  []Threshold
+}
+
+// JudgeOptions shape a Judge.
+type JudgeOptions struct {
+	Model   string       // file that Train wrote; empty is the shipped one
+	Command []string     // a classifier: text on standard input, 0 to 1 on standard output
+	Dir     string       // where decisions are kept; empty keeps none
+	Ready   func() error // makes Dir; reading makes nothing
+}
+
+// NewJudge reads the model and the decisions.
+func NewJudge(o JudgeOptions) (*Judge, error) {
+	j := &Judge{command: o.Command, dir: o.Dir, ready: o.Ready}
+	if o.Model != "" {
+		f, err := os.Open(o.Model)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		w, err := signal.ReadWording(f)
+		if err != nil {
+			return nil, fmt.Errorf("model %s: %w", o.Model, err)
+		}
+		j.scorer = signal.NewScorer(w)
+	}
+	return j, nil
+}
+
+// Words is the score of a text by its words alone, without the classifier.
+func (j *Judge) Words(text string) signal.Score { return j.scorer.Of(text) }
+
+const (
+	commandTime = 5 * time.Second
+	commandMost = 3.0 // the most that a classifier adds: less than the default threshold, so that it is never enough alone
+	commandOut  = 64  // bytes of its answer that are read
+)
+
+// Score is the score of a text. The classifier's failure is an error beside the
+// score of the other signals.
+func (j *Judge) Score(ctx context.Context, text string) (signal.Score, error) {
+	s := j.scorer.Of(text)
+	if len(j.command) == 0 {
+		return s, nil
+	}
+	chance, err := j.ask(ctx, text)
+	if err != nil {
+		return s, fmt.Errorf("scanner.command: %w", err)
+	}
+	if w := commandMost * chance; w > 0 {
+		s.Add(signal.Signal{Name: "classifier", Title: "the configured classifier suspects it", Weight: w})
+	}
+	return s, nil
+}
+
+// ask runs the configured classifier.
+func (j *Judge) ask(ctx context.Context, text string) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	c := exec.CommandContext(ctx, j.command[0], j.command[1:]...)
+	c.Stdin, c.WaitDelay = strings.NewReader(text), time.Second
+	out, err := c.Output()
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(string(out[:min(len(out), commandOut)])), 64)
+	if err != nil || math.IsNaN(v) || v < 0 || v > 1 {
+		return 0, errors.New("it printed no number from 0 to 1")
+	}
+	return v, nil
+}
+
+// Threshold is the score from which a write waits; false where nothing was
+// calibrated, so that nothing waits for its words.
+func (j *Judge) Threshold(store, tier string, trusted bool) (float64, bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.load()
+	for _, b := range j.bounds {
+		if b.Store == store && b.Tier == tier {
+			if trusted {
+				return b.Trusted, true
+			}
+			return b.Untrusted, true
+		}
+	}
+	return 0, false
+}
+
+// Suspect reports whether a text waits for an operator by its words, and the name
+// of the heaviest signal. A text that an operator cleared under these rules does not.
+func (j *Judge) Suspect(ctx context.Context, store, tier, text string, trusted bool) (string, bool) {
+	bound, ok := j.Threshold(store, tier, trusted)
+	if !ok {
+		return "", false
+	}
+	if j.IsCleared(text) {
+		return "", false
+	}
+	s, err := j.Score(ctx, text)
+	switch {
+	case err != nil: // the operator asked for the classifier: without its word nothing passes
+		return "classifier_failed", true
+	case s.Sum < bound:
+		return "", false
+	}
+	return s.Signals[0].Name, true
+}
+
+// IsCleared reports whether an operator has found a text harmless under the rules
+// of today.
+func (j *Judge) IsCleared(text string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.load()
+	return j.cleared[quarantine.Sum(text)]
+}
+
+// Clear notes that texts are harmless. It holds until the rules change.
+func (j *Judge) Clear(at time.Time, texts ...string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.ready(); err != nil {
+		return err
+	}
+	var out []byte
+	for _, t := range texts {
+		line, err := json.Marshal(Cleared{SHA256: quarantine.Sum(t), Rules: signal.RuleVersion, At: at.UTC()})
+		if err != nil {
+			return err
+		}
+		out = append(append(out, line...), '\n')
+	}
+	f, err := os.OpenFile(j.path(clearedFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(out)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	j.cleared = nil
+	return nil
+}
+
+// Set keeps thresholds in place of those of the same stores and tiers.
+func (j *Judge) Set(bounds ...Threshold) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.load()
+	if err := j.ready(); err != nil {
+		return err
+	}
+	for _, b := range bounds {
+		j.bounds = slices.DeleteFunc(j.bounds, func(old Threshold) bool { return old.Store == b.Store && old.Tier == b.Tier })
+		j.bounds = append(j.bounds, b)
+	}
+	out, err := json.MarshalIndent(j.bounds, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(j.path(boundsFile), append(out, '\n'), 0o600)
+}
+
+// Scan is what a rescan found, kept to tell what newer rules would change. It has
+// hashes of texts and no text.
+type Scan struct {
+	Rules   string    `json:"rules"`
+	At      time.Time `json:"at"`
+	Flagged []string  `json:"flagged"`
+}
+
+// LastScan is the scan that was kept last, an empty one when there is none.
+func (j *Judge) LastScan() (Scan, error) {
+	var s Scan
+	b, err := os.ReadFile(j.path(scanFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	return s, err
+}
+
+// KeepScan keeps what a rescan flagged.
+func (j *Judge) KeepScan(at time.Time, texts ...string) error {
+	if err := j.ready(); err != nil {
+		return err
+	}
+	s := Scan{Rules: signal.RuleVersion, At: at.UTC(), Flagged: []string{}}
+	for _, t := range texts {
+		s.Flagged = append(s.Flagged, quarantine.Sum(t))
+	}
+	out, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(j.path(scanFile), append(out, '\n'), 0o600)
+}
+
+const (
+	scanFile    = "scan.json"
+	clearedFile = "cleared.jsonl"
+	boundsFile  = "thresholds.json"
+)
+
+func (j *Judge) path(name string) string { return filepath.Join(j.dir, name) }
+
+// load reads the decisions once; the caller holds mu. A file that cannot be read
+// decides nothing.
+func (j *Judge) load() {
+	if j.cleared != nil || j.dir == "" {
+		return
+	}
+	j.cleared = map[string]bool{}
+	if b, err := os.ReadFile(j.path(clearedFile)); err == nil {
+		for line := range bytes.Lines(b) {
+			var c Cleared
+			if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
+				j.cleared[c.SHA256] = true
+			}
+		}
+	}
+	b, err := os.ReadFile(j.path(boundsFile))
+	if err == nil && json.Unmarshal(b, &j.bounds) != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		j.bounds = nil
+	}
+}

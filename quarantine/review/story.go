@@ -1,0 +1,113 @@
+package review
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"memdesk/model"
+	"memdesk/quarantine/signal"
+)
+
+// Suspect is a live item that looks planted.
+type Suspect struct {
+	model.Item
+	Store string
+	Score signal.Score
+	// Problem says why the item, or the rest of the store, could not be looked at.
+	Problem string
+}
+
+// Items streams every live item of a store with its score, hidden ones too.
+func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
+	return func(yield func(Suspect) bool) {
+		if s.Browser == nil {
+			return
+		}
+		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+		for {
+			page, err := s.Browser.List(ctx, req)
+			if err != nil {
+				yield(Suspect{Store: s.Name, Problem: "the list ended: " + err.Error()})
+				return
+			}
+			for _, h := range page.Items {
+				it, err := s.Browser.Read(ctx, h.ID)
+				if errors.Is(err, model.NotFound) { // gone since it was listed
+					continue
+				}
+				e := Suspect{Item: it, Store: s.Name}
+				if err != nil {
+					e.ID, e.Problem = h.ID, err.Error()
+				} else if e.Score, err = judge.Score(ctx, it.Body); err != nil {
+					e.Problem = err.Error()
+				}
+				if !yield(e) {
+					return
+				}
+			}
+			if page.Next == "" {
+				return
+			}
+			req.Cursor = page.Next
+		}
+	}
+}
+
+// Part is one entry of a story: a blocked entry or a live suspect.
+type Part struct {
+	Store, ID       string
+	At              time.Time
+	Category, Cause string // of a blocked entry its category and pattern, of a suspect "signals" and the heaviest one
+	Signals         []string
+	Sum             float64
+	Body            string
+	Source, Session string // who wrote it, empty when nobody knows
+	Recalled        int    // how often it was given to somebody
+}
+
+// Story is what belongs together: what one session or source wrote, else texts
+// that are alike.
+type Story struct {
+	Source, Session string
+	Parts           []Part
+	Signals         []string
+	First, Last     time.Time
+	Recalled        int
+}
+
+// Stories groups parts, the largest story first.
+func Stories(parts []Part) []Story {
+	var out []Story
+	for _, p := range parts {
+		at := slices.IndexFunc(out, func(s Story) bool {
+			if p.Source != "" || s.Source != "" {
+				return p.Source == s.Source && p.Session == s.Session
+			}
+			return signal.Alike(s.Parts[0].Body, p.Body)
+		})
+		if at < 0 {
+			out = append(out, Story{Source: p.Source, Session: p.Session, First: p.At, Last: p.At})
+			at = len(out) - 1
+		}
+		s := &out[at]
+		s.Parts = append(s.Parts, p)
+		s.Recalled += p.Recalled
+		for _, name := range p.Signals {
+			if !slices.Contains(s.Signals, name) {
+				s.Signals = append(s.Signals, name)
+			}
+		}
+		if !p.At.IsZero() && (s.First.IsZero() || p.At.Before(s.First)) {
+			s.First = p.At
+		}
+		if p.At.After(s.Last) {
+			s.Last = p.At
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Story) int { return cmp.Compare(len(b.Parts), len(a.Parts)) })
+	return out
+}

@@ -1,0 +1,162 @@
+package signal_test
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/quarantine"
+	"memdesk/quarantine/signal"
+)
+
+// labelled is one text of a set that was not made here.
+type labelled struct {
+	Content string `json:"content"`
+	Label   string `json:"label"`
+	Attack  string `json:"attack_type"`
+}
+
+func (l labelled) planted() bool { return l.Label == "poisoned" }
+
+// trigger reports whether the attack hides in a word that means nothing by itself.
+func (l labelled) trigger() bool { return strings.Contains(l.Attack, "backdoor") }
+
+// rate is part of whole as a figure and a percentage.
+func rate(part, whole int) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d (%.1f %%)", part, whole, 100*float64(part)/float64(whole))
+}
+
+// BenchmarkPoisoningPage measures every rule set and signal on the sets of the
+// directory that MEMDESK_POISON_SETS names, and writes docs/poisoning.md. The sets
+// are other people's: they measure and train nothing.
+func BenchmarkPoisoningPage(b *testing.B) {
+	dir := os.Getenv("MEMDESK_POISON_SETS")
+	if dir == "" {
+		b.Skip("MEMDESK_POISON_SETS names no directory of labelled sets")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no *.jsonl in it: %v", err)
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, "# Poisoned memory: what memdesk finds, and what it does not\n\n"+
+		"Measured on %s with rules `%s` by `make bench` (MEMDESK_POISON_SETS). Nothing was trained on these sets. A text counts as\n"+
+		"found when its score is %.1f or more, the threshold that is used before an operator calibrates.\n\n"+
+		"Words alone do not tell a planted memory from an honest one: a false fact in plain words looks like a fact. What helps is who wrote it.\n"+
+		"With `[door] untrusted = \"review\"`, or in a tier that is loaded as instructions, nothing of an unknown writer is let in unseen,\n"+
+		"and `memdesk takeback` removes everything that one source wrote. The signals below only order what a person looks at.\n",
+		time.Now().UTC().Format(time.DateOnly), signal.RuleVersion, signal.Default)
+	hermes := quarantine.RulesOf(quarantine.HermesRules)
+	sets := []struct {
+		name string
+		hit  func(string) bool
+	}{
+		{"Crewship's rules (`upstream`)", func(s string) bool { _, hit := quarantine.Scan(s); return hit }},
+		{"Hermes' rules", func(s string) bool { _, hit := hermes.Load(s); return hit }},
+		{"memdesk's strict rules", func(s string) bool { return len(quarantine.Strict(s)) > 0 }},
+		{"**signals**", func(s string) bool { return signal.Of(s).Sum >= signal.Default }},
+	}
+	for _, file := range files {
+		rows := readSet(b, file)
+		var plain, hidden, clean []labelled
+		for _, r := range rows {
+			switch {
+			case !r.planted():
+				clean = append(clean, r)
+			case r.trigger():
+				hidden = append(hidden, r)
+			default:
+				plain = append(plain, r)
+			}
+		}
+		fmt.Fprintf(&page, "\n## %s\n\n%d texts.\n\n| rules | poisoned | backdoor triggers | clean, wrongly |\n|---|---|---|---|\n",
+			strings.TrimSuffix(filepath.Base(file), ".jsonl"), len(rows))
+		count := func(of []labelled, hit func(string) bool) (n int) {
+			for _, r := range of {
+				if hit(r.Content) {
+					n++
+				}
+			}
+			return n
+		}
+		for _, s := range sets {
+			fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", s.name, rate(count(plain, s.hit), len(plain)), rate(count(hidden, s.hit), len(hidden)), rate(count(clean, s.hit), len(clean)))
+		}
+		if len(plain)+len(hidden) > 0 {
+			byAttack := map[string][]labelled{}
+			for _, r := range slices.Concat(plain, hidden) {
+				byAttack[r.Attack] = append(byAttack[r.Attack], r)
+			}
+			page.WriteString("\n| attack | found by signals |\n|---|---|\n")
+			for _, a := range slices.Sorted(maps.Keys(byAttack)) {
+				fmt.Fprintf(&page, "| %s | %s |\n", a, rate(count(byAttack[a], sets[3].hit), len(byAttack[a])))
+			}
+		}
+		bySignal := map[string][2]int{}
+		for _, r := range rows {
+			for _, name := range signal.Of(r.Content).Names() {
+				n := bySignal[name]
+				if r.planted() {
+					n[0]++
+				} else {
+					n[1]++
+				}
+				bySignal[name] = n
+			}
+		}
+		page.WriteString("\n| signal | in poisoned | in clean |\n|---|---|---|\n")
+		names := slices.SortedFunc(maps.Keys(bySignal), func(x, y string) int {
+			return cmp.Or(cmp.Compare(bySignal[y][0], bySignal[x][0]), cmp.Compare(x, y))
+		})
+		for _, name := range names {
+			fmt.Fprintf(&page, "| %s | %s | %s |\n", name, rate(bySignal[name][0], len(plain)+len(hidden)), rate(bySignal[name][1], len(clean)))
+		}
+	}
+	page.WriteString(limits)
+	if err := os.WriteFile(filepath.Join("..", "..", "docs", "poisoning.md"), []byte(page.String()), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+const limits = `
+## What stays unfound
+
+- **Backdoor triggers**: an ordinary text with a word that only the attacker's other half understands. No word rule finds them; origin does.
+- **Plain false facts** and bad advice without a telltale: about half.
+- **Whoever reads this page** can write around it. The signals are public, and each is easy to avoid alone.
+
+The weights of the wording signal are trained on the texts in ` + "`quarantine/signal/testdata`" + ` (` + "`make poison-model`" + `); those texts, in five
+languages, were written for it. Held out by fifths, the signals find about half of them at less than 1 % of the clean ones.
+Train it on your own with ` + "`memdesk quarantine train`" + `, and see with ` + "`memdesk quarantine calibrate`" + ` what a threshold would flag in your
+stores before it holds anything back.
+`
+
+func readSet(b *testing.B, file string) []labelled {
+	f, err := os.Open(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	var rows []labelled
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var r labelled
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			b.Fatal(err)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}

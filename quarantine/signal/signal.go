@@ -1,0 +1,291 @@
+// Package signal scores how much a memory looks like one that was planted. It
+// knows no verdict: each signal has a weight, a name an operator understands and
+// the words it was found in, and their sum is compared with a threshold that an
+// operator has calibrated. It blocks nothing and asks no model.
+package signal
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// RuleVersion names the rules, lexicon and weights; it changes with any of them,
+// so that a stored decision can be told from one that newer rules would make.
+const RuleVersion = "signals-1"
+
+// Default is the score from which a memory is shown for review when nothing was
+// calibrated.
+const Default = 4.5
+
+// Signal is one reason to look at a memory.
+type Signal struct {
+	Name       string  // stable, for scripts
+	Title      string  // for people
+	Weight     float64 // its share of the score
+	Start, End int     // bytes of the passage it was found in
+	manner     bool    // how a thing is said, not what
+}
+
+// Score is the sum of the signals, and they themselves, the heaviest first.
+type Score struct {
+	Sum     float64
+	Signals []Signal
+}
+
+// Names are the names of the signals, the heaviest first.
+func (s Score) Names() []string {
+	names := make([]string, len(s.Signals))
+	for i, g := range s.Signals {
+		names[i] = g.Name
+	}
+	return names
+}
+
+// Of scores a text by its words alone.
+func Of(text string) Score { return Scorer{}.Of(text) }
+
+// Scorer scores texts. The zero value uses the weights that memdesk ships.
+type Scorer struct {
+	wording *Wording
+	table   *table
+}
+
+// NewScorer scores with a model of the operator's own.
+func NewScorer(w *Wording) Scorer { return Scorer{wording: w, table: compile(shipped(), w)} }
+
+var shippedTable = sync.OnceValue(func() *table { return compile(shipped(), shippedWording()) })
+
+func (c Scorer) bias() float64 {
+	if c.wording == nil {
+		return shippedWording().bias
+	}
+	return c.wording.bias
+}
+
+// Of scores a text by its words alone. A planted order is a short passage, so the
+// score is that of the worst passage; a long text has more passages that may look
+// bad by chance, which is taken off.
+func (c Scorer) Of(text string) Score {
+	t := c.table
+	if t == nil {
+		t = shippedTable()
+	}
+	words := split(text, make([]word, 0, 64+len(text)/5))
+	all := sentences(words)
+	said := make([]class, len(all))
+	sums := make([]float64, 2*len(words)+1)
+	for i, at := range all {
+		said[i] = t.read(words, at, sums)
+	}
+	var worst Score
+	for i := range all {
+		last := min(i+passageSentences, len(all))
+		if i > 0 && last-i < passageSentences {
+			break
+		}
+		p := passage{words: words, sentences: all[i:last], said: said[i:last]}
+		if s := p.score(c.bias(), sums); s.Sum > worst.Sum {
+			worst = s
+		}
+	}
+	if passages := len(all) - passageSentences + 1; passages > 1 {
+		worst.Sum = max(0, worst.Sum-discount*math.Log2(float64(passages)))
+	}
+	worst.hidden(text)
+	worst.sort()
+	return worst
+}
+
+func (s *Score) sort() {
+	slices.SortStableFunc(s.Signals, func(a, b Signal) int { return cmp.Compare(b.Weight, a.Weight) })
+}
+
+const (
+	passageSentences = 3   // sentences of one passage
+	discount         = 0.5 // taken off at each doubling of the passages
+	mannerMost       = 4.0 // the most that manner adds to a score: less than Default, so that it is never enough alone
+)
+
+// passage is a few sentences in a row.
+type passage struct {
+	words     []word
+	sentences []span
+	said      []class
+}
+
+// span is a range of words.
+type span struct{ from, to int }
+
+func (p passage) score(bias float64, sums []float64) Score {
+	var s Score
+	var whole class
+	for i, at := range p.sentences {
+		m := p.said[i]
+		whole |= m
+		if m == 0 {
+			continue
+		}
+		for k := range ofSentence {
+			if r := &ofSentence[k]; r.holds(m) {
+				s.add(Signal{Name: r.name, Title: r.title, Weight: r.weight, manner: r.manner,
+					Start: p.words[at.from].start, End: p.words[at.to-1].end})
+			}
+		}
+	}
+	first, last := p.sentences[0].from, p.sentences[len(p.sentences)-1].to
+	start, end := p.words[first].start, p.words[last-1].end
+	for k := range ofPassage {
+		if r := &ofPassage[k]; r.holds(whole) {
+			s.add(Signal{Name: r.name, Title: r.title, Weight: r.weight, manner: r.manner, Start: start, End: end})
+		}
+	}
+	if w := wordingWeight(bias, sums[2*last-1]-sums[2*first], last-first); w > 0 {
+		s.add(Signal{Name: "wording", Title: "worded like planted memories", Weight: w, manner: true, Start: start, End: end})
+	}
+	manner := 0.0
+	for _, g := range s.Signals {
+		if g.manner {
+			manner += g.Weight
+		} else {
+			s.Sum += g.Weight
+		}
+	}
+	s.Sum += min(manner, mannerMost)
+	return s
+}
+
+// add keeps a signal; of one name the first stands.
+func (s *Score) add(g Signal) {
+	for _, had := range s.Signals {
+		if had.Name == g.Name {
+			return
+		}
+	}
+	s.Signals = append(s.Signals, g)
+}
+
+// sentences cuts words where sentences open.
+func sentences(words []word) []span {
+	var out []span
+	start := 0
+	for i := 1; i <= len(words); i++ {
+		if i == len(words) || words[i].shape&opens != 0 {
+			if i > start {
+				out = append(out, span{start, i})
+			}
+			start = i
+		}
+	}
+	return out
+}
+
+// negationReach is how many words a negation stands before what it negates.
+const negationReach = 3
+
+// negatable is what a negation before it turns round, and what a question only
+// asks about.
+const negatable = lower | weak | exposed | grant | send | execute | fetch | override
+
+// read says what a sentence says, and carries the running sums of the wording on:
+// that of word i ends at sums[2i+1], that of the pair of words i and i+1 at
+// sums[2i+2].
+func (t *table) read(words []word, at span, sums []float64) class {
+	var all class
+	negated := at.from - negationReach - 1
+	question := words[at.to-1].shape&asked != 0
+	for i := at.from; i < at.to; i++ {
+		w := &words[i]
+		e := t.get(w.hash)
+		said := e.says
+		sums[2*i+1] = sums[2*i] + float64(e.weight)
+		sums[2*i+2] = sums[2*i+1]
+		if i+1 < len(words) {
+			h := join(w.hash, words[i+1].hash)
+			pair := t.get(h)
+			sums[2*i+2] += float64(pair.weight)
+			if e.begins {
+				said |= t.phrase(pair, h, words[i+2:])
+			}
+		}
+		if w.shape&address != 0 {
+			all |= outside
+			continue
+		}
+		if w.shape&heading == 0 {
+			said &^= authority | amends
+		}
+		if question || i-negated <= negationReach {
+			said &^= negatable
+		}
+		if said&negation != 0 {
+			negated = i
+		}
+		all |= said
+		if w.shape&(opens|heading) == 0 && (w.shape&inner != 0 || w.shape&(capital|allUpper) == capital) {
+			all |= brand
+		}
+		if w.shape&(inner|capital) == inner|capital {
+			all |= product
+		}
+	}
+	return all
+}
+
+// phrase is what the phrases say that begin with a pair of words.
+func (t *table) phrase(e entry, h uint64, rest []word) class {
+	said := e.says
+	for n := 0; e.begins && n < len(rest); n++ {
+		h = join(h, rest[n].hash)
+		e = t.get(h)
+		said |= e.says
+	}
+	return said
+}
+
+// hidden adds what cannot be seen, which is a note when it is alone, and tags that
+// only a program writes.
+func (s *Score) hidden(text string) {
+	for i, r := range text {
+		if r >= utf8.RuneSelf && invisible(r) {
+			s.note(Signal{Name: "invisible", Title: "has characters that nobody sees", Weight: 1, Start: i, End: i + utf8.RuneLen(r)})
+			break
+		}
+	}
+	for _, tag := range forgedTags {
+		if i := strings.Index(text, tag); i >= 0 {
+			s.note(Signal{Name: "forged_tag", Title: "has a tag that only the agent's own program writes", Weight: 4, Start: i, End: i + len(tag)})
+			return
+		}
+	}
+}
+
+func (s *Score) note(g Signal) {
+	s.add(g)
+	s.Sum += g.Weight
+}
+
+// Add takes one more signal into the score.
+func (s *Score) Add(g Signal) {
+	s.note(g)
+	s.sort()
+}
+
+// forgedTags are the marks by which programs tell a model who speaks.
+var forgedTags = []string{"<|im_start|>", "<|system|>", "[INST]", "<<SYS>>", "<system>", "</system>", "<tool_call>", "<tool_result>",
+	"<function_calls>", "<|assistant|>", "### System:", "### Instruction:", "\nHuman:", "\nAssistant:", "<system-reminder>"}
+
+// invisible reports whether nobody sees a rune, joiners of emoji and of scripts
+// that need them left out.
+func invisible(r rune) bool {
+	switch {
+	case r == 0x200B, r == 0x2060, r == 0x00AD, r == 0x180E, r == 0x061C:
+		return true
+	case r >= 0x202A && r <= 0x202E, r >= 0x2061 && r <= 0x2069, r >= 0xE0000 && r <= 0xE007F:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,215 @@
+package transfer
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// carried is the write of an item as new: the addresses to try, in this order, and what cannot go
+// with it.
+type carried struct {
+	at   []address
+	req  model.RetainRequest
+	lost []string
+}
+
+// address is what an item is written under: an id, or a key, or neither, where the store makes one.
+type address struct{ id, key string }
+
+// carry makes the write of an item as new in a tier. What a store of another family has no field
+// for goes into the front matter of a text, into the members of an object, or into the field that
+// takes any data; where there is none of these it is lost, and said to be.
+func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
+	spec, _ := r.To.Tier(tier)
+	source, _ := r.From.Tier(it.Tier)
+	c := carried{req: model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: it.Body, Binary: it.Has(model.FlagBinary)}}
+	r.address(&c, it, spec)
+	more := slices.Concat(spoken(it.Meta), r.about(it))
+	switch {
+	case r.family && source.Document == model.Structured:
+		// A store of the same family passes over what it keeps by itself; an edge's
+		// members are such a field, and an edge cannot be made without them.
+		c.req.Meta = renamed(it.Meta, it.Tier, tier)
+	case spec.Text == model.TextObject:
+		c.req.Content = object(it.Body, more)
+	case spec.Document == model.Opaque && source.Document == model.Structured:
+		c.req.Content = model.Document{Meta: more, Body: it.Body}.Encode(model.Structured)
+	case spec.Document == model.Opaque: // bytes are kept
+		if !r.sameKind {
+			c.lose(r.about(it))
+		}
+	case spec.Extra != "":
+		c.req.Meta = []model.Field{{Name: spec.Extra, Value: members(more)}}
+	default:
+		c.req.Meta = written(it.Meta)
+		kept := map[string]bool{}
+		for _, f := range c.req.Meta {
+			kept[f.Name] = true
+		}
+		c.lose(slices.DeleteFunc(more, func(f model.Field) bool { return kept[f.Name] }))
+	}
+	if spec.Text == model.TextList && source.Text != model.TextList {
+		c.req.Content = "- " + strings.ReplaceAll(strings.TrimSuffix(it.Body, "\n"), "\n", "\n  ")
+	}
+	r.besides(&c, it, beside)
+	return c
+}
+
+// lose notes fields that have no place in the destination.
+func (c *carried) lose(fields []model.Field) {
+	for _, f := range fields {
+		c.lost = append(c.lost, f.Name)
+	}
+}
+
+// address gives the addresses to try: the item's own id, then others for a destination whose ids have
+// a form that it has not.
+func (r *run) address(c *carried, it model.Item, spec model.TierSpec) {
+	if r.sameKind && spec.Document == model.Opaque && it.Tier == spec.Name {
+		c.at = []address{{id: it.ID}}
+		return
+	}
+	c.req.Tier = spec.Name
+	key := keyOf(it.ID)
+	switch {
+	case spec.Document == model.Structured && r.family:
+		c.at = []address{{id: it.ID}}
+	case spec.Document == model.Structured:
+		c.at = []address{{id: it.ID}, {key: key}, {id: r.From.Name + "/" + key}}
+	case spec.KeyRule != model.KeyIgnored:
+		c.at = []address{{key: key}}
+	}
+	if !r.family && spec.KeyRule != model.KeyRequired {
+		c.at = append(c.at, address{})
+	}
+}
+
+// besides adds what lies beside the document: the vector, the times, the person.
+func (r *run) besides(c *carried, it model.Item, beside *model.Beside) {
+	vector := beside != nil && len(beside.Vector) > 0
+	switch {
+	case r.family && r.To.Beside != nil:
+		c.req.Beside = beside
+		if beside == nil { // the times of the document are taken all the same
+			c.req.Beside = &model.Beside{}
+		}
+	case r.To.Beside != nil && r.To.Graph != nil: // a graph keeps the times of a new item, and whose it is
+		c.req.Beside = &model.Beside{}
+		if vector {
+			c.req.Beside = beside
+		}
+		if !it.Modified.IsZero() {
+			at := it.Modified.UTC().Format(time.RFC3339Nano)
+			c.req.Meta = append(c.req.Meta, model.Field{Name: "created_at", Value: at}, model.Field{Name: "updated_at", Value: at})
+		}
+		if !it.Has(model.FlagEdge) && r.To.Capabilities()["cascade"] {
+			c.req.DataSubjectID = subject(it)
+		}
+	case r.family && r.From.Beside != nil:
+		c.lose(keptByStore(it))
+	case vector:
+		c.lost = append(c.lost, "vector")
+	}
+}
+
+// about is what an item says of itself beside its text and fields, as fields.
+func (r *run) about(it model.Item) []model.Field {
+	var out []model.Field
+	if it.Title != "" && it.Title != it.ID && !strings.Contains(it.Body, it.Title) {
+		out = append(out, model.Field{Name: "title", Value: it.Title})
+	}
+	if it.Scope != "" {
+		out = append(out, model.Field{Name: "scope", Value: it.Scope})
+	}
+	if !it.Modified.IsZero() {
+		out = append(out, model.Field{Name: "modified", Value: it.Modified.UTC().Format(time.RFC3339Nano)})
+	}
+	out = append(out, model.Field{Name: "copied_from", Value: r.From.Name + ":" + model.EncodeID(it.ID)})
+	have := map[string]string{}
+	for _, f := range it.Meta {
+		have[f.Name] = f.Value
+	}
+	out = slices.DeleteFunc(out, func(f model.Field) bool { return have[f.Name] == f.Value })
+	for i, f := range out {
+		if have[f.Name] != "" { // a field of the item's own that means something else
+			out[i].Name = "item_" + f.Name
+		}
+	}
+	return out
+}
+
+// owners are the fields by which stores say whose an item is.
+var owners = []string{"subject", "user_id", "userId", "resourceId"}
+
+// keptByStore are the fields that a store fills by itself.
+func keptByStore(it model.Item) []model.Field {
+	return slices.DeleteFunc(spoken(it.Meta), func(f model.Field) bool { return !f.ReadOnly || it.Has(model.FlagEdge) })
+}
+
+// subject is the person whom the source's own fields name, or nobody.
+func subject(it model.Item) string {
+	for _, name := range owners {
+		for _, f := range it.Meta {
+			if f.Name == name && f.Value != "" {
+				return f.Value
+			}
+		}
+	}
+	return ""
+}
+
+// spoken are the fields that hold something.
+func spoken(meta []model.Field) []model.Field {
+	return slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.Value == "" })
+}
+
+// written are the fields that a writer may set; never nil, which would leave them to the store.
+func written(meta []model.Field) []model.Field {
+	out := []model.Field{}
+	for _, f := range meta {
+		if !f.ReadOnly {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// renamed are the fields with the one that holds the tier following the mapping.
+func renamed(meta []model.Field, from, to string) []model.Field {
+	out := []model.Field{}
+	for _, f := range meta {
+		if f.Name == "tier" && f.Value == from {
+			f.Value = to
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// object writes a text and fields as one JSON object.
+func object(text string, fields []model.Field) string {
+	return members(append([]model.Field{{Name: "text", Value: text}}, fields...))
+}
+
+// members writes fields as a JSON object in their order; a second one of a name is left out.
+func members(fields []model.Field) string {
+	var out []string
+	seen := map[string]bool{}
+	for _, f := range fields {
+		if !seen[f.Name] {
+			seen[f.Name] = true
+			out = append(out, quoted(f.Name)+":"+quoted(f.Value))
+		}
+	}
+	return "{" + strings.Join(out, ",") + "}"
+}
+
+// quoted is a text as a JSON string without NUL, which PostgreSQL keeps in no JSON.
+func quoted(s string) string {
+	text, _ := json.Marshal(strings.ReplaceAll(s, "\x00", "\ufffd")) // a string always encodes
+	return string(text)
+}

@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/backends"
+	"memdesk/internal/clock"
+	"memdesk/operator"
+	"memdesk/ui/door"
+	"memdesk/ui/tui"
+)
+
+// The console, linear mode and the agents' door act through package operator only.
+var (
+	_ tui.Acts             = (*operator.Session)(nil)
+	_ tui.ConflictSource   = (*operator.Conflicts)(nil)
+	_ tui.ErasureSource    = (*operator.Erasures)(nil)
+	_ tui.Jobs             = (*operator.Jobs)(nil)
+	_ tui.AuditSource      = (*operator.AuditTrail)(nil)
+	_ tui.QuarantineSource = (*operator.Quarantine)(nil)
+	_ door.Writes          = operator.Writes{}
+)
+
+// commandActs are the commands that change something, with arguments that reach the refusal.
+var commandActs = map[string][]string{
+	"retain": {"crewship:AGENT.md", "--mode", "append", "--yes", "FILE"}, "forget": {"crewship:AGENT.md", "--yes"},
+	"undo restore": {"ENTRY", "--yes"}, "conflicts undo": {"ENTRY", "--yes"},
+	"copy": {"--from", "crewship", "--to", "inmem", "--yes", "--map", "AGENT=session"}, "create": {"sqlite=new.db", "--yes"},
+	"repair": {"mcpgraph", "--yes"}, "reindex": {"--yes", "-s", "vault"}, "migrate": {"--yes", "--to", "1", "-s", "sqlite"},
+	"quarantine release": {"crewship:AGENT.md", "--reason", "x", "--yes", "FILE"}, "quarantine delete": {"vault:x", "--yes"},
+	"conflicts resolve": {"vault:plan (conflicted copy 2026-05-01).md", "--take", "base", "--yes"},
+	"takeback":          {"--source", "ana", "--since", "1h", "--yes"}, "turn after": {"FILE", "--tier", "session", "--yes", "-s", "inmem"},
+	"work create": {"title", "--yes", "-s", "beads"}, "work update": {"beads:x", "--title", "t", "--yes"}, "work close": {"beads:x", "--yes"},
+	"work delete": {"beads:x", "--yes"}, "work dep add": {"beads:x", "beads:y", "--yes"}, "work dep remove": {"beads:x", "beads:y", "--yes"},
+	"gdpr request": {"--subject", "ana-1", "--ground", "g", "--yes"}, "gdpr plan": {"r"}, "gdpr hold": {"r", "--item", "vault:x", "--ground", "g"},
+	"gdpr unhold": {"r", "--item", "vault:x"}, "gdpr choose": {"r", "--item", "vault:x", "--action", "forget"}, "gdpr extend": {"r"},
+	"gdpr withdraw": {"r", "--reason", "x", "--yes"}, "gdpr export": {"r", "--out", "x"}, "gdpr attest": {"r", "--store", "vault", "--layer", "l", "--ground", "g", "--yes"},
+	"gdpr policy": {"--accept", "--reason", "x"}, "gdpr approve": {"r", "--plan-hash", "h"}, "gdpr erase": {"r", "--plan-hash", "h", "--yes"},
+	"gdpr sweep": {"--yes"}, "gdpr recipient": {"r", "--name", "n", "--told", "2026-05-21"}, "gdpr pause": {"r"}, "gdpr identity": {"r", "--method", "known"}, "gdpr resume": {"r"},
+	"quarantine calibrate": {"--apply", "0.9", "--yes"}, "quarantine clear": {"crewship:AGENT.md", "--reason", "x", "--yes"}, "quarantine rescan": {"--apply"},
+	"audit acknowledge": {"--reason", "x", "--yes"},
+	"jobs cancel":       {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
+}
+
+// commandReads change nothing of memory; servers answer with the rules of package operator.
+var commandReads = strings.Fields(`stores health tiers items show history recall graph/neighbours graph/subgraph graph/similar
+	work/list work/ready work/search work/query work/get work/deps undo/list undo/show quarantine/list quarantine/show
+	quarantine/replay quarantine/stories quarantine/train
+	conflicts/list conflicts/show origin gdpr/list gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
+	audit/list audit/verify audit/prove audit/key audit/checkpoint serve/witness serve/ssh serve/provider serve/mcp mcp/install turn/before demo jobs jobs/list config/check config/init config/path
+	info version`)
+
+func leaves(c *cobra.Command, path string) map[string]bool {
+	out := map[string]bool{}
+	for _, sub := range c.Commands() {
+		name := strings.TrimSpace(path + " " + sub.Name())
+		for n := range leaves(sub, name) {
+			out[n] = true
+		}
+		if !sub.HasSubCommands() || name == "jobs" {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// TestEveryCommandIsAnActOrAReading: a command that is added says which, and every act is refused
+// to whoever may only look.
+func TestEveryCommandIsAnActOrAReading(t *testing.T) {
+	program := Program{Kinds: backends.Builtin(), Env: os.Getenv, Clock: clock.System{}}
+	reads := map[string]bool{}
+	for _, name := range commandReads {
+		reads[strings.ReplaceAll(name, "/", " ")] = true
+	}
+	all := leaves((&app{Program: program}).root(), "")
+	for name := range all {
+		if _, acts := commandActs[name]; acts == reads[name] {
+			t.Errorf("memdesk %s: list it once, as acting or as reading", name)
+		}
+	}
+	for name := range reads {
+		if !all[name] {
+			t.Errorf("memdesk %s is no command", name)
+		}
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("agent/.memory/AGENT.md", "# Ada\n")
+	write("vault/.obsidian/app.json", "{}")
+	write("vault/plan.md", "a plan\n")
+	write("vault/plan (conflicted copy 2026-05-01).md", "another plan\n")
+	write("vault/x.md", "a note\n")
+	write("tracker/.beads/issues.jsonl", `{"id":"x","title":"one","status":"open"}`+"\n"+`{"id":"y","title":"two","status":"open"}`+"\n")
+	write("memory.jsonl", "{broken\n")
+	write("input.txt", "text\n")
+	env := map[string]string{"HOME": dir, "XDG_STATE_HOME": filepath.Join(dir, "state"), "LANG": "C.UTF-8"}
+	run := func(args ...string) (int, string) {
+		var out bytes.Buffer
+		p := Program{Args: append([]string{"--open", "crewship=" + filepath.Join(dir, "agent/.memory"), "--open", "vault=" + filepath.Join(dir, "vault"),
+			"--open", "inmem=", "--open", "beads=" + filepath.Join(dir, "tracker"), "--open", "sqlite=" + filepath.Join(dir, "old.db"),
+			"--open", "mcpgraph=" + filepath.Join(dir, "memory.jsonl")}, args...),
+			Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Env: func(k string) string { return env[k] }, Dir: dir, Clock: clock.System{},
+			Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "op"}
+		return p.Run(t.Context()), out.String()
+	}
+	for _, args := range [][]string{{"create", "sqlite=" + filepath.Join(dir, "old.db"), "--yes"}, {"forget", "vault:x.md", "--yes"}} {
+		if code, out := run(args...); code != 0 {
+			t.Fatal(out)
+		}
+	}
+	_, list := run("undo", "list", "-o", "name")
+	for name, args := range commandActs {
+		if !all[name] {
+			t.Errorf("memdesk %s is no command", name)
+			continue
+		}
+		line := append([]string{"--read-only"}, strings.Fields(name)...)
+		for _, arg := range args {
+			switch arg {
+			case "ENTRY":
+				arg = strings.Fields(list)[0]
+			case "FILE":
+				arg = "input.txt"
+			}
+			line = append(line, arg)
+		}
+		if code, out := run(line...); code != exitRefused || !strings.Contains(out, "--read-only was given") {
+			t.Errorf("memdesk %v: exit %d: %s", line, code, out)
+		}
+	}
+}
+
+// TestNothingChangesPastOperator reads the interface's own code: what changes memory is called
+// through package operator.
+func TestNothingChangesPastOperator(t *testing.T) {
+	past := regexp.MustCompile(`\.Provider\.(Retain|Forget)\(|\.Undo\.(Restore)\(|[sS]tore\.(Reindexer\.Reindex|Migrator\.Migrate|Repairer\.SetAside|Maintainer\.\w+)\(|\.[lL]og\.(Act|Intent)\(`)
+	read := 0
+	err := filepath.WalkDir("..", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "demostory") {
+			return err // the demo writes the week that its workspace has behind it
+		}
+		read++
+		text, err := os.ReadFile(path)
+		for _, hit := range past.FindAllString(string(text), -1) {
+			t.Errorf("%s: %s", path, hit)
+		}
+		return err
+	})
+	if err != nil || read < 100 {
+		t.Errorf("%d files read: %v", read, err)
+	}
+}

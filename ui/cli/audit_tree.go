@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/internal/atomicfile"
+	"memdesk/operator"
+)
+
+// verifyFlags are the flags of audit verify.
+type verifyFlags struct {
+	since, anchors, witnesses []string
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	var f verifyFlags
+	c := &cobra.Command{
+		Use: "verify", Short: "Walk the whole chain, compare it with every anchor; exit 7 with the first break",
+		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
+			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
+			"others changed and what was damaged, not what the owner of the files rewrote.",
+		Args: cobra.NoArgs,
+		Example: "memdesk audit verify --since april.checkpoint     # a checkpoint that was kept elsewhere\n" +
+			"memdesk audit verify --anchor /media/usb/memdesk  # a copy of an anchor's file\n" +
+			"memdesk audit verify --witness https://desk2.example:7813",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditVerify(cmd.Context(), f) },
+	}
+	c.Flags().StringArrayVar(&f.since, "since", nil, "also against the checkpoint in this `FILE` (repeatable)")
+	c.Flags().StringArrayVar(&f.anchors, "anchor", nil, "also against every checkpoint in this `FILE` (repeatable)")
+	c.Flags().StringArrayVar(&f.witnesses, "witness", nil, "also ask the witness at this `URL`, which an anchor configures (repeatable)")
+	return c
+}
+
+// maxStatement bounds a file of checkpoints, in bytes.
+const maxStatement = 64 << 20
+
+// statements reads the checkpoints that the flags name.
+func (a *app) statements(f verifyFlags) ([]audit.Statement, error) {
+	var out []audit.Statement
+	for _, name := range slices.Concat(f.since, f.anchors) {
+		info, err := os.Stat(backends.ExpandPath(name, a.Dir, a.Env))
+		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxStatement) {
+			err = errors.New("it is no file of checkpoints")
+		}
+		if err != nil {
+			return nil, usage("%s: %v", name, err)
+		}
+		b, err := os.ReadFile(backends.ExpandPath(name, a.Dir, a.Env))
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		out = append(out, audit.Statement{Name: "file " + name, Text: b})
+	}
+	return out, nil
+}
+
+// askWitness adds what a witness says to a report.
+func (a *app) askWitness(ctx context.Context, log *audit.Log, url string, rep *audit.Report) error {
+	i := slices.IndexFunc(a.session.Config.Audit.Anchors, func(c backends.AnchorConfig) bool {
+		return c.Kind == "witness" && strings.TrimSuffix(c.URL, "/") == strings.TrimSuffix(url, "/")
+	})
+	if i < 0 {
+		return usage("--witness %s: no [[audit.anchor]] of kind witness has this url, and without its key nothing that it says counts", url)
+	}
+	p, err := log.Ask(ctx, audit.Anchor(a.session.Config.Audit.Anchors[i]))
+	if err != nil {
+		return err
+	}
+	rep.Add(p)
+	return nil
+}
+
+func provenRows(all []audit.Proven) []any {
+	out := []any{}
+	for _, p := range all {
+		out = append(out, row{"by": p.By, "kind": p.Kind, "state": p.State, "seq": p.Seq, "ts": stamp(p.At), "why": p.Why})
+	}
+	return out
+}
+
+// sayProven says which statement proves what.
+func (a *app) sayProven(all []audit.Proven) {
+	outside := false
+	for _, p := range all {
+		outside = outside || p.Kind != "own" && p.State == audit.ProvenHolds
+		switch p.State {
+		case audit.ProvenHolds:
+			a.linef("%s: records 1 to %d are as they were on %s", p.By, p.Seq, when(p.At))
+		case audit.ProvenBroken:
+			a.linef("%s: BROKEN: %s", p.By, p.Why)
+			if p.Seq > 0 {
+				a.linef("%s: records 1 to %d are as they were", p.By, p.Seq)
+			}
+		default:
+			a.linef("%s: proves nothing: %s", p.By, p.Why)
+		}
+	}
+	if !outside {
+		a.linef("no anchor outside vouches for the log: whoever owns the files can rewrite it")
+	}
+}
+
+func (a *app) auditCheckpointCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
+		Long: "Prints the signed head of the log (c2sp.org/tlog-checkpoint) and gives it to every anchor. A copy of it\n" +
+			"proves later that nothing before it was changed: audit verify --since FILE.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := a.auditLog()
+			if err != nil {
+				return err
+			}
+			signed, err := log.Checkpoint(cmd.Context())
+			if err != nil {
+				return tamperedOr(err)
+			}
+			if err := log.Push(cmd.Context(), true); err != nil {
+				a.sayf("not every anchor has it: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			}
+			_, err = a.out.Write(signed)
+			return err
+		},
+	}
+}
+
+// tamperedOr is the exit code of a log that is not as it was left.
+func tamperedOr(err error) error {
+	switch {
+	case errors.Is(err, audit.ErrTampered):
+		return &exitError{exitTampered, err}
+	case errors.Is(err, audit.ErrNoCheckpoint):
+		return &exitError{exitNotFound, err}
+	}
+	return err
+}
+
+func (a *app) auditProveCommand() *cobra.Command {
+	out := ""
+	c := &cobra.Command{
+		Use: "prove SEQ --out FILE", Short: "Write the proof that a record stands in the log",
+		Long: "Writes the record, its path in the tree and the signed checkpoint (c2sp.org/tlog-proof). Whoever has the\n" +
+			"log's verifier key (audit key) checks it offline: memdesk-verify FILE --key KEYFILE.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			seq, err := strconv.ParseUint(args[0], 10, 64)
+			if err != nil || seq == 0 || out == "" {
+				return usage("give a record's sequence and --out FILE")
+			}
+			log, err := a.auditLog()
+			if err != nil {
+				return err
+			}
+			if _, err := log.Checkpoint(cmd.Context()); err != nil {
+				return tamperedOr(err)
+			}
+			p, err := log.Prove(cmd.Context(), seq)
+			if errors.Is(err, audit.ErrTampered) {
+				return &exitError{exitTampered, err}
+			}
+			if err != nil {
+				return &exitError{exitNotFound, err}
+			}
+			return atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), p.Bytes(), 0o644)
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")
+	return c
+}
+
+func (a *app) auditKeyCommand() *cobra.Command {
+	rotate, yes := false, false
+	c := &cobra.Command{
+		Use: "key", Short: "Print the log's verifier key; --rotate begins with another on record",
+		Long: "Prints the key that checks the log's checkpoints, as name+hash+key. With --rotate the log goes on with\n" +
+			"another key: a record names it, and the next checkpoint carries the signatures of both.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := a.auditLog()
+			if err != nil {
+				return err
+			}
+			if rotate {
+				if err := a.session.Allow(cmd.Context(), operator.RotateKey, "", ""); err != nil {
+					return err
+				}
+				if err := a.confirm(cmd.Context(), yes, "sign checkpoints with another key from now on?"); err != nil {
+					return err
+				}
+				if err := a.session.RotateLogKey(cmd.Context()); err != nil {
+					return tamperedOr(err)
+				}
+			}
+			keys, err := log.VerifierKeys()
+			if errors.Is(err, audit.ErrNoCheckpoint) {
+				if _, err = log.Checkpoint(cmd.Context()); err == nil {
+					keys, err = log.VerifierKeys()
+				}
+			}
+			if err != nil {
+				return tamperedOr(err)
+			}
+			a.linef("%s", keys[len(keys)-1])
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+// age is a time span in the largest unit that fits.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than 1 min"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
+
+// anchorWords say in one line how far the log is anchored, empty when there is no log.
+func anchorWords(ctx context.Context, log *audit.Log, now time.Time) string {
+	if log == nil {
+		return ""
+	}
+	all, newest, err := log.Anchors(ctx)
+	switch {
+	case err != nil:
+		return "audit log: " + err.Error()
+	case newest == 0:
+		return ""
+	case len(all) == 0:
+		return "audit log: not anchored: whoever owns the files can rewrite it; [[audit.anchor]] names a place outside"
+	}
+	taken, oldest := 0, time.Time{}
+	var why []string
+	for _, one := range all {
+		if one.Alarm != "" {
+			return "audit log: ALARM: " + one.Name() + ": " + one.Alarm
+		}
+		if one.Seq > 0 {
+			taken++
+			if oldest.IsZero() || one.At.Before(oldest) {
+				oldest = one.At
+			}
+		}
+		if one.Error != "" {
+			why = append(why, one.Name()+": "+one.Error)
+		}
+	}
+	words := "audit log: not anchored yet: whoever owns the files can rewrite it"
+	if taken > 0 {
+		words = fmt.Sprintf("audit log: anchored %s ago by %d of %d", age(now.Sub(oldest)), taken, len(all))
+	}
+	if len(why) > 0 {
+		words += "; " + strings.Join(why, "; ")
+	}
+	return words
+}

@@ -1,0 +1,19 @@
+package cli_test
+
+import "testing"
+
+// TestQuiet: -q leaves out the talk, and neither data nor errors.
+func TestQuiet(t *testing.T) {
+	d := newDesk(t)
+	if r := d.run("-q", "forget", "crewship:AGENT.md", "--yes").want(t, 0, "removed 1"); r.err != "" {
+		t.Errorf("talk: %q", r.err)
+	}
+	d.run("--quiet", "show", "crewship:AGENT.md").want(t, 4, "memdesk: ")
+}
+
+// TestHealthSaysHowManyServe: the last line counts the stores and names those that are down.
+func TestHealthSaysHowManyServe(t *testing.T) {
+	d := newDesk(t)
+	d.run("--open", "vault="+d.dir+"/gone", "health").want(t, 1, "1 of 2 stores serve; down: vault")
+	d.run("--open", "inmem=", "health").want(t, 0, "2 of 2 stores serve")
+}

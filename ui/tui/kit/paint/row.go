@@ -1,0 +1,360 @@
+package paint
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"memdesk/internal/safetext"
+)
+
+// Row builds one line of the screen. It accepts safe text only, cuts at its
+// width and is padded to it, so rows can be put side by side without measuring.
+type Row struct {
+	St    *Styles
+	out   strings.Builder
+	Left  int    // columns that are still free
+	over  bool   // one paint for the whole row, which has begun
+	after string // ends it
+	gap   int    // blanks that are not written yet
+	last  Paint  // of the text before them
+}
+
+func (s *Styles) Row(width int) *Row {
+	r := &Row{St: s, Left: max(width, 0)}
+	r.out.Grow(r.Left + 64) // for the text and a few changes of paint
+	return r
+}
+
+// Highlighted starts a row that is under the cursor: one paint for the whole row, and
+// the sign says it without colour.
+func (s *Styles) Highlighted(width int, at, focus bool) *Row {
+	r := s.Row(width)
+	switch {
+	case at && focus:
+		r.paintOver(s.Selected).Put(Paint{}, s.Glyphs.Point)
+	case at:
+		r.paintOver(s.selectedIn).Put(Paint{}, s.Glyphs.Point)
+	default:
+		r.Blank(1)
+	}
+	return r
+}
+
+// Mark is the column that tells whether a row is marked.
+func (s *Styles) Mark(r *Row, on bool) {
+	if on {
+		r.Put(s.Strong, s.Esc.Const("*"))
+		return
+	}
+	r.Blank(1)
+}
+
+// paintOver gives all of the row one paint, whatever its cells are.
+func (r *Row) paintOver(p Paint) *Row {
+	r.out.WriteString(p.On)
+	r.after, r.over = p.Off, true
+	return r
+}
+
+// Put writes t, cut to what is left.
+func (r *Row) Put(p Paint, t safetext.Text) *Row { return r.Hits(p, t, nil) }
+
+// Hits is put with parts of t, such as matched words, painted apart.
+func (r *Row) Hits(p Paint, t safetext.Text, hits []safetext.Span) *Row {
+	w := r.St.Width(t)
+	if w > r.Left {
+		whole := t.String()
+		t = r.St.trunc(t, r.Left)
+		w = r.St.Width(t)
+		hits = within(hits, shared(whole, t.String()))
+	}
+	r.write(p, t, w, hits, nil)
+	return r
+}
+
+// Rich is hits with further parts painted by what they are. It is for texts that
+// fit.
+func (r *Row) Rich(p Paint, t safetext.Text, hits []safetext.Span, runs []Stretch) *Row {
+	w := r.St.Width(t)
+	if w > r.Left || len(runs) == 0 {
+		return r.Hits(p, t, hits)
+	}
+	r.write(p, t, w, hits, runs)
+	return r
+}
+
+// shared is how many bytes two texts have in common at their start.
+func shared(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n-- // two characters may begin with the same byte
+	}
+	return n
+}
+
+// within cuts spans to the first n bytes: what follows is an ellipsis.
+func within(spans []safetext.Span, n int) []safetext.Span {
+	var out []safetext.Span
+	for _, s := range spans {
+		if s.End = min(s.End, n); s.Start < s.End {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Lit writes the program's own words.
+func (r *Row) Lit(p Paint, s string) *Row { return r.Put(p, r.St.Esc.Const(s)) }
+
+// Cell writes t in exactly width columns.
+func (r *Row) Cell(p Paint, t safetext.Text, width int) *Row {
+	width = min(width, r.Left)
+	t = r.St.trunc(t, width)
+	w := r.St.Width(t)
+	r.write(p, t, w, nil, nil)
+	return r.Blank(width - w)
+}
+
+// Number writes t at the right end of width columns.
+func (r *Row) Number(p Paint, t safetext.Text, width int) *Row {
+	width = min(width, r.Left)
+	t = r.St.trunc(t, width)
+	w := r.St.Width(t)
+	r.Blank(width - w)
+	r.write(p, t, w, nil, nil)
+	return r
+}
+
+func (r *Row) Blank(n int) *Row {
+	n = min(n, r.Left)
+	if n <= 0 {
+		return r
+	}
+	r.Left -= n
+	r.gap += n
+	return r
+}
+
+const spaces = "                                                                "
+
+// blanks writes the gap before a text of paint p, or before the end of the row.
+// Between two texts of one paint it has that paint too, where that cannot be seen:
+// each change of it is sent to the terminal.
+func (r *Row) blanks(p Paint) {
+	if r.gap == 0 {
+		return
+	}
+	switch {
+	case r.over, p != r.last || !p.bare:
+		p = Paint{}
+	}
+	r.out.WriteString(p.On)
+	for n := r.gap; n > 0; n -= len(spaces) {
+		r.out.WriteString(spaces[:min(n, len(spaces))])
+	}
+	r.out.WriteString(p.Off)
+	r.gap = 0
+}
+
+func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, runs []Stretch) {
+	if t.IsEmpty() {
+		return
+	}
+	r.Left -= width
+	r.blanks(p)
+	r.last = p
+	if r.over {
+		p = Paint{}
+	}
+	s, marks, at := t.String(), safetext.Marks(t), 0
+	for at < len(s) {
+		seg, end := p, len(s)
+		for _, run := range runs {
+			if at >= run.Start && at < run.End {
+				seg, end = r.St.PaintOf(run.Look), run.End
+				break
+			}
+			if run.Start > at {
+				end = run.Start
+				break
+			}
+		}
+		next, special := segment(at, end, marks, hits)
+		switch {
+		case r.over:
+			seg = Paint{}
+		case special == inMark:
+			seg = r.St.Escape
+		case special == inHit:
+			seg = r.St.match
+		}
+		r.out.WriteString(seg.On)
+		r.out.WriteString(s[at:next])
+		r.out.WriteString(seg.Off)
+		at = next
+	}
+}
+
+type special int
+
+const (
+	ordinary special = iota
+	inHit
+	inMark
+)
+
+// segment is how far the text from at on has one paint. An escape stays an
+// escape inside a match, so that a match cannot pass it off as text.
+func segment(at, end int, marks, hits []safetext.Span) (next int, kind special) {
+	for _, m := range marks {
+		if at >= m.Start && at < m.End {
+			return m.End, inMark
+		}
+		if m.Start > at {
+			end = min(end, m.Start)
+			break
+		}
+	}
+	for _, h := range hits {
+		if at >= h.Start && at < h.End {
+			return min(h.End, end), inHit
+		}
+		if h.Start > at {
+			return min(h.Start, end), ordinary
+		}
+	}
+	return end, ordinary
+}
+
+// End gives the line, padded to the row's width.
+func (r *Row) End() string {
+	r.Blank(r.Left)
+	r.blanks(Paint{})
+	r.out.WriteString(r.after)
+	return r.out.String()
+}
+
+// Text is a whole line of one paint.
+func (s *Styles) Text(p Paint, t safetext.Text, width int) string {
+	return s.Row(width).Put(p, t).End()
+}
+
+// LeftOut stands for what is left out at the beginning of a text.
+func LeftOut(esc safetext.Escaper) safetext.Text {
+	if esc.ASCII {
+		return esc.Const("...")
+	}
+	return esc.Const("…")
+}
+
+// Tail fits a name into width columns and leaves out its beginning when it is too
+// long: of a path, the end tells most. whole is raw and suffix, escaped.
+func (s *Styles) Tail(whole safetext.Text, raw, suffix string, width int) safetext.Text {
+	lead := LeftOut(s.Esc)
+	if raw == "" || s.Width(whole) <= width || width < 6 {
+		return whole
+	}
+	room := width - s.Width(lead) - len(suffix)
+	at := len(raw)
+	for at > 0 {
+		_, n := utf8.DecodeLastRuneInString(raw[:at])
+		w := 1
+		if c := raw[at-n]; n > 1 || c < 0x20 || c >= 0x7f {
+			w = s.Width(s.Esc.Line(raw[at-n : at]))
+		}
+		if w > room {
+			break
+		}
+		room -= w
+		at -= n
+	}
+	return s.Esc.Sprintf("%s%s%s", lead, raw[at:], suffix)
+}
+
+// Width is the columns that Bubble Tea's renderer gives to a text. Until the
+// terminal has said that it measures grapheme clusters, the renderer adds up
+// code points, and rows that measured otherwise would not align.
+func (s *Styles) Width(t safetext.Text) int {
+	w := t.Width()
+	if s.Clusters || w == t.Len() {
+		return w
+	}
+	return ansi.WcWidth.StringWidth(t.String())
+}
+
+// trunc cuts a text to columns of the renderer.
+func (s *Styles) trunc(t safetext.Text, columns int) safetext.Text {
+	cut := s.Esc.Trunc(t, columns)
+	for n := columns - 1; n > 0 && s.Width(cut) > columns; n-- {
+		cut = s.Esc.Trunc(t, n)
+	}
+	return cut
+}
+
+// Wrap breaks a text into lines of at most columns of the renderer, as far as an
+// escape is not wider than that.
+func (s *Styles) Wrap(t safetext.Text, columns int) []safetext.Text {
+	parts := s.Esc.Wrap(t, columns)
+	for n := columns - 1; n > safetext.MaxMark && slices.ContainsFunc(parts, func(p safetext.Text) bool { return s.Width(p) > columns }); n-- {
+		parts = s.Esc.Wrap(t, n)
+	}
+	return parts
+}
+
+// Paragraph is a text of one paint over as many lines as it takes.
+func (s *Styles) Paragraph(p Paint, t safetext.Text, width int) []string {
+	var out []string
+	for _, part := range s.Wrap(t, width-2) {
+		out = append(out, s.Row(width).Blank(1).Put(p, part).End())
+	}
+	return out
+}
+
+// FillTo pads a block with empty lines to height, or cuts it.
+func (s *Styles) FillTo(lines []string, width, height int) []string {
+	if len(lines) > height {
+		return lines[:max(height, 0)]
+	}
+	empty := strings.Repeat(" ", max(width, 0))
+	for len(lines) < height {
+		lines = append(lines, empty)
+	}
+	return lines
+}
+
+// Beside puts two blocks of the same height next to each other. The line between them
+// ends in a sign where the right one goes on.
+func (s *Styles) Beside(left, right []string, above, below bool) []string {
+	bar := s.Row(1).Put(s.Dim, s.Glyphs.Vertical).End()
+	out := make([]string, len(left))
+	for i := range left {
+		sign := bar
+		switch {
+		case i == 0 && above:
+			sign = s.Row(1).Put(s.Key, s.Glyphs.Up).End()
+		case i == len(left)-1 && below:
+			sign = s.Row(1).Put(s.Key, s.Glyphs.Down).End()
+		}
+		out[i] = left[i] + sign + right[i]
+	}
+	return out
+}
+
+// Rule is a horizontal line with a heading in it.
+func (s *Styles) Rule(heading safetext.Text, width int) string {
+	r := s.Row(width)
+	if !heading.IsEmpty() {
+		r.Put(s.Dim, s.Glyphs.section).Put(s.Heading, heading).Blank(1)
+	}
+	n := max(r.Left, 0)
+	if n > 0 {
+		r.Put(s.Dim, s.Esc.Const(strings.Repeat(s.Glyphs.Horizontal.String(), n)))
+	}
+	return r.End()
+}

@@ -1,0 +1,97 @@
+package paint
+
+import (
+	"image/color"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"memdesk/internal/safetext"
+)
+
+// Paint is one style of the palette, kept as the bytes around a text: a frame
+// has hundreds of cells, and asking a style engine for each costs the budget.
+type Paint struct {
+	On, Off string
+	bare    bool // a blank of it looks like any other
+}
+
+// newPaint takes the sequences that lipgloss writes around a text.
+func newPaint(s lipgloss.Style) Paint {
+	on, off, _ := strings.Cut(s.Render("x"), "x")
+	_, plain := s.GetBackground().(lipgloss.NoColor)
+	return Paint{on, off, plain && !s.GetUnderline() && !s.GetReverse()}
+}
+
+// glyphs are the program's own signs; in ASCII mode they are all ASCII.
+type glyphs struct {
+	Vertical, Horizontal safetext.Text
+	Crumb, Dot, Point    safetext.Text
+	Continued            safetext.Text // before a row that goes on from the row above
+	section              safetext.Text
+	Up, Down             safetext.Text // there is more, above and below
+	Corners              [4]string     // of a box
+}
+
+// Styles is the one palette. Meaning is never by colour alone: every state that
+// has a colour has a word or a sign too.
+type Styles struct {
+	Esc      safetext.Escaper
+	Glyphs   glyphs
+	Clusters bool // the renderer measures grapheme clusters, because the terminal does
+
+	Plain, Dim, Strong   Paint
+	Title, Heading       Paint
+	Active, bar          Paint
+	Good, Warn, Bad      Paint
+	Key, Hint, Input     Paint
+	match, Escape        Paint
+	Alarm                Paint // production
+	Selected, selectedIn Paint // the row under the cursor: in the pane that has the focus, and elsewhere
+}
+
+// New builds the palette: without colour only bold, faint, underline and
+// reverse are used, with bare (--plain) nothing at all.
+func New(l Looks, dark bool) *Styles {
+	s := &Styles{Esc: safetext.Escaper{ASCII: l.Ascii}, Glyphs: newGlyphs(l.Ascii)}
+	n := lipgloss.NewStyle
+	switch {
+	case l.Bare:
+		return s
+	case !l.Colour:
+		s.Dim, s.Strong = newPaint(n().Faint(true)), newPaint(n().Bold(true))
+		s.Title, s.Heading = s.Strong, newPaint(n().Bold(true).Underline(true))
+		s.Active, s.bar = newPaint(n().Reverse(true)), Paint{}
+		s.Warn, s.Bad = s.Strong, newPaint(n().Bold(true))
+		s.Key, s.Hint = s.Strong, s.Dim
+		s.match, s.Escape = newPaint(n().Bold(true).Underline(true)), newPaint(n().Underline(true))
+		s.Selected, s.selectedIn = newPaint(n().Reverse(true)), newPaint(n().Bold(true))
+		s.Alarm = newPaint(n().Reverse(true).Bold(true))
+		return s
+	}
+	p := PaletteOf(l.Theme, dark)
+	fg := func(c color.Color) lipgloss.Style { return n().Foreground(c) }
+	s.Dim, s.Strong = newPaint(fg(p.Dim)), newPaint(n().Bold(true))
+	s.Title, s.Heading = newPaint(fg(p.Accent).Bold(true)), newPaint(fg(p.Dim).Bold(true))
+	s.Active = newPaint(n().Foreground(p.SelFg).Background(p.SelBg).Bold(true))
+	s.bar = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))
+	s.Good, s.Warn, s.Bad = newPaint(fg(p.Good)), newPaint(fg(p.Warn)), newPaint(fg(p.Bad).Bold(true))
+	s.Key, s.Hint, s.Input = newPaint(fg(p.Accent).Bold(true)), newPaint(fg(p.Dim)), Paint{}
+	s.match, s.Escape = newPaint(fg(p.Match).Bold(true).Underline(true)), newPaint(fg(p.Escape))
+	s.Selected = newPaint(n().Foreground(p.SelFg).Background(p.SelBg))
+	s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg))
+	if l.Theme == ThemeHighContrast { // the background alone would not tell this row
+		s.selectedIn = newPaint(n().Foreground(p.BarFg).Background(p.BarBg).Underline(true))
+	}
+	s.Alarm = newPaint(n().Foreground(p.AlarmFg).Background(p.AlarmBg).Bold(true))
+	return s
+}
+
+func newGlyphs(ascii bool) glyphs {
+	if ascii {
+		c := safetext.Const
+		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}}
+	}
+	c := safetext.Const
+	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}}
+}

@@ -1,0 +1,156 @@
+package prose
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"time"
+
+	"memdesk/internal/clock"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// MaxTitle bounds titles and ids in lists, in bytes: no row is wider.
+const MaxTitle = 600
+
+// Clock writes times for people, relative to an injected clock.
+type Clock struct{ Clock clock.Clock }
+
+// Age is how long ago t was, in at most four columns: 12s, 5m, 3h, 20d, 3y.
+func (c Clock) Age(t time.Time) string {
+	if t.IsZero() {
+		return "?"
+	}
+	d := c.Clock.Now().Sub(t)
+	switch {
+	case d < 0:
+		return "new"
+	case d < time.Minute:
+		return strconv.Itoa(int(d/time.Second)) + "s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	case d < 1000*24*time.Hour:
+		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+	}
+	return strconv.Itoa(int(d/(365*24*time.Hour))) + "y"
+}
+
+// Ago reads "5m ago", or says that the time is not known.
+func (c Clock) Ago(t time.Time) string {
+	switch a := c.Age(t); a {
+	case "?":
+		return "at an unknown time"
+	case "new":
+		return "in the future"
+	default:
+		return a + " ago"
+	}
+}
+
+// Moment is an absolute time, to the second, in UTC.
+func Moment(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04:05Z")
+}
+
+// Minute is an absolute time for a column, in UTC.
+func Minute(t time.Time) string {
+	if t.IsZero() {
+		return "unknown"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// Group writes 48210 as 48,210.
+func Group(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	neg := n < 0
+	if neg {
+		s = s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if neg {
+		return "-" + s
+	}
+	return s
+}
+
+// Size writes bytes for people: 312 B, 4.0 KB, 1.2 MB (of 1,000).
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10) + " B"
+	case n < 999_950:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 999_950_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// Count says a total as honestly as it was counted.
+func Count(c model.Count) string {
+	switch {
+	case c.Unknown:
+		return "an unknown number"
+	case c.AtLeast:
+		return "at least " + Group(c.N)
+	}
+	return Group(c.N)
+}
+
+// Plural reads "1 item", "2 items".
+func Plural(n int64, noun string) string { return Group(n) + " " + safetext.Noun(n, noun) }
+
+// Capacity writes a tier's cap with its unit.
+func Capacity(t model.TierSpec) string {
+	switch {
+	case t.Cap == 0:
+		return "no cap"
+	case t.CapUnit == model.CapBytes:
+		return Size(t.Cap)
+	}
+	return Group(t.Cap) + " " + string(t.CapUnit)
+}
+
+// ShortCapacity is capacity for a column.
+func ShortCapacity(t model.TierSpec) string {
+	switch t.CapUnit {
+	case model.CapChars:
+		return Group(t.Cap) + " ch"
+	case model.CapEntries:
+		return Group(t.Cap) + " ent"
+	}
+	return Capacity(t)
+}
+
+// Reason is an error in words for one line. The operation it is wrapped with is
+// left out where the screen has said it already.
+func Reason(esc safetext.Escaper, err error) safetext.Text {
+	var e *model.Error
+	if errors.As(err, &e) && e.Err != nil {
+		return esc.LineMax(e.Err.Error(), MaxReason)
+	}
+	return esc.LineMax(err.Error(), MaxReason)
+}
+
+// MaxReason bounds an error text on the screen, in bytes; what is cut is said.
+const MaxReason = 2000
+
+// NameFirst is an id for a row of a list of many: the file's name and then its
+// folder, since the beginning of a path is what all of them have in common.
+func NameFirst(esc safetext.Escaper, id string) safetext.Text {
+	dir, name := path.Split(id)
+	if dir == "" || name == "" {
+		return esc.LineMax(id, MaxTitle)
+	}
+	return esc.Sprintf("%s  %s", esc.LineMax(name, MaxTitle), esc.LineMax(dir, MaxTitle))
+}

@@ -1,0 +1,155 @@
+package text
+
+import (
+	"strings"
+
+	"memdesk/ui/tui/kit/paint"
+)
+
+// grid is a table of a markdown text that is drawn with its columns in line: the
+// part of it that stands in one block of the index, so that what is drawn does not
+// depend on where the window begins, and costs no more in a long text.
+type grid struct {
+	from, to int   // in the body
+	widths   []int // of the columns; nil: it has no room and is shown as it is stored
+}
+
+// tableLine reports whether a line can be a row of a table.
+func tableLine(raw string) bool {
+	body := strings.TrimSpace(raw)
+	return len(body) > 2 && body[0] == '|' && body[len(body)-1] == '|'
+}
+
+// tableRule tells the line under the head of a table: dashes and colons only.
+func tableRule(raw string) bool {
+	return tableLine(raw) && strings.Contains(raw, "-") && strings.Trim(raw, "|-: \t") == ""
+}
+
+// tableCells splits a row; a bar behind a backslash or inside of code is text.
+func tableCells(raw string) []string {
+	body := strings.TrimSpace(raw)
+	body = body[1 : len(body)-1]
+	var out []string
+	start, code := 0, false
+	for i := 0; i < len(body); i++ {
+		switch {
+		case body[i] == '\\':
+			i++
+		case body[i] == '`':
+			code = !code
+		case body[i] == '|' && !code:
+			out = append(out, strings.TrimSpace(body[start:i]))
+			start = i + 1
+		}
+	}
+	return append(out, strings.TrimSpace(body[start:]))
+}
+
+// gridAt is the table that the line at off stands in.
+func (l Layout) gridAt(t *Page, off int) grid {
+	if l.grid != nil && off >= l.grid.from && off < l.grid.to {
+		return *l.grid
+	}
+	low := off / blockBytes * blockBytes
+	high := min(low+blockBytes, len(t.Body))
+	g := grid{from: off, to: off}
+	line := func(at int) (raw string, next int) {
+		end := strings.IndexByte(t.Body[at:high], '\n')
+		if end < 0 {
+			return t.Body[at:high], high
+		}
+		return t.Body[at : at+end], at + end + 1
+	}
+	goesOn := g.from == low && low > 0 // the table begins in the block before, or may
+	for g.from > low {
+		prev := strings.LastIndexByte(t.Body[low:g.from-1], '\n') + 1 + low
+		if prev == low && low > 0 { // perhaps not the beginning of its line
+			goesOn = true
+			break
+		}
+		if raw, _ := line(prev); !tableLine(raw) {
+			break
+		}
+		g.from = prev
+	}
+	ruled := goesOn
+	for at := g.from; at < high; {
+		raw, next := line(at)
+		if !tableLine(raw) {
+			break
+		}
+		g.to = next
+		at = next
+		if tableRule(raw) {
+			ruled = true
+			continue
+		}
+		for i, c := range tableCells(raw) {
+			if i == len(g.widths) {
+				g.widths = append(g.widths, 1)
+			}
+			g.widths[i] = max(g.widths[i], l.cellWidth(c))
+		}
+	}
+	room := l.Width - gutter(t)
+	for _, w := range g.widths {
+		room -= w + len(barSign)
+	}
+	if room < -len(barSign) || !ruled { // a row alone, or one that would be torn: as it is stored
+		g.widths = nil
+	}
+	if l.grid != nil {
+		*l.grid = g
+	}
+	return g
+}
+
+// cellWidth is the columns that a cell takes when it is drawn, escapes included.
+func (l Layout) cellWidth(c string) int {
+	text, _ := inline(c)
+	return l.St.Width(l.St.Esc.EscapeLine([]byte(text), 8))
+}
+
+// barSign stands between two columns of a table.
+const barSign = " | "
+
+// tableRow draws one row of a table with its columns in line.
+func (l Layout) tableRow(raw string, g grid) (string, paint.Look, []paint.Stretch) {
+	var b strings.Builder
+	var runs []paint.Stretch
+	bar := barSign
+	if !l.St.Esc.ASCII {
+		bar = " │ "
+	}
+	if tableRule(raw) {
+		line, cross := "─", "─┼─"
+		if l.St.Esc.ASCII {
+			line, cross = "-", "-+-"
+		}
+		for i, w := range g.widths {
+			if i > 0 {
+				b.WriteString(cross)
+			}
+			b.WriteString(strings.Repeat(line, w))
+		}
+		return b.String(), paint.LookDim, nil
+	}
+	cells := tableCells(raw)
+	for i, w := range g.widths {
+		if i > 0 {
+			runs = append(runs, paint.Stretch{Start: b.Len(), End: b.Len() + len(bar), Look: paint.LookDim})
+			b.WriteString(bar)
+		}
+		if i >= len(cells) {
+			b.WriteString(strings.Repeat(" ", w))
+			continue
+		}
+		text, parts := inline(cells[i])
+		for _, p := range parts {
+			runs = append(runs, paint.Stretch{Start: b.Len() + p.Start, End: b.Len() + p.End, Look: p.Look})
+		}
+		b.WriteString(text)
+		b.WriteString(strings.Repeat(" ", max(w-l.cellWidth(cells[i]), 0)))
+	}
+	return strings.TrimRight(b.String(), " "), paint.LookPlain, runs
+}

@@ -1,0 +1,124 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// inputLimit bounds what can be typed or pasted, in characters.
+const inputLimit = 1000
+
+// Input is a line that the operator types: the bubbles text input edits it, and
+// rows draw it, because only escaped text reaches the screen (terminal-safety.md,
+// policy 9). It never reads a clipboard by itself: behind SSH that would be the
+// clipboard of the machine memdesk runs on.
+type Input struct {
+	model textinput.Model
+	made  bool
+	Focus bool // keys are characters
+}
+
+// line is the editor, made on first use so that the zero input is ready.
+func (in *Input) line() *textinput.Model {
+	if !in.made {
+		in.model = textinput.New()
+		in.model.CharLimit = inputLimit
+		in.model.SetVirtualCursor(false)
+		in.model.KeyMap = lineKeys()
+		_ = in.model.Focus() // the cursor is the terminal's own: there is nothing to blink
+		in.made = true
+	}
+	return &in.model
+}
+
+// lineKeys are the keys of bubbles without its own paste and without suggestions:
+// those keys belong to the console.
+func lineKeys() textinput.KeyMap {
+	keys := textinput.DefaultKeyMap()
+	none := key.NewBinding(key.WithDisabled())
+	keys.Paste, keys.AcceptSuggestion, keys.NextSuggestion, keys.PrevSuggestion = none, none, none, none
+	return keys
+}
+
+func (in *Input) Value() string { return in.line().Value() }
+
+func (in *Input) Set(s string) {
+	in.line().SetValue(s)
+	in.line().CursorEnd()
+}
+
+// Insert adds text at the cursor and reports whether all of it had room.
+func (in *Input) Insert(s string) bool {
+	fits := utf8.RuneCountInString(in.Value())+utf8.RuneCountInString(s) <= inputLimit
+	in.model, _ = in.line().Update(tea.PasteMsg{Content: s})
+	return fits
+}
+
+// lineBreaks become blanks: the input is one line.
+var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+
+// Paste inserts text from outside. Control, invisible and broken characters go in
+// as they are shown elsewhere, so nothing is obeyed and nothing vanishes; note
+// says what happened, when it was anything but inserting.
+func (in *Input) Paste(esc safetext.Escaper, s string) (note safetext.Text) {
+	s = lineBreaks.Replace(s)
+	if n := safetext.Hidden(s) + strings.Count(s, "\uFFFD"); n > 0 {
+		// The text input drops U+FFFD, which safetext has no reason to escape.
+		s = strings.ReplaceAll(esc.Line(s).String(), "\uFFFD", "[U+FFFD]")
+		note = esc.Sprintf("%s in what was pasted: inserted as text", prose.Plural(int64(n), "control or invisible character"))
+	}
+	if !in.Insert(s) {
+		note = esc.Sprintf("only the first %d characters fit", inputLimit)
+	}
+	return note
+}
+
+// Key edits the line; changed says that its text is another now, used that the
+// key meant something here.
+func (in *Input) Key(k tea.KeyPressMsg) (changed, used bool) {
+	m := in.line()
+	keys := m.KeyMap
+	editing := key.Matches(k, keys.CharacterForward, keys.CharacterBackward, keys.WordForward, keys.WordBackward,
+		keys.DeleteWordBackward, keys.DeleteWordForward, keys.DeleteAfterCursor, keys.DeleteBeforeCursor,
+		keys.DeleteCharacterBackward, keys.DeleteCharacterForward, keys.LineStart, keys.LineEnd)
+	if !editing && k.Text == "" {
+		return false, false
+	}
+	before := m.Value()
+	in.model, _ = m.Update(k)
+	return in.model.Value() != before, true
+}
+
+// Render draws the line behind its prompt; the second result is the column of
+// the cursor. A line that is longer than the room shows the part around it.
+func (in *Input) Render(r *paint.Row, prompt, hint safetext.Text) int {
+	st, full := r.St, r.Left
+	r.Put(st.Key, prompt)
+	value, at := []rune(in.Value()), in.line().Position()
+	if len(value) == 0 {
+		at := full - r.Left
+		if !in.Focus {
+			r.Put(st.Dim, hint)
+		}
+		return at
+	}
+	room := max(r.Left-1, 1)
+	start := at
+	for w := 0; start > 0; start-- {
+		if w += st.Esc.EscapeLine([]byte(string(value[start-1])), 0).Width(); w > room {
+			break
+		}
+	}
+	before := st.Esc.EscapeLine([]byte(string(value[start:at])), 0)
+	col := full - r.Left + before.Width()
+	r.Put(st.Input, st.Esc.EscapeLine([]byte(string(value[start:])), 0))
+	return min(col, full-1)
+}

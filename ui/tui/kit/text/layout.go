@@ -1,0 +1,348 @@
+package text
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+)
+
+// Place is a row of the wrapped text: a piece of the body by its offset, or the
+// head as a whole with off -1, and the row inside it.
+type Place struct{ Off, sub int }
+
+var Start = Place{Off: -1}
+
+// Wrapped is one row of the screen.
+type Wrapped struct {
+	At     Place
+	next   int // where the piece after this one starts; the body's length at its end
+	line   int // number of the line in the body; 0 in the head
+	cont   bool
+	label  safetext.Text // of a head field
+	labels int           // columns of the labels
+	Text   safetext.Text
+	kind   Kind
+	hits   []safetext.Span // matches of the searched words in text
+	Look   paint.Look      // of the whole row, in a body
+	Runs   []paint.Stretch // parts of text with a look of their own
+
+	head      int             // number of the head line; of no meaning in a body
+	labelRuns []paint.Stretch // parts of label with a look of their own
+	here      bool            // the match that was gone to begins here
+}
+
+// found reports whether the row holds something of what is looked for.
+func (w Wrapped) found() bool {
+	is := func(r paint.Stretch) bool { return r.Look == paint.LookFound || r.Look == paint.LookHere }
+	return slices.ContainsFunc(w.Runs, is) || slices.ContainsFunc(w.labelRuns, is)
+}
+
+// Layout wraps what surrounds a place: up to before rows above it and after rows
+// from it on.
+type Layout struct {
+	St       *paint.Styles // a copy of its own: the console may change its styles meanwhile
+	Width    int
+	terms    []string
+	Markdown bool // bodies are rendered
+	needle   *needle
+	here     spot  // the match that was gone to; empty: none
+	grid     *grid // the table that was drawn last, of one call of around
+}
+
+// Labels of head lines share one column as wide as the widest, within limits.
+const minLabel, maxLabel = 12, 20
+
+func (l Layout) labels(t *Page) int {
+	w := minLabel
+	for _, h := range t.Head {
+		if h.Kind != Blank && !h.Value.IsEmpty() {
+			w = max(w, h.Name.Width())
+		}
+	}
+	return min(w, maxLabel)
+}
+
+func (l Layout) headRows(t *Page) []Wrapped {
+	var out []Wrapped
+	label := l.labels(t)
+	for n, h := range t.Head {
+		first := len(out)
+		switch {
+		case h.Kind == Blank:
+			out = append(out, Wrapped{kind: Blank})
+		case h.Name.IsEmpty():
+			for _, part := range l.St.Wrap(h.Value, l.Width) {
+				out = append(out, Wrapped{Text: part, kind: h.Kind})
+			}
+		default:
+			for i, part := range l.St.Wrap(h.Value, max(l.Width-label-1, 8)) {
+				w := Wrapped{Text: part, kind: h.Kind, label: safetext.Const(" "), labels: label}
+				if i == 0 {
+					w.label = h.Name
+				}
+				out = append(out, w)
+			}
+		}
+		for i := first; i < len(out); i++ {
+			out[i].head = n
+		}
+		l.seek(t, n, out[first:])
+	}
+	for i := range out {
+		out[i].At = Place{Off: -1, sub: i}
+		if out[i].kind == Field && l.needle == nil {
+			out[i].hits = Matches(out[i].Text, l.terms)
+		}
+	}
+	return out
+}
+
+// seek marks what is looked for in the rows of one head line.
+func (l Layout) seek(t *Page, n int, rows []Wrapped) {
+	if l.needle == nil || len(rows) == 0 {
+		return
+	}
+	h := t.Head[n]
+	runs := func(part int, value safetext.Text) (out []paint.Stretch) {
+		for _, s := range l.needle.spans(value) {
+			out = append(out, paint.Stretch{Start: s.Start, End: s.End, Look: l.lookAt(spot{n, part, s.Start, s.End})})
+		}
+		return out
+	}
+	rows[0].labelRuns = runs(partName, h.Name)
+	rows[0].here = slices.ContainsFunc(rows[0].labelRuns, func(r paint.Stretch) bool { return r.Look == paint.LookHere })
+	l.cut(h.Value, runs(partValue, h.Value), rows)
+}
+
+// lookAt is how a match is painted.
+func (l Layout) lookAt(at spot) paint.Look {
+	if at == l.here {
+		return paint.LookHere
+	}
+	return paint.LookFound
+}
+
+// cut gives each row of a wrapped text its part of the runs.
+func (l Layout) cut(whole safetext.Text, runs []paint.Stretch, rows []Wrapped) {
+	at, begun := 0, slices.ContainsFunc(rows, func(w Wrapped) bool { return w.here })
+	for i := range rows {
+		part := rows[i].Text
+		if !strings.HasPrefix(whole.String()[at:], part.String()) {
+			at++ // wrapping drops the blank at a break
+		}
+		rows[i].Runs = cutRuns(runs, at, at+part.Len())
+		if !begun && slices.ContainsFunc(rows[i].Runs, func(r paint.Stretch) bool { return r.Look == paint.LookHere }) {
+			rows[i].here, begun = true, true
+		}
+		at += part.Len()
+	}
+}
+
+func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
+	end, next := t.PieceEnd(off)
+	raw := t.Body[off:end]
+	if next > end && strings.HasSuffix(raw, "\r") {
+		raw = raw[:len(raw)-1]
+	}
+	cont := off > 0 && t.Body[off-1] != '\n'
+	raw, whole, parts := l.drawn(t, off, raw, cont)
+	escaped := l.St.Esc.EscapeLine([]byte(raw), 8)
+	runs := l.place(raw, escaped, parts)
+	terms := l.terms
+	if l.needle != nil {
+		terms = nil // one thing is looked for at a time
+	}
+	var out []Wrapped
+	for i, part := range l.St.Wrap(escaped, max(l.Width-gutter(t), 1)) {
+		out = append(out, Wrapped{
+			At: Place{off, i}, next: next, line: line, cont: cont || i > 0,
+			Text: part, hits: Matches(part, terms), Look: whole,
+		})
+	}
+	l.cut(escaped, runs, out)
+	return out
+}
+
+// drawn is what a piece of the body looks like: its text, the look of all of it,
+// and parts that look otherwise, by their place in the text.
+func (l Layout) drawn(t *Page, off int, raw string, cont bool) (string, paint.Look, []paint.Stretch) {
+	var parts []paint.Stretch
+	for _, m := range t.marksIn(off, off+len(raw)) {
+		parts = append(parts, paint.Stretch{Start: m.Start - off, End: m.End - off, Look: paint.LookMark})
+	}
+	parts = over(parts, l.matchesIn(t, off, off+len(raw)))
+	switch {
+	case t.Kind == Diff:
+		return raw, diffLook(raw, cont), parts
+	case l.Markdown && off < t.front:
+		return raw, paint.LookDim, parts
+	case l.Markdown && !cont && len(parts) == 0 && len(raw) < pieceBytes:
+		code := t.Fenced(off)
+		if !code && tableLine(raw) {
+			if g := l.gridAt(t, off); g.widths != nil {
+				return l.tableRow(raw, g)
+			}
+		}
+		return MarkdownLine(raw, code, l.St.Esc.ASCII)
+	}
+	return raw, paint.LookPlain, parts
+}
+
+// matchesIn is what is looked for in a part of the body, by its place in that part. A
+// match may begin before the part.
+func (l Layout) matchesIn(t *Page, off, end int) (out []paint.Stretch) {
+	if l.needle == nil {
+		return nil
+	}
+	from := max(off-l.needle.reach(), t.LineStart(off))
+	l.needle.each(t.Body, from, end, func(start, stop int) bool {
+		if stop > off {
+			out = append(out, paint.Stretch{Start: max(start, off) - off, End: min(stop, end) - off, Look: l.lookAt(spot{head: len(t.Head), start: start, end: stop})})
+		}
+		return true
+	})
+	return out
+}
+
+// over puts runs in front of others, which keep what is left.
+func over(under, top []paint.Stretch) []paint.Stretch {
+	if len(top) == 0 || len(under) == 0 {
+		return append(under, top...)
+	}
+	var out []paint.Stretch
+	for _, u := range under {
+		for _, t := range top {
+			if t.End <= u.Start || t.Start >= u.End {
+				continue
+			}
+			if u.Start < t.Start {
+				out = append(out, paint.Stretch{Start: u.Start, End: t.Start, Look: u.Look})
+			}
+			u.Start = t.End
+		}
+		if u.Start < u.End {
+			out = append(out, u)
+		}
+	}
+	out = append(out, top...)
+	slices.SortStableFunc(out, func(a, b paint.Stretch) int { return a.Start - b.Start })
+	return out
+}
+
+// place finds the parts of a raw text in its escaped form.
+func (l Layout) place(raw string, escaped safetext.Text, parts []paint.Stretch) []paint.Stretch {
+	if raw == escaped.String() {
+		return parts
+	}
+	var out []paint.Stretch
+	at := func(i int) int {
+		n := min(l.St.Esc.EscapeLine([]byte(raw[:i]), 8).Len(), escaped.Len())
+		for n > 0 && n < escaped.Len() && !utf8.RuneStart(escaped.String()[n]) {
+			n--
+		}
+		return n
+	}
+	for _, p := range parts {
+		if r := (paint.Stretch{Start: at(max(p.Start, 0)), End: at(min(p.End, len(raw))), Look: p.Look}); r.Start < r.End {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// cutRuns are the runs inside of a part of the text, by their place in it.
+func cutRuns(runs []paint.Stretch, start, end int) []paint.Stretch {
+	var out []paint.Stretch
+	for _, r := range runs {
+		if s, e := max(r.Start, start), min(r.End, end); s < e {
+			out = append(out, paint.Stretch{Start: s - start, End: e - start, Look: r.Look})
+		}
+	}
+	return out
+}
+
+// Around lays out the rows above and from a place on.
+func (l Layout) Around(t *Page, at Place, before, after int) (rows []Wrapped, index int) {
+	l.grid = new(grid)
+	var head, body []Wrapped
+	off := max(at.Off, 0)
+	line := t.LineAt(off)
+	for next, n := off, line; next < len(t.Body) && len(body) < after+at.sub+1; {
+		piece := l.pieceRows(t, next, n)
+		if _, after := t.PieceEnd(next); after > 0 && t.Body[after-1] == '\n' {
+			n++
+		}
+		next = piece[0].next
+		body = append(body, piece...)
+	}
+	var above [][]Wrapped
+	n := 0
+	for prev := off; prev > 0 && n < before; {
+		prev = t.pieceBefore(prev)
+		piece := l.pieceRows(t, prev, t.LineAt(prev))
+		above = append(above, piece)
+		n += len(piece)
+		off = prev
+	}
+	if off == 0 {
+		head = l.headRows(t)
+	}
+	rows = head
+	for i := len(above) - 1; i >= 0; i-- {
+		rows = append(rows, above[i]...)
+	}
+	rows = append(rows, body...)
+	for i, r := range rows {
+		if r.At.Off > at.Off || r.At.Off == at.Off && r.At.sub >= at.sub {
+			return rows, i
+		}
+	}
+	return rows, max(len(rows)-1, 0)
+}
+
+// gutter is the room for line numbers left of a body.
+func gutter(t *Page) int { return max(len(strconv.Itoa(t.Total)), 2) + 1 }
+
+// SearchWords are the words of a query that are looked for in texts.
+func SearchWords(query string) []string {
+	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+// Matches finds words in a text without regard to case. Where folding changes
+// the length of the text, only ASCII is folded.
+func Matches(t safetext.Text, words []string) []safetext.Span {
+	if len(words) == 0 || t.IsEmpty() {
+		return nil
+	}
+	s := strings.ToLower(t.String())
+	if len(s) != t.Len() {
+		s = strings.Map(func(r rune) rune {
+			if r < 0x80 {
+				return unicode.ToLower(r)
+			}
+			return r
+		}, t.String())
+	}
+	var out []safetext.Span
+	for at := 0; at < len(s); {
+		start, end := -1, 0
+		for _, w := range words {
+			if i := strings.Index(s[at:], w); i >= 0 && (start < 0 || at+i < start || at+i == start && at+i+len(w) > end) {
+				start, end = at+i, at+i+len(w)
+			}
+		}
+		if start < 0 {
+			break
+		}
+		out = append(out, safetext.Span{Start: start, End: end})
+		at = end
+	}
+	return out
+}

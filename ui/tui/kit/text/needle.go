@@ -1,0 +1,279 @@
+package text
+
+import (
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"memdesk/internal/safetext"
+)
+
+// needle is what is looked for in a text, without regard to case. What is shown
+// escaped is found by its escaped form too: the operator types what stands there.
+type needle struct{ forms []form }
+
+// form is one way in which a needle is stored.
+type form struct {
+	units  []rune   // folded; a byte that is no text is rawByte and its value
+	firsts []string // what the first unit may be stored as
+}
+
+// rawByte is above all characters.
+const rawByte = utf8.MaxRune + 1
+
+// NewNeedle gives nil for nothing.
+func NewNeedle(words string) *needle {
+	if words == "" {
+		return nil
+	}
+	n := &needle{forms: []form{newForm(words)}}
+	if raw, err := safetext.Unescape(words); err == nil && raw != words && raw != "" {
+		n.forms = append(n.forms, newForm(raw))
+	}
+	return n
+}
+
+func newForm(s string) form {
+	var f form
+	for at := 0; at < len(s); {
+		u, n := unit(s, at)
+		f.units = append(f.units, fold(u))
+		at += n
+	}
+	first, size := unit(s, 0)
+	f.firsts = []string{s[:size]}
+	if first >= rawByte {
+		return f
+	}
+	for r := unicode.SimpleFold(first); r != first; r = unicode.SimpleFold(r) {
+		f.firsts = append(f.firsts, string(r))
+	}
+	return f
+}
+
+// unit is the character at a place, or the byte where there is none.
+func unit(s string, at int) (rune, int) {
+	if c := s[at]; c < utf8.RuneSelf {
+		return rune(c), 1
+	}
+	r, n := utf8.DecodeRuneInString(s[at:])
+	if r == utf8.RuneError && n == 1 {
+		return rawByte + rune(s[at]), 1
+	}
+	return r, n
+}
+
+// fold gives all cases of a character one value: the least of them.
+func fold(r rune) rune {
+	switch {
+	case 'a' <= r && r <= 'z':
+		return r - 'a' + 'A'
+	case r < utf8.RuneSelf || r >= rawByte:
+		return r
+	}
+	least := r
+	for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+		least = min(least, o)
+	}
+	return least
+}
+
+// endAt is where a match that begins at a place ends; -1 when none begins there.
+func (f form) endAt(s string, at int) int {
+	if f.units[0] >= rawByte && within1(s, at) {
+		return -1
+	}
+	for _, want := range f.units {
+		if at >= len(s) {
+			return -1
+		}
+		u, n := unit(s, at)
+		if u != want && fold(u) != want {
+			return -1
+		}
+		at += n
+	}
+	return at
+}
+
+// within1 reports whether the byte at a place is part of a character that began
+// before it.
+func within1(s string, at int) bool {
+	for back := 1; back < utf8.UTFMax && back <= at; back++ {
+		if utf8.RuneStart(s[at-back]) {
+			r, n := utf8.DecodeRuneInString(s[at-back:])
+			return n > back && (r != utf8.RuneError || n > 1)
+		}
+	}
+	return false
+}
+
+// each tells of every match that begins in s[from:limit], in order and without
+// overlaps, until do says no.
+func (n *needle) each(s string, from, limit int, do func(start, end int) bool) {
+	type lead struct {
+		form  *form
+		first string
+		at    int // the next place where it may begin; limit: there is none
+	}
+	var leads []lead
+	for i := range n.forms {
+		for _, first := range n.forms[i].firsts {
+			leads = append(leads, lead{&n.forms[i], first, from - 1})
+		}
+	}
+	limit = min(limit, len(s))
+	for at := from; at < limit; {
+		best := limit
+		for i := range leads {
+			l := &leads[i]
+			if l.at < at {
+				l.at = limit
+				if k := strings.Index(s[at:min(limit+len(l.first)-1, len(s))], l.first); k >= 0 {
+					l.at = at + k
+				}
+			}
+			best = min(best, l.at)
+		}
+		if best >= limit {
+			return
+		}
+		end := -1
+		for _, l := range leads {
+			if l.at == best {
+				end = max(end, l.form.endAt(s, best))
+			}
+		}
+		switch {
+		case end < 0:
+			at = best + 1
+		case !do(best, end):
+			return
+		default:
+			at = end
+		}
+	}
+}
+
+// spans are the matches in a text that is ready to be shown.
+func (n *needle) spans(t safetext.Text) []safetext.Span {
+	var out []safetext.Span
+	n.each(t.String(), 0, t.Len(), func(start, end int) bool {
+		out = append(out, safetext.Span{Start: start, End: end})
+		return true
+	})
+	return out
+}
+
+// spot is the place of a match: in the name or the value of a head line, or in the
+// body, which stands after all of them.
+type spot struct {
+	head, part int // head is the number of head lines for the body
+	start, end int
+}
+
+// The parts of a head line.
+const (
+	partName = iota
+	partValue
+)
+
+func (s spot) before(o spot) bool {
+	switch {
+	case s.head != o.head:
+		return s.head < o.head
+	case s.part != o.part:
+		return s.part < o.part
+	}
+	return s.start < o.start
+}
+
+// finding is where a needle stands in a text. For the body only counts are kept, one
+// for each block, so that the matches of a text of any size take little room. It
+// never changes, so commands may read it.
+type finding struct {
+	text   *Page
+	needle *needle
+	head   []spot
+	before []int // matches of the body that begin before each block
+	from   []int // where the first match of each block may begin: one may reach into it
+	Total  int
+}
+
+// in looks through all of a text, so it belongs in a command; nil when nobody wants
+// to know any more.
+func (n *needle) in(t *Page, stale func() bool) *finding {
+	f := &finding{text: t, needle: n}
+	for i, h := range t.Head {
+		for part, value := range []safetext.Text{partName: h.Name, partValue: h.Value} {
+			for _, s := range n.spans(value) {
+				f.head = append(f.head, spot{i, part, s.Start, s.End})
+			}
+		}
+	}
+	count, at := 0, 0
+	for block := 0; block < len(t.Body); block += blockBytes {
+		if stale() {
+			return nil
+		}
+		at = max(at, block)
+		f.before, f.from = append(f.before, count), append(f.from, at)
+		n.each(t.Body, at, min(block+blockBytes, len(t.Body)), func(_, end int) bool {
+			count++
+			at = end
+			return true
+		})
+	}
+	f.Total = len(f.head) + count
+	return f
+}
+
+// ahead is how many matches begin before a place.
+func (f *finding) ahead(at spot) int {
+	n := sort.Search(len(f.head), func(i int) bool { return !f.head[i].before(at) })
+	if at.head < len(f.text.Head) || len(f.from) == 0 {
+		return n
+	}
+	b := min(at.start/blockBytes, len(f.from)-1)
+	n += f.before[b]
+	f.needle.each(f.text.Body, f.from[b], at.start, func(int, int) bool {
+		n++
+		return true
+	})
+	return n
+}
+
+// nth is a match by its number, from 0.
+func (f *finding) nth(n int) spot {
+	if n < len(f.head) {
+		return f.head[n]
+	}
+	n -= len(f.head)
+	b := sort.Search(len(f.before), func(i int) bool { return f.before[i] > n }) - 1
+	n -= f.before[b]
+	out := spot{head: len(f.text.Head)}
+	f.needle.each(f.text.Body, f.from[b], min((b+1)*blockBytes, len(f.text.Body)), func(start, end int) bool {
+		out.start, out.end = start, end
+		n--
+		return n >= 0
+	})
+	return out
+}
+
+// reach is how many bytes a match can have.
+func (n *needle) reach() int {
+	most := 0
+	for _, f := range n.forms {
+		most = max(most, len(f.units)*utf8.UTFMax)
+	}
+	return most
+}
+
+// rowOf is where the row of a match is looked for: the start of its piece.
+func (t *Page) rowOf(s spot) Place {
+	if s.head < len(t.Head) {
+		return Start
+	}
+	return Place{Off: t.pieceNear(t.LineStart(s.start), s.start)}
+}

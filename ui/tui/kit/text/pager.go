@@ -1,0 +1,337 @@
+package text
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// LaidOut is the answer of a layout command.
+type LaidOut struct {
+	gen   int
+	Text  *Page
+	width int
+	rows  []Wrapped
+	top   int
+	keep  bool   // the rows are more of the same: stay where the operator is now
+	sight *sight // of what is looked for; nil: nothing was to be found
+}
+
+// Pager shows a text of any size: a window of wrapped rows around what is on the
+// screen. Escaping and wrapping happen in commands, a key only moves the window.
+type Pager struct {
+	ask    func(func(context.Context) any) tea.Cmd
+	St     *paint.Styles
+	Text   *Page
+	Terms  []string
+	Width  int
+	Height int
+
+	Rows  []Wrapped
+	wide  int // the width that rows were wrapped for
+	Top   int
+	gen   int
+	Busy  bool
+	Shown *Page // that rows belong to
+	Brief bool  // little room: begin at the body, the metadata is above it
+
+	Markdown bool // bodies are rendered
+	Search   search
+}
+
+func New(st *paint.Styles, ask func(func(context.Context) any) tea.Cmd) *Pager {
+	return &Pager{ask: ask, St: st, Width: 80, Height: 1}
+}
+
+// Show begins a text at a line of its body, 0 for its head. The old text stays
+// on the screen until the new one is laid out.
+func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
+	p.Text, p.Terms = t, terms
+	at := Start
+	if line > 0 {
+		at = Place{Off: t.offsetOf(line)}
+	}
+	if s := &p.Search; s.In.Focus { // the operator types already: what is typed is looked for here
+		s.Found, s.rank, s.Origin = nil, 0, at
+		if s.Needle != nil {
+			return p.wantAt(at, p.spotAt(at), false, false)
+		}
+	} else {
+		p.Search = search{last: s.last}
+	}
+	return p.LayOut(at, 0, false)
+}
+
+// Clear forgets the text.
+func (p *Pager) Clear() {
+	p.gen++
+	p.Text, p.Shown, p.Rows, p.Top, p.Busy = nil, nil, nil, 0, false
+	p.Search = search{last: p.Search.last}
+}
+
+// LayOut asks for the rows around a place; then the screen is moved by further
+// rows.
+func (p *Pager) LayOut(at Place, further int, keep bool) tea.Cmd {
+	p.gen++
+	p.Busy = true
+	gen, t, width, margin := p.gen, p.Text, p.Width, 3*p.Height+50
+	st := *p.St
+	l := Layout{St: &st, Width: width, terms: p.Terms, Markdown: p.Markdown, needle: p.Search.Needle}
+	if p.Search.rank > 0 {
+		l.here = p.Search.here
+	}
+	lay := func(s *sight) any {
+		l, at, out := l, at, LaidOut{gen: gen, Text: t, width: width, keep: keep, sight: s}
+		if s == nil || !s.moves() {
+			if s != nil {
+				l.here = s.here
+			}
+			out.rows, out.top = l.Around(t, at, margin, margin)
+			out.top += further
+			return out
+		}
+		l.here, at, out.keep = s.here, t.rowOf(s.here), false
+		out.rows, _ = l.Around(t, at, margin, margin)
+		out.top = max(slices.IndexFunc(out.rows, func(r Wrapped) bool { return r.here }), 0)
+		return out
+	}
+	wish, found, last := p.Search.wish, p.Search.Found, p.Search.last
+	if wish == nil {
+		return p.ask(func(context.Context) any { return lay(nil) })
+	}
+	answer := func(find func() *sight) tea.Cmd {
+		return p.ask(func(context.Context) any {
+			s := find()
+			if s == nil {
+				return nil
+			}
+			return lay(s)
+		})
+	}
+	return tea.Batch( // what is near is shown before all of a long text was looked through
+		answer(func() *sight { return wish.nearby(t, l.needle, found) }),
+		answer(func() *sight { return wish.answer(t, l.needle, found, last) }))
+}
+
+func (p *Pager) Arrive(m LaidOut) {
+	if m.gen != p.gen {
+		return
+	}
+	p.Busy = false
+	if m.keep {
+		now := p.topPlace()
+		for i, r := range m.rows {
+			if r.At == now {
+				m.top = i
+			}
+		}
+	}
+	if m.sight != nil {
+		m.top = p.saw(m)
+	}
+	p.Rows, p.wide, p.Shown, p.Top = m.rows, m.width, m.Text, m.top
+	p.Clamp()
+}
+
+func (p *Pager) Resize(width, height int) tea.Cmd {
+	width, height = max(width, 8), max(height, 1)
+	if p.Width == width && p.Height == height {
+		return nil
+	}
+	p.Width, p.Height = width, height
+	if p.Text == nil {
+		return nil
+	}
+	return p.LayOut(p.topPlace(), 0, false)
+}
+
+func (p *Pager) topPlace() Place {
+	if p.Shown != p.Text || p.Top >= len(p.Rows) {
+		return Start
+	}
+	return p.Rows[p.Top].At
+}
+
+func (p *Pager) Clamp() {
+	last := len(p.Rows) - p.Height
+	if p.Brief { // a body shorter than the room still stands at the top
+		body := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At.Off >= 0 })
+		last = max(last, body)
+	}
+	p.Top = max(min(p.Top, last), 0)
+}
+
+func (p *Pager) AtStart() bool {
+	return len(p.Rows) == 0 || p.Rows[0].At == Start || p.Rows[0].At.Off == 0 && len(p.Text.Head) == 0
+}
+
+func (p *Pager) AtEnd() bool {
+	if len(p.Rows) == 0 || p.Text == nil {
+		return true
+	}
+	last := p.Rows[len(p.Rows)-1]
+	if last.At.Off < 0 {
+		return p.Text.Body == ""
+	}
+	return last.next >= len(p.Text.Body)
+}
+
+// Beyond reports whether there is more of the text than is on the screen.
+func (p *Pager) Beyond() (above, below bool) {
+	if p.Shown == nil || p.Shown != p.Text || len(p.Rows) == 0 {
+		return false, false
+	}
+	return p.Top > 0 || !p.AtStart(), p.Top+p.Height < len(p.Rows) || !p.AtEnd()
+}
+
+func (p *Pager) Move(by int) tea.Cmd {
+	if p.Text == nil || p.Shown != p.Text {
+		return nil
+	}
+	p.Top += by
+	p.Clamp()
+	margin := 2 * p.Height
+	if !p.Busy && (by < 0 && p.Top < margin && !p.AtStart() || by > 0 && p.Top+p.Height+margin > len(p.Rows) && !p.AtEnd()) {
+		return p.LayOut(p.topPlace(), 0, true)
+	}
+	return nil
+}
+
+func (p *Pager) Page(by float64) tea.Cmd { return p.Move(keys.Steps(by, p.Height)) }
+
+func (p *Pager) Home() tea.Cmd {
+	if p.Text == nil {
+		return nil
+	}
+	if p.AtStart() && !p.Busy { // what is being laid out would bring the old place back
+		return p.Move(-p.Top)
+	}
+	return p.LayOut(Start, 0, false)
+}
+
+func (p *Pager) End() tea.Cmd {
+	if p.Text == nil {
+		return nil
+	}
+	if p.AtEnd() && !p.Busy {
+		return p.Move(len(p.Rows))
+	}
+	return p.LayOut(Place{Off: p.Text.pieceBefore(len(p.Text.Body))}, len(p.Text.Body), false)
+}
+
+// Position says which line of the body is on top, and how far down that is.
+func (p *Pager) Position() safetext.Text {
+	if p.Shown == nil || p.Top >= len(p.Rows) {
+		return safetext.Text{}
+	}
+	if p.Shown.Total == 0 {
+		if above, below := p.Beyond(); above || below { // a head alone is laid out whole
+			return safetext.Sprintf("%d to %d of %d", p.Top+1, min(p.Top+p.Height, len(p.Rows)), len(p.Rows))
+		}
+		return safetext.Text{}
+	}
+	if p.AtStart() && p.AtEnd() && len(p.Rows) <= p.Height {
+		return safetext.Sprintf("all of %s", safetext.Const(prose.Plural(int64(p.Shown.Total), "line")))
+	}
+	last := p.Rows[min(p.Top+p.Height, len(p.Rows))-1]
+	return safetext.Sprintf("line %s of %s", safetext.Const(prose.Group(int64(max(last.line, 1)))), safetext.Const(prose.Group(int64(p.Shown.Total))))
+}
+
+// Render draws the visible rows.
+func (p *Pager) Render(st *paint.Styles, width, height int) []string {
+	out := make([]string, 0, height)
+	for i := p.Top; i < len(p.Rows) && len(out) < height; i++ {
+		out = append(out, p.renderRow(st, p.Rows[i], width))
+	}
+	return st.FillTo(out, width, height)
+}
+
+// Framed draws the visible rows with a column on each side; the one at the left tells,
+// without colour too, which rows hold what is looked for.
+func (p *Pager) Framed(st *paint.Styles, width, height int) []string {
+	out := p.Render(st, width-2, height)
+	for i, line := range out {
+		sign := " "
+		if n := p.Top + i; p.Search.Needle != nil && n < len(p.Rows) {
+			switch r := p.Rows[n]; {
+			case r.here:
+				sign = st.Text(st.Strong, st.Glyphs.Point, 1)
+			case r.found():
+				sign = ":"
+			}
+		}
+		out[i] = sign + line + " "
+	}
+	return out
+}
+
+func (p *Pager) renderRow(st *paint.Styles, w Wrapped, width int) string {
+	r := st.Row(width)
+	if w.At.Off >= 0 {
+		number := safetext.Text{}
+		switch {
+		case !w.cont:
+			number = safetext.Const(strconv.Itoa(w.line))
+		case w.At.sub == 0:
+			number = st.Glyphs.Continued
+		}
+		r.Number(st.Dim, number, gutter(p.Shown)-1).Blank(1)
+		return r.Rich(st.PaintOf(w.Look), w.Text, w.hits, w.Runs).End()
+	}
+	if !w.label.IsEmpty() {
+		if len(w.labelRuns) > 0 && st.Width(w.label) <= w.labels {
+			r.Rich(st.Dim, w.label, nil, w.labelRuns).Blank(w.labels - st.Width(w.label) + 1)
+		} else {
+			r.Cell(st.Dim, w.label, w.labels).Blank(1)
+		}
+	}
+	return r.Rich(headPaint(st, w.kind), w.Text, w.hits, w.Runs).End()
+}
+
+func headPaint(s *paint.Styles, k Kind) paint.Paint {
+	switch k {
+	case Title:
+		return s.Title
+	case Note:
+		return s.Dim
+	case Warn:
+		return s.Warn
+	}
+	return paint.Paint{}
+}
+
+// Update shows a text in place of a similar one; same keeps the place, as far as
+// the new text reaches.
+func (p *Pager) Update(t *Page, same bool) tea.Cmd {
+	at := Start
+	if same {
+		at = p.topPlace()
+	}
+	p.Text = t
+	if at.Off > len(t.Body) {
+		at = Start
+	}
+	if p.Search.Needle != nil {
+		p.Search.Found = nil
+		return p.wantAt(at, p.Search.here, false, true)
+	}
+	return p.LayOut(at, 0, false)
+}
+
+// AsMarkdown renders bodies as markdown, or shows them as they are stored.
+func (p *Pager) AsMarkdown(on bool) tea.Cmd {
+	p.Markdown = on
+	if p.Text == nil {
+		return nil
+	}
+	at := p.topPlace()
+	at.sub = min(at.sub, 0)
+	return p.LayOut(at, 0, false)
+}

@@ -1,0 +1,240 @@
+package text
+
+import (
+	"slices"
+	"sync/atomic"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/prose"
+)
+
+// search is what is looked for in the text of a pager. It is looked through in a
+// command; the screen moves only when the match is not on it.
+type search struct {
+	In     Input
+	Words  string   // in force, as they were typed
+	Needle *needle  // nil: nothing is looked for
+	Found  *finding // nil: the text was not looked through yet
+	here   spot     // the match that was gone to
+	rank   int      // of here among all, from 1; 0: there is none
+	round  int      // it was gone to from the other end of the text: 1 from the start, -1 from the end
+
+	Origin Place // where the operator was when the line was opened
+	wish   *wish // what the layout under way is to find
+	last   *atomic.Int64
+}
+
+// wish is a match that is to be gone to.
+type wish struct {
+	number int64
+	from   spot
+	back   bool // the last one before from, instead of the first at it or after it
+	still  bool // the screen stays: only the numbers are wanted
+}
+
+// sight is how a wish was answered.
+type sight struct {
+	found *finding
+	here  spot
+	rank  int
+	round int
+	still bool
+	first bool // the text was not looked through yet: there is no number
+}
+
+// moves reports whether the screen goes to the match.
+func (s *sight) moves() bool { return !s.still && (s.rank > 0 || s.first) }
+
+// soon is how much of a body is looked at before the rest of it is, in bytes.
+const soon = 1 << 20
+
+// nearby finds a match that is near, in a text that is to be looked through; nil when
+// there is none.
+func (w wish) nearby(t *Page, n *needle, f *finding) *sight {
+	if f != nil || w.back || w.still || len(t.Body) < soon {
+		return nil
+	}
+	for i := w.from.head; i < len(t.Head); i++ {
+		for part, value := range []safetext.Text{partName: t.Head[i].Name, partValue: t.Head[i].Value} {
+			for _, s := range n.spans(value) {
+				return &sight{here: spot{i, part, s.Start, s.End}, first: true}
+			}
+		}
+	}
+	var out *sight
+	from := 0
+	if w.from.head >= len(t.Head) {
+		from = w.from.start
+	}
+	n.each(t.Body, from, min(from+soon, len(t.Body)), func(start, end int) bool {
+		out = &sight{here: spot{head: len(t.Head), start: start, end: end}, first: true}
+		return false
+	})
+	return out
+}
+
+// answer looks through the text as far as that was not done yet. It runs in a
+// command; nil when another wish has come since.
+func (w wish) answer(t *Page, n *needle, f *finding, last *atomic.Int64) *sight {
+	if f == nil || f.text != t || f.needle != n {
+		if f = n.in(t, func() bool { return last.Load() != w.number }); f == nil {
+			return nil
+		}
+	}
+	out := &sight{found: f, still: w.still}
+	if f.Total == 0 {
+		return out
+	}
+	k := f.ahead(w.from)
+	if w.back {
+		k--
+	}
+	switch {
+	case k < 0:
+		k, out.round = f.Total-1, -1
+	case k >= f.Total:
+		k, out.round = 0, 1
+	}
+	out.here, out.rank = f.nth(k), k+1
+	return out
+}
+
+// want asks for a match, with the rows around it.
+func (p *Pager) want(from spot, back, still bool) tea.Cmd {
+	return p.wantAt(p.topPlace(), from, back, still)
+}
+
+func (p *Pager) wantAt(at Place, from spot, back, still bool) tea.Cmd {
+	s := &p.Search
+	if p.Text == nil {
+		return nil // it is looked for when it is there
+	}
+	if s.last == nil {
+		s.last = new(atomic.Int64)
+	}
+	s.wish = &wish{number: s.last.Add(1), from: from, back: back, still: still}
+	return p.LayOut(at, 0, false)
+}
+
+// saw takes over what was found, and says where the screen goes: rows is what will be
+// on it, top the row of the match.
+func (p *Pager) saw(m LaidOut) (top int) {
+	s := &p.Search
+	switch {
+	case !m.sight.first:
+		s.wish, s.Found, s.here, s.rank, s.round = nil, m.sight.found, m.sight.here, m.sight.rank, m.sight.round
+	case s.Found != nil:
+		return p.topNow(m) // the whole answer was faster
+	default:
+		s.here = m.sight.here
+	}
+	if !m.sight.moves() {
+		return m.top
+	}
+	if was := p.topNow(m); p.Shown == m.Text && p.wide == m.width && was >= 0 && m.top >= was && m.top < was+p.Height {
+		return was // it is on the screen already
+	}
+	return m.top - p.Height/3
+}
+
+// topNow is where the first row of the screen stands among other rows; -1 when it is
+// not there.
+func (p *Pager) topNow(m LaidOut) int {
+	return slices.IndexFunc(m.rows, func(r Wrapped) bool { return r.At == p.topPlace() })
+}
+
+// startSearch opens the line where the words are typed.
+func (p *Pager) startSearch() tea.Cmd {
+	p.Search.Origin = p.topPlace()
+	p.Search.In.Set(p.Search.Words)
+	p.Search.In.Focus = true
+	return nil
+}
+
+// Searched follows what is typed: the first match from where the operator was.
+func (p *Pager) Searched() tea.Cmd {
+	s := &p.Search
+	s.Words, s.Needle, s.Found, s.rank = s.In.Value(), NewNeedle(s.In.Value()), nil, 0
+	switch {
+	case p.Text == nil:
+		return nil // it is looked for when it is there
+	case s.Needle == nil:
+		s.wish = nil
+		return p.LayOut(s.Origin, 0, false)
+	}
+	return p.want(p.spotAt(s.Origin), false, false)
+}
+
+// spotAt is the first place of a row.
+func (p *Pager) spotAt(at Place) spot {
+	if at.Off >= 0 {
+		return spot{head: len(p.Text.Head), start: at.Off}
+	}
+	if i := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.At == at }); i >= 0 && p.Shown == p.Text {
+		return spot{head: p.Rows[i].head}
+	}
+	return spot{}
+}
+
+// Hop goes to the next match, or to the one before. Where the operator has scrolled
+// away from the last one, it goes on from what is on the screen.
+func (p *Pager) Hop(back bool) tea.Cmd {
+	s := &p.Search
+	if p.Text == nil {
+		return nil
+	}
+	from := s.here
+	at := slices.IndexFunc(p.Rows, func(r Wrapped) bool { return r.here })
+	switch {
+	case s.rank == 0 || at < p.Top || at >= p.Top+p.Height:
+		from = p.spotAt(p.topPlace())
+	case !back:
+		from.start++
+	}
+	return p.want(from, back, false)
+}
+
+// EndSearch takes the marks of a search away; the place stays.
+func (p *Pager) EndSearch() tea.Cmd {
+	if p.Search.Needle == nil && !p.Search.In.Focus {
+		return nil
+	}
+	p.Search = search{last: p.Search.last}
+	if p.Text == nil {
+		return nil
+	}
+	return p.LayOut(p.topPlace(), 0, false)
+}
+
+// Tally says which match this is, and of how many.
+func (s *search) Tally(esc safetext.Escaper) safetext.Text {
+	switch {
+	case s.Needle == nil:
+		return safetext.Text{}
+	case s.Found == nil:
+		return esc.Const("looking")
+	case s.Found.Total == 0:
+		return esc.Const("not found")
+	case s.round > 0:
+		return esc.Sprintf("%s/%s, on from the start", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
+	case s.round < 0:
+		return esc.Sprintf("%s/%s, on from the end", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
+	}
+	return esc.Sprintf("%s/%s", prose.Group(int64(s.rank)), prose.Group(int64(s.Found.Total)))
+}
+
+// TextKeys look for words in one text.
+func TextKeys(p *Pager) []keys.Binding {
+	out := []keys.Binding{{Keys: []string{"/"}, Hint: "search", Description: "search this text; the screen follows what you type", Handler: p.startSearch}}
+	if p.Search.Needle == nil {
+		return out
+	}
+	return append(out,
+		keys.Binding{Keys: []string{"n"}, Hint: "next match", Description: "to the next match of the search", Handler: func() tea.Cmd { return p.Hop(false) }},
+		keys.Binding{Keys: []string{"N"}, Hint: "match before", Description: "to the match before", Handler: func() tea.Cmd { return p.Hop(true) }},
+		keys.Binding{Keys: []string{"esc"}, Hint: "end search", Description: "end the search and stay here", Handler: p.EndSearch},
+	)
+}

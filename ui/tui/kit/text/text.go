@@ -1,0 +1,215 @@
+package text
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"memdesk/internal/safetext"
+)
+
+// Mark is a part of a body that is painted apart, by offset.
+type Mark struct{ Start, End int }
+
+const (
+	// pieceBytes is the longest part of a stored line that is escaped and wrapped
+	// in one go; a longer line is shown in pieces, each marked.
+	pieceBytes = 4 << 10
+	// blockBytes is the grain of the index that turns offsets into line numbers.
+	blockBytes = 64 << 10
+)
+
+// Page is a document as the pager reads it: head lines that are safe already,
+// and a body of any size that is escaped only where it is looked at. It never
+// changes after newText, so commands may read it while the console runs.
+type Page struct {
+	Head  []Line
+	Body  string
+	lines []int // newlines before each block of the body
+	Total int   // lines of the body
+
+	Kind  bodyKind
+	Marks []Mark // parts of the body that are painted apart, in order
+	front int    // where the front matter ends; 0: there is none
+	// fences tells for each block whether it begins inside of fenced code.
+	fences []bool
+}
+
+// maxFront bounds how far the end of a front matter is looked for.
+const maxFront = 64 << 10
+
+// frontEnd is where the lines of metadata end that a document may begin with.
+func frontEnd(body string) int {
+	body = strings.ReplaceAll(body[:min(len(body), maxFront)], "\r\n", " \n") // as long as it was
+	if !strings.HasPrefix(strings.Replace(body, " \n", "\n", 1), "---\n") {
+		return 0
+	}
+	for at := strings.IndexByte(body, '\n') + 1; at < len(body); {
+		end := strings.IndexByte(body[at:], '\n')
+		if end < 0 {
+			end = len(body) - at - 1
+		}
+		if line := strings.TrimRight(body[at:at+end+1], " \n"); line == "---" || line == "..." {
+			return at + end + 1
+		}
+		at += end + 1
+	}
+	return 0
+}
+
+// bodyKind says how the lines of a body are drawn.
+type bodyKind int
+
+const (
+	Plain bodyKind = iota
+	Diff
+	Markdown
+)
+
+// Line is one line of metadata.
+type Line struct {
+	Name  safetext.Text // empty: value stands alone
+	Value safetext.Text
+	Kind  Kind
+	Pin   bool // of a question: it stays in sight
+}
+
+type Kind int
+
+const (
+	Field Kind = iota
+	Title
+	Note
+	Warn
+	Blank
+)
+
+// NewPage indexes a body. It reads all of it once, so it belongs in a command.
+func NewPage(head []Line, body string) *Page {
+	t := &Page{Head: head, Body: body}
+	n := 0
+	for at := 0; at < len(body); at += blockBytes {
+		t.lines = append(t.lines, n)
+		n += strings.Count(body[at:min(at+blockBytes, len(body))], "\n")
+	}
+	t.Total = n
+	if body != "" && body[len(body)-1] != '\n' {
+		t.Total++
+	}
+	t.indexFences()
+	t.front = frontEnd(body)
+	return t
+}
+
+// LineAt is the 1-based number of the line that holds an offset.
+func (t *Page) LineAt(off int) int {
+	if len(t.lines) == 0 {
+		return 0
+	}
+	b := min(off/blockBytes, len(t.lines)-1)
+	return t.lines[b] + strings.Count(t.Body[b*blockBytes:min(off, len(t.Body))], "\n") + 1
+}
+
+// offsetOf is where a 1-based line starts.
+func (t *Page) offsetOf(line int) int {
+	if line <= 1 || len(t.lines) == 0 {
+		return 0
+	}
+	b := len(t.lines) - 1
+	for lo, hi := 0, len(t.lines); lo < hi; { // the last block with fewer newlines before it
+		mid := (lo + hi) / 2
+		if t.lines[mid] < line-1 {
+			b, lo = mid, mid+1
+		} else {
+			hi = mid
+		}
+	}
+	off := b * blockBytes
+	for n := line - 1 - t.lines[b]; n > 0; n-- {
+		i := strings.IndexByte(t.Body[off:], '\n')
+		if i < 0 {
+			return off
+		}
+		off += i + 1
+	}
+	return off
+}
+
+// PieceEnd is where the piece that starts at off ends, and where the next one
+// starts: after a newline, or in the middle of a long line.
+func (t *Page) PieceEnd(off int) (end, next int) {
+	limit := min(off+pieceBytes, len(t.Body))
+	if i := strings.IndexByte(t.Body[off:limit], '\n'); i >= 0 {
+		return off + i, off + i + 1
+	}
+	if limit == len(t.Body) {
+		return limit, limit
+	}
+	if t.Body[limit] == '\n' {
+		return limit, limit + 1
+	}
+	cut := limit
+	for cut > limit-utf8.UTFMax && !utf8.RuneStart(t.Body[cut]) {
+		cut--
+	}
+	if !utf8.RuneStart(t.Body[cut]) {
+		cut = limit
+	}
+	return cut, cut
+}
+
+// pieceBefore is the start of the piece that ends where off starts. Pieces of a
+// long line are counted from the start of the line, so going up and down meets
+// the same ones.
+func (t *Page) pieceBefore(off int) int {
+	start := t.LineStart(off - 1)
+	if off-start <= pieceBytes {
+		return start
+	}
+	// Pieces are pieceBytes long less at most three bytes of a split character, so
+	// the one before off starts after this.
+	at := t.pieceNear(start, off-2*pieceBytes)
+	for {
+		_, next := t.PieceEnd(at)
+		if next >= off {
+			return at
+		}
+		at = next
+	}
+}
+
+// pieceNear walks the pieces of a long line to the last one that starts at or
+// before off. Only the cuts are looked at, not the bytes between them.
+func (t *Page) pieceNear(start, off int) int {
+	at := start
+	for {
+		next := at + pieceBytes
+		for next > at+pieceBytes-utf8.UTFMax && next < len(t.Body) && !utf8.RuneStart(t.Body[next]) {
+			next--
+		}
+		if next < len(t.Body) && !utf8.RuneStart(t.Body[next]) {
+			next = at + pieceBytes
+		}
+		if next > off {
+			return at
+		}
+		at = next
+	}
+}
+
+// LineStart is the offset after the newline before off.
+func (t *Page) LineStart(off int) int {
+	off = min(off, len(t.Body))
+	for end := off; end > 0; {
+		block := (end - 1) / blockBytes
+		begin := block * blockBytes
+		if i := strings.LastIndexByte(t.Body[begin:end], '\n'); i >= 0 {
+			return begin + i + 1
+		}
+		// Blocks without a newline are skipped by the index.
+		for block > 0 && t.lines[block-1] == t.lines[block] {
+			block--
+		}
+		end = block * blockBytes
+	}
+	return 0
+}

@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/tui/kit/text"
+)
+
+// filterPause is how long the keys rest before a list is asked for again: a word
+// typed in one go is one question.
+const filterPause = 150 * time.Millisecond
+
+// filterDue says that the keys have rested.
+type filterDue struct{ gen int }
+
+// livefilter puts a filter in force while it is typed.
+type livefilter struct {
+	gen    int
+	before string // the filter that was in force when typing began
+}
+
+// begin notes the filter that esc brings back.
+func (f *livefilter) begin(query string) { f.gen, f.before = f.gen+1, query }
+
+// typed asks again when the keys rest.
+func (f *livefilter) typed(later func(time.Duration, any) tea.Cmd) tea.Cmd {
+	f.gen++
+	return later(filterPause, filterDue{f.gen})
+}
+
+// due reports whether the text of an input is to be put in force now.
+func (f *livefilter) due(m filterDue, in *text.Input, query string) (string, bool) {
+	words := strings.TrimSpace(in.Value())
+	if strings.Trim(words, "! ") == "" {
+		words = ""
+	}
+	return words, m.gen == f.gen && in.Focus && words != query
+}
+
+// bindings end the typing with the filter in force that was typed last; esc brings the
+// one before back.
+func (f *livefilter) bindings(what string, in *text.Input, query *string, apply func(string) tea.Cmd) []keys.Binding {
+	end := func(words string) tea.Cmd {
+		f.gen++
+		if words == *query {
+			in.Focus = false
+			in.Set(words)
+			return nil
+		}
+		return apply(words)
+	}
+	return []keys.Binding{
+		{Keys: []string{"enter"}, Hint: "keep", Description: "keep this filter and go to the " + what + "; ! in front shows the others", Handler: func() tea.Cmd { return end(strings.TrimSpace(in.Value())) }},
+		{Keys: []string{"esc"}, Hint: "cancel", Description: "back to the list as it was", Handler: func() tea.Cmd { return end(f.before) }},
+	}
+}

@@ -1,0 +1,17 @@
+//go:build unix
+
+package tui
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// jobControl reports whether a shell runs this process as a job: in a process group of
+// its own. In the group of the session's leader, as under a forced command of sshd,
+// nobody would wake up a process that stops.
+func jobControl() bool {
+	session, err := unix.Getsid(0)
+	return err == nil && session != syscall.Getpgrp()
+}
