@@ -20,6 +20,9 @@ var healthCases = []Case{
 // within a second. It only keeps a hung store from hanging the tests.
 const patience = 20 * time.Second
 
+// late is the message that R35 fixes.
+const late = "health check timeout"
+
 func health(t TB, s model.Store, ctx context.Context) model.HealthStatus {
 	t.Helper()
 	answer := make(chan model.HealthStatus, 1)
@@ -41,6 +44,21 @@ func health(t TB, s model.Store, ctx context.Context) model.HealthStatus {
 	return model.HealthStatus{}
 }
 
+// settled is an answer whose look has ended: on a busy machine a store may miss its
+// deadline and says so, which is no judgement of the store.
+func settled(t TB, s model.Store) model.HealthStatus {
+	t.Helper()
+	for began := time.Now(); ; {
+		st := health(t, s, t.Context())
+		if st.Message != late {
+			return st
+		}
+		if time.Since(began) > patience {
+			t.Fatalf("health says %q for %v", late, patience)
+		}
+	}
+}
+
 func healthDeadline(t TB, e *Env) {
 	if e.Slow == nil {
 		t.Skip("the test cannot make the medium hang")
@@ -48,8 +66,8 @@ func healthDeadline(t TB, e *Env) {
 	s := e.Slow(e.real)
 	e.closes(s)
 	for range 3 {
-		if st := health(t, s, t.Context()); st.OK || st.Message != "health check timeout" {
-			t.Errorf("on a medium that hangs health says OK=%v %q, want `health check timeout`", st.OK, st.Message)
+		if st := health(t, s, t.Context()); st.OK || st.Message != late {
+			t.Errorf("on a medium that hangs health says OK=%v %q, want %q", st.OK, st.Message, late)
 		}
 	}
 }
@@ -71,13 +89,13 @@ func checkStatus(t TB, st model.HealthStatus) {
 
 func healthMessage(t TB, e *Env) {
 	s := e.open(t)
-	st := health(t, s, t.Context())
+	st := settled(t, s)
 	checkStatus(t, st)
 	if !st.OK {
 		t.Errorf("a fresh store is not healthy: %s", st.Message)
 	}
 	e.put(t, s, e.anyTier(t, s), 0, "text")
-	if st := health(t, s, t.Context()); !st.OK {
+	if st := settled(t, s); !st.OK {
 		t.Errorf("a store in use is not healthy: %s", st.Message)
 	}
 	checkStatus(t, health(t, s, ended(t)))
