@@ -2,11 +2,8 @@
 package main
 
 import (
-	"context"
 	_ "embed"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"memdesk/backends"
 	"memdesk/ui/cli"
@@ -23,10 +20,7 @@ func main() {
 }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal is the system's own: it ends the program at once
 	p := cli.NewProgram(backends.Builtin())
 	p.Version, p.Example = version, example
-	return p.Run(ctx)
+	return p.RunProcess()
 }

@@ -498,7 +498,7 @@ func act(t *testing.T, l *Log) {
 func served(t *testing.T, dir string) (url, vkey string, alarms *[]string) {
 	t.Helper()
 	alarms = &[]string{}
-	w, err := witness.Open(witness.Options{Dir: dir, Trust: true, Note: func(s string) { *alarms = append(*alarms, s) }})
+	w, err := witness.Open(witness.Options{Dir: dir, Trust: true, Note: func(format string, args ...any) { *alarms = append(*alarms, fmt.Sprintf(format, args...)) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,8 @@ var reading = []string{
 	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
-	"Session.Planted", "Session.Stories", "Session.Withheld",
+	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey",
+	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Requests", "Survey.Due", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Events", "AuditTrail.Stamp",
@@ -100,7 +101,7 @@ func parts(t *testing.T, s *Session) map[string]reflect.Value {
 	}
 	return map[string]reflect.Value{"Session": reflect.ValueOf(s), "Writes": reflect.ValueOf(s.Writes()), "Conflicts": reflect.ValueOf(s.Conflicts(t.Context())),
 		"Jobs": reflect.ValueOf(s.Journal(t.Context(), r)), "Erasures": reflect.ValueOf(e),
-		"Quarantine": reflect.ValueOf(s.Quarantine()), "AuditTrail": reflect.ValueOf(s.AuditTrail())}
+		"Quarantine": reflect.ValueOf(s.Quarantine()), "Survey": reflect.ValueOf(s.Survey(t.Context())), "AuditTrail": reflect.ValueOf(s.AuditTrail())}
 }
 
 // TestEveryMethodIsAnActOrAReading: whoever adds a method says which it is.

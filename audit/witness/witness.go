@@ -42,7 +42,7 @@ type Options struct {
 	Logs  []note.Verifier // the logs that it serves
 	Trust bool            // take a log that shows its key, the first time it comes
 	Clock clock.Clock
-	Note  func(line string) // one line about an alarm or a new log; nil: nobody listens
+	Note  func(format string, args ...any) // one line about an alarm or a new log; nil: nobody listens
 }
 
 // Witness serves add-checkpoint. It is safe for concurrent use; a directory belongs to one.
@@ -83,6 +83,13 @@ func Open(o Options) (*Witness, error) {
 		return nil, fmt.Errorf("witness: %w", err)
 	}
 	return w, nil
+}
+
+// Know serves these logs from now on, beside those that it has taken by trust.
+func (w *Witness) Know(logs []note.Verifier) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Logs = logs
 }
 
 // VerifierKey is the witness's key as name+hash+key, for those who check its signatures.
@@ -209,7 +216,7 @@ func (w *Witness) judge(q request, c, last checkpoint.Checkpoint) (answer, bool)
 
 func (w *Witness) note(format string, args ...any) {
 	if w.Note != nil {
-		w.Note(fmt.Sprintf(format, args...))
+		w.Note(format, args...)
 	}
 }
 

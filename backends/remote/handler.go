@@ -30,6 +30,9 @@ type ServeConfig struct {
 	Timeout time.Duration
 	// Refused records a call that a caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, c Caller, scope string)
+	// Called hears of every call of the contract and of its outcome (bearer.Outcome); nil: nobody
+	// counts.
+	Called func(verb, outcome string)
 	// Limits bound what callers take; more is RateLimited.
 	Limits bearer.Limits
 	// Door, when set, admits the callers instead of Callers and Limits: a door that
@@ -42,6 +45,9 @@ type ServeConfig struct {
 func Handler(c ServeConfig) http.Handler {
 	if c.Timeout == 0 {
 		c.Timeout = 30 * time.Second
+	}
+	if c.Called == nil {
+		c.Called = func(string, string) {}
 	}
 	if c.Door == nil {
 		c.Door = bearer.New(c.Callers, c.Limits)
@@ -57,6 +63,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	guest := h.cfg.Door.Admit(r)
 	if guest == nil {
+		h.cfg.Called("any", bearer.Unknown)
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		refuse(w, http.StatusUnauthorized, model.Errorf(model.PermissionDenied, "serve", "the server rejected the token (401)"))
 		return
@@ -82,7 +89,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.cfg.Refused(r.Context(), guest.Caller, rt.scope())
 		}
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer error=\"insufficient_scope\", scope=%q", rt.scope()))
-		fail(w, model.Refuse("serve", "the token has not the scope "+rt.scope()))
+		refused := model.Refuse("serve", "the token has not the scope "+rt.scope())
+		h.cfg.Called(rt.verb(), bearer.Outcome(refused))
+		fail(w, refused)
 	default:
 		h.answer(w, r, rt, store, call)
 	}
@@ -91,16 +100,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *handler) answer(w http.ResponseWriter, r *http.Request, rt route, store model.Store, in *bearer.Call) {
 	body, err := readBody(w, r, rt, in)
 	if err != nil {
+		h.cfg.Called(rt.verb(), bearer.Outcome(err))
 		fail(w, err)
 		return
 	}
 	if rt.stream != nil {
-		streamTo(w, r, rt, store, body)
+		h.cfg.Called(rt.verb(), bearer.Outcome(streamTo(w, r, rt, store, body)))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
 	defer cancel()
 	out, err := rt.call(ctx, store, body)
+	h.cfg.Called(rt.verb(), bearer.Outcome(err))
 	if err != nil {
 		fail(w, err)
 		return
@@ -186,8 +197,9 @@ func plain(err error) string {
 	return "no JSON object"
 }
 
-// streamTo writes one line per value and a last one that says it is whole.
-func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Store, body []byte) {
+// streamTo writes one line per value and a last one that says it is whole. The error is the
+// store's.
+func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Store, body []byte) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := safetext.NewJSONWriter(w)
 	var sent error
@@ -196,7 +208,7 @@ func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Stor
 		return sent == nil
 	})
 	if sent != nil { // nobody listens any more
-		return
+		return model.E(model.Unavailable, "serve", sent)
 	}
 	last := line{Done: true, Problems: problems}
 	if err != nil {
@@ -204,6 +216,7 @@ func streamTo(w http.ResponseWriter, r *http.Request, rt route, store model.Stor
 		last = line{Error: &f}
 	}
 	_ = out.Write(last)
+	return err
 }
 
 func write(w http.ResponseWriter, status int, v any) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"memdesk/internal/bearer"
 	"memdesk/model"
@@ -21,6 +22,9 @@ type route struct {
 	// stream answers with one line per value instead of call.
 	stream func(ctx context.Context, s model.Store, body []byte, yield func(line) bool) (problems []string, err error)
 }
+
+// verb is the call as metrics name it.
+func (r route) verb() string { return strings.TrimPrefix(r.Path, "/v1/") }
 
 // scope is the permission that the call needs; every read is a recall.
 func (r route) scope() string {

@@ -25,6 +25,20 @@ var Scopes = []string{ScopeRecall, ScopeRetain, ScopeForget, ScopeHealth}
 // Verb is the act of a scope, as a log names it.
 func Verb(scope string) string { return strings.TrimPrefix(scope, "memory:") }
 
+// Unknown is the outcome of a call without a token that a door knows.
+const Unknown = "unauthenticated"
+
+// Outcome is how a call ended, in one word: ok, refused, or the kind of the error.
+func Outcome(err error) string {
+	switch {
+	case err == nil:
+		return "ok"
+	case model.IsRefusal(err):
+		return "refused"
+	}
+	return strings.ToLower(model.KindOf(err).Code())
+}
+
 const (
 	shortestToken = 20 // keeps out what can be guessed
 	maxTokenFile  = 1 << 20

@@ -57,7 +57,7 @@ func check(info fs.FileInfo, others Others) error {
 	switch {
 	case !info.Mode().IsRegular():
 		return errors.New("it is no regular file")
-	case others == Unreadable && mode&0o077 != 0:
+	case others == Unreadable && mode&0o077 != 0 && !rootsOnly(info):
 		return fmt.Errorf("%w: it may be read by others (mode %04o); run chmod 600 on it", ErrShared, mode)
 	case others == Unwritable && mode&0o022 != 0:
 		return fmt.Errorf("%w: it can be changed by others (mode %04o); run chmod go-w on it", ErrShared, mode)
@@ -65,6 +65,14 @@ func check(info fs.FileInfo, others Others) error {
 		return fmt.Errorf("%w: it belongs to another user; this user or root must own it", ErrShared)
 	}
 	return nil
+}
+
+// rootsOnly reports whether the file is root's and the group that may read it is root's too: such
+// are the credentials of systemd.exec(5), whose access list lets the service in and shows in the
+// bits of the group.
+func rootsOnly(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == 0 && st.Gid == 0 && info.Mode().Perm() == 0o440
 }
 
 // trusted reports whether the file belongs to this user or to root.

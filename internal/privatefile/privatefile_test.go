@@ -33,6 +33,14 @@ func TestRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// As systemd hands a credential to a service. Only root can make such a file.
+	credential, rootOwns := write("credential", 0o440), os.Geteuid() == 0 && os.Getegid() == 0
+	foreignCredential := write("foreign credential", 0o440)
+	if os.Geteuid() == 0 {
+		if err := os.Chown(foreignCredential, 0, 4321); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for name, tt := range map[string]struct {
 		path   string
 		others privatefile.Others
@@ -42,6 +50,8 @@ func TestRead(t *testing.T) {
 	}{
 		"a secret":             {write("600", 0o600), privatefile.Unreadable, 10, true, false},
 		"a secret others read": {write("640", 0o640), privatefile.Unreadable, 10, false, true},
+		"a credential":         {credential, privatefile.Unreadable, 10, rootOwns, !rootOwns},
+		"a group's credential": {foreignCredential, privatefile.Unreadable, 10, false, true},
 		"settings":             {write("644", 0o644), privatefile.Unwritable, 10, true, false},
 		"settings all write":   {write("666", 0o666), privatefile.Unwritable, 10, false, true},
 		"settings group write": {write("664", 0o664), privatefile.Unwritable, 10, false, true},

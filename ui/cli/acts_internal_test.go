@@ -50,11 +50,11 @@ var commandActs = map[string][]string{
 }
 
 // commandReads change nothing of memory; servers answer with the rules of package operator.
-var commandReads = strings.Fields(`stores health tiers items show history recall graph/neighbours graph/subgraph graph/similar
+var commandReads = strings.Fields(`stores health watch tiers items show history recall graph/neighbours graph/subgraph graph/similar
 	work/list work/ready work/search work/query work/get work/deps undo/list undo/show quarantine/list quarantine/show
 	quarantine/replay quarantine/stories quarantine/train
 	conflicts/list conflicts/show origin gdpr/list gdpr/status gdpr/verify gdpr/receipt gdpr/report gdpr/due gdpr/letter gdpr/register
-	audit/list audit/verify audit/prove audit/key audit/checkpoint serve/witness serve/ssh serve/provider serve/mcp mcp/install turn/before demo jobs jobs/list config/check config/init config/path
+	audit/list audit/verify audit/prove audit/key audit/checkpoint serve/witness serve/ssh serve/provider serve/mcp serve/metrics mcp/install turn/before demo jobs jobs/list config/check config/init config/path
 	info version`)
 
 func leaves(c *cobra.Command, path string) map[string]bool {

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"charm.land/fang/v2"
@@ -39,6 +41,8 @@ type Program struct {
 	Terminal func(any) bool
 	User     string
 	TTY      string
+
+	hangup chan os.Signal // SIGHUP, which does not end a server; nil where nobody sends it
 }
 
 // Run executes one command and returns its exit code.
@@ -47,7 +51,7 @@ func (p Program) Run(ctx context.Context) int { return p.app().run(ctx) }
 // app is one run of the program that has not begun.
 func (p Program) app() *app {
 	mu := new(sync.Mutex)
-	a := &app{Program: p, out: &lines{mu: mu, w: p.Stdout}, text: escaper(p.Env)}
+	a := &app{Program: p, serving: new(atomic.Bool), out: &lines{mu: mu, w: p.Stdout}, text: escaper(p.Env)}
 	a.errRaw = locked{mu, p.Stderr}
 	a.errw = a.text.NewWriter(a.errRaw)
 	return a
@@ -59,6 +63,9 @@ func (a *app) run(ctx context.Context) int {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.out)
 	root.SetErr(a.Stderr)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go a.heedHangup(ctx, cancel)
 	err := a.execute(ctx, root)
 	if err != nil {
 		a.complain(err)
@@ -117,6 +124,8 @@ type app struct {
 	visitor *sshd.Session // whom the console is for, when that is not who runs the program
 	behind  *background   // what visitors leave running; nil: nothing can be left
 	demoing bool          // the stores are the demo's
+	logger  *slog.Logger  // of a server with --log-format json; nil: text
+	serving *atomic.Bool  // a server runs: SIGHUP does not end it
 }
 
 type globalFlags struct {
@@ -129,11 +138,16 @@ type globalFlags struct {
 	json     bool
 	quiet    bool
 	output   string // json, wide, name, or empty
+	log      string // of a server: text or json
 	timeout  time.Duration
 }
 
 // sayf is talk: one escaped line on standard error, which -q leaves out.
 func (a *app) sayf(format string, args ...any) {
+	if a.logger != nil {
+		a.logger.Info(sentence(format))
+		return
+	}
 	if !a.flags.quiet {
 		a.errorf(format, args...)
 	}
@@ -183,6 +197,9 @@ func (a *app) root() *cobra.Command {
 		default:
 			return usage("-o %s: there are json, wide and name", a.flags.output)
 		}
+		if err := a.openLog(); err != nil {
+			return err
+		}
 		if a.flags.timeout < 0 {
 			return usage("--timeout must not be negative")
 		}
@@ -193,7 +210,7 @@ func (a *app) root() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(), a.graphCommand(), a.workCommand()}},
+		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.watchCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(), a.graphCommand(), a.workCommand()}},
 		{"Change", []*cobra.Command{a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.copyCommand(), a.createCommand(), a.repairCommand(), a.reindexCommand(), a.migrateCommand()}},
 		{"Triage", []*cobra.Command{a.quarantineCommand(), a.conflictsCommand(), a.originCommand(), a.takebackCommand()}},
 		{"Erasure and audit", []*cobra.Command{a.gdprCommand(), a.auditCommand()}},

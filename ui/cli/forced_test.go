@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -10,13 +9,11 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -46,8 +43,6 @@ func TestMain(m *testing.M) {
 	}
 	dir, _ := os.Getwd()
 	tty, _ := os.Readlink("/proc/self/fd/0")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // as main does
-	defer stop()
 	os.Exit(cli.Program{
 		Args: strings.Split(args, "\n"), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Env: os.Getenv, Dir: dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), User: "op", TTY: strings.TrimPrefix(tty, "/dev/"),
@@ -55,7 +50,7 @@ func TestMain(m *testing.M) {
 			f, ok := stream.(*os.File)
 			return ok && term.IsTerminal(int(f.Fd()))
 		},
-	}.Run(ctx))
+	}.RunProcess())
 }
 
 // sshdPath finds the OpenSSH server. Where there is none the test is skipped; on

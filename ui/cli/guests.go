@@ -20,6 +20,8 @@ type guests struct {
 	app  *app
 	door *bearer.Door
 	file string
+	// called counts the calls; desks and provider pass it on.
+	called func(verb, outcome string)
 
 	mu       sync.Mutex
 	sessions map[string]*operator.Session
@@ -30,11 +32,11 @@ const tokensEvery = time.Second
 
 // guestsOf opens a session for every caller of the file of tokens.
 func (a *app) guestsOf(ctx context.Context, s *operator.Session, file string) (*guests, int, error) {
-	callers, file, err := a.callers(s, file)
+	g, callers, err := a.doorFor(s, file)
 	if err != nil {
 		return nil, 0, err
 	}
-	g := &guests{app: a, door: bearer.New(nil, bearer.Limits{}), file: file, sessions: map[string]*operator.Session{}}
+	g.sessions = map[string]*operator.Session{}
 	if err := g.let(ctx, callers); err != nil {
 		g.close()
 		return nil, 0, err
@@ -42,13 +44,22 @@ func (a *app) guestsOf(ctx context.Context, s *operator.Session, file string) (*
 	return g, len(callers), nil
 }
 
+// doorFor is a door for the callers of the file of tokens, who need no session yet.
+func (a *app) doorFor(s *operator.Session, file string) (*guests, []bearer.Caller, error) {
+	callers, file, err := a.callers(s, file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &guests{app: a, door: bearer.New(callers, bearer.Limits{}), file: file}, callers, nil
+}
+
 // let opens the sessions that are missing, then lets in these callers only.
 func (g *guests) let(ctx context.Context, callers []bearer.Caller) error {
 	for _, c := range callers {
-		if g.session(c.Name) != nil {
+		if g.sessions == nil || g.session(c.Name) != nil {
 			continue
 		}
-		v := &app{Program: g.app.Program, flags: g.app.flags, errw: g.app.errw, text: g.app.text, caller: c.Name}
+		v := &app{Program: g.app.Program, flags: g.app.flags, errw: g.app.errw, text: g.app.text, logger: g.app.logger, caller: c.Name}
 		s, err := v.stores(ctx)
 		if err != nil {
 			if v.session != nil {

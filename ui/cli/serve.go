@@ -20,7 +20,8 @@ import (
 func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand(), a.serveWitnessCommand())
+	c.PersistentFlags().StringVar(&a.flags.log, "log-format", logText, "`FORM` of what the server says on standard error: text, or json for a collector of logs")
+	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand(), a.serveWitnessCommand(), a.serveMetricsCommand())
 	return c
 }
 
@@ -78,7 +79,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	defer a.behind.wg.Wait()
 	server, err := sshd.New(sshd.Options{
 		HostKey: hostKey, Keys: keys, Sessions: f.sessions, Console: a.receive,
-		Log: func(line string) { a.sayf("%s %s", when(a.Clock.Now()), line) },
+		Log: a.logf,
 	})
 	if err != nil {
 		return err
@@ -91,6 +92,8 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsLoopback() {
 		a.sayf("this address can be reached from other machines")
 	}
+	// The file of the keys is read at every login: there is nothing to read again, and no reason to end.
+	defer a.running(ctx)()
 	return server.Serve(ctx, l)
 }
 

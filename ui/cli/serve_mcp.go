@@ -106,6 +106,9 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 			}
 		}
 		d := a.doorDesk(s, f, bearer.Caller{Name: s.Who.ID, Scopes: scopes})
+		var end func()
+		d.Called, end = a.countCalls(ctx, s)
+		defer end()
 		return d.Stdio(ctx, a.Stdin, a.Stdout)
 	}
 	return a.listenMCP(ctx, s, f)
@@ -143,15 +146,16 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 		return err
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
+	defer g.count(ctx, s)()
 	mux := http.NewServeMux()
-	mux.Handle("/", door.HTTP{Door: g.door, Desk: g.desks(f), Origins: f.origins}.Handler())
+	mux.Handle("/", door.HTTP{Door: g.door, Desk: g.desks(f), Origins: f.origins, Called: g.called}.Handler())
 	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(n), "token"), g.file)
 	if f.provider != "" {
 		mux.Handle("/v1/", g.provider(f.provider))
 		a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, l.Addr())
 	}
 	go g.watch(ctx)
-	return listenUntil(ctx, l, mux)
+	return a.listenUntil(ctx, l, mux)
 }
 
 // desks gives each guest a desk, another one when the scopes change.
@@ -164,6 +168,7 @@ func (g *guests) desks(f mcpFlags) func(bearer.Caller) *door.Desk {
 		key := c.Name + " " + strings.Join(c.Scopes, ",")
 		if made[key] == nil {
 			made[key] = g.app.doorDesk(g.session(c.Name), f, c)
+			made[key].Called = g.called
 		}
 		return made[key]
 	}

@@ -68,13 +68,14 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(n), "token"), g.file)
+	defer g.count(ctx, s)()
 	go g.watch(ctx)
-	return listenUntil(ctx, l, g.provider(members[0].Name))
+	return a.listenUntil(ctx, l, g.provider(members[0].Name))
 }
 
 // provider is the Provider contract of one store, for all guests.
 func (g *guests) provider(store string) http.Handler {
-	return backends.Serve(backends.Served{Door: g.door,
+	return backends.Serve(backends.Served{Door: g.door, Called: g.called,
 		Store: func(c backends.Caller) model.Store {
 			s, err := g.session(c.Name).Fleet.Store(store)
 			if err != nil { // it could not be opened for this guest: its calls say why
@@ -104,10 +105,11 @@ func (a *app) certificate(cert, key string) (tls.Certificate, error) {
 }
 
 // listenUntil serves until the context ends, then lets calls in flight finish.
-func listenUntil(ctx context.Context, l net.Listener, h http.Handler) error {
+func (a *app) listenUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
+	defer a.running(ctx)()
 	select {
 	case err := <-ended:
 		return err

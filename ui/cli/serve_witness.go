@@ -4,6 +4,8 @@ import (
 	"context"
 	"net"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
@@ -44,20 +46,12 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 	if len(f.logs) == 0 && !f.trust {
 		return usage("say which logs it serves: --log FILE, or --trust-first")
 	}
-	var known []note.Verifier
-	for _, name := range f.logs {
-		b, err := os.ReadFile(backends.ExpandPath(name, a.Dir, a.Env))
-		if err != nil {
-			return usage("%v", err)
-		}
-		some, err := checkpoint.Verifiers(b)
-		if err != nil {
-			return usage("%s: %v", name, err)
-		}
-		known = append(known, some...)
+	known, err := a.logKeys(f.logs)
+	if err != nil {
+		return err
 	}
 	w, err := witness.Open(witness.Options{Dir: backends.ExpandPath(f.state, a.Dir, a.Env), Logs: known, Trust: f.trust, Clock: a.Clock,
-		Note: func(line string) { a.sayf("%s %s", when(a.Clock.Now()), line) }})
+		Note: a.logf})
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -70,5 +64,44 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 		return err
 	}
 	a.sayf("watching %s on http://%s", plural(int64(len(known)), "log"), l.Addr())
-	return listenUntil(ctx, l, w)
+	go a.readLogKeys(ctx, w, f.logs)
+	return a.listenUntil(ctx, l, w)
+}
+
+// logKeys are the verifier keys in files.
+func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
+	for _, name := range files {
+		b, err := os.ReadFile(backends.ExpandPath(name, a.Dir, a.Env))
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		some, err := checkpoint.Verifiers(b)
+		if err != nil {
+			return nil, usage("%s: %v", name, err)
+		}
+		known = append(known, some...)
+	}
+	return known, nil
+}
+
+// readLogKeys reads the keys again on a hang-up signal, until ctx ends. Keys that cannot be read
+// change nothing: a witness only signs what continues what it has seen.
+func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		known, err := a.logKeys(files)
+		if err != nil {
+			a.logf("the keys of the logs are as they were: %v", err)
+			continue
+		}
+		w.Know(known)
+		a.logf("read the keys again: %s", plural(int64(len(known)), "log"))
+	}
 }

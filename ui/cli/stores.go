@@ -285,37 +285,22 @@ func (a *app) tiersCommand() *cobra.Command {
 }
 
 func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
-	if s.Browser == nil {
-		return model.Errorf(model.Unsupported, "tiers", "this store cannot be browsed")
-	}
-	counts, err := s.Browser.Tiers(ctx)
+	all, problems, err := operator.Tiers(ctx, s)
 	if err != nil {
 		return err
 	}
-	seen, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
-	if err != nil {
-		return err
-	}
-	sum := map[string]model.TierCount{}
-	for _, c := range counts {
-		have := sum[c.Tier]
-		have.Items += c.Items
-		have.Bytes += c.Bytes
-		sum[c.Tier] = have
-	}
-	for _, spec := range s.Tiers {
-		c := sum[spec.Name]
-		r := tierRow{Store: s.Name, Tier: spec.Name, Items: c.Items, Bytes: c.Bytes, CapUnit: spec.CapUnit, Writable: spec.Writable,
-			Hidden: spec.Hidden, AtLeast: len(seen.Problems) > 0, title: spec.Title}
-		if spec.Cap > 0 {
-			r.Cap = &spec.Cap
+	for _, use := range all {
+		r := tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, CapUnit: use.CapUnit, Writable: use.Writable,
+			Hidden: use.Hidden, AtLeast: len(problems) > 0, title: use.Title}
+		if use.Cap > 0 {
+			r.Cap = &use.Cap
 		}
-		if spec.CapUnit == model.CapBytes || spec.CapUnit == "" {
+		if use.CapUnit == model.CapBytes || use.CapUnit == "" {
 			r.CapBytes = r.Cap
 		}
 		if err := tab.put(r); err != nil {
 			return err
 		}
 	}
-	return a.incomplete(s.Name, seen)
+	return a.incomplete(s.Name, model.Page{Problems: problems})
 }

@@ -63,6 +63,8 @@ type Desk struct {
 	Unwritable func() string
 	// Refused records a call that the caller's scopes do not allow; nil records nothing.
 	Refused func(ctx context.Context, verb, scope string)
+	// Called hears of every call of a tool and of its outcome (bearer.Outcome); nil: nobody counts.
+	Called func(verb, outcome string)
 	// Suspect reports whether a text looks planted, so that agents do not get it; nil: none does.
 	Suspect func(ctx context.Context, store, tier, text string) bool
 	// Tier is where a retain without a tier goes; empty: the caller must say.
@@ -189,6 +191,13 @@ func (d *Desk) Missing(name string, args json.RawMessage) string {
 	return ""
 }
 
+// called counts a call of a tool.
+func (d *Desk) called(tool string, err error) {
+	if d.Called != nil {
+		d.Called(strings.TrimPrefix(tool, "memory_"), bearer.Outcome(err))
+	}
+}
+
 // serve runs one call under the caller's limits.
 func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	select {
@@ -203,13 +212,18 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 	}
 	if scope := d.Missing(t.def.Name, args); scope != "" {
 		d.Refused(ctx, bearer.Verb(scope), scope)
-		return failure(t, model.Refuse(t.def.Name, "the scope "+scope+" is needed"), ""), nil
+		refused := model.Refuse(t.def.Name, "the scope "+scope+" is needed")
+		d.called(t.def.Name, refused)
+		return failure(t, refused, ""), nil
 	}
 	if t.writes && !d.writes.AllowN(d.Clock.Now(), 1) {
-		return failure(t, model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute), ""), nil
+		limited := model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute)
+		d.called(t.def.Name, limited)
+		return failure(t, limited, ""), nil
 	}
 	c := &call{Desk: d, writer: d.writer(req)}
 	out, err := t.run(under(ctx, c.writer), c, args)
+	d.called(t.def.Name, err)
 	if err != nil {
 		return failure(t, err, revisionOf(err)), nil
 	}

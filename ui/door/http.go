@@ -32,6 +32,8 @@ type HTTP struct {
 	// Door, when set, admits the callers instead of Callers: a door that several servers
 	// share, and whose callers may change.
 	Door *bearer.Door
+	// Called hears of calls without a token that the door knows; nil: nobody counts.
+	Called func(verb, outcome string)
 	// Origins are the web origins that may call beside the server's own.
 	Origins []string
 }
@@ -140,6 +142,9 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) {
 		desk = h.Desk(guest.Caller)
 	}
 	if desk == nil {
+		if h.Called != nil {
+			h.Called("any", bearer.Unknown)
+		}
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer %s, scope=%q", where, strings.Join(bearer.Scopes, " ")))
 		refuse(w, http.StatusUnauthorized, "a bearer token is needed that this server knows")
 		return
@@ -222,6 +227,7 @@ func missing(ctx context.Context, d *Desk, body []byte) string {
 		}
 		if scope := d.Missing(m.Params.Name, args); scope != "" {
 			d.Refused(ctx, bearer.Verb(scope), scope)
+			d.called(m.Params.Name, model.Refuse("serve", scope))
 			return scope
 		}
 	}

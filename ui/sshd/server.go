@@ -38,8 +38,9 @@ type Options struct {
 	// Patience is how long a connection that has shown its key may have no console; 0
 	// means 30 s.
 	Patience time.Duration
-	// Log takes one line of what happened, unescaped; nil drops it.
-	Log func(line string)
+	// Log takes one line of what happened, unescaped: a sentence, and what it is about; nil
+	// drops it.
+	Log func(format string, args ...any)
 }
 
 // Server serves consoles.
@@ -159,5 +160,5 @@ func (s *Server) logf(format string, args ...any) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.o.Log(fmt.Sprintf(format, args...))
+	s.o.Log(format, args...)
 }

@@ -107,7 +107,8 @@ func servePatient(t *testing.T, sessions int, patience time.Duration) *served {
 	s := &served{t: t, ana: newKey(t), ben: newKey(t), sessions: make(chan sshd.Session, 64), ended: make(chan error, 1)}
 	host := newKey(t)
 	s.host = host.PublicKey()
-	server, err := sshd.New(sshd.Options{HostKey: host, Keys: s.keys, Console: s.echo, Sessions: sessions, Patience: patience, Log: func(l string) {
+	server, err := sshd.New(sshd.Options{HostKey: host, Keys: s.keys, Console: s.echo, Sessions: sessions, Patience: patience, Log: func(format string, args ...any) {
+		l := fmt.Sprintf(format, args...)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.log = append(s.log, l)

@@ -1,0 +1,88 @@
+// Package counts keeps counts in one small file that several processes add to: of what happened
+// and how often, never of whom. Counts only grow.
+package counts
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"memdesk/internal/atomicfile"
+)
+
+// Counts are kept in memory and added to their file in Save. They are safe for concurrent use.
+type Counts struct {
+	path  string
+	ready func() error
+
+	mu    sync.Mutex
+	fresh map[string]int64 // since the last Save
+}
+
+// Open names counts; ready makes the directory before the first Save. Nothing is touched.
+func Open(path string, ready func() error) *Counts {
+	return &Counts{path: path, ready: ready, fresh: map[string]int64{}}
+}
+
+// Add counts one.
+func (c *Counts) Add(key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fresh[key]++
+}
+
+// Save adds what was counted to the file. After an error the counts are kept for the next Save.
+func (c *Counts) Save() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.fresh) == 0 {
+		return nil
+	}
+	if err := c.ready(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(c.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // and the lock with it
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	all, err := Read(c.path)
+	if err != nil {
+		return err
+	}
+	for key, n := range c.fresh {
+		all[key] += n
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(c.path, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	clear(c.fresh)
+	return nil
+}
+
+// Read gives the counts in a file; a file that is not there has none.
+func Read(path string) (map[string]int64, error) {
+	all := map[string]int64{}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all, json.Unmarshal(text, &all)
+}

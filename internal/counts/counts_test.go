@@ -1,0 +1,55 @@
+package counts_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"memdesk/internal/counts"
+)
+
+// TestSeveralProcessesAdd: two values over one file, as two servers have, lose nothing of each other.
+func TestSeveralProcessesAdd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "door", "calls.json")
+	ready := func() error { return nil }
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			one := counts.Open(path, ready)
+			for range 50 {
+				one.Add("recall ok")
+				if err := one.Save(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	got, err := counts.Read(path)
+	if err != nil || got["recall ok"] != 100 {
+		t.Errorf("%v, %v: 100 calls were counted", got, err)
+	}
+}
+
+// TestADamagedFileIsKept: counts are not begun anew over a file that cannot be read.
+func TestADamagedFileIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.json")
+	if err := os.WriteFile(path, []byte("{broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one := counts.Open(path, func() error { return nil })
+	one.Add("recall ok")
+	if one.Save() == nil {
+		t.Error("the damaged file was replaced")
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Save(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := counts.Read(path); got["recall ok"] != 1 {
+		t.Errorf("%v: the count was lost with the error", got)
+	}
+}

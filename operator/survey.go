@@ -1,0 +1,152 @@
+package operator
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"memdesk/audit"
+	"memdesk/backends"
+	"memdesk/conflict"
+	"memdesk/gdpr"
+	"memdesk/model"
+)
+
+// Survey asks how everything stands that somebody has to be told of, part by part: for metrics
+// and for `watch`. It changes nothing and is safe for concurrent use.
+type Survey struct {
+	s          *Session
+	quarantine *Quarantine
+	conflicts  *Conflicts
+}
+
+// Survey is one of the session's stores; what it remembers of them ends with ctx.
+func (s *Session) Survey(ctx context.Context) *Survey {
+	return &Survey{s: s, quarantine: s.Quarantine(), conflicts: s.Conflicts(ctx)}
+}
+
+// Health asks every store, in the fleet's order, after it has tried again to open what is not open.
+func (v *Survey) Health(ctx context.Context) []backends.HealthReport {
+	members := v.s.Fleet.Members()
+	for _, m := range members {
+		if m.Err != nil {
+			v.s.Fleet.Reopen(ctx, m.Name)
+		}
+	}
+	found := map[string]backends.HealthReport{}
+	for r := range v.s.Fleet.Health(ctx) {
+		found[r.Store] = r
+	}
+	var out []backends.HealthReport
+	for _, m := range members {
+		if r, ok := found[m.Name]; ok { // missing: the context ended first
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// TierUse is what one tier of a store holds, in all scopes.
+type TierUse struct {
+	model.TierSpec
+	Items, Bytes int64
+	// Largest is the size in bytes of the largest item, -1 where the store cannot say.
+	Largest int64
+}
+
+// Tiers says what the tiers of an open store hold. With problems the counts are lower bounds.
+func Tiers(ctx context.Context, s model.Store) (all []TierUse, problems []string, err error) {
+	if s.Browser == nil {
+		return nil, nil, model.Errorf(model.Unsupported, "tiers", "this store cannot be browsed")
+	}
+	counts, err := s.Browser.Tiers(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	seen, err := s.Browser.List(ctx, model.PageRequest{Limit: 1, Hidden: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, spec := range s.Tiers {
+		use := TierUse{TierSpec: spec, Largest: -1}
+		for _, c := range counts {
+			if c.Tier == spec.Name {
+				use.Items += c.Items
+				use.Bytes += c.Bytes
+			}
+		}
+		all = append(all, use)
+	}
+	return all, seen.Problems, nil
+}
+
+// Tiers is what every tier of one store holds, with the largest item where a tier has a cap in bytes.
+func (v *Survey) Tiers(ctx context.Context, store string) (all []TierUse, problems []string, err error) {
+	s, err := v.s.Fleet.Store(store)
+	if err != nil {
+		return nil, nil, err
+	}
+	if all, problems, err = Tiers(ctx, s); err != nil || !slices.Contains(s.Orders, model.OrderLargest) {
+		return all, problems, err
+	}
+	for i, use := range all {
+		if use.Cap == 0 || use.CapUnit != "" && use.CapUnit != model.CapBytes {
+			continue
+		}
+		page, err := s.Browser.List(ctx, model.PageRequest{Tier: use.Name, Order: model.OrderLargest, Limit: 1, Hidden: true})
+		switch {
+		case err != nil:
+			return all, problems, err
+		case len(page.Items) > 0:
+			all[i].Largest = page.Items[0].Bytes
+		default:
+			all[i].Largest = 0
+		}
+	}
+	return all, problems, nil
+}
+
+// Quarantined yields what scanners have set aside; a row with Problem set is of a store that could
+// not be looked at to its end.
+func (v *Survey) Quarantined(ctx context.Context) iter.Seq[QuarantineEntry] {
+	return v.quarantine.walk(ctx)
+}
+
+// Conflicts yields the second copies; a row with Problem set is of a store that could not be looked
+// at to its end.
+func (v *Survey) Conflicts(ctx context.Context) iter.Seq[conflict.Copy] { return v.conflicts.walk(ctx) }
+
+// Requests are the erasure requests with work left, by deadline.
+func (v *Survey) Requests() ([]gdpr.Due, error) {
+	if v.s.State == "" {
+		return nil, nil
+	}
+	all, err := v.s.desk.List()
+	return slices.DeleteFunc(all, func(d gdpr.Due) bool { return d.Done() }), err
+}
+
+// Due are the erasure requests with work left whose deadline is within some days, or past.
+func (v *Survey) Due(within int) ([]gdpr.Due, error) {
+	if v.s.State == "" {
+		return nil, nil
+	}
+	return v.s.desk.DueWithin(within)
+}
+
+// LogSurvey is how the audit log stands.
+type LogSurvey struct {
+	Newest  uint64 // number of the newest record; 0 for an empty log
+	Anchors []audit.Anchored
+	// Unwritable says why no act can be recorded, empty when it can.
+	Unwritable string
+}
+
+// Log is how the audit log stands. Its chain is not walked.
+func (v *Survey) Log(ctx context.Context) (out LogSurvey, err error) {
+	out.Unwritable = v.s.unlogged()
+	if v.s.Log == nil {
+		return out, nil
+	}
+	out.Anchors, out.Newest, err = v.s.Log.Anchors(ctx)
+	return out, err
+}
