@@ -15,11 +15,12 @@ import (
 // for concurrent use.
 type Quarantine struct {
 	fleet *backends.Fleet
+	judge *review.Judge // nil: none
 	list  walked[QuarantineEntry]
 }
 
 // Quarantine is the review list of the session's stores.
-func (s *Session) Quarantine() *Quarantine { return &Quarantine{fleet: s.Fleet} }
+func (s *Session) Quarantine() *Quarantine { return &Quarantine{fleet: s.Fleet, judge: s.Judge} }
 
 // Entries lists in a stable order. A store that cannot be read has one entry with Problem set,
 // so it is never left out.
@@ -31,9 +32,15 @@ func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, 
 }
 
 // walk goes through the stores in the fleet's order. A store that cannot be
-// looked at, or not to its end, has an entry that says so.
+// looked at, or not to its end, has an entry that says so, and thresholds that cannot
+// be read have one before all.
 func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 	return func(yield func(QuarantineEntry) bool) {
+		if s.judge != nil {
+			if err := s.judge.Problem(); err != nil && !yield(QuarantineEntry{Source: "thresholds", Live: LiveUnknown, Problem: err.Error()}) {
+				return
+			}
+		}
 		for _, m := range s.fleet.Members() {
 			if m.Err != nil {
 				if !yield(QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "not open: " + m.Err.Error()}) {

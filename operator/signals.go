@@ -157,7 +157,7 @@ func (s *Session) Flagged(e review.Suspect) bool {
 	if !ok {
 		bound = signal.Default
 	}
-	return e.Score.Sum >= bound && !s.Judge.IsCleared(e.Body)
+	return e.Score.Sum >= bound && len(e.Score.Signals) > 0 && !s.Judge.IsCleared(e.Body)
 }
 
 // Stories are the blocked and the suspect items of the open stores, grouped. What could not be
@@ -171,6 +171,9 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 	if s.Judge == nil {
 		note(model.Ref{}, statedir.ErrNoHome)
 		return nil
+	}
+	if err := s.Judge.Problem(); err != nil {
+		note(model.Ref{}, err)
 	}
 	given := map[model.Ref]int{}
 	if err := s.Trace.All(func(r origin.Recall) bool { given[model.Ref{Store: r.Store, ID: r.ID}]++; return true }); err != nil {
@@ -212,7 +215,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 			case e.Problem != "":
 				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
 			case !seen[e.ID] && s.Flagged(e):
-				add(review.Part{Store: m.Name, ID: e.ID, At: e.Modified, Category: review.CategorySignals, Cause: e.Score.Signals[0].Name,
+				add(review.Part{Store: m.Name, ID: e.ID, At: e.Modified, Category: review.CategorySignals, Cause: e.Score.Heaviest(),
 					Signals: e.Score.Names(), Sum: e.Score.Sum, Body: e.Body})
 			}
 		}
@@ -269,6 +272,10 @@ func (s *Session) Difference(ctx context.Context, note func(model.Ref, error)) (
 	if last, err = s.Judge.LastScan(); err != nil {
 		return nil, nil, last, errors.Join(model.Errorf(model.Internal, "quarantine", "the last scan cannot be read"), err)
 	}
+	then := map[string]bool{}
+	for _, sum := range last.Flagged {
+		then[sum] = true
+	}
 	for _, m := range s.Fleet.Members() {
 		if m.Err != nil {
 			note(model.Ref{Store: m.Name}, m.Err)
@@ -279,7 +286,7 @@ func (s *Session) Difference(ctx context.Context, note func(model.Ref, error)) (
 				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
 				continue
 			}
-			now, was := s.Flagged(e), slices.Contains(last.Flagged, quarantine.Sum(e.Body))
+			now, was := s.Flagged(e), then[quarantine.Sum(e.Body)]
 			if now {
 				flagged = append(flagged, e.Body)
 			}

@@ -40,7 +40,7 @@ func Scratch(ctx context.Context, kinds *backends.Registry, rules Rules) (*Scrat
 	ready := func() error { return nil }
 	rules.Ledger, rules.Shelf, rules.Clock = OpenLedger(dir, ready), OpenShelf(dir, ready), clock.System{}
 	g.fleet = backends.Open(ctx, kinds, []backends.StoreConfig{{Name: "scratch", Kind: "inmem"}},
-		backends.Env{Clock: rules.Clock, Getenv: func(string) string { return "" }}, backends.Policy{Origin: Gate(rules), Audit: unrecorded, Timeout: time.Minute})
+		backends.Env{Clock: rules.Clock, Getenv: func(string) string { return "" }}, backends.Policy{Origin: Gate(rules), Audit: backends.Unrecorded, Timeout: time.Minute})
 	if g.Store, err = g.fleet.Store("scratch"); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
@@ -51,12 +51,6 @@ func Scratch(ctx context.Context, kinds *backends.Registry, rules Rules) (*Scrat
 		}
 	}
 	return g, nil
-}
-
-// unrecorded passes everything: nothing of a scratch store outlives it, so nothing is
-// recorded.
-func unrecorded(ctx context.Context, _ *model.Call, next func(context.Context) error) error {
-	return next(ctx)
 }
 
 // Close removes everything.

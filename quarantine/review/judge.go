@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/signal"
 )
@@ -46,8 +47,10 @@ type Judge struct {
 	ready   func() error
 
 	mu      sync.Mutex
-	cleared map[string]bool // nil: not read yet
+	cleared map[string]bool
 	bounds  []Threshold
+	problem error                  // why the thresholds cannot be read
+	files   map[string]os.FileInfo // as they were read; nil: absent
 }
 
 // JudgeOptions shape a Judge.
@@ -120,7 +123,8 @@ func (j *Judge) ask(ctx context.Context, text string) (float64, error) {
 }
 
 // Threshold is the score from which a write waits; false where nothing was
-// calibrated, so that nothing waits for its words.
+// calibrated, so that nothing waits for its words, and where Problem says that the
+// thresholds cannot be read.
 func (j *Judge) Threshold(store, tier string, trusted bool) (float64, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -136,24 +140,33 @@ func (j *Judge) Threshold(store, tier string, trusted bool) (float64, bool) {
 	return 0, false
 }
 
+// Problem says why the thresholds cannot be read; nil when they can. As long as it
+// stands every write waits: nobody knows which of them an operator wanted to see.
+func (j *Judge) Problem() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.load()
+	return j.problem
+}
+
+// patternUnreadable is the pattern of writes that wait because of Problem.
+const patternUnreadable = "thresholds_unreadable"
+
 // Suspect reports whether a text waits for an operator by its words, and the name
 // of the heaviest signal. A text that an operator cleared under these rules does not.
 func (j *Judge) Suspect(ctx context.Context, store, tier, text string, trusted bool) (string, bool) {
-	bound, ok := j.Threshold(store, tier, trusted)
-	if !ok {
-		return "", false
+	if j.Problem() != nil {
+		return patternUnreadable, true
 	}
-	if j.IsCleared(text) {
+	bound, ok := j.Threshold(store, tier, trusted)
+	if !ok || j.IsCleared(text) {
 		return "", false
 	}
 	s, err := j.Score(ctx, text)
-	switch {
-	case err != nil: // the operator asked for the classifier: without its word nothing passes
+	if err != nil { // the operator asked for the classifier: without its word nothing passes
 		return "classifier_failed", true
-	case s.Sum < bound:
-		return "", false
 	}
-	return s.Signals[0].Name, true
+	return s.Heaviest(), s.Sum >= bound && len(s.Signals) > 0
 }
 
 // IsCleared reports whether an operator has found a text harmless under the rules
@@ -188,15 +201,19 @@ func (j *Judge) Clear(at time.Time, texts ...string) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	j.cleared = nil
+	j.files = nil
 	return nil
 }
 
-// Set keeps thresholds in place of those of the same stores and tiers.
+// Set keeps thresholds in place of those of the same stores and tiers. It does not
+// write over thresholds that it cannot read.
 func (j *Judge) Set(bounds ...Threshold) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.load()
+	if err := errors.Join(j.problem, checkBounds(bounds)); err != nil {
+		return err
+	}
 	if err := j.ready(); err != nil {
 		return err
 	}
@@ -256,23 +273,73 @@ const (
 
 func (j *Judge) path(name string) string { return filepath.Join(j.dir, name) }
 
-// load reads the decisions once; the caller holds mu. A file that cannot be read
-// decides nothing.
+// load reads the decisions that changed since they were read: another process may
+// have calibrated or cleared. The caller holds mu. A clearance that cannot be read
+// clears nothing; thresholds that cannot be read are the problem.
 func (j *Judge) load() {
-	if j.cleared != nil || j.dir == "" {
+	if j.dir == "" {
 		return
 	}
-	j.cleared = map[string]bool{}
-	if b, err := os.ReadFile(j.path(clearedFile)); err == nil {
-		for line := range bytes.Lines(b) {
-			var c Cleared
-			if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
-				j.cleared[c.SHA256] = true
+	if j.files == nil {
+		j.files = map[string]os.FileInfo{clearedFile: unread{}, boundsFile: unread{}}
+	}
+	if j.changed(clearedFile) {
+		j.cleared = map[string]bool{}
+		if b, err := os.ReadFile(j.path(clearedFile)); err == nil {
+			for line := range bytes.Lines(b) {
+				var c Cleared
+				if json.Unmarshal(line, &c) == nil && c.Rules == signal.RuleVersion {
+					j.cleared[c.SHA256] = true
+				}
 			}
 		}
 	}
-	b, err := os.ReadFile(j.path(boundsFile))
-	if err == nil && json.Unmarshal(b, &j.bounds) != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		j.bounds = nil
+	if j.changed(boundsFile) {
+		j.bounds, j.problem = nil, nil
+		b, err := os.ReadFile(j.path(boundsFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		var bounds []Threshold
+		if err == nil {
+			if err = json.Unmarshal(b, &bounds); err == nil {
+				err = checkBounds(bounds)
+			}
+		}
+		if err != nil {
+			j.problem = model.Errorf(model.Internal, "quarantine", "the thresholds in %s cannot be read, so every write of an agent waits: %v; mend or remove the file", boundsFile, err)
+			return
+		}
+		j.bounds = bounds
 	}
+}
+
+// unread stands for a file that was not looked at yet.
+type unread struct{ os.FileInfo }
+
+// changed reports whether a file is another than the one that was read, and notes it.
+func (j *Judge) changed(name string) bool {
+	now, err := os.Stat(j.path(name))
+	if err != nil {
+		now = nil
+	}
+	was := j.files[name]
+	j.files[name] = now
+	if _, first := was.(unread); first {
+		return true
+	}
+	if was == nil || now == nil {
+		return was != nil || now != nil
+	}
+	return !os.SameFile(was, now) || was.Size() != now.Size() || !was.ModTime().Equal(now.ModTime())
+}
+
+// checkBounds refuses a threshold that every text reaches.
+func checkBounds(bounds []Threshold) error {
+	for _, b := range bounds {
+		if !(b.Untrusted > 0) || !(b.Trusted > 0) { // NaN is not above 0
+			return model.Errorf(model.InvalidInput, "quarantine", "the threshold of tier %s of store %s is not above 0", b.Tier, b.Store)
+		}
+	}
+	return nil
 }

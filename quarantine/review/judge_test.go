@@ -2,6 +2,7 @@ package review
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,5 +79,68 @@ func TestClassifier(t *testing.T) {
 	j := judgeIn(t, t.TempDir(), "/bin/sh", "-c", "cat >/dev/null; echo 0.5")
 	if s, err := j.Score(ctx, "The cat sleeps."); err != nil || s.Sum != commandMost/2 {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// TestThresholdsThatCannotBeRead: every write waits, nothing is written over them, and what
+// another process mends counts at once.
+func TestThresholdsThatCannotBeRead(t *testing.T) {
+	ctx := context.Background()
+	for name, text := range map[string]string{
+		"no JSON":         `[{"store":"s","tier":"t","untru`,
+		"a bound of 0":    `[{"store":"s","tier":"t","untrusted":0,"trusted":4}]`,
+		"one below 0":     `[{"store":"s","tier":"t","untrusted":4,"trusted":-1}]`,
+		"another type":    `{"store":"s"}`,
+		"no bound at all": `[{"store":"s","tier":"t"}]`,
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, boundsFile)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j := judgeIn(t, dir)
+		if got, waits := j.Suspect(ctx, "s", "t", "The cat sleeps.", true); !waits || got != patternUnreadable {
+			t.Errorf("%s: %q, %v", name, got, waits)
+		}
+		if j.Problem() == nil || j.Set(Threshold{Store: "s", Tier: "other", Untrusted: 4, Trusted: 5}) == nil {
+			t.Errorf("%s: written over, or nobody says it", name)
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != text {
+			t.Errorf("%s: now %q, %v", name, b, err)
+		}
+		if err := os.WriteFile(file, []byte(`[{"store":"s","tier":"t","untrusted":4,"trusted":5}]`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, waits := j.Suspect(ctx, "s", "t", "The cat sleeps.", false); waits || j.Problem() != nil {
+			t.Errorf("%s: mended, and it still waits: %v", name, j.Problem())
+		}
+	}
+	j := judgeIn(t, t.TempDir())
+	for _, b := range []Threshold{{Untrusted: 0, Trusted: 1}, {Untrusted: math.NaN(), Trusted: 1}, {Untrusted: 1, Trusted: math.Inf(-1)}} {
+		if j.Set(b) == nil {
+			t.Errorf("%+v is kept", b)
+		}
+	}
+}
+
+// TestAnotherProcessDecides: what one process calibrates and clears counts in another that
+// has read the decisions before.
+func TestAnotherProcessDecides(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	door, desk := judgeIn(t, dir), judgeIn(t, dir)
+	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); waits {
+		t.Fatal("waits before calibration")
+	}
+	if err := desk.Set(Threshold{Store: "s", Tier: "t", Untrusted: 4, Trusted: 5}); err != nil {
+		t.Fatal(err)
+	}
+	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); !waits {
+		t.Error("the threshold of another process does not count")
+	}
+	if err := desk.Clear(time.Now(), exfiltration); err != nil {
+		t.Fatal(err)
+	}
+	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); waits {
+		t.Error("the clearance of another process does not count")
 	}
 }

@@ -65,7 +65,7 @@ func BenchmarkPoisoningPage(b *testing.B) {
 		{"Crewship's rules (`upstream`)", func(s string) bool { _, hit := quarantine.Scan(s); return hit }},
 		{"Hermes' rules", func(s string) bool { _, hit := hermes.Load(s); return hit }},
 		{"memdesk's strict rules", func(s string) bool { return len(quarantine.Strict(s)) > 0 }},
-		{"**signals**", func(s string) bool { return signal.Of(s).Sum >= signal.Default }},
+		{"**signals**", func(s string) bool { return signal.Scorer{}.Of(s).Sum >= signal.Default }},
 	}
 	for _, file := range files {
 		rows := readSet(b, file)
@@ -105,7 +105,7 @@ func BenchmarkPoisoningPage(b *testing.B) {
 		}
 		bySignal := map[string][2]int{}
 		for _, r := range rows {
-			for _, name := range signal.Of(r.Content).Names() {
+			for _, name := range (signal.Scorer{}).Of(r.Content).Names() {
 				n := bySignal[name]
 				if r.planted() {
 					n[0]++

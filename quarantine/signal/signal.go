@@ -45,8 +45,13 @@ func (s Score) Names() []string {
 	return names
 }
 
-// Of scores a text by its words alone.
-func Of(text string) Score { return Scorer{}.Of(text) }
+// Heaviest is the name of the heaviest signal; empty when there is none.
+func (s Score) Heaviest() string {
+	if len(s.Signals) == 0 {
+		return ""
+	}
+	return s.Signals[0].Name
+}
 
 // Scorer scores texts. The zero value uses the weights that memdesk ships.
 type Scorer struct {

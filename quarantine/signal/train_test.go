@@ -120,7 +120,7 @@ func TestEverySignalIsFoundInSeveralSets(t *testing.T) {
 			if !e.Planted {
 				continue
 			}
-			for _, name := range Of(e.Text).Names() {
+			for _, name := range (Scorer{}).Of(e.Text).Names() {
 				if found[name] == nil {
 					found[name] = map[string]int{}
 				}

@@ -118,6 +118,12 @@ func (a *app) listQuarantine(ctx context.Context) error {
 	var t tally
 	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
 	problems := 0
+	if s.Judge != nil {
+		if err := s.Judge.Problem(); err != nil {
+			problems++
+			a.failed(model.Ref{}, err)
+		}
+	}
 	for _, m := range s.Fleet.Members() {
 		err := m.Err
 		if err == nil {

@@ -127,3 +127,35 @@ func TestTrainOnOwnTexts(t *testing.T) {
 	}
 	d.run("--config", config, "quarantine", "replay", "--set", set).want(t, 2, "model")
 }
+
+// TestThresholdsThatCannotBeRead: the writes of agents wait, the list says why, and
+// calibration does not write over them.
+func TestThresholdsThatCannotBeRead(t *testing.T) {
+	d := newDesk(t)
+	d.run("quarantine", "calibrate", "--apply", "4.5", "--yes").want(t, 0)
+	files, err := filepath.Glob(filepath.Join(d.dir, "*", "*", "*", "scanner", "thresholds.json"))
+	if more, _ := filepath.Glob(filepath.Join(d.dir, "*", "*", "scanner", "thresholds.json")); err == nil {
+		files = append(files, more...)
+	}
+	if len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	if err := os.WriteFile(files[0], []byte("[{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.in = "the cat sleeps\n"
+	if r := d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--yes", "-"); r.code != 6 {
+		t.Errorf("kept: exit %d, %s", r.code, r.err)
+	}
+	r := d.run("quarantine", "list", "--json").want(t, 3, "thresholds.json cannot be read")
+	if !strings.Contains(r.out, `"thresholds_unreadable"`) {
+		t.Errorf("list: %s", r.out)
+	}
+	d.run("quarantine", "stories").want(t, 3, "thresholds.json cannot be read")
+	if r := d.run("quarantine", "calibrate", "--apply", "4.5", "--yes"); r.code == 0 {
+		t.Errorf("written over: %s", r.err)
+	}
+	if b, err := os.ReadFile(files[0]); err != nil || string(b) != "[{" {
+		t.Errorf("now %q, %v", b, err)
+	}
+}
