@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"memdesk/backends/internal/entity"
+	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
@@ -102,16 +103,16 @@ func (g *graph) ask(ctx context.Context, op, tool string, args map[string]any) (
 	if !g.can[tool] {
 		return graphPart{}, model.Errorf(model.Unsupported, op, "the memory server has no tool %s", tool)
 	}
-	res, err := g.call(ctx, op, tool, args)
+	res, err := g.Call(ctx, op, tool, args)
 	switch {
 	case err != nil:
 		return graphPart{}, err
-	case res.IsError && strings.HasSuffix(text(res), "not found"):
-		return graphPart{}, model.Errorf(model.NotFound, op, "the server: %s", said(text(res)))
+	case res.IsError && strings.HasSuffix(mcplink.Text(res), "not found"):
+		return graphPart{}, model.Errorf(model.NotFound, op, "the server: %s", mcplink.Said(mcplink.Text(res)))
 	case res.IsError:
-		return graphPart{}, model.Errorf(model.Internal, op, "the server: %s", said(text(res)))
+		return graphPart{}, model.Errorf(model.Internal, op, "the server: %s", mcplink.Said(mcplink.Text(res)))
 	case tool == "read_graph" || tool == "open_nodes" || tool == "search_nodes":
-		return facts[graphPart](op, res)
+		return mcplink.Facts[graphPart](op, res)
 	}
 	return graphPart{}, nil
 }

@@ -91,20 +91,7 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []model.TierCount{}
-	for _, t := range s.tiers {
-		c := model.TierCount{Tier: t.Name}
-		for _, h := range all {
-			if h.Tier == t.Name {
-				c.Items++
-				c.Bytes += h.Bytes
-			}
-		}
-		if c.Items > 0 {
-			out = append(out, c)
-		}
-	}
-	return out, nil
+	return window.Counts(s.tiers, slices.Values(all)), nil
 }
 
 // Names implements model.Namer.
@@ -113,10 +100,6 @@ func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string
 	if err != nil {
 		return nil, err
 	}
-	for _, h := range all {
-		if !yield(h.ID) {
-			break
-		}
-	}
+	window.Names(slices.Values(all), yield)
 	return problems, nil
 }

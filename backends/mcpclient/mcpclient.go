@@ -10,6 +10,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/snippet"
 	"memdesk/backends/internal/vitals"
 	"memdesk/internal/clock"
@@ -48,7 +49,7 @@ const maxItems = 10_000
 
 // store is the backend behind every facet.
 type store struct {
-	*link
+	*mcplink.Link
 	server   server
 	tiers    []model.TierSpec
 	clock    clock.Clock
@@ -63,24 +64,24 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Clock == nil {
 		c.Clock = clock.System{}
 	}
-	l, err := newLink(c)
+	l, err := mcplink.New(mcplink.Config{Command: c.Command, Args: c.Args, BaseURL: c.BaseURL, Token: c.Token})
 	if err != nil {
 		return model.Store{}, err
 	}
 	out, err := open(ctx, c, l)
 	if err != nil {
-		_ = l.close() // the first error is the one that counts
+		_ = l.Close() // the first error is the one that counts
 	}
 	return out, err
 }
 
-func open(ctx context.Context, c Config, l *link) (model.Store, error) {
-	tools, err := l.tools(ctx)
+func open(ctx context.Context, c Config, l *mcplink.Link) (model.Store, error) {
+	tools, err := l.Tools(ctx)
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{link: l, clock: c.Clock}
-	out := model.Store{Name: c.Name, Kind: Kind, Location: l.where, Provider: s, Closer: s.close,
+	s := &store{Link: l, clock: c.Clock}
+	out := model.Store{Name: c.Name, Kind: Kind, Location: l.Where, Provider: s, Closer: s.close,
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderLargest}}
 	var lists, readOnly bool
 	switch {
@@ -121,7 +122,7 @@ func deviate(s *model.Store, reason string, rules ...string) {
 
 func (s *store) close() error {
 	s.health.Close()
-	return s.link.close()
+	return s.Link.Close()
 }
 
 // unscoped refuses a scope: the tools know none (R17, R27).

@@ -13,6 +13,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"memdesk/backends/internal/declared"
+	"memdesk/backends/internal/mcplink"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -28,24 +30,12 @@ type own struct {
 // tiers of its stores.
 const TiersMeta = "memdesk/tiers"
 
-// DeclaredTier is a tier as a server declares it to a client that is no model.
-type DeclaredTier struct {
-	Name     string        `json:"name"`
-	Title    string        `json:"title,omitempty"`
-	KeyRule  model.KeyRule `json:"key_rule"`
-	KeyHint  string        `json:"key_hint,omitempty"`
-	Cap      int64         `json:"cap,omitempty"`
-	CapUnit  model.CapUnit `json:"cap_unit,omitempty"`
-	Writable bool          `json:"writable"`
-	Hidden   bool          `json:"hidden,omitempty"`
-	Aside    bool          `json:"aside,omitempty"`
-}
-
 // Declare is what a server says of a store's tiers.
-func Declare(s model.Store) []DeclaredTier {
-	out := []DeclaredTier{}
+func Declare(s model.Store) []declared.Tier {
+	out := []declared.Tier{}
 	for _, t := range s.Tiers {
-		out = append(out, DeclaredTier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable && !t.OwnerMakes && !s.ReadOnly, t.Hidden, t.Aside})
+		t.Writable = t.Writable && !t.OwnerMakes && !s.ReadOnly
+		out = append(out, declared.Of(t))
 	}
 	return out
 }
@@ -71,13 +61,13 @@ func (s *store) openOwn(ctx context.Context, tools map[string]bool, out *model.S
 		if model.CheckStoreName(st.Store) != nil {
 			return false, false, model.Errorf(model.Unavailable, "open", "the server has a store without a proper name")
 		}
-		declared := meta[st.Store]
-		if declared == nil { // another version: names are all that is known
+		tiers := meta[st.Store]
+		if tiers == nil { // another version: names are all that is known
 			for _, name := range st.Tiers {
-				declared = append(declared, DeclaredTier{Name: name, KeyRule: model.KeyOptional, Writable: true})
+				tiers = append(tiers, declared.Tier{Name: name, KeyRule: model.KeyOptional, Writable: true})
 			}
 		}
-		for _, t := range declared {
+		for _, t := range tiers { // of what is told in a call, no more: the document is the server's
 			out.Tiers = append(out.Tiers, model.TierSpec{Name: st.Store + "/" + t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint,
 				Cap: t.Cap, CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Aside: t.Aside, Document: model.Opaque})
 		}
@@ -97,7 +87,7 @@ func (s *store) openOwn(ctx context.Context, tools map[string]bool, out *model.S
 
 // state asks for the stores and what is declared of them. A caller that may not ask knows
 // of no store, and so of no tier.
-func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]DeclaredTier, error) {
+func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]declared.Tier, error) {
 	if !o.tools["memory_health"] {
 		return ownHealth{}, nil, model.Errorf(model.PermissionDenied, op, "the server lets this caller not ask for its stores: the token needs the scope memory:health")
 	}
@@ -105,11 +95,11 @@ func (o *own) state(ctx context.Context, op string) (ownHealth, map[string][]Dec
 	if err != nil {
 		return ownHealth{}, nil, err
 	}
-	h, err := facts[ownHealth](op, res)
+	h, err := mcplink.Facts[ownHealth](op, res)
 	if err != nil {
 		return ownHealth{}, nil, err
 	}
-	var meta map[string][]DeclaredTier
+	var meta map[string][]declared.Tier
 	if data, err := json.Marshal(res.Meta[TiersMeta]); err == nil {
 		_ = json.Unmarshal(data, &meta) // another version declares nothing
 	}
@@ -121,11 +111,11 @@ func (o *own) ask(ctx context.Context, op, tool string, args map[string]any) (*m
 	if !o.tools[tool] {
 		return nil, model.Errorf(model.Unsupported, op, "the server lets this caller not use %s", tool)
 	}
-	res, err := o.call(ctx, op, tool, args)
+	res, err := o.Call(ctx, op, tool, args)
 	if err != nil || !res.IsError {
 		return res, err
 	}
-	f, err := facts[struct {
+	f, err := mcplink.Facts[struct {
 		Error struct {
 			Kind, Message string
 			Retryable     bool
@@ -133,9 +123,9 @@ func (o *own) ask(ctx context.Context, op, tool string, args map[string]any) (*m
 		}
 	}](op, res)
 	if err != nil || f.Error.Kind == "" {
-		return nil, model.Errorf(model.Internal, op, "the server: %s", said(text(res)))
+		return nil, model.Errorf(model.Internal, op, "the server: %s", mcplink.Said(mcplink.Text(res)))
 	}
-	return nil, &model.Error{Op: op, Kind: model.KindOfCode(f.Error.Kind), Retryable: f.Error.Retryable, Err: &told{said(f.Error.Message), f.Error.Revision}}
+	return nil, &model.Error{Op: op, Kind: model.KindOfCode(f.Error.Kind), Retryable: f.Error.Retryable, Err: &told{mcplink.Said(f.Error.Message), f.Error.Revision}}
 }
 
 // told is what a server says of an error, with the revision that stands there.
@@ -156,7 +146,7 @@ func (o *own) probe(ctx context.Context) []model.HealthFinding {
 	for _, st := range h.Stores {
 		if !st.OK {
 			down++
-			out = append(out, vitals.Degraded(model.FindingUnreachable, st.Store, "store "+st.Store+" is down: "+said(st.Message))...)
+			out = append(out, vitals.Degraded(model.FindingUnreachable, st.Store, "store "+st.Store+" is down: "+mcplink.Said(st.Message))...)
 		}
 	}
 	if down == len(h.Stores) { // nothing behind the server serves
@@ -215,7 +205,7 @@ func (o *own) items(ctx context.Context) (all []model.Header, problems []string,
 		if err != nil {
 			return nil, nil, err
 		}
-		page, err := facts[struct {
+		page, err := mcplink.Facts[struct {
 			Items []ownItem
 			Next  string
 		}](op, res)
@@ -249,7 +239,7 @@ func (o *own) read(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
-	got, err := facts[ownItem](op, res)
+	got, err := mcplink.Facts[ownItem](op, res)
 	if err != nil {
 		return model.Item{}, err
 	}
@@ -287,7 +277,7 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	got, err := facts[struct {
+	got, err := mcplink.Facts[struct {
 		Hits []struct {
 			ownItem
 			Snippet string
@@ -307,7 +297,7 @@ func (o *own) search(ctx context.Context, query, tier string, limit int) (model.
 	}
 	for _, st := range got.Stores {
 		if st.Error != "" {
-			out.Bounded, out.BoundNote = true, "store "+said(st.Store)+" did not answer: "+said(st.Error)
+			out.Bounded, out.BoundNote = true, "store "+mcplink.Said(st.Store)+" did not answer: "+mcplink.Said(st.Error)
 		}
 	}
 	for _, h := range got.Hits {
@@ -400,7 +390,7 @@ func (o *own) noMeta(ctx context.Context, req model.RetainRequest) error {
 
 // kept reads what became of a write. A text that the server holds for review is not kept.
 func kept(op string, res *mcp.CallToolResult) (model.RetainResult, error) {
-	got, err := facts[struct {
+	got, err := mcplink.Facts[struct {
 		Status, Ref, Category, Pattern, Reason string
 		Bytes                                  int64
 		Revision                               model.Revision
@@ -412,9 +402,9 @@ func kept(op string, res *mcp.CallToolResult) (model.RetainResult, error) {
 	case got.Status == "quarantined" && got.Category == "origin":
 		return model.RetainResult{}, model.Refuse(op, "the server holds the text until its operator lets it in")
 	case got.Status == "quarantined":
-		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the server holds the text for review: %s / %s", said(got.Category), said(got.Pattern))
+		return model.RetainResult{}, model.Errorf(model.InvalidInput, op, "the server holds the text for review: %s / %s", mcplink.Said(got.Category), mcplink.Said(got.Pattern))
 	case got.Status == "suppressed":
-		return model.RetainResult{}, model.Refuse(op, "the server: "+said(got.Reason))
+		return model.RetainResult{}, model.Refuse(op, "the server: "+mcplink.Said(got.Reason))
 	case got.Status != "retained":
 		return model.RetainResult{}, model.Errorf(model.Unavailable, op, "the server does not say what became of the text")
 	}
@@ -447,6 +437,6 @@ func (o *own) forget(ctx context.Context, req model.ForgetRequest) (model.Forget
 	if err != nil {
 		return model.ForgetResult{}, err
 	}
-	got, err := facts[struct{ Removed int64 }](op, res)
+	got, err := mcplink.Facts[struct{ Removed int64 }](op, res)
 	return model.ForgetResult{Removed: got.Removed}, err
 }

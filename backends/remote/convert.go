@@ -3,6 +3,7 @@ package remote
 import (
 	"time"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/model"
 )
 
@@ -41,13 +42,10 @@ func tierOut(t model.TierSpec, beside bool) tier {
 	if beside {
 		t.Renews = []string{model.AllFields}
 	}
-	return tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned, t.Text, t.Extra, t.Renews}
+	return tier(declared.Of(t))
 }
 
-func tierIn(t tier) model.TierSpec {
-	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
-		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned, Text: t.Text, Extra: t.Extra, Renews: t.Renews}
-}
+func tierIn(t tier) model.TierSpec { return declared.Tier(t).Spec() }
 
 func headerOut(h model.Header) header {
 	return header{ID: id(h.ID), Tier: h.Tier, Scope: h.Scope, Title: h.Title, Bytes: h.Bytes, Modified: timeOf(h.Modified),

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/internal/declared"
 	"memdesk/model"
 )
 
@@ -41,27 +42,7 @@ type deviation struct {
 	Reason string `json:"reason"`
 }
 
-type tier struct {
-	Name     string             `json:"name"`
-	Title    string             `json:"title,omitempty"`
-	KeyRule  model.KeyRule      `json:"key_rule"`
-	KeyHint  string             `json:"key_hint,omitempty"`
-	Cap      int64              `json:"cap,omitempty"`
-	CapUnit  model.CapUnit      `json:"cap_unit,omitempty"`
-	Writable bool               `json:"writable"`
-	Hidden   bool               `json:"hidden,omitempty"`
-	Document model.DocumentKind `json:"document"`
-	Sealed   bool               `json:"sealed,omitempty"`
-	// Aside, OwnerMakes and Owned as model.TierSpec has them.
-	Aside      bool `json:"aside,omitempty"`
-	OwnerMakes bool `json:"owner_makes,omitempty"`
-	Owned      bool `json:"owned,omitempty"`
-	// Text and Extra as model.TierSpec has them.
-	Text  model.TextForm `json:"text,omitempty"`
-	Extra string         `json:"extra,omitempty"`
-	// Renews as model.TierSpec has it.
-	Renews []string `json:"renews,omitempty"`
-}
+type tier declared.Tier
 
 type field struct {
 	Name     string `json:"name"`

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 
@@ -79,4 +80,34 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 		page.Next = rows[to-1].cursor(req, false)
 	}
 	return page, nil
+}
+
+// Counts are items and bytes of each tier, in the tiers' order; a tier without items is left
+// out.
+func Counts(tiers []model.TierSpec, all iter.Seq[model.Header]) []model.TierCount {
+	at := map[string]*model.TierCount{}
+	for h := range all {
+		c := at[h.Tier]
+		if c == nil {
+			c = &model.TierCount{Tier: h.Tier}
+			at[h.Tier] = c
+		}
+		c.Items, c.Bytes = c.Items+1, c.Bytes+h.Bytes
+	}
+	out := []model.TierCount{}
+	for _, t := range tiers {
+		if c := at[t.Name]; c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
+// Names gives the ids to yield until it has enough.
+func Names(all iter.Seq[model.Header], yield func(id string) bool) {
+	for h := range all {
+		if !yield(h.ID) {
+			return
+		}
+	}
 }

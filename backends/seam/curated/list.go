@@ -2,6 +2,7 @@ package curated
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -168,20 +169,7 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []model.TierCount{}
-	for _, t := range s.tiers {
-		c := model.TierCount{Tier: t.Name}
-		for _, it := range all {
-			if it.Tier == t.Name {
-				c.Items++
-				c.Bytes += it.Bytes
-			}
-		}
-		if c.Items > 0 {
-			out = append(out, c)
-		}
-	}
-	return out, nil
+	return window.Counts(s.tiers, headers(all)), nil
 }
 
 // Names implements model.Namer.
@@ -190,10 +178,16 @@ func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string
 	if err != nil {
 		return nil, err
 	}
-	for _, it := range all {
-		if !yield(it.ID) {
-			break
+	window.Names(headers(all), yield)
+	return problems, nil
+}
+
+func headers(all []model.Item) iter.Seq[model.Header] {
+	return func(yield func(model.Header) bool) {
+		for _, it := range all {
+			if !yield(it.Header) {
+				return
+			}
 		}
 	}
-	return problems, nil
 }

@@ -1,4 +1,7 @@
-package mcpclient
+// Package mcplink is the connection to a server of the Model Context Protocol, over a command's
+// input and output or over HTTP: made when it is needed, and again after it broke. It knows no
+// tool.
+package mcplink
 
 import (
 	"context"
@@ -26,10 +29,18 @@ const maxAnswer = mcp.DefaultMaxLineLength
 // endLimit is how long a command may take to end once its input has.
 const endLimit = 2 * time.Second
 
-// link is the connection to a server. It is made when it is first needed, and again after
-// it broke; what was under way then is not sent again.
-type link struct {
-	where string // for people
+// Config says where the server is.
+type Config struct {
+	Command string
+	Args    []string
+	BaseURL string
+	Token   model.Secret // of BaseURL; unset: none is sent
+}
+
+// Link is the connection to a server. What was under way when it broke is not sent again. It
+// is safe for concurrent use.
+type Link struct {
+	Where string // for people
 	dial  func() mcp.Transport
 
 	mu      sync.Mutex
@@ -37,13 +48,13 @@ type link struct {
 	closed  bool
 }
 
-// newLink checks where the server is; it starts nothing.
-func newLink(c Config) (*link, error) {
+// New checks where the server is; it starts nothing.
+func New(c Config) (*Link, error) {
 	switch {
 	case c.Command != "" && c.BaseURL != "":
 		return nil, model.Errorf(model.InvalidInput, "open", "command and base_url are two servers: give one")
 	case c.Command != "":
-		return &link{where: strings.Join(append([]string{c.Command}, c.Args...), " "), dial: func() mcp.Transport {
+		return &Link{Where: strings.Join(append([]string{c.Command}, c.Args...), " "), dial: func() mcp.Transport {
 			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
 		}}, nil
 	}
@@ -52,7 +63,7 @@ func newLink(c Config) (*link, error) {
 		return nil, err
 	}
 	client := &http.Client{CheckRedirect: endpoint.NoRedirect, Transport: bearer{c.Token, &http.Transport{MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute}}}
-	return &link{where: base.Host + base.Path, dial: func() mcp.Transport {
+	return &Link{Where: base.Host + base.Path, dial: func() mcp.Transport {
 		return &mcp.StreamableClientTransport{Endpoint: base.String(), HTTPClient: client, MaxRetries: -1, DisableStandaloneSSE: true, MaxEventSize: maxAnswer}
 	}}, nil
 }
@@ -93,7 +104,7 @@ type limited struct {
 }
 
 // open gives the session, or makes it.
-func (l *link) open(ctx context.Context, op string) (*mcp.ClientSession, error) {
+func (l *Link) open(ctx context.Context, op string) (*mcp.ClientSession, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -112,7 +123,7 @@ func (l *link) open(ctx context.Context, op string) (*mcp.ClientSession, error) 
 }
 
 // lost gives up a session after a failure of the connection; the next call makes another.
-func (l *link) lost(s *mcp.ClientSession) {
+func (l *Link) lost(s *mcp.ClientSession) {
 	l.mu.Lock()
 	if l.session == s {
 		l.session = nil
@@ -121,19 +132,20 @@ func (l *link) lost(s *mcp.ClientSession) {
 	go func() { _ = s.Close() }() // it may wait for a command to end
 }
 
-func (l *link) close() error {
+// Close ends the connection. A server that is gone already is closed too.
+func (l *Link) Close() error {
 	l.mu.Lock()
 	s := l.session
 	l.session, l.closed = nil, true
 	l.mu.Unlock()
 	if s != nil {
-		_ = s.Close() // a server that is gone already is closed too
+		_ = s.Close()
 	}
 	return nil
 }
 
-// tools are the names of the server's tools.
-func (l *link) tools(ctx context.Context) (map[string]bool, error) {
+// Tools are the names of the server's tools.
+func (l *Link) Tools(ctx context.Context) (map[string]bool, error) {
 	s, err := l.open(ctx, "open")
 	if err != nil {
 		return nil, err
@@ -149,9 +161,9 @@ func (l *link) tools(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// call runs a tool once and gives its answer as it came. A failure of the connection says
+// Call runs a tool once and gives its answer as it came. A failure of the connection says
 // nothing of what the server did.
-func (l *link) call(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
+func (l *Link) Call(ctx context.Context, op, tool string, args map[string]any) (*mcp.CallToolResult, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
@@ -182,22 +194,22 @@ func worded(ctx context.Context, op string, err error) error {
 	case errors.As(err, &known):
 		return &model.Error{Op: op, Kind: known.Kind, Retryable: known.Retryable, Err: known.Err}
 	case errors.As(err, &answered):
-		return model.Errorf(model.InvalidInput, op, "the server refuses the call: %s", said(answered.Message))
+		return model.Errorf(model.InvalidInput, op, "the server refuses the call: %s", Said(answered.Message))
 	case errors.Is(err, exec.ErrNotFound):
 		return model.Errorf(model.Unavailable, op, "there is no such command")
 	}
 	return model.Errorf(model.Unavailable, op, "the server cannot be reached, or the connection to it broke")
 }
 
-// said is a server's words on one line.
-func said(text string) string {
+// Said is a server's words on one line.
+func Said(text string) string {
 	return safetext.LineMax(snippet.First(text, 500), 500).String()
 }
 
-// facts reads the structured answer of a tool, or the text that older servers send.
-func facts[T any](op string, res *mcp.CallToolResult) (T, error) {
+// Facts reads the structured answer of a tool, or the text that older servers send.
+func Facts[T any](op string, res *mcp.CallToolResult) (T, error) {
 	var out T
-	data := []byte(text(res))
+	data := []byte(Text(res))
 	if res.StructuredContent != nil {
 		var err error
 		if data, err = json.Marshal(res.StructuredContent); err != nil {
@@ -210,7 +222,8 @@ func facts[T any](op string, res *mcp.CallToolResult) (T, error) {
 	return out, nil
 }
 
-func text(res *mcp.CallToolResult) string {
+// Text is the answer of a tool as text.
+func Text(res *mcp.CallToolResult) string {
 	var b strings.Builder
 	for _, c := range res.Content {
 		if t, ok := c.(*mcp.TextContent); ok {

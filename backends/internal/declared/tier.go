@@ -1,0 +1,36 @@
+// Package declared is how a server says in JSON what tiers its stores have, whichever way it
+// serves them.
+package declared
+
+import "memdesk/model"
+
+// Tier is a model.TierSpec on its way.
+type Tier struct {
+	Name       string             `json:"name"`
+	Title      string             `json:"title,omitempty"`
+	KeyRule    model.KeyRule      `json:"key_rule"`
+	KeyHint    string             `json:"key_hint,omitempty"`
+	Cap        int64              `json:"cap,omitempty"`
+	CapUnit    model.CapUnit      `json:"cap_unit,omitempty"`
+	Writable   bool               `json:"writable"`
+	Hidden     bool               `json:"hidden,omitempty"`
+	Document   model.DocumentKind `json:"document"`
+	Sealed     bool               `json:"sealed,omitempty"`
+	Aside      bool               `json:"aside,omitempty"`
+	OwnerMakes bool               `json:"owner_makes,omitempty"`
+	Owned      bool               `json:"owned,omitempty"`
+	Text       model.TextForm     `json:"text,omitempty"`
+	Extra      string             `json:"extra,omitempty"`
+	Renews     []string           `json:"renews,omitempty"`
+}
+
+// Of is a tier as it travels.
+func Of(t model.TierSpec) Tier {
+	return Tier{t.Name, t.Title, t.KeyRule, t.KeyHint, t.Cap, t.CapUnit, t.Writable, t.Hidden, t.Document, t.Sealed, t.Aside, t.OwnerMakes, t.Owned, t.Text, t.Extra, t.Renews}
+}
+
+// Spec is the tier that was declared.
+func (t Tier) Spec() model.TierSpec {
+	return model.TierSpec{Name: t.Name, Title: t.Title, KeyRule: t.KeyRule, KeyHint: t.KeyHint, Cap: t.Cap,
+		CapUnit: t.CapUnit, Writable: t.Writable, Hidden: t.Hidden, Document: t.Document, Sealed: t.Sealed, Aside: t.Aside, OwnerMakes: t.OwnerMakes, Owned: t.Owned, Text: t.Text, Extra: t.Extra, Renews: t.Renews}
+}
