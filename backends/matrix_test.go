@@ -17,6 +17,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/ui/door"
+	"memdesk/undo"
 )
 
 var update = flag.Bool("update", false, "write the capability matrix of docs/capabilities.md anew")
@@ -65,7 +66,9 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 	srv := httptest.NewServer(backends.Serve(backends.Served{Callers: []backends.Caller{{Name: "a", Token: model.NewSecret(token)}}, Store: func(backends.Caller) model.Store { return near }}))
 	t.Cleanup(srv.Close)
 	caller := backends.Caller{Name: "a", Token: model.NewSecret(token)}
-	desk := &door.Desk{Fleet: scratch, Caller: caller}
+	behind := backends.Open(t.Context(), reg, []backends.StoreConfig{{Name: "far", Kind: "inmem"}}, env, backends.Policy{Audit: backends.Unrecorded})
+	t.Cleanup(func() { _ = behind.Close() })
+	desk := &door.Desk{Fleet: behind, Caller: caller, Undo: undo.New(filepath.Join(dir, "undo"), 0, env.Clock, func() error { return nil })}
 	tools := httptest.NewServer(door.HTTP{Callers: []backends.Caller{caller}, Desk: func(backends.Caller) *door.Desk { return desk }}.Handler())
 	t.Cleanup(tools.Close)
 	knots := filepath.Join(dir, "knots")

@@ -14,9 +14,9 @@ import (
 
 // Paths are the names that the memory face gave to items of stores which make ids
 // of their own (agents-door.md AD22): a file of the state directory beside the
-// ledger, erased like it.
+// ledger, erased like it. The zero value knows no names and takes none.
 type Paths struct {
-	file *Ledger
+	file *Ledger // nil: there is no place for names
 
 	// Make is held by who looks for a name and then makes it.
 	Make sync.Mutex
@@ -48,6 +48,9 @@ func OpenPaths(dir string, ready func() error) *Paths {
 func (p *Paths) Set(store, tier, id, name string) error {
 	if err := p.Check(name, id); err != nil {
 		return err
+	}
+	if p.file == nil {
+		return model.Refuse("name", "there is no place where names are kept")
 	}
 	line, err := json.Marshal(pathRow{store, tier, name, id})
 	if err != nil {
@@ -92,6 +95,9 @@ func (p *Paths) ID(store, tier, name string) (string, bool) {
 // load reads the file when it has changed. The caller holds mu. A file that cannot be
 // read has no names: items are then called by their ids.
 func (p *Paths) load() {
+	if p.file == nil {
+		return
+	}
 	info, err := os.Stat(p.file.path)
 	if err != nil {
 		p.ids, p.own, p.is = nil, nil, nil
@@ -120,5 +126,8 @@ func (p *Paths) load() {
 
 // Erase removes the names that match and reports how many.
 func (p *Paths) Erase(match func(line []byte) bool) (int, error) {
+	if p.file == nil {
+		return 0, nil
+	}
 	return eraseLines(match, p.file.path)
 }

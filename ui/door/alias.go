@@ -2,7 +2,6 @@ package door
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -15,11 +14,11 @@ import (
 // (agents-door.md, section 5). Unknown arguments are dropped (AD26).
 var aliases = map[string][]tool{
 	"mem0": {
-		alias("add_memory", "Remember a text.", bearer.ScopeRetain, object{"text": aString}, []string{"text"}, aliasAdd("text")),
+		alias("add_memory", "Remember a text.", bearer.ScopeRetain, object{"text": aString}, []string{"text"}, aliasAdd(func(a textArgs) string { return a.Text })),
 		alias("search_memories", "Search memory.", bearer.ScopeRecall, object{"query": aString, "limit": aNumber}, []string{"query"}, aliasSearch),
 		alias("get_memories", "List memory items.", bearer.ScopeRecall, object{}, nil, aliasList),
-		alias("get_memory", "Read one memory item.", bearer.ScopeRecall, object{"memory_id": aString}, []string{"memory_id"}, aliasGet("memory_id")),
-		alias("delete_memory", "Forget one memory item.", bearer.ScopeForget, object{"memory_id": aString}, []string{"memory_id"}, aliasForget("memory_id")),
+		alias("get_memory", "Read one memory item.", bearer.ScopeRecall, object{"memory_id": aString}, []string{"memory_id"}, aliasGet),
+		alias("delete_memory", "Forget one memory item.", bearer.ScopeForget, object{"memory_id": aString}, []string{"memory_id"}, aliasForget(func(a idArgs) string { return a.MemoryID })),
 	},
 	"server-memory": {
 		alias("create_entities", "Remember entities and what is known of them.", bearer.ScopeRetain, object{"entities": aList}, []string{"entities"}, aliasEntities),
@@ -32,141 +31,120 @@ var aliases = map[string][]tool{
 		alias("delete_relations", "Not supported here.", bearer.ScopeForget, object{}, nil, aliasUnsupported),
 	},
 	"mcp-memory-service": {
-		alias("memory_store", "Remember a text.", bearer.ScopeRetain, object{"content": aString, "tags": object{}}, []string{"content"}, aliasAdd("content")),
+		alias("memory_store", "Remember a text.", bearer.ScopeRetain, object{"content": aString, "tags": object{}}, []string{"content"}, aliasAdd(func(a textArgs) string { return a.Content })),
 		alias("memory_search", "Search memory.", bearer.ScopeRecall, object{"query": aString, "limit": aNumber}, []string{"query"}, aliasSearch),
-		alias("memory_delete", "Forget one memory item.", bearer.ScopeForget, object{"content_hash": aString}, []string{"content_hash"}, aliasForget("content_hash")),
+		alias("memory_delete", "Forget one memory item.", bearer.ScopeForget, object{"content_hash": aString}, []string{"content_hash"}, aliasForget(func(a idArgs) string { return a.ContentHash })),
 	},
 }
 
-type runner = func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
-
-func alias(name, about, scope string, properties object, required []string, run runner) tool {
+// alias is a tool that takes arguments it does not know.
+func alias[T any](name, about, scope string, properties object, required []string, run func(context.Context, *call, T) (answer, error)) tool {
 	reads := scope == bearer.ScopeRecall
 	return tool{def: &mcp.Tool{Name: name, Description: about + " (an alias of memdesk's own tools)", Annotations: hints(reads, !reads, reads),
-		InputSchema: input(true, required, properties), OutputSchema: output(object{})}, scopes: needs(scope), writes: !reads, run: run}
+		InputSchema: input(true, required, properties), OutputSchema: output(object{})}, scopes: needs(scope), writes: !reads, run: reading(run, false)}
 }
 
-// argument is one argument of an alias as text; empty when it is not there.
-func argument(raw json.RawMessage, name string) string {
-	var all map[string]json.RawMessage
-	var out string
-	if json.Unmarshal(raw, &all) == nil {
-		_ = json.Unmarshal(all[name], &out) // another type is no text
-	}
-	return out
+// aliasReason is the reason of a forget by an alias, which gives none (AD26).
+const aliasReason = "alias"
+
+type textArgs struct {
+	Text    string `json:"text"`
+	Content string `json:"content"`
 }
 
-func again(v any) json.RawMessage {
-	b, _ := json.Marshal(v) // strings and numbers always encode
-	return b
-}
-
-func aliasAdd(name string) runner {
-	return func(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-		return retain(ctx, c, again(object{"content": argument(raw, name)}))
+func aliasAdd(text func(textArgs) string) func(context.Context, *call, textArgs) (answer, error) {
+	return func(ctx context.Context, c *call, a textArgs) (answer, error) {
+		return retain(ctx, c, retainArgs{Content: text(a)})
 	}
 }
 
-func aliasSearch(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	limit, err := decode[struct {
-		Limit int `json:"limit"`
-	}](raw, false)
-	if err != nil {
-		return answer{}, err
-	}
-	if limit.Limit < 1 || limit.Limit > model.RecallLimit {
-		limit.Limit = usualHits
-	}
-	return recall(ctx, c, again(object{"query": argument(raw, "query"), "limit": limit.Limit}))
+type searchArgs struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
 }
 
-func aliasList(ctx context.Context, c *call, _ json.RawMessage) (answer, error) {
-	return list(ctx, c, json.RawMessage("{}"))
+func aliasSearch(ctx context.Context, c *call, a searchArgs) (answer, error) {
+	if a.Limit < 1 || a.Limit > model.RecallLimit {
+		a.Limit = usualHits
+	}
+	return recall(ctx, c, recallArgs{Query: a.Query, Limit: &a.Limit})
 }
 
-func aliasGet(name string) runner {
-	return func(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-		return get(ctx, c, again(object{"ref": argument(raw, name)}))
+func aliasList(ctx context.Context, c *call, _ struct{}) (answer, error) {
+	return list(ctx, c, listArgs{})
+}
+
+type idArgs struct {
+	MemoryID    string `json:"memory_id"`
+	ContentHash string `json:"content_hash"`
+}
+
+func aliasGet(ctx context.Context, c *call, a idArgs) (answer, error) {
+	return get(ctx, c, getArgs{Ref: a.MemoryID})
+}
+
+func aliasForget(id func(idArgs) string) func(context.Context, *call, idArgs) (answer, error) {
+	return func(ctx context.Context, c *call, a idArgs) (answer, error) {
+		return forget(ctx, c, forgetArgs{Ref: id(a), Reason: aliasReason})
 	}
 }
 
-func aliasForget(name string) runner {
-	return func(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-		return forget(ctx, c, again(object{"ref": argument(raw, name), "reason": "alias"}))
-	}
-}
-
-func aliasUnsupported(context.Context, *call, json.RawMessage) (answer, error) {
+func aliasUnsupported(context.Context, *call, struct{}) (answer, error) {
 	return answer{}, model.Errorf(model.Unsupported, "call", "relations are not supported here")
 }
 
-type entity struct {
-	Name         string   `json:"name"`
-	EntityName   string   `json:"entityName"`
-	Observations []string `json:"observations"`
-	Contents     []string `json:"contents"`
-}
-
 // aliasEntities writes one item an entity: its name, then a line an observation.
-func aliasEntities(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[struct {
-		Entities []entity `json:"entities"`
-	}](raw, false)
-	if err != nil {
-		return answer{}, err
-	}
-	return each(a.Entities, func(e entity) (answer, error) {
-		return retain(ctx, c, again(object{"content": strings.Join(append([]string{e.Name}, e.Observations...), "\n") + "\n"}))
+func aliasEntities(ctx context.Context, c *call, a struct {
+	Entities []struct {
+		Name         string   `json:"name"`
+		Observations []string `json:"observations"`
+	} `json:"entities"`
+}) (answer, error) {
+	return each(a.Entities, func(i int) (answer, error) {
+		e := a.Entities[i]
+		return retain(ctx, c, retainArgs{Content: strings.Join(append([]string{e.Name}, e.Observations...), "\n") + "\n"})
 	})
 }
 
 // aliasObservations adds lines to the item that an entity's name finds.
-func aliasObservations(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[struct {
-		Observations []entity `json:"observations"`
-	}](raw, false)
-	if err != nil {
-		return answer{}, err
-	}
-	return each(a.Observations, func(e entity) (answer, error) {
-		ref, err := c.entity(ctx, e.EntityName)
-		if err != nil {
-			return answer{}, err
-		}
-		return retain(ctx, c, again(object{"content": strings.Join(e.Contents, "\n") + "\n", "ref": ref}))
+func aliasObservations(ctx context.Context, c *call, a struct {
+	Observations []struct {
+		EntityName string   `json:"entityName"`
+		Contents   []string `json:"contents"`
+	} `json:"observations"`
+}) (answer, error) {
+	return each(a.Observations, func(i int) (answer, error) {
+		return c.named(ctx, a.Observations[i].EntityName, func(ref string) (answer, error) {
+			return retain(ctx, c, retainArgs{Content: strings.Join(a.Observations[i].Contents, "\n") + "\n", Ref: ref})
+		})
 	})
 }
 
-func aliasOpen(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[struct {
-		Names []string `json:"names"`
-	}](raw, false)
-	if err != nil {
-		return answer{}, err
-	}
-	return each(a.Names, func(name string) (answer, error) {
-		ref, err := c.entity(ctx, name)
-		if err != nil {
-			return answer{}, err
-		}
-		return get(ctx, c, again(object{"ref": ref}))
+func aliasOpen(ctx context.Context, c *call, a struct {
+	Names []string `json:"names"`
+}) (answer, error) {
+	return each(a.Names, func(i int) (answer, error) {
+		return c.named(ctx, a.Names[i], func(ref string) (answer, error) { return get(ctx, c, getArgs{Ref: ref}) })
 	})
 }
 
-func aliasDelete(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[struct {
-		Names []string `json:"entityNames"`
-	}](raw, false)
+func aliasDelete(ctx context.Context, c *call, a struct {
+	Names []string `json:"entityNames"`
+}) (answer, error) {
+	return each(a.Names, func(i int) (answer, error) {
+		return c.named(ctx, a.Names[i], func(ref string) (answer, error) {
+			return forget(ctx, c, forgetArgs{Ref: ref, Reason: aliasReason})
+		})
+	})
+}
+
+// named runs a call on the item that an entity's name finds.
+func (c *call) named(ctx context.Context, name string, run func(ref string) (answer, error)) (answer, error) {
+	ref, err := c.entity(ctx, name)
 	if err != nil {
 		return answer{}, err
 	}
-	return each(a.Names, func(name string) (answer, error) {
-		ref, err := c.entity(ctx, name)
-		if err != nil {
-			return answer{}, err
-		}
-		return forget(ctx, c, again(object{"ref": ref, "reason": "alias"}))
-	})
+	return run(ref)
 }
 
 // entity is the reference of the item whose first line is the name.
@@ -198,15 +176,16 @@ func (c *call) entity(ctx context.Context, name string) (string, error) {
 
 // each runs a call for every value and answers with all of their facts. It stops at
 // the first error when nothing was done before; later ones stand among the facts.
-func each[T any](values []T, run func(T) (answer, error)) (answer, error) {
+func each[T any](values []T, run func(i int) (answer, error)) (answer, error) {
 	facts, texts := []any{}, []string{}
-	for i, v := range values {
-		a, err := run(v)
+	for i := range values {
+		a, err := run(i)
 		if err != nil && i == 0 {
 			return answer{}, err
 		}
 		if err != nil {
-			a = answer{failed{"error", errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable()}}, message(err)}
+			f := factOf(err)
+			a = answer{failed{"error", f}, f.Message}
 		}
 		facts, texts = append(facts, a.facts), append(texts, a.text)
 	}

@@ -50,10 +50,11 @@ type Writes interface {
 // Desk is what one caller works at: the stores as they are opened for this caller,
 // and what notes and undoes what the caller does.
 type Desk struct {
-	Fleet  *backends.Fleet
+	Fleet *backends.Fleet
+	// Undo makes the changes; nil: nothing can be kept for undo, so nothing is changed.
 	Undo   Writes
-	Ledger *origin.Ledger
-	Trace  *origin.Trace
+	Ledger *origin.Ledger // nil: nobody knows who wrote what
+	Trace  *origin.Trace  // nil: what was given to the caller is not noted
 	Clock  clock.Clock
 	// Caller has the name and the scopes.
 	Caller backends.Caller
@@ -75,7 +76,8 @@ type Desk struct {
 	// Aliases are the other tool sets that are offered beside the tools.
 	Aliases []string
 	Version string
-	// Names are the paths of the memory face.
+	// Names are the paths of the memory face; nil: items are called by their ids, and no
+	// other name can be given.
 	Names *origin.Paths
 
 	writes *rate.Limiter
@@ -105,11 +107,25 @@ type tool struct {
 	def    *mcp.Tool
 	scopes func(args json.RawMessage) []string
 	writes bool
-	run    func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
+	run    runner
 	// plain: the answer is text only, and errors are their message (AD21).
 	plain bool
 	// meta is what a client that is no model is told beside; nil: nothing.
 	meta func(*call) mcp.Meta
+}
+
+// runner runs a call with its arguments as they came.
+type runner = func(ctx context.Context, c *call, args json.RawMessage) (answer, error)
+
+// reading decodes the arguments before it runs; strict refuses those that the tool does not know.
+func reading[T any](run func(ctx context.Context, c *call, args T) (answer, error), strict bool) runner {
+	return func(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
+		args, err := decode[T](raw, strict)
+		if err != nil {
+			return answer{}, err
+		}
+		return run(ctx, c, args)
+	}
 }
 
 // tools are those that the desk's face has.
@@ -161,12 +177,36 @@ func (d *Desk) defaults() {
 	if d.Unwritable == nil {
 		d.Unwritable = func() string { return "" }
 	}
+	if d.Undo == nil {
+		d.Undo, d.Unwritable = nowhere{}, func() string { return noUndo }
+	}
+	if d.Names == nil {
+		d.Names = &origin.Paths{}
+	}
 	if d.Refused == nil {
 		d.Refused = func(context.Context, string, string) {}
 	}
 	if d.Face == "" {
 		d.Face = Tools
 	}
+}
+
+// noUndo is why a desk without Undo changes nothing.
+const noUndo = "this server keeps nothing for undo"
+
+// nowhere refuses every change.
+type nowhere struct{}
+
+func (nowhere) Retain(context.Context, model.Store, model.RetainRequest) (model.RetainResult, undo.Entry, error) {
+	return model.RetainResult{}, undo.Entry{}, model.Refuse("retain", noUndo)
+}
+
+func (nowhere) Forget(context.Context, model.Store, model.ForgetRequest) (model.ForgetResult, undo.Entry, error) {
+	return model.ForgetResult{}, undo.Entry{}, model.Refuse("forget", noUndo)
+}
+
+func (nowhere) Together(context.Context, model.Store, []undo.Change) ([]model.RetainResult, undo.Entry, error) {
+	return nil, undo.Entry{}, model.Refuse("retain", noUndo)
 }
 
 // mayUse reports whether the caller's scopes reach any use of the tool.
@@ -214,18 +254,18 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 		d.Refused(ctx, bearer.Verb(scope), scope)
 		refused := model.Refuse(t.def.Name, "the scope "+scope+" is needed")
 		d.called(t.def.Name, refused)
-		return failure(t, refused, ""), nil
+		return failure(t, refused), nil
 	}
 	if t.writes && !d.writes.AllowN(d.Clock.Now(), 1) {
 		limited := model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute)
 		d.called(t.def.Name, limited)
-		return failure(t, limited, ""), nil
+		return failure(t, limited), nil
 	}
 	c := &call{Desk: d, writer: d.writer(req)}
 	out, err := t.run(under(ctx, c.writer), c, args)
 	d.called(t.def.Name, err)
 	if err != nil {
-		return failure(t, err, revisionOf(err)), nil
+		return failure(t, err), nil
 	}
 	res, err := success(t, out)
 	if err == nil && t.meta != nil {
@@ -290,12 +330,18 @@ type errorFact struct {
 	Revision  model.Revision `json:"revision,omitempty"`
 }
 
-func failure(t tool, err error, now model.Revision) *mcp.CallToolResult {
-	f := errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable(), Revision: now}
+// factOf is an error as an answer has it.
+func factOf(err error) errorFact {
+	f := errorFact{Kind: snake(model.KindOf(err)), Message: message(err), Retryable: model.KindOf(err).Retryable(), Revision: revisionOf(err)}
 	var e *model.Error
 	if errors.As(err, &e) {
 		f.Retryable = e.Retryable
 	}
+	return f
+}
+
+func failure(t tool, err error) *mcp.CallToolResult {
+	f := factOf(err)
 	if t.plain {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: plainMessage(err)}}}
 	}

@@ -36,13 +36,19 @@ func newDesk(t *testing.T, caller bearer.Caller) *door.Desk {
 	if err := os.MkdirAll(filepath.Join(dir, "vault", "memory", "fix"), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	return deskOver(t, caller, dir, "vault="+filepath.Join(dir, "vault"))
+}
+
+// deskOver is a desk over stores; its state lies in dir.
+func deskOver(t *testing.T, caller bearer.Caller, dir string, stores ...string) *door.Desk {
+	t.Helper()
 	ready := func() error { return os.MkdirAll(filepath.Join(dir, "state"), 0o700) }
 	state := filepath.Join(dir, "state")
 	d := &door.Desk{Undo: undo.New(filepath.Join(state, "undo"), 0, clock.System{}, ready), Ledger: origin.OpenLedger(state, ready),
 		Trace: origin.OpenTrace(state, ready), Names: origin.OpenPaths(state, ready), Clock: clock.System{}, Caller: caller,
 		Unwritable: func() string { return "" }, Refused: func(context.Context, string, string) {}, Face: door.Tools, Version: "test"}
 	none := func(string) string { return "" }
-	configs, err := backends.ParseOpen(backends.Builtin(), []string{"vault=" + filepath.Join(dir, "vault")}, dir, none)
+	configs, err := backends.ParseOpen(backends.Builtin(), stores, dir, none)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -435,5 +441,80 @@ func TestSessionOfAnother(t *testing.T) {
 	}
 	if res, body := post(t, url+"/mcp", strings.Repeat("w", 40), list, "Mcp-Session-Id", id); res.StatusCode != 200 {
 		t.Errorf("its own token: %d %s", res.StatusCode, body)
+	}
+}
+
+// TestTitles: a title is written where items of the tier have one, and elsewhere the answer
+// says that it was not.
+func TestTitles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "work", ".beads"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	row := `{"id":"x-1","title":"First","description":"one","status":"open","priority":2,"issue_type":"task"}` + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "work", ".beads", "issues.jsonl"), []byte(row), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d := deskOver(t, bearer.Caller{Name: "planner"}, dir, "beads="+filepath.Join(dir, "work"))
+	c := client(t, d)
+	title := func(ref string) string {
+		t.Helper()
+		got, _ := call(t, c, "memory_get", args{"ref": ref}).facts["title"].(string)
+		return got
+	}
+	r := call(t, c, "memory_retain", args{"tier": "open", "content": "text of the second", "title": "Second"})
+	ref, _ := r.facts["ref"].(string)
+	if r.facts["status"] != "retained" || r.facts["notes"] != nil || title(ref) != "Second" {
+		t.Fatalf("a new item: %+v, title %q", r, title(ref))
+	}
+	if r := call(t, c, "memory_retain", args{"ref": "beads:x-1", "content": " and more", "title": "Renamed"}); r.facts["status"] != "retained" || title("beads:x-1") != "Renamed" {
+		t.Errorf("append: %+v, title %q", r, title("beads:x-1"))
+	}
+	if r := call(t, c, "memory_retain", args{"ref": "beads:x-1", "content": "all anew", "mode": "replace", "title": "Again"}); r.kind() != "conflict" || title("beads:x-1") != "Renamed" {
+		t.Errorf("replace without a revision: %+v", r)
+	}
+	if r := call(t, c, "memory_retain", args{"tier": "open", "content": "plain", "title": poison}); r.facts["status"] != "quarantined" {
+		t.Errorf("poison as a title: %+v", r)
+	}
+	plain := client(t, newDesk(t, bearer.Caller{Name: "planner"}))
+	if r := call(t, plain, "memory_retain", args{"ref": note, "content": "x\n", "title": "T"}); r.facts["status"] != "retained" || fmt.Sprint(r.facts["notes"]) == "<nil>" {
+		t.Errorf("a store without titles: %+v", r)
+	}
+}
+
+// TestABareDesk: a desk with a fleet and nothing else reads, and refuses every change with the
+// reason.
+func TestABareDesk(t *testing.T) {
+	full := newDesk(t, bearer.Caller{Name: "planner"})
+	if r := call(t, client(t, full), "memory_retain", args{"ref": note, "content": "a heron\n"}); r.facts["status"] != "retained" {
+		t.Fatalf("%+v", r)
+	}
+	for _, face := range []string{door.Tools, door.Memory} {
+		d := &door.Desk{Fleet: full.Fleet, Caller: bearer.Caller{Name: "reader"}, Face: face}
+		c := client(t, d)
+		if face == door.Memory {
+			if r := call(t, c, "memory", args{"command": "view", "path": "/memories/vault/fix/memory/fix"}); !strings.Contains(r.text, "note.md") {
+				t.Errorf("view: %+v", r)
+			}
+			for _, a := range []args{{"command": "create", "path": "/memories/vault/fix/n.md", "file_text": "x"}, {"command": "delete", "path": "/memories/vault/fix/memory/fix/note.md"}} {
+				if r := call(t, c, "memory", a); !r.error || !strings.Contains(r.text, "is read-only") {
+					t.Errorf("%v: %+v", a, r)
+				}
+			}
+			continue
+		}
+		for tool, a := range map[string]args{"memory_list": nil, "memory_get": {"ref": note}, "memory_recall": {"query": "heron"}} {
+			if r := call(t, c, tool, a); r.error || !strings.Contains(r.text, "note.md") {
+				t.Errorf("%s: %+v", tool, r)
+			}
+		}
+		if r := call(t, c, "memory_health", nil); r.facts["writable"] != false || r.facts["reason"] == nil {
+			t.Errorf("health: %+v", r)
+		}
+		for tool, a := range map[string]args{"memory_retain": {"ref": note, "content": "x"}, "memory_forget": {"ref": note, "reason": "x"}} {
+			if r := call(t, c, tool, a); r.kind() != "permission_denied" {
+				t.Errorf("%s: %+v", tool, r)
+			}
+		}
 	}
 }

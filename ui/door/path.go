@@ -136,11 +136,18 @@ func (c *call) file(ctx context.Context, at spot) (model.Item, bool, error) {
 		case err == nil && it.Tier == at.tier.Name && c.called(at, it.ID) == at.name:
 			return it, true, nil
 		case err == nil, model.KindOf(err) == model.NotFound, model.KindOf(err) == model.InvalidInput:
+		case model.KindOf(err) == model.PermissionDenied && c.holds(ctx, at): // a directory of the store's own
 		default:
 			return model.Item{}, false, err
 		}
 	}
 	return model.Item{}, false, nil
+}
+
+// holds reports whether files lie below a name.
+func (c *call) holds(ctx context.Context, at spot) bool {
+	below, _, err := c.entries(ctx, at, at.name+"/", 1)
+	return err == nil && len(below) > 0
 }
 
 // called is an item's name when the path of at asks for it: the given one, else the

@@ -2,7 +2,6 @@ package door
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -49,11 +48,7 @@ type storeFact struct {
 
 const usualHits = 8
 
-func recall(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[recallArgs](raw, true)
-	if err != nil {
-		return answer{}, err
-	}
+func recall(ctx context.Context, c *call, a recallArgs) (answer, error) {
 	limit := usualHits
 	if a.Limit != nil {
 		limit = *a.Limit
@@ -181,11 +176,7 @@ type got struct {
 	Origin    *originFact    `json:"origin"`
 }
 
-func get(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[getArgs](raw, true)
-	if err != nil {
-		return answer{}, err
-	}
+func get(ctx context.Context, c *call, a getArgs) (answer, error) {
 	s, ref, err := c.at(a.Ref)
 	if err != nil {
 		return answer{}, err
@@ -241,11 +232,7 @@ type itemFact struct {
 }
 
 // list gives a page of one store after the other; the cursor is STORE:CURSOR.
-func list(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[listArgs](raw, true)
-	if err != nil {
-		return answer{}, err
-	}
+func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	names := c.storeNames()
 	if a.Store != "" {
 		names = []string{a.Store}
@@ -281,8 +268,10 @@ func list(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 			t := h.Modified.UTC()
 			f.Modified = &t
 		}
-		if r, ok, _ := c.Ledger.Latest(s.Name, h.ID); ok && (h.Revision == "" || h.Revision == r.Revision) {
-			f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+		if c.Ledger != nil {
+			if r, ok, _ := c.Ledger.Latest(s.Name, h.ID); ok && (h.Revision == "" || h.Revision == r.Revision) {
+				f.Origin = &originFact{r.Actor, r.Client, r.Channel, r.Detail, r.Trust, r.At}
+			}
 		}
 		out.Items = append(out.Items, f)
 		lines.WriteString("> " + safetext.Sprintf("%s · tier %s · %s", f.Ref, f.Tier, f.Title).String() + "\n")
@@ -314,10 +303,7 @@ type storeState struct {
 	Tiers     []string  `json:"tiers,omitempty"`
 }
 
-func health(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	if _, err := decode[struct{}](raw, true); err != nil {
-		return answer{}, err
-	}
+func health(ctx context.Context, c *call, _ struct{}) (answer, error) {
 	out := healthy{Status: "ok", Stores: []storeState{}, Reason: c.Unwritable()}
 	out.Writable = out.Reason == ""
 	var lines []string

@@ -2,8 +2,8 @@ package door
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -52,11 +52,7 @@ type suppressed struct {
 
 const erasedReason = "the person this is about was erased"
 
-func retain(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[retainArgs](raw, true)
-	if err != nil {
-		return answer{}, err
-	}
+func retain(ctx context.Context, c *call, a retainArgs) (answer, error) {
 	switch {
 	case a.Content == "":
 		return answer{}, model.Errorf(model.InvalidInput, "retain", "content is missing or empty")
@@ -72,8 +68,8 @@ func retain(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 		return answer{}, err
 	}
 	var notes []string
-	if a.Title != "" {
-		notes = append(notes, "this store keeps no titles: the title was not written")
+	if a.Title != "" && !c.entitle(ctx, s, &req, a.Title) {
+		notes = append(notes, "this store keeps no titles here: the title was not written")
 	}
 	return c.write(under(ctx, c.claimed(a.Source)), s, req, notes)
 }
@@ -113,6 +109,47 @@ func (c *call) target(a retainArgs) (model.Store, model.RetainRequest, error) {
 	}
 	req.Key = a.Key
 	return s, req, scoped(&req, a.Scope)
+}
+
+// titleField is the field of items that have a title of their own.
+const titleField = "title"
+
+// entitle gives a request its title where items of the tier have a field for one that may be
+// written, and reports whether it did: the item itself, else another of its tier, tells.
+func (c *call) entitle(ctx context.Context, s model.Store, req *model.RetainRequest, title string) bool {
+	if s.Browser == nil {
+		return false
+	}
+	var it model.Item
+	err := error(model.NotFound)
+	id := addressOf(s, *req)
+	if id != "" {
+		it, err = s.Browser.Read(ctx, id)
+	}
+	there := err == nil
+	if !there {
+		page, err := s.Browser.List(ctx, model.PageRequest{Tier: req.Tier, Limit: 1})
+		if err != nil || len(page.Items) == 0 {
+			return false
+		}
+		if it, err = s.Browser.Read(ctx, page.Items[0].ID); err != nil {
+			return false
+		}
+	}
+	at := slices.IndexFunc(it.Meta, func(f model.Field) bool { return f.Name == titleField && !f.ReadOnly })
+	switch {
+	case at < 0:
+		return false
+	case !there:
+		req.Meta = []model.Field{{Name: titleField, Value: title}}
+	case it.Meta[at].Value != title:
+		req.Meta = slices.Clone(it.Meta) // the whole set: what stands there is what was read
+		req.Meta[at].Value = title
+		if req.IfMatch == "" && req.Mode == model.Append { // a replace without a revision is refused
+			req.IfMatch = it.Revision
+		}
+	}
+	return true
 }
 
 // scoped reads a scope as stores spell it: crews/ID, crews/ID/agents/SLUG or an
@@ -224,11 +261,7 @@ type forgotten struct {
 	Undo    string `json:"undo,omitempty"`
 }
 
-func forget(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
-	a, err := decode[forgetArgs](raw, true)
-	if err != nil {
-		return answer{}, err
-	}
+func forget(ctx context.Context, c *call, a forgetArgs) (answer, error) {
 	if strings.TrimSpace(a.Reason) == "" || len(a.Reason) > maxReason {
 		return answer{}, model.Errorf(model.InvalidInput, "forget", "give a reason of 1 to %d bytes", maxReason)
 	}
