@@ -23,7 +23,7 @@ var layers = []layer{
 	{"internal/eventlog", nil},
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},
-	{"internal/statedir", nil},
+	{"internal/statedir", []string{"internal/atomicfile"}},
 	{"internal/counts", []string{"internal/atomicfile"}},
 	{"internal/testnpm", nil},
 	{"internal/testpg", []string{"internal/testnpm"}},

@@ -75,6 +75,9 @@ func (l *Log) appendLocked(ctx context.Context, phase Phase, e Entry, res Result
 		return Record{}, err
 	}
 	if phase != PhaseOutcome {
+		if err := l.permit(); err != nil {
+			return Record{}, err
+		}
 		if err := l.begin(); err != nil {
 			return Record{}, err
 		}

@@ -45,6 +45,9 @@ type Options struct {
 	// Traces says what there is that only changes with a log leave, in words; empty for
 	// nothing. It is asked when there is no log. nil: nothing is known.
 	Traces func() string
+	// Permit is asked before each intent and note; its error says why nothing may be written. nil:
+	// nothing stands in the way.
+	Permit func() error
 	// Marks are the statements outside the log about how far it had come; nil: none.
 	Marks func() []Mark
 	// Anchors keep the log's checkpoints elsewhere.
@@ -69,6 +72,7 @@ type Log struct {
 	start  time.Time
 	traces func() string
 	marks  func() []Mark
+	permit func() error
 	base   Record // the members that are the same in every record
 
 	anchors []Anchor
@@ -104,6 +108,9 @@ func Open(o Options) (*Log, error) {
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
 	}
+	if o.Permit == nil {
+		o.Permit = func() error { return nil }
+	}
 	if o.SegmentBytes <= 0 {
 		o.SegmentBytes = defaultSegmentBytes
 	}
@@ -115,7 +122,7 @@ func Open(o Options) (*Log, error) {
 		}
 	}
 	return &Log{
-		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks,
+		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit,
 		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
 		pending: map[uint64]Record{},
 		base: Record{
@@ -140,6 +147,9 @@ func (l *Log) Writable() error {
 }
 
 func (l *Log) writable(ctx context.Context) error {
+	if err := l.permit(); err != nil {
+		return err
+	}
 	info, err := l.fs.Lstat(l.dir)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		if why := l.trace(); why != "" {

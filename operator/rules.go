@@ -53,12 +53,13 @@ const (
 
 // The acts on the desk itself.
 const (
-	Acknowledge Act = "acknowledge"
-	Calibrate   Act = "quarantine-calibrate"
-	Clear       Act = "quarantine-clear"
-	Rescan      Act = "quarantine-rescan"
-	RotateKey   Act = "audit-key"
-	ControlJob  Act = "jobs"
+	Acknowledge  Act = "acknowledge"
+	Calibrate    Act = "quarantine-calibrate"
+	Clear        Act = "quarantine-clear"
+	Rescan       Act = "quarantine-rescan"
+	RotateKey    Act = "audit-key"
+	ControlJob   Act = "jobs"
+	MigrateState Act = "state-migrate"
 )
 
 // rule says who may do an act beside an operator, who may do all of them.
@@ -79,7 +80,9 @@ var rules = map[Act]rule{
 	Calibrate: {}, Clear: {}, Rescan: {},
 	Acknowledge: {unlogged: true},
 	RotateKey:   {},
-	ControlJob:  {unlogged: true}, // of others; a session may always stop its own work
+	// Older state forbids every other act; this one is recorded in the log of that state.
+	MigrateState: {unlogged: true},
+	ControlJob:   {unlogged: true}, // of others; a session may always stop its own work
 }
 
 // May is nil when the session may do an act, else the Refusal with its reason.

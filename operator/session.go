@@ -104,6 +104,7 @@ func New(o Options) (*Session, error) {
 	s.Log, err = audit.Open(audit.Options{
 		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: "memdesk " + o.Version,
 		Actor: s.Who, Role: string(s.Role()), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
+		Permit:  func() error { return statedir.Newer(s.State) },
 		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
 		KeyAgent: o.Config.Audit.KeyAgent, KeyCommand: o.Config.Audit.KeyCommand, AgentSocket: o.Env("SSH_AUTH_SOCK"),
 	})

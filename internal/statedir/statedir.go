@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-)
 
-// Format is the version of the directory's layout.
-const Format = "1"
+	"memdesk/internal/atomicfile"
+)
 
 // ErrNoHome is returned when no place for state can be told.
 var ErrNoHome = errors.New("neither XDG_STATE_HOME nor HOME is set: no place for the audit log")
@@ -31,50 +31,123 @@ func Path(env func(string) string) (string, error) {
 
 // Check reports why the directory cannot be used, nil when it can or when it is
 // not there yet. It creates nothing.
-func Check(dir string) error {
-	st, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("the state directory cannot be read: %w", pathless(err))
-	case !st.IsDir():
-		return errors.New("a file stands where the state directory should be")
-	case st.Mode().Perm()&0o077 != 0:
-		return fmt.Errorf("the state directory is open to others (mode %04o); run chmod 700 on it", st.Mode().Perm())
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "format"))
-	switch got := strings.TrimSpace(string(data)); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("the state directory's format cannot be read: %w", pathless(err))
-	case got != Format:
-		return fmt.Errorf("the state directory has format %.20q, this version knows %s: use the memdesk that wrote it", got, Format)
+func Check(dir string) error { return current.check(dir) }
+
+// Ensure creates the directory with mode 0700 and its format mark.
+func Ensure(dir string) error { return current.ensure(dir) }
+
+// Migrate brings a directory to the newest format, step by step, each marked when it is done: what
+// breaks off goes on with the next call. A directory that a newer version wrote is refused; one
+// that is not there stays so.
+func Migrate(dir string) (from, to int, err error) { return current.migrate(dir) }
+
+// Older reports whether Migrate would change the directory. The error says why it cannot: a newer
+// version wrote it, for one.
+func Older(dir string) (bool, error) {
+	format, there, err := current.known(dir)
+	return there && format < current.format, err
+}
+
+// newerError says that this version does not know the format.
+type newerError string
+
+// Error implements error.
+func (e newerError) Error() string { return string(e) }
+
+// Newer is an error when a version wrote the directory whose format this one does not know: nothing
+// may be written into it, not even a record.
+func Newer(dir string) error {
+	_, _, err := current.known(dir)
+	if newer := newerError(""); errors.As(err, &newer) {
+		return newer
 	}
 	return nil
 }
 
-// Ensure creates the directory with mode 0700 and its format mark.
-func Ensure(dir string) error {
-	if err := Check(dir); err != nil {
+// layout is the newest format that a version of the program knows.
+type layout struct {
+	format int
+	// steps[n] makes format n+1 of format n. It can be repeated after it broke off.
+	steps []func(dir string) error
+}
+
+// current is the layout of this version. Format 0 is a directory without a mark, as a backup that
+// left it out restores it: nothing but the mark is missing.
+var current = layout{1, []func(string) error{func(string) error { return nil }}}
+
+// mark is the file that holds the format.
+const mark = "format"
+
+// known reads the format of a directory that is private; ok is false when it is not there.
+func (l layout) known(dir string) (format int, ok bool, err error) {
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, false, nil
+	case err != nil:
+		return 0, false, fmt.Errorf("the state directory cannot be read: %w", pathless(err))
+	case !st.IsDir():
+		return 0, false, errors.New("a file stands where the state directory should be")
+	case st.Mode().Perm()&0o077 != 0:
+		return 0, false, fmt.Errorf("the state directory is open to others (mode %04o); run chmod 700 on it", st.Mode().Perm())
+	}
+	data, err := os.ReadFile(filepath.Join(dir, mark))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, true, nil
+	}
+	if err != nil {
+		return 0, true, fmt.Errorf("the state directory's format cannot be read: %w", pathless(err))
+	}
+	format, err = strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil || format < 1 || format > l.format {
+		return 0, true, newerError(fmt.Sprintf("the state directory has format %.20q, this version knows %d: use the memdesk that wrote it, or a newer one", strings.TrimSpace(string(data)), l.format))
+	}
+	return format, true, nil
+}
+
+func (l layout) check(dir string) error {
+	format, _, err := l.known(dir)
+	if err == nil && format > 0 && format < l.format {
+		err = fmt.Errorf("the state directory has format %d, this version writes %d: run `memdesk state migrate`", format, l.format)
+	}
+	return err
+}
+
+func (l layout) ensure(dir string) error {
+	if err := l.check(dir); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the state directory cannot be made: %w", pathless(err))
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "format"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, mark), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the state directory cannot be written: %w", pathless(err))
 	}
-	if _, err := f.WriteString(Format + "\n"); err != nil {
+	if _, err := fmt.Fprintln(f, l.format); err != nil {
 		_ = f.Close()
 		return fmt.Errorf("the state directory cannot be written: %w", pathless(err))
 	}
 	return f.Close()
+}
+
+func (l layout) migrate(dir string) (from, to int, err error) {
+	from, there, err := l.known(dir)
+	if err != nil || !there {
+		return 0, 0, err
+	}
+	for to = from; to < l.format; to++ {
+		if err := l.steps[to](dir); err != nil {
+			return from, to, fmt.Errorf("the state directory is of format %d: %w", to, pathless(err))
+		}
+		if err := atomicfile.Write(filepath.Join(dir, mark), fmt.Appendln(nil, to+1), 0o600); err != nil {
+			return from, to, fmt.Errorf("the state directory cannot be written: %w", pathless(err))
+		}
+	}
+	return from, to, nil
 }
 
 // pathless drops the path, which the operator's own log must not repeat.

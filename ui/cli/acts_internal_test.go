@@ -45,6 +45,7 @@ var commandActs = map[string][]string{
 	"gdpr policy": {"--accept", "--reason", "x"}, "gdpr approve": {"r", "--plan-hash", "h"}, "gdpr erase": {"r", "--plan-hash", "h", "--yes"},
 	"gdpr sweep": {"--yes"}, "gdpr recipient": {"r", "--name", "n", "--told", "2026-05-21"}, "gdpr pause": {"r"}, "gdpr identity": {"r", "--method", "known"}, "gdpr resume": {"r"},
 	"quarantine calibrate": {"--apply", "0.9", "--yes"}, "quarantine clear": {"crewship:AGENT.md", "--reason", "x", "--yes"}, "quarantine rescan": {"--apply"},
+	"state migrate":     {"--yes"},
 	"audit acknowledge": {"--reason", "x", "--yes"},
 	"jobs cancel":       {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
 }

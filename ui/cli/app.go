@@ -215,7 +215,7 @@ func (a *app) root() *cobra.Command {
 		{"Triage", []*cobra.Command{a.quarantineCommand(), a.conflictsCommand(), a.originCommand(), a.takebackCommand()}},
 		{"Erasure and audit", []*cobra.Command{a.gdprCommand(), a.auditCommand()}},
 		{"Agents and servers", []*cobra.Command{a.serveCommand(), a.mcpCommand(), a.turnCommand()}},
-		{"The program", []*cobra.Command{a.demoCommand(), a.jobsCommand(), a.configCommand(), a.infoCommand(), a.versionCommand()}},
+		{"The program", []*cobra.Command{a.demoCommand(), a.jobsCommand(), a.stateCommand(), a.configCommand(), a.infoCommand(), a.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
 		for _, c := range g.commands {
