@@ -10,35 +10,13 @@ import (
 // conditions begin with the workspace, which is $1 of every statement.
 type conditions = sqlgraph.Conditions
 
-// dialect is what sqlgraph needs to know of this schema: every key is led by the
-// workspace.
+// dialect is what sqlgraph needs to know of this schema.
 type dialect struct{ *Store }
-
-// Conditions implements sqlgraph.Dialect.
-func (d dialect) Conditions(alias string) conditions {
-	return conditions{Dollar: true, Parts: []string{alias + `.workspace = $1`}, Args: []any{d.workspace}}
-}
-
-// Table implements sqlgraph.Dialect.
-func (dialect) Table(name string) string { return schemaName + `.` + name }
-
-// Tie implements sqlgraph.Dialect.
-func (dialect) Tie(a, b string) string { return ` AND ` + a + `.workspace = ` + b + `.workspace` }
 
 // NodeFilter implements sqlgraph.Dialect.
 func (dialect) NodeFilter(_ string, c *conditions, f hypergraph.NodeFilter) error {
 	c.Nodes(f, nodeFilterColumns)
 	return nil
-}
-
-// Nodes implements sqlgraph.Dialect.
-func (d dialect) Nodes(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Node, error) {
-	return d.selectNodes(q, c, rest)
-}
-
-// Edges implements sqlgraph.Dialect.
-func (d dialect) Edges(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Edge, error) {
-	return d.selectEdges(q, c, rest)
 }
 
 // EdgeNewest implements sqlgraph.Dialect.
@@ -48,11 +26,18 @@ func (dialect) EdgeNewest() string { return `e.created_at DESC, e.id DESC` }
 func (dialect) Holds(id string) bool { return sqlgraph.Storable(id) }
 
 // Lock implements sqlgraph.Dialect.
-func (dialect) Lock(q sqlgraph.Query, alias string) string {
+func (dialect) Lock(q sqlgraph.Query, rows string) string {
 	if own, ok := q.(*query); ok && own.changing {
-		return ` FOR UPDATE OF ` + alias
+		return ` FOR ` + rows
 	}
 	return ``
+}
+
+// TierTotals implements sqlgraph.Dialect.
+func (d dialect) TierTotals() (string, []any) {
+	return `SELECT n.tier, count(*), sum(octet_length(n.content))::bigint FROM memdesk.nodes n WHERE n.workspace = $1 GROUP BY n.tier
+		UNION ALL SELECT $2::text, count(*), COALESCE(sum(octet_length(e.label)), 0)::bigint FROM memdesk.hyperedges e WHERE e.workspace = $1`,
+		[]any{d.workspace, hypergraph.EdgeTier}
 }
 
 var (
@@ -64,6 +49,11 @@ var (
 func createdAt(alias string) func(*conditions, string, time.Time) {
 	return func(c *conditions, sign string, t time.Time) { c.Add(alias+`.created_at`+sign+`?`, t.UnixNano()) }
 }
+
+var vocabulary = hypergraph.Recurse()
+
+// maxVectorDimensions is the published limit (provider-contract.md H12).
+const maxVectorDimensions = 16000
 
 // rules are what the schema admits.
 var rules = sqlgraph.Rules{Vocabulary: vocabulary, PlainText: true, Subjects: true, Dimensions: maxVectorDimensions}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/model"
 )
@@ -49,7 +50,7 @@ func (o ops) SearchByEmbedding(ctx context.Context, vector []float32, opt hyperg
 		case others > 0 && len(res.Hits) == 0:
 			return model.Errorf(model.InvalidInput, op, "the vector has %d dimensions, those in the store have %d: it comes from another model", len(vector), otherSize)
 		case others > 0:
-			note := fmt.Sprintf("%s vectors of other dimensions were not compared", thousands(others))
+			note := fmt.Sprintf("%s vectors of other dimensions were not compared", sqlgraph.Thousands(others))
 			if res.BoundNote != "" {
 				note = res.BoundNote + "; " + note
 			}

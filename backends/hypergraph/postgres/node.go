@@ -1,37 +1,16 @@
 package postgres
 
 import (
-	"context"
-	"fmt"
-	"iter"
-	"strings"
 	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// nodeColumns are read by scanNode from the aliases n and, for decisions, d.
-var nodeColumns = `n.id, n.type, n.subtype, ` + bounded(`n.content`) + `, n.tier, n.confidence, ` + bounded(`n.provenance`) + `, ` + bounded(`n.metadata`) + `, n.subject_id,
-	n.created_at, n.updated_at, COALESCE(n.last_accessed, 0), n.access_count, n.has_vector, n.row_version, ` + oversize(`n.content`, `n.provenance`, `n.metadata`) + `,
+// nodeSelect is read by scanNode from the aliases n and, for decisions, d.
+var nodeSelect = `n.id, n.type, n.subtype, ` + sqlgraph.Bounded(`n.content`) + `, n.tier, n.confidence, ` + sqlgraph.Bounded(`n.provenance`) + `, ` + sqlgraph.Bounded(`n.metadata`) + `, n.subject_id,
+	n.created_at, n.updated_at, COALESCE(n.last_accessed, 0), n.access_count, n.has_vector, n.row_version, ` + sqlgraph.Oversize(`n.content`, `n.provenance`, `n.metadata`) + `,
 	d.decision_type, d.confidence, d.prompt, d.files, d.branch, d.commit_hash, d.parent_id, d.status`
-
-// bounded selects a text, empty where it is larger than MaxText. PostgreSQL tells the
-// length of a stored text without reading it.
-func bounded(column string) string {
-	return fmt.Sprintf(`CASE WHEN octet_length(%[1]s) > %[2]d THEN '' ELSE %[1]s END`, column, hypergraph.MaxText)
-}
-
-// oversize selects the bytes of the texts together where one is larger than MaxText,
-// else 0.
-func oversize(columns ...string) string {
-	var large, sum []string
-	for _, c := range columns {
-		large = append(large, fmt.Sprintf(`octet_length(%s) > %d`, c, hypergraph.MaxText))
-		sum = append(sum, `octet_length(`+c+`)::bigint`)
-	}
-	return `CASE WHEN ` + strings.Join(large, ` OR `) + ` THEN ` + strings.Join(sum, ` + `) + ` ELSE 0 END`
-}
 
 const withDecision = ` LEFT JOIN memdesk.decisions d ON d.workspace = n.workspace AND d.node_id = n.id AND n.type = 'decision' `
 
@@ -58,45 +37,28 @@ func scanNode(scan func(...any) error, more ...any) (hypergraph.Node, error) {
 	return n, err
 }
 
-// GetNode implements hypergraph.Ops. Inside a transaction it locks the node.
-func (o ops) GetNode(ctx context.Context, id string) (hypergraph.Node, error) {
-	var n hypergraph.Node
-	err := o.read(ctx, "get", func(q *query) (err error) {
-		n, err = o.s.getNode(q, id)
-		return err
-	})
-	return n, err
-}
-
-func (s *Store) getNode(q *query, id string) (hypergraph.Node, error) {
+// Node implements sqlgraph.Dialect. What a transaction has locked is read once.
+func (d dialect) Node(shared sqlgraph.Query, id string) (hypergraph.Node, error) {
+	q := shared.(*query)
 	if n, ok := q.held[id]; ok && q.broken == nil {
 		return cloned(n), nil
 	}
-	var n hypergraph.Node
 	if !sqlgraph.Storable(id) {
-		return n, sqlgraph.NoSuchNode(q.Op(), id)
+		return hypergraph.Node{}, sqlgraph.NoSuchNode(q.Op(), id)
 	}
-	lock := ""
-	if q.changing {
-		lock = ` FOR UPDATE OF n`
-	}
-	found := false
-	err := q.Each(`SELECT `+nodeColumns+` FROM memdesk.nodes n`+withDecision+`WHERE n.workspace = $1 AND n.id = $2`+lock, []any{s.workspace, id},
-		func(scan func(...any) error) (err error) {
-			found = true
-			n, err = scanNode(scan)
-			return err
-		})
+	c := d.Conditions("n")
+	c.Add(`n.id = ?`, id)
+	nodes, err := d.Nodes(q, c, d.Lock(q, `UPDATE OF n`))
 	switch {
 	case err != nil:
-		return n, err
-	case !found:
-		return n, sqlgraph.NoSuchNode(q.Op(), id)
+		return hypergraph.Node{}, err
+	case len(nodes) == 0:
+		return hypergraph.Node{}, sqlgraph.NoSuchNode(q.Op(), id)
 	}
 	if q.changing {
-		q.held[id] = cloned(n)
+		q.held[id] = cloned(nodes[0])
 	}
-	return n, nil
+	return nodes[0], nil
 }
 
 func cloned(n hypergraph.Node) hypergraph.Node {
@@ -107,18 +69,13 @@ func cloned(n hypergraph.Node) hypergraph.Node {
 	return n
 }
 
-// selectNodes reads the nodes of a condition over the alias n; rest follows it.
-func (s *Store) selectNodes(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Node, error) {
+// Nodes implements sqlgraph.Dialect.
+func (dialect) Nodes(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Node, error) {
 	var out []hypergraph.Node
-	err := q.Each(`SELECT `+nodeColumns+` FROM memdesk.nodes n`+withDecision+c.Where()+rest, c.Args, func(scan func(...any) error) error {
+	err := q.Each(`SELECT `+nodeSelect+` FROM memdesk.nodes n`+withDecision+c.Where()+rest, c.Args, func(scan func(...any) error) error {
 		n, err := scanNode(scan)
 		out = append(out, n)
 		return err
 	})
 	return out, err
-}
-
-// StreamNodes implements hypergraph.Ops.
-func (o ops) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
-	return o.AllNodes(ctx, hypergraph.NodeFilter{})
 }

@@ -222,7 +222,7 @@ func (p probed) notes() []string {
 		out = append(out, "the server has no pgvector: every vector is compared")
 	}
 	if p.notWhole > 0 {
-		out = append(out, fmt.Sprintf("%s nodes hold more words than PostgreSQL indexes: a search by words sees their beginning only", thousands(p.notWhole)))
+		out = append(out, fmt.Sprintf("%s nodes hold more words than PostgreSQL indexes: a search by words sees their beginning only", sqlgraph.Thousands(p.notWhole)))
 	}
 	return out
 }

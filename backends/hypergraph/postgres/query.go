@@ -105,8 +105,10 @@ type ops struct {
 
 func newOps(s *Store, tx *query) ops {
 	o := ops{s: s, tx: tx}
-	reads := sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: vocabulary.ArchiveTier}
-	o.Writes = sqlgraph.Writes{Reads: reads, EdgeTable: dialect{s}, Changer: runs{s, tx}, Rules: func() sqlgraph.Rules { return rules }}
+	d, r := dialect{s}, runs{s, tx}
+	schema := sqlgraph.Schema{Prefix: schemaName + `.`, Server: true, Workspace: s.workspace}
+	o.Writes = sqlgraph.Writes{Reads: sqlgraph.Reads{Schema: schema, Dialect: d, Runner: r, Rules: func() sqlgraph.Rules { return rules }},
+		NodeTable: d, EdgeTable: d, VectorTable: d, Changer: r}
 	return o
 }
 
@@ -129,6 +131,11 @@ func (r runs) View(ctx context.Context, op string, fn func(sqlgraph.Query) error
 // Change implements sqlgraph.Changer.
 func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
 	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
+}
+
+// ChangeWhole implements sqlgraph.Changer: any failure of the server ends a transaction.
+func (r runs) ChangeWhole(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	return r.Change(ctx, op, fn)
 }
 
 // read runs fn, which makes one statement, without a transaction of its own.

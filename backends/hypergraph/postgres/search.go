@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
@@ -13,36 +11,8 @@ import (
 	"memdesk/model"
 )
 
-const (
-	// exactLimit is how many matches of words are all ranked.
-	exactLimit = 10000
-	// windowLimit is how many of more matches are ranked: the newest.
-	windowLimit = 1000
-	// scanLimit is how many of the newest matches a filter is checked on.
-	scanLimit = 20000
-	// substringLimit is how many of the newest nodes are looked through for text that
-	// the index cannot look up.
-	substringLimit = 20000
-	// longestQuery bounds a user's text.
-	longestQuery = 10000
-)
-
-func checkQuery(op, text string) error {
-	switch {
-	case len(text) > longestQuery:
-		return model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
-	case !utf8.ValidString(text):
-		return model.Errorf(model.InvalidInput, op, "the query is not UTF-8")
-	case strings.ContainsRune(text, 0):
-		return model.Errorf(model.InvalidInput, op, "the query holds a NUL character, which no text in PostgreSQL does")
-	}
-	return nil
-}
-
-// likePattern matches text anywhere, its own wildcards escaped.
-func likePattern(text string) string {
-	return `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + `%`
-}
+// scanLimit is how many of the newest matches a filter is checked on.
+const scanLimit = 20000
 
 // SearchByContent implements hypergraph.Ops. All words of the query must be there.
 // Up to 10,000 matches are all ranked; of more, the newest 1,000 are, and the result
@@ -53,10 +23,7 @@ func likePattern(text string) string {
 func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
-	if strings.TrimSpace(text) == "" {
-		return res, model.Errorf(model.InvalidInput, op, "the query is blank")
-	}
-	if err := checkQuery(op, text); err != nil {
+	if err := rules.Search(op, text); err != nil {
 		return res, err
 	}
 	err := o.read(ctx, op, func(q *query) (err error) {
@@ -83,7 +50,7 @@ func (s search) words(text string) (hypergraph.SearchResult, error) {
 			switch matches, err := s.matches(s.q, expr); {
 			case err != nil:
 				return res, err
-			case matches > exactLimit:
+			case matches > sqlgraph.ExactLimit:
 				return s.rankedNewest(expr)
 			case matches > 0: // the filter keeps none of them
 				return res, nil
@@ -96,7 +63,7 @@ func (s search) words(text string) (hypergraph.SearchResult, error) {
 // searched begins a search's statement; the archive is left out unless it is asked
 // for, by name or in general (provider-contract.md H7).
 func (s *Store) searched(o hypergraph.SearchOptions) conditions {
-	c := dialect{s}.Conditions("n")
+	c := s.Conditions("n")
 	c.Nodes(hypergraph.NodeFilter{Types: o.Types, Tiers: o.Tiers, MinConfidence: o.MinConfidence, NotSubtypes: o.NotSubtypes}, nodeFilterColumns)
 	if !o.IncludeArchived {
 		c.Add(`n.tier <> ?`, vocabulary.ArchiveTier)
@@ -108,7 +75,7 @@ func (s *Store) searched(o hypergraph.SearchOptions) conditions {
 // last as a beginning, that matches anything in the workspace.
 type lookup struct {
 	expr    string // a tsquery; empty: substring
-	matches int64  // up to exactLimit+1
+	matches int64  // up to sqlgraph.ExactLimit+1
 }
 
 func (s *Store) lookUp(q *query, text string) (lookup, error) {
@@ -133,10 +100,10 @@ func (s *Store) lookUp(q *query, text string) (lookup, error) {
 }
 
 // matches counts the nodes of the workspace that an expression matches, up to
-// exactLimit+1.
+// sqlgraph.ExactLimit+1.
 func (s *Store) matches(q *query, expr string) (n int64, err error) {
 	err = q.eachPlanned(`SELECT count(*) FROM (SELECT 1 FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ $2::text::tsquery LIMIT $3) m`,
-		[]any{s.workspace, expr, exactLimit + 1}, func(scan func(...any) error) error { return scan(&n) })
+		[]any{s.workspace, expr, sqlgraph.ExactLimit + 1}, func(scan func(...any) error) error { return scan(&n) })
 	return n, err
 }
 
@@ -164,7 +131,7 @@ func (s search) ranked(with, expr string, c conditions) (hits []hypergraph.Hit, 
 	}
 	err = s.q.eachPlanned(with+`, top AS MATERIALIZED (SELECT m.id, ts_rank(m.words, `+expr+`, 1|32) AS score, count(*) OVER () AS total FROM m
 			ORDER BY score DESC, m.created_at DESC, m.id DESC LIMIT `+limit+`)
-		SELECT `+nodeColumns+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
+		SELECT `+nodeSelect+`, top.score::float8, top.total FROM top JOIN memdesk.nodes n ON n.workspace = $1 AND n.id = top.id`+withDecision+`
 		ORDER BY top.score DESC, n.created_at DESC, n.id DESC`, c.Args, func(scan func(...any) error) error {
 		var h hypergraph.Hit
 		var err error
@@ -195,14 +162,14 @@ func (s search) hits(ids []string, score map[string]float64) ([]hypergraph.Hit, 
 	return s.Store.hits(s.q, ids, score)
 }
 
-// rankedAll ranks every match, none where they are more than exactLimit. The matches
+// rankedAll ranks every match, none where they are more than sqlgraph.ExactLimit. The matches
 // stand in a clause of their own, so that no LIMIT talks the planner into walking the
 // newest nodes for a rare word.
 func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 	c := s.cond.Clone()
 	query := c.Param(expr) + `::text::tsquery`
-	with := `WITH found AS MATERIALIZED (SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query + ` LIMIT ` + c.Param(exactLimit+1) + `),
-		m AS (SELECT n.id, n.created_at, n.words FROM found n` + c.Where() + ` AND (SELECT count(*) FROM found) <= ` + c.Param(exactLimit) + `)`
+	with := `WITH found AS MATERIALIZED (SELECT ` + rankedColumns + ` FROM memdesk.nodes n WHERE n.workspace = $1 AND n.words @@ ` + query + ` LIMIT ` + c.Param(sqlgraph.ExactLimit+1) + `),
+		m AS (SELECT n.id, n.created_at, n.words FROM found n` + c.Where() + ` AND (SELECT count(*) FROM found) <= ` + c.Param(sqlgraph.ExactLimit) + `)`
 	hits, total, err := s.ranked(with, query, c)
 	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
 }
@@ -219,17 +186,17 @@ func (s search) rankedNewest(expr string) (hypergraph.SearchResult, error) {
 		return hypergraph.SearchResult{}, err
 	}
 	var res hypergraph.SearchResult
-	for _, newest := range []int{2 * windowLimit, scanLimit} {
+	for _, newest := range []int{2 * sqlgraph.WindowLimit, scanLimit} {
 		var kept int64
-		if res, kept, err = s.rankedAmong(expr, newest, walk); err != nil || kept >= windowLimit {
+		if res, kept, err = s.rankedAmong(expr, newest, walk); err != nil || kept >= sqlgraph.WindowLimit {
 			return res, err
 		}
 	}
-	res.BoundNote = "filtered among the newest " + thousands(scanLimit) + " matches of the words"
+	res.BoundNote = "filtered among the newest " + sqlgraph.Thousands(scanLimit) + " matches of the words"
 	return res, nil
 }
 
-// rankedAmong filters the newest matches and ranks the newest windowLimit of what is
+// rankedAmong filters the newest matches and ranks the newest sqlgraph.WindowLimit of what is
 // left; kept says how many that were.
 func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.SearchResult, int64, error) {
 	c := s.cond.Clone()
@@ -240,10 +207,10 @@ func (s search) rankedAmong(expr string, newest int, walk bool) (hypergraph.Sear
 	if !walk {
 		with = `WITH every AS MATERIALIZED (` + matches + `), near AS MATERIALIZED (SELECT * FROM every` + order + c.Param(newest) + `)`
 	}
-	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(windowLimit) + `)`
+	with += `, m AS MATERIALIZED (SELECT n.id, n.created_at, n.words FROM near n` + c.Where() + order + c.Param(sqlgraph.WindowLimit) + `)`
 	hits, kept, err := s.ranked(with, query, c)
 	res := hypergraph.SearchResult{Hits: hits, Total: model.Count{N: kept, AtLeast: true}, Bounded: true,
-		BoundNote: "ranked among the newest " + thousands(windowLimit) + " of more than " + thousands(exactLimit) + " matches"}
+		BoundNote: "ranked among the newest " + sqlgraph.Thousands(sqlgraph.WindowLimit) + " of more than " + sqlgraph.Thousands(sqlgraph.ExactLimit) + " matches"}
 	return res, kept, err
 }
 
@@ -282,7 +249,7 @@ func (s search) dense(expr string) (bool, error) {
 func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.Clone()
-	needle, like := c.Param(text), c.Param(likePattern(text))
+	needle, like := c.Param(text), c.Param(sqlgraph.LikePattern(text))
 	limit := `ALL`
 	if s.limit > 0 {
 		limit = c.Param(s.limit)
@@ -290,7 +257,7 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	var ids []string
 	score := map[string]float64{}
 	var looked int64
-	err := s.q.Each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.Param(substringLimit+1)+`),
+	err := s.q.Each(`WITH near AS MATERIALIZED (SELECT n.* FROM memdesk.nodes n WHERE n.workspace = $1 ORDER BY n.created_at DESC, n.id DESC LIMIT `+c.Param(sqlgraph.SubstringLimit+1)+`),
 		m AS MATERIALIZED (SELECT n.id, n.created_at, (length(n.content) - length(replace(lower(n.content), lower(`+needle+`::text), ''))) / length(`+needle+`::text) AS times
 			FROM near n`+c.Where()+` AND n.content ILIKE `+like+`)
 		SELECT COALESCE(m.id, ''), COALESCE(m.times, 0), COALESCE(m.of, 0), size.n FROM (SELECT count(*) AS n FROM near) size
@@ -308,21 +275,12 @@ func (s search) substring(text string) (hypergraph.SearchResult, error) {
 	if err != nil {
 		return res, err
 	}
-	if looked > substringLimit {
+	if looked > sqlgraph.SubstringLimit {
 		res.Bounded, res.Total.AtLeast = true, true
-		res.BoundNote = fmt.Sprintf("no word of the index matches: looked for the text in the newest %s nodes", thousands(substringLimit))
+		res.BoundNote = fmt.Sprintf("no word of the index matches: looked for the text in the newest %s nodes", sqlgraph.Thousands(sqlgraph.SubstringLimit))
 	}
 	res.Hits, err = s.hits(ids, score)
 	return res, err
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
@@ -334,12 +292,12 @@ func (s *Store) addText(q *query, l *sqlgraph.List, text string) error {
 	}
 	c := &l.Cond
 	if found.expr == "" {
-		like := c.Param(likePattern(text))
+		like := c.Param(sqlgraph.LikePattern(text))
 		c.Add(`(n.content ILIKE ` + like + ` OR n.metadata ILIKE ` + like + ` OR n.id ILIKE ` + like + `)`)
 		return nil
 	}
 	first, last := text, text+"\U0010ffff"
-	if found.matches > exactLimit { // common: walking the list finds a page soon
+	if found.matches > sqlgraph.ExactLimit { // common: walking the list finds a page soon
 		c.Add(`(n.words @@ ?::text::tsquery OR n.id >= ? AND n.id < ?)`, found.expr, first, last)
 		return nil
 	}

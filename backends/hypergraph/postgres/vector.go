@@ -9,48 +9,10 @@ import (
 	"memdesk/model"
 )
 
-// SetEmbedding implements hypergraph.Ops.
-func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
-	const op = "set embedding"
-	if vector != nil {
-		if err := rules.Vector(op, vector); err != nil {
-			return err
-		}
-		if err := sqlgraph.PlainText(op, "model", modelName); err != nil {
-			return err
-		}
-	}
-	return o.change(ctx, op, func(q *query) error {
-		n, err := o.s.getNode(q, node)
-		if err != nil {
-			return err
-		}
-		delete(q.held, node)
-		if vector == nil {
-			if err := o.s.dropVector(q, node); err != nil {
-				return err
-			}
-			return o.s.markVector(q, n, false)
-		}
-		now := o.s.clock.Now().UnixNano()
-		if _, err := q.Exec(`INSERT INTO memdesk.node_embeddings (workspace, node_id, embedding, model, dimensions, created_at, updated_at)
-			VALUES ($1, $2, $3, $4, $5, $6, $6)
-			ON CONFLICT (workspace, node_id) DO UPDATE SET embedding = excluded.embedding, model = excluded.model,
-				dimensions = excluded.dimensions, updated_at = excluded.updated_at`,
-			o.s.workspace, node, encodeVector(vector), modelName, len(vector), now); err != nil {
-			return err
-		}
-		if err := o.s.putIndexed(q, node, vector); err != nil {
-			return err
-		}
-		return o.s.markVector(q, n, true)
-	})
-}
-
 // Embedding implements hypergraph.Vectors.
 func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelName string, err error) {
 	err = o.view(ctx, "embedding", func(q *query) error {
-		if _, err := o.s.getNode(q, node); err != nil {
+		if _, err := o.Node(q, node); err != nil {
 			return err
 		}
 		var raw []byte
@@ -64,17 +26,26 @@ func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelNa
 	return out, modelName, err
 }
 
-// dropVector removes what a node's meaning was stored as.
-func (s *Store) dropVector(q *query, node string) error {
-	_, err := q.Exec(`DELETE FROM memdesk.node_embeddings WHERE workspace = $1 AND node_id = $2`, s.workspace, node)
+// DropVector implements sqlgraph.VectorTable.
+func (d dialect) DropVector(q sqlgraph.Query, node string) error {
+	_, err := d.Delete(q, "node_embeddings", "node_id", node)
 	return err
 }
 
-// markVector keeps has_vector, which is no part of a node's own version.
-func (s *Store) markVector(q *query, n hypergraph.Node, has bool) error {
-	if n.HasVector == has {
+// MarkVector implements sqlgraph.VectorTable. has_vector is no part of a node's own
+// version.
+func (d dialect) MarkVector(shared sqlgraph.Query, n hypergraph.Node, vector []float32) error {
+	q := shared.(*query)
+	delete(q.held, n.ID)
+	if vector != nil {
+		if err := d.putIndexed(q, n.ID, vector); err != nil {
+			return err
+		}
+	}
+	var set sqlgraph.Set
+	set.Put(`has_vector`, n.HasVector != (vector != nil), vector != nil)
+	if set.Empty() {
 		return nil
 	}
-	_, err := q.Exec(`UPDATE memdesk.nodes SET has_vector = $3 WHERE workspace = $1 AND id = $2`, s.workspace, n.ID, has)
-	return err
+	return d.Update(q, "nodes", n.ID, set)
 }

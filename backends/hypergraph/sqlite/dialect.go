@@ -14,15 +14,6 @@ type conditions = sqlgraph.Conditions
 // dialect is what sqlgraph needs to know of a file.
 type dialect struct{ *Store }
 
-// Conditions implements sqlgraph.Dialect.
-func (dialect) Conditions(string) conditions { return conditions{} }
-
-// Table implements sqlgraph.Dialect.
-func (dialect) Table(name string) string { return name }
-
-// Tie implements sqlgraph.Dialect.
-func (dialect) Tie(string, string) string { return `` }
-
 // NodeFilter implements sqlgraph.Dialect.
 func (d dialect) NodeFilter(op string, c *conditions, f hypergraph.NodeFilter) error {
 	return d.addNodes(op, c, f)
@@ -97,7 +88,11 @@ func (s *Store) subtypeColumn() string { return s.layout.nodeFilter().Subtype }
 
 // rules are what the file's schema admits.
 func (s *Store) rules() sqlgraph.Rules {
-	return sqlgraph.Rules{Vocabulary: s.vocabulary, Subjects: s.layout.own, Dimensions: maxVectorDimensions}
+	r := sqlgraph.Rules{Vocabulary: s.vocabulary, Subjects: s.layout.own, Dimensions: maxVectorDimensions}
+	if !s.layout.vectors {
+		r.NoVectors = "the database has no table for vectors, and the schema of a recurse database is never changed"
+	}
+	return r
 }
 
 // runs gives the shared operations their queries.
@@ -121,10 +116,19 @@ func (r runs) Change(ctx context.Context, op string, fn func(sqlgraph.Query) err
 	return ops{s: r.s, tx: r.tx}.change(ctx, op, func(q *query) error { return fn(q) })
 }
 
+// ChangeWhole implements sqlgraph.Changer without a savepoint, which would copy every page
+// that is touched.
+func (r runs) ChangeWhole(ctx context.Context, op string, fn func(sqlgraph.Query) error) error {
+	if r.tx != nil {
+		return r.tx.Borrow(ctx, op, func() error { return fn(r.tx) })
+	}
+	return r.Change(ctx, op, fn)
+}
+
 // newOps gives the operations; the vocabulary is known once the file has been looked at.
 func newOps(s *Store, tx *query) ops {
 	o := ops{s: s, tx: tx}
-	reads := sqlgraph.Reads{Dialect: dialect{s}, Runner: runs{s, tx}, Archive: hypergraph.Recurse().ArchiveTier}
-	o.Writes = sqlgraph.Writes{Reads: reads, EdgeTable: dialect{s}, Changer: runs{s, tx}, Rules: s.rules}
+	d, r := dialect{s}, runs{s, tx}
+	o.Writes = sqlgraph.Writes{Reads: sqlgraph.Reads{Dialect: d, Runner: r, Rules: s.rules}, NodeTable: d, EdgeTable: d, VectorTable: d, Changer: r}
 	return o
 }

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"slices"
 
 	"memdesk/backends/hypergraph"
@@ -10,8 +9,8 @@ import (
 )
 
 func (l layout) edgeSelect() string {
-	return `SELECT e.id, e.type, COALESCE(` + bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
-		COALESCE(CAST(` + bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e`
+	return `SELECT e.id, e.type, COALESCE(` + sqlgraph.Bounded(`e.label`) + `, ''), COALESCE(CAST(e.weight AS REAL), 1.0),
+		COALESCE(CAST(` + sqlgraph.Bounded(`e.metadata`) + ` AS TEXT), ''), ` + l.edgeCreated + `, ` + sqlgraph.Oversize(`e.label`, `e.metadata`) + ` FROM hyperedges e`
 }
 
 func scanEdge(scan func(...any) error) (hypergraph.Edge, error) {
@@ -20,38 +19,6 @@ func scanEdge(scan func(...any) error) (hypergraph.Edge, error) {
 	err := scan(&e.ID, &e.Type, &e.Label, &e.Weight, &e.Metadata, &created, &e.Oversize)
 	e.CreatedAt = moment(created)
 	return e, err
-}
-
-// InsertEdge implements sqlgraph.EdgeTable.
-func (d dialect) InsertEdge(q sqlgraph.Query, e hypergraph.Edge) (bool, error) {
-	var there int64
-	if _, err := q.One(`SELECT count(*) FROM hyperedges WHERE id = ?`, []any{e.ID}, &there); err != nil || there > 0 {
-		return false, err
-	}
-	made := d.layout.kept(e.CreatedAt)
-	if made == nil {
-		made = d.layout.stamp(d.clock.Now())
-	}
-	_, err := q.Exec(`INSERT INTO hyperedges (id, type, label, weight, created_at, metadata) VALUES (?, ?, ?, ?, ?, ?)`,
-		e.ID, e.Type, e.Label, e.Weight, made, e.Metadata)
-	return err == nil, err
-}
-
-// InsertMembers implements sqlgraph.EdgeTable.
-func (dialect) InsertMembers(q sqlgraph.Query, edge string, members []hypergraph.Membership) error {
-	for _, m := range members {
-		var node bool
-		if _, err := q.One(`SELECT EXISTS (SELECT 1 FROM nodes WHERE id = ?)`, []any{m.NodeID}, &node); err != nil {
-			return err
-		}
-		if !node {
-			return sqlgraph.NoSuchNode(q.Op(), m.NodeID)
-		}
-		if _, err := q.Exec(`INSERT INTO membership (hyperedge_id, node_id, role, position) VALUES (?, ?, ?, ?)`, edge, m.NodeID, m.Role, m.Position); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // EdgeMoved implements sqlgraph.EdgeTable: it moves the own schema's counters.
@@ -73,49 +40,20 @@ func (d dialect) EdgeMoved(q sqlgraph.Query, old, now *hypergraph.Edge) error {
 // Revised implements sqlgraph.EdgeTable.
 func (dialect) Revised() string { return `` }
 
-// ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times
-// apply to edges; a filter for a property that only nodes have keeps none. Text is a
-// substring of id, label or metadata.
-func (o ops) ListEdges(ctx context.Context, l hypergraph.Listing) (hypergraph.EdgePage, error) {
-	const op = "list edges"
-	var page hypergraph.EdgePage
-	if err := sqlgraph.CheckListing(op, l); err != nil {
-		return page, err
-	}
-	err := o.view(ctx, op, func(q *query) error {
-		list, err := o.s.edgeList(op, l)
-		if err != nil {
-			return err
-		}
-		w, err := list.Page(q, l)
-		if err != nil {
-			return err
-		}
-		page = hypergraph.EdgePage{Next: w.Next, Prev: w.Prev}
-		if page.Edges, err = o.EdgesByID(q, w.IDs()); err != nil {
-			return err
-		}
-		page.Total, err = o.s.countEdges(q, list)
-		return err
-	})
-	return page, err
-}
-
-func (s *Store) edgeList(op string, l hypergraph.Listing) (*sqlgraph.List, error) {
-	list := s.newList("hyperedges", "e", s.layout.edgeKey, l)
+// EdgeList implements sqlgraph.Dialect.
+func (d dialect) EdgeList(q sqlgraph.Query, l hypergraph.Listing) (*sqlgraph.List, error) {
+	list := d.newList("hyperedges", "e", d.layout.edgeKey, l)
+	list.Count = func(q sqlgraph.Query) (model.Count, error) { return d.countEdges(q, list) }
 	f, c := l.Filter, &list.Cond
 	if n := len(f.IDs) + len(f.Types); n > maxIDs {
-		return nil, model.Errorf(model.InvalidInput, op, "a filter takes at most %d values, this one has %d", maxIDs, n)
+		return nil, model.Errorf(model.InvalidInput, q.Op(), "a filter takes at most %d values, this one has %d", maxIDs, n)
 	}
-	if !s.layout.own {
+	if !d.layout.own {
 		c.Add(`typeof(e.id) = 'text'`)
 	}
-	c.Edges(f, s.layout.edgeFilter())
+	c.Edges(f, d.layout.edgeFilter())
 	if l.Text != "" {
-		if err := checkQueryLength(op, l.Text); err != nil {
-			return nil, err
-		}
-		text := likePattern(l.Text)
+		text := sqlgraph.LikePattern(l.Text)
 		c.Add(`(`+like(`e.label`)+` OR e.id LIKE ? ESCAPE '\' OR `+like(`e.metadata`)+`)`, text, text, text)
 	}
 	return list, nil
@@ -123,7 +61,7 @@ func (s *Store) edgeList(op string, l hypergraph.Listing) (*sqlgraph.List, error
 
 // countEdges is exact where nothing is filtered, and in recurse files; counters
 // serve the own schema.
-func (s *Store) countEdges(q *query, l *sqlgraph.List) (model.Count, error) {
+func (s *Store) countEdges(q sqlgraph.Query, l *sqlgraph.List) (model.Count, error) {
 	var n model.Count
 	switch c := l.Cond; {
 	case !s.layout.own:
@@ -133,7 +71,7 @@ func (s *Store) countEdges(q *query, l *sqlgraph.List) (model.Count, error) {
 		_, err := q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier = ?`, []any{hypergraph.EdgeTier}, &n.N)
 		return n, err
 	default:
-		return sqlgraph.CountCapped(q, `SELECT 1 FROM hyperedges e`+c.Where(), c)
+		return l.CountCapped(q)
 	}
 }
 

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
@@ -60,43 +58,6 @@ func recurseLayout(vectors bool) layout {
 		l.hasVector += " OR EXISTS (SELECT 1 FROM node_embeddings v WHERE v.node_id = n.id)"
 	}
 	return l
-}
-
-// stamp encodes a time as the schema stores it. In a recurse file it is cut to the
-// millisecond, the finest that such a file can be ordered by.
-func (l layout) stamp(t time.Time) any {
-	if l.own {
-		return t.UnixNano()
-	}
-	return t.UTC().Truncate(time.Millisecond).Format(time.RFC3339Nano)
-}
-
-// kept encodes a time that a row brings with it, none as NULL.
-func (l layout) kept(t time.Time) any {
-	switch {
-	case t.IsZero():
-		return nil
-	case l.own:
-		return t.UnixNano()
-	}
-	return t.UTC().Format(time.RFC3339Nano)
-}
-
-// bounded selects a text column, empty where it is larger than MaxText. The length
-// is in the row's header, so that such a text is not read from the disk.
-func bounded(column string) string {
-	return fmt.Sprintf(`CASE WHEN octet_length(%[1]s) > %[2]d THEN '' ELSE %[1]s END`, column, hypergraph.MaxText)
-}
-
-// oversize selects the bytes of the columns together where one of them is larger
-// than MaxText, else 0.
-func oversize(columns ...string) string {
-	var large, sum []string
-	for _, c := range columns {
-		large = append(large, fmt.Sprintf(`octet_length(%s) > %d`, c, hypergraph.MaxText))
-		sum = append(sum, fmt.Sprintf(`COALESCE(octet_length(%s), 0)`, c))
-	}
-	return `CASE WHEN ` + strings.Join(large, ` OR `) + ` THEN ` + strings.Join(sum, ` + `) + ` ELSE 0 END`
 }
 
 // like matches a pattern in a text column no larger than MaxText.

@@ -26,11 +26,8 @@ const matchRows = `SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? UNION ALL
 
 // addText keeps the nodes that hold a text. A list is never cut, so where the text
 // is no word it is looked for in every row.
-func (s *Store) addText(q *query, l *sqlgraph.List, text string) (*denseText, error) {
-	if err := checkQueryLength(q.Op(), text); err != nil {
-		return nil, err
-	}
-	pattern := likePattern(text)
+func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*denseText, error) {
+	pattern := sqlgraph.LikePattern(text)
 	if !s.layout.own {
 		l.Cond.Add(`(`+like(`n.content`)+` OR n.id LIKE ? ESCAPE '\' OR `+like(`n.metadata`)+`)`, pattern, pattern, pattern)
 		return nil, nil
@@ -44,10 +41,10 @@ func (s *Store) addText(q *query, l *sqlgraph.List, text string) (*denseText, er
 		rows, args = `SELECT t.seq FROM nodes t WHERE `+like(`t.content`)+` OR `+like(`t.metadata`)+` OR t.id LIKE ? ESCAPE '\'`, []any{pattern, pattern, pattern}
 	}
 	var rowids []int64
-	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), exactLimit+1), sqlgraph.Collect(&rowids)); err != nil {
+	if err := q.Each(`SELECT * FROM (`+rows+`) LIMIT ?`, append(slices.Clone(args), sqlgraph.ExactLimit+1), sqlgraph.Collect(&rowids)); err != nil {
 		return nil, err
 	}
-	if len(rowids) <= exactLimit {
+	if len(rowids) <= sqlgraph.ExactLimit {
 		l.Cond.Add(`n.seq IN (SELECT value FROM json_each(?))`, jsonInts(rowids))
 		// Reading the few beats walking an index for them.
 		l.Cond.In(`+n.tier`, l.Tiers)
@@ -59,7 +56,7 @@ func (s *Store) addText(q *query, l *sqlgraph.List, text string) (*denseText, er
 	var dense *denseText
 	if found.expr != "" && !found.prefix {
 		dense = &denseText{walk: *l, expr: found.expr, from: text, to: text + "\U0010ffff"}
-		dense.walk.Cond = l.Cond.Clone()
+		dense.walk.Cond, dense.walk.Row = l.Cond.Clone(), `n.rowid`
 		l.Walk = dense.rows
 	}
 	l.Cond.Add(`n.seq IN (`+rows+`)`, args...)
@@ -115,7 +112,7 @@ func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Place) ([]sqlgraph.Pl
 
 // count counts the nodes that hold the words up to sqlgraph.CountLimit; where a filter
 // leaves fewer, it is not the whole count and ok is false.
-func (d *denseText) count(q *query, tier string) (n model.Count, ok bool, err error) {
+func (d *denseText) count(q sqlgraph.Query, tier string) (n model.Count, ok bool, err error) {
 	c := d.walk.Cond.Clone()
 	c.In(tier, d.walk.Tiers)
 	c.Add(`n.seq IN (SELECT rowid FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`, d.expr, 4*sqlgraph.CountLimit)

@@ -3,25 +3,9 @@ package sqlite
 import (
 	"strings"
 
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/words"
-	"memdesk/model"
 )
-
-// longestQuery bounds a user's text; SQLite refuses LIKE patterns beyond 50,000
-// bytes, and escaping doubles at most.
-const longestQuery = 10000
-
-func checkQueryLength(op, text string) error {
-	if len(text) > longestQuery {
-		return model.Errorf(model.InvalidInput, op, "the query is longer than %d bytes", longestQuery)
-	}
-	return nil
-}
-
-// likePattern matches text anywhere, its own wildcards escaped for ESCAPE '\'.
-func likePattern(text string) string {
-	return `%` + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + `%`
-}
 
 // ftsQuery is an FTS5 expression that all terms must meet. Every term is a quoted
 // string, so nothing in it is syntax; one that the tokenizer splits is a phrase.
@@ -38,13 +22,6 @@ func ftsQuery(terms []string, prefix bool) string {
 	return q
 }
 
-const (
-	// exactLimit is how many matches of words are all ranked.
-	exactLimit = 10000
-	// windowLimit is how many of more matches are ranked: the newest.
-	windowLimit = 1000
-)
-
 // lookup finds what a text matches in the own schema, the first of these that
 // matches anything: its words, its words with the last one as a prefix, the text
 // as a substring.
@@ -52,10 +29,10 @@ type lookup struct {
 	expr    string // FTS5 expression; empty: substring
 	terms   []string
 	prefix  bool  // the last term is a beginning
-	matches int64 // up to exactLimit+1
+	matches int64 // up to sqlgraph.ExactLimit+1
 }
 
-func findLookup(q *query, text string) (lookup, error) {
+func findLookup(q sqlgraph.Query, text string) (lookup, error) {
 	parts := words.Terms(text)
 	if len(parts) == 0 {
 		return lookup{}, nil
@@ -63,7 +40,7 @@ func findLookup(q *query, text string) (lookup, error) {
 	for _, prefix := range []bool{false, true} {
 		l := lookup{expr: ftsQuery(parts, prefix), terms: parts, prefix: prefix}
 		if _, err := q.One(`SELECT count(*) FROM (SELECT 1 FROM nodes_fts WHERE nodes_fts MATCH ? LIMIT ?)`,
-			[]any{l.expr, exactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
+			[]any{l.expr, sqlgraph.ExactLimit + 1}, &l.matches); err != nil || l.matches > 0 {
 			return l, err
 		}
 	}

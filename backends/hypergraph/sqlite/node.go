@@ -12,20 +12,20 @@ import (
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// nodeColumns are read by scanNode from the alias n. JSON columns are cast, because
+// nodeSelect is what weighNodes reads from the alias n. JSON columns are cast, because
 // recurse stores them as BLOB, TEXT or NULL (recurse.md, "Encodings as stored").
-func (l layout) nodeColumns() string {
+func (l layout) nodeSelect() string {
 	if l.own { // every column is there and of its type
-		return `n.seq, n.id, n.type, n.subtype, ` + bounded(`n.content`) + `, n.tier, n.confidence, ` + bounded(`n.provenance`) + `, ` + bounded(`n.metadata`) + `, n.subject_id,
+		return `n.seq, n.id, n.type, n.subtype, ` + sqlgraph.Bounded(`n.content`) + `, n.tier, n.confidence, ` + sqlgraph.Bounded(`n.provenance`) + `, ` + sqlgraph.Bounded(`n.metadata`) + `, n.subject_id,
 			n.created_at, n.updated_at, n.last_accessed, n.access_count, ` + l.hasVector + `, n.row_version, ` + nodeOversize
 	}
-	return `n.rowid, n.id, n.type, COALESCE(n.subtype, ''), ` + bounded(`n.content`) + `, COALESCE(n.tier, 'task'),
-		COALESCE(CAST(n.confidence AS REAL), 1.0), COALESCE(CAST(` + bounded(`n.provenance`) + ` AS TEXT), ''), COALESCE(CAST(` + bounded(`n.metadata`) + ` AS TEXT), ''),
+	return `n.rowid, n.id, n.type, COALESCE(n.subtype, ''), ` + sqlgraph.Bounded(`n.content`) + `, COALESCE(n.tier, 'task'),
+		COALESCE(CAST(n.confidence AS REAL), 1.0), COALESCE(CAST(` + sqlgraph.Bounded(`n.provenance`) + ` AS TEXT), ''), COALESCE(CAST(` + sqlgraph.Bounded(`n.metadata`) + ` AS TEXT), ''),
 		'', ` + l.created + `, ` + l.updated + `, ` + l.accessed + `, COALESCE(CAST(n.access_count AS INTEGER), 0),
 		(` + l.hasVector + `), 0, ` + nodeOversize
 }
 
-var nodeOversize = oversize(`n.content`, `n.provenance`, `n.metadata`)
+var nodeOversize = sqlgraph.Oversize(`n.content`, `n.provenance`, `n.metadata`)
 
 // nodeRow is a node as a query gives it.
 type nodeRow struct {
@@ -44,7 +44,7 @@ func (s *Store) selectNodes(q sqlgraph.Query, rest string, args []any) ([]nodeRo
 func (s *Store) weighNodes(q sqlgraph.Query, weight, from string, args []any) ([]nodeRow, error) {
 	var rows []nodeRow
 	var decisions []string
-	err := q.Each(`SELECT `+s.layout.nodeColumns()+`, `+weight+` `+from, args, func(scan func(...any) error) error {
+	err := q.Each(`SELECT `+s.layout.nodeSelect()+`, `+weight+` `+from, args, func(scan func(...any) error) error {
 		rows = append(rows, nodeRow{})
 		r := &rows[len(rows)-1]
 		n := &r.node
@@ -87,25 +87,16 @@ func (s *Store) addDecisions(q sqlgraph.Query, rows []nodeRow, ids []string) err
 	return nil
 }
 
-// GetNode implements hypergraph.Ops.
-func (o ops) GetNode(ctx context.Context, id string) (hypergraph.Node, error) {
-	var n hypergraph.Node
-	err := o.view(ctx, "get", func(q *query) (err error) {
-		_, n, err = o.s.getNode(q, id)
-		return err
-	})
-	return n, err
-}
-
-func (s *Store) getNode(q *query, id string) (rowid int64, n hypergraph.Node, err error) {
-	rows, err := s.selectNodes(q, `WHERE n.id = ?`, []any{id})
+// Node implements sqlgraph.Dialect.
+func (d dialect) Node(q sqlgraph.Query, id string) (hypergraph.Node, error) {
+	rows, err := d.selectNodes(q, `WHERE n.id = ?`, []any{id})
 	switch {
 	case err != nil:
-		return 0, n, err
+		return hypergraph.Node{}, err
 	case len(rows) == 0:
-		return 0, n, sqlgraph.NoSuchNode(q.Op(), id)
+		return hypergraph.Node{}, sqlgraph.NoSuchNode(q.Op(), id)
 	}
-	return rows[0].rowid, rows[0].node, nil
+	return rows[0].node, nil
 }
 
 // eachNode reads nodes in the order of their rowids; one that is gone is left out.

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"time"
 
 	"memdesk/backends/hypergraph"
@@ -10,247 +10,263 @@ import (
 	"memdesk/model"
 )
 
-// CreateNode implements hypergraph.Ops. Times and counts are the store's.
-func (o ops) CreateNode(ctx context.Context, n hypergraph.Node) error {
-	const op = "create"
-	if err := o.s.rules().Node(op, n, nil); err != nil {
-		return err
+var (
+	nodeColumns   = sqlgraph.NodeColumns()
+	insertNodeSQL = sqlgraph.Schema{}.InsertSQL("nodes", nodeColumns, 1, ``)
+	// recurseColumns are written as recurse's own insert does, with TEXT in the JSON
+	// columns, which its readers take (recurse.md, "Encodings as stored").
+	recurseColumns = []string{"id", "type", "subtype", "content", "created_at", "updated_at", "last_accessed", "access_count", "tier", "confidence", "provenance", "metadata"}
+)
+
+const (
+	insertTextSQL = `INSERT INTO nodes_fts (rowid, content, metadata) VALUES (last_insert_rowid(), ?, ?)`
+	// An external content index must be given the text as it was indexed: it keeps no copy.
+	unindexText = `INSERT INTO nodes_fts (nodes_fts, rowid, content, metadata) SELECT 'delete', seq, content, metadata FROM nodes WHERE seq `
+)
+
+// Now implements sqlgraph.NodeTable: in a recurse file cut to the millisecond, the finest
+// that such a file can be ordered by.
+func (d dialect) Now() time.Time {
+	if d.layout.own {
+		return d.clock.Now()
 	}
-	return o.change(ctx, op, func(q *query) error {
-		stampNew(&n, o.s.now())
-		return o.s.insertNode(q, n)
-	})
+	return d.clock.Now().Truncate(time.Millisecond)
 }
 
-// now is the time of what is made here: in a recurse file cut to the millisecond, the
-// finest that such a file can be ordered by.
-func (s *Store) now() time.Time {
-	if s.layout.own {
-		return s.clock.Now()
+// Time implements sqlgraph.NodeTable.
+func (d dialect) Time(t time.Time) any {
+	if d.layout.own || t.IsZero() {
+		return sqlgraph.Nanos(t)
 	}
-	return s.clock.Now().Truncate(time.Millisecond)
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// stampNew sets the times that a new node does not bring.
-func stampNew(n *hypergraph.Node, now time.Time) {
-	if n.CreatedAt.IsZero() {
-		n.CreatedAt = now
+// InsertNode implements sqlgraph.NodeTable.
+func (d dialect) InsertNode(q sqlgraph.Query, n hypergraph.Node) (bool, error) {
+	if !d.layout.own {
+		return d.Insert(q, "nodes", recurseColumns, n.ID, n.Type, n.Subtype, n.Content, d.Time(n.CreatedAt), d.Time(n.UpdatedAt), d.Time(n.LastAccessed),
+			n.AccessCount, n.Tier, n.Confidence, n.Provenance, n.Metadata)
 	}
-	if n.UpdatedAt.IsZero() {
-		n.UpdatedAt = n.CreatedAt
+	made, err := d.Insert(q, "nodes", nodeColumns, sqlgraph.NodeValues(n)...)
+	if err != nil || !made {
+		return made, err
 	}
+	if _, err := q.Exec(insertTextSQL, n.Content, n.Metadata); err != nil {
+		return true, err
+	}
+	return true, count(q, n.Tier, n.Type, n.Subtype, 1, int64(len(n.Content)))
 }
 
-func (s *Store) insertNode(q *query, n hypergraph.Node) error {
-	var there int64
-	if _, err := q.One(`SELECT count(*) FROM nodes WHERE id = ?`, []any{n.ID}, &there); err != nil {
-		return err
-	}
-	if there > 0 {
-		return model.Errorf(model.AlreadyExists, q.Op(), "there is a node %.200q already", n.ID)
-	}
-	insert := s.insertRecurseNode
-	if s.layout.own {
-		insert = s.insertOwnNode
-	}
-	if err := insert(q, n); err != nil {
-		return err
-	}
-	if n.Decision == nil {
+// InsertNodes implements sqlgraph.NodeTable.
+func (d dialect) InsertNodes(shared sqlgraph.Query, nodes []hypergraph.Node) error {
+	q := shared.(*query)
+	if !d.layout.own {
+		for _, n := range nodes {
+			made, err := d.InsertNode(q, n)
+			if err == nil && !made {
+				err = model.Errorf(model.AlreadyExists, q.Op(), "it is there already")
+			}
+			if err != nil {
+				return sqlgraph.NamedNode(q.Op(), n.ID, err)
+			}
+		}
 		return nil
 	}
-	return s.putDecision(q, n.ID, *n.Decision)
+	release, err := q.Prepare(insertNodeSQL, insertTextSQL)
+	if err != nil {
+		return err
+	}
+	defer release()
+	// The driver starts a goroutine per statement for a context that can end; here it is
+	// looked at between statements instead.
+	ctx := q.Context()
+	q.Under(context.WithoutCancel(ctx))
+	defer q.Under(ctx)
+	counts := counters{}
+	for _, n := range nodes {
+		if err := model.FromContext(ctx, q.Op()); err != nil {
+			return err
+		}
+		if _, err := q.Exec(insertNodeSQL, sqlgraph.NodeValues(n)...); err != nil {
+			return sqlgraph.NamedNode(q.Op(), n.ID, err)
+		}
+		if _, err := q.Exec(insertTextSQL, n.Content, n.Metadata); err != nil {
+			return err
+		}
+		counts.add(counterKey{n.Tier, n.Type, n.Subtype}, 1, int64(len(n.Content)))
+	}
+	return counts.write(q)
 }
 
-// insertRecurseNode writes a row as recurse's own insert does, with TEXT in the JSON
-// columns, which its readers take (recurse.md, "Encodings as stored").
-func (s *Store) insertRecurseNode(q *query, n hypergraph.Node) error {
-	_, err := q.Exec(`INSERT INTO nodes (id, type, subtype, content, created_at, updated_at, last_accessed, access_count, tier, confidence, provenance, metadata)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		n.ID, n.Type, n.Subtype, n.Content, s.layout.kept(n.CreatedAt), s.layout.kept(n.UpdatedAt), s.layout.kept(n.LastAccessed), n.AccessCount, n.Tier, n.Confidence, n.Provenance, n.Metadata)
+// RewriteNode implements sqlgraph.NodeTable. In a recurse file a trigger sets the time.
+func (d dialect) RewriteNode(q sqlgraph.Query, old, n hypergraph.Node, set sqlgraph.Set) error {
+	if !d.layout.own {
+		if set.Empty() {
+			set.Add(`updated_at = updated_at`)
+		}
+		return d.Update(q, "nodes", n.ID, set)
+	}
+	const row = `= (SELECT seq FROM nodes WHERE id = ?)`
+	text := old.Content != n.Content || old.Metadata != n.Metadata
+	if text {
+		if _, err := q.Exec(unindexText+row, n.ID); err != nil {
+			return err
+		}
+	}
+	set.Put(`has_vector`, old.HasVector && old.Content != n.Content, false)
+	set.Put(`updated_at`, true, d.Time(d.Now()))
+	set.Add(`row_version = row_version + 1`)
+	if err := d.Update(q, "nodes", n.ID, set); err != nil {
+		return err
+	}
+	if text {
+		if _, err := q.Exec(`INSERT INTO nodes_fts (rowid, content, metadata) SELECT seq, ?, ? FROM nodes WHERE id = ?`, n.Content, n.Metadata, n.ID); err != nil {
+			return err
+		}
+	}
+	if err := count(q, old.Tier, old.Type, old.Subtype, -1, -int64(len(old.Content))); err != nil {
+		return err
+	}
+	return count(q, n.Tier, n.Type, n.Subtype, 1, int64(len(n.Content)))
+}
+
+// removeBatch is how many rows one statement of RemoveNodes removes.
+const removeBatch = 4000
+
+// RemoveNodes implements sqlgraph.NodeTable. The rows go in the order in which they lie:
+// the text index writes a segment of its own whenever it is told of a smaller row than
+// before. A failure half way ends the transaction around it.
+func (d dialect) RemoveNodes(shared sqlgraph.Query, ids []string) (int64, error) {
+	q := shared.(*query)
+	r := removal{dialect: d, q: q, counts: counters{}}
+	n, err := r.run(ids)
+	if err != nil && q.Broken() == nil {
+		q.Break(err)
+	}
+	return n, err
+}
+
+// removal is one RemoveNodes.
+type removal struct {
+	dialect
+	q      *query
+	edges  []string // that lose a member
+	counts counters
+}
+
+func (r *removal) run(ids []string) (int64, error) {
+	var rows []int64
+	for part := range slices.Chunk(ids, idBatch) {
+		var c conditions
+		c.In(`n.id`, part)
+		if err := r.q.Each(`SELECT n.rowid FROM nodes n `+c.Where(), c.Args, sqlgraph.Collect(&rows)); err != nil {
+			return 0, err
+		}
+	}
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	for part := range slices.Chunk(rows, removeBatch) {
+		if err := r.part(jsonInts(part)); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.brokenEdges(); err != nil {
+		return 0, err
+	}
+	return int64(len(rows)), r.counts.write(r.q)
+}
+
+// part removes the nodes of these rows and what hangs on them.
+func (r *removal) part(rows string) error {
+	const these = `IN (SELECT value FROM json_each(?))`
+	if r.layout.own {
+		if _, err := r.q.Exec(unindexText+these+` ORDER BY seq`, rows); err != nil {
+			return err
+		}
+		if err := r.q.Each(`SELECT tier, type, subtype, count(*), sum(octet_length(content)) FROM nodes WHERE seq `+these+` GROUP BY 1, 2, 3`,
+			[]any{rows}, r.uncount); err != nil {
+			return err
+		}
+	}
+	const nodes = `node_id IN (SELECT id FROM nodes WHERE rowid ` + these + `)`
+	if err := r.q.Each(`SELECT DISTINCT hyperedge_id FROM membership WHERE `+nodes, []any{rows}, sqlgraph.Collect(&r.edges)); err != nil {
+		return err
+	}
+	tables := []string{"membership", "decisions"}
+	if r.layout.vectors {
+		tables = append(tables, "node_embeddings")
+	}
+	for _, t := range tables {
+		if _, err := r.q.Exec(`DELETE FROM `+t+` WHERE `+nodes, rows); err != nil {
+			return err
+		}
+	}
+	_, err := r.q.Exec(`DELETE FROM nodes WHERE rowid `+these, rows)
 	return err
 }
 
-// UpdateNode implements hypergraph.Ops. It also writes the subject in the own
-// schema. Without a Decision the stored row stays, unless the type is no longer
-// decision: then the row goes too, which is Conflict while other decisions hang
-// on it. Values that are as they were are not written: in a recurse file every
-// write of a row changes its place in the agent's search order.
-func (o ops) UpdateNode(ctx context.Context, n hypergraph.Node) error {
-	return o.change(ctx, "update", func(q *query) error {
-		rowid, old, err := o.s.getNode(q, n.ID)
-		if err != nil {
+func (r *removal) uncount(scan func(...any) error) error {
+	var k counterKey
+	var items, bytes int64
+	err := scan(&k.tier, &k.typ, &k.subtype, &items, &bytes)
+	r.counts.add(k, -items, -bytes)
+	return err
+}
+
+// brokenEdges removes the edges that have fewer than two members now. A writer without
+// foreign keys leaves rows of edges that are gone (recurse.md, Traps): such an edge is
+// none.
+func (r *removal) brokenEdges() error {
+	slices.Sort(r.edges)
+	r.edges = slices.Compact(r.edges)
+	for part := range slices.Chunk(r.edges, idBatch) {
+		var c conditions
+		c.Add(`(SELECT count(DISTINCT m.node_id) FROM membership m WHERE m.hyperedge_id = e.id) < 2`)
+		c.In(`e.id`, part)
+		var broken []string
+		if err := r.q.Each(`SELECT e.id FROM hyperedges e `+c.Where(), c.Args, sqlgraph.Collect(&broken)); err != nil {
 			return err
 		}
-		if err := o.s.rules().Node(q.Op(), n, &old); err != nil {
-			return err
-		}
-		if err := o.s.updateColumns(q, rowid, old, n); err != nil {
-			return err
-		}
-		if old.Content != n.Content && old.HasVector {
-			if err := o.s.dropVector(q, n.ID); err != nil {
+		for _, e := range broken {
+			if err := r.RemoveEdge(r.q, e); err != nil {
 				return err
 			}
 		}
-		return o.s.updateDecision(q, old, n)
-	})
-}
-
-func (s *Store) updateColumns(q *query, rowid int64, old, n hypergraph.Node) error {
-	var set []string
-	var args []any
-	put := func(column string, differs bool, v any) {
-		if differs {
-			set = append(set, column+` = ?`)
-			args = append(args, v)
-		}
-	}
-	put(`type`, old.Type != n.Type, n.Type)
-	put(`subtype`, old.Subtype != n.Subtype, n.Subtype)
-	put(`content`, old.Content != n.Content, n.Content)
-	put(`tier`, old.Tier != n.Tier, n.Tier)
-	put(`confidence`, old.Confidence != n.Confidence, n.Confidence)
-	put(`provenance`, old.Provenance != n.Provenance, n.Provenance)
-	put(`metadata`, old.Metadata != n.Metadata, n.Metadata)
-	if s.layout.own {
-		put(`subject_id`, old.SubjectID != n.SubjectID, n.SubjectID)
-	}
-	if len(set) == 0 {
-		return nil
-	}
-	if s.layout.own {
-		return s.updateOwnNode(q, rowid, old, n, set, args)
-	}
-	_, err := q.Exec(`UPDATE nodes SET `+strings.Join(set, `, `)+` WHERE id = ?`, append(args, n.ID)...)
-	return err
-}
-
-func (s *Store) updateDecision(q *query, old, n hypergraph.Node) error {
-	switch {
-	case n.Type != sqlgraph.DecisionType && old.Type == sqlgraph.DecisionType:
-		if err := s.refuseParent(q, n.ID); err != nil {
-			return err
-		}
-		_, err := q.Exec(`DELETE FROM decisions WHERE node_id = ?`, n.ID)
-		return err
-	case n.Decision == nil, old.Decision != nil && *old.Decision == *n.Decision:
-		return nil
-	}
-	if err := s.putDecision(q, n.ID, *n.Decision); err != nil {
-		return err
-	}
-	return s.touch(q, n.ID)
-}
-
-// touch marks a node as changed whose own row was not: lists tell changes by it.
-// In a recurse file the trigger sets the time.
-func (s *Store) touch(q *query, id string) error {
-	if s.layout.own {
-		_, err := q.Exec(`UPDATE nodes SET updated_at = ?, row_version = row_version + 1 WHERE id = ?`, s.clock.Now().UnixNano(), id)
-		return err
-	}
-	_, err := q.Exec(`UPDATE nodes SET updated_at = updated_at WHERE id = ?`, id)
-	return err
-}
-
-// putDecision writes the row beside a decision node. A parent that is no decision
-// is Conflict, one that descends from the node InvalidInput.
-func (s *Store) putDecision(q *query, id string, d hypergraph.Decision) error {
-	var parent any
-	if d.ParentID != "" {
-		var found, cycle bool
-		if _, err := q.One(`WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT d.parent_id FROM up JOIN decisions d ON d.node_id = up.id WHERE d.parent_id IS NOT NULL)
-			SELECT EXISTS (SELECT 1 FROM decisions WHERE node_id = ?), EXISTS (SELECT 1 FROM up WHERE id = ?)`,
-			[]any{d.ParentID, d.ParentID, id}, &found, &cycle); err != nil {
-			return err
-		}
-		switch {
-		case !found:
-			return model.Errorf(model.Conflict, q.Op(), "there is no decision %.200q to be the parent", d.ParentID)
-		case cycle:
-			return model.Errorf(model.InvalidInput, q.Op(), "decision %.200q descends from this one and cannot be its parent", d.ParentID)
-		}
-		parent = d.ParentID
-	}
-	_, err := q.Exec(`INSERT INTO decisions (node_id, decision_type, confidence, prompt, files, branch, commit_hash, parent_id, status)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (node_id) DO UPDATE SET decision_type = excluded.decision_type, confidence = excluded.confidence, prompt = excluded.prompt,
-			files = excluded.files, branch = excluded.branch, commit_hash = excluded.commit_hash, parent_id = excluded.parent_id, status = excluded.status`,
-		id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)
-	return err
-}
-
-// refuseParent is Conflict for a decision that others hang on: the schema has no
-// rule for its deletion (recurse.md, "Deletion").
-func (s *Store) refuseParent(q *query, id string) error {
-	var children int64
-	if _, err := q.One(`SELECT count(*) FROM decisions WHERE parent_id = ?`, []any{id}, &children); err != nil {
-		return err
-	}
-	switch {
-	case children == 1:
-		return model.Errorf(model.Conflict, q.Op(), "the decision has a child: re-parent or delete its 1 child first")
-	case children > 1:
-		return model.Errorf(model.Conflict, q.Op(), "the decision has children: re-parent or delete its %d children first", children)
 	}
 	return nil
 }
 
-// DeleteNode implements hypergraph.Ops. What else may name the node (evolution
-// log, retrieval outcomes, proposals) is left: that is erasure's to find.
-func (o ops) DeleteNode(ctx context.Context, id string) error {
-	return o.change(ctx, "delete", func(q *query) error {
-		rowid, old, err := o.s.getNode(q, id)
-		if err != nil {
-			return err
-		}
-		if err := o.s.refuseParent(q, id); err != nil {
-			return err
-		}
-		edges, err := o.s.edgesLeftBroken(q, id)
-		if err != nil {
-			return err
-		}
-		if err := o.s.dropVector(q, id); err != nil {
-			return err
-		}
-		if o.s.layout.own {
-			if err := o.s.forgetOwnNode(q, rowid, old); err != nil {
-				return err
-			}
-		}
-		for _, text := range []string{
-			`DELETE FROM membership WHERE node_id = ?`,
-			`DELETE FROM decisions WHERE node_id = ?`,
-			`DELETE FROM nodes WHERE id = ?`,
-		} {
-			if _, err := q.Exec(text, id); err != nil {
-				return err
-			}
-		}
-		for _, e := range edges {
-			if err := o.RemoveEdge(q, e); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+type counterKey struct{ tier, typ, subtype string }
+
+// counters collects changes of the own schema's counters: items and bytes.
+type counters map[counterKey][2]int64
+
+func (c counters) add(k counterKey, items, bytes int64) {
+	c[k] = [2]int64{c[k][0] + items, c[k][1] + bytes}
 }
 
-// edgesLeftBroken are the node's edges that have fewer than two members without it.
-func (s *Store) edgesLeftBroken(q *query, id string) ([]string, error) {
-	var edges []string
-	// A writer without foreign keys leaves rows of edges that are gone (recurse.md,
-	// Traps): they go with the node and break no edge.
-	err := q.Each(`SELECT m.hyperedge_id FROM membership m JOIN hyperedges e ON e.id = m.hyperedge_id WHERE m.node_id = ?
-		GROUP BY m.hyperedge_id
-		HAVING (SELECT count(DISTINCT r.node_id) FROM membership r WHERE r.hyperedge_id = m.hyperedge_id AND r.node_id <> ?) < 2`, []any{id, id},
-		func(scan func(...any) error) error {
-			var e string
-			err := scan(&e)
-			edges = append(edges, e)
+func (c counters) write(q sqlgraph.Query) error {
+	for k, v := range c {
+		if err := count(q, k.tier, k.typ, k.subtype, v[0], v[1]); err != nil {
 			return err
-		})
-	return edges, err
+		}
+	}
+	return nil
+}
+
+// count moves the counters of one tier, type and subtype.
+func count(q sqlgraph.Query, tier, typ, subtype string, items, bytes int64) error {
+	changed, err := q.Exec(`UPDATE counters SET items = items + ?, bytes = bytes + ? WHERE tier = ? AND type = ? AND subtype = ?`,
+		items, bytes, tier, typ, subtype)
+	if err != nil {
+		return err
+	}
+	if changed == 0 {
+		_, err = q.Exec(`INSERT INTO counters (tier, type, subtype, items, bytes) VALUES (?, ?, ?, ?, ?)`, tier, typ, subtype, items, bytes)
+		return err
+	}
+	if items < 0 {
+		_, err = q.Exec(`DELETE FROM counters WHERE tier = ? AND type = ? AND subtype = ? AND items = 0`, tier, typ, subtype)
+	}
+	return err
 }

@@ -47,11 +47,11 @@ func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 	switch {
 	case cut:
 		res.Bounded = true
-		res.BoundNote = "filtered among the newest " + thousands(scanLimit) + " matches of the words"
-		if res.Total.N > windowLimit {
+		res.BoundNote = "filtered among the newest " + sqlgraph.Thousands(scanLimit) + " matches of the words"
+		if res.Total.N > sqlgraph.WindowLimit {
 			res.BoundNote += ", " + rankedAmong(res.Total)
 		}
-	case res.Total.N > windowLimit:
+	case res.Total.N > sqlgraph.WindowLimit:
 		res.Bounded, res.BoundNote = true, rankedAmong(res.Total)
 	}
 	res.Hits, err = s.hits(found)
@@ -77,8 +77,8 @@ type document struct {
 
 func (s search) windowTexts(newest string, c conditions) ([]document, error) {
 	var docs []document
-	text := `SELECT w.seq, substr(` + bounded(`w.content`) + ` || ' ' || ` + bounded(`w.metadata`) + c.SQL(`, 1, ?) FROM nodes w WHERE w.seq IN (`, rankText) +
-		newest + c.SQL(` LIMIT ?)`, windowLimit)
+	text := `SELECT w.seq, substr(` + sqlgraph.Bounded(`w.content`) + ` || ' ' || ` + sqlgraph.Bounded(`w.metadata`) + c.SQL(`, 1, ?) FROM nodes w WHERE w.seq IN (`, rankText) +
+		newest + c.SQL(` LIMIT ?)`, sqlgraph.WindowLimit)
 	err := s.q.Each(text, c.Args,
 		func(scan func(...any) error) error {
 			var d document

@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/model"
 )
-
-// substringLimit is how many of the newest nodes a search looks through for text
-// that the index cannot look up.
-const substringLimit = 20000
 
 // SearchByContent implements hypergraph.Ops.
 //
@@ -31,13 +26,7 @@ const substringLimit = 20000
 func (o ops) SearchByContent(ctx context.Context, text string, opt hypergraph.SearchOptions) (hypergraph.SearchResult, error) {
 	const op = "search"
 	var res hypergraph.SearchResult
-	if strings.TrimSpace(text) == "" {
-		return res, model.Errorf(model.InvalidInput, op, "the query is blank")
-	}
-	if !utf8.ValidString(text) {
-		return res, model.Errorf(model.InvalidInput, op, "the query is not UTF-8")
-	}
-	if err := checkQueryLength(op, text); err != nil {
+	if err := o.s.rules().Search(op, text); err != nil {
 		return res, err
 	}
 	err := o.view(ctx, op, func(q *query) error {
@@ -113,7 +102,7 @@ func (s search) hits(found []scored) ([]hypergraph.Hit, error) {
 func (s search) substring() (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult
 	c := s.cond.Clone()
-	c.Add(like(`n.content`), likePattern(s.text))
+	c.Add(like(`n.content`), sqlgraph.LikePattern(s.text))
 	matching := `SELECT n.rowid FROM nodes n` + c.Where()
 	var err error
 	if res.Total, err = sqlgraph.CountCapped(s.q, matching, c); err != nil {
@@ -121,7 +110,7 @@ func (s search) substring() (hypergraph.SearchResult, error) {
 	}
 	text := c.SQL(`SELECT n.rowid, (octet_length(n.content) - octet_length(replace(lower(CAST(n.content AS TEXT)), ?, ''))) / ? AS times
 		FROM nodes n WHERE n.rowid IN (`, foldASCII(s.text), len(s.text)) + matching + c.SQL(` ORDER BY n.rowid DESC LIMIT ?)
-		ORDER BY times DESC, COALESCE(n.access_count, 0) DESC, `, windowLimit) + s.updatedKey() + c.SQL(` DESC, n.id LIMIT ?`, s.sqlLimit())
+		ORDER BY times DESC, COALESCE(n.access_count, 0) DESC, `, sqlgraph.WindowLimit) + s.updatedKey() + c.SQL(` DESC, n.id LIMIT ?`, s.sqlLimit())
 	var found []scored
 	err = s.q.Each(text, c.Args,
 		func(scan func(...any) error) error {
@@ -135,7 +124,7 @@ func (s search) substring() (hypergraph.SearchResult, error) {
 	if err != nil {
 		return res, err
 	}
-	if res.Total.N > windowLimit {
+	if res.Total.N > sqlgraph.WindowLimit {
 		res.Bounded, res.BoundNote = true, rankedAmong(res.Total)
 	}
 	if err := s.noteOversize(&res); err != nil {
@@ -154,7 +143,7 @@ func (s search) noteOversize(res *hypergraph.SearchResult) error {
 		return err
 	}
 	res.Bounded = true
-	note := fmt.Sprintf("%s nodes of more than %d MiB were not searched", thousands(n), hypergraph.MaxText>>20)
+	note := fmt.Sprintf("%s nodes of more than %d MiB were not searched", sqlgraph.Thousands(n), hypergraph.MaxText>>20)
 	if res.BoundNote != "" {
 		note = res.BoundNote + ", " + note
 	}
@@ -181,18 +170,9 @@ func foldASCII(s string) string {
 
 func rankedAmong(total model.Count) string {
 	if total.AtLeast {
-		return fmt.Sprintf("ranked among the newest %s of more than %s matches", thousands(windowLimit), thousands(total.N))
+		return fmt.Sprintf("ranked among the newest %s of more than %s matches", sqlgraph.Thousands(sqlgraph.WindowLimit), sqlgraph.Thousands(total.N))
 	}
-	return fmt.Sprintf("ranked among the newest %s of %s matches", thousands(windowLimit), thousands(total.N))
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("ranked among the newest %s of %s matches", sqlgraph.Thousands(sqlgraph.WindowLimit), sqlgraph.Thousands(total.N))
 }
 
 // indexed searches the own schema.
@@ -203,7 +183,7 @@ func (s search) indexed() (hypergraph.SearchResult, error) {
 		return hypergraph.SearchResult{}, err
 	case l.expr == "":
 		return s.recentSubstring()
-	case l.matches <= exactLimit:
+	case l.matches <= sqlgraph.ExactLimit:
 		return s.rankedAll(l)
 	}
 	return s.rankedNewest(l)
@@ -216,18 +196,18 @@ func (s search) recentSubstring() (hypergraph.SearchResult, error) {
 	if _, err := s.q.One(`SELECT COALESCE(sum(items), 0) FROM counters WHERE tier <> ?`, []any{hypergraph.EdgeTier}, &items); err != nil {
 		return hypergraph.SearchResult{}, err
 	}
-	if items > substringLimit {
+	if items > sqlgraph.SubstringLimit {
 		var oldest int64
-		if _, err := s.q.One(`SELECT seq FROM nodes ORDER BY seq DESC LIMIT 1 OFFSET ?`, []any{substringLimit - 1}, &oldest); err != nil {
+		if _, err := s.q.One(`SELECT seq FROM nodes ORDER BY seq DESC LIMIT 1 OFFSET ?`, []any{sqlgraph.SubstringLimit - 1}, &oldest); err != nil {
 			return hypergraph.SearchResult{}, err
 		}
 		s.cond.Add(`n.seq >= ?`, oldest)
 	}
 	res, err := s.substring()
-	if items > substringLimit {
+	if items > sqlgraph.SubstringLimit {
 		res.Bounded = true
 		res.Total.AtLeast = true
-		note := fmt.Sprintf("no word of the index matches: looked for the text in the newest %s of %s nodes", thousands(substringLimit), thousands(items))
+		note := fmt.Sprintf("no word of the index matches: looked for the text in the newest %s of %s nodes", sqlgraph.Thousands(sqlgraph.SubstringLimit), sqlgraph.Thousands(items))
 		if res.BoundNote != "" {
 			note += ", " + res.BoundNote
 		}

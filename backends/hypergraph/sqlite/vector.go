@@ -2,52 +2,22 @@ package sqlite
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
 
 	"memdesk/backends/hypergraph"
+	"memdesk/backends/hypergraph/internal/sqlgraph"
 	"memdesk/backends/hypergraph/internal/vectors"
 	"memdesk/backends/internal/litefile"
 	"memdesk/model"
 )
 
-// SetEmbedding implements hypergraph.Ops. In a recurse file that never had an
-// embedding provider it is Unsupported: the table is not there and is not added.
-func (o ops) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
-	const op = "set embedding"
-	if vector != nil {
-		if err := o.s.rules().Vector(op, vector); err != nil {
-			return err
-		}
-		if !o.s.layout.vectors {
-			return model.Errorf(model.Unsupported, op, "the database has no table for vectors, and the schema of a recurse database is never changed")
-		}
-	}
-	return o.change(ctx, op, func(q *query) error {
-		if _, _, err := o.s.getNode(q, node); err != nil {
-			return err
-		}
-		if vector == nil {
-			return o.s.dropVector(q, node)
-		}
-		now := o.s.layout.stamp(o.s.clock.Now())
-		if _, err := q.Exec(`INSERT INTO node_embeddings (node_id, embedding, model, dimensions, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (node_id) DO UPDATE SET embedding = excluded.embedding, model = excluded.model,
-				dimensions = excluded.dimensions, updated_at = excluded.updated_at`,
-			node, encodeVector(vector), modelName, len(vector), now, now); err != nil {
-			return err
-		}
-		return o.s.markVector(q, node, true)
-	})
-}
-
 // Embedding implements hypergraph.Vectors.
 func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelName string, err error) {
 	err = o.view(ctx, "embedding", func(q *query) error {
-		_, n, err := o.s.getNode(q, node)
+		n, err := o.Node(q, node)
 		if err != nil {
 			return err
 		}
@@ -77,38 +47,28 @@ func (o ops) Embedding(ctx context.Context, node string) (out []float32, modelNa
 	return out, modelName, err
 }
 
-// dropVector removes what a node's meaning was stored as, in both places that a
-// recurse file has for it.
-func (s *Store) dropVector(q *query, node string) error {
-	if s.layout.vectors {
-		if _, err := q.Exec(`DELETE FROM node_embeddings WHERE node_id = ?`, node); err != nil {
+// DropVector implements sqlgraph.VectorTable: a recurse file has two places for a vector.
+func (d dialect) DropVector(q sqlgraph.Query, node string) error {
+	if d.layout.vectors {
+		if _, err := d.Delete(q, "node_embeddings", "node_id", node); err != nil {
 			return err
 		}
 	}
-	if s.layout.own {
-		return s.markVector(q, node, false)
+	if d.layout.own {
+		return nil
 	}
 	_, err := q.Exec(`UPDATE nodes SET embedding = X'' WHERE id = ? AND substr(CAST(embedding AS BLOB), 1, 1) = X'5B'`, node)
 	return err
 }
 
-// markVector keeps has_vector of the own schema.
-func (s *Store) markVector(q *query, node string, has bool) error {
-	if !s.layout.own {
+// MarkVector implements sqlgraph.VectorTable.
+func (d dialect) MarkVector(q sqlgraph.Query, n hypergraph.Node, vector []float32) error {
+	var set sqlgraph.Set
+	set.Put(`has_vector`, n.HasVector != (vector != nil), vector != nil)
+	if !d.layout.own || set.Empty() {
 		return nil
 	}
-	_, err := q.Exec(`UPDATE nodes SET has_vector = ? WHERE id = ? AND has_vector <> ?`, has, node, has)
-	return err
-}
-
-// encodeVector is recurse's form: little-endian float32 (recurse.md, "Encodings as
-// stored").
-func encodeVector(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
+	return d.Update(q, "nodes", n.ID, set)
 }
 
 // decodeJSONVector reads the other writer's form; nil for what is none.
@@ -199,7 +159,7 @@ func (s search) nearest(vector []float32) (hypergraph.SearchResult, error) {
 		return res, model.Errorf(model.InvalidInput, s.q.Op(), "the vector has %d dimensions, those in the store have %d: it comes from another model", len(vector), otherSize)
 	case others > 0:
 		res.Bounded = true
-		res.BoundNote = fmt.Sprintf("%s vectors of other dimensions were not compared", thousands(others))
+		res.BoundNote = fmt.Sprintf("%s vectors of other dimensions were not compared", sqlgraph.Thousands(others))
 	}
 	res.Hits, err = s.nearestHits(top.Sorted())
 	return res, err

@@ -58,6 +58,9 @@ func (q *Query) Prepare(texts ...string) (release func(), err error) {
 	return release, nil
 }
 
+// Context is the one that statements end with.
+func (q *Query) Context() context.Context { return q.ctx }
+
 // Under makes the statements that follow end with another context.
 func (q *Query) Under(ctx context.Context) { q.ctx = ctx }
 
@@ -73,6 +76,9 @@ func (q *Query) Borrow(ctx context.Context, op string, fn func() error) error {
 func (q *Query) Exec(text string, args ...any) (int64, error) {
 	if q.broken != nil {
 		return 0, q.broken
+	}
+	if err := q.ctx.Err(); err != nil { // the driver may be done before it looks
+		return 0, q.failed(err)
 	}
 	var res sql.Result
 	var err error

@@ -3,6 +3,7 @@ package sqlgraph
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/model"
@@ -10,29 +11,38 @@ import (
 
 // EdgeTable is what two databases do differently with the rows of edges.
 type EdgeTable interface {
-	// InsertEdge adds a row without members; made is false where the id is taken.
-	InsertEdge(q Query, e hypergraph.Edge) (made bool, err error)
-	// InsertMembers is NotFound for a member that is no node.
-	InsertMembers(q Query, edge string, members []hypergraph.Membership) error
 	// EdgeMoved keeps what the schema derives from its edges. old is nil for a new edge, now
 	// for one that is gone.
 	EdgeMoved(q Query, old, now *hypergraph.Edge) error
-	// Revised is what an UPDATE of an edge sets beside the values: empty, or a part that
-	// begins with a comma.
+	// Revised is what an UPDATE of an edge sets beside the values; empty where the schema
+	// counts no versions.
 	Revised() string
 }
 
-// Changer runs fn in a transaction of its own, or as a step of the surrounding one.
-type Changer interface {
-	Change(ctx context.Context, op string, fn func(Query) error) error
+// VectorTable is what two databases do differently with the vectors of nodes.
+type VectorTable interface {
+	// DropVector removes what a node's meaning is stored as.
+	DropVector(q Query, node string) error
+	// MarkVector keeps what the schema derives from a node's new vector; nil: it has none.
+	MarkVector(q Query, n hypergraph.Node, vector []float32) error
 }
 
-// Writes are Reads and the changes of edges.
+// Changer runs changes in a transaction of their own, or as a step of the surrounding one.
+type Changer interface {
+	// Change leaves nothing of a step that failed.
+	Change(ctx context.Context, op string, fn func(Query) error) error
+	// ChangeWhole costs the same however much is changed: a step that fails after its first
+	// write ends the transaction around it.
+	ChangeWhole(ctx context.Context, op string, fn func(Query) error) error
+}
+
+// Writes are Reads and the changes.
 type Writes struct {
 	Reads
+	NodeTable
 	EdgeTable
+	VectorTable
 	Changer
-	Rules func() Rules
 }
 
 // GetEdge implements hypergraph.Ops. Inside a transaction that changes it locks the edge
@@ -52,7 +62,7 @@ func (r Reads) Edge(q Query, id string) (hypergraph.Edge, error) {
 	}
 	c := r.Conditions("e")
 	c.Add(`e.id = ?`, id)
-	edges, err := r.Edges(q, c, r.Lock(q, "e"))
+	edges, err := r.Edges(q, c, r.Lock(q, `UPDATE OF e`))
 	switch {
 	case err != nil:
 		return hypergraph.Edge{}, err
@@ -70,25 +80,73 @@ func (w Writes) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 		return err
 	}
 	return w.Change(ctx, op, func(q Query) error {
-		made, err := w.InsertEdge(q, e)
+		if err := w.checkMembers(q, e.Members); errors.Is(err, model.NotFound) { // the edge itself is what was asked for
+			return model.E(model.Conflict, op, errors.Unwrap(err))
+		} else if err != nil {
+			return err
+		}
+		if e.CreatedAt.IsZero() {
+			e.CreatedAt = w.Now()
+		}
+		made, err := w.Insert(q, "hyperedges", edgeColumns, e.ID, e.Type, e.Label, e.Weight, w.Time(e.CreatedAt), e.Metadata)
 		switch {
 		case err != nil:
 			return err
 		case !made:
 			return model.Errorf(model.AlreadyExists, op, "there is an edge %.200q already", e.ID)
 		}
-		err = w.InsertMembers(q, e.ID, e.Members)
-		if errors.Is(err, model.NotFound) { // the edge itself is what was asked for
-			if undo := w.drop(q, e.ID); undo != nil {
-				return undo
-			}
-			return model.E(model.Conflict, op, errors.Unwrap(err))
-		}
-		if err != nil {
+		if err := w.insertMembers(q, e.ID, e.Members); err != nil {
 			return err
 		}
 		return w.EdgeMoved(q, nil, &e)
 	})
+}
+
+var (
+	edgeColumns   = []string{"id", "type", "label", "weight", "created_at", "metadata"}
+	memberColumns = []string{"hyperedge_id", "node_id", "role", "position"}
+)
+
+// checkMembers is NotFound for a member that is no node. It locks the nodes against being
+// removed until the commit.
+func (w Writes) checkMembers(q Query, members []hypergraph.Membership) error {
+	there := map[string]bool{}
+	for part := range slices.Chunk(members, batch) {
+		var ids, found []string
+		for _, m := range part {
+			if !w.Holds(m.NodeID) {
+				return NoSuchNode(q.Op(), m.NodeID)
+			}
+			ids = append(ids, m.NodeID)
+		}
+		c := w.Conditions("n")
+		c.In(`n.id`, ids)
+		if err := q.Each(`SELECT n.id FROM `+w.Table("nodes")+` n`+c.Where()+` ORDER BY n.id`+w.Lock(q, `KEY SHARE OF n`), c.Args, Collect(&found)); err != nil {
+			return err
+		}
+		for _, id := range found {
+			there[id] = true
+		}
+	}
+	for _, m := range members {
+		if !there[m.NodeID] {
+			return NoSuchNode(q.Op(), m.NodeID)
+		}
+	}
+	return nil
+}
+
+func (w Writes) insertMembers(q Query, edge string, members []hypergraph.Membership) error {
+	for part := range slices.Chunk(members, batch) {
+		var args []any
+		for _, m := range part {
+			args = append(args, w.Values(edge, m.NodeID, m.Role, m.Position)...)
+		}
+		if _, err := q.Exec(w.InsertSQL("membership", memberColumns, len(part), ``), args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // UpdateEdge implements hypergraph.Ops. Values that are as they were are not written.
@@ -102,17 +160,30 @@ func (w Writes) UpdateEdge(ctx context.Context, e hypergraph.Edge) error {
 		if err := w.Rules().Edge(q.Op(), e, &old); err != nil {
 			return err
 		}
-		if old.Type == e.Type && old.Label == e.Label && old.Weight == e.Weight && old.Metadata == e.Metadata {
+		var set Set
+		set.Put(`type`, old.Type != e.Type, e.Type)
+		set.Put(`label`, old.Label != e.Label, e.Label)
+		set.Put(`weight`, old.Weight != e.Weight, e.Weight)
+		set.Put(`metadata`, old.Metadata != e.Metadata, e.Metadata)
+		if set.Empty() {
 			return nil
 		}
-		c := w.Conditions("e")
-		c.Add(`e.id = ?`, e.ID)
-		text := `UPDATE ` + w.Table("hyperedges") + c.SQL(` AS e SET type = ?, label = ?, weight = ?, metadata = ?`, e.Type, e.Label, e.Weight, e.Metadata) + w.Revised() + c.Where()
-		if _, err := q.Exec(text, c.Args...); err != nil {
+		if err := w.rewriteEdge(q, e.ID, set); err != nil {
 			return err
 		}
 		return w.EdgeMoved(q, &old, &e)
 	})
+}
+
+// rewriteEdge writes set and, where the schema counts them, the edge's next version.
+func (w Writes) rewriteEdge(q Query, id string, set Set) error {
+	if revised := w.Revised(); revised != "" {
+		set.Add(revised)
+	}
+	if set.Empty() {
+		return nil
+	}
+	return w.Update(q, "hyperedges", id, set)
 }
 
 // DeleteEdge implements hypergraph.Ops.
@@ -126,22 +197,13 @@ func (w Writes) RemoveEdge(q Query, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.drop(q, id); err != nil {
+	if _, err := w.Delete(q, "membership", "hyperedge_id", id); err != nil {
+		return err
+	}
+	if _, err := w.Delete(q, "hyperedges", "id", id); err != nil {
 		return err
 	}
 	return w.EdgeMoved(q, &old, nil)
-}
-
-// drop deletes an edge's rows.
-func (w Writes) drop(q Query, id string) error {
-	members, edge := w.Conditions("m"), w.Conditions("e")
-	members.Add(`m.hyperedge_id = ?`, id)
-	edge.Add(`e.id = ?`, id)
-	if _, err := q.Exec(`DELETE FROM `+w.Table("membership")+` AS m`+members.Where(), members.Args...); err != nil {
-		return err
-	}
-	_, err := q.Exec(`DELETE FROM `+w.Table("hyperedges")+` AS e`+edge.Where(), edge.Args...)
-	return err
 }
 
 // AddMembership implements hypergraph.Ops.
@@ -160,10 +222,14 @@ func (w Writes) AddMembership(ctx context.Context, edge string, m hypergraph.Mem
 				return model.Errorf(model.AlreadyExists, op, "node %.200q is a member of the edge as %s already", m.NodeID, m.Role)
 			}
 		}
-		if err := w.InsertMembers(q, edge, []hypergraph.Membership{m}); err != nil {
+		members := []hypergraph.Membership{m}
+		if err := w.checkMembers(q, members); err != nil {
 			return err
 		}
-		return w.revise(q, edge)
+		if err := w.insertMembers(q, edge, members); err != nil {
+			return err
+		}
+		return w.rewriteEdge(q, edge, Set{})
 	})
 }
 
@@ -184,17 +250,6 @@ func (w Writes) RemoveMembership(ctx context.Context, edge, node string) error {
 		case n == 0:
 			return gone
 		}
-		return w.revise(q, edge)
+		return w.rewriteEdge(q, edge, Set{})
 	})
-}
-
-// revise marks an edge whose members changed, where the schema counts versions.
-func (w Writes) revise(q Query, edge string) error {
-	if w.Revised() == "" {
-		return nil
-	}
-	c := w.Conditions("e")
-	c.Add(`e.id = ?`, edge)
-	_, err := q.Exec(`UPDATE `+w.Table("hyperedges")+` AS e SET id = e.id`+w.Revised()+c.Where(), c.Args...)
-	return err
 }

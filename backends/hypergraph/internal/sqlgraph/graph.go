@@ -12,27 +12,29 @@ import (
 // Dialect is what two databases write differently. A Query that is passed in is the
 // dialect's own.
 type Dialect interface {
-	// Conditions begins a statement over the table with that alias.
-	Conditions(alias string) Conditions
-	// Table names a table as it stands behind FROM.
-	Table(name string) string
-	// Tie is what joins two aliases beside their own keys: empty, or a part that begins
-	// with AND.
-	Tie(a, b string) string
 	// NodeFilter adds a filter over the alias n.
 	NodeFilter(op string, c *Conditions, f hypergraph.NodeFilter) error
+	// Node reads one node, NotFound for an absent one. Inside a transaction that changes it
+	// locks the row where a database locks rows.
+	Node(q Query, id string) (hypergraph.Node, error)
 	// Nodes reads nodes over the alias n; rest follows the WHERE clause.
 	Nodes(q Query, c Conditions, rest string) ([]hypergraph.Node, error)
 	// Edges reads edges over the alias e, with their members by position.
 	Edges(q Query, c Conditions, rest string) ([]hypergraph.Edge, error)
+	// NodeList and EdgeList are the lists that a listing asks for.
+	NodeList(q Query, l hypergraph.Listing) (*List, error)
+	EdgeList(q Query, l hypergraph.Listing) (*List, error)
 	// EdgeNewest is the order of edges by creation, the newest first.
 	EdgeNewest() string
+	// TierTotals is a query of tier, items and bytes of content, edges under EdgeTier.
+	TierTotals() (text string, args []any)
 	// Holds reports whether a text can be an id in the database at all: what is looked for
 	// under another one is not there.
 	Holds(id string) bool
-	// Lock ends a statement over an alias whose rows must hold until the commit; empty
-	// outside a transaction that changes, and where one writer has the whole database.
-	Lock(q Query, alias string) string
+	// Lock ends a statement whose rows must hold until the commit; empty outside a
+	// transaction that changes, and where one writer has the whole database. rows is
+	// UPDATE or KEY SHARE, OF and the alias.
+	Lock(q Query, rows string) string
 }
 
 // Runner gives operations a Query.
@@ -46,10 +48,14 @@ type Runner interface {
 // Reads are the operations of hypergraph.Ops that only read and need nothing of one
 // database alone.
 type Reads struct {
+	Schema
 	Dialect
 	Runner
-	Archive string // the tier that walks leave out
+	Rules func() Rules
 }
+
+// archiveTier is left out of walks.
+var archiveTier = hypergraph.Recurse().ArchiveTier
 
 // batch keeps one statement's parameters few.
 const batch = 500
@@ -145,7 +151,7 @@ func (r Reads) GetConnected(ctx context.Context, id string, t hypergraph.Travers
 
 func (r Reads) walk(q Query, id string, t hypergraph.TraversalOptions) ([]hypergraph.Node, error) {
 	var out []hypergraph.Node
-	archive := slices.Contains(t.Tiers, r.Archive)
+	archive := slices.Contains(t.Tiers, archiveTier)
 	seen := map[string]bool{id: true}
 	frontier := []string{id}
 	for depth := 0; depth < max(t.MaxDepth, 1) && len(frontier) > 0; depth++ {
@@ -161,7 +167,7 @@ func (r Reads) walk(q Query, id string, t hypergraph.TraversalOptions) ([]hyperg
 		frontier = frontier[:0]
 		for _, n := range nodes {
 			seen[n.ID] = true
-			if n.Tier == r.Archive && !archive {
+			if n.Tier == archiveTier && !archive {
 				continue
 			}
 			frontier = append(frontier, n.ID)
@@ -319,6 +325,11 @@ func (r Reads) EdgesOf(ctx context.Context, node string, limit int) (edges []hyp
 	return edges, total, err
 }
 
+// StreamNodes implements hypergraph.Ops.
+func (r Reads) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error] {
+	return r.AllNodes(ctx, hypergraph.NodeFilter{})
+}
+
 // AllNodes implements hypergraph.Ops. Outside a transaction it reads in batches, so a
 // slow reader keeps no snapshot open; a node that is created meanwhile behind the place
 // reached is not seen. Inside one, the nodes of a person, and those named by id, are
@@ -363,7 +374,7 @@ func (r Reads) after(q Query, f hypergraph.NodeFilter, id string, first bool, li
 	}
 	rest := ` ORDER BY n.id` + c.SQL(` LIMIT ?`, limit)
 	if f.SubjectID != "" || len(f.IDs) > 0 {
-		rest += r.Lock(q, "n")
+		rest += r.Lock(q, `UPDATE OF n`)
 	}
 	return c, rest, nil
 }

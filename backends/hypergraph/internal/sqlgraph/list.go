@@ -1,6 +1,7 @@
 package sqlgraph
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -29,7 +30,83 @@ type List struct {
 	// Walk reads rows in another way; ok is false where it does not serve.
 	Walk func(q Query, from *Place, back bool, limit int) (rows []Place, ok bool, err error)
 
+	// Count counts the list's rows; nil counts them up to CountLimit.
+	Count func(Query) (model.Count, error)
+
 	fingerprint string
+}
+
+// ListNodes implements hypergraph.Ops. Archived and bookkeeping nodes are listed unless
+// the filter leaves them out.
+func (r Reads) ListNodes(ctx context.Context, l hypergraph.Listing) (page hypergraph.NodePage, err error) {
+	err = r.list(ctx, "list", l, r.NodeList, func(q Query, w Window, total model.Count) error {
+		page = hypergraph.NodePage{Next: w.Next, Prev: w.Prev, Total: total}
+		page.Nodes, err = r.NodesByID(q, w.IDs())
+		return err
+	})
+	return page, err
+}
+
+// ListEdges implements hypergraph.Ops. Of the filter, IDs, Types and the times apply to
+// edges; a filter for a property that only nodes have keeps none. Text is a substring of
+// id, label or metadata.
+func (r Reads) ListEdges(ctx context.Context, l hypergraph.Listing) (page hypergraph.EdgePage, err error) {
+	err = r.list(ctx, "list edges", l, r.EdgeList, func(q Query, w Window, total model.Count) error {
+		page = hypergraph.EdgePage{Next: w.Next, Prev: w.Prev, Total: total}
+		page.Edges, err = r.EdgesByID(q, w.IDs())
+		return err
+	})
+	return page, err
+}
+
+// list reads the page of a listing on one snapshot.
+func (r Reads) list(ctx context.Context, op string, l hypergraph.Listing, begin func(Query, hypergraph.Listing) (*List, error),
+	page func(Query, Window, model.Count) error) error {
+	if err := r.Rules().Listing(op, l); err != nil {
+		return err
+	}
+	return r.View(ctx, op, func(q Query) error {
+		list, err := begin(q, l)
+		if err != nil {
+			return err
+		}
+		w, err := list.Page(q, l)
+		if err != nil {
+			return err
+		}
+		count := list.Count
+		if count == nil {
+			count = list.CountCapped
+		}
+		total, err := count(q)
+		if err != nil {
+			return err
+		}
+		return page(q, w, total)
+	})
+}
+
+// Counts implements hypergraph.Ops: every tier of the vocabulary, empty ones included,
+// then the edges. Bytes are those of contents and edge labels.
+func (r Reads) Counts(ctx context.Context) (out []model.TierCount, err error) {
+	err = r.Read(ctx, "count", func(q Query) error {
+		got := map[string]model.TierCount{}
+		text, args := r.TierTotals()
+		err := q.Each(text, args, func(scan func(...any) error) error {
+			var t model.TierCount
+			err := scan(&t.Tier, &t.Items, &t.Bytes)
+			got[t.Tier] = t
+			return err
+		})
+		out = nil
+		for _, name := range append(slices.Clone(r.Rules().Vocabulary.Tiers), hypergraph.EdgeTier) {
+			t := got[name]
+			t.Tier = name
+			out = append(out, t)
+		}
+		return err
+	})
+	return out, err
 }
 
 // NewList begins the list that a listing asks for. what names it among the lists of all
@@ -47,8 +124,8 @@ func Order(l hypergraph.Listing) model.Order {
 	return l.Order
 }
 
-// CheckListing is InvalidInput for what no list takes.
-func CheckListing(op string, l hypergraph.Listing) error {
+// Listing is InvalidInput for what no list takes.
+func (r Rules) Listing(op string, l hypergraph.Listing) error {
 	switch {
 	case l.Limit <= 0:
 		return model.Errorf(model.InvalidInput, op, "a page needs a limit of 1 or more, got %d", l.Limit)
@@ -57,7 +134,7 @@ func CheckListing(op string, l hypergraph.Listing) error {
 	case l.Order != "" && l.Order != model.OrderNewest && l.Order != model.OrderOldest && l.Order != model.OrderID:
 		return model.Errorf(model.InvalidInput, op, "order %q is not one of newest, oldest, id", l.Order)
 	}
-	return nil
+	return r.query(op, l.Text)
 }
 
 // Window is a stretch of a list with the cursors around it.
@@ -258,6 +335,13 @@ func direction(desc bool) string {
 		return ` DESC`
 	}
 	return ` ASC`
+}
+
+// CountCapped counts the list's rows up to CountLimit.
+func (l *List) CountCapped(q Query) (model.Count, error) {
+	c := l.Cond.Clone()
+	c.In(l.Alias+`.tier`, l.Tiers)
+	return CountCapped(q, `SELECT 1 FROM `+l.From+c.Where(), c)
 }
 
 // CountCapped counts the rows of a query up to CountLimit. c holds its parameters.

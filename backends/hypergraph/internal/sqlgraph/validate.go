@@ -30,6 +30,8 @@ type Rules struct {
 	PlainText  bool
 	Subjects   bool // a node may name the person it concerns
 	Dimensions int  // of a vector, at most
+	// NoVectors says why no vector is stored; empty: they are.
+	NoVectors string
 }
 
 // Node is InvalidInput for what the schema's lists refuse, in words an operator can act

@@ -1,12 +1,45 @@
 package sqlgraph
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/internal/vectors"
+	"memdesk/model"
 )
+
+var vectorColumns = []string{"node_id", "embedding", "model", "dimensions", "created_at", "updated_at"}
+
+// SetEmbedding implements hypergraph.Ops.
+func (w Writes) SetEmbedding(ctx context.Context, node, modelName string, vector []float32) error {
+	const op = "set embedding"
+	if rules := w.Rules(); vector != nil {
+		if err := first(rules.Vector(op, vector), rules.text(op, "model", modelName)); err != nil {
+			return err
+		}
+		if rules.NoVectors != "" {
+			return model.Errorf(model.Unsupported, op, "%s", rules.NoVectors)
+		}
+	}
+	return w.Change(ctx, op, func(q Query) error {
+		n, err := w.Node(q, node)
+		if err != nil {
+			return err
+		}
+		if vector == nil {
+			err = w.DropVector(q, node)
+		} else {
+			now := w.Time(w.Now())
+			err = w.Upsert(q, "node_embeddings", vectorColumns, "created_at", node, vectors.Encode(vector), modelName, len(vector), now, now)
+		}
+		if err != nil {
+			return err
+		}
+		return w.MarkVector(q, n, vector)
+	})
+}
 
 // vectorBytes is how much of vectors is kept in memory between two searches: of more,
 // every search reads them again.

@@ -86,6 +86,15 @@ func Unit(v []float32) []float32 {
 	return out
 }
 
+// Encode is recurse's form: little-endian float32 (recurse.md, Encodings as stored).
+func Encode(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
+}
+
 // Decode reads little-endian float32 (recurse.md, Encodings as stored) into buf; nil
 // for what is none.
 func Decode(raw []byte, buf []float32) []float32 {

@@ -1,0 +1,335 @@
+package sqlgraph
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"memdesk/backends/hypergraph"
+	"memdesk/model"
+)
+
+// NodeTable is what two databases do differently with the rows of nodes. What a schema
+// derives from them is its index of words, counters, versions and the mark of a vector.
+type NodeTable interface {
+	// Now is the time of what is written, as fine as the database orders by.
+	Now() time.Time
+	// Time encodes a time as the schema keeps it, none as NULL.
+	Time(time.Time) any
+	// InsertNode adds a row and what is derived from it; made is false where the id is taken.
+	InsertNode(q Query, n hypergraph.Node) (made bool, err error)
+	// InsertNodes is InsertNode for many; an id that is taken is AlreadyExists.
+	InsertNodes(q Query, nodes []hypergraph.Node) error
+	// RewriteNode writes set into the row of old and keeps what is derived from it. An
+	// empty set marks the node as changed. A vector that pointed at another content is
+	// none of its any more.
+	RewriteNode(q Query, old, now hypergraph.Node, set Set) error
+	// RemoveNodes removes nodes and what hangs on them, with the edges left with fewer
+	// than two members, and counts the nodes. No decision that stays hangs under one.
+	RemoveNodes(q Query, ids []string) (int64, error)
+}
+
+var nodeColumns = []string{"id", "type", "subtype", "tier", "confidence", "subject_id", "created_at", "updated_at",
+	"last_accessed", "access_count", "provenance", "metadata", "content"}
+
+// NodeColumns are those of memdesk's own schema, as NodeValues gives them, and more.
+func NodeColumns(more ...string) []string { return append(slices.Clone(nodeColumns), more...) }
+
+// NodeValues are those of a row of memdesk's own schema.
+func NodeValues(n hypergraph.Node, more ...any) []any {
+	return append([]any{n.ID, n.Type, n.Subtype, n.Tier, n.Confidence, n.SubjectID, n.CreatedAt.UnixNano(), n.UpdatedAt.UnixNano(),
+		Nanos(n.LastAccessed), n.AccessCount, n.Provenance, n.Metadata, n.Content}, more...)
+}
+
+// Nanos is a time as memdesk's own schema keeps it: nanoseconds since 1970, none as NULL.
+func Nanos(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixNano()
+}
+
+// GetNode implements hypergraph.Ops. Inside a transaction that changes it locks the node
+// where a database locks rows.
+func (r Reads) GetNode(ctx context.Context, id string) (n hypergraph.Node, err error) {
+	err = r.Read(ctx, "get", func(q Query) (err error) {
+		n, err = r.Node(q, id)
+		return err
+	})
+	return n, err
+}
+
+// stampNew sets the times that a new node does not bring.
+func stampNew(n *hypergraph.Node, now time.Time) {
+	if n.CreatedAt.IsZero() {
+		n.CreatedAt = now
+	}
+	if n.UpdatedAt.IsZero() {
+		n.UpdatedAt = n.CreatedAt
+	}
+}
+
+// CreateNode implements hypergraph.Ops.
+func (w Writes) CreateNode(ctx context.Context, n hypergraph.Node) error {
+	const op = "create"
+	if err := w.Rules().Node(op, n, nil); err != nil {
+		return err
+	}
+	return w.Change(ctx, op, func(q Query) error {
+		stampNew(&n, w.Now())
+		made, err := w.InsertNode(q, n)
+		switch {
+		case err != nil:
+			return err
+		case !made:
+			return model.Errorf(model.AlreadyExists, op, "there is a node %.200q already", n.ID)
+		case n.Decision == nil:
+			return nil
+		}
+		return w.putDecision(q, n.ID, *n.Decision)
+	})
+}
+
+const (
+	// bulkNodes is how many nodes one transaction of CreateNodes holds, bulkBytes how many
+	// bytes of content it stops at: both are in memory meanwhile.
+	bulkNodes = 20000
+	bulkBytes = 64 << 20
+)
+
+// CreateNodes adds many nodes fast, for seeding and moving stores. Each transaction holds
+// up to 20,000; the first failure stops, naming the node where the database tells, and
+// rolls its transaction back. The number returned is of the nodes that are committed.
+func (w Writes) CreateNodes(ctx context.Context, nodes iter.Seq[hypergraph.Node]) (committed int64, err error) {
+	const op = "create nodes"
+	next, stop := iter.Pull(nodes)
+	defer stop()
+	for more := true; more; {
+		var part []hypergraph.Node
+		for bytes := 0; len(part) < bulkNodes && bytes < bulkBytes; {
+			var n hypergraph.Node
+			if n, more = next(); !more {
+				break
+			}
+			if err := w.Rules().Node(op, n, nil); err != nil {
+				return committed, NamedNode(op, n.ID, err)
+			}
+			stampNew(&n, w.Now())
+			part, bytes = append(part, n), bytes+len(n.Content)
+		}
+		if err := w.ChangeWhole(ctx, op, func(q Query) error { return w.insertNodes(q, part) }); err != nil {
+			return committed, err
+		}
+		committed += int64(len(part))
+	}
+	return committed, nil
+}
+
+func (w Writes) insertNodes(q Query, nodes []hypergraph.Node) error {
+	if err := w.InsertNodes(q, nodes); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.Decision == nil {
+			continue
+		}
+		if err := w.putDecision(q, n.ID, *n.Decision); err != nil {
+			return NamedNode(q.Op(), n.ID, err)
+		}
+	}
+	return nil
+}
+
+// NamedNode says which of many nodes an error is about.
+func NamedNode(op, id string, err error) error {
+	return model.Errorf(model.KindOf(err), op, "node %.200q: %w", id, err)
+}
+
+// UpdateNode implements hypergraph.Ops; it also writes the subject. Without a Decision the
+// stored row stays, unless the type is no longer decision: then the row goes too, which is
+// Conflict while other decisions hang on it. Values that are as they were are not written:
+// in a recurse file every write of a row changes its place in the agent's search order.
+func (w Writes) UpdateNode(ctx context.Context, n hypergraph.Node) error {
+	return w.Change(ctx, "update", func(q Query) error {
+		old, err := w.Node(q, n.ID)
+		if err != nil {
+			return err
+		}
+		if err := w.Rules().Node(q.Op(), n, &old); err != nil {
+			return err
+		}
+		decided, err := w.updateDecision(q, old, n)
+		if err != nil {
+			return err
+		}
+		var set Set
+		set.Put(`type`, old.Type != n.Type, n.Type)
+		set.Put(`subtype`, old.Subtype != n.Subtype, n.Subtype)
+		set.Put(`content`, old.Content != n.Content, n.Content)
+		set.Put(`tier`, old.Tier != n.Tier, n.Tier)
+		set.Put(`confidence`, old.Confidence != n.Confidence, n.Confidence)
+		set.Put(`provenance`, old.Provenance != n.Provenance, n.Provenance)
+		set.Put(`metadata`, old.Metadata != n.Metadata, n.Metadata)
+		set.Put(`subject_id`, old.SubjectID != n.SubjectID, n.SubjectID)
+		if set.Empty() && !decided {
+			return nil
+		}
+		if err := w.RewriteNode(q, old, n, set); err != nil || !old.HasVector || old.Content == n.Content {
+			return err
+		}
+		return w.DropVector(q, n.ID)
+	})
+}
+
+// DeleteNode implements hypergraph.Ops. What else may name the node (evolution log,
+// retrieval outcomes, proposals) is left: that is erasure's to find.
+func (w Writes) DeleteNode(ctx context.Context, id string) error {
+	return w.Change(ctx, "delete", func(q Query) error {
+		n, err := w.Node(q, id)
+		if err != nil {
+			return err
+		}
+		if n.Type == DecisionType {
+			if err := w.refuseParent(q, id); err != nil {
+				return err
+			}
+		}
+		_, err = w.RemoveNodes(q, []string{id})
+		return err
+	})
+}
+
+// DeleteNodes implements hypergraph.Ops by statements over many rows at once.
+func (w Writes) DeleteNodes(ctx context.Context, ids []string) (removed int64, err error) {
+	ids = w.held(ids)
+	err = w.ChangeWhole(ctx, "delete", func(q Query) error {
+		if err := w.freeParents(q, ids); err != nil {
+			return err
+		}
+		removed, err = w.RemoveNodes(q, ids)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return removed, nil
+}
+
+// updateDecision changes the row beside a decision node, and reports whether it differed.
+func (w Writes) updateDecision(q Query, old, n hypergraph.Node) (bool, error) {
+	switch {
+	case n.Type != DecisionType && old.Type == DecisionType:
+		if err := w.refuseParent(q, n.ID); err != nil {
+			return false, err
+		}
+		_, err := w.Delete(q, "decisions", "node_id", n.ID)
+		return true, err
+	case n.Decision == nil, old.Decision != nil && *old.Decision == *n.Decision:
+		return false, nil
+	}
+	return true, w.putDecision(q, n.ID, *n.Decision)
+}
+
+var decisionColumns = []string{"node_id", "decision_type", "confidence", "prompt", "files", "branch", "commit_hash", "parent_id", "status"}
+
+// putDecision writes the row beside a decision node. A parent that is no decision is
+// Conflict, one that descends from the node InvalidInput.
+func (w Writes) putDecision(q Query, id string, d hypergraph.Decision) error {
+	var parent any
+	if d.ParentID != "" {
+		if err := w.checkParent(q, id, d.ParentID); err != nil {
+			return err
+		}
+		parent = d.ParentID
+	}
+	return w.Upsert(q, "decisions", decisionColumns, "", id, d.Kind, d.Confidence, d.Prompt, d.Files, d.Branch, d.Commit, parent, d.Status)
+}
+
+// checkParent locks the ancestors' nodes first: whoever moves one of them waits or is
+// undone, so no circle comes about between two transactions.
+func (w Writes) checkParent(q Query, id, parent string) error {
+	if !w.Holds(parent) {
+		return model.Errorf(model.Conflict, q.Op(), "there is no decision %.200q to be the parent", parent)
+	}
+	first, next, all := w.Conditions("d"), w.Conditions("d"), w.Conditions("n")
+	first.Add(`d.node_id = ?`, parent)
+	next.Add(`d.parent_id IS NOT NULL`)
+	all.Add(`n.id IN (SELECT up.id FROM up)`)
+	decisions := w.Table("decisions")
+	var ancestors []string
+	err := q.Each(`WITH RECURSIVE up(id) AS (SELECT d.node_id FROM `+decisions+` d`+first.Where()+`
+			UNION SELECT d.parent_id FROM up JOIN `+decisions+` d ON d.node_id = up.id`+next.Where()+`)
+		SELECT n.id FROM `+w.Table("nodes")+` n`+all.Where()+w.Lock(q, `UPDATE OF n`), first.Args, Collect(&ancestors))
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(ancestors, parent):
+		return model.Errorf(model.Conflict, q.Op(), "there is no decision %.200q to be the parent", parent)
+	case slices.Contains(ancestors, id):
+		return model.Errorf(model.InvalidInput, q.Op(), "decision %.200q descends from this one and cannot be its parent", parent)
+	}
+	return nil
+}
+
+// refuseParent is Conflict for a decision that others hang on: the schema has no rule for
+// its deletion (recurse.md, Deletion).
+func (w Writes) refuseParent(q Query, id string) error {
+	c := w.Conditions("d")
+	c.Add(`d.parent_id = ?`, id)
+	var children int64
+	_, err := q.One(`SELECT count(*) FROM `+w.Table("decisions")+` d`+c.Where(), c.Args, &children)
+	switch {
+	case err != nil:
+		return err
+	case children == 1:
+		return model.Errorf(model.Conflict, q.Op(), "the decision has a child: re-parent or delete its 1 child first")
+	case children > 1:
+		return model.Errorf(model.Conflict, q.Op(), "the decision has children: re-parent or delete its %d children first", children)
+	}
+	return nil
+}
+
+// freeParents is Conflict where a decision that stays hangs under one that goes, before
+// anything is written. Then it takes the others off their parents: no order among them
+// matters any more.
+func (w Writes) freeParents(q Query, ids []string) error {
+	size := batch
+	if w.Server { // a list is one parameter
+		size = 10 * batch
+	}
+	under := func(part []string) Conditions {
+		c := w.Conditions("d")
+		c.In(`d.parent_id`, part)
+		return c
+	}
+	var going map[string]bool // set once a child is found
+	for part := range slices.Chunk(ids, size) {
+		var children []string
+		c := under(part)
+		if err := q.Each(`SELECT d.node_id FROM `+w.Table("decisions")+` d`+c.Where(), c.Args, Collect(&children)); err != nil {
+			return err
+		}
+		if len(children) > 0 && going == nil {
+			going = make(map[string]bool, len(ids))
+			for _, id := range ids {
+				going[id] = true
+			}
+		}
+		for _, id := range children {
+			if !going[id] {
+				return model.Errorf(model.Conflict, q.Op(), "decision %.200q hangs under one that is to go: give it another parent first", id)
+			}
+		}
+	}
+	if going == nil {
+		return nil
+	}
+	for part := range slices.Chunk(ids, size) {
+		c := under(part)
+		if _, err := q.Exec(`UPDATE `+w.Table("decisions")+` AS d SET parent_id = NULL`+c.Where(), c.Args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
