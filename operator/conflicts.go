@@ -33,7 +33,7 @@ func (s *Session) Conflicts(ctx context.Context) *Conflicts { return &Conflicts{
 // that cannot be looked at has a row with Problem set.
 func (s *Conflicts) Conflicts(ctx context.Context, q PageQuery) (ConflictPage, error) {
 	page, err := s.list.page(ctx, "conflicts", q, func(c conflict.Copy) bool {
-		return matches(q, c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
+		return q.Matches(c.Store, c.ID, c.BaseID, c.Tool, string(c.Confidence), string(c.Class), ConflictState(c), c.Reason, c.Problem)
 	}, s.walk)
 	if err != nil {
 		return ConflictPage{}, err

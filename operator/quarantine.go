@@ -26,7 +26,7 @@ func (s *Session) Quarantine() *Quarantine { return &Quarantine{fleet: s.Fleet, 
 // so it is never left out.
 func (s *Quarantine) Entries(ctx context.Context, q PageQuery) (QuarantinePage, error) {
 	page, err := s.list.page(ctx, "quarantine", q, func(e QuarantineEntry) bool {
-		return matches(q, e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
+		return q.Matches(e.Store, e.ID, e.Source, e.Category, e.Pattern, e.Excerpt, e.Problem)
 	}, s.walk)
 	return QuarantinePage{Entries: page.rows, Next: page.next, Total: page.total}, err
 }

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"strings"
 	"time"
 
 	"memdesk/conflict"
@@ -44,6 +45,20 @@ type PageQuery struct {
 	Limit  int    // 1..model.MaxPage
 }
 
+// Matches reports whether a row passes the filter: every word occurs in some column,
+// case apart.
+func (q PageQuery) Matches(columns ...string) bool {
+	if q.Filter == "" {
+		return true
+	}
+	all := strings.ToLower(strings.Join(columns, "\n"))
+	hit := true
+	for _, w := range strings.Fields(strings.ToLower(q.Filter)) {
+		hit = hit && strings.Contains(all, w)
+	}
+	return hit != q.Not
+}
+
 // AuditPage is a window of the log.
 type AuditPage struct {
 	Events []AuditEvent
@@ -76,6 +91,16 @@ type AuditEvent struct {
 	N      int
 	Reason string
 	Fields []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
+}
+
+// Facts are what an event says beside its number, time, action and Fields, empty ones included,
+// in the order in which people read them.
+func (e AuditEvent) Facts() []model.Field {
+	return []model.Field{
+		{Name: "actor", Value: e.Actor}, {Name: "key", Value: e.KeyID}, {Name: "store", Value: e.Store},
+		{Name: "target", Value: e.Target}, {Name: "subject", Value: e.Subject}, {Name: "phase", Value: e.Phase},
+		{Name: "result", Value: e.Result}, {Name: "reason", Value: e.Reason},
+	}
 }
 
 // QuarantinePage is a window of the review list.

@@ -105,16 +105,3 @@ func (w *walk[T]) more() bool {
 	w.found = append(w.found, row)
 	return true
 }
-
-// matches applies a pane's filter: every word must occur in some column.
-func matches(q PageQuery, columns ...string) bool {
-	if q.Filter == "" {
-		return true
-	}
-	all := strings.ToLower(strings.Join(columns, "\n"))
-	hit := true
-	for _, w := range strings.Fields(strings.ToLower(q.Filter)) {
-		hit = hit && strings.Contains(all, w)
-	}
-	return hit != q.Not
-}

@@ -59,7 +59,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		Use: "stories", Short: "Blocked and suspect items, grouped by who wrote them or by what they say",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.stories(cmd.Context()) },
 	}
-	clear := &cobra.Command{
+	harmless := &cobra.Command{
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
 		Long: "Notes the hash of each text with the version of the rules. It counts until the rules change; it releases\n" +
 			"nothing that a store's own scanner blocks.",
@@ -67,8 +67,8 @@ func (a *app) signalCommands() []*cobra.Command {
 			return a.clearSuspects(cmd.Context(), args, reason, yes)
 		},
 	}
-	clear.Flags().StringVar(&reason, "reason", "", "why they are harmless, for the audit log")
-	clear.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	harmless.Flags().StringVar(&reason, "reason", "", "why they are harmless, for the audit log")
+	harmless.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	keep := false
 	rescan := &cobra.Command{
 		Use: "rescan", Short: "What today's rules flag that the last scan did not, and the other way round",
@@ -76,7 +76,7 @@ func (a *app) signalCommands() []*cobra.Command {
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.rescan(cmd.Context(), keep) },
 	}
 	rescan.Flags().BoolVar(&keep, "apply", false, "keep this scan as the last one")
-	return []*cobra.Command{replay, calibrate, train, stories, clear, rescan}
+	return []*cobra.Command{replay, calibrate, train, stories, harmless, rescan}
 }
 
 // sample is one text of a set.
@@ -125,7 +125,7 @@ func samples(path string) ([]sample, error) {
 }
 
 // replayed counts what became of the texts of one label.
-type replayed struct{ entries, let, held, flagged, recalled int64 }
+type replayed struct{ entries, let, held, refused, flagged, recalled int64 }
 
 func (a *app) replay(ctx context.Context, path string) error {
 	if path == "" {
@@ -154,11 +154,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		bound, calibrated := judge.Threshold(gate.Store.Name, gate.Tier, false)
-		if !calibrated {
-			bound = signal.Default
-		}
-		flagged := score.Sum >= bound && !judge.IsCleared(e.Content)
+		flagged := score.Sum >= signal.Default && !judge.IsCleared(e.Content)
 		outcome, err := gate.Write(ctx, e.Content)
 		if err != nil {
 			return err
@@ -186,7 +182,8 @@ func (a *app) replay(ctx context.Context, path string) error {
 			}
 		}
 	}
-	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "RECALLED", "FLAGGED")
+	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
+	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "REFUSED", "RECALLED", "FLAGGED")
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
 		c := sums[label]
 		if a.flags.json {
@@ -195,21 +192,24 @@ func (a *app) replay(ctx context.Context, path string) error {
 			}
 			continue
 		}
-		tab.add(orDash(label), c.entries, c.let, c.held, c.recalled, c.flagged)
+		tab.add(orDash(label), c.entries, c.let, c.held, c.refused, c.recalled, c.flagged)
 	}
 	if a.flags.json {
 		return a.emit("summary", all.row(""))
 	}
-	tab.add("all", all.entries, all.let, all.held, all.recalled, all.flagged)
+	tab.add("all", all.entries, all.let, all.held, all.refused, all.recalled, all.flagged)
 	tab.flush()
 	return nil
 }
 
 func (c *replayed) count(outcome string, flagged, recalled bool) {
 	c.entries++
-	if outcome == origin.Stored {
+	switch outcome {
+	case origin.Stored:
 		c.let++
-	} else {
+	case origin.Refused:
+		c.refused++
+	default:
 		c.held++
 	}
 	if flagged {
@@ -221,7 +221,7 @@ func (c *replayed) count(outcome string, flagged, recalled bool) {
 }
 
 func (c *replayed) row(label string) row {
-	return row{"label": label, "entries": c.entries, "let_in": c.let, "held": c.held, "recalled": c.recalled, "flagged": c.flagged, "rules": signal.RuleVersion}
+	return row{"label": label, "entries": c.entries, "let_in": c.let, "held": c.held, "refused": c.refused, "recalled": c.recalled, "flagged": c.flagged, "rules": signal.RuleVersion}
 }
 
 // round keeps two decimals of a score.

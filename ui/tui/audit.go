@@ -145,14 +145,9 @@ func auditText(d *desk, e AuditEvent) *text.Page {
 		}
 	}
 	add("when", changed(d, e.At))
-	add("actor", e.Actor)
-	add("key", e.KeyID)
-	add("store", e.Store)
-	add("target", e.Target)
-	add("subject", e.Subject)
-	add("phase", e.Phase)
-	add("result", e.Result)
-	add("reason", e.Reason)
+	for _, f := range e.Facts() {
+		add(f.Name, f.Value)
+	}
 	if e.Target == "" && e.Subject == "" && !e.Noted {
 		head = append(head, text.Line{Value: esc.Const("No clear name is kept for this event: there was none, or it was erased. The record holds keyed hashes only."), Kind: text.Note})
 	}
@@ -163,15 +158,15 @@ func auditDatum(e AuditEvent) datum {
 	var r datum
 	r.add("seq", e.Seq)
 	r.add("ts", stampOf(e.At))
-	r.add("actor", e.Actor)
-	r.add("key", e.KeyID)
 	r.add("action", e.Action)
-	r.add("store", e.Store)
-	r.add("name", e.Target)
-	r.add("phase", e.Phase)
-	r.add("result", e.Result)
 	r.add("open", e.Open)
-	r.add("reason", e.Reason)
+	for _, f := range e.Facts() {
+		name := f.Name
+		if name == "target" { // as audit list --json calls the clear name
+			name = "name"
+		}
+		r.add(name, f.Value)
+	}
 	fields := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
 		fields[i] = f.Name + "=" + f.Value

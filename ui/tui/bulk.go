@@ -267,7 +267,7 @@ func (a *App) bulkKind(b *bulk) recordKind[outcome] {
 			out := span[record[outcome]]{total: model.Count{N: int64(len(rows)), Unknown: q.Filter != ""}}
 			i := start
 			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
-				if containsAll(q, rows[i].word, rows[i].store, rows[i].name, rows[i].why.String()) {
+				if q.Matches(rows[i].word, rows[i].store, rows[i].name, rows[i].why.String()) {
 					out.rows = append(out.rows, outcomeRecord(esc, i, rows[i]))
 				}
 			}

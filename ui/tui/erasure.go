@@ -110,7 +110,7 @@ func newErasures(d *desk) *erasures {
 		var out span[record[ErasureRequest]]
 		for _, r := range all {
 			row := erasureRecord(d, r)
-			if containsAll(q, row.cells[0].String(), row.cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
+			if q.Matches(row.cells[0].String(), row.cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
 				out.rows = append(out.rows, row)
 			}
 		}

@@ -264,9 +264,9 @@ func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (
 func (r planRow) matches(q PageQuery) bool {
 	switch {
 	case r.step != nil:
-		return containsAll(q, r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
+		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
 	case r.store != nil:
-		return containsAll(q, r.store.Store, r.store.Kind)
+		return q.Matches(r.store.Store, r.store.Kind)
 	}
 	return q.Filter == ""
 }

@@ -103,7 +103,7 @@ func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Co
 			i := start
 			for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
 				l := rows[i]
-				if containsAll(q, l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
+				if q.Matches(l.Store, l.Layer, verdictWords(l.Verdict), l.Method, l.Reason) {
 					out.rows = append(out.rows, layerRecord(d.esc, i, l))
 				}
 			}

@@ -51,7 +51,7 @@ func (d *desk) fetchVersions(ctx context.Context, ref model.Ref, q PageQuery) (s
 	}
 	var out span[record[model.Version]]
 	for i, v := range h.Versions {
-		if containsAll(q, v.ID, v.By, v.Hash) {
+		if q.Matches(v.ID, v.By, v.Hash) {
 			out.rows = append(out.rows, versionRecord(d, i, v))
 		}
 	}

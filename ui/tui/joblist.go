@@ -88,7 +88,7 @@ func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record[jobRow]]
 	i := start
 	for ; i < len(all) && len(out.rows) < q.Limit; i++ {
 		row := jobRow{all[i], d.jobs.Tied(all[i].ID)}
-		if containsAll(q, string(row.State), jobWord(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
+		if q.Matches(string(row.State), jobWord(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
 			out.rows = append(out.rows, d.jobRecord(row))
 		}
 	}

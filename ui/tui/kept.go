@@ -36,7 +36,7 @@ func (a *App) keptKind() recordKind[drafts.Kept] {
 			}
 			var out span[record[drafts.Kept]]
 			for _, k := range all {
-				if containsAll(q, k.Name) {
+				if q.Matches(k.Name) {
 					out.rows = append(out.rows, record[drafts.Kept]{key: k.Name, raw: k, cells: []safetext.Text{
 						d.esc.Const(prose.Moment(k.At)), d.esc.Const(d.time.Age(k.At)), d.esc.Const(prose.Size(k.Bytes)), d.esc.LineMax(k.Name, prose.MaxTitle),
 					}})

@@ -73,7 +73,7 @@ func (o *overview) filtered(rows []tierRow) []tierRow {
 		if r.depth == 1 {
 			notes = r.note.String() // the words for a scope tell of its tiers too
 		}
-		if keep[i] = containsAll(q, r.at.store, r.at.scope, r.at.tier, notes, r.note.String()); keep[i] {
+		if keep[i] = q.Matches(r.at.store, r.at.scope, r.at.tier, notes, r.note.String()); keep[i] {
 			for d := range r.depth {
 				keep[above[d]] = true
 			}

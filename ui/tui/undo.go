@@ -209,7 +209,7 @@ func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record[UndoRow
 	}
 	var out span[record[UndoRow]]
 	for _, u := range rows {
-		if containsAll(q, u.ID, u.Store, u.Item, u.Op) {
+		if q.Matches(u.ID, u.Store, u.Item, u.Op) {
 			out.rows = append(out.rows, undoRecord(d, u))
 		}
 	}

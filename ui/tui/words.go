@@ -1,10 +1,6 @@
 package tui
 
-import (
-	"strings"
-
-	"memdesk/model"
-)
+import "memdesk/model"
 
 // flagWords explains the flags of an item.
 var flagWords = map[model.Flag]string{
@@ -25,17 +21,4 @@ func flagText(f model.Flag) string {
 		return w
 	}
 	return string(f)
-}
-
-// containsAll applies a list's filter: every word must occur in some column.
-func containsAll(q PageQuery, columns ...string) bool {
-	if q.Filter == "" {
-		return true
-	}
-	all := strings.ToLower(strings.Join(columns, "\n"))
-	hit := true
-	for _, w := range strings.Fields(strings.ToLower(q.Filter)) {
-		hit = hit && strings.Contains(all, w)
-	}
-	return hit != q.Not
 }
