@@ -12,6 +12,7 @@ import (
 
 	"memdesk/internal/recalled"
 	"memdesk/model"
+	"memdesk/operator"
 	"memdesk/origin"
 )
 
@@ -19,6 +20,8 @@ type itemsFlags struct {
 	tier, query, order, cursor string
 	limit                      int
 	all, origin                bool
+	pick                       itemFilterFlags
+	filter                     operator.ItemFilter // as pick says
 }
 
 func (a *app) itemsCommand() *cobra.Command {
@@ -26,7 +29,13 @@ func (a *app) itemsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "items", Short: "Headers of what is stored",
 		Long: "Lists headers in the store's own order unless --order says otherwise. --all streams every page,\n" +
-			"archived and bookkeeping items included; without it one page is shown and the rest is counted.",
+			"archived and bookkeeping items included; without it one page is shown and the rest is counted.\n" +
+			"--subject, --agent, --type and --confidence read the items; one that does not say is left out.",
+		Example: strings.Join([]string{
+			"memdesk items --store notes --type decision --since 2026-11-01",
+			"memdesk items --subject HF-2207 --all --json          # everything that a store ties to a person",
+			"memdesk items --archived only -o name",
+		}, "\n"),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.stores(cmd.Context())
@@ -35,6 +44,9 @@ func (a *app) itemsCommand() *cobra.Command {
 			}
 			if f.limit < 0 {
 				return usage("--limit must not be negative")
+			}
+			if f.filter, err = f.pick.filter(); err != nil {
+				return err
 			}
 			members := s.Fleet.Members()
 			if f.cursor != "" && len(members) != 1 {
@@ -61,14 +73,13 @@ func (a *app) itemsCommand() *cobra.Command {
 	fl.IntVar(&f.limit, "limit", 0, "at most `N` per store (default 100)")
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every page, archived and bookkeeping items included")
+	f.pick.add(fl)
+	fl.StringVar(&f.pick.Agent, "agent", "", "only items of this `AGENT`, or written by it")
 	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as memdesk or its store knows")
 	return c
 }
 
 func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
-	if s.Browser == nil {
-		return model.Errorf(model.Unsupported, "items", "this store cannot be browsed")
-	}
 	req := model.PageRequest{Tier: f.tier, Query: f.query, Order: model.Order(f.order), Cursor: f.cursor, Hidden: f.all}
 	left, unlimited := f.limit, f.all && f.limit == 0
 	if left == 0 && !unlimited {
@@ -86,7 +97,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 		if !unlimited {
 			req.Limit = min(left, model.MaxPage)
 		}
-		page, err := s.Browser.List(ctx, req)
+		page, err := f.filter.List(ctx, s, req)
 		if err != nil {
 			return err
 		}

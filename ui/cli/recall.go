@@ -14,8 +14,15 @@ import (
 func (a *app) recallCommand() *cobra.Command {
 	var req model.RecallRequest
 	hook, origins, limit, format := false, false, hookBytes, hookText
+	var pick itemFilterFlags
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
+		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
+			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store.",
+		Example: strings.Join([]string{
+			"memdesk recall \"tide tables\" --limit 5",
+			"memdesk recall deploy --tier decision --since 2026-11-01",
+		}, "\n"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if hook {
 				return nil
@@ -30,11 +37,18 @@ func (a *app) recallCommand() *cobra.Command {
 			if strings.TrimSpace(req.Query) == "" {
 				return usage("a query must not be blank")
 			}
+			filter, err := pick.filter()
+			if err != nil {
+				return err
+			}
 			s, err := a.stores(cmd.Context())
 			if err != nil {
 				return err
 			}
 			answers := a.ask(cmd.Context(), s, req)
+			for i, ans := range answers {
+				answers[i] = filter.Answer(cmd.Context(), storeOf(s, ans.Store), ans)
+			}
 			if err := a.printHits(cmd.Context(), s, backends.Fuse(answers), origins); err != nil {
 				return err
 			}
@@ -53,6 +67,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
 	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
 	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
+	pick.add(f)
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
 	f.StringVar(&req.WorkspaceID, "workspace", "", "only this `WORKSPACE`")

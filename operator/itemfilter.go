@@ -1,0 +1,267 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+// ItemFilter picks items by what they say of themselves, beside the tier and the words that a
+// store's own list and recall take. An item that does not say what a term asks for (it has no
+// confidence, the store does not know its time) does not pass. The zero filter passes every item.
+type ItemFilter struct {
+	Subject string // whom it concerns, by the store's own keys; exactly
+	Agent   string // whose it is, or who wrote it: an id or a name, case apart
+	Type    string // its type or kind, case apart
+	// Since and Until bound the time of its last change; Until is exclusive.
+	Since, Until time.Time
+	Confidence   float64 // at least; 0: any
+	Archived     Archived
+}
+
+// Archived says what becomes of items that a store's own search skips.
+type Archived string
+
+// The choices; lists leave archived and bookkeeping items out unless told otherwise.
+const (
+	ArchivedAlso Archived = "also" // bookkeeping items too
+	ArchivedOnly Archived = "only"
+)
+
+// The fields in which stores say such things, as they call them.
+var (
+	subjectFields    = []string{"subject", "subject_id", "user_id", "userId", "resourceId"}
+	agentFields      = []string{"agent", "agent_id", "agentId", "author", "assignee", "owner", "created_by", "actor"}
+	typeFields       = []string{"type", "kind", "subtype"}
+	confidenceFields = []string{"confidence"}
+)
+
+// Check is InvalidInput for a filter that no item could pass by mistake.
+func (f ItemFilter) Check() error {
+	switch {
+	case f.Archived != "" && f.Archived != ArchivedAlso && f.Archived != ArchivedOnly:
+		return model.Errorf(model.InvalidInput, "filter", "archived: there are also and only, not %q", string(f.Archived))
+	case f.Confidence < 0 || f.Confidence > 1:
+		return model.Errorf(model.InvalidInput, "filter", "confidence is between 0 and 1, not %g", f.Confidence)
+	case !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until):
+		return model.Errorf(model.InvalidInput, "filter", "since is not before until: nothing can be between them")
+	}
+	return nil
+}
+
+// IsZero reports whether every item passes.
+func (f ItemFilter) IsZero() bool { return f == ItemFilter{} }
+
+// reads reports whether the header does not tell enough.
+func (f ItemFilter) reads() bool {
+	return f.Subject != "" || f.Agent != "" || f.Type != "" || f.Confidence > 0
+}
+
+// header reports whether what a list tells of an item passes.
+func (f ItemFilter) header(h model.Header) bool {
+	switch {
+	case f.Archived == ArchivedOnly && !h.Has(model.FlagArchived):
+		return false
+	case (!f.Since.IsZero() || !f.Until.IsZero()) && h.Modified.IsZero():
+		return false
+	case !f.Since.IsZero() && h.Modified.Before(f.Since), !f.Until.IsZero() && !h.Modified.Before(f.Until):
+		return false
+	}
+	return true
+}
+
+// Match reports whether an item passes. concerns holds the ids that the store itself ties to the
+// subject, see Concerning.
+func (f ItemFilter) Match(it model.Item, concerns map[string]bool) bool {
+	if !f.header(it.Header) {
+		return false
+	}
+	if !f.reads() {
+		return true
+	}
+	fields := it.Meta
+	if len(fields) == 0 {
+		fields = frontMatter(it.Body)
+	}
+	any := func(names []string, ok func(string) bool) bool {
+		return slices.ContainsFunc(fields, func(x model.Field) bool { return slices.Contains(names, x.Name) && ok(x.Value) })
+	}
+	same := func(want string) func(string) bool {
+		return func(v string) bool { return strings.EqualFold(v, want) }
+	}
+	switch {
+	case f.Subject != "" && !concerns[it.ID] && !any(subjectFields, func(v string) bool { return v == f.Subject }):
+		return false
+	case f.Agent != "" && !any(agentFields, same(f.Agent)) && !inScope(it.Scope, f.Agent):
+		return false
+	case f.Type != "" && !any(typeFields, same(f.Type)):
+		return false
+	case f.Confidence > 0 && !any(confidenceFields, func(v string) bool { n, err := strconv.ParseFloat(v, 64); return err == nil && n >= f.Confidence }):
+		return false
+	}
+	return true
+}
+
+// inScope reports whether a scope is an agent's: its last part, or the value of its agent_id.
+func inScope(scope, agent string) bool {
+	if strings.EqualFold(path.Base(scope), agent) {
+		return true
+	}
+	return slices.ContainsFunc(strings.Fields(strings.ReplaceAll(scope, "&", " ")), func(part string) bool {
+		name, value, ok := strings.Cut(part, "=")
+		return ok && slices.Contains(agentFields, name) && strings.EqualFold(value, agent)
+	})
+}
+
+// frontMatter reads the `name: value` lines before a text, as the programs of text stores do; it
+// is for picking, never for writing.
+func frontMatter(text string) (out []model.Field) {
+	const fence = "---"
+	first, rest, ok := strings.Cut(strings.TrimPrefix(text, "\ufeff"), "\n")
+	if !ok || strings.TrimRight(first, "\r") != fence {
+		return nil
+	}
+	for line := range strings.Lines(rest) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == fence {
+			return out
+		}
+		if name, value, ok := strings.Cut(line, ":"); ok {
+			out = append(out, model.Field{Name: strings.TrimSpace(name), Value: strings.Trim(strings.TrimSpace(value), `"'`)})
+		}
+	}
+	return nil // the fence is never closed: the text has no front matter
+}
+
+// Concerning are the ids that a store ties to the filter's subject; nil where the filter names
+// nobody or the store has no such keys.
+func (f ItemFilter) Concerning(ctx context.Context, s model.Store) (map[string]bool, error) {
+	if f.Subject == "" || s.Subjects == nil {
+		return nil, nil
+	}
+	out := map[string]bool{}
+	err := s.Subjects.Concerning(ctx, []string{f.Subject}, func(h model.SubjectHit) bool { out[h.ID] = true; return true })
+	return out, err
+}
+
+// List is the page of a store's list that passes: at most req.Limit items, in the list's order.
+// It reads as much of the list as that takes, until ctx ends; Next goes on behind the last item
+// that was looked at. The total is the store's own without a filter, and unknown with one, but
+// where the list was read from its start to its end. What could not be read is a problem of the
+// page. Unsupported where the store cannot be browsed.
+func (f ItemFilter) List(ctx context.Context, s model.Store, req model.PageRequest) (model.Page, error) {
+	if s.Browser == nil {
+		return model.Page{}, model.Errorf(model.Unsupported, "items", "this store cannot be browsed")
+	}
+	if err := f.Check(); err != nil {
+		return model.Page{}, err
+	}
+	if f.IsZero() {
+		return s.Browser.List(ctx, req)
+	}
+	concerns, err := f.Concerning(ctx, s)
+	if err != nil {
+		return model.Page{}, err
+	}
+	limit, whole := model.PageLimit(req.Limit), req.Cursor == ""
+	req.Hidden = req.Hidden || f.Archived != ""
+	out := model.Page{Total: model.Count{Unknown: true}}
+	for {
+		req.Limit = model.MaxPage
+		page, err := s.Browser.List(ctx, req)
+		if err != nil {
+			return out, err
+		}
+		for i, h := range page.Items {
+			ok, err := f.listed(ctx, s, h, concerns)
+			if err != nil {
+				out.Problems = append(out.Problems, h.ID+": "+err.Error())
+			}
+			if !ok {
+				continue
+			}
+			out.Items = append(out.Items, h)
+			if len(out.Items) == limit && (i < len(page.Items)-1 || page.Next != "") {
+				out.Next, err = nextAfter(ctx, s, req, page, i)
+				return out, err
+			}
+		}
+		out.Problems = append(out.Problems, page.Problems...)
+		if page.Next == "" {
+			if whole {
+				out.Total = model.Count{N: int64(len(out.Items))}
+			}
+			return out, nil
+		}
+		req.Cursor = page.Next
+	}
+}
+
+// listed reports whether an item of a list passes; one that has gone meanwhile does not.
+func (f ItemFilter) listed(ctx context.Context, s model.Store, h model.Header, concerns map[string]bool) (bool, error) {
+	if !f.header(h) {
+		return false, nil
+	}
+	if !f.reads() {
+		return true, nil
+	}
+	return f.Has(ctx, s, h.ID, concerns)
+}
+
+// Has reads an item and reports whether it passes; one that is gone does not.
+func (f ItemFilter) Has(ctx context.Context, s model.Store, id string, concerns map[string]bool) (bool, error) {
+	if s.Browser == nil {
+		return false, model.Errorf(model.Unsupported, "filter", "store %s cannot show its items, so nothing is known of them", s.Name)
+	}
+	it, err := s.Browser.Read(ctx, id)
+	if errors.Is(err, model.NotFound) {
+		return false, nil
+	}
+	return err == nil && f.Match(it, concerns), err
+}
+
+// nextAfter is the cursor behind item i of a page: that of the page's first i+1 items.
+func nextAfter(ctx context.Context, s model.Store, req model.PageRequest, page model.Page, i int) (string, error) {
+	if i == len(page.Items)-1 {
+		return page.Next, nil
+	}
+	req.Limit = i + 1
+	short, err := s.Browser.List(ctx, req)
+	return short.Next, err
+}
+
+// Answer is a store's answer with the hits that pass. The store ranked and counted without the
+// filter, so the answer is bounded and says among how many hits it was picked.
+func (f ItemFilter) Answer(ctx context.Context, s model.Store, ans backends.Answer) backends.Answer {
+	if f.IsZero() || ans.Err != nil || len(ans.Result.Hits) == 0 {
+		return ans
+	}
+	concerns, err := f.Concerning(ctx, s)
+	picked := []model.RecallSnippet{}
+	for _, h := range ans.Result.Hits {
+		var ok bool
+		if ok, err = f.Has(ctx, s, h.ID, concerns); err != nil {
+			break
+		}
+		if ok {
+			picked = append(picked, h)
+		}
+	}
+	note := "picked among the first " + plural(int64(len(ans.Result.Hits)), "hit")
+	if ans.Result.BoundNote != "" {
+		note += "; " + ans.Result.BoundNote
+	}
+	if err != nil {
+		ans.Err = err
+		return ans
+	}
+	ans.Result.Hits, ans.Result.Total, ans.Result.Bounded, ans.Result.BoundNote = picked, model.TotalUnknown, true, note
+	return ans
+}

@@ -1,0 +1,135 @@
+package operator
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/model"
+)
+
+// all reads every page of a filtered list, n items at a time.
+func (f ItemFilter) all(t *testing.T, s model.Store, n int) (ids []string) {
+	t.Helper()
+	req := model.PageRequest{Limit: n}
+	for {
+		page, err := f.List(t.Context(), s, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(page.Items) > n {
+			t.Fatalf("%d items on a page of %d", len(page.Items), n)
+		}
+		for _, h := range page.Items {
+			ids = append(ids, h.ID)
+		}
+		if page.Next == "" {
+			if req.Cursor == "" && (page.Total.Unknown || page.Total.N != int64(len(ids))) {
+				t.Errorf("the list was read whole, its total is %+v of %d", page.Total, len(ids))
+			}
+			return ids
+		}
+		req.Cursor = page.Next
+	}
+}
+
+func TestItemFilterPicks(t *testing.T) {
+	fleet := demoFleet(t)
+	for _, c := range []struct {
+		store, name string
+		filter      ItemFilter
+		passes      func(model.Item) bool // what the filter says, told another way
+	}{
+		{"graph", "type", ItemFilter{Type: "Fact"}, func(it model.Item) bool { return field(it, "type") == "fact" || field(it, "subtype") == "fact" }},
+		{"graph", "confidence", ItemFilter{Confidence: 0.9}, func(it model.Item) bool { c := field(it, "confidence"); return c == "1" || c >= "0.9" && c < "1" }},
+		{"harbor", "agent", ItemFilter{Agent: "ada"}, func(it model.Item) bool { return strings.Contains(it.ID, "/agents/ada/") }},
+		{"shop", "subject", ItemFilter{Subject: "shop_inga"}, func(it model.Item) bool { return field(it, "user_id") == "shop_inga" }},
+		{"notes", "type in front matter", ItemFilter{Type: "convention"}, func(it model.Item) bool { return strings.Contains(it.Body, "\nkind: convention\n") }},
+		{"graph", "archived only", ItemFilter{Archived: ArchivedOnly}, func(it model.Item) bool { return it.Has(model.FlagArchived) }},
+		{"harbor", "time", ItemFilter{Since: day(2026, 5, 1), Until: day(2026, 5, 11)}, func(it model.Item) bool {
+			return !it.Modified.Before(day(2026, 5, 1)) && it.Modified.Before(day(2026, 5, 11))
+		}},
+	} {
+		t.Run(c.store+" "+c.name, func(t *testing.T) {
+			s, err := fleet.Store(c.store)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			every := 0
+			for _, id := range (ItemFilter{Archived: ArchivedAlso}).all(t, s, model.MaxPage) {
+				it, err := s.Browser.Read(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				hidden := it.Has(model.FlagArchived) || it.Has(model.FlagBookkeeping)
+				every++
+				if c.passes(it) && (!hidden || c.filter.Archived != "") {
+					want = append(want, id)
+				}
+			}
+			whole, paged := c.filter.all(t, s, model.MaxPage), c.filter.all(t, s, 2)
+			if !slices.Equal(whole, paged) {
+				t.Errorf("two at a time give another list:\n%q\n%q", paged, whole)
+			}
+			slices.Sort(whole)
+			slices.Sort(want)
+			if !slices.Equal(slices.Compact(whole), want) || len(want) == 0 || len(want) == every {
+				t.Errorf("got %q\nwant %q (of %d)", whole, want, every)
+			}
+		})
+	}
+}
+
+func field(it model.Item, name string) string {
+	for _, f := range it.Meta {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+func day(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+
+func TestItemFilterChecks(t *testing.T) {
+	for _, f := range []ItemFilter{{Archived: "yes"}, {Confidence: 2}, {Since: day(2026, 5, 2), Until: day(2026, 5, 1)}} {
+		if err := f.Check(); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%+v: %v", f, err)
+		}
+	}
+	if err := (ItemFilter{Type: "x", Confidence: 1, Archived: ArchivedOnly}).Check(); err != nil {
+		t.Error(err)
+	}
+	if got := frontMatter("---\nkind: fix\nno end"); got != nil {
+		t.Errorf("a fence that is never closed: %v", got)
+	}
+}
+
+func TestItemFilterOnAnAnswer(t *testing.T) {
+	fleet := demoFleet(t)
+	s, err := fleet.Store("graph")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "deploy", Limit: 20})
+	if err != nil || len(res.Hits) < 2 {
+		t.Fatal(len(res.Hits), err)
+	}
+	ans := ItemFilter{Type: "decision"}.Answer(t.Context(), s, backends.Answer{Store: s.Name, Result: res})
+	if len(ans.Result.Hits) >= len(res.Hits) || !ans.Result.Bounded || !strings.HasPrefix(ans.Result.BoundNote, "picked among the first") || ans.Result.Total != model.TotalUnknown {
+		t.Errorf("%d of %d hits: %+v", len(ans.Result.Hits), len(res.Hits), ans.Result)
+	}
+	for _, h := range ans.Result.Hits {
+		if it, err := s.Browser.Read(t.Context(), h.ID); err != nil || field(it, "type") != "decision" {
+			t.Errorf("%s passed: %v", h.ID, err)
+		}
+	}
+	s.Browser = nil
+	if ans := (ItemFilter{Type: "decision"}).Answer(t.Context(), s, backends.Answer{Store: s.Name, Result: res}); !errors.Is(ans.Err, model.Unsupported) {
+		t.Errorf("a store that shows no items: %v", ans.Err)
+	}
+}
