@@ -29,6 +29,8 @@ type table struct {
 	rows [][]safetext.Text
 	min  []int
 	done bool // the head is out
+	// whole: the last column is what the reader came for, and is never cut.
+	whole bool
 }
 
 func (a *app) table(head ...string) *table {
@@ -100,7 +102,7 @@ func (t *table) flush() {
 func (t *table) line(cells []safetext.Text) {
 	for i, c := range cells {
 		if i == len(cells)-1 {
-			if t.a.flags.output != "wide" {
+			if t.a.flags.output != "wide" && !t.whole {
 				c = t.a.text.Trunc(c, lastColumn)
 			}
 			_, _ = t.a.out.WriteString(c.String())

@@ -14,14 +14,17 @@ import (
 func (a *app) recallCommand() *cobra.Command {
 	var req model.RecallRequest
 	hook, origins, limit, format := false, false, hookBytes, hookText
+	explain := ""
 	var pick itemFilterFlags
 	c := &cobra.Command{
 		Use: "recall QUERY", Short: "Search as an agent would, in every store at once",
 		Long: "Prints what an agent would be given, ranked over all stores, and what became of the question in each.\n" +
-			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store.",
+			"--subject, --type, --since, --until, --confidence and --archived pick among the hits of each store.\n" +
+			"--explain says of one item which rule, tier, limit, quarantine or tokenizer kept it out, or why it is a hit.",
 		Example: strings.Join([]string{
 			"memdesk recall \"tide tables\" --limit 5",
 			"memdesk recall deploy --tier decision --since 2026-11-01",
+			"memdesk recall \"deploy window\" --explain notes:memory/fix/gate.md",
 		}, "\n"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if hook {
@@ -36,6 +39,9 @@ func (a *app) recallCommand() *cobra.Command {
 			req.Query = strings.Join(args, " ")
 			if strings.TrimSpace(req.Query) == "" {
 				return usage("a query must not be blank")
+			}
+			if explain != "" {
+				return a.explain(cmd.Context(), explain, req)
 			}
 			filter, err := pick.filter()
 			if err != nil {
@@ -67,6 +73,7 @@ func (a *app) recallCommand() *cobra.Command {
 	f.IntVar(&limit, "bytes", hookBytes, "with --hook: at most `N` bytes")
 	f.StringVar(&format, "format", hookText, "with --hook: text, or claude for Claude Code's SessionStart hook")
 	f.BoolVar(&origins, "origin", false, "also who wrote each hit last, as far as memdesk or its store knows")
+	f.StringVar(&explain, "explain", "", "why this item (`REF`, or its id in the one --store) is a hit or is not, instead of the hits")
 	pick.add(f)
 	f.StringVar(&req.Tier, "tier", "", "only this `TIER`")
 	f.IntVar(&req.Limit, "limit", 0, "at most `N` hits per store, 20 at the most")
