@@ -40,7 +40,7 @@ var layers = []layer{
 	{"audit", []string{"internal", "model", "quarantine", "backends", "audit"}},
 	{"cmd/memdesk-verify", nil}, // it is read alone
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
-	{"transfer", []string{"model"}},
+	{"transfer", []string{"internal/safetext", "model"}},
 	{"work", []string{"model", "work"}},
 	{"jobs", []string{"internal", "model", "quarantine", "backends"}},
 	{"origin", []string{"internal", "model", "quarantine", "backends", "undo"}},

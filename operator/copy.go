@@ -59,6 +59,20 @@ func (s *Session) Copy(ctx context.Context, r *jobs.Runner, plan transfer.Plan, 
 	return out, err
 }
 
+// ExportStore writes a whole store into a new directory, which transfer.OpenExport reads again.
+// It changes no memory and is recorded: from then on there is a copy that no erasure reaches.
+func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, progress func(done, total int64)) (m transfer.Manifest, err error) {
+	ctx, st, err := s.begin(ctx, ExportStore, store, "", reason)
+	if err != nil {
+		return m, err
+	}
+	err = s.Log.Act(ctx, audit.Entry{Action: string(ExportStore), Store: store, Target: dir}, func(ctx context.Context) (map[string]int64, error) {
+		m, err = transfer.Export(ctx, st, dir, s.Clock.Now(), progress)
+		return map[string]int64{"items": m.Items}, err
+	})
+	return m, err
+}
+
 // startOrRecover takes up the newest job of the same kind and title that did not end well, or
 // starts one.
 func startOrRecover(ctx context.Context, r *jobs.Runner, spec jobs.Spec, takenUp func(jobs.Status)) (jobs.ID, error) {

@@ -13,20 +13,22 @@ type Act string
 
 // The acts on items and stores.
 const (
-	Create     Act = "create" // an item
-	Edit       Act = "edit"
-	Append     Act = "append"
-	Forget     Act = "forget"
-	Restore    Act = "restore"
-	Release    Act = "release"
-	Resolve    Act = "resolve"
-	Takeback   Act = "takeback"
-	Copy       Act = "copy"
-	Repair     Act = "repair"
-	Reindex    Act = "reindex"
-	Migrate    Act = "migrate"
-	MakeStore  Act = "create-store"
-	ChangeWork Act = "work"
+	Create   Act = "create" // an item
+	Edit     Act = "edit"
+	Append   Act = "append"
+	Forget   Act = "forget"
+	Restore  Act = "restore"
+	Release  Act = "release"
+	Resolve  Act = "resolve"
+	Takeback Act = "takeback"
+	Copy     Act = "copy"
+	// ExportStore writes a whole store to a directory.
+	ExportStore Act = "export"
+	Repair      Act = "repair"
+	Reindex     Act = "reindex"
+	Migrate     Act = "migrate"
+	MakeStore   Act = "create-store"
+	ChangeWork  Act = "work"
 )
 
 // The acts on an erasure, as the log has them.
@@ -73,7 +75,7 @@ type rule struct {
 // rules are the one place of authorisation: an act without a rule is refused.
 var rules = map[Act]rule{
 	Create: {agents: true}, Edit: {agents: true}, Append: {agents: true}, Forget: {agents: true},
-	Restore: {}, Release: {}, Resolve: {}, Takeback: {}, Copy: {}, Repair: {}, Reindex: {}, Migrate: {}, MakeStore: {},
+	Restore: {}, Release: {}, Resolve: {}, Takeback: {}, Copy: {}, ExportStore: {readers: true}, Repair: {}, Reindex: {}, Migrate: {}, MakeStore: {},
 	ChangeWork: {},
 	Request:    {}, Plan: {}, Hold: {}, Unhold: {}, Choose: {}, Extend: {}, Pause: {}, Resume: {}, Identify: {}, Withdraw: {}, Attest: {},
 	SetPolicy: {}, Approve: {}, Erase: {}, Verify: {readers: true}, Export: {}, Tell: {}, Sweep: {},

@@ -28,7 +28,7 @@ var acting = map[string][]Act{
 	"Session.Resolve": {Resolve}, "Session.Takeback": {Takeback}, "Session.Repair": {Repair}, "Session.Reindex": {Reindex},
 	"Session.Migrate": {Migrate}, "Session.MakeStore": {MakeStore}, "Session.Work": {ChangeWork}, "Session.Acknowledge": {Acknowledge},
 	"Session.RotateLogKey": {RotateKey}, "Session.MigrateState": {MigrateState},
-	"Writes.Retain": {Create, Edit, Append}, "Writes.Forget": {Forget}, "Writes.Together": {Forget}, "Session.Carry": {Erase}, "Session.Control": {ControlJob}, "Session.Copy": {Copy},
+	"Writes.Retain": {Create, Edit, Append}, "Writes.Forget": {Forget}, "Writes.Together": {Forget}, "Session.Carry": {Erase}, "Session.Control": {ControlJob}, "Session.Copy": {Copy}, "Session.ExportStore": {ExportStore},
 	"Session.SetThreshold": {Calibrate}, "Session.ClearTexts": {Clear}, "Session.KeepScan": {Rescan},
 	"Conflicts.Resolve": {Resolve}, "Jobs.Cancel": {ControlJob},
 	"Erasures.File": {Request}, "Erasures.Discover": {Plan}, "Erasures.Whole": {Plan}, "Erasures.Hold": {Hold}, "Erasures.Unhold": {Unhold},
@@ -44,7 +44,7 @@ var reading = []string{
 	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
-	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey",
+	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain",
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Requests", "Survey.Due", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own

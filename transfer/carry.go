@@ -24,8 +24,11 @@ type address struct{ id, key string }
 // for goes into the front matter of a text, into the members of an object, or into the field that
 // takes any data; where there is none of these it is lost, and said to be.
 func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
-	spec, _ := r.To.Tier(tier)
 	source, _ := r.From.Tier(it.Tier)
+	spec, ok := r.To.Tier(tier)
+	if !ok { // the write makes it, see mapTier
+		spec = source
+	}
 	c := carried{req: model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: it.Body, Binary: it.Has(model.FlagBinary)}}
 	r.address(&c, it, spec)
 	more := slices.Concat(spoken(it.Meta), r.about(it))

@@ -63,7 +63,7 @@ func NewPlan(from, to model.Store, o Options) (Plan, error) {
 	}
 	for _, t := range from.Tiers {
 		if o.Tier == "" || o.Tier == t.Name {
-			p.Tiers = append(p.Tiers, mapTier(to, t.Name, o.Map))
+			p.Tiers = append(p.Tiers, p.mapTier(t, o.Map))
 		}
 	}
 	return p, nil
@@ -81,8 +81,10 @@ func tierNames(s model.Store) []string {
 	return out
 }
 
-// mapTier keeps a tier's name where the destination has it.
-func mapTier(to model.Store, name string, asked map[string]string) TierMapping {
+// mapTier keeps a tier's name where the destination has it, or makes it: a tree of text of the same
+// kind may have tiers by what lies in it, so an empty one lacks the source's.
+func (p Plan) mapTier(from model.TierSpec, asked map[string]string) TierMapping {
+	to, name := p.To, from.Name
 	m := TierMapping{From: name, To: name}
 	_, same := to.Tier(name)
 	switch {
@@ -92,6 +94,9 @@ func mapTier(to model.Store, name string, asked map[string]string) TierMapping {
 		m.To = asked["*"]
 	}
 	t, ok := to.Tier(m.To)
+	if !ok && p.sameKind && m.To == name && from.Document == model.Opaque {
+		t, ok = from, true
+	}
 	switch {
 	case !ok:
 		m.To, m.Why = "", fmt.Sprintf("store %s has no tier of that name; map it to one", to.Name)

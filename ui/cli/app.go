@@ -211,7 +211,7 @@ func (a *app) root() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Browse", []*cobra.Command{a.storesCommand(), a.healthCommand(), a.watchCommand(), a.tiersCommand(), a.itemsCommand(), a.showCommand(), a.historyCommand(), a.recallCommand(), a.graphCommand(), a.workCommand()}},
-		{"Change", []*cobra.Command{a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.copyCommand(), a.createCommand(), a.repairCommand(), a.reindexCommand(), a.migrateCommand()}},
+		{"Change", []*cobra.Command{a.retainCommand(), a.forgetCommand(), a.undoCommand(), a.copyCommand(), a.exportCommand(), a.createCommand(), a.repairCommand(), a.reindexCommand(), a.migrateCommand()}},
 		{"Triage", []*cobra.Command{a.quarantineCommand(), a.conflictsCommand(), a.originCommand(), a.takebackCommand()}},
 		{"Erasure and audit", []*cobra.Command{a.gdprCommand(), a.auditCommand()}},
 		{"Agents and servers", []*cobra.Command{a.serveCommand(), a.mcpCommand(), a.turnCommand()}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/backends"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -23,14 +24,14 @@ type copyFlags struct {
 func (a *app) copyCommand() *cobra.Command {
 	var f copyFlags
 	c := &cobra.Command{
-		Use: "copy --from STORE --to STORE", Short: "Copy content from one store to another", Args: cobra.NoArgs,
+		Use: "copy --from STORE|DIR --to STORE", Short: "Copy content from one store, or an export, to another", Args: cobra.NoArgs,
 		Long: "Copies item by item, archived and bookkeeping items included, after saying which tier goes where and what\n" +
 			"cannot be carried. What stands in the destination already is left alone unless --replace is given. A copy that\n" +
 			"was stopped is taken up by the same command: what was copied is not copied again.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.copy(cmd.Context(), f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.from, "from", "", "the `STORE` to copy from")
+	fl.StringVar(&f.from, "from", "", "the `STORE` to copy from, or the directory of an export, written with a / (./DIR)")
 	fl.StringVar(&f.to, "to", "", "the `STORE` to copy to")
 	fl.StringVar(&f.tier, "tier", "", "only this `TIER` of the source")
 	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO`, * for every tier that the destination has not (repeatable)")
@@ -46,6 +47,9 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 		return usage("say from which store to which: --from STORE --to STORE")
 	}
 	plan, s, err := a.copyPlan(ctx, f)
+	if transfer.IsExport(f.from) {
+		defer func() { _ = plan.From.Close() }() // it was only read
+	}
 	if err != nil {
 		return err
 	}
@@ -76,13 +80,11 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 		}
 		o.Map[from] = to
 	}
-	a.need(f.from)
+	if !transfer.IsExport(f.from) {
+		a.need(f.from)
+	}
 	a.need(f.to)
 	s, err := a.stores(ctx)
-	if err != nil {
-		return transfer.Plan{}, nil, err
-	}
-	from, err := a.openStore(f.from)
 	if err != nil {
 		return transfer.Plan{}, nil, err
 	}
@@ -90,9 +92,89 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	if err != nil {
 		return transfer.Plan{}, nil, err
 	}
+	from, err := a.copySource(f.from)
+	if err != nil {
+		return transfer.Plan{}, nil, err
+	}
 	plan, err := transfer.NewPlan(from, to, o)
+	plan.From = from
 	return plan, s, err
 }
+
+// copySource is an open store, or an export.
+func (a *app) copySource(name string) (model.Store, error) {
+	if !transfer.IsExport(name) {
+		return a.openStore(name)
+	}
+	from, m, err := transfer.OpenExport(backends.ExpandPath(name, a.Dir, a.Env))
+	for _, p := range m.Problems {
+		a.sayf("the export does not hold: %s", p)
+	}
+	return from, err
+}
+
+// exportCommand writes a whole store into a directory.
+func (a *app) exportCommand() *cobra.Command {
+	var out, reason string
+	c := &cobra.Command{
+		Use: "export STORE --out DIR", Short: "Write a whole store into a directory that copy --from reads again", Args: cobra.ExactArgs(1),
+		Long: "Writes every item, archived and bookkeeping items included, with its fields, times and vector: store.json\n" +
+			"says what it is, items.jsonl holds one item a line. DIR must not exist. Not exported: version history,\n" +
+			"quarantine entries, the agent's own log. The export is recorded, because no erasure reaches it: delete it yourself.",
+		Example: "memdesk export notes --out ./notes-2026-11-23\nmemdesk copy --from ./notes-2026-11-23 --to notes2",
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out, reason) },
+	}
+	c.Flags().StringVar(&out, "out", "", "the new directory: `DIR`")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	return c
+}
+
+func (a *app) export(ctx context.Context, store, out, reason string) error {
+	if out == "" {
+		return usage("say where to: --out DIR")
+	}
+	a.need(store)
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := a.openStore(store); err != nil {
+		return err
+	}
+	dir, said := backends.ExpandPath(out, a.Dir, a.Env), a.Clock.Now()
+	m, err := s.ExportStore(ctx, store, dir, reason, func(done, total int64) {
+		if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
+			a.sayf("%d of %s written", done, plural(max(done, total), "item"))
+			said = now
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := a.table("DIRECTORY", "ITEMS", "SHA256").one(exportRow{Store: store, Dir: dir, Items: m.Items, SHA256: m.SHA256, Problems: m.Problems}); err != nil {
+		return err
+	}
+	for _, p := range m.Problems {
+		a.errorf("%s: not exported: %s", store, p)
+	}
+	if len(m.Problems) > 0 {
+		return &exitError{code: exitPartial}
+	}
+	return nil
+}
+
+// exportRow is a store that was exported.
+type exportRow struct {
+	Store    string   `json:"store"`
+	Dir      string   `json:"dir"`
+	Items    int64    `json:"items"`
+	SHA256   string   `json:"sha256"`
+	Problems []string `json:"problems"`
+}
+
+func (exportRow) kind() string { return "export" }
+
+func (r exportRow) cells() []any { return []any{r.Dir, r.Items, r.SHA256} }
 
 // runCopy runs the plan as a job and says how far it is every two seconds.
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {

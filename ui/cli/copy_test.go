@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,4 +47,34 @@ func TestCopy(t *testing.T) {
 	if r = d.run(append(open, "--read-only", "copy", "--from", "crewship", "--to", "sqlite", "--map", "AGENT=longterm", "--yes")...); r.code != 6 {
 		t.Errorf("read-only: %d %s", r.code, r.err)
 	}
+}
+
+// TestExportAndBack: a store goes into a directory and from there into another store, and the log
+// says that it went.
+func TestExportAndBack(t *testing.T) {
+	d := newDesk(t)
+	d.write("daily/2026-05-22.md", "café \x1b[31m\n")
+	out := filepath.Join(d.dir, "backup")
+	r := d.run("export", "crewship", "--out", out, "--reason", "before the move", "--json").want(t, 0)
+	if row := r.row(t, "export"); row["items"] != 3.0 || row["dir"] != out {
+		t.Errorf("export: %v", row)
+	}
+	d.run("export", "crewship", "--out", out).want(t, 5, "exists already")
+	d.run("export", "crewship").want(t, 2, "--out")
+	d.run("audit", "list", "--action", "export").want(t, 0, "before the move", "ok", out)
+	other := filepath.Join(d.dir, "other", ".memory")
+	if err := os.MkdirAll(other, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("--open", "crewship="+other, "copy", "--from", "./backup", "--to", "crewship", "--yes").want(t, 0, "copied 3, skipped 0, failed 0")
+	for _, name := range []string{"AGENT.md", "daily/2026-05-21.md", "daily/2026-05-22.md"} {
+		got, err := os.ReadFile(filepath.Join(other, name))
+		if err != nil || string(got) != d.read(name) {
+			t.Errorf("%s: %q, was %q: %v", name, got, d.read(name), err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(out, "items.jsonl"), 10); err != nil {
+		t.Fatal(err)
+	}
+	d.run("copy", "--from", out, "--to", "crewship", "--yes").want(t, 2, "not as it was written")
 }

@@ -43,6 +43,12 @@ func (t *table) put(r record) error {
 	return nil
 }
 
+// one prints the only record of a command.
+func (t *table) one(r record) error {
+	defer t.flush()
+	return t.put(r)
+}
+
 // object is a record with its type and the version of the format in front.
 type object struct{ record }
 

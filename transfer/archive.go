@@ -1,0 +1,359 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// An export is a directory of two files: store.json says what was exported, items.jsonl holds one
+// item a line, whole, with what lies beside it.
+const (
+	manifestFile = "store.json"
+	itemsFile    = "items.jsonl"
+	manifestType = "memdesk-export"
+	version      = 1
+)
+
+// Manifest says what an export holds. It is written last, so a directory without one is no export.
+type Manifest struct {
+	Type       string           `json:"type"`
+	V          int              `json:"v"`
+	Store      string           `json:"store"` // its name then
+	Kind       string           `json:"kind"`
+	ExportedAt time.Time        `json:"exported_at"`
+	Tiers      []model.TierSpec `json:"tiers"`
+	Items      int64            `json:"items"`
+	SHA256     string           `json:"sha256"` // of items.jsonl
+	// Problems name what the store could not look at, in words: the export is not whole then.
+	Problems []string `json:"problems"`
+}
+
+// archived is one item as a line of an export.
+type archived struct {
+	ID       exact         `json:"id"`
+	Tier     exact         `json:"tier"`
+	Scope    exact         `json:"scope"`
+	Title    exact         `json:"title"`
+	Bytes    int64         `json:"bytes"`
+	Modified time.Time     `json:"modified"`
+	Flags    []model.Flag  `json:"flags"`
+	Meta     []field       `json:"meta"`
+	Body     exact         `json:"body"`
+	Beside   *model.Beside `json:"beside,omitempty"`
+}
+
+type field struct {
+	Name     exact `json:"name"`
+	Value    exact `json:"value"`
+	ReadOnly bool  `json:"read_only,omitempty"`
+	Sealed   bool  `json:"sealed,omitempty"`
+}
+
+// exact is a text from a store: a string in JSON, or {"base64": …} where it is no UTF-8.
+type exact string
+
+type encoded struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t exact) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(encoded{[]byte(t)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *exact) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) {
+		var e encoded
+		if err := json.Unmarshal(b, &e); err != nil {
+			return err
+		}
+		*t = exact(e.Base64)
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// Export writes every item of a store, archived and bookkeeping ones included, into a directory
+// that does not exist yet. progress hears after each page how many items are written, of how
+// many. A directory appears only when it is whole; one whose manifest names problems holds what
+// could be read. Unsupported where the store cannot be listed.
+func Export(ctx context.Context, s model.Store, dir string, at time.Time, progress func(done, total int64)) (m Manifest, err error) {
+	if s.Browser == nil {
+		return m, model.Errorf(model.Unsupported, "export", "store %s cannot be listed, so it cannot be exported", s.Name)
+	}
+	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return m, cmp.Or(err, model.Errorf(model.AlreadyExists, "export", "%s exists already", dir))
+	}
+	part, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+".part-")
+	if err != nil {
+		return m, model.E(model.InvalidInput, "export", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
+	m = Manifest{Type: manifestType, V: version, Store: s.Name, Kind: s.Kind, ExportedAt: at.UTC(), Tiers: s.Tiers, Problems: []string{}}
+	if err := m.items(ctx, s, filepath.Join(part, itemsFile), progress); err != nil {
+		return m, err
+	}
+	text, err := safetext.MarshalJSON(m)
+	if err != nil {
+		return m, err
+	}
+	if err := writeNew(filepath.Join(part, manifestFile), func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	}); err != nil {
+		return m, err
+	}
+	return m, os.Rename(part, dir)
+}
+
+// items writes the items and counts them.
+func (m *Manifest) items(ctx context.Context, s model.Store, path string, progress func(done, total int64)) error {
+	sum := sha256.New()
+	err := writeNew(path, func(w io.Writer) error {
+		out := safetext.NewJSONWriter(io.MultiWriter(w, sum))
+		req := model.PageRequest{Hidden: true, Limit: model.MaxPage}
+		for {
+			page, err := s.Browser.List(ctx, req)
+			if err != nil {
+				return err
+			}
+			m.Problems = append(m.Problems, page.Problems...)
+			for _, h := range page.Items {
+				switch line, err := pack(ctx, s, h.ID); {
+				case errors.Is(err, model.NotFound): // gone since it was listed
+				case ctx.Err() != nil:
+					return model.FromContext(ctx, "export")
+				case err != nil:
+					m.Problems = append(m.Problems, model.EncodeID(h.ID)+": "+err.Error())
+				default:
+					if err := out.Write(line); err != nil {
+						return err
+					}
+					m.Items++
+				}
+			}
+			total := page.Total.N
+			if page.Total.Unknown {
+				total = 0
+			}
+			progress(m.Items, total)
+			if page.Next == "" {
+				return nil
+			}
+			req.Cursor = page.Next
+		}
+	})
+	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return err
+}
+
+// writeNew writes a file for its owner only and syncs it.
+func writeNew(path string, fill func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	return errors.Join(fill(w), w.Flush(), f.Sync(), f.Close())
+}
+
+// pack reads one item whole.
+func pack(ctx context.Context, s model.Store, id string) (archived, error) {
+	it, err := s.Browser.Read(ctx, id)
+	if err != nil {
+		return archived{}, err
+	}
+	a := archived{ID: exact(it.ID), Tier: exact(it.Tier), Scope: exact(it.Scope), Title: exact(it.Title), Bytes: it.Bytes, Modified: it.Modified,
+		Flags: it.Flags, Body: exact(it.Body)}
+	for _, f := range it.Meta {
+		a.Meta = append(a.Meta, field{exact(f.Name), exact(f.Value), f.ReadOnly, f.Sealed})
+	}
+	if s.Beside == nil {
+		return a, nil
+	}
+	b, err := s.Beside(ctx, id)
+	if errors.Is(err, model.NotFound) {
+		return a, nil
+	}
+	a.Beside = &b
+	return a, err
+}
+
+func (a archived) item() model.Item {
+	it := model.Item{Header: model.Header{ID: string(a.ID), Tier: string(a.Tier), Scope: string(a.Scope), Title: string(a.Title), Bytes: a.Bytes,
+		Modified: a.Modified, Flags: a.Flags}, Body: string(a.Body)}
+	for _, f := range a.Meta {
+		it.Meta = append(it.Meta, model.Field{Name: string(f.Name), Value: string(f.Value), ReadOnly: f.ReadOnly, Sealed: f.Sealed})
+	}
+	return it
+}
+
+// OpenExport opens an export as a store to copy from: it can be listed and read, and has no
+// provider. It fails with InvalidInput where the directory is no export or is not as it was
+// written. Close the store.
+func OpenExport(dir string) (s model.Store, m Manifest, err error) {
+	fail := func(err error) (model.Store, Manifest, error) {
+		return model.Store{}, m, model.E(model.InvalidInput, "export", err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	if err != nil {
+		return fail(fmt.Errorf("%s is no export: %w", dir, err))
+	}
+	if err := json.Unmarshal(text, &m); err != nil || m.Type != manifestType {
+		return fail(fmt.Errorf("%s is no export: its %s is not memdesk's", dir, manifestFile))
+	}
+	if m.V != version {
+		return fail(fmt.Errorf("%s is an export of format %d, this version reads %d", dir, m.V, version))
+	}
+	f, err := os.Open(filepath.Join(dir, itemsFile))
+	if err != nil {
+		return fail(err)
+	}
+	x := &export{file: f, at: map[string]span{}}
+	if err := x.index(m); err != nil {
+		_ = f.Close()
+		return fail(fmt.Errorf("%s is not as it was written: %w", filepath.Join(dir, itemsFile), err))
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		_ = f.Close()
+		return fail(err)
+	}
+	return model.Store{Name: m.Store + "-export", Kind: m.Kind, Location: abs, ReadOnly: true, ReadOnlyReason: "it is an export", Tiers: m.Tiers,
+		Browser: x, Beside: x.beside, Closer: f.Close}, m, nil
+}
+
+// export reads the items of one. It is safe for concurrent use.
+type export struct {
+	file  *os.File
+	items []model.Header // in the order of the file
+	at    map[string]span
+}
+
+// span is a line of the file, in bytes.
+type span struct{ from, length int64 }
+
+// index reads the file once: where each item stands, and that all is as the manifest says.
+func (x *export) index(m Manifest) error {
+	sum := sha256.New()
+	r := bufio.NewReader(io.TeeReader(x.file, sum))
+	for from := int64(0); ; {
+		line, err := r.ReadBytes('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		var a archived
+		if err := json.Unmarshal(line, &a); err != nil {
+			return err
+		}
+		h := a.item().Header
+		x.items = append(x.items, h)
+		x.at[h.ID] = span{from, int64(len(line))}
+		from += int64(len(line))
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != m.SHA256 || int64(len(x.items)) != m.Items {
+		return fmt.Errorf("%d items of %d, sha256 %s", len(x.items), m.Items, got)
+	}
+	return nil
+}
+
+func (x *export) read(id string) (a archived, err error) {
+	at, ok := x.at[id]
+	if !ok {
+		return a, model.Errorf(model.NotFound, "read", "the export has no item %q", id)
+	}
+	line := make([]byte, at.length)
+	if _, err := x.file.ReadAt(line, at.from); err != nil {
+		return a, model.E(model.Unavailable, "read", err)
+	}
+	return a, json.Unmarshal(line, &a)
+}
+
+// Read implements model.Browser.
+func (x *export) Read(_ context.Context, id string) (model.Item, error) {
+	a, err := x.read(id)
+	return a.item(), err
+}
+
+func (x *export) beside(_ context.Context, id string) (model.Beside, error) {
+	a, err := x.read(id)
+	if err != nil || a.Beside == nil {
+		return model.Beside{}, err
+	}
+	return *a.Beside, nil
+}
+
+// List implements model.Browser in the order of the file. An export is whole: there is nothing
+// that it hides. Scopes, queries and orders are InvalidInput.
+func (x *export) List(_ context.Context, req model.PageRequest) (model.Page, error) {
+	if req.Scope != "" || req.Query != "" || req.Order != "" || req.End {
+		return model.Page{}, model.Errorf(model.InvalidInput, "items", "an export is listed by tier only")
+	}
+	from := 0
+	if req.Cursor != "" {
+		var err error
+		if from, err = strconv.Atoi(req.Cursor); err != nil || from < 0 || from > len(x.items) {
+			return model.Page{}, model.Errorf(model.InvalidInput, "items", "this cursor is of another list")
+		}
+	}
+	var page model.Page
+	for i, h := range x.items {
+		if req.Tier != "" && h.Tier != req.Tier {
+			continue
+		}
+		page.Total.N++
+		switch {
+		case i < from || page.Next != "":
+		case len(page.Items) == model.PageLimit(req.Limit):
+			page.Next = strconv.Itoa(i)
+		default:
+			page.Items = append(page.Items, h)
+		}
+	}
+	return page, nil
+}
+
+// Tiers implements model.Browser.
+func (x *export) Tiers(context.Context) ([]model.TierCount, error) {
+	var out []model.TierCount
+	for _, h := range x.items {
+		i := slices.IndexFunc(out, func(c model.TierCount) bool { return c.Tier == h.Tier && c.Scope == h.Scope })
+		if i < 0 {
+			out = append(out, model.TierCount{Scope: h.Scope, Tier: h.Tier})
+			i = len(out) - 1
+		}
+		out[i].Items++
+		out[i].Bytes += h.Bytes
+	}
+	return out, nil
+}
+
+// IsExport reports whether what a user typed as a store names a directory instead: a store's
+// name holds no separator.
+func IsExport(name string) bool { return strings.ContainsRune(name, filepath.Separator) }

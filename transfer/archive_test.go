@@ -1,0 +1,250 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"memdesk/backends"
+	"memdesk/backends/demodata"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/transfer"
+)
+
+var now = time.Date(2026, 5, 21, 12, 0, 0, 0, time.UTC)
+
+func demo(t *testing.T) *backends.Fleet {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "demo")
+	if err := demodata.Seed(t.Context(), dir, now); err != nil {
+		t.Fatal(err)
+	}
+	reg := backends.Builtin()
+	cfg, err := backends.LoadConfig(reg, filepath.Join(dir, demodata.ConfigFile), true, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.Fixed(now)}, backends.Policy{Audit: backends.Unrecorded})
+	t.Cleanup(func() { _ = fleet.Close() })
+	return fleet
+}
+
+// items are all of a store's items and what lies beside them, without what a store makes anew.
+func items(t *testing.T, s model.Store) map[string]model.Item {
+	t.Helper()
+	out := map[string]model.Item{}
+	req := model.PageRequest{Hidden: true, Limit: 7}
+	for {
+		page, err := s.Browser.List(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range page.Items {
+			it, err := s.Browser.Read(t.Context(), h.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			it.Stamp, it.Revision, it.Links, it.LinksTotal = "", "", nil, 0
+			it.Modified = it.Modified.UTC()
+			out[h.ID] = it
+		}
+		if page.Next == "" {
+			if !page.Total.Unknown && page.Total.N != int64(len(out)) {
+				t.Errorf("%s: %d listed, the total is %d", s.Name, len(out), page.Total.N)
+			}
+			return out
+		}
+		req.Cursor = page.Next
+	}
+}
+
+func export(t *testing.T, s model.Store) (dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "export")
+	last := int64(0)
+	m, err := transfer.Export(t.Context(), s, dir, now, func(done, _ int64) { last = done })
+	if err != nil || m.Items != last || len(m.Problems) > 0 {
+		t.Fatalf("%s: %+v, %d said: %v", s.Name, m, last, err)
+	}
+	return dir
+}
+
+func openExport(t *testing.T, dir string) model.Store {
+	t.Helper()
+	s, _, err := transfer.OpenExport(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// TestExportHoldsEveryKind: what is read from an export is what was read from the store.
+func TestExportHoldsEveryKind(t *testing.T) {
+	kinds := 0
+	for _, m := range demo(t).Members() {
+		if m.Err != nil {
+			t.Fatal(m.Err)
+		}
+		if m.Store.Browser == nil {
+			continue
+		}
+		t.Run(m.Kind, func(t *testing.T) {
+			kinds++
+			want := items(t, m.Store)
+			s := openExport(t, export(t, m.Store))
+			if d := cmp.Diff(want, items(t, s), cmpopts.EquateEmpty()); d != "" || len(want) == 0 && m.Kind != "inmem" {
+				t.Errorf("%d items (-store +export):\n%s", len(want), d)
+			}
+			for id := range want {
+				if m.Store.Beside == nil {
+					break
+				}
+				have, err := m.Store.Beside(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := s.Beside(t.Context(), id); err != nil || cmp.Diff(have, got, cmpopts.EquateEmpty()) != "" {
+					t.Errorf("beside %s: %v %s", id, err, cmp.Diff(have, got))
+				}
+			}
+		})
+	}
+	if kinds < 10 {
+		t.Errorf("only %d kinds were tried", kinds)
+	}
+}
+
+// TestExportIsCopiedBack: an export fills an empty store of its kind with the same content.
+func TestExportIsCopiedBack(t *testing.T) {
+	fleet := demo(t)
+	for kind, name := range map[string]string{"sqlite": "graph", "vault": "notes", "devicelocal": "device", "curated": "desk", "beads": "work", "mcpgraph": "assistant"} {
+		t.Run(kind, func(t *testing.T) {
+			from, err := fleet.Store(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := empty(t, kind)
+			source := openExport(t, export(t, from))
+			sum, all, err := run(t, source, to, transfer.Options{}, &memory{})
+			want := content(t, from)
+			for _, o := range all {
+				switch {
+				case o.Result == transfer.Copied:
+				case strings.Contains(o.Reason, "filled by its own writer only"): // and said so before
+					delete(want, o.ID)
+				default:
+					t.Errorf("%+v", o)
+				}
+			}
+			if err != nil || sum.Copied != int64(len(want)) || len(want) < 3 {
+				t.Fatalf("%+v of %d: %v", sum, len(want), err)
+			}
+			if d := cmp.Diff(want, content(t, to)); d != "" {
+				t.Errorf("(-from +to):\n%s", d)
+			}
+		})
+	}
+}
+
+// empty opens a store of a kind that holds nothing.
+func empty(t *testing.T, kind string) model.Store {
+	t.Helper()
+	dir := t.TempDir()
+	c := backends.StoreConfig{Name: "new", Kind: kind, Path: dir}
+	env := backends.Env{Clock: clock.Fixed(now), Getenv: func(k string) string { return map[string]string{"XDG_STATE_HOME": filepath.Join(dir, "state")}[k] }}
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reg := backends.Builtin()
+	switch kind {
+	case "sqlite":
+		c.Path = filepath.Join(dir, "new.db")
+		k, _ := reg.Kind(kind)
+		if err := k.Create(t.Context(), c, env); err != nil {
+			t.Fatal(err)
+		}
+	case "vault":
+		write(".obsidian/app.json", "{}")
+	case "beads":
+		write(".beads/issues.jsonl", "")
+	case "mcpgraph":
+		write("memory.jsonl", "")
+		c.Path = filepath.Join(dir, "memory.jsonl")
+	}
+	fleet := backends.Open(t.Context(), reg, []backends.StoreConfig{c}, env, backends.Policy{Audit: backends.Unrecorded})
+	t.Cleanup(func() { _ = fleet.Close() })
+	s, err := fleet.Store("new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestExportKeepsBytesThatAreNoText(t *testing.T) {
+	raw := "\xff\x00\x1b[31m\u202e"
+	s := model.Store{Name: "odd", Kind: "odd", Browser: odd{model.Item{Header: model.Header{ID: "a\xffb", Tier: "t", Flags: []model.Flag{model.FlagBinary}}, Body: raw,
+		Meta: []model.Field{{Name: "n", Value: raw, ReadOnly: true}}}}}
+	got := items(t, openExport(t, export(t, s)))
+	if it := got["a\xffb"]; it.Body != raw || len(it.Meta) != 1 || it.Meta[0] != (model.Field{Name: "n", Value: raw, ReadOnly: true}) || !it.Has(model.FlagBinary) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// odd is a store of one item.
+type odd struct{ it model.Item }
+
+func (o odd) List(context.Context, model.PageRequest) (model.Page, error) {
+	return model.Page{Items: []model.Header{o.it.Header}, Total: model.Count{N: 1}}, nil
+}
+func (o odd) Read(context.Context, string) (model.Item, error) { return o.it, nil }
+func (o odd) Tiers(context.Context) ([]model.TierCount, error) { return nil, nil }
+
+func TestExportIsWholeOrNotThere(t *testing.T) {
+	s := openInMemory("from")
+	fill(t, s)
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := transfer.Export(ctx, s, dir, now, func(int64, int64) {}); err == nil {
+		t.Error("a cancelled export went through")
+	}
+	if left, _ := os.ReadDir(parent); len(left) != 0 {
+		t.Errorf("it left %v", left)
+	}
+	dir = export(t, s)
+	if _, err := transfer.Export(t.Context(), s, dir, now, func(int64, int64) {}); !errors.Is(err, model.AlreadyExists) {
+		t.Errorf("over another: %v", err)
+	}
+	path := filepath.Join(dir, "items.jsonl")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"cut": whole[:len(whole)/2], "one byte": append([]byte(nil), append(whole[:len(whole)-10:len(whole)-10], append([]byte{'x'}, whole[len(whole)-9:]...)...)...), "empty": nil} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, _, err := transfer.OpenExport(dir); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%s: opened as %s: %v", name, s.Name, err)
+		}
+	}
+	if _, _, err := transfer.OpenExport(parent); !errors.Is(err, model.InvalidInput) {
+		t.Errorf("no export: %v", err)
+	}
+}
