@@ -66,7 +66,7 @@ func (s *Session) ExportStore(ctx context.Context, store, dir, reason string, pr
 	if err != nil {
 		return m, err
 	}
-	err = s.Log.Act(ctx, audit.Entry{Action: string(ExportStore), Store: store, Target: dir}, func(ctx context.Context) (map[string]int64, error) {
+	err = s.Log.Act(ctx, audit.Entry{Action: string(ExportStore), Store: store, Target: dir, Reason: reason}, func(ctx context.Context) (map[string]int64, error) {
 		m, err = transfer.Export(ctx, st, dir, s.Clock.Now(), progress)
 		return map[string]int64{"items": m.Items}, err
 	})
