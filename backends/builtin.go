@@ -112,10 +112,11 @@ func Builtin() *Registry {
 			Open:     openMastra,
 		},
 		{
-			Name: mem0.Kind, Summary: "memories, messages and history that mem0 keeps in SQLite", NeedsPath: true,
+			Name: mem0.Kind, Summary: "memories, messages and history that mem0 keeps in SQLite or pgvector, or behind its REST server",
 			Location: "the folder of its databases, or the vector file",
-			Keys:     []string{"path", "history"},
-			Open:     openMem0,
+			Keys:     []string{"path", "history", "dsn_env", "dsn_file", "schema", "base_url", "user_id"},
+			Own:      map[string]any{"collection": "", "api_key_env": "", "api_key_file": Path("")},
+			Open:     openMem0, Check: checkMem0,
 		},
 		{
 			Name: engram.Kind, Summary: "observations, prompts and sessions that Engram keeps in SQLite", NeedsPath: true,
@@ -251,10 +252,6 @@ func openOpenClaw(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return mastra.Open(ctx, mastra.Config{Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock})
-}
-
-func openMem0(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
-	return mem0.Open(ctx, mem0.Config{Name: c.Name, Path: c.Path, History: c.History, ReadOnly: c.ReadOnly, Clock: env.Clock})
 }
 
 func openEngram(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

@@ -30,6 +30,11 @@ func entryNames(e undo.Entry, body string, names func(string) bool) bool {
 			for _, l := range beside.Lines {
 				found = found || names(l.Text)
 			}
+			for _, r := range beside.Rows {
+				for _, c := range r.Cells {
+					found = found || c.Type == model.CellText && names(c.Value)
+				}
+			}
 		}
 	}
 	fields(e.Meta, e.Beside)

@@ -111,7 +111,34 @@ type Beside struct {
 	Seats       []Seat    `json:"seats,omitempty"`
 	// Lines are those of an index that lead to the item alone.
 	Lines []BesideLine `json:"lines,omitempty"`
+	// Rows are those that Forget removed, where the store is tables of another program.
+	Rows []BesideRow `json:"rows,omitempty"`
 }
+
+// BesideRow is a row of a table, whole, or of one that Forget changes as it was before.
+type BesideRow struct {
+	Table string       `json:"table"`
+	Cells []BesideCell `json:"cells"`
+}
+
+// BesideCell is a column's value: text as it is, a number in decimal digits, bytes in base64.
+type BesideCell struct {
+	Column string   `json:"column"`
+	Type   CellType `json:"type"`
+	Value  string   `json:"value,omitempty"`
+}
+
+// CellType is the type of a cell's value.
+type CellType string
+
+// The types of cells.
+const (
+	CellNull    CellType = "null"
+	CellText    CellType = "text"
+	CellInteger CellType = "integer"
+	CellReal    CellType = "real"
+	CellBytes   CellType = "bytes"
+)
 
 // Seat is an item's place in a relation.
 type Seat struct {

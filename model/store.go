@@ -70,6 +70,10 @@ type Store struct {
 	// retain it again. NotFound for an absent item. nil where an item is its document.
 	Beside func(ctx context.Context, id string) (Beside, error)
 
+	// Keep reads the rows that Forget of an item would remove, for Beside.Rows of the request that
+	// puts it back (TierSpec.Restores). NotFound for an absent item. nil where no tier has such items.
+	Keep func(ctx context.Context, id string) ([]BesideRow, error)
+
 	// Closer releases what the store holds; nil when there is nothing.
 	Closer func() error
 }

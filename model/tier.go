@@ -49,6 +49,8 @@ type TierSpec struct {
 	Aside    bool // Recall without a tier leaves it out, as the store's own agents do
 	// OwnerMakes: Retain edits what is there; a new item is made by the owner's program alone.
 	OwnerMakes bool
+	// Restores: Retain with Restore and the rows of Store.Keep puts back a forgotten item all the same.
+	Restores bool
 	// Owned: the store says whose each item is. One that only names another person is never
 	// forgotten for that person's sake: the name goes, the item stays.
 	Owned bool

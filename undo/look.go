@@ -29,7 +29,7 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 				return Entry{}, "", err
 			}
 		}
-		if e.Beside, err = beside(ctx, s, id); err != nil {
+		if e.Beside, err = beside(ctx, s, id, op); err != nil {
 			return Entry{}, "", err
 		}
 		if e.Beside != nil { // what falls is made anew with all its members
@@ -90,7 +90,7 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 			return err
 		}
 		p := Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body}
-		if p.Beside, err = beside(ctx, s, id); err != nil {
+		if p.Beside, err = beside(ctx, s, id, model.OpForget); err != nil {
 			return err
 		}
 		e.Parts = append(e.Parts, p)
@@ -101,12 +101,21 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 	return nil
 }
 
-// beside reads what an item has beside its document; nil where it is its document.
-func beside(ctx context.Context, s model.Store, id string) (*model.Beside, error) {
-	if s.Beside == nil {
+// beside reads what an item has beside its document, and the rows that a forget removes; nil where
+// it is its document.
+func beside(ctx context.Context, s model.Store, id string, op model.Op) (*model.Beside, error) {
+	var b model.Beside
+	var err error
+	keeps := s.Keep != nil && op == model.OpForget
+	if s.Beside == nil && !keeps {
 		return nil, nil
 	}
-	b, err := s.Beside(ctx, id)
+	if s.Beside != nil {
+		b, err = s.Beside(ctx, id)
+	}
+	if keeps && err == nil {
+		b.Rows, err = s.Keep(ctx, id)
+	}
 	switch {
 	case errors.Is(err, model.NotFound): // removed beside us: the act itself meets that
 		return nil, nil
@@ -124,6 +133,7 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 		return "it is empty, and an empty text cannot be written"
 	case !utf8.ValidString(it.Body) && !s.Features[FeatureBinary]:
 		return "it is not UTF-8 text, and only text can be written"
+	case declared && t.Restores && op == model.OpForget: // with its rows, as they were
 	case declared && !t.Writable || it.Has(model.FlagReadOnly):
 		return "only its own writer may fill this tier"
 	case declared && t.OwnerMakes && op == model.OpForget:

@@ -40,6 +40,7 @@ type window struct {
 	reverse     bool
 	after       *place
 	limit       int
+	needle      string // folded text that the items hold; empty: any
 }
 
 // List gives one page. A query is looked for in ids, titles, texts and metadata without
@@ -149,6 +150,7 @@ func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest
 		w.limit = max(batch, want)
 	}
 	needle := snippet.Fold(strings.TrimSpace(req.Query))
+	w.needle = needle
 	for {
 		found, on, err := a.places(tx, w)
 		if err != nil {
@@ -159,7 +161,7 @@ func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest
 			return nil, nil, false, err
 		}
 		for i, it := range rows {
-			if needle != "" && !matches(it, needle) {
+			if needle != "" && !Matches(it, needle) {
 				continue
 			}
 			if len(items) == want {
@@ -177,8 +179,8 @@ func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest
 	}
 }
 
-// matches reports whether a folded text stands in an item.
-func matches(it model.Item, needle string) bool {
+// Matches reports whether a folded text stands in an item.
+func Matches(it model.Item, needle string) bool {
 	has := func(s string) bool { return strings.Contains(snippet.Fold(s), needle) }
 	return has(it.Body) || has(it.Title) || has(it.ID) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return has(f.Value) })
 }
@@ -234,6 +236,9 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	var cond []string
 	if w.scope != "" {
 		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
+	}
+	if may, with := a.mayHold(t, w.needle); may != "" {
+		cond, args = append(cond, may), append(args, with...)
 	}
 	if p := w.after; p != nil {
 		on := " > "
@@ -334,9 +339,13 @@ func (t *Table) rows(tx Tx, keys []string, yield func(Row)) error {
 	if t.Lookup != nil {
 		cond, args = t.Lookup(keys)
 	}
-	scope, at := t.Scope, t.At
-	text := `SELECT ` + strings.Join(append([]string{t.Key, `COALESCE(` + cmp.Or(scope, "''") + `, '')`, `COALESCE(` + cmp.Or(at, "''") + `, '')`}, t.Columns...), `, `) +
-		` FROM ` + t.From + t.where(true, cond)
+	return t.read(tx, true, cond, args, yield)
+}
+
+// read reads the rows of a condition, in no order.
+func (t *Table) read(tx Tx, hidden bool, cond string, args []any, yield func(Row)) error {
+	text := `SELECT ` + strings.Join(append([]string{t.Key, `COALESCE(` + cmp.Or(t.Scope, "''") + `, '')`, `COALESCE(` + cmp.Or(t.At, "''") + `, '')`}, t.Columns...), `, `) +
+		` FROM ` + t.From + t.where(hidden, cond)
 	return tx.Each(text, args, func(scan func(...any) error) error {
 		var r Row
 		var when string

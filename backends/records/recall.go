@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -52,13 +53,10 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		}
 		return strings.Compare(x.it.ID, y.it.ID)
 	}
-	err := a.each(ctx, op, req.Tier, false, func(it model.Item) bool {
-		if !matches(it, needle) {
-			return true
-		}
+	err := a.matching(ctx, op, req.Tier, needle, func() { best, res.Quarantined, res.Total = nil, nil, 0 }, func(it model.Item) {
 		if a.scanner.Rejects(it.Body) {
 			res.Quarantined = append(res.Quarantined, it.ID)
-			return true
+			return
 		}
 		res.Total++
 		h := hit{it, 0.5}
@@ -70,8 +68,8 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 			best = slices.Insert(best, at, h)
 			best = best[:min(len(best), limit)]
 		}
-		return true
 	})
+	slices.Sort(res.Quarantined)
 	if err != nil {
 		return model.RecallResult{Hits: []model.RecallSnippet{}}, model.Wrap(op, err)
 	}
@@ -83,6 +81,59 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		res.Hits = append(res.Hits, model.RecallSnippet{ID: h.it.ID, Source: h.it.ID, Snippet: text, Line: line, Score: h.score})
 	}
 	return res, nil
+}
+
+// matching hands out the items in which a folded text stands, in no order and on one snapshot.
+// begin is called before the first, again where the snapshot is taken again.
+func (a *store) matching(ctx context.Context, op, tier, needle string, begin func(), yield func(model.Item)) error {
+	return a.DB.View(ctx, op, func(tx Tx) error {
+		begin()
+		for i := range a.Tables {
+			t := &a.Tables[i]
+			if tier != "" && tier != t.Tier.Name {
+				continue
+			}
+			cond, args := a.mayHold(t, needle)
+			err := t.read(tx, false, cond, args, func(r Row) {
+				if it := t.item(r); Matches(it, needle) {
+					yield(it)
+				}
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mayHold is a condition that every row fulfils whose item holds a folded text, and many others
+// do not: one of the table's Search expressions holds the text's longest word. A letter that others
+// than ASCII's fold to (k of the Kelvin sign, s of the long s, i of the dotless i) and a letter
+// beyond ASCII stand for any character, and what JSON writes as \u and a number may be any letter.
+func (a *store) mayHold(t *Table, needle string) (cond string, args []any) {
+	word := ""
+	for _, w := range strings.FieldsFunc(needle, snippet.NotWord) {
+		if len(w) > len(word) {
+			word = w
+		}
+	}
+	pattern := strings.Map(func(r rune) rune {
+		if r >= utf8.RuneSelf || strings.ContainsRune("ksi", r) {
+			return '_'
+		}
+		return r
+	}, word)
+	if len(t.Search) == 0 || strings.Trim(pattern, "_") == "" {
+		return "", nil
+	}
+	like := cmp.Or(a.Like, "LIKE")
+	var any []string
+	for _, e := range t.Search {
+		any = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`, `(`+e+`) LIKE ? ESCAPE '!'`)
+		args = append(args, `%`+pattern+`%`, `%\u%`)
+	}
+	return `(` + strings.Join(any, ` OR `) + `)`, args
 }
 
 // Concerning streams the items that the store's own keys tie to the subjects.

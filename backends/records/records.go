@@ -85,6 +85,10 @@ type Table struct {
 	Vector string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
 	// Columns are the expressions that Item needs.
 	Columns []string
+	// Search are expressions of text that together hold every word of an item's id, title, body and
+	// metadata, as they are or as JSON writes them: rows without a word that is looked for are then
+	// not read. Empty: every row is.
+	Search []string
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
 	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one. An edit
@@ -103,6 +107,10 @@ type Table struct {
 	// DropKeeping removes a row and leaves what the store keeps of its earlier texts; nil: the
 	// store keeps none.
 	DropKeeping func(Tx, Row) error
+	// Keep gives the rows that Drop would remove or change, and Revive writes them again where they
+	// are missing; nil: a row that was dropped is not put back as it was.
+	Keep   func(Tx, Row) ([]model.BesideRow, error)
+	Revive func(tx Tx, key string, rows []model.BesideRow) error
 	// Falls names the items that Drop takes with the row; nil: none.
 	Falls func(Tx, Row) ([]string, error)
 	// Lookup is a condition for the rows with these keys, where the key's expression has no
@@ -122,6 +130,7 @@ type Config struct {
 	ReadOnlyReason       string // empty: the store can be changed
 	Remote               bool   // Health has a second to answer instead of 200 ms (provider-contract.md R35)
 	Collate              string // makes text compare by bytes: COLLATE "C"; empty where it does
+	Like                 string // the operator that compares without regard to letter case: ILIKE; empty: LIKE
 	Clock                clock.Clock
 	Notes                []string
 	Deviations           []model.Deviation
@@ -170,7 +179,7 @@ func New(c Config) model.Store {
 		}
 		spec := t.Tier
 		spec.Writable = t.Save != nil && !s.ReadOnly
-		spec.Sealed, spec.OwnerMakes = t.Save == nil, t.Create == nil
+		spec.Sealed, spec.OwnerMakes, spec.Restores = t.Save == nil, t.Create == nil, t.Revive != nil
 		s.Tiers = append(s.Tiers, spec)
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Falls != nil }) {
@@ -178,6 +187,9 @@ func New(c Config) model.Store {
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Vector != "" }) {
 		s.Beside = a.beside
+	}
+	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Revive != nil }) {
+		s.Keep = a.keep
 	}
 	return s
 }

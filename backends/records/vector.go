@@ -35,6 +35,29 @@ func (a *store) beside(ctx context.Context, id string) (out model.Beside, err er
 	return out, model.Wrap(op, err)
 }
 
+// keep gives the rows that Forget of an item would remove.
+func (a *store) keep(ctx context.Context, id string) (out []model.BesideRow, err error) {
+	const op = "keep"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	t, key, err := a.locate(op, id)
+	if err != nil || t.Keep == nil {
+		return nil, err
+	}
+	err = a.DB.View(ctx, op, func(tx Tx) error {
+		row, found, err := t.row(tx, key)
+		if err == nil && !found {
+			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
+		}
+		if err == nil {
+			out, err = t.Keep(tx, row)
+		}
+		return err
+	})
+	return out, model.Wrap(op, err)
+}
+
 // vector reads a vector; what is none is empty.
 func vector(raw []byte) (out []float32) {
 	if len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &out) == nil {

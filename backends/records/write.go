@@ -39,6 +39,8 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		}
 		var warnings []string
 		switch {
+		case !exists && t.revives(req):
+			err = t.Revive(tx, key, req.Beside.Rows)
 		case !exists:
 			warnings, err = t.Create(tx, key, doc, a.Clock.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
 		case model.RevisionOf(doc) != have.Revision:
@@ -55,6 +57,9 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		}
 		if err == nil {
 			it := t.item(row)
+			if t.revives(req) && it.Body != req.Content {
+				return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
+			}
 			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings}
 		}
 		return err
@@ -126,7 +131,7 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	const op = "retain"
 	doc := model.Document{Body: req.Content, Meta: req.Meta}
 	if !exists {
-		if t.Create == nil {
+		if t.Create == nil && !t.revives(req) {
 			return doc, model.Errorf(model.Unsupported, op, "there is no such %s, and a new one is made by the program that owns the store", t.Tier.Name)
 		}
 		return doc, a.scanner.Admit("", doc.Body, false)
@@ -146,6 +151,11 @@ func (a *store) wanted(t *Table, row Row, have model.Item, exists bool, req mode
 	}
 	cleans := req.Mode == model.Replace && req.IfMatch != "" && req.IfMatch != model.Absent
 	return doc, a.scanner.Admit(have.Body, doc.Body, cleans)
+}
+
+// revives reports whether a request brings the rows that Forget removed.
+func (t *Table) revives(req model.RetainRequest) bool {
+	return t.Revive != nil && req.Restore && req.Beside != nil && len(req.Beside.Rows) > 0
 }
 
 // Forget removes one row with what falls with it. Removed counts the items that were there and

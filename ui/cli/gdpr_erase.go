@@ -101,7 +101,7 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 	}
 	for _, o := range a.flags.open { // the other process starts at the root
 		kind, location, _ := strings.Cut(o, "=")
-		if k, ok := a.Kinds.Kind(kind); ok && k.NeedsPath {
+		if k, ok := a.Kinds.Kind(kind); ok && !k.Bare && !k.Variable && location != "" {
 			location = backends.ExpandPath(location, a.Dir, a.Env)
 		}
 		args = append(args, "--open", kind+"="+location)

@@ -82,22 +82,26 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 	return page, nil
 }
 
-// Counts are items and bytes of each tier, in the tiers' order; a tier without items is left
-// out.
+// Counts are items and bytes of each tier by scope, in the tiers' order; a tier without items is
+// left out.
 func Counts(tiers []model.TierSpec, all iter.Seq[model.Header]) []model.TierCount {
-	at := map[string]*model.TierCount{}
+	at := map[[2]string]int{}
+	var counts []model.TierCount
 	for h := range all {
-		c := at[h.Tier]
-		if c == nil {
-			c = &model.TierCount{Tier: h.Tier}
-			at[h.Tier] = c
+		place := [2]string{h.Tier, h.Scope}
+		n, known := at[place]
+		if !known {
+			n = len(counts)
+			at[place], counts = n, append(counts, model.TierCount{Tier: h.Tier, Scope: h.Scope})
 		}
-		c.Items, c.Bytes = c.Items+1, c.Bytes+h.Bytes
+		counts[n].Items, counts[n].Bytes = counts[n].Items+1, counts[n].Bytes+h.Bytes
 	}
 	out := []model.TierCount{}
 	for _, t := range tiers {
-		if c := at[t.Name]; c != nil {
-			out = append(out, *c)
+		for _, c := range counts {
+			if c.Tier == t.Name {
+				out = append(out, c)
+			}
 		}
 	}
 	return out

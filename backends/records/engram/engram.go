@@ -95,6 +95,7 @@ func observations() records.Table {
 		Prefix: "observation/", From: "observations m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.updated_at",
 		Size: "length(CAST(m.content AS BLOB))", Gone: "m.deleted_at IS NOT NULL",
 		Columns: []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.revision_count", "m.created_at", "m.deleted_at"},
+		Search:  []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.created_at", "CAST(m.id AS TEXT)", "CAST(m.revision_count AS TEXT)", "m.deleted_at"},
 		Item: func(r records.Row) model.Item {
 			it := model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: append([]model.Field{
 				{Name: "title", Value: r.Text(1)}, {Name: "type", Value: r.Text(2)}, {Name: "topic_key", Value: r.Text(3)}},
@@ -140,7 +141,7 @@ func prompts() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "prompt", Title: "what a user asked: a record, which can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured},
 		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.created_at",
-		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id"},
+		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)"},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1))}
 		},

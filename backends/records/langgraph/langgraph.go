@@ -61,9 +61,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	return records.New(records.Config{
-		Name: c.Name, Kind: Kind, Location: location, DB: db, Tables: l.tables(), ReadOnlyReason: reason, Remote: true, Collate: `COLLATE "C"`, Clock: c.Clock,
+		Name: c.Name, Kind: Kind, Location: location, DB: db, Tables: l.tables(), ReadOnlyReason: reason, Remote: true, Collate: `COLLATE "C"`, Like: "ILIKE", Clock: c.Clock,
 		Notes:      []string{"a graph that runs writes its next checkpoint from memory: a thread that is forgotten meanwhile comes back"},
-		Concerning: l.concerning, Observe: l.observe, Maintainer: medium{db, l},
+		Concerning: l.concerning, Observe: l.observe, Maintainer: l.medium(db),
 	}), nil
 }
 
@@ -78,14 +78,7 @@ const (
 
 // look reads the columns. reason says why the store is read-only.
 func (l *layout) look(tx records.Tx) (reason string, err error) {
-	l.have = map[string][]string{}
-	err = tx.Each(`SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`, []any{l.schema}, func(scan func(...any) error) error {
-		var table, column string
-		err := scan(&table, &column)
-		l.have[table] = append(l.have[table], column)
-		return err
-	})
-	if err != nil {
+	if l.have, err = records.ServerColumns(tx, l.schema); err != nil {
 		return "", err
 	}
 	store, threads := l.have["store"], l.has("checkpoints")

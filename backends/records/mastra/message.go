@@ -79,6 +79,7 @@ func (l layout) messages() records.Table {
 	if l.owner {
 		t.Scope = "COALESCE(m.resourceId, t.resourceId)"
 	}
+	t.Search = append([]string{"m.id", t.Scope}, t.Columns...)
 	return t
 }
 

@@ -3,17 +3,22 @@ package mem0
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
 	"memdesk/model"
 )
 
 // revisions reads the program's history of a memory.
-type revisions struct{ s *store }
+type revisions struct {
+	s  *store
+	db records.DB
+}
 
-// columns of the history, by the program that wrote it.
-func (s *store) historyColumns() (old, is, what, order string) {
+// names are the history's columns, by the program that wrote it.
+func (s *store) names() (old, is, what, order string) {
 	if s.python {
 		return "old_memory", "new_memory", "event", "created_at"
 	}
@@ -26,10 +31,10 @@ func (r revisions) Revisions(ctx context.Context, id string) (model.Versions, er
 		return model.Versions{State: model.Unrecorded, Reason: "mem0 keeps no history of messages"}, nil
 	}
 	out := model.Versions{State: model.Recorded}
-	_, is, what, order := r.s.historyColumns()
-	err := r.s.db.View(ctx, "history", func(tx records.Tx) error {
+	_, is, what, order := r.s.names()
+	err := r.db.View(ctx, "history", func(tx records.Tx) error {
 		out.Versions = nil
-		return tx.Each(`SELECT CAST(id AS TEXT), COALESCE(updated_at, created_at, ''), `+what+`, COALESCE(`+is+`, '') FROM `+r.s.historyTable()+` WHERE memory_id = ? ORDER BY `+order+` DESC`, []any{id},
+		return r.s.past(tx).Each(`SELECT CAST(id AS TEXT), COALESCE(updated_at, created_at, ''), `+what+`, COALESCE(`+is+`, '') FROM `+r.s.history+` WHERE memory_id = ? ORDER BY `+order+` DESC`, []any{id},
 			func(scan func(...any) error) error {
 				var v model.Version
 				var at, text string
@@ -46,10 +51,10 @@ func (r revisions) Revisions(ctx context.Context, id string) (model.Versions, er
 // that was there before.
 func (r revisions) ReadRevision(ctx context.Context, id, version string) (model.Item, error) {
 	var it model.Item
-	old, is, what, _ := r.s.historyColumns()
-	err := r.s.db.View(ctx, "history", func(tx records.Tx) error {
+	old, is, what, _ := r.s.names()
+	err := r.db.View(ctx, "history", func(tx records.Tx) error {
 		var at, action string
-		found, err := tx.One(`SELECT COALESCE(`+is+`, `+old+`, ''), COALESCE(updated_at, created_at, ''), `+what+` FROM `+r.s.historyTable()+` WHERE memory_id = ? AND CAST(id AS TEXT) = ?`,
+		found, err := r.s.past(tx).One(`SELECT COALESCE(`+is+`, `+old+`, ''), COALESCE(updated_at, created_at, ''), `+what+` FROM `+r.s.history+` WHERE memory_id = ? AND CAST(id AS TEXT) = ?`,
 			[]any{id, version}, &it.Body, &at, &action)
 		if err == nil && !found {
 			return model.Errorf(model.NotFound, "history", "the history has no such version")
@@ -65,7 +70,7 @@ func (r revisions) ReadRevision(ctx context.Context, id, version string) (model.
 // (M06).
 func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subject, reason string)) error {
 	for _, sub := range subjects {
-		err := tx.Each(`SELECT m.id FROM vectors m WHERE `+key("user_id")+` = ?`, []any{sub}, func(scan func(...any) error) error {
+		err := tx.Each(`SELECT `+s.id+` FROM `+s.memories+` m WHERE `+s.key("user_id")+` = ?`, []any{sub}, func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
 			yield(id, sub, "its user_id")
@@ -75,10 +80,10 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 			return err
 		}
 	}
-	if s.files.history == "" || s.python {
+	if s.spoken == "" {
 		return nil
 	}
-	return tx.Each(`SELECT id, COALESCE(session_scope, '') FROM `+historyName+`.messages`, nil, func(scan func(...any) error) error {
+	return tx.Each(`SELECT id, COALESCE(session_scope, '') FROM `+s.spoken, nil, func(scan func(...any) error) error {
 		var id, scope string
 		err := scan(&id, &scope)
 		for _, part := range strings.Split(scope, "&") {
@@ -95,53 +100,108 @@ func (s *store) concerning(tx records.Tx, subjects []string, yield func(id, subj
 // observe says what mem0 itself does not (M05).
 func (s *store) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	var out []model.HealthFinding
-	count := func(sql, kind, message string) error {
-		var n int64
-		_, err := tx.One(sql, nil, &n)
-		if err == nil && n > 0 {
+	add := func(n int, kind, message string) {
+		if n > 0 {
 			out = append(out, records.Finding(kind, "", fmt.Sprintf(message, n)))
 		}
-		return err
 	}
-	checks := [][3]string{
-		{`SELECT count(*) FROM vectors m WHERE NOT json_valid(m.payload)`, "unreadable", "%d payloads are no JSON"},
-		{`SELECT count(*) FROM vectors m WHERE ` + key("expiration_date") + ` < date('now')`, "expired", "%d expired memories are still on disk"},
+	if s.history == "" {
+		out = append(out, records.Finding("history", "", unreached))
 	}
-	if s.files.history == "" {
-		out = append(out, records.Finding("history", "", "no history file was found: what mem0 keeps of earlier texts is not reached"))
-	} else {
-		h := s.historyTable()
-		checks = append(checks,
-			[3]string{`SELECT count(DISTINCT memory_id) FROM ` + h + ` WHERE memory_id NOT IN (SELECT id FROM vectors)`, "history", "%d deleted memories are still readable in the history"},
-			[3]string{`SELECT count(*) FROM vectors WHERE id NOT IN (SELECT memory_id FROM ` + h + `)`, "history", "%d memories have no history"})
+	var unreadable, expired, stale, bare int
+	ids := map[string]bool{}
+	err := tx.Each(`SELECT `+s.id+`, `+s.payload+`, CASE WHEN `+s.key("expiration_date")+` < `+s.today+` THEN 1 ELSE 0 END FROM `+s.memories+` m`, nil, func(scan func(...any) error) error {
+		var id, payload string
+		var old int
+		if err := scan(&id, &payload, &old); err != nil {
+			return err
+		}
+		ids[id] = true
+		expired += old
+		o, err := jsonedit.Parse([]byte(payload))
+		if err != nil {
+			unreadable++
+			return nil
+		}
+		data, _ := o.Text("data")
+		if hash, _ := o.Text("hash"); hash != "" && hash != sum(data) {
+			stale++
+		}
+		if !slices.ContainsFunc(lemmatized, func(name string) bool { return o.Find(name) >= 0 }) {
+			bare++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	if s.entities != "" {
-		checks = append(checks, [3]string{`SELECT count(*) FROM ` + entitiesName + `.vectors e WHERE json_valid(e.payload) AND EXISTS
-			(SELECT 1 FROM json_each(e.payload, '$.linkedMemoryIds') l WHERE l.value NOT IN (SELECT id FROM main.vectors))`, "orphan", "%d entities link to memories that are gone"})
+	add(unreadable, "unreadable", "%d payloads are no JSON")
+	add(expired, "expired", "%d expired memories are still on disk")
+	if bare+unreadable < len(ids) { // the program writes the copy
+		add(bare, "stale", "%d memories lack the lemmatized copy that others have: memdesk edited them, and semantic recall finds them by the old meaning until the program re-embeds them")
 	}
-	for _, c := range checks {
-		if err := count(c[0], c[1], c[2]); err != nil {
+	add(stale, "hash", "%d memories have a hash that is not the md5 of their text")
+	if s.history != "" {
+		gone, known := 0, 0
+		err := s.past(tx).Each(`SELECT DISTINCT memory_id FROM `+s.history, nil, func(scan func(...any) error) error {
+			var id string
+			err := scan(&id)
+			if ids[id] {
+				known++
+			} else {
+				gone++
+			}
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
+		add(gone, "history", "%d deleted memories are still readable in the history")
+		add(len(ids)-known, "history", "%d memories have no history")
 	}
-	return s.staleHashes(tx, out)
+	if s.entities != "" {
+		orphans := 0
+		err := tx.Each(`SELECT `+s.payload+` FROM `+s.entities+` m`, nil, func(scan func(...any) error) error {
+			var payload string
+			err := scan(&payload)
+			if slices.ContainsFunc(linksOf(payload), func(id string) bool { return !ids[id] }) {
+				orphans++
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		add(orphans, "orphan", "%d entities link to memories that are gone")
+	}
+	return out, nil
 }
 
-// staleHashes counts memories whose hash is not that of their text.
-func (s *store) staleHashes(tx records.Tx, out []model.HealthFinding) ([]model.HealthFinding, error) {
-	n := 0
-	err := tx.Each(`SELECT COALESCE(`+key("data")+`, ''), COALESCE(`+key("hash")+`, '') FROM vectors m`, nil, func(scan func(...any) error) error {
-		var data, hash string
-		err := scan(&data, &hash)
-		if hash != "" && hash != sum(data) {
-			n++
+// ownerlessRows counts the history's rows of memories that are gone.
+func (s *store) ownerlessRows(tx records.Tx) (n int, err error) {
+	ids := map[string]bool{}
+	err = tx.Each(`SELECT `+s.id+` FROM `+s.memories+` m`, nil, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		ids[id] = true
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = s.past(tx).Each(`SELECT memory_id, count(*) FROM `+s.history+` GROUP BY memory_id`, nil, func(scan func(...any) error) error {
+		var id string
+		var rows int
+		err := scan(&id, &rows)
+		if !ids[id] {
+			n += rows
 		}
 		return err
 	})
-	if n > 0 {
-		out = append(out, records.Finding("hash", "", fmt.Sprintf("%d memories have a hash that is not the md5 of their text", n)))
-	}
-	return out, err
+	return n, err
 }
+
+// unreached is what a store without its history says.
+const unreached = "no history file was found: what mem0 keeps of earlier texts is not reached"
 
 var _ model.History = revisions{}

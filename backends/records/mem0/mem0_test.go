@@ -154,6 +154,58 @@ func TestForget(t *testing.T) {
 	}
 }
 
+// TestUndo puts back what a forget removed: vector, payload, history and links, byte for byte; an
+// entity that stands keeps the links that it got meanwhile (M04).
+func TestUndo(t *testing.T) {
+	dir := folder(t)
+	s := open(t, dir)
+	dump := func() string {
+		return cell(t, dir+"/v.db", `SELECT group_concat(id || hex(vector) || payload, ';') FROM (SELECT * FROM vectors ORDER BY id)`) +
+			cell(t, dir+"/h.db", `SELECT group_concat(id || memory_id || coalesce(new_value, '-') || action || coalesce(created_at, '-') || is_deleted, ';') FROM (SELECT * FROM memory_history ORDER BY id)`) +
+			cell(t, dir+"/h.db", `SELECT group_concat(id || session_scope || content, ';') FROM (SELECT * FROM messages ORDER BY id)`) +
+			cell(t, dir+"/v_entities.db", `SELECT group_concat(id || hex(vector) || payload, ';') FROM (SELECT * FROM vectors ORDER BY id)`)
+	}
+	want := strings.Replace(dump(), `["m1","m2"]`, `["m2","m1"]`, 1) // the link is added at the end
+	for _, id := range []string{"m1", "message/s1"} {
+		it, err := s.Browser.Read(t.Context(), id)
+		must(t, err)
+		rows, err := s.Keep(t.Context(), id)
+		must(t, err)
+		_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		must(t, err)
+		req := model.RetainRequest{ID: id, Mode: model.Replace, Content: it.Body, Meta: it.Meta, IfMatch: model.Absent}
+		if _, err := s.Provider.Retain(t.Context(), req); !errors.Is(err, model.Unsupported) {
+			t.Errorf("%s was made without its rows: %v", id, err)
+		}
+		req.Restore, req.Beside = true, &model.Beside{Rows: rows}
+		req.Content += "!"
+		if _, err := s.Provider.Retain(t.Context(), req); !errors.Is(err, model.InvalidInput) {
+			t.Errorf("%s was put back with another text: %v", id, err)
+		}
+		req.Content = it.Body
+		res, err := s.Provider.Retain(t.Context(), req)
+		if err != nil || res.Revision != it.Revision {
+			t.Fatalf("%s is not put back as it was: %+v, %v", id, res, err)
+		}
+	}
+	if got := dump(); got != want {
+		t.Errorf("after the undo\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestOwnerless names the history of memories that are gone, whose owner nobody knows (M06).
+func TestOwnerless(t *testing.T) {
+	s := open(t, folder(t))
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	for _, l := range layers {
+		if l.ID == "history, owner unknown" && l.Kind == model.LayerExternal && strings.HasPrefix(l.Reason, "2 rows ") {
+			return
+		}
+	}
+	t.Errorf("the layers are %+v", layers)
+}
+
 // TestScrub removes what the history keeps of memories that are gone when it names the person, and
 // redacts what another's row says (M06).
 func TestScrub(t *testing.T) {

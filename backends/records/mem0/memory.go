@@ -18,38 +18,60 @@ var fixed = []string{"user_id", "agent_id", "run_id", "hash", "createdAt", "upda
 // lemmatized are the spellings of the second copy of the text.
 var lemmatized = []string{"textLemmatized", "text_lemmatized"}
 
-const value = `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.`
+// engine is how a database spells what the statements need; m is a row of the memories.
+type engine struct {
+	memories, entities string // the tables; no entities: there is no entity store
+	id, vector         string // of row m
+	payload            string // of row m, as text
+	object             string // condition: the payload of row m is JSON
+	key                func(name string) string
+	today              string
+	row                string // condition: the row with this id
+	json               string // a parameter that is a payload
+	holds              string // condition: the payload holds a text
+	lookup             func(keys []string) (cond string, args []any)
+	unescape           func(id string) (key string, ok bool)
+	insert             string // a row of id, vector and payload into the table of this name, %s
+}
 
-func key(name string) string { return value + name + `') END` }
+var lite = engine{
+	memories: "main.vectors", id: "m.id", vector: "m.vector", payload: "m.payload", object: "json_valid(m.payload)",
+	key:   func(name string) string { return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END` },
+	today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
+	insert: `INSERT INTO %s (id, vector, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+}
 
 func (s *store) tables() []records.Table {
-	out := []records.Table{s.memories()}
-	if s.files.history != "" && !s.python {
+	out := []records.Table{s.memoryTable()}
+	if s.spoken != "" {
 		out = append(out, s.messages())
 	}
 	return out
 }
 
-func (s *store) memories() records.Table {
+func (s *store) memoryTable() records.Table {
 	part := func(name string) string {
-		return `COALESCE('/` + name + `=' || ` + key(name) + `, '')`
+		return `COALESCE('/` + name + `=' || ` + s.key(name) + `, '')`
 	}
+	expired := s.key("expiration_date") + ` < ` + s.today
 	t := records.Table{
 		Tier: model.TierSpec{Name: "memory", Title: "what was remembered of somebody", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
-		From: "vectors m", Key: "m.id", Scope: `substr(` + part("user_id") + ` || ` + part("agent_id") + ` || ` + part("run_id") + `, 2)`,
-		At:      `COALESCE(` + strings.Join([]string{key("updatedAt"), key("updated_at"), key("createdAt"), key("created_at")}, ", ") + `)`,
-		Size:    `COALESCE(length(CAST(CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.data') ELSE m.payload END AS BLOB)), 0)`,
-		Gone:    key("expiration_date") + ` < date('now')`,
-		Vector:  "m.vector",
-		Columns: []string{"m.payload", `COALESCE(` + key("expiration_date") + ` < date('now'), 0)`},
-		Item:    memory,
+		From: s.memories + " m", Key: s.id, Scope: `substr(` + part("user_id") + ` || ` + part("agent_id") + ` || ` + part("run_id") + `, 2)`,
+		At:      `COALESCE(` + strings.Join([]string{s.key("updatedAt"), s.key("updated_at"), s.key("createdAt"), s.key("created_at")}, ", ") + `)`,
+		Size:    `COALESCE(octet_length(CASE WHEN ` + s.object + ` THEN ` + s.key("data") + ` ELSE ` + s.payload + ` END), 0)`,
+		Gone:    expired,
+		Vector:  s.vector,
+		Columns: []string{s.payload, `CASE WHEN ` + expired + ` THEN '1' ELSE '0' END`},
+		Search:  []string{s.payload, s.id},
+		Lookup:  s.lookup, Unescape: s.unescape,
+		Item: memory,
 		ReadOnly: func(r records.Row, it model.Item) string {
 			if it.Has(model.FlagUnreadable) {
 				return "the payload is no JSON object: the memory can be forgotten, not edited"
 			}
 			return ""
 		},
-		Save: s.save,
+		Save: s.save, Keep: s.keep, Revive: s.revive,
 		Drop: func(tx records.Tx, r records.Row) error {
 			if err := s.dropHistory(tx, r.Key); err != nil {
 				return err
@@ -57,7 +79,7 @@ func (s *store) memories() records.Table {
 			return s.dropMemory(tx, r)
 		},
 	}
-	if s.files.history != "" {
+	if s.history != "" {
 		t.DropKeeping = s.dropMemory
 	}
 	return t
@@ -115,7 +137,7 @@ func (s *store) save(tx records.Tx, c *records.Change) error {
 			}
 		}
 	}
-	return records.Updated(tx.Exec(`UPDATE main.vectors SET payload = ? WHERE id = ? AND payload = ?`, string(o.Line), c.Row.Key, c.Row.Text(0)))
+	return records.Updated(tx.Exec(`UPDATE `+s.memories+` SET payload = `+s.json+` WHERE `+s.row+` AND payload = `+s.json, string(o.Line), c.Row.Key, c.Row.Text(0)))
 }
 
 // setFields writes the caller's own keys. A value that was a number, an object or a list stays
@@ -144,91 +166,13 @@ func setFields(o *jsonedit.Object, old, want []model.Field) error {
 	return nil
 }
 
-func (s *store) appendHistory(tx records.Tx, c *records.Change, now string) error {
-	var err error
-	switch {
-	case s.files.history == "":
-	case s.python:
-		_, err = tx.Exec(`INSERT INTO `+historyName+`.history (id, memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted) VALUES (lower(hex(randomblob(16))), ?, ?, ?, 'UPDATE', ?, ?, 0)`,
-			c.Row.Key, c.Old.Body, c.New.Body, now, now)
-	default:
-		_, err = tx.Exec(`INSERT INTO `+historyName+`.memory_history (memory_id, previous_value, new_value, action, created_at, updated_at, is_deleted) VALUES (?, ?, ?, 'UPDATE', ?, ?, 0)`,
-			c.Row.Key, c.Old.Body, c.New.Body, now, now)
-	}
-	return err
-}
-
-// dropHistory removes every earlier text of a memory (M04).
-func (s *store) dropHistory(tx records.Tx, id string) error {
-	if s.files.history == "" {
-		return nil
-	}
-	_, err := tx.Exec(`DELETE FROM `+s.historyTable()+` WHERE memory_id = ?`, id)
-	return err
-}
-
-func (s *store) historyTable() string {
-	if s.python {
-		return historyName + ".history"
-	}
-	return historyName + ".memory_history"
-}
-
-// dropMemory removes a memory and its id from the entities that link to it; an entity with no
-// link left goes too (M04).
-func (s *store) dropMemory(tx records.Tx, r records.Row) error {
-	if s.entities != "" {
-		if err := unlink(tx, r.Key); err != nil {
-			return err
-		}
-	}
-	_, err := tx.Exec(`DELETE FROM main.vectors WHERE id = ?`, r.Key)
-	return err
-}
-
-func unlink(tx records.Tx, id string) error {
-	type entity struct{ id, payload string }
-	var linked []entity
-	err := tx.Each(`SELECT id, payload FROM `+entitiesName+`.vectors WHERE instr(payload, ?) > 0`, []any{id}, func(scan func(...any) error) error {
-		var e entity
-		err := scan(&e.id, &e.payload)
-		linked = append(linked, e)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, e := range linked {
-		o, err := jsonedit.Parse([]byte(e.payload))
-		if err != nil {
-			continue // Health names it
-		}
-		var links []string
-		if json.Unmarshal(o.Raw("linkedMemoryIds"), &links) != nil || !slices.Contains(links, id) {
-			continue
-		}
-		links = slices.DeleteFunc(links, func(l string) bool { return l == id })
-		if len(links) == 0 {
-			_, err = tx.Exec(`DELETE FROM `+entitiesName+`.vectors WHERE id = ?`, e.id)
-		} else {
-			var list []byte
-			if list, err = json.Marshal(links); err == nil {
-				o.Set(list, "linkedMemoryIds")
-				_, err = tx.Exec(`UPDATE `+entitiesName+`.vectors SET payload = ? WHERE id = ?`, string(o.Line), e.id)
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var spokenColumns = []string{"id", "session_scope", "role", "content", "name", "created_at"}
 
 // messages are what was said in a session: a record, which is not edited (M03).
 func (s *store) messages() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "message", Title: "a record of what was said: it can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
-		Prefix: "message/", From: historyName + ".messages m", Key: "m.id", Scope: "m.session_scope", At: "m.created_at",
+		Prefix: "message/", Search: []string{"m.content", "m.id", "m.role", "m.name", "m.session_scope"}, From: s.spoken + " m", Key: "m.id", Scope: "m.session_scope", At: "m.created_at",
 		Size: `COALESCE(length(CAST(m.content AS BLOB)), 0)`, Columns: []string{"m.content", "m.role", "m.name"},
 		Item: func(r records.Row) model.Item {
 			it := model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "role", Value: r.Text(1), ReadOnly: true}, {Name: "session_scope", Value: r.Scope, ReadOnly: true}}}
@@ -238,8 +182,19 @@ func (s *store) messages() records.Table {
 			return it
 		},
 		Drop: func(tx records.Tx, r records.Row) error {
-			_, err := tx.Exec(`DELETE FROM `+historyName+`.messages WHERE id = ?`, r.Key)
+			_, err := tx.Exec(`DELETE FROM `+s.spoken+` WHERE id = ?`, r.Key)
 			return err
+		},
+		Keep: func(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
+			return records.KeepRows(tx, "messages", spokenColumns, `SELECT `+strings.Join(spokenColumns, `, `)+` FROM `+s.spoken+` WHERE id = ?`, r.Key)
+		},
+		Revive: func(tx records.Tx, _ string, rows []model.BesideRow) error {
+			for _, r := range rows {
+				if err := records.InsertRow(tx, s.spoken, spokenColumns, r); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 }

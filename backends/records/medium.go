@@ -1,0 +1,122 @@
+package records
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/model"
+)
+
+// ServerMedium are the tables of a kind on a PostgreSQL server, as model.Maintainer.
+type ServerMedium struct {
+	DB     Server
+	Schema string
+	// Tables are the tables that can hold a person's text, and Columns those of each; a table without
+	// columns is not there.
+	Tables  []string
+	Columns map[string][]string
+	// Vectors names the columns that hold vectors, which no scan for text reads.
+	Vectors []string
+	// Outside names what no statement reaches.
+	Outside string
+	// Clean removes and rewrites rows that are no items, before the tables are rewritten without dead
+	// rows; done counts them by table. nil: there are none.
+	Clean func(tx Tx, req model.ScrubRequest) (done map[string]int64, err error)
+}
+
+var _ model.Maintainer = ServerMedium{}
+
+func (m ServerMedium) has(table string) bool { return len(m.Columns[table]) > 0 }
+
+func (m ServerMedium) qualified(table string) string {
+	return pgx.Identifier{m.Schema, table}.Sanitize()
+}
+
+// Layers lists the tables, and what lies outside them.
+func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
+	var out []model.Layer
+	err := m.DB.View(ctx, "layers", func(tx Tx) error {
+		out = nil
+		for _, t := range m.Tables {
+			if !m.has(t) {
+				continue
+			}
+			var n int64
+			if _, err := tx.One(`SELECT pg_table_size(?::regclass)`, []any{m.qualified(t)}, &n); err != nil {
+				return err
+			}
+			out = append(out, model.Layer{ID: t, Kind: model.LayerDerived, Bytes: n, Readable: true})
+		}
+		return nil
+	})
+	return append(out, model.Layer{ID: m.Outside, Kind: model.LayerExternal, Reason: "no statement reaches them: they keep old rows until they are recycled, expire or are deleted"}), err
+}
+
+// OpenLayer streams a table's rows; bytes as they are, so that text inside them is found.
+func (m ServerMedium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
+	if !slices.Contains(m.Tables, id) || !m.has(id) {
+		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
+	}
+	var columns []string
+	for _, c := range m.Columns[id] {
+		switch {
+		case c == "blob":
+			columns = append(columns, `encode(blob, 'escape')`)
+		case !slices.Contains(m.Vectors, c):
+			columns = append(columns, pgx.Identifier{c}.Sanitize()+`::text`)
+		}
+	}
+	r, w := io.Pipe()
+	go func() { // ends with the copy, which the reader's Close ends
+		w.CloseWithError(m.DB.Copy(ctx, `SELECT `+strings.Join(columns, `, `)+` FROM `+m.qualified(id), w))
+	}()
+	return r, nil
+}
+
+// Scrub cleans what is no item, and rewrites the tables without dead rows.
+func (m ServerMedium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
+	if req.Dry {
+		return nil, nil
+	}
+	var done map[string]int64
+	if m.Clean != nil {
+		err := m.DB.Change(ctx, "scrub", func(tx Tx) (err error) {
+			done, err = m.Clean(tx, req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	var out []model.LayerResult
+	for _, t := range m.Tables {
+		if !m.has(t) {
+			continue
+		}
+		if req.Step != nil {
+			req.Step(t, "the table is rewritten (VACUUM FULL)")
+		}
+		res := model.LayerResult{Layer: t, Method: "VACUUM FULL", Rows: done[t], Verdict: model.VerdictClean}
+		if err := m.DB.Vacuum(ctx, m.qualified(t)); err != nil {
+			res.Verdict, res.Reason = model.VerdictPending, err.Error()+": have the table's owner run VACUUM FULL"
+		}
+		out = append(out, res)
+	}
+	return out, nil
+}
+
+// ServerColumns names the columns of a schema's tables.
+func ServerColumns(tx Tx, schema string) (map[string][]string, error) {
+	out := map[string][]string{}
+	err := tx.Each(`SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = ? ORDER BY table_name, ordinal_position`, []any{schema}, func(scan func(...any) error) error {
+		var table, column string
+		err := scan(&table, &column)
+		out[table] = append(out[table], column)
+		return err
+	})
+	return out, err
+}

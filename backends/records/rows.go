@@ -1,0 +1,99 @@
+package records
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"memdesk/model"
+)
+
+// KeepRows reads rows of a table, so that InsertRow can write them again. The query selects the
+// columns in their order.
+func KeepRows(tx Tx, table string, columns []string, query string, args ...any) (out []model.BesideRow, err error) {
+	err = tx.Each(query, args, func(scan func(...any) error) error {
+		cells := make([]any, len(columns))
+		dest := make([]any, len(columns))
+		for i := range cells {
+			dest[i] = &cells[i]
+		}
+		if err := scan(dest...); err != nil {
+			return err
+		}
+		row := model.BesideRow{Table: table}
+		for i, c := range cells {
+			row.Cells = append(row.Cells, cellOf(columns[i], c))
+		}
+		out = append(out, row)
+		return nil
+	})
+	return out, err
+}
+
+func cellOf(column string, v any) model.BesideCell {
+	c := model.BesideCell{Column: column, Type: model.CellText}
+	switch v := v.(type) {
+	case nil:
+		c.Type = model.CellNull
+	case string:
+		c.Value = v
+	case []byte:
+		c.Type, c.Value = model.CellBytes, base64.StdEncoding.EncodeToString(v)
+	case int64:
+		c.Type, c.Value = model.CellInteger, strconv.FormatInt(v, 10)
+	case float64:
+		c.Type, c.Value = model.CellReal, strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return c
+}
+
+// value is a cell as a statement takes it.
+func value(c model.BesideCell) (v any, err error) {
+	switch c.Type {
+	case model.CellNull:
+		return nil, nil
+	case model.CellText:
+		return c.Value, nil
+	case model.CellBytes:
+		v, err = base64.StdEncoding.DecodeString(c.Value)
+	case model.CellInteger:
+		v, err = strconv.ParseInt(c.Value, 10, 64)
+	case model.CellReal:
+		v, err = strconv.ParseFloat(c.Value, 64)
+	default:
+		return nil, model.Errorf(model.InvalidInput, "retain", "the kept row has a cell of type %q", string(c.Type))
+	}
+	if err != nil {
+		return nil, model.Errorf(model.InvalidInput, "retain", "the kept row has a value that cannot be read")
+	}
+	return v, nil
+}
+
+// Values are the cells of a row as a statement takes them. InvalidInput for a row that KeepRows did
+// not read from these columns.
+func Values(columns []string, r model.BesideRow) ([]any, error) {
+	args := make([]any, len(columns))
+	if len(r.Cells) != len(columns) {
+		return nil, model.Errorf(model.InvalidInput, "retain", "the kept row has other columns than the table")
+	}
+	for i, c := range r.Cells {
+		var err error
+		if args[i], err = value(c); err != nil {
+			return nil, err
+		}
+		if c.Column != columns[i] {
+			return nil, model.Errorf(model.InvalidInput, "retain", "the kept row has other columns than the table")
+		}
+	}
+	return args, nil
+}
+
+// InsertRow writes a kept row into a table. A row that is there under its key stays.
+func InsertRow(tx Tx, table string, columns []string, r model.BesideRow) error {
+	args, err := Values(columns, r)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (?`+strings.Repeat(`, ?`, len(columns)-1)+`) ON CONFLICT DO NOTHING`, args...)
+	return err
+}
