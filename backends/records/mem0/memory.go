@@ -36,7 +36,9 @@ type engine struct {
 
 var lite = engine{
 	memories: "main.vectors", id: "m.id", vector: "m.vector", payload: "m.payload", object: "json_valid(m.payload)",
-	key:   func(name string) string { return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END` },
+	key: func(name string) string {
+		return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END`
+	},
 	today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
 	insert: `INSERT INTO %s (id, vector, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
 }
