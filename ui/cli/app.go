@@ -39,8 +39,10 @@ type Program struct {
 	// Terminal reports whether a stream is a terminal, so that talk can be asked
 	// and answered there.
 	Terminal func(any) bool
-	User     string
-	TTY      string
+	// Columns is the width of the terminal at Stdout; nil: not known, nothing is cut to it.
+	Columns func() int
+	User    string
+	TTY     string
 
 	hangup chan os.Signal // SIGHUP, which does not end a server; nil where nobody sends it
 }
@@ -120,12 +122,14 @@ type app struct {
 	session *operator.Session
 	// unknown are the places that discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
-	caller  string        // the agent that a served store acts for
-	visitor *sshd.Session // whom the console is for, when that is not who runs the program
-	behind  *background   // what visitors leave running; nil: nothing can be left
-	demoing bool          // the stores are the demo's
-	logger  *slog.Logger  // of a server with --log-format json; nil: text
-	serving *atomic.Bool  // a server runs: SIGHUP does not end it
+	caller  string            // the agent that a served store acts for
+	visitor *sshd.Session     // whom the console is for, when that is not who runs the program
+	behind  *background       // what visitors leave running; nil: nothing can be left
+	demoing bool              // the stores are the demo's
+	round   *watchRound       // of --watch; nil: the command runs once
+	tables  map[string]*table // under --watch: they keep their widths
+	logger  *slog.Logger      // of a server with --log-format json; nil: text
+	serving *atomic.Bool      // a server runs: SIGHUP does not end it
 }
 
 type globalFlags struct {
@@ -138,6 +142,7 @@ type globalFlags struct {
 	json     bool
 	quiet    bool
 	output   string // json, wide, name, or empty
+	sort     string // a column of the list
 	log      string // of a server: text or json
 	timeout  time.Duration
 }
@@ -153,9 +158,11 @@ func (a *app) sayf(format string, args ...any) {
 	}
 }
 
-// errorf is one escaped line on standard error that nothing leaves out.
+// errorf is one escaped line on standard error that -q does not leave out; --watch says it once.
 func (a *app) errorf(format string, args ...any) {
-	_, _ = io.WriteString(a.errw, a.text.Sprintf(format, args...).String()+"\n")
+	if line := a.text.Sprintf(format, args...).String(); a.round.isNew("", line) {
+		_, _ = io.WriteString(a.errw, line+"\n")
+	}
 }
 
 // root builds the command tree.
@@ -205,7 +212,7 @@ func (a *app) root() *cobra.Command {
 		}
 		return nil
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.SetFlagErrorFunc(flagError)
 	for _, g := range []struct {
 		title    string
 		commands []*cobra.Command
@@ -225,35 +232,6 @@ func (a *app) root() *cobra.Command {
 	}
 	usageArgs(root)
 	return root
-}
-
-// noCommand refuses a word that is no command, and names the one that may be meant.
-func noCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	const farthest = 2 // letters
-	c.SuggestionsMinimumDistance = farthest
-	meant := ""
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		meant = "; did you mean " + strings.Join(near, " or ") + "?"
-	}
-	return usage("unknown command %q for %q%s", args[0], c.CommandPath(), meant)
-}
-
-// usageArgs makes a wrong number of arguments a usage error everywhere.
-func usageArgs(c *cobra.Command) {
-	if check := c.Args; check != nil {
-		c.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
-				return &exitError{exitUsage, err}
-			}
-			return nil
-		}
-	}
-	for _, sub := range c.Commands() {
-		usageArgs(sub)
-	}
 }
 
 // confirm asks on the terminal, or demands yes where there is none.

@@ -63,7 +63,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	fl.StringVar(&f.cursor, "cursor", "", "go on at the `CURSOR` that the last page gave")
 	fl.BoolVar(&f.all, "all", false, "every record")
 	fl.BoolVar(&f.storeEvents, "store-events", false, "also what the stores' own systems have noted, marked as theirs")
-	return c
+	return a.listing(c, false)
 }
 
 // auditFilter checks the words of a filter: a misspelt one would find nothing and
@@ -140,7 +140,7 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 				}
 			}
 		}
-		tab.flush()
+		tab.page()
 		if page.Next == "" || !f.all {
 			if page.Next != "" {
 				if a.flags.json {
@@ -152,6 +152,7 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 		}
 		cursor = page.Next
 	}
+	tab.flush()
 	if damaged {
 		a.sayf("damaged records are marked; `memdesk audit verify` says where the chain breaks")
 		return &exitError{code: exitTampered}

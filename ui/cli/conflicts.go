@@ -23,7 +23,7 @@ func (a *app) conflictsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), markers) },
 	}
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
-	c.AddCommand(list, a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
+	c.AddCommand(a.listing(list, true), a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
 	return c
 }
 

@@ -190,7 +190,7 @@ func (a *app) printRequest(r gdpr.Due) error {
 }
 
 func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
-	return &cobra.Command{
+	return a.listing(&cobra.Command{
 		Use: name + " [REQUEST]", Short: short, Args: cobra.MaximumNArgs(1),
 		Long: short + ". REQUEST is a request's id, or the subject's id as it was filed:\nthat finds a request also when the person's data is gone.",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -220,7 +220,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			}
 			return nil
 		},
-	}
+	}, true)
 }
 
 func (a *app) gdprPlanCommand() *cobra.Command {

@@ -52,17 +52,23 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.cursor != "" && len(members) != 1 {
 				return usage("--cursor belongs to one store: name it with --store")
 			}
+			head := []string{"REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"}
+			if f.origin {
+				head = slices.Insert(head, 5, "ORIGIN")
+			}
 			var t tally
+			tab := a.table(head...)
 			for _, m := range members {
 				err := m.Err
 				if err == nil {
-					err = a.itemsOf(cmd.Context(), m.Store, f)
+					err = a.itemsOf(cmd.Context(), m.Store, f, tab)
 				}
 				t.addAsked(err)
 				if err != nil {
 					a.failed(model.Ref{Store: m.Name}, err)
 				}
 			}
+			tab.flush()
 			return t.result()
 		},
 	}
@@ -76,22 +82,19 @@ func (a *app) itemsCommand() *cobra.Command {
 	f.pick.add(fl)
 	fl.StringVar(&f.pick.Agent, "agent", "", "only items of this `AGENT`, or written by it")
 	fl.BoolVar(&f.origin, "origin", false, "also who wrote each item last, as far as memdesk or its store knows")
-	return c
+	return a.listing(c, false)
 }
 
-func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
+func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *table) error {
 	req := model.PageRequest{Tier: f.tier, Query: f.query, Order: model.Order(f.order), Cursor: f.cursor, Hidden: f.all}
 	left, unlimited := f.limit, f.all && f.limit == 0
 	if left == 0 && !unlimited {
 		left = model.DefaultPage
 	}
-	head := []string{"REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"}
 	var who func(model.Header) (origin.Row, string, bool)
 	if f.origin {
 		who = func(h model.Header) (origin.Row, string, bool) { return a.listed(ctx, s, h) }
-		head = slices.Insert(head, 5, "ORIGIN")
 	}
-	tab := a.table(head...)
 	for {
 		req.Limit = model.MaxPage
 		if !unlimited {
@@ -106,7 +109,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags) error {
 				return err
 			}
 		}
-		tab.flush()
+		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
 			return errors.Join(a.printPageEnd(s.Name, page), a.incomplete(s.Name, page))

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"memdesk/internal/safetext"
@@ -17,9 +19,21 @@ const lastColumn = 80
 // version of the format.
 type row map[string]any
 
-func (a *app) emit(kind string, r row) error {
+func (a *app) emit(kind string, r row) error { return a.emitOf("", kind, r) }
+
+// emitOf prints the object of a record, which --watch knows again by its name.
+func (a *app) emitOf(name, kind string, r row) error {
 	r["type"], r["v"] = kind, 1
-	return safetext.NewJSONWriter(a.out).Write(r)
+	return a.object(name, r)
+}
+
+// object prints one JSON object, under --watch unless the last round printed the same.
+func (a *app) object(name string, v any) error {
+	line, err := safetext.MarshalJSON(v)
+	if err == nil && a.round.isNew(name, string(line)) {
+		_, err = a.out.Write(append(line, '\n'))
+	}
+	return err
 }
 
 // table prints aligned columns, a page at a time.
@@ -28,15 +42,23 @@ type table struct {
 	head []string
 	rows [][]safetext.Text
 	min  []int
-	done bool // the head is out
+	held []record // under --sort, until flush
+	done bool     // the head is out
 	// whole: the last column is what the reader came for, and is never cut.
-	whole bool
+	whole   bool
+	columns int // of the terminal; 0: not one
 }
 
 func (a *app) table(head ...string) *table {
+	if t := a.tables[strings.Join(head, " ")]; t != nil { // of the round before
+		return t
+	}
 	t := &table{a: a, head: head, min: make([]int, len(head))}
 	for i, h := range head {
 		t.min[i] = len(h)
+	}
+	if a.tables != nil {
+		a.tables[strings.Join(head, " ")] = t
 	}
 	return t
 }
@@ -67,9 +89,15 @@ func (t *table) add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// flush prints what was added. Widths only grow from page to page, so columns
-// stay where they are as long as the content lets them.
+// flush prints what was added: it ends the table.
 func (t *table) flush() {
+	t.sorted()
+	t.page()
+}
+
+// page prints what was added so far. Widths only grow from page to page, so columns
+// stay where they are as long as the content lets them.
+func (t *table) page() {
 	if len(t.rows) == 0 {
 		return
 	}
@@ -85,6 +113,7 @@ func (t *table) flush() {
 			t.min[i] = max(t.min[i], min(c.Width(), 60))
 		}
 	}
+	t.fit()
 	if !t.done {
 		head := make([]safetext.Text, len(t.head))
 		for i, h := range t.head {
@@ -99,16 +128,59 @@ func (t *table) flush() {
 	t.rows = t.rows[:0]
 }
 
+// gap is the space between two columns.
+const gap = "  "
+
+// fit makes the columns narrower, the widest first, until the table is no wider than the terminal;
+// the last column has what is left. A pipe and -o wide get all of it.
+func (t *table) fit() {
+	const least = 8
+	if t.columns = t.a.columns(); t.columns == 0 || t.whole {
+		return
+	}
+	room := t.columns - least - len(gap)*(len(t.min)-1)
+	others := t.min[:len(t.min)-1]
+	for sum(others) > room && slices.Max(others) > least {
+		i := slices.Index(others, slices.Max(others))
+		others[i]--
+	}
+}
+
+func sum(all []int) (n int) {
+	for _, v := range all {
+		n += v
+	}
+	return n
+}
+
+// columns is the width of the terminal that is printed on; 0: nothing is cut to it.
+func (a *app) columns() int {
+	if a.Columns == nil || a.flags.output == "wide" || !a.Terminal(a.Stdout) {
+		return 0
+	}
+	return a.Columns()
+}
+
 func (t *table) line(cells []safetext.Text) {
+	used := 0
 	for i, c := range cells {
-		if i == len(cells)-1 {
-			if t.a.flags.output != "wide" && !t.whole {
-				c = t.a.text.Trunc(c, lastColumn)
+		if i < len(cells)-1 {
+			if t.columns > 0 && !t.whole {
+				c = t.a.text.Trunc(c, t.min[i])
 			}
-			_, _ = t.a.out.WriteString(c.String())
-			break
+			c = safetext.Pad(c, t.min[i])
+			used += c.Width() + len(gap)
+			_, _ = t.a.out.WriteString(c.String() + gap)
+			continue
 		}
-		_, _ = t.a.out.WriteString(safetext.Pad(c, t.min[i]).String() + "  ")
+		switch {
+		case t.whole || t.a.flags.output == "wide":
+		case t.columns > 0:
+			c = t.a.text.Trunc(c, max(t.columns-used, 1))
+		default:
+			c = t.a.text.Trunc(c, lastColumn)
+		}
+		_, _ = t.a.out.WriteString(c.String())
 	}
 	_ = t.a.out.WriteByte('\n')
 }

@@ -27,6 +27,13 @@ func NewProgram(kinds *backends.Registry) Program {
 			f, ok := stream.(*os.File)
 			return ok && term.IsTerminal(int(f.Fd()))
 		},
+		Columns: func() int {
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		},
 		User: name, TTY: ttyName(),
 	}
 }

@@ -54,10 +54,10 @@ func (a *app) quarantineCommand() *cobra.Command {
 	}
 	del.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
 	del.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.AddCommand(a.releaseCommand(), &cobra.Command{
+	c.AddCommand(a.releaseCommand(), a.listing(&cobra.Command{
 		Use: "list", Short: "Filed entries, and live items that the scanner rejects", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listQuarantine(cmd.Context()) },
-	}, show, del)
+	}, true), show, del)
 	c.AddCommand(a.signalCommands()...)
 	return c
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -25,11 +24,25 @@ type folded interface{ below() [][]any }
 
 // put prints one record as the flags ask for it. Call flush after the last one.
 func (t *table) put(r record) error {
+	if t.a.flags.sort == "" {
+		return t.print(r)
+	}
+	if _, _, err := t.sortedBy(); err != nil {
+		return err
+	}
+	t.held = append(t.held, r)
+	return nil
+}
+
+func (t *table) print(r record) error {
 	if t.a.flags.json {
 		if f, ok := r.(fielded); ok {
-			return t.a.emit(r.kind(), f.fields())
+			return t.a.emitOf(nameOf(r), r.kind(), f.fields())
 		}
-		return safetext.NewJSONWriter(t.a.out).Write(object{r})
+		return t.a.object(nameOf(r), object{r})
+	}
+	if !t.a.round.isNew(nameOf(r), fmt.Sprint(r.cells())) {
+		return nil
 	}
 	t.add(r.cells()...)
 	if f, ok := r.(folded); ok {
@@ -38,10 +51,13 @@ func (t *table) put(r record) error {
 		}
 	}
 	if len(t.rows) >= model.MaxPage {
-		t.flush()
+		t.page()
 	}
 	return nil
 }
+
+// nameOf is what a record is about: its first column.
+func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
 
 // one prints the only record of a command.
 func (t *table) one(r record) error {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,12 +134,8 @@ func (a *app) createCommand() *cobra.Command {
 	return c
 }
 
-// watchEvery is the pause between two rounds of health --watch.
-const watchEvery = 2 * time.Second
-
 func (a *app) healthCommand() *cobra.Command {
-	watch := false
-	c := &cobra.Command{
+	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -148,34 +143,13 @@ func (a *app) healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for {
-				serve, err := a.healthRound(cmd.Context(), s)
-				switch {
-				case err != nil:
-					return err
-				case !watch && !serve:
-					return &exitError{code: exitFailed}
-				case !watch:
-					return nil
-				}
-				if err := a.out.Flush(); err != nil {
-					return err
-				}
-				select {
-				case <-cmd.Context().Done():
-					return nil
-				case <-time.After(watchEvery):
-				}
-				for _, m := range s.Fleet.Members() {
-					if m.Err != nil {
-						s.Fleet.Reopen(cmd.Context(), m.Name)
-					}
-				}
+			serve, err := a.healthRound(cmd.Context(), s)
+			if err == nil && !serve {
+				return &exitError{code: exitFailed}
 			}
+			return err
 		},
-	}
-	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted")
-	return c
+	}, true)
 }
 
 // healthRound prints how every store is, and reports whether all of them serve.

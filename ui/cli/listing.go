@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// listing gives a list command --sort and --watch. whole: the list is never a page of more, so
+// that a row that is missing is gone.
+func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
+	watch, run := false, c.RunE
+	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort the rows by this `COLUMN` of the table, with - before it the other way round; all rows are held in memory")
+	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted: rows that are new or have changed, and where the list is whole those that are gone")
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if !watch {
+			return run(cmd, args)
+		}
+		return a.watchList(cmd.Context(), whole, func() error { return run(cmd, args) })
+	}
+	return c
+}
+
+// watchEvery is the pause between two rounds of --watch.
+const watchEvery = 2 * time.Second
+
+// watchRound is one run of a command under --watch: what was printed, and what the run before printed.
+// A nil round takes everything for new.
+type watchRound struct {
+	first     bool
+	now, last map[string]string // what was printed of a row, by the row's name; of a line, by the line
+}
+
+// isNew reports whether a row was not printed the same in the last round.
+func (r *watchRound) isNew(name, line string) bool {
+	if r == nil {
+		return true
+	}
+	if name == "" {
+		name = "\x00" + line
+	}
+	before, was := r.last[name]
+	r.now[name] = line
+	return !was || before != line
+}
+
+// gone are the names of rows that the last round had.
+func (r *watchRound) gone() (out []string) {
+	for name := range r.last {
+		if _, still := r.now[name]; !still && name[0] != 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// watchList runs a command until it is interrupted. A call that is wrong in the first round ends
+// it; what a store fails with is said once, until it changes.
+func (a *app) watchList(ctx context.Context, whole bool, run func() error) error {
+	a.round = &watchRound{first: true, now: map[string]string{}}
+	a.tables = map[string]*table{}
+	for {
+		err := run()
+		var ex *exitError
+		switch {
+		case err == nil, ctx.Err() != nil:
+		case a.round.first && !(errors.As(err, &ex) && (ex.code == exitFailed || ex.code == exitPartial)):
+			return err
+		default:
+			a.complain(err)
+		}
+		if whole && err == nil && ctx.Err() == nil { // of a store that failed, nothing is known
+			for _, name := range a.round.gone() {
+				if a.flags.json {
+					if err := a.emit("gone", row{"name": name}); err != nil {
+						return err
+					}
+				} else {
+					a.sayf("gone: %s", name)
+				}
+			}
+		}
+		if err := a.out.Flush(); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchEvery):
+		}
+		if a.session != nil && a.session.Fleet != nil {
+			for _, m := range a.session.Fleet.Members() {
+				if m.Err != nil {
+					a.session.Fleet.Reopen(ctx, m.Name)
+				}
+			}
+		}
+		a.round = &watchRound{now: map[string]string{}, last: a.round.now}
+	}
+}
+
+// sortedBy is the column that --sort names, and whether the other way round.
+func (t *table) sortedBy() (column int, down bool, err error) {
+	name, down := strings.CutPrefix(t.a.flags.sort, "-")
+	i := slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
+	if i < 0 {
+		return 0, false, usage("--sort %q: the columns are %s", name, strings.Join(t.head, ", "))
+	}
+	return i, down, nil
+}
+
+// sorted prints the rows that --sort has held back, in their order.
+func (t *table) sorted() {
+	if len(t.held) == 0 {
+		return
+	}
+	column, down, _ := t.sortedBy() // put has checked it
+	slices.SortStableFunc(t.held, func(a, b record) int {
+		n := compareCells(a.cells()[column], b.cells()[column])
+		if down {
+			n = -n
+		}
+		return n
+	})
+	for _, r := range t.held {
+		_ = t.print(r) // an output that cannot be written is told at the end
+	}
+	t.held = nil
+}
+
+// compareCells orders numbers, also those before a unit, by size and everything else as text.
+func compareCells(a, b any) int {
+	x, xOK := numberOf(a)
+	y, yOK := numberOf(b)
+	if xOK && yOK {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+func numberOf(v any) (float64, bool) {
+	first, _, _ := strings.Cut(fmt.Sprint(v), " ")
+	n, err := strconv.ParseFloat(first, 64)
+	return n, err == nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// farthest is how many letters a word may differ from the one that is meant.
+const farthest = 2
+
+// noCommand refuses a word that is no command, and names the one that may be meant.
+func noCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = farthest
+	meant := ""
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = "; did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usage("unknown command %q for %q%s", args[0], c.CommandPath(), meant)
+}
+
+// usageArgs makes a wrong number of arguments a usage error everywhere, and a word behind a group
+// of commands one that names the nearest.
+func usageArgs(c *cobra.Command) {
+	switch check := c.Args; {
+	case c.HasSubCommands():
+		c.Args = noCommand
+	case check != nil:
+		c.Args = func(cmd *cobra.Command, args []string) error {
+			if check(cmd, args) == nil {
+				return nil
+			}
+			return usage("%s were given; write it as: %s", plural(int64(len(args)), "argument"), cmd.UseLine())
+		}
+	}
+	for _, sub := range c.Commands() {
+		usageArgs(sub)
+	}
+}
+
+// flagError says in words what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var value *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			return usage("unknown flag -%s in -%s; see %s --help", name, short, c.CommandPath())
+		}
+		meant := ""
+		if near := nearestFlags(c, name); len(near) > 0 {
+			meant = "; did you mean --" + strings.Join(near, " or --") + "?"
+		}
+		return usage("unknown flag --%s for %q%s", name, c.CommandPath(), meant)
+	case errors.As(err, &value):
+		return usage("--%s takes %s, not %q", value.GetFlag().Name, takes(value.GetFlag()), value.GetValue())
+	case errors.As(err, &missing):
+		return usage("--%s needs a value: %s", missing.GetFlag().Name, takes(missing.GetFlag()))
+	}
+	return &exitError{exitUsage, err}
+}
+
+// takes says what a flag's value looks like.
+func takes(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint", "uint64", "count":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a duration such as 10s or 2h"
+	case "bool":
+		return "true or false"
+	}
+	name, _ := pflag.UnquoteUsage(f)
+	return name
+}
+
+// nearestFlags are the flags that a misspelt name may mean.
+func nearestFlags(c *cobra.Command, name string) (out []string) {
+	best := farthest
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		d := distance(name, f.Name)
+		if strings.HasPrefix(f.Name, name) && len(name) > 1 {
+			d = min(d, farthest)
+		}
+		switch {
+		case f.Hidden, d > best:
+		case d < best:
+			best, out = d, []string{f.Name}
+		default:
+			out = append(out, f.Name)
+		}
+	})
+	return out
+}
+
+// distance is how many letters must be changed, added or taken away to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
