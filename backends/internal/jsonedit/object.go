@@ -106,6 +106,18 @@ func (o *Object) Remove(names ...string) {
 	}
 }
 
+// QuoteList writes texts as a JSON list, each as Quote does.
+func QuoteList(texts []string) []byte {
+	out := []byte("[")
+	for i, t := range texts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, Quote(t)...)
+	}
+	return append(out, ']')
+}
+
 // Manner is how the line separates members and values: some writers put a blank.
 func (o *Object) Manner() (comma, colon string) {
 	comma, colon = ",", ":"

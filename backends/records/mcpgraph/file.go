@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/internal/vitals"
@@ -30,7 +27,7 @@ type file struct {
 	locks string // directory of the lock files; empty: no changes
 
 	mu    sync.Mutex
-	index *sql.DB
+	index *records.Memory
 	data  []byte
 	lines []line
 	at    stamp
@@ -60,9 +57,6 @@ func stampOf(path string) (stamp, error) {
 	return stamp{info.Size(), info.ModTime(), info}, nil
 }
 
-const schema = `CREATE TABLE items (tier TEXT, key TEXT, size INTEGER, body TEXT, title TEXT, name TEXT, etype TEXT, origin TEXT, relation TEXT, target TEXT, line INTEGER, why TEXT);
-	CREATE INDEX by_key ON items (tier, key); CREATE INDEX by_origin ON items (origin); CREATE INDEX by_target ON items (target)`
-
 // prefixes are the beginnings of ids by tier.
 var prefixes = map[string]string{relationTier: "edge/", problemTier: "problem/"}
 
@@ -80,13 +74,9 @@ func openFile(path, locks string) (*file, error) {
 	if info, err := os.Stat(abs); err == nil && !info.Mode().IsRegular() {
 		return nil, model.Errorf(model.InvalidInput, "open", "%q is not a regular file", filepath.Base(abs))
 	}
-	index, err := sql.Open("sqlite3", ":memory:")
+	index, err := records.NewMemory("items", strings.Split("tier key size body title name etype origin relation target line why", " "), "tier, key", "origin", "target")
 	if err != nil {
-		return nil, litefile.Worded("open", err)
-	}
-	index.SetMaxOpenConns(1) // each connection of a memory database has its own
-	if _, err := index.Exec(schema); err != nil {
-		return nil, litefile.Worded("open", err)
+		return nil, err
 	}
 	return &file{path: abs, locks: locks, index: index}, nil
 }
@@ -111,68 +101,29 @@ func (f *file) refresh(ctx context.Context) error {
 // load makes the index of these bytes.
 func (f *file) load(ctx context.Context, data []byte) error {
 	f.data, f.lines, f.read = data, parse(data), false
-	tx, err := f.index.BeginTx(ctx, nil)
-	if err != nil {
-		return litefile.Worded("open", err)
-	}
-	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	if _, err := tx.ExecContext(ctx, `DELETE FROM items`); err != nil {
-		return litefile.Worded("open", err)
-	}
-	put, err := tx.PrepareContext(ctx, `INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	if err != nil {
-		return litefile.Worded("open", err)
-	}
-	defer put.Close()
-	for _, l := range f.lines {
-		if l.tier == "" {
-			continue
+	err := f.index.Fill(ctx, func(put func(...any) error) error {
+		for _, l := range f.lines {
+			if l.tier == "" {
+				continue
+			}
+			if err := put(l.tier, strings.TrimPrefix(l.id, prefixes[l.tier]), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why); err != nil {
+				return err
+			}
 		}
-		if _, err := put.ExecContext(ctx, l.tier, strings.TrimPrefix(l.id, prefixes[l.tier]), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why); err != nil {
-			return litefile.Worded("open", err)
-		}
-	}
-	f.read = true
-	return litefile.Worded("open", tx.Commit())
+		return nil
+	})
+	f.read = err == nil
+	return err
 }
 
-// graphTx runs statements on the index; edits go to the file's lines.
+// graphTx reads the index; edits go to the file's lines.
 type graphTx struct {
+	records.Tx
 	*file
 	ctx context.Context
 }
 
-// Each implements records.Tx.
-func (t graphTx) Each(text string, args []any, fn func(scan func(...any) error) error) error {
-	rows, err := t.index.QueryContext(t.ctx, text, args...)
-	if err != nil {
-		return litefile.Worded("read", err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := fn(rows.Scan); err != nil {
-			return model.Wrap("read", err)
-		}
-	}
-	return litefile.Worded("read", rows.Err())
-}
-
-// One implements records.Tx.
-func (t graphTx) One(text string, args []any, dest ...any) (found bool, err error) {
-	err = t.Each(text, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(dest...)
-	})
-	return found, err
-}
-
-// Exec implements records.Tx. The index is made from the lines, so nothing is written to it.
-func (t graphTx) Exec(string, ...any) (int64, error) {
-	return 0, model.Errorf(model.Internal, "retain", "the index of a graph is not written")
-}
+func (f *file) tx(ctx context.Context) graphTx { return graphTx{f.index.Tx(ctx), f, ctx} }
 
 // edit replaces the lines and makes the index anew, within a change.
 func (t graphTx) edit(lines [][]byte) error {
@@ -194,7 +145,7 @@ func (f *file) View(ctx context.Context, _ string, fn func(records.Tx) error) er
 	if err := f.refresh(ctx); err != nil {
 		return err
 	}
-	return fn(graphTx{f, ctx})
+	return fn(f.tx(ctx))
 }
 
 // lock takes this program's lock on the file. The server knows none.
@@ -209,25 +160,11 @@ func (f *file) lock(ctx context.Context, op string) (func(), error) {
 		return nil, litefile.Worded(op, err)
 	}
 	sum := sha256.Sum256([]byte(f.path))
-	lk, err := atomicfile.OS{}.OpenFile(filepath.Join(f.locks, "mcpgraph-"+hex.EncodeToString(sum[:8])), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, litefile.Worded(op, err)
+	release, err := atomicfile.Lock(ctx, filepath.Join(f.locks, "mcpgraph-"+hex.EncodeToString(sum[:8])), 10*time.Second)
+	if errors.Is(err, atomicfile.ErrHeld) {
+		return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
 	}
-	const wait = 10 * time.Second
-	for deadline := time.Now().Add(wait); ; {
-		ok, err := lk.TryLock(true)
-		if ok {
-			return func() { _ = lk.Close() }, nil
-		}
-		if err != nil || time.Now().After(deadline) || ctx.Err() != nil {
-			_ = lk.Close() // nothing was written to it
-			if err != nil {
-				return nil, litefile.Worded(op, err)
-			}
-			return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	return release, litefile.Worded(op, err)
 }
 
 // Look implements records.DB.
@@ -245,7 +182,7 @@ func (f *file) Look(time.Time) []model.HealthFinding {
 func (f *file) Deep(context.Context) []model.HealthFinding { return nil }
 
 // Close implements records.DB.
-func (f *file) Close() error { return litefile.Worded("close", f.index.Close()) }
+func (f *file) Close() error { return f.index.Close() }
 
 // isMine reports whether a file of the directory is what the server or a repair left beside the
 // store, and so may hold its text.

@@ -123,15 +123,3 @@ func problem(raw []byte, why string) line {
 	sum := sha256.Sum256(raw)
 	return line{raw: raw, tier: problemTier, id: "problem/" + hex.EncodeToString(sum[:])[:12], body: string(raw), why: why}
 }
-
-// encodeList writes observations as a JSON list.
-func encodeList(obs []string) []byte {
-	out := []byte("[")
-	for i, o := range obs {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, jsonedit.Quote(o)...)
-	}
-	return append(out, ']')
-}

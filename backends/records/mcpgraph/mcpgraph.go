@@ -122,7 +122,7 @@ func saveEntity(tx records.Tx, c *records.Change) error {
 		return model.Errorf(model.Internal, "retain", "the entity's line cannot be read")
 	}
 	if c.New.Body != c.Old.Body {
-		o.Set(encodeList(obs), "observations")
+		o.Set(jsonedit.QuoteList(obs), "observations")
 	}
 	if kind != c.Row.Text(2) {
 		o.Set(jsonedit.Quote(kind), "entityType")
@@ -141,7 +141,7 @@ func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]st
 		return nil, err
 	}
 	name := entity.Name(key)
-	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), encodeList(obs), []byte(`}`))
+	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), jsonedit.QuoteList(obs), []byte(`}`))
 	g := tx.(graphTx)
 	last := -1
 	for i, l := range g.lines {

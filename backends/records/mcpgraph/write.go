@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -27,9 +24,6 @@ const (
 	// lively is how long after a foreign write a server counts as at work.
 	lively = 10 * time.Second
 )
-
-// errMoved says that the file is not what it was; the change starts over.
-var errMoved = errors.New("the file changed")
 
 // Change implements records.DB (MG9, MG10). Where the system can, the new file is exchanged with
 // the old one and what comes out is looked at: a write of the server's that came between is the
@@ -69,7 +63,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 			}
 		}
 		before = f.data
-		if err := fn(graphTx{f, ctx}); err != nil {
+		if err := fn(f.tx(ctx)); err != nil {
 			return nil, nil, f.abandon(err, seen, before)
 		}
 		after = f.data
@@ -82,7 +76,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		}
 		came, err := f.swap(want, after)
 		switch {
-		case errors.Is(err, errMoved):
+		case errors.Is(err, atomicfile.ErrMoved):
 			seen = nil
 			continue
 		case err != nil:
@@ -117,7 +111,7 @@ func (f *file) putBack(wrote, base []byte) error {
 		}
 		came, err := f.swap(wrote, base)
 		switch {
-		case errors.Is(err, errMoved): // the server's own word stands
+		case errors.Is(err, atomicfile.ErrMoved): // the server's own word stands
 			return nil
 		case err != nil || bytes.Equal(came, wrote):
 			return err
@@ -127,45 +121,14 @@ func (f *file) putBack(wrote, base []byte) error {
 	return model.Errorf(model.Locked, "retain", "the memory server writes all the time: look at the item")
 }
 
-// swap puts data in the place of the file and returns what stood there. errMoved where that was
+// swap puts data in the place of the file and returns what stood there: atomicfile.ErrMoved where that was
 // seen not to be what is wanted before anything was done.
 func (f *file) swap(want, data []byte) (came []byte, err error) {
-	temp, err := atomicfile.Stage(f.path, data, atomicfile.Options{KeepMode: true, KeepOwner: true})
-	if err != nil {
-		return nil, litefile.Worded("retain", err)
+	came, err = atomicfile.Swap(f.path, want, data)
+	if err != nil && !errors.Is(err, atomicfile.ErrMoved) {
+		err = litefile.Worded("retain", err)
 	}
-	defer func() { _ = os.Remove(temp) }() // what is left of it is the old file, or nothing
-	now, err := os.ReadFile(f.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if len(want) > 0 {
-			return nil, errMoved
-		}
-		err = os.Link(temp, f.path) // not over a file that is made meanwhile
-		switch {
-		case errors.Is(err, fs.ErrExist):
-			return nil, errMoved
-		case err != nil: // a file system without links
-			err = os.Rename(temp, f.path)
-		}
-	case err == nil && !bytes.Equal(now, want):
-		return nil, errMoved
-	case err == nil:
-		err = atomicfile.Exchange(temp, f.path)
-		switch {
-		case errors.Is(err, errors.ErrUnsupported): // a write between the look and this is lost, and found out by nobody
-			err = os.Rename(temp, f.path)
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, errMoved
-		case err == nil:
-			now, err = os.ReadFile(temp)
-		}
-	}
-	if err != nil {
-		return nil, litefile.Worded("retain", err)
-	}
-	_ = atomicfile.OS{}.SyncDir(filepath.Dir(f.path)) // the new content is in place either way
-	return now, nil
+	return came, err
 }
 
 // readBack looks whether a write stands. A server that had read the file before it and renames its

@@ -1,0 +1,83 @@
+package atomicfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrMoved says that a file is not what the caller has seen.
+var ErrMoved = errors.New("the file changed")
+
+// Swap puts data in the place of a file whose other writers take no lock, and returns what stood
+// there: want, unless another write came in between, which the caller then has to take up. Mode and
+// owner stay. An empty want is an absent file too. ErrMoved where the file was seen not to be want
+// before anything was done. Where files cannot be exchanged in one step, a write between the look and
+// the rename is lost.
+func Swap(path string, want, data []byte) (came []byte, err error) {
+	temp, err := Stage(path, data, Options{KeepMode: true, KeepOwner: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.Remove(temp) }() // what is left of it is the old file, or nothing
+	now, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if len(want) > 0 {
+			return nil, ErrMoved
+		}
+		err = os.Link(temp, path) // not over a file that is made meanwhile
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return nil, ErrMoved
+		case err != nil: // a file system without links
+			err = os.Rename(temp, path)
+		}
+	case err == nil && !bytes.Equal(now, want):
+		return nil, ErrMoved
+	case err == nil:
+		err = Exchange(temp, path)
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			err = os.Rename(temp, path)
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, ErrMoved
+		case err == nil:
+			now, err = os.ReadFile(temp)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	_ = OS{}.SyncDir(filepath.Dir(path)) // the new content is in place either way
+	return now, nil
+}
+
+// ErrHeld says that another process holds a lock.
+var ErrHeld = errors.New("another process holds the lock")
+
+// Lock takes the exclusive lock of a lock file, which it makes where it is absent, and waits for it.
+// ErrHeld after that long, or when the context ends.
+func Lock(ctx context.Context, path string, wait time.Duration) (release func(), err error) {
+	f, err := OS{}.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for deadline := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
+		got, err := f.TryLock(true)
+		switch {
+		case got:
+			return func() { _ = f.Close() }, nil
+		case err == nil && ctx.Err() == nil && time.Now().Before(deadline):
+			continue
+		case err == nil:
+			err = ErrHeld
+		}
+		_ = f.Close() // nothing was written to it
+		return nil, err
+	}
+}

@@ -1,0 +1,56 @@
+package atomicfile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"memdesk/internal/atomicfile"
+)
+
+// TestSwap puts new bytes in the place of those that were seen, and of no others.
+func TestSwap(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if _, err := atomicfile.Swap(path, []byte("old"), []byte("x")); !errors.Is(err, atomicfile.ErrMoved) {
+		t.Errorf("an absent file was taken for one with bytes: %v", err)
+	}
+	if _, err := atomicfile.Swap(path, nil, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := atomicfile.Swap(path, []byte("other"), []byte("x")); !errors.Is(err, atomicfile.ErrMoved) {
+		t.Errorf("other bytes than were seen gave way: %v", err)
+	}
+	came, err := atomicfile.Swap(path, []byte("one"), []byte("two"))
+	if err != nil || string(came) != "one" {
+		t.Errorf("%q came out, %v", came, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+	if got := names(t, filepath.Dir(path)); len(got) != 1 {
+		t.Errorf("beside the file stay %q", got)
+	}
+}
+
+// TestLock lets one in at a time.
+func TestLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := atomicfile.Lock(t.Context(), path, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := atomicfile.Lock(t.Context(), path, 0); !errors.Is(err, atomicfile.ErrHeld) {
+		t.Errorf("two hold the lock: %v", err)
+	}
+	release()
+	if release, err = atomicfile.Lock(t.Context(), path, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
