@@ -82,10 +82,26 @@ func (a *store) List(ctx context.Context, req model.PageRequest) (model.Page, er
 				page.Next = last.encode()
 			}
 		}
-		page.Total, err = a.total(tx, w, req, int64(len(items)), more)
+		if page.Total, err = a.total(tx, w, req, int64(len(items)), more); err != nil {
+			return err
+		}
+		page.Problems, err = a.bound(tx)
+		page.Total.AtLeast = page.Total.AtLeast || len(page.Problems) > 0
 		return err
 	})
 	return page, model.Wrap(op, err)
+}
+
+// bound says what a look at the store lacks; nothing where it is whole.
+func (a *store) bound(tx Tx) ([]string, error) {
+	if a.Bound == nil {
+		return nil, nil
+	}
+	why, err := a.Bound(tx)
+	if why == "" {
+		return nil, err
+	}
+	return []string{why}, err
 }
 
 // window reads the request; back says that the page lies before a known place.
@@ -536,5 +552,12 @@ func (a *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 	err := a.each(ctx, op, "", true, func(it model.Item) bool {
 		return yield(model.Text{ID: it.ID, Body: it.Body, Meta: it.Meta, Whole: func() model.Item { return it }}, nil)
 	})
-	return nil, model.Wrap(op, err)
+	var problems []string
+	if err == nil && a.Bound != nil {
+		err = a.DB.View(ctx, op, func(tx Tx) (err error) {
+			problems, err = a.bound(tx)
+			return err
+		})
+	}
+	return problems, model.Wrap(op, err)
 }

@@ -68,7 +68,7 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 			best = slices.Insert(best, at, h)
 			best = best[:min(len(best), limit)]
 		}
-	})
+	}, func(why string) { res.Bounded, res.BoundNote = true, why })
 	slices.Sort(res.Quarantined)
 	if err != nil {
 		return model.RecallResult{Hits: []model.RecallSnippet{}}, model.Wrap(op, err)
@@ -84,8 +84,9 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 }
 
 // matching hands out the items in which a folded text stands, in no order and on one snapshot.
-// begin is called before the first, again where the snapshot is taken again.
-func (a *store) matching(ctx context.Context, op, tier, needle string, begin func(), yield func(model.Item)) error {
+// begin is called before the first, again where the snapshot is taken again; bounded where the look
+// was not whole.
+func (a *store) matching(ctx context.Context, op, tier, needle string, begin func(), yield func(model.Item), bounded func(why string)) error {
 	return a.DB.View(ctx, op, func(tx Tx) error {
 		begin()
 		for i := range a.Tables {
@@ -103,7 +104,11 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 				return err
 			}
 		}
-		return nil
+		problems, err := a.bound(tx)
+		if len(problems) > 0 {
+			bounded(problems[0])
+		}
+		return err
 	})
 }
 

@@ -134,6 +134,8 @@ type Config struct {
 	Clock                clock.Clock
 	Notes                []string
 	Deviations           []model.Deviation
+	// Bound says in words what a look at the store lacks, where it is not whole; nil: it always is.
+	Bound func(tx Tx) (string, error)
 	// Concerning gives the ids of the items that belong to one of the subjects, and why.
 	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
 	// Observe says what is wrong with the store's content.
