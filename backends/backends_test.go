@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"memdesk/backends"
+	"memdesk/backends/backendtest"
 	"memdesk/model"
 )
 
@@ -284,7 +285,7 @@ func TestReopenAfterTheFileCameBack(t *testing.T) {
 		t.Error("the file is back and the store is not")
 	}
 	s, err := fleet.Store("db")
-	if err != nil || !s.Provider.Health(t.Context()).OK {
+	if err != nil || !backendtest.Health(t, s).OK {
 		t.Errorf("%v", err)
 	}
 }

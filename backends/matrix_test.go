@@ -85,7 +85,6 @@ func oneOfEveryKind(t *testing.T) map[string]model.Store {
 		backends.StoreConfig{Name: "gateway", Kind: "gateway", BaseURL: srv.URL, UserID: "u", UserKeyEnv: "TOKEN", Scope: []string{"resources"}},
 		backends.StoreConfig{Name: "knots", Kind: "knots", Path: knots, Command: kno},
 	)
-	configs = append(configs, recordKinds(t, dir)...)
 	configs = append(configs, serverKinds(t)...)
 	fleet := backends.Open(t.Context(), reg, configs, env, backends.Policy{Audit: backends.Unrecorded})
 	t.Cleanup(func() { _ = fleet.Close() })

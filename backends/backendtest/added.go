@@ -486,7 +486,7 @@ func readOnly(t TB, e *Env) {
 		}
 	}
 	e.recall(t, s, e.query(word))
-	if st := settled(t, s); !st.OK {
+	if st := Health(t, s); !st.OK {
 		t.Errorf("a read-only store is not healthy: %s", st.Message)
 	}
 }

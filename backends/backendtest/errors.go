@@ -73,7 +73,7 @@ func parity(t TB, e *Env) {
 	say := func(format string, args ...any) { got = append(got, fmt.Sprintf(format, args...)) }
 	found := func(id string) bool { return slices.Contains(hitIDs(e.recall(t, s, e.query(word))), id) }
 
-	say("healthy %v", settled(t, s).OK)
+	say("healthy %v", Health(t, s).OK)
 	first := retain(t, s, e.request(ts, 0, model.Replace, "the "+word+" sleeps"))
 	say("retained %d bytes, found %v", first.Bytes, found(first.ID))
 	second := retain(t, s, e.request(ts, 0, model.Append, " soundly"))

@@ -44,18 +44,31 @@ func health(t TB, s model.Store, ctx context.Context) model.HealthStatus {
 	return model.HealthStatus{}
 }
 
-// settled is an answer whose look has ended: on a busy machine a store may miss its
-// deadline and says so, which is no judgement of the store.
-func settled(t TB, s model.Store) model.HealthStatus {
+// Health asks a store until its look has ended: on a busy machine a store may miss its deadline and
+// says so, which is no judgement of the store. A look that never ends fails the test.
+func Health(t TB, s model.Store) model.HealthStatus {
+	t.Helper()
+	return ask(t, s, func(st model.HealthStatus) bool { return st.Message != late })
+}
+
+// Examined asks a store that has a deep probe until that has ended too, so that the answer holds
+// what it found.
+func Examined(t TB, s model.Store) model.HealthStatus {
+	t.Helper()
+	return ask(t, s, func(st model.HealthStatus) bool { return st.Message != late && !st.DeepCheckedAt.IsZero() })
+}
+
+func ask(t TB, s model.Store, done func(model.HealthStatus) bool) model.HealthStatus {
 	t.Helper()
 	for began := time.Now(); ; {
 		st := health(t, s, t.Context())
-		if st.Message != late {
+		if done(st) {
 			return st
 		}
 		if time.Since(began) > patience {
-			t.Fatalf("health says %q for %v", late, patience)
+			t.Fatalf("health has not ended after %v: %q", patience, st.Message)
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
@@ -89,13 +102,13 @@ func checkStatus(t TB, st model.HealthStatus) {
 
 func healthMessage(t TB, e *Env) {
 	s := e.open(t)
-	st := settled(t, s)
+	st := Health(t, s)
 	checkStatus(t, st)
 	if !st.OK {
 		t.Errorf("a fresh store is not healthy: %s", st.Message)
 	}
 	e.put(t, s, e.anyTier(t, s), 0, "text")
-	if st := settled(t, s); !st.OK {
+	if st := Health(t, s); !st.OK {
 		t.Errorf("a store in use is not healthy: %s", st.Message)
 	}
 	checkStatus(t, health(t, s, ended(t)))

@@ -29,6 +29,7 @@ const (
 	ShopDir     = "shop"
 	CoderFile   = "coder/engram.db"
 	ProjectDir  = "project/memory"
+	ClawDir     = "claw"
 	ConfigFile  = "config.toml"
 )
 
@@ -50,7 +51,7 @@ func Seed(ctx context.Context, dir string, now time.Time) error {
 		return fmt.Errorf("seed graph: %w", err)
 	}
 	for name, seed := range map[string]func(string, time.Time) error{VaultDir: seedVault, DeviceDir: seedDevice, CuratedDir: seedCurated, WorkDir: seedWork,
-		MemoryFile: seedMemoryFile, ChatFile: seedChats, ShopDir: seedPreferences, CoderFile: seedSessions, ProjectDir: seedProject} {
+		MemoryFile: seedMemoryFile, ChatFile: seedChats, ShopDir: seedPreferences, CoderFile: seedSessions, ProjectDir: seedProject, ClawDir: seedClaw} {
 		if err := seed(filepath.Join(dir, filepath.FromSlash(name)), now); err != nil {
 			return fmt.Errorf("seed %s: %w", name, err)
 		}
@@ -124,6 +125,12 @@ environment = "demo"
 name = "project"
 kind = "claude"
 path = "project/memory"
+environment = "demo"
+
+[[store]]
+name = "claw"
+kind = "openclaw"
+path = "claw"
 environment = "demo"
 
 [[store]]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/backends/backendtest"
 	"memdesk/backends/demodata"
 	"memdesk/internal/clock"
 	"memdesk/model"
@@ -29,17 +30,17 @@ func TestSeedOpens(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, m.Err)
 			continue
 		}
-		st := m.Store.Provider.Health(t.Context())
+		st := backendtest.Health(t, m.Store)
 		if !st.OK {
 			t.Errorf("%s: %s", m.Name, st.Message)
 		}
-		if m.Name == "assistant" || m.Name == "chats" || m.Name == "shop" || m.Name == "coder" || m.Name == "project" {
+		if m.Name == "assistant" || m.Name == "chats" || m.Name == "shop" || m.Name == "coder" || m.Name == "project" || m.Name == "claw" {
 			for _, f := range st.Findings {
 				t.Errorf("%s: %s", m.Name, f.Message)
 			}
 		}
 	}
-	for name, least := range map[string]int64{"notes": 18, "device": 3, "desk": 7, "work": 8, "assistant": 4, "chats": 10, "shop": 4, "coder": 4, "project": 3} {
+	for name, least := range map[string]int64{"notes": 18, "device": 3, "desk": 7, "work": 8, "assistant": 4, "chats": 10, "shop": 4, "coder": 4, "project": 3, "claw": 5} {
 		s, err := fleet.Store(name)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package demodata
 
 import (
 	"crypto/md5"
+	"crypto/sha256"
 	"database/sql"
 	"embed"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
@@ -153,4 +155,45 @@ func seedProject(dir string, now time.Time) error {
 	t.write("tide-tables.md", "---\nname: tide-tables\ndescription: where the tables come from\ntype: reference\n---\nThe harbour office sends them in November. Check the time zone.\n", at)
 	t.write("releases.md", "---\nname: releases\ndescription: who may make one\ntype: project\n---\nThe platform crew, not on Fridays.\n", at)
 	return t.err
+}
+
+// seedClaw writes the workspace of an OpenClaw agent and the index that says who wrote what.
+func seedClaw(dir string, now time.Time) error {
+	t := &tree{root: dir}
+	at := now.AddDate(0, 0, -2)
+	day := at.Format(time.DateOnly)
+	t.write("openclaw.json", "{agents: {defaults: {workspace: 'workspace'}}}\n", at)
+	t.write("workspace/AGENTS.md", "Keep notes short. Ask before anything leaves the yard.\n", at)
+	notes := []struct{ id, path, text, class string }{
+		{"c1", "MEMORY.md", "# Long term\n\n- The pump at pier 5 is primed by hand.\n- Deliveries are unloaded from the left.\n", "owner"},
+		{"c2", "USER.md", "Reads reports in the evening. Wants numbers, not adjectives.\n", "owner"},
+		{"c3", "memory/" + day + ".md", "Checked the forecast: wind from the north-west until Thursday.\n", "agent"},
+		{"c4", "memory/" + day + "-supplier-page.md", "Copied from a supplier's page: seals last four seasons in salt water.\n", "untrusted"},
+	}
+	for _, n := range notes {
+		t.write("workspace/"+n.path, n.text, at)
+	}
+	if t.err != nil {
+		return t.err
+	}
+	return fileOf(filepath.Join(dir, "agents", "main", "agent", "openclaw-agent.sqlite"), "openclaw", func(tx *sql.Tx) error {
+		for _, n := range notes {
+			sum := sha256.Sum256([]byte(n.text))
+			hash := hex.EncodeToString(sum[:])
+			for _, row := range []struct {
+				text string
+				args []any
+			}{
+				{`INSERT INTO memory_index_sources (path, source, hash, mtime, size) VALUES (?, 'memory', ?, ?, ?)`, []any{n.path, hash, float64(at.UnixMilli()), len(n.text)}},
+				{`INSERT INTO memory_index_chunks VALUES (?, ?, 'memory', 1, ?, ?, 'none', ?, x'0000', ?)`, []any{n.id, n.path, strings.Count(n.text, "\n"), hash, n.text, at.UnixMilli()}},
+				{`INSERT INTO memory_index_chunks_fts VALUES (?, ?, ?)`, []any{n.text, n.id, n.path}},
+				{`INSERT INTO memory_index_chunk_provenance VALUES (?, ?, 'interactive', ?, NULL)`, []any{n.id, n.class, at.Unix()}},
+			} {
+				if _, err := tx.Exec(row.text, row.args...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/gateway"
 	"memdesk/model"
 )
@@ -279,7 +280,7 @@ func TestWhatAGatewayCannotDo(t *testing.T) {
 	if _, err := retain(t, store, strings.Repeat("x", 64<<10+1)); model.KindOf(err) != model.InvalidInput {
 		t.Errorf("a content over the cap: %v", err)
 	}
-	if st := store.Provider.Health(t.Context()); !st.OK {
+	if st := backendtest.Health(t, store); !st.OK {
 		t.Errorf("health: %+v", st)
 	}
 	if got := s.paths(); got != "" {

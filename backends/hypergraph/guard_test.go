@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/model"
@@ -131,7 +132,7 @@ func TestScoresAreClamped(t *testing.T) {
 
 func TestHealthNamesNoPath(t *testing.T) {
 	o := &odd{Store: inmem.New(nil), ping: errors.New("cannot open /srv/agents/memory.db: disk I/O error")}
-	st := hypergraph.Adapt(hypergraph.Config{Backend: o, Location: "/srv/agents/memory.db"}).Provider.Health(t.Context())
+	st := backendtest.Health(t, hypergraph.Adapt(hypergraph.Config{Backend: o, Location: "/srv/agents/memory.db"}))
 	if st.OK || strings.Contains(st.Message, "/srv") || !strings.Contains(st.Message, "disk I/O error") {
 		t.Errorf("OK=%v %q", st.OK, st.Message)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/inmem"
 	"memdesk/model"
@@ -21,7 +22,10 @@ func TestHealthAsksTheEmbedder(t *testing.T) {
 		{embedder{err: errors.New("secret key rejected")}, model.HealthDegraded},
 	} {
 		s := hypergraph.Adapt(hypergraph.Config{Name: "mem", Kind: "inmem", Backend: inmem.New(nil), Embedder: tt.e})
-		st := s.Provider.Health(t.Context())
+		st := backendtest.Health(t, s)
+		if tt.e != nil {
+			st = backendtest.Examined(t, s)
+		}
 		if st.State != tt.state || !st.OK || st.DeepCheckedAt.IsZero() != (tt.e == nil) {
 			t.Errorf("%+v: %+v", tt.e, st)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/mcpclient"
 	"memdesk/internal/testnpm"
 	"memdesk/model"
@@ -74,7 +75,7 @@ func TestOfficialMemoryServer(t *testing.T) {
 	if err != nil || len(falls) != 1 || falls[0].ID != ids[2] || falls[0].Left != 1 {
 		t.Errorf("falls: %+v, %v", falls, err)
 	}
-	if st := s.Provider.Health(t.Context()); !st.OK {
+	if st := backendtest.Examined(t, s); !st.OK {
 		t.Errorf("health: %+v", st)
 	}
 	for _, want := range []int64{1, 0} {
@@ -107,7 +108,7 @@ func TestSeesWhatOthersWrite(t *testing.T) {
 	if err := os.WriteFile(file, []byte("not JSON\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if st := s.Provider.Health(t.Context()); st.OK {
+	if st := backendtest.Examined(t, s); st.OK {
 		t.Error("a server that fails on every call is called healthy")
 	}
 	if _, err := s.Browser.List(t.Context(), model.PageRequest{}); err == nil {

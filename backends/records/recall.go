@@ -113,7 +113,7 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 }
 
 // mayHold is a condition that every row fulfils whose item holds a folded text, and many others
-// do not: one of the table's Search expressions holds the text's longest word. A letter that others
+// do not: one of the expressions of its table holds the text's longest word. A letter that others
 // than ASCII's fold to (k of the Kelvin sign, s of the long s, i of the dotless i) and a letter
 // beyond ASCII stand for any character, and what JSON writes as \u and a number may be any letter.
 func (a *store) mayHold(t *Table, needle string) (cond string, args []any) {
@@ -129,14 +129,16 @@ func (a *store) mayHold(t *Table, needle string) (cond string, args []any) {
 		}
 		return r
 	}, word)
-	if len(t.Search) == 0 || strings.Trim(pattern, "_") == "" {
+	if len(t.Search)+len(t.SearchJSON) == 0 || strings.Trim(pattern, "_") == "" {
 		return "", nil
 	}
 	like := cmp.Or(a.Like, "LIKE")
 	var any []string
-	for _, e := range t.Search {
-		any = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`, `(`+e+`) LIKE ? ESCAPE '!'`)
-		args = append(args, `%`+pattern+`%`, `%\u%`)
+	for _, e := range slices.Concat(t.Search, t.SearchJSON) {
+		any, args = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`), append(args, `%`+pattern+`%`)
+	}
+	for _, e := range t.SearchJSON {
+		any, args = append(any, `(`+e+`) LIKE ? ESCAPE '!'`), append(args, `%\u%`)
 	}
 	return `(` + strings.Join(any, ` OR `) + `)`, args
 }

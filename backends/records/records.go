@@ -85,10 +85,10 @@ type Table struct {
 	Vector string // the row's vector, float32 little-endian or `[1,2]`; empty: it has none
 	// Columns are the expressions that Item needs.
 	Columns []string
-	// Search are expressions of text that together hold every word of an item's id, title, body and
-	// metadata, as they are or as JSON writes them: rows without a word that is looked for are then
-	// not read. Empty: every row is.
-	Search []string
+	// Search are expressions of text, and SearchJSON of JSON, that together hold every word of an
+	// item's id, title, body and metadata: rows without a word that is looked for are then not read.
+	// Both empty: every row is.
+	Search, SearchJSON []string
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
 	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one. An edit

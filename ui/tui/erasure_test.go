@@ -252,7 +252,7 @@ func keepFamilies(t *testing.T, path string) {
 	}
 	blocks := strings.Split(string(text), "\n[[store]]\n")
 	blocks = slices.DeleteFunc(blocks, func(b string) bool {
-		for _, kind := range []string{"mcpgraph", "mastra", "mem0", "engram", "claude"} {
+		for _, kind := range []string{"mcpgraph", "mastra", "mem0", "engram", "claude", "openclaw"} {
 			if strings.Contains(b, "kind = \""+kind+"\"") {
 				return true
 			}

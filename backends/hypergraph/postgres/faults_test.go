@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/postgres"
 	"memdesk/internal/testpg"
@@ -108,7 +109,7 @@ func readOnly(t *testing.T, srv *testpg.Server) {
 		}
 		wantError(t, role, ro.CreateNode(t.Context(), fact("m", "x")), model.PermissionDenied, words)
 		st := adapt(ro)
-		if h := st.Provider.Health(t.Context()); !h.OK || !st.ReadOnly {
+		if h := backendtest.Health(t, st); !h.OK || !st.ReadOnly {
 			t.Errorf("%s: health %+v, read-only %v", role, h, st.ReadOnly)
 		}
 		must(t, ro.Close())
@@ -148,7 +149,7 @@ func restartUnderLoad(t *testing.T, srv *testpg.Server) {
 	until(t, func() bool { return acked.Load() > 50 })
 	srv.Stop()
 	until(t, func() bool { return failed.Load() > 4 })
-	if h := st.Provider.Health(t.Context()); h.OK || !strings.Contains(h.Message, "server") {
+	if h := backendtest.Health(t, st); h.OK || !strings.Contains(h.Message, "server") {
 		t.Errorf("health without a server: %+v", h)
 	}
 	must(t, srv.Start())
@@ -156,7 +157,7 @@ func restartUnderLoad(t *testing.T, srv *testpg.Server) {
 	until(t, func() bool { return acked.Load() > before+50 })
 	stop()
 	wg.Wait()
-	if h := st.Provider.Health(t.Context()); !h.OK {
+	if h := backendtest.Health(t, st); !h.OK {
 		t.Errorf("health after the restart: %+v", h)
 	}
 	n := int64(0)

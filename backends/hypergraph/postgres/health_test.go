@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -54,7 +55,7 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := adapt(db).Provider.Health(t.Context()); got.State != model.HealthOK {
+	if got := backendtest.Examined(t, adapt(db)); got.State != model.HealthOK {
 		t.Errorf("%+v", got)
 	}
 }

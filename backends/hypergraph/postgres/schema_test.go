@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/postgres"
 	"memdesk/internal/testpg"
@@ -88,7 +89,7 @@ func TestPendingLeavesNothing(t *testing.T) {
 	if err != nil || len(page.Items) != 0 {
 		t.Errorf("an empty database lists %+v, %v", page, err)
 	}
-	if h := st.Provider.Health(t.Context()); !h.OK {
+	if h := backendtest.Health(t, st); !h.OK {
 		t.Errorf("health: %+v", h)
 	}
 	if state, err := st.Migrator.Schema(t.Context()); err != nil || state.Current != 0 {

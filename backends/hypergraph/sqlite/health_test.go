@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/hypergraph"
 	"memdesk/backends/hypergraph/sqlite"
 	"memdesk/model"
@@ -38,7 +39,7 @@ func TestHealthIsOfWhatTheStoreIsFor(t *testing.T) {
 			if len(tt.harm) > 0 {
 				runSQL(t, path, tt.harm...)
 			}
-			got := s.Provider.Health(t.Context())
+			got := backendtest.Examined(t, s)
 			if got.State != tt.state || got.OK != tt.state.Serves() || tt.kind == "" != (len(got.Findings) == 0) ||
 				tt.kind != "" && (got.Findings[0].Kind != tt.kind || got.Findings[0].Ref != tt.ref) {
 				t.Errorf("%+v", got)
@@ -76,7 +77,7 @@ func TestHealthReadsEveryPage(t *testing.T) {
 	must(t, os.WriteFile(path, b, 0o600))
 	broken := openStore(t, path, false)
 	defer broken.Close()
-	got := broken.Provider.Health(t.Context())
+	got := backendtest.Examined(t, broken)
 	if got.OK || got.Findings[0].Kind != model.FindingPage {
 		t.Errorf("%+v", got)
 	}
@@ -89,7 +90,7 @@ func TestHealthLeavesNoTrace(t *testing.T) {
 	before, err := os.ReadFile(path)
 	must(t, err)
 	again := openStore(t, path, true)
-	if st := again.Provider.Health(t.Context()); st.State != model.HealthOK || st.DeepCheckedAt.IsZero() {
+	if st := backendtest.Examined(t, again); st.State != model.HealthOK || st.DeepCheckedAt.IsZero() {
 		t.Errorf("%+v", st)
 	}
 	must(t, again.Close())
@@ -114,7 +115,7 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 	must(t, db.Close())
 	again := openStore(t, path, false)
 	defer again.Close()
-	if st := again.Provider.Health(t.Context()); st.State != model.HealthOK {
+	if st := backendtest.Examined(t, again); st.State != model.HealthOK {
 		t.Errorf("%+v", st)
 	}
 }

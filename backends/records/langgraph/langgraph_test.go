@@ -145,7 +145,7 @@ func TestConcerning(t *testing.T) {
 func TestHealthAndLayers(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed))
 	text := ""
-	for _, f := range s.Provider.Health(t.Context()).Findings {
+	for _, f := range backendtest.Examined(t, s).Findings {
 		text += f.Message + "\n"
 	}
 	if !strings.Contains(text, "1 expired rows") || !strings.Contains(text, "1 rows of checkpoint_blobs have no checkpoint") {
@@ -164,7 +164,7 @@ func TestHealthAndLayers(t *testing.T) {
 func TestLargeThreads(t *testing.T) {
 	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `INSERT INTO checkpoints SELECT 'long', '', n::text, NULL, 'json', '{}', '{}' FROM generate_series(1, 150) n`))
 	var got []string
-	for _, f := range s.Provider.Health(t.Context()).Findings {
+	for _, f := range backendtest.Examined(t, s).Findings {
 		if f.Kind == "large" {
 			got = append(got, f.Ref+": "+f.Message)
 		}

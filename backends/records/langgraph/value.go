@@ -37,7 +37,7 @@ func (l layout) values() records.Table {
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
 			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
 		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(m.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
-		Gone: "m.expires_at < now()", Columns: columns, Search: []string{"m.value::text", "m." + ns, "m.key"},
+		Gone: "m.expires_at < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"m.value::text"},
 		Lookup: func(keys []string) (string, []any) {
 			var args []any
 			for _, k := range keys {

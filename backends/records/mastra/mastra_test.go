@@ -188,7 +188,7 @@ func TestConcerning(t *testing.T) {
 func TestHealth(t *testing.T) {
 	s := open(t, mastra.Config{Path: file(t, seed, `CREATE TABLE mastra_ai_spans (spanId TEXT, startedAt TEXT)`, `INSERT INTO mastra_ai_spans VALUES ('s', '2020-02-03T00:00:00.000Z')`)})
 	defer s.Close()
-	st := s.Provider.Health(t.Context())
+	st := backendtest.Examined(t, s)
 	var all []string
 	for _, f := range st.Findings {
 		all = append(all, f.Ref+": "+f.Message)

@@ -79,7 +79,7 @@ func (l layout) messages() records.Table {
 	if l.owner {
 		t.Scope = "COALESCE(m.resourceId, t.resourceId)"
 	}
-	t.Search = append([]string{"m.id", t.Scope}, t.Columns...)
+	t.Search, t.SearchJSON = append([]string{"m.id", t.Scope}, t.Columns[1:]...), t.Columns[:1]
 	return t
 }
 

@@ -30,7 +30,7 @@ func (l layout) threads() records.Table {
 		Prefix: "thread/", From: "mastra_threads m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
 		Size:    `length(CAST(m.title AS BLOB))`,
 		Columns: []string{"m.title", metaJSON("m.metadata"), "m.createdAt"},
-		Search:  []string{"m.id", "m.title", "m.resourceId", metaJSON("m.metadata"), "m.createdAt"},
+		Search:  []string{"m.id", "m.title", "m.resourceId", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0)}, Meta: []model.Field{
 				{Name: "resourceId", Value: r.Scope, ReadOnly: true}, {Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
@@ -86,7 +86,7 @@ func resources() records.Table {
 		Prefix: "resource/", From: "mastra_resources m", Key: "m.id", Scope: "m.id", At: "m.updatedAt",
 		Size:    `COALESCE(length(CAST(m.workingMemory AS BLOB)), 0)`,
 		Columns: []string{"m.workingMemory", metaJSON("m.metadata"), "m.createdAt"},
-		Search:  []string{"m.id", "m.workingMemory", metaJSON("m.metadata"), "m.createdAt"},
+		Search:  []string{"m.id", "m.workingMemory", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
 		},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/internal/entity"
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -159,7 +160,7 @@ func TestForget(t *testing.T) {
 func TestHealth(t *testing.T) {
 	s := open(t, write(t, sample))
 	text := ""
-	for _, f := range s.Provider.Health(t.Context()).Findings {
+	for _, f := range backendtest.Examined(t, s).Findings {
 		text += f.Message + "\n"
 	}
 	for _, want := range []string{"line 4 is not JSON: the memory server fails on every call", "line 6 repeats", "line 7 has not the shape", "line 8 is of an unknown type", "2 lines have keys", "1 relations lead"} {

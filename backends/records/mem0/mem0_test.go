@@ -252,7 +252,7 @@ func TestOpen(t *testing.T) {
 	exec(t, filepath.Join(alone, "v.db"), schema(t, "mem0.sql"))
 	s := open(t, alone)
 	text := ""
-	for _, f := range s.Provider.Health(t.Context()).Findings {
+	for _, f := range backendtest.Examined(t, s).Findings {
 		text += f.Message
 	}
 	if !strings.Contains(text, "no history file was found") {

@@ -64,8 +64,8 @@ func (s *store) memoryTable() records.Table {
 		Gone:    expired,
 		Vector:  s.vector,
 		Columns: []string{s.payload, `CASE WHEN ` + expired + ` THEN '1' ELSE '0' END`},
-		Search:  []string{s.payload, s.id},
-		Lookup:  s.lookup, Unescape: s.unescape,
+		Search:  []string{s.id}, SearchJSON: []string{s.payload},
+		Lookup: s.lookup, Unescape: s.unescape,
 		Item: memory,
 		ReadOnly: func(r records.Row, it model.Item) string {
 			if it.Has(model.FlagUnreadable) {

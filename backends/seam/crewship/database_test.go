@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
 	"memdesk/model"
 	"memdesk/quarantine"
@@ -185,7 +186,7 @@ func TestAHostileDatabase(t *testing.T) {
 	}
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "learned", Key: "k", CrewID: "c_new", Content: "x", Mode: model.Replace})
 	refused(t, err, model.InvalidInput)
-	if st := s.Provider.Health(t.Context()); !st.OK {
+	if st := backendtest.Health(t, s); !st.OK {
 		t.Errorf("%+v", st)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
 	"memdesk/model"
 )
@@ -275,7 +276,7 @@ func TestFixtureOpeningLeavesNothingBehind(t *testing.T) {
 	if _, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "ines"}); err != nil {
 		t.Fatal(err)
 	}
-	if st := s.Provider.Health(t.Context()); !st.OK || st.Message != "" {
+	if st := backendtest.Health(t, s); !st.OK || st.Message != "" {
 		t.Errorf("health: %+v", st)
 	}
 	if _, err := s.History.Revisions(t.Context(), "crews/crew_platform/agents/ada/AGENT.md"); err != nil {

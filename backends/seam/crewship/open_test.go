@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
 	"memdesk/model"
 )
@@ -133,7 +134,7 @@ func TestOpenAnEmptyDataDirectory(t *testing.T) {
 	if page.Items == nil || page.Total.N != 0 || page.Total.AtLeast {
 		t.Errorf("%+v", page)
 	}
-	if st := s.Provider.Health(t.Context()); !st.OK {
+	if st := backendtest.Health(t, s); !st.OK {
 		t.Errorf("%+v", st)
 	}
 }

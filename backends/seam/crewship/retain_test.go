@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/crewship"
 	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/backends/seam/seamtest"
@@ -448,7 +449,7 @@ func TestALinkedPlaceIsNotFollowed(t *testing.T) {
 	}
 	_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: "crews/c_red/agents/bo/AGENT.md", Content: "x", Mode: model.Replace})
 	refused(t, err, model.PermissionDenied, "symbolic link")
-	if st := s.Provider.Health(t.Context()); st.State != model.HealthDegraded || !strings.Contains(st.Findings[0].Message, "symbolic link") {
+	if st := backendtest.Health(t, s); st.State != model.HealthDegraded || !strings.Contains(st.Findings[0].Message, "symbolic link") {
 		t.Errorf("health: %+v", st)
 	}
 }
@@ -519,7 +520,7 @@ func TestAStoreThatVanishes(t *testing.T) {
 	refused(t, err, model.Unavailable)
 	_, err = s.Quarantine.Quarantined(t.Context())
 	refused(t, err, model.Unavailable)
-	if st := s.Provider.Health(t.Context()); st.OK || !strings.Contains(st.Message, "gone") || strings.Contains(st.Message, dir) {
+	if st := backendtest.Health(t, s); st.OK || !strings.Contains(st.Message, "gone") || strings.Contains(st.Message, dir) {
 		t.Errorf("health: %+v", st)
 	}
 	if _, err := os.Lstat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam"
 	"memdesk/backends/seam/curated"
 	"memdesk/backends/seam/seamtest"
@@ -251,7 +252,7 @@ func TestInvalidUTF8IsRefusedNotGuessed(t *testing.T) {
 	wantKind(t, err, model.InvalidInput, "UTF-8")
 	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "MEMORY.md", Mode: model.Replace, Content: "x"})
 	wantKind(t, err, model.InvalidInput, "UTF-8")
-	if st := s.Provider.Health(t.Context()); st.OK {
+	if st := backendtest.Health(t, s); st.OK {
 		t.Error("a file that cannot be read is healthy")
 	}
 	if get(t, filepath.Join(dir, "MEMORY.md")) != raw {

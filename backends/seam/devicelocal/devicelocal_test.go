@@ -120,7 +120,7 @@ func TestTheRootIsMadeByTheFirstWrite(t *testing.T) {
 	if p, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(p.Items) != 0 {
 		t.Errorf("an absent root lists %v, %v", p.Items, err)
 	}
-	if h := s.Provider.Health(t.Context()); !h.OK {
+	if h := backendtest.Health(t, s); !h.OK {
 		t.Errorf("an absent root is not well: %s", h.Message)
 	}
 	if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "nope", Key: "k", Mode: model.Replace, Content: "x"}); err == nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/seam/vault"
 	"memdesk/model"
 )
@@ -153,7 +154,7 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 			defer srv.Close()
 			cfg := fresh(t)
 			cfg.DaemonURL = srv.URL
-			h := open(t, cfg).Provider.Health(t.Context())
+			h := backendtest.Health(t, open(t, cfg))
 			said := fmt.Sprint(h.Findings)
 			if !h.OK || (len(h.Findings) == 0) != tt.ok || !strings.Contains(said, tt.says) || strings.Contains(said, "secret") {
 				t.Errorf("health = %+v", h)
@@ -165,7 +166,7 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 	cfg.DaemonURL = srv.URL
 	srv.Close()
 	s := open(t, cfg)
-	if h := s.Provider.Health(t.Context()); !h.OK {
+	if h := backendtest.Health(t, s); !h.OK {
 		t.Errorf("no daemon at all is no fault: %+v", h)
 	}
 	if !strings.Contains(strings.Join(s.Notes, "\n"), "no AgentM daemon answers") {
@@ -176,7 +177,7 @@ func TestHealthAsksTheDaemon(t *testing.T) {
 	defer hung.Close()
 	defer close(stop)
 	cfg.DaemonURL = hung.URL
-	if h := open(t, cfg).Provider.Health(t.Context()); h.State != model.HealthDegraded || !strings.Contains(h.Findings[0].Message, "daemon does not answer") {
+	if h := backendtest.Health(t, open(t, cfg)); h.State != model.HealthDegraded || !strings.Contains(h.Findings[0].Message, "daemon does not answer") {
 		t.Errorf("a hung daemon: %+v", h)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/backends/backendtest"
 	"memdesk/backends/tracker/beads"
 	"memdesk/model"
 )
@@ -66,7 +67,7 @@ func TestUndecidedMergeIsReportedAndNotWritten(t *testing.T) {
 	if content(t, filepath.Join(dir, "issues.jsonl")) != merge {
 		t.Error("the file was changed")
 	}
-	if st := s.Provider.Health(t.Context()); st.OK || !strings.Contains(st.Message, "merge markers") {
+	if st := backendtest.Health(t, s); st.OK || !strings.Contains(st.Message, "merge markers") {
 		t.Errorf("health = %+v", st)
 	}
 }
