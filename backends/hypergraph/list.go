@@ -2,11 +2,10 @@ package hypergraph
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
 
 	"memdesk/model"
 )
@@ -89,18 +88,29 @@ func listKey(req model.PageRequest, order model.Order) string {
 // or the edges, at a cursor of the backend or, without one, at that half's start
 // (forward) or end (backward).
 type place struct {
-	Key   string `json:"k"`
-	Edges bool   `json:"e,omitempty"`
-	Back  bool   `json:"b,omitempty"`
-	Inner string `json:"i,omitempty"`
+	Key         string
+	Edges, Back bool
+	Inner       string // of the backend, which makes it safe to type
 }
 
+// cursor is KEY.FLAGS.INNER.
 func (p place) cursor() string {
-	b, err := json.Marshal(p)
-	if err != nil { // strings and flags always encode
-		return ""
+	flags := ""
+	if p.Edges {
+		flags += "e"
 	}
-	return base64.RawURLEncoding.EncodeToString(b)
+	if p.Back {
+		flags += "b"
+	}
+	return p.Key + "." + flags + "." + p.Inner
+}
+
+func parsePlace(text string) (p place, ok bool) {
+	parts := strings.SplitN(text, ".", 3)
+	if len(parts) < 3 || strings.Trim(parts[1], "eb") != "" {
+		return p, false
+	}
+	return place{Key: parts[0], Edges: strings.Contains(parts[1], "e"), Back: strings.Contains(parts[1], "b"), Inner: parts[2]}, true
 }
 
 func (l *lister) start(req model.PageRequest) (place, error) {
@@ -113,12 +123,8 @@ func (l *lister) start(req model.PageRequest) (place, error) {
 	if req.Cursor == "" {
 		return place{Key: l.key, Edges: !l.nodes}, nil
 	}
-	var p place
-	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-	if err == nil {
-		err = json.Unmarshal(raw, &p)
-	}
-	if err != nil || p.Key != l.key || p.Edges && !l.edges || !p.Edges && !l.nodes {
+	p, ok := parsePlace(req.Cursor)
+	if !ok || p.Key != l.key || p.Edges && !l.edges || !p.Edges && !l.nodes {
 		return place{}, model.Errorf(model.InvalidInput, "list", "the cursor is not one of this list: start again without it")
 	}
 	return p, nil

@@ -4,13 +4,12 @@ package window
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -20,24 +19,14 @@ type Row struct {
 	Value int64
 }
 
-// cursor is a border between two rows of one list.
-type cursor struct {
-	List   []byte `json:"l"` // which list
-	Before bool   `json:"b"` // the page ends at the row, else it begins behind it
-	Value  int64  `json:"v"`
-	ID     []byte `json:"i"`
-}
-
-// listSum tells lists apart by what they were asked for.
-func listSum(req model.PageRequest) []byte {
+// key tells lists apart by what they were asked for.
+func key(req model.PageRequest) []byte {
 	data, _ := json.Marshal([]any{req.Tier, req.Query, req.Order, req.Hidden}) // texts and a bool always encode
-	sum := sha256.Sum256(data)
-	return sum[:12]
+	return data
 }
 
 func (r Row) cursor(req model.PageRequest, before bool) string {
-	data, _ := json.Marshal(cursor{listSum(req), before, r.Value, []byte(r.ID)})
-	return base64.RawURLEncoding.EncodeToString(data)
+	return cursor.Encode(key(req), cursor.Place{Before: before, Value: r.Value, ID: r.ID})
 }
 
 // Page sorts the rows and cuts out the page that is asked for. Problems make the total a
@@ -52,13 +41,12 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 	case req.End:
 		from, to = max(0, len(rows)-limit), len(rows)
 	case req.Cursor != "":
-		var c cursor
-		data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-		if err != nil || json.Unmarshal(data, &c) != nil || !slices.Equal(c.List, listSum(req)) {
+		c, ok := cursor.Decode(key(req), req.Cursor)
+		if !ok {
 			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
 		}
-		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor) int {
-			return cmp.Or(cmp.Compare(r.Value, c.Value), strings.Compare(r.ID, string(c.ID)))
+		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Place) int {
+			return cmp.Or(cmp.Compare(r.Value, c.Value), strings.Compare(r.ID, c.ID))
 		})
 		if c.Before {
 			from, to = max(0, at-limit), at

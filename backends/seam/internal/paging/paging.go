@@ -4,13 +4,11 @@ package paging
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/cursor"
 	"memdesk/model"
 )
 
@@ -36,10 +34,10 @@ func KeyOf(req model.PageRequest) (Key, error) {
 	return k, nil
 }
 
-func (k Key) sum() []byte {
+// bytes tell this key's list from others.
+func (k Key) bytes() []byte {
 	data, _ := json.Marshal(k) // strings and a bool always encode
-	sum := sha256.Sum256(data)
-	return sum[:12]
+	return data
 }
 
 // Row is what a row of a list is ordered by.
@@ -70,21 +68,6 @@ type List struct {
 	At  func(i int) Row
 }
 
-// position is a cursor's content: the row at the border of a page, by what the
-// list is ordered by, so that it holds its place when rows come and go.
-type position struct {
-	List   []byte `json:"l"` // which list
-	Before bool   `json:"b"`
-	Value  int64  `json:"v"`
-	ID     []byte `json:"i"` // bytes, for an id need not be UTF-8
-}
-
-// String is the opaque form of a position.
-func (p position) String() string {
-	data, _ := json.Marshal(p) // bytes, a number and a bool always encode
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
 // Window finds the page's rows: from is inclusive, to exclusive. A cursor that is
 // not this list's is InvalidInput.
 func (l List) Window(req model.PageRequest) (from, to int, err error) {
@@ -96,12 +79,8 @@ func (l List) Window(req model.PageRequest) (from, to int, err error) {
 		return 0, min(limit, l.Len), nil
 	}
 	bad := model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
-	data, err := base64.RawURLEncoding.DecodeString(req.Cursor)
-	if err != nil {
-		return 0, 0, bad
-	}
-	var pos position
-	if json.Unmarshal(data, &pos) != nil || !slices.Equal(pos.List, l.Key.sum()) {
+	pos, ok := cursor.Decode(l.Key.bytes(), req.Cursor)
+	if !ok {
 		return 0, 0, bad
 	}
 	at, exact := l.search(pos)
@@ -115,7 +94,7 @@ func (l List) Window(req model.PageRequest) (from, to int, err error) {
 }
 
 // search finds a position among the rows.
-func (l List) search(pos position) (at int, exact bool) {
+func (l List) search(pos cursor.Place) (at int, exact bool) {
 	at, end := 0, l.Len
 	for at < end {
 		mid := int(uint(at+end) >> 1)
@@ -128,7 +107,7 @@ func (l List) search(pos position) (at int, exact bool) {
 	return at, at < l.Len && l.compare(at, pos) == 0
 }
 
-func (l List) compare(i int, pos position) int {
+func (l List) compare(i int, pos cursor.Place) int {
 	r := l.At(i)
 	c := 0
 	switch l.Key.Order {
@@ -139,7 +118,7 @@ func (l List) compare(i int, pos position) int {
 	case model.OrderLargest:
 		c = cmp.Compare(pos.Value, r.Size)
 	}
-	return cmp.Or(c, strings.Compare(r.ID, string(pos.ID)))
+	return cmp.Or(c, strings.Compare(r.ID, pos.ID))
 }
 
 // Cursors are those beside a page. A page that has become empty at an end of the
@@ -157,14 +136,14 @@ func (l List) Cursors(from, to int) (prev, next string) {
 	case to > 0:
 		next = l.cursor(to-1, "", false)
 	default: // just before the first
-		prev, next = "", position{l.Key.sum(), false, l.value(l.At(0)), nil}.String()
+		prev, next = "", cursor.Encode(l.Key.bytes(), cursor.Place{Value: l.value(l.At(0))})
 	}
 	return prev, next
 }
 
 func (l List) cursor(i int, suffix string, before bool) string {
 	r := l.At(i)
-	return position{l.Key.sum(), before, l.value(r), []byte(r.ID + suffix)}.String()
+	return cursor.Encode(l.Key.bytes(), cursor.Place{Before: before, Value: l.value(r), ID: r.ID + suffix})
 }
 
 func (l List) value(r Row) int64 {
