@@ -31,7 +31,7 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	}
 	c := carried{req: model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: it.Body, Binary: it.Has(model.FlagBinary)}}
 	r.address(&c, it, spec)
-	more := slices.Concat(spoken(it.Meta), r.about(it))
+	more := slices.Concat(nonEmpty(it.Meta), r.about(it))
 	switch {
 	case r.family && source.Document == model.Structured:
 		// A store of the same family passes over what it keeps by itself; an edge's
@@ -48,7 +48,7 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	case spec.Extra != "":
 		c.req.Meta = []model.Field{{Name: spec.Extra, Value: members(more)}}
 	default:
-		c.req.Meta = written(it.Meta)
+		c.req.Meta = writable(it.Meta)
 		kept := map[string]bool{}
 		for _, f := range c.req.Meta {
 			kept[f.Name] = true
@@ -58,7 +58,7 @@ func (r *run) carry(it model.Item, tier string, beside *model.Beside) carried {
 	if spec.Text == model.TextList && source.Text != model.TextList {
 		c.req.Content = "- " + strings.ReplaceAll(strings.TrimSuffix(it.Body, "\n"), "\n", "\n  ")
 	}
-	r.besides(&c, it, beside)
+	r.setBeside(&c, it, beside)
 	return c
 }
 
@@ -91,8 +91,8 @@ func (r *run) address(c *carried, it model.Item, spec model.TierSpec) {
 	}
 }
 
-// besides adds what lies beside the document: the vector, the times, the person.
-func (r *run) besides(c *carried, it model.Item, beside *model.Beside) {
+// setBeside adds what lies beside the document: the vector, the times, the person.
+func (r *run) setBeside(c *carried, it model.Item, beside *model.Beside) {
 	vector := beside != nil && len(beside.Vector) > 0
 	switch {
 	case r.family && r.To.Beside != nil:
@@ -150,7 +150,7 @@ var owners = []string{"subject", "user_id", "userId", "resourceId"}
 
 // keptByStore are the fields that a store fills by itself.
 func keptByStore(it model.Item) []model.Field {
-	return slices.DeleteFunc(spoken(it.Meta), func(f model.Field) bool { return !f.ReadOnly || it.Has(model.FlagEdge) })
+	return slices.DeleteFunc(nonEmpty(it.Meta), func(f model.Field) bool { return !f.ReadOnly || it.Has(model.FlagEdge) })
 }
 
 // subject is the person whom the source's own fields name, or nobody.
@@ -165,13 +165,13 @@ func subject(it model.Item) string {
 	return ""
 }
 
-// spoken are the fields that hold something.
-func spoken(meta []model.Field) []model.Field {
+// nonEmpty are the fields that have a value.
+func nonEmpty(meta []model.Field) []model.Field {
 	return slices.DeleteFunc(slices.Clone(meta), func(f model.Field) bool { return f.Value == "" })
 }
 
-// written are the fields that a writer may set; never nil, which would leave them to the store.
-func written(meta []model.Field) []model.Field {
+// writable are the fields that a writer may set; never nil, which would leave them to the store.
+func writable(meta []model.Field) []model.Field {
 	out := []model.Field{}
 	for _, f := range meta {
 		if !f.ReadOnly {

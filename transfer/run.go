@@ -74,15 +74,14 @@ func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outc
 
 type run struct {
 	Plan
-	journal Journal
-	// from and to say which stores these are.
-	from, to string
+	journal  Journal
+	from, to string // identities of the stores
 	write    Writer
 	report   func(Outcome)
 	sum      Summary
 	total    int64
 	later    []string // ids that wait for others
-	stuck    bool     // a pass settled nothing: what is left fails
+	stuck    bool     // the last pass settled nothing: in the next, what waits fails
 }
 
 func (r *run) pages(ctx context.Context) error {
@@ -133,11 +132,11 @@ func (r *run) settle(o Outcome) {
 // errWaits is an item that another has to precede.
 var errWaits = errors.New("waits for another item")
 
-// item copies one item as a step. last: what still waits fails now.
-// step names an item's step by what both stores are: a name that has come to mean another
-// store is another copy.
+// step is the journal's key of an item. It holds the identities of both stores, so that a name
+// that has come to mean another store begins another copy.
 func (r *run) step(id string) string { return r.from + "\x00" + r.to + "\x00" + id }
 
+// item copies one item as a step of the journal. last: an item that waits for another fails now.
 func (r *run) item(ctx context.Context, id string, last bool) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
 	err := r.journal.Step(ctx, r.step(id), func(ctx context.Context) error {
@@ -168,7 +167,7 @@ func (r *run) item(ctx context.Context, id string, last bool) error {
 
 var errFailed = errors.New("not copied")
 
-// copy does one item; an outcome without a result waits.
+// copy reads and writes one item. An outcome without a result means that the item waits for another.
 func (r *run) copy(ctx context.Context, id string, last bool) Outcome {
 	it, err := r.From.Browser.Read(ctx, id)
 	switch {

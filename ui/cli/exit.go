@@ -60,10 +60,10 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// tally turns what several stores did into an exit code: all well, some failed,
-// or all failed. What was asked of a store that does not have it (a tier, an
-// order) is no failure as long as another store has.
-type tally struct{ good, bad, unasked int }
+// tally counts what became of one command in several stores and makes an exit code of it: done,
+// partial or failed. A store that lacks the tier or order that was asked for has not failed, as
+// long as another store has it.
+type tally struct{ good, bad, lacking int }
 
 func (t *tally) add(err error) {
 	if err != nil {
@@ -77,7 +77,7 @@ func (t *tally) add(err error) {
 // addAsked counts a request that may not fit every store.
 func (t *tally) addAsked(err error) {
 	if errors.Is(err, model.InvalidInput) {
-		t.unasked++
+		t.lacking++
 		return
 	}
 	t.add(err)
@@ -92,7 +92,7 @@ func partly(err error) bool {
 // result is nil when nothing failed. The failures themselves have been printed.
 func (t tally) result() error {
 	switch {
-	case t.bad == 0 && t.good == 0 && t.unasked > 0:
+	case t.bad == 0 && t.good == 0 && t.lacking > 0:
 		return &exitError{code: exitUsage}
 	case t.bad == 0:
 		return nil

@@ -199,25 +199,21 @@ const allLayers = "list every clean layer too, a row each"
 // unless all is asked for. A script gets every layer, in the order in which they were
 // looked at.
 func (a *app) printLayers(layers []receipt.Layer, all bool) error {
-	if a.flags.json {
-		for _, l := range layers {
-			if err := a.emit("layer", row{"store": l.Store, "layer": l.Layer, "verdict": l.Verdict, "method": l.Method,
-				"bytes_scanned": l.BytesScanned, "hits": l.Hits, "reason": nilIfEmpty(l.Reason)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
 	standing, clean := receipt.Split(layers)
-	if all {
+	switch {
+	case a.flags.json:
+		standing = layers
+	case all:
 		standing = append(standing, clean.Rows...)
 	}
 	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
 	for _, l := range standing {
-		tab.add(l.Store, l.Layer, string(l.Verdict), l.Hits, l.BytesScanned, l.Method, orDash(l.Reason))
+		if err := tab.put(layerRow{l}); err != nil {
+			return err
+		}
 	}
 	tab.flush()
-	if clean.Layers == 0 || all {
+	if clean.Layers == 0 || all || a.flags.json {
 		return nil
 	}
 	a.linef("%s, %d bytes looked at; --all lists each", clean.String(), clean.Bytes)
@@ -225,6 +221,20 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) error {
 		a.linef("  %s: %s: %s", n.Store, n.Layer, n.Reason)
 	}
 	return nil
+}
+
+// layerRow is the verdict on one layer.
+type layerRow struct{ receipt.Layer }
+
+func (layerRow) kind() string { return "layer" }
+
+func (l layerRow) cells() []any {
+	return []any{l.Store, l.Layer.Layer, string(l.Verdict), l.Hits, l.BytesScanned, l.Method, orDash(l.Reason)}
+}
+
+func (l layerRow) fields() row {
+	return row{"store": l.Store, "layer": l.Layer.Layer, "verdict": l.Verdict, "method": l.Method, "bytes_scanned": l.BytesScanned, "hits": l.Hits,
+		"reason": nilIfEmpty(l.Reason)}
 }
 
 func (a *app) gdprVerifyCommand() *cobra.Command {

@@ -65,49 +65,84 @@ func (a *app) printReport(rep receipt.Report, all bool) error {
 	if err := a.printLayers(rep.Layers, all); err != nil {
 		return err
 	}
+	var rows []spoken
 	for _, s := range rep.Stores {
-		if a.flags.json {
-			if err := a.emit("store", row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows}); err != nil {
-				return err
-			}
-			continue
-		}
-		a.linef("%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
+		rows = append(rows, reportStore(s))
 	}
 	for _, b := range rep.Backups {
-		if a.flags.json {
-			if err := a.emit("backup", row{"store": b.Store, "until": nilIfEmpty(b.Until), "note": b.Reason}); err != nil {
-				return err
-			}
-			continue
-		}
-		a.linef("backups of %s", b.String())
+		rows = append(rows, reportBackup(b))
 	}
 	for _, e := range rep.Exports {
-		if a.flags.json {
-			if err := a.emit("export", row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State}); err != nil {
-				return err
-			}
-		}
+		rows = append(rows, reportExport(e))
 	}
 	for _, l := range rep.Left {
-		if a.flags.json {
-			if err := a.emit("left", row{"store": nilIfEmpty(l.Store), "layer": nilIfEmpty(l.Layer), "verdict": nilIfEmpty(string(l.Verdict)), "reason": l.Reason, "do": l.Do}); err != nil {
-				return err
-			}
-			continue
-		}
-		at := l.Store
-		if l.Layer != "" {
-			at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
-		}
-		a.linef("left: %s: %s", orDash(at), l.Reason)
-		a.linef("  to do: %s", l.Do)
+		rows = append(rows, reportLeft(l))
 	}
-	if a.flags.json {
-		return a.emit("summary", row{"request": rep.Request, "status": rep.State, "reason": nilIfEmpty(rep.Reason), "plan_hash": nilIfEmpty(rep.Plan), "deadline": rep.Deadline,
-			"due": rep.Due, "begun": nilIfEmpty(rep.Begun), "forgotten": rep.Forgotten, "redacted": rep.Redacted, "held": rep.Held, "left": len(rep.Left)})
+	for _, r := range append(rows, reportSummary(rep)) {
+		if err := a.tell(r); err != nil {
+			return err
+		}
 	}
-	a.linef("%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", rep.Request, rep.State, rep.Forgotten, rep.Redacted, rep.Held, rep.Deadline, rep.Due)
 	return nil
+}
+
+// What a report says beside its layers, a line or two each.
+type (
+	reportStore   receipt.Store
+	reportBackup  receipt.Backup
+	reportExport  receipt.Export
+	reportLeft    receipt.Left
+	reportSummary receipt.Report
+)
+
+func (reportStore) kind() string { return "store" }
+
+func (s reportStore) fields() row {
+	return row{"store": s.Store, "kind": s.Kind, "forgotten": s.Forgotten, "redacted": s.Redacted, "held": s.Held, "rows": s.Rows}
+}
+
+func (s reportStore) say(a *app) {
+	a.linef("%s: %d forgotten, %d redacted, %d on hold, %s scrubbed", s.Store, s.Forgotten, s.Redacted, s.Held, plural(s.Rows, "row"))
+}
+
+func (reportBackup) kind() string { return "backup" }
+
+func (b reportBackup) fields() row {
+	return row{"store": b.Store, "until": nilIfEmpty(b.Until), "note": b.Reason}
+}
+
+func (b reportBackup) say(a *app) { a.linef("backups of %s", receipt.Backup(b).String()) }
+
+func (reportExport) kind() string { return "export" }
+
+func (e reportExport) fields() row {
+	return row{"n": e.N, "made": e.Made, "items": e.Items, "state": e.State}
+}
+
+func (reportExport) say(*app) {} // it is among what is left, with what there is to do
+
+func (reportLeft) kind() string { return "left" }
+
+func (l reportLeft) fields() row {
+	return row{"store": nilIfEmpty(l.Store), "layer": nilIfEmpty(l.Layer), "verdict": nilIfEmpty(string(l.Verdict)), "reason": l.Reason, "do": l.Do}
+}
+
+func (l reportLeft) say(a *app) {
+	at := l.Store
+	if l.Layer != "" {
+		at += ": " + l.Layer + " (" + string(l.Verdict) + ")"
+	}
+	a.linef("left: %s: %s", orDash(at), l.Reason)
+	a.linef("  to do: %s", l.Do)
+}
+
+func (reportSummary) kind() string { return "summary" }
+
+func (r reportSummary) fields() row {
+	return row{"request": r.Request, "status": r.State, "reason": nilIfEmpty(r.Reason), "plan_hash": nilIfEmpty(r.Plan), "deadline": r.Deadline,
+		"due": r.Due, "begun": nilIfEmpty(r.Begun), "forgotten": r.Forgotten, "redacted": r.Redacted, "held": r.Held, "left": len(r.Left)}
+}
+
+func (r reportSummary) say(a *app) {
+	a.linef("%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", r.Request, r.State, r.Forgotten, r.Redacted, r.Held, r.Deadline, r.Due)
 }

@@ -151,23 +151,42 @@ func (a *app) printSimilar(store string, res model.RecallResult) error {
 	}
 	tab.flush()
 	for _, q := range res.Quarantined {
-		if a.flags.json {
-			if err := a.emit("quarantined", row{"store": store, "source": q}); err != nil {
-				return err
-			}
-			continue
+		if err := a.tell(similarBlocked{store, q}); err != nil {
+			return err
 		}
-		a.sayf("%s: %s is near too, but the scanner rejects it: not shown", store, q)
 	}
-	if a.flags.json {
-		r := row{"store": store, "total": nil, "bounded": res.Bounded, "note": res.BoundNote}
-		if res.Total != model.TotalUnknown {
-			r["total"] = res.Total
-		}
-		return a.emit("store", r)
+	return a.tell(similarStore{store, res})
+}
+
+// similarBlocked is a near item that the scanner rejects.
+type similarBlocked struct{ store, source string }
+
+func (similarBlocked) kind() string { return "quarantined" }
+
+func (r similarBlocked) fields() row { return row{"store": r.store, "source": r.source} }
+
+func (r similarBlocked) say(a *app) {
+	a.sayf("%s: %s is near too, but the scanner rejects it: not shown", r.store, r.source)
+}
+
+// similarStore says how much a store looked at.
+type similarStore struct {
+	store string
+	model.RecallResult
+}
+
+func (similarStore) kind() string { return "store" }
+
+func (r similarStore) fields() row {
+	out := row{"store": r.store, "total": nil, "bounded": r.Bounded, "note": r.BoundNote}
+	if r.Total != model.TotalUnknown {
+		out["total"] = r.Total
 	}
-	if res.Bounded {
-		a.sayf("%s: %s", store, res.BoundNote)
+	return out
+}
+
+func (r similarStore) say(a *app) {
+	if r.Bounded {
+		a.sayf("%s: %s", r.store, r.BoundNote)
 	}
-	return nil
 }

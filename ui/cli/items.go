@@ -160,7 +160,7 @@ func originValue(r origin.Row, kept string, ok bool) any {
 	if !ok {
 		return nil
 	}
-	return originRow(r, kept)
+	return originRow{r, kept}.fields()
 }
 
 func originWords(r origin.Row, _ string, ok bool) string {

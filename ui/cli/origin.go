@@ -53,17 +53,9 @@ func (a *app) showOrigin(ctx context.Context, text string) error {
 		if i > 0 {
 			kept = origin.InLedger
 		}
-		if a.flags.json {
-			if err := a.emit("origin", originRow(r, kept)); err != nil {
-				return err
-			}
-			continue
+		if err := tab.put(originRow{r, kept}); err != nil {
+			return err
 		}
-		client := r.Client
-		if r.Version != "" {
-			client += "/" + r.Version
-		}
-		tab.add(when(r.At), r.Actor, orDash(client), orDash(r.Face), r.Source(), r.Trust, string(r.Revision))
 	}
 	tab.flush()
 	return nil
@@ -84,10 +76,26 @@ func (a *app) knownOf(ctx context.Context, s model.Store, it model.Item) (origin
 		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown
 }
 
-func originRow(r origin.Row, kept string) row {
+// originRow is who wrote an item, and where that is kept.
+type originRow struct {
+	origin.Row
+	kept string
+}
+
+func (originRow) kind() string { return "origin" }
+
+func (r originRow) cells() []any {
+	client := r.Client
+	if r.Version != "" {
+		client += "/" + r.Version
+	}
+	return []any{when(r.At), r.Actor, orDash(client), orDash(r.Face), r.Source(), r.Trust, string(r.Revision)}
+}
+
+func (r originRow) fields() row {
 	return row{"store": r.Store, "id": model.EncodeID(r.ID), "revision": r.Revision, "actor": r.Actor, "client": r.Client,
 		"client_version": r.Version, "session": r.Session, "face": r.Face, "channel": r.Channel, "detail": r.Detail, "trust": r.Trust,
-		"at": stamp(r.At), "kept": kept}
+		"at": stamp(r.At), "kept": r.kept}
 }
 
 type takebackFlags struct {

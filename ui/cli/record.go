@@ -59,6 +59,23 @@ func (t *table) print(r record) error {
 // nameOf is what a record is about: its first column.
 func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
 
+// spoken is a record that people read as lines, not as a row of a table.
+type spoken interface {
+	kind() string
+	fields() row
+	// say prints it for people; it may say nothing.
+	say(a *app)
+}
+
+// tell prints one such record as the flags ask for it.
+func (a *app) tell(r spoken) error {
+	if a.flags.json {
+		return a.emit(r.kind(), r.fields())
+	}
+	r.say(a)
+	return nil
+}
+
 // one prints the only record of a command.
 func (t *table) one(r record) error {
 	defer t.flush()

@@ -30,13 +30,13 @@ func (a *app) storesCommand() *cobra.Command {
 			var t tally
 			for _, m := range s.Fleet.Members() {
 				t.add(m.Err)
-				if err := a.printStore(m); err != nil {
+				if err := a.tell(storeRow{m}); err != nil {
 					return err
 				}
 			}
 			for _, c := range a.unknown {
 				err := model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q", c.Kind)
-				if err := a.printStore(backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}); err != nil {
+				if err := a.tell(storeRow{backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}}); err != nil {
 					return err
 				}
 			}
@@ -45,35 +45,41 @@ func (a *app) storesCommand() *cobra.Command {
 	}
 }
 
-func (a *app) printStore(m backends.Member) error {
-	if a.flags.json {
-		r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment,
-			"ok": m.Err == nil, "error": nil, "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []any{}, "notes": []string{}}
-		if m.Err != nil {
-			r["error"] = m.Err.Error()
-			return a.emit("store", r)
-		}
-		r["capabilities"] = m.Store.Capabilities()
-		if m.Store.Limits != nil {
-			r["limits"] = m.Store.Limits
-		}
-		r["read_only"] = m.Store.ReadOnly
-		r["read_only_reason"] = m.Store.ReadOnlyReason
-		devs := []any{}
-		for _, d := range m.Store.Deviations {
-			devs = append(devs, map[string]string{"rule": d.Rule, "reason": d.Reason})
-		}
-		r["deviations"] = devs
-		if m.Store.Notes != nil {
-			r["notes"] = m.Store.Notes
-		}
-		return a.emit("store", r)
+// storeRow is a configured or discovered store.
+type storeRow struct{ backends.Member }
+
+func (storeRow) kind() string { return "store" }
+
+func (m storeRow) fields() row {
+	r := row{"store": m.Name, "kind": m.Kind, "location": m.Location, "origin": m.Origin, "environment": m.Environment,
+		"ok": m.Err == nil, "error": nil, "capabilities": map[string]bool{}, "limits": map[string]int{}, "deviations": []any{}, "notes": []string{}}
+	if m.Err != nil {
+		r["error"] = m.Err.Error()
+		return r
 	}
+	r["capabilities"] = m.Store.Capabilities()
+	if m.Store.Limits != nil {
+		r["limits"] = m.Store.Limits
+	}
+	r["read_only"] = m.Store.ReadOnly
+	r["read_only_reason"] = m.Store.ReadOnlyReason
+	devs := []any{}
+	for _, d := range m.Store.Deviations {
+		devs = append(devs, map[string]string{"rule": d.Rule, "reason": d.Reason})
+	}
+	r["deviations"] = devs
+	if m.Store.Notes != nil {
+		r["notes"] = m.Store.Notes
+	}
+	return r
+}
+
+func (m storeRow) say(a *app) {
 	a.linef("%s  %s  %s", m.Name, m.Kind, m.Location)
 	a.linef("    why: %s", m.Origin)
 	if m.Err != nil {
 		a.linef("    cannot be opened: %s", m.Err)
-		return nil
+		return
 	}
 	if m.Store.ReadOnly {
 		a.linef("    read-only: %s", m.Store.ReadOnlyReason)
@@ -101,7 +107,6 @@ func (a *app) printStore(m backends.Member) error {
 	for _, n := range m.Store.Notes {
 		a.linef("    note: %s", n)
 	}
-	return nil
 }
 
 func (a *app) createCommand() *cobra.Command {
