@@ -31,7 +31,7 @@ func (a *app) console(ctx context.Context) error {
 		Fleet: s.Fleet, Operator: strings.TrimPrefix(s.Who.ID, "unauthenticated "), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Quarantine: s.Quarantine(), Conflicts: s.Conflicts(ctx),
-		Input: a.Stdin, Output: a.Stdout, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
+		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
 	// is wanted; without that wish the console is tried, in ASCII and without colour.

@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"os"
-	"sync"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,7 +26,6 @@ const (
 	paneConflicts
 	paneErasure
 	paneAudit
-	paneCount
 )
 
 // Smallest terminal and the width from which list and detail stand side by side.
@@ -46,20 +43,14 @@ type App struct {
 	look    look
 	width   int
 	height  int
-	panes   [paneCount]pane
+	panes   []pane // in the order of registry
 	active  int
-	opened  [paneCount]bool
-	overlay *overlay
-	dialog  *dialog                                 // over everything else
-	dialogs int                                     // how many there were
-	undo    undoable                                // acts of this session
-	work    underway                                // what goes on behind the screen
-	editing *edit                                   // the editor has the terminal, or its text is being read
-	intake  intake                                  // the form of a request as it was left
-	side    *side                                   // stands in place of the pane; nil: nothing does
-	sides   int                                     // how many there were
-	ask     func(func(context.Context) any) tea.Cmd // answers go to the overlay
+	opened  []bool
+	pages   pages
+	side    *side // stands in place of the pane; nil: nothing does
+	sides   int   // how many there were
 	line    commandLine
+	pointer pointer
 	curtain curtain
 	early   ahead
 	slow    slow
@@ -77,33 +68,28 @@ func newApp(ctx context.Context, o Options) *App {
 		o.Fleet = backends.NewFleet(nil, nil)
 	}
 	a := &App{o: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
-	a.d = &desk{
-		ctx: ctx, fleet: o.Fleet, time: prose.Clock{Clock: o.Clock}, audit: o.Audit, quarantine: o.Quarantine,
-		plain: o.Plain, say: a.say, open: a.visit,
-		st: stylesOf(o, a.look.paint, a.look.dark),
+	d := &desk{
+		ctx: ctx, fleet: o.Fleet, time: prose.Clock{Clock: o.Clock}, st: stylesOf(o, a.look.paint, a.look.dark), readOnly: o.ReadOnlyReason,
+		app: a, say: a.say, open: a.visit, later: ticking,
+		sources: sources{o.Audit, o.Quarantine, o.Conflicts, o.Erasure, o.Acts, o.Drafts, o.Jobs},
 	}
-	a.d.esc = a.d.st.Esc
-	a.d.conflicts, a.d.settle = o.Conflicts, cmp.Or(o.Settle, settleTime)
-	a.d.erasure = o.Erasure
-	a.d.acts, a.d.readOnly, a.d.forget = o.Acts, o.ReadOnlyReason, a.forget
-	a.d.discard, a.d.writing = a.discard, &sync.WaitGroup{}
-	a.d.app = a
-	a.d.drafts, a.d.edit, a.d.jobs, a.d.env = o.Drafts, o.Edit, o.Jobs, environment(o.Environ)
+	d.plain, d.edit, d.env = o.Plain, o.Edit, environment(o.Environ)
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
-		a.d.remote = true
+		d.remote = true
 	}
-	a.d.shell = !a.d.remote && jobControl()
-	a.ask, a.slow.after = a.d.asker(overlayPane), slowAfter
-	a.d.history = a.openHistory
+	d.shell = !d.remote && jobControl()
+	d.esc, d.ask = d.st.Esc, d.asker(overlayPane)
+	d.workflows = newWorkflows(d, o)
+	a.d, a.slow.after = d, slowAfter
+	a.line.d, a.curtain.d, a.early.d, a.pointer.d, a.pages.d = d, d, d, d, d
 	a.members, a.curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
-	a.panes = [paneCount]pane{
-		paneHealth: newHealth(a.d), paneTiers: newTiers(a.d), paneRecall: newRecall(a.d),
-		paneQuarantine: newQuarantine(a.d), paneConflicts: newConflicts(a.d),
-		paneErasure: newErasures(a.d), paneAudit: newAudit(a.d),
+	for _, p := range registry {
+		a.panes = append(a.panes, p.open(d))
 	}
+	a.opened = make([]bool, len(a.panes))
 	a.active = paneTiers
 	if len(o.Notices) > 0 {
-		a.overlay = a.notices()
+		a.pages.overlay = a.pages.notices()
 	}
 	return a
 }
@@ -116,9 +102,9 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.watchIdle(a.o.IdleLock), a.panes[paneErasure].(*erasures).countDue()}
-	if a.overlay != nil {
-		cmds = append(cmds, a.overlay.pager.LayOut(text.Start, 0, false))
+	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.curtain.watchIdle(a.o.IdleLock), a.d.erasures.countDue()}
+	if a.pages.overlay != nil {
+		cmds = append(cmds, a.pages.overlay.pager.LayOut(text.Start, 0, false))
 	}
 	if !a.look.paint.Bare {
 		cmds = append(cmds, synchronized)
@@ -143,7 +129,7 @@ func (a *App) Update(msg tea.Msg) (m tea.Model, cmd tea.Cmd) {
 func (a *App) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		return tea.Batch(a.resize(msg.Width, msg.Height), a.sized())
+		return tea.Batch(a.resize(msg.Width, msg.Height), a.early.sized())
 	case tea.BackgroundColorMsg:
 		a.look.dark = msg.IsDark()
 		a.repaint()
@@ -152,7 +138,7 @@ func (a *App) handle(msg tea.Msg) tea.Cmd {
 	case tea.PasteMsg:
 		return a.paste(msg.Content)
 	case tea.MouseMsg:
-		return a.mouse(msg)
+		return a.pointer.mouse(msg)
 	case tea.ModeReportMsg:
 		// Bubble Tea's renderer changes its measure at the same message.
 		known := msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet
@@ -179,7 +165,7 @@ func (a *App) deliver(m reply) tea.Cmd {
 	}
 	cmd := a.panes[m.pane].update(m.msg)
 	if m.pane == a.active {
-		cmd = tea.Batch(cmd, a.caughtUp())
+		cmd = tea.Batch(cmd, a.early.caughtUp())
 	}
 	if _, ok := m.msg.(checked); ok {
 		cmd = tea.Batch(cmd, a.recount())
@@ -192,40 +178,40 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 	switch msg := msg.(type) {
 	case text.LaidOut:
 		// Generations are counted by each pager; the text tells whose answer it is.
-		if a.overlay != nil && msg.Text == a.overlay.pager.Text {
-			a.overlay.pager.Arrive(msg)
+		if a.pages.overlay != nil && msg.Text == a.pages.overlay.pager.Text {
+			a.pages.overlay.pager.Arrive(msg)
 		}
-		if a.dialog != nil && a.dialog.pager != nil && msg.Text == a.dialog.pager.Text {
-			a.dialog.pager.Arrive(msg)
+		if a.d.modal.dialog != nil && a.d.modal.dialog.pager != nil && msg.Text == a.d.modal.dialog.pager.Text {
+			a.d.modal.dialog.pager.Arrive(msg)
 		}
 	case proposal:
-		return a.proposed(msg)
+		return a.d.modal.proposed(msg)
 	case armed:
-		a.arm(msg)
+		a.d.modal.arm(msg)
 	case acted:
-		return a.acted(msg)
+		return a.d.modal.acted(msg)
 	case edited:
-		return a.edited(msg)
+		return a.d.edits.edited(msg)
 	case wrote:
-		return a.wrote(msg)
+		return a.d.edits.wrote(msg)
 	case lookAgain:
-		return a.lookAgain(msg)
+		return a.d.resolutions.lookAgain(msg)
 	case cameBack:
-		return a.cameBack(msg)
+		return a.d.resolutions.cameBack(msg)
 	case bulkTick:
-		return a.ticked(msg.b)
+		return a.d.work.ticked(msg.b)
 	case bulkEnded:
-		return a.bulkEnded(msg.b)
+		return a.d.work.bulkEnded(msg.b)
 	case found:
-		return a.found(msg)
+		return a.line.found(msg)
 	case completions:
-		a.completed(msg)
+		a.line.completed(msg)
 	case leaveNow:
-		return a.leaveNow(msg)
+		return a.d.work.leaveNow(msg)
 	case exportTick:
-		return a.exportTicked(msg.e)
+		return a.d.exports.exportTicked(msg.e)
 	case lockDue:
-		return a.lockDue()
+		return a.curtain.lockDue()
 	case slowDue:
 		a.slow.due(msg)
 	}
@@ -247,7 +233,7 @@ func (a *App) recount() tea.Cmd {
 	a.members = a.d.fleet.Members()
 	for i, m := range a.members {
 		if i < len(was) && (was[i].Err == nil) != (m.Err == nil) {
-			return a.panes[paneTiers].(*tiers).overview.refresh()
+			return a.d.tiers.overview.refresh()
 		}
 	}
 	return nil
@@ -263,11 +249,11 @@ func (a *App) resize(width, height int) tea.Cmd {
 	if a.side != nil {
 		cmds = append(cmds, a.side.list.resize(w, h))
 	}
-	if a.overlay != nil {
-		cmds = append(cmds, a.overlay.pager.Resize(w-2, h-1))
+	if a.pages.overlay != nil {
+		cmds = append(cmds, a.pages.overlay.pager.Resize(w-2, h-1))
 	}
-	if a.dialog != nil && a.dialog.pager != nil {
-		cmds = append(cmds, a.dialog.pager.Resize(a.boxWidth(a.dialog)-2, h))
+	if a.d.modal.dialog != nil && a.d.modal.dialog.pager != nil {
+		cmds = append(cmds, a.d.modal.dialog.pager.Resize(a.d.modal.boxWidth(a.d.modal.dialog)-2, h))
 	}
 	return tea.Batch(cmds...)
 }
@@ -286,7 +272,7 @@ func (a *App) enter(n int) tea.Cmd {
 
 // visit lists a store's items in the Tiers pane.
 func (a *App) visit(v visit) tea.Cmd {
-	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).openList(scopeOf{store: v.store}))
+	return tea.Batch(a.enter(paneTiers), a.d.tiers.openList(scopeOf{store: v.store}))
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
@@ -306,41 +292,41 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
 		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
-	a.work.leaving = false
+	a.d.work.leaving = false
 	if a.width == 0 {
 		a.early.unsized = append(a.early.unsized, k)
 		return nil
 	}
 	if a.curtain.down {
-		return a.lockKey(name)
+		return a.curtain.lockKey(name)
 	}
 	if a.tooSmall() {
 		if name == "q" {
-			return a.interrupt()
+			return a.d.work.interrupt()
 		}
 		return nil
 	}
-	if a.editing != nil {
+	if a.d.edits.editing != nil {
 		return nil // the screen is about to ask
 	}
-	if a.dialog != nil {
-		return a.dialogKey(k)
+	if a.d.modal.dialog != nil {
+		return a.d.modal.dialogKey(k)
 	}
 	if a.line.typing {
-		return a.commandKey(k)
+		return a.line.commandKey(k)
 	}
 	if p := a.searching(); p != nil {
 		return a.searchKey(p, k)
 	}
-	if a.overlay != nil {
-		return a.overlayKey(k)
+	if a.pages.overlay != nil {
+		return a.pages.overlayKey(k)
 	}
 	p := a.pane()
 	in := p.typing()
 	if in == nil && k.Mod.Contains(tea.ModAlt) {
 		return a.split(k)
 	}
-	if in == nil && a.waits(k, name) {
+	if in == nil && a.early.waits(k, name) {
 		return nil
 	}
 	if in != nil {
@@ -400,7 +386,7 @@ type stacked interface {
 // knows is told so: whoever presses it thinks of that list.
 func (a *App) strayWords(name string) safetext.Text {
 	esc := a.d.st.Esc
-	if p, ok := a.pane().(stacked); ok && a.overlay == nil {
+	if p, ok := a.pane().(stacked); ok && a.pages.overlay == nil {
 		if _, known := keys.Find(p.beneath(), name); known {
 			return esc.Sprintf("%s is a key of the list: left goes back there", name)
 		}
@@ -417,7 +403,7 @@ func (a *App) refuse(b keys.Binding, why string) tea.Cmd {
 		a.say(paint.ToneWarn, words)
 		return nil
 	}
-	return a.openOverlay("Not here", []text.Line{
+	return a.pages.openOverlay("Not here", []text.Line{
 		{Value: esc.Sprintf("%s: %s", b.Label(), b.Description), Kind: text.Title},
 		{Kind: text.Blank},
 		{Value: esc.Const(why)},
@@ -432,10 +418,10 @@ func (a *App) paste(s string) tea.Cmd {
 		return nil
 	}
 	switch {
-	case a.tooSmall() || a.editing != nil || a.curtain.down:
+	case a.tooSmall() || a.d.edits.editing != nil || a.curtain.down:
 		return nil
-	case a.dialog != nil:
-		return a.dialogPaste(s)
+	case a.d.modal.dialog != nil:
+		return a.d.modal.dialogPaste(s)
 	case a.line.typing:
 		a.note(a.line.in.Paste(a.d.st.Esc, s))
 		return nil
@@ -443,7 +429,7 @@ func (a *App) paste(s string) tea.Cmd {
 		text := a.searching()
 		a.note(text.Search.In.Paste(a.d.st.Esc, s))
 		return text.Searched()
-	case a.overlay != nil:
+	case a.pages.overlay != nil:
 		return nil
 	case in == nil:
 		a.say(paint.ToneInfo, a.d.st.Esc.Const("nothing to paste into here; / opens an input"))

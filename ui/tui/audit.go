@@ -20,7 +20,7 @@ const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05
 // newAudit is the pane that reads the operator log, newest first.
 func newAudit(d *desk) *records[AuditEvent] {
 	kind := recordKind[AuditEvent]{
-		pane: paneAudit, noun: "event",
+		pane: paneAudit, noun: "event", tell: tellEvent,
 		empty: "The log has no events yet.",
 		columns: []column{
 			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 9, false}, {"TARGET", 0, false},
@@ -173,4 +173,17 @@ func auditDatum(e AuditEvent) datum {
 	}
 	r.add("fields", fields)
 	return r
+}
+
+// tellEvent is an event of the log as a sentence.
+func tellEvent(esc safetext.Escaper, e AuditEvent) safetext.Text {
+	result := e.Result
+	switch {
+	case e.Open:
+		result = "an OPEN intent: no outcome is recorded"
+	case result == "":
+		result = "no result in this record"
+	}
+	return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
+		esc.LineMax(auditTarget(e), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
 }

@@ -17,9 +17,9 @@ const (
 )
 
 // boxWidth is the columns of a question; one with a text under it takes what there is.
-func (a *App) boxWidth(d *dialog) int {
-	w, _ := a.room()
-	if a.d.plain {
+func (md *modal) boxWidth(d *dialog) int {
+	w, _ := md.d.app.room()
+	if md.d.plain {
 		return w
 	}
 	if w >= wideFrom {
@@ -34,9 +34,9 @@ func (a *App) boxWidth(d *dialog) int {
 // boxed draws the question as a box over what it is about. The row that is decided on
 // stays visible where there is room. In plain mode, and where the question needs the
 // whole screen, it takes all of it.
-func (a *App) boxed(w, h int) ([]string, *tea.Position) {
-	st, d := a.d.st, a.dialog
-	inner, room := a.boxWidth(d), h
+func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
+	st, d := md.d.st, md.dialog
+	inner, room := md.boxWidth(d), h
 	if d.pager != nil && h >= tallBody { // a long text scrolls, and leaves the row in sight
 		room = h - 5
 	}
@@ -45,10 +45,10 @@ func (a *App) boxed(w, h int) ([]string, *tea.Position) {
 	for len(body) > 0 && strings.TrimSpace(body[len(body)-1]) == "" {
 		body = body[:len(body)-1]
 	}
-	if a.d.plain || len(body)+2 > h {
+	if md.d.plain || len(body)+2 > h {
 		return d.render(st, w, h)
 	}
-	under, row := a.underneath(w, h)
+	under, row := md.underneath(w, h)
 	x := (w - inner - boxPad) / 2
 	y := row + 1
 	if y+len(body)+2 > h { // below the row is no room
@@ -77,17 +77,17 @@ func (a *App) boxed(w, h int) ([]string, *tea.Position) {
 }
 
 // underneath is what the question lies over, and the line of the row that is decided on.
-func (a *App) underneath(w, h int) (lines []string, row int) {
-	if a.overlay != nil {
-		return a.overlay.render(a.d.st, w, h), -1
+func (md *modal) underneath(w, h int) (lines []string, row int) {
+	if md.d.app.pages.overlay != nil {
+		return md.d.app.pages.overlay.render(md.d.st, w, h), -1
 	}
-	lines, _ = a.pane().render(w, h)
-	if p, ok := a.pane().(pointable); ok {
+	lines, _ = md.d.app.pane().render(w, h)
+	if p, ok := md.d.app.pane().(pointable); ok {
 		if list, ok := p.listed(); ok {
 			row = list.first + list.sel - list.top
 		}
 	}
-	return a.d.st.FillTo(lines, w, h), row
+	return md.d.st.FillTo(lines, w, h), row
 }
 
 // laidOver puts a piece of width columns over a line of the screen, at column x.

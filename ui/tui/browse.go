@@ -34,17 +34,17 @@ func (p *tiers) bindings() []keys.Binding {
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
 			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
 			{Keys: []string{"f"}, Description: "jump to a row by the first letters of its title or id; :go takes a reference", Disabled: p.noItem, Handler: p.items.startJump},
-			{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.app.editItem(p.items.wanted().ref) }},
+			{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.edits.editItem(p.items.wanted().ref) }},
 			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, or all that are marked, after a question", Disabled: p.noForget, Handler: p.forgetHere},
 			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
-			{Keys: []string{"A"}, Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.app.appendItem(p.items.wanted().ref) }},
+			{Keys: []string{"A"}, Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.edits.appendItem(p.items.wanted().ref) }},
 			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out archived and bookkeeping items and hidden tiers", Handler: p.toggleHidden},
 			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
 			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
 			{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.noItem, Handler: p.copyRow},
 			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: keys.Unless(p.noItem, p.d.noExport), Handler: p.exportTable},
 			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.reader.toggleMarkdown},
-			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.history(p.items.wanted().ref) }},
+			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.revisions.openHistory(p.items.wanted().ref) }},
 			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
 		}...), keys.Aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.Move)...), keys.Movement(p.items, "item")...)
 	}
@@ -116,13 +116,13 @@ func (p *tiers) noCreate() string {
 	return p.d.noCreateIn(at.store)
 }
 
-func (p *tiers) createHere() tea.Cmd { return p.d.app.createIn(p.place()) }
+func (p *tiers) createHere() tea.Cmd { return p.d.edits.createIn(p.place()) }
 
 func (p *tiers) forgetHere() tea.Cmd {
 	if p.level == levelItems && p.items.marks.n() > 0 {
 		return p.forgetMarked()
 	}
-	return p.d.forget(p.items.wanted().ref, p.seen())
+	return p.d.removals.forget(p.items.wanted().ref, p.seen())
 }
 
 // forgetMarked asks about the marked items, in the order of marking.
@@ -142,9 +142,9 @@ func (p *tiers) forgetMarked() tea.Cmd {
 		items = append(items, target{ref: model.Ref{Store: p.items.at.store, ID: id}, name: id, seen: it.revision, stamp: it.stamp, bytes: it.bytes, hidden: !m.shown(id)})
 	}
 	if len(items) == 1 {
-		return p.d.forget(items[0].ref, items[0].seen)
+		return p.d.removals.forget(items[0].ref, items[0].seen)
 	}
-	return p.d.app.forgetMany(bulkQuestion{items: items, verb: "Forget", what: "item", filter: p.items.query})
+	return p.d.removals.forgetMany(bulkQuestion{items: items, verb: "Forget", what: "item", filter: p.items.query})
 }
 
 func (p *tiers) copyRef() tea.Cmd { return p.d.copy(p.items.wanted().ref) }
@@ -161,7 +161,7 @@ func (p *tiers) exportTable() tea.Cmd {
 	if p.items.at.tier != "" {
 		name += "-" + p.items.at.tier
 	}
-	return p.d.app.exportTable(name, func(ctx context.Context, write func(datum) error) error {
+	return p.d.exports.exportTable(name, func(ctx context.Context, write func(datum) error) error {
 		return eachRow(ctx, fetch, func(r itemRow) error { return write(headerDatum(store, r.header)) })
 	})
 }

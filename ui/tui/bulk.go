@@ -167,12 +167,12 @@ func (d *desk) noBulk() string {
 }
 
 // watch starts long work and shows it.
-func (a *App) watch(b *bulk) tea.Cmd {
-	ctx, cancel := context.WithCancel(a.d.ctx)
+func (w *underway) watch(b *bulk) tea.Cmd {
+	ctx, cancel := context.WithCancel(w.d.ctx)
 	b.cancel = cancel
-	a.work.bulks = append(a.work.bulks, b)
-	runner := a.d.jobs
-	work := a.ask(func(context.Context) any {
+	w.bulks = append(w.bulks, b)
+	runner := w.d.jobs
+	work := w.d.ask(func(context.Context) any {
 		defer cancel()
 		err := runner.Run(ctx, b.kind, b.title, func(ctx context.Context, j Job) error {
 			b.mu.Lock()
@@ -185,73 +185,73 @@ func (a *App) watch(b *bulk) tea.Cmd {
 		b.mu.Unlock()
 		return bulkEnded{b}
 	})
-	open := openSide(a, "Job", a.bulkKind(b))
-	a.side.bulk = b
-	return tea.Batch(work, open, a.bulkTick(b))
+	open := openSide(w.d.app, "Job", w.bulkKind(b))
+	w.d.app.side.bulk = b
+	return tea.Batch(work, open, w.bulkTick(b))
 }
 
-func (a *App) bulkTick(b *bulk) tea.Cmd { return a.d.later(overlayPane)(bulkEvery, bulkTick{b}) }
+func (w *underway) bulkTick(b *bulk) tea.Cmd { return w.d.later(overlayPane)(bulkEvery, bulkTick{b}) }
 
 // ticked looks at long work that is on the screen.
-func (a *App) ticked(b *bulk) tea.Cmd {
+func (w *underway) ticked(b *bulk) tea.Cmd {
 	b.mu.Lock()
 	ended := b.ended
 	b.mu.Unlock()
 	if ended {
 		return nil
 	}
-	if a.side != nil && a.side.bulk == b {
-		return tea.Batch(a.side.list.reload(), a.bulkTick(b))
+	if w.d.app.side != nil && w.d.app.side.bulk == b {
+		return tea.Batch(w.d.app.side.list.reload(), w.bulkTick(b))
 	}
-	return a.bulkTick(b)
+	return w.bulkTick(b)
 }
 
 // bulkEnded takes over what long work has left.
-func (a *App) bulkEnded(b *bulk) tea.Cmd {
-	for i, o := range a.work.bulks {
+func (w *underway) bulkEnded(b *bulk) tea.Cmd {
+	for i, o := range w.bulks {
 		if o == b {
-			a.work.bulks = append(a.work.bulks[:i:i], a.work.bulks[i+1:]...)
+			w.bulks = append(w.bulks[:i:i], w.bulks[i+1:]...)
 			break
 		}
 	}
-	a.work.ended = append([]*bulk{b}, a.work.ended[:min(len(a.work.ended), keptEnded-1)]...)
+	w.ended = append([]*bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)
 	for _, id := range b.undone {
-		a.takeUndo(id)
+		w.d.undos.takeUndo(id)
 	}
 	if len(b.undo) > 0 {
-		a.undo.acts = append(a.undo.acts, b.undo)
-		a.d.stuck.set("") // what can be put back of it is
+		w.d.undos.acts = append(w.d.undos.acts, b.undo)
+		w.d.stuck.set("") // what can be put back of it is
 	}
 	tone := paint.ToneInfo
 	if b.failed > 0 || b.err != nil {
 		tone = paint.ToneWarn
 	}
-	text := b.numbers(a.d.esc)
-	if b.then != nil && a.side != nil && a.side.bulk == b && a.dialog == nil {
-		a.say(tone, text)
+	text := b.numbers(w.d.esc)
+	if b.then != nil && w.d.app.side != nil && w.d.app.side.bulk == b && w.d.modal.dialog == nil {
+		w.d.say(tone, text)
 		if cmd := b.then(); cmd != nil {
 			return cmd
 		}
 	}
 	if len(b.undo) > 0 {
-		text = a.d.esc.Sprintf("%s; z takes back what was done", text)
+		text = w.d.esc.Sprintf("%s; z takes back what was done", text)
 	}
-	a.say(tone, text)
-	cmds := []tea.Cmd{a.panes[paneTiers].(*tiers).changed()}
-	if a.side != nil || a.active != paneTiers {
-		cmds = append(cmds, a.pane().refresh())
+	w.d.say(tone, text)
+	cmds := []tea.Cmd{w.d.tiers.changed()}
+	if w.d.app.side != nil || w.d.app.active != paneTiers {
+		cmds = append(cmds, w.d.app.pane().refresh())
 	}
-	if a.side != nil && a.active == paneConflicts { // what lies under the outcomes
-		cmds = append(cmds, a.panes[paneConflicts].refresh())
+	if w.d.app.side != nil && w.d.app.active == paneConflicts { // what lies under the outcomes
+		cmds = append(cmds, w.d.app.panes[paneConflicts].refresh())
 	}
 	return tea.Batch(cmds...)
 }
 
 // bulkKind is the list of outcomes.
-func (a *App) bulkKind(b *bulk) recordKind[outcome] {
-	esc := a.d.esc
+func (w *underway) bulkKind(b *bulk) recordKind[outcome] {
+	esc := w.d.esc
 	return recordKind[outcome]{
-		noun: "outcome", empty: "Nothing is done yet.",
+		noun: "outcome", tell: tellOutcome, empty: "Nothing is done yet.",
 		columns: []column{{"OUTCOME", 16, false}, {"STORE", 12, false}, {"ITEM", 0, false}},
 		fetch: func(_ context.Context, q PageQuery) (span[record[outcome]], said, error) {
 			b.mu.Lock()
@@ -293,7 +293,7 @@ func (a *App) bulkKind(b *bulk) recordKind[outcome] {
 					b.stopped = true
 					b.mu.Unlock()
 					b.cancel()
-					a.say(paint.ToneInfo, esc.Const("stopping"))
+					w.d.say(paint.ToneInfo, esc.Const("stopping"))
 					return nil
 				}}}
 		},
@@ -363,4 +363,9 @@ func outcomeDatum(o outcome) datum {
 	r.add("outcome", o.word)
 	r.add("why", o.why.String())
 	return r
+}
+
+// tellOutcome is what became of one item, as a sentence.
+func tellOutcome(esc safetext.Escaper, e outcome) safetext.Text {
+	return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, prose.MaxTitle), e.store, e.why)
 }

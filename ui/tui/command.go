@@ -26,32 +26,32 @@ type verb struct {
 	more func(line, word string) tea.Cmd
 }
 
-func (a *App) verbs() []verb {
-	leave := func(string) tea.Cmd { return a.leave() }
+func (l *commandLine) verbs() []verb {
+	leave := func(string) tea.Cmd { return l.d.work.leave() }
 	to := func(n int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { return a.goTo(n) }
+		return func(string) tea.Cmd { return l.goTo(n) }
 	}
 	return []verb{
-		{name: "store", argument: "NAME", about: "the items of a store", run: a.runStore, choices: a.storeNames},
-		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: a.runTier, choices: a.tierNames},
-		{name: "go", argument: "REF", about: "the item with this reference, store:id", run: a.runGo, choices: a.references, more: a.moreReferences},
-		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: a.runRecall, words: a.queryWords},
-		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: a.runRecords(paneAudit), words: a.auditWords},
-		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: a.runRecords(paneQuarantine)},
-		{name: "conflicts", argument: "[WORDS]", about: "second copies of items, filtered by these words", run: a.runRecords(paneConflicts)},
-		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: a.runRecords(paneErasure)},
+		{name: "store", argument: "NAME", about: "the items of a store", run: l.runStore, choices: l.storeNames},
+		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: l.runTier, choices: l.tierNames},
+		{name: "go", argument: "REF", about: "the item with this reference, store:id", run: l.runGo, choices: l.references, more: l.moreReferences},
+		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: l.runRecall, words: l.queryWords},
+		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: l.runRecords(paneAudit), words: l.auditWords},
+		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: l.runRecords(paneQuarantine)},
+		{name: "conflicts", argument: "[WORDS]", about: "second copies of items, filtered by these words", run: l.runRecords(paneConflicts)},
+		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: l.runRecords(paneErasure)},
 		{name: "health", about: "every provider", run: to(paneHealth)},
 		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},
-		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return a.openUndos() }},
-		{name: "jobs", about: "long work of this console and of others: progress, outcomes, C stops", run: a.runJobs},
-		{name: "export", about: "what is shown, into a file: the same as x", run: a.runExport},
-		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: a.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
-		{name: "theme", argument: "NAME", about: "other colours, for this session", run: a.runTheme, choices: paint.Themes},
-		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { a.lock(); return nil }},
-		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return a.openOverlay("Notices", a.noticeLines()) }},
-		{name: "messages", about: "what was said on the status line in this session, whole, with the time", run: func(string) tea.Cmd { return a.openOverlay("Messages", a.messageLines()) }},
-		{name: "kept", about: "your texts that were put aside instead of being saved", run: func(string) tea.Cmd { return a.openKept() }},
-		{name: "help", argument: "[WORDS]", about: "the keys and commands, those with these words", run: a.runHelp},
+		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return l.d.undos.openUndos() }},
+		{name: "jobs", about: "long work of this console and of others: progress, outcomes, C stops", run: l.d.work.runJobs},
+		{name: "export", about: "what is shown, into a file: the same as x", run: l.runExport},
+		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: l.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
+		{name: "theme", argument: "NAME", about: "other colours, for this session", run: l.runTheme, choices: paint.Themes},
+		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { l.d.app.curtain.lock(); return nil }},
+		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return l.d.app.pages.openOverlay("Notices", l.d.app.pages.noticeLines()) }},
+		{name: "messages", about: "what was said on the status line in this session, whole, with the time", run: func(string) tea.Cmd { return l.d.app.pages.openOverlay("Messages", l.d.app.pages.messageLines()) }},
+		{name: "kept", about: "your texts that were put aside instead of being saved", run: func(string) tea.Cmd { return l.d.edits.openKept() }},
+		{name: "help", argument: "[WORDS]", about: "the keys and commands, those with these words", run: l.runHelp},
 		{name: "quit", about: "leave memdesk", run: leave},
 		{name: "q", about: "leave memdesk", run: leave},
 	}
@@ -59,6 +59,7 @@ func (a *App) verbs() []verb {
 
 // commandLine is what is typed after a colon.
 type commandLine struct {
+	d          *desk
 	in         text.Input
 	typing     bool // it has the focus
 	past       history
@@ -96,83 +97,83 @@ func (h *history) step(by int, typed string) string {
 	return h.lines[h.at]
 }
 
-func (a *App) openCommand() tea.Cmd {
-	a.line.typing = true
-	a.line.in = text.Input{Focus: true}
-	a.line.past.at, a.line.past.draft, a.line.candidates = len(a.line.past.lines), "", nil
+func (l *commandLine) openCommand() tea.Cmd {
+	l.typing = true
+	l.in = text.Input{Focus: true}
+	l.past.at, l.past.draft, l.candidates = len(l.past.lines), "", nil
 	return nil
 }
 
-func (a *App) closeCommand() tea.Cmd {
-	a.line.typing, a.line.candidates = false, nil
+func (l *commandLine) closeCommand() tea.Cmd {
+	l.typing, l.candidates = false, nil
 	return nil
 }
 
-func (a *App) commandBindings() []keys.Binding {
+func (l *commandLine) commandBindings() []keys.Binding {
 	past := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
-			a.line.candidates = nil
-			a.line.in.Set(a.line.past.step(by, a.line.in.Value()))
+			l.candidates = nil
+			l.in.Set(l.past.step(by, l.in.Value()))
 			return nil
 		}
 	}
 	return []keys.Binding{
-		{Keys: []string{"enter"}, Hint: "run", Description: "run the command", Handler: a.runCommand},
-		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word, or show what it could be", Handler: a.complete},
+		{Keys: []string{"enter"}, Hint: "run", Description: "run the command", Handler: l.runCommand},
+		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word, or show what it could be", Handler: l.complete},
 		{Keys: []string{"up"}, Show: "Up", Hint: "earlier", Description: "the command before, of this session", Handler: past(-1)},
 		{Keys: []string{"down"}, Show: "Down", Description: "the command after", Handler: past(1)},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "back without a command", Handler: a.closeCommand},
+		{Keys: []string{"esc"}, Hint: "cancel", Description: "back without a command", Handler: l.closeCommand},
 	}
 }
 
-func (a *App) commandKey(k tea.KeyPressMsg) tea.Cmd {
-	if k.String() == "backspace" && a.line.in.Value() == "" {
-		return a.closeCommand()
+func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
+	if k.String() == "backspace" && l.in.Value() == "" {
+		return l.closeCommand()
 	}
-	if _, used := a.line.in.Key(k); used {
-		a.line.candidates = nil
+	if _, used := l.in.Key(k); used {
+		l.candidates = nil
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
+		return l.d.app.split(k)
 	}
-	return a.press(a.commandBindings(), k.String())
+	return l.d.app.press(l.commandBindings(), k.String())
 }
 
-func (a *App) runCommand() tea.Cmd {
-	a.closeCommand()
-	line := strings.TrimSpace(a.line.in.Value())
+func (l *commandLine) runCommand() tea.Cmd {
+	l.closeCommand()
+	line := strings.TrimSpace(l.in.Value())
 	name, argument, _ := strings.Cut(line, " ")
 	if name == "" {
 		return nil
 	}
-	a.line.past.add(line)
-	for _, v := range a.verbs() {
+	l.past.add(line)
+	for _, v := range l.verbs() {
 		if v.name == name {
 			argument = strings.TrimSpace(argument)
 			if v.argument == "" && argument != "" {
-				a.say(paint.ToneWarn, a.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
+				l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
 				return nil
 			}
 			if obeyed != nil {
 				obeyed(keys.Binding{Keys: []string{":" + v.name}, Description: v.about})
 			}
-			a.leavePage(v.name)
+			l.d.app.pages.leavePage(v.name)
 			return v.run(argument)
 		}
 	}
-	if near := a.nearest(name); near != "" {
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
+	if near := l.nearest(name); near != "" {
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("no command %q; did you mean :%s? :help lists them all", name, near))
 		return nil
 	}
-	a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("no command %q; :help lists them all", name))
+	l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("no command %q; :help lists them all", name))
 	return nil
 }
 
 // nearest is the command that was most likely meant; empty when none is near.
-func (a *App) nearest(name string) string {
+func (l *commandLine) nearest(name string) string {
 	best, least := "", 3 // more than two slips of the finger are another word
-	for _, v := range a.verbs() {
+	for _, v := range l.verbs() {
 		switch n := slips(name, v.name); {
 		case strings.HasPrefix(v.name, name) && best == "", n < least && n < max(len(v.name), len(name)):
 			best, least = v.name, min(n, least)
@@ -212,7 +213,7 @@ func slips(a, b string) int {
 const maxVerb = 20
 
 // possible is what the text could become. Blanks before the argument do not count.
-func (a *App) possible(text string) []string {
+func (l *commandLine) possible(text string) []string {
 	name, argument, inArgument := strings.Cut(text, " ")
 	argument = strings.TrimLeft(argument, " ")
 	var out []string
@@ -221,7 +222,7 @@ func (a *App) possible(text string) []string {
 			out = append(out, line)
 		}
 	}
-	for _, v := range a.verbs() {
+	for _, v := range l.verbs() {
 		switch {
 		case !inArgument && strings.HasPrefix(v.name, name):
 			add(v.name)
@@ -244,25 +245,22 @@ func (a *App) possible(text string) []string {
 }
 
 // queryWords are words of queries that were made in this session.
-func (a *App) queryWords() []string {
+func (l *commandLine) queryWords() []string {
 	var out []string
-	for i := len(a.line.past.lines) - 1; i >= 0; i-- {
-		if query, ok := strings.CutPrefix(a.line.past.lines[i], "recall "); ok {
+	for i := len(l.past.lines) - 1; i >= 0; i-- {
+		if query, ok := strings.CutPrefix(l.past.lines[i], "recall "); ok {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
-	if p, ok := a.panes[paneRecall].(*recall); ok {
-		out = append(out, strings.Fields(p.input.Value())...)
-	}
-	return out
+	return append(out, strings.Fields(l.d.recall.input.Value())...)
 }
 
 // auditWords are the fields that a filter of the log can name, with the values that
 // are known.
-func (a *App) auditWords() []string {
+func (l *commandLine) auditWords() []string {
 	var out []string
 	for _, f := range operator.AuditFields {
-		values := map[string][]string{"store": a.storeNames(), "action": {"retain", "forget", "recall"}, "outcome": {"ok", "refused", "failed", "open"}, "phase": {"intent", "outcome"}}[f]
+		values := map[string][]string{"store": l.storeNames(), "action": {"retain", "forget", "recall"}, "outcome": {"ok", "refused", "failed", "open"}, "phase": {"intent", "outcome"}}[f]
 		if len(values) == 0 {
 			values = []string{""}
 		}
@@ -275,18 +273,18 @@ func (a *App) auditWords() []string {
 
 // complete extends the word before the cursor as far as all choices agree, and
 // shows them when there are several; pressed again it goes through them.
-func (a *App) complete() tea.Cmd {
-	line := a.line.in.Value()
-	if len(a.line.candidates) > 1 && line == a.line.offered {
-		a.line.turn = (a.line.turn + 1) % len(a.line.candidates)
-		a.line.offered = a.line.candidates[a.line.turn]
-		a.line.in.Set(a.line.offered)
+func (l *commandLine) complete() tea.Cmd {
+	line := l.in.Value()
+	if len(l.candidates) > 1 && line == l.offered {
+		l.turn = (l.turn + 1) % len(l.candidates)
+		l.offered = l.candidates[l.turn]
+		l.in.Set(l.offered)
 		return nil
 	}
-	a.line.turn = -1
-	a.offer(a.possible(line))
+	l.turn = -1
+	l.offer(l.possible(line))
 	name, word, inArgument := strings.Cut(line, " ")
-	for _, v := range a.verbs() {
+	for _, v := range l.verbs() {
 		if inArgument && v.name == name && v.more != nil {
 			return v.more(line, word)
 		}
@@ -295,8 +293,8 @@ func (a *App) complete() tea.Cmd {
 }
 
 // offer extends the line as far as all choices agree.
-func (a *App) offer(choices []string) {
-	a.line.candidates = nil
+func (l *commandLine) offer(choices []string) {
+	l.candidates = nil
 	if len(choices) == 0 {
 		return
 	}
@@ -308,42 +306,42 @@ func (a *App) offer(choices []string) {
 		}
 	}
 	if len(choices) > 1 {
-		a.line.candidates = choices
+		l.candidates = choices
 	} else if !strings.Contains(common, " ") {
 		common += " "
 	}
-	if typed := a.line.in.Value(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
-		a.line.in.Set(common)
+	if typed := l.in.Value(); len(common) > len(typed) || len(choices) == 1 && strings.Contains(typed, "  ") {
+		l.in.Set(common)
 	}
-	a.line.offered = a.line.in.Value()
-	a.line.stem = a.line.offered
+	l.offered = l.in.Value()
+	l.stem = l.offered
 }
 
 // completed takes what a store knows, as long as the line is the one it was for.
-func (a *App) completed(m completions) {
-	if a.line.typing && a.line.turn < 0 && strings.HasPrefix(a.line.in.Value(), m.line) {
-		line := a.line.in.Value()
-		a.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
+func (l *commandLine) completed(m completions) {
+	if l.typing && l.turn < 0 && strings.HasPrefix(l.in.Value(), m.line) {
+		line := l.in.Value()
+		l.offer(slices.DeleteFunc(m.choices, func(c string) bool { return c == line || !strings.HasPrefix(c, line) }))
 	}
 }
 
 // candidateWords are the choices as they are shown: without what stood on the line
 // already, and up to the next part of a path. at is the one that stands there now.
-func (a *App) candidateWords() (out []string, at int) {
-	said := strings.LastIndexAny(a.line.stem, " /:") + 1
+func (l *commandLine) candidateWords() (out []string, at int) {
+	said := strings.LastIndexAny(l.stem, " /:") + 1
 	at = -1
-	for i, c := range a.line.candidates {
+	for i, c := range l.candidates {
 		word := c
-		if strings.HasPrefix(c, a.line.stem[:said]) {
+		if strings.HasPrefix(c, l.stem[:said]) {
 			word = c[said:]
 		}
-		if i := strings.IndexByte(word, '/'); i >= 0 && a.line.turn < 0 {
+		if i := strings.IndexByte(word, '/'); i >= 0 && l.turn < 0 {
 			word = word[:i+1]
 		}
 		if !slices.Contains(out, word) {
 			out = append(out, word)
 		}
-		if i == a.line.turn {
+		if i == l.turn {
 			at = len(out) - 1
 		}
 	}
@@ -351,10 +349,10 @@ func (a *App) candidateWords() (out []string, at int) {
 }
 
 // candidateLine stands in place of the keys while there is a choice.
-func (a *App) candidateLine() string {
-	st := a.d.st
-	r := st.Row(a.width).Blank(1)
-	words, at := a.candidateWords()
+func (l *commandLine) candidateLine() string {
+	st := l.d.st
+	r := st.Row(l.d.app.width).Blank(1)
+	words, at := l.candidateWords()
 	from := max(at, 0) // what stands on the line is in sight, however many there are
 	shown, all := make([]safetext.Text, len(words)), 0
 	for i := from; i < len(words); i++ {
@@ -376,17 +374,17 @@ func (a *App) candidateLine() string {
 	return r.End()
 }
 
-func (a *App) storeNames() []string {
+func (l *commandLine) storeNames() []string {
 	var out []string
-	for _, m := range a.members {
+	for _, m := range l.d.app.members {
 		out = append(out, m.Name)
 	}
 	return out
 }
 
-func (a *App) tierNames() []string {
+func (l *commandLine) tierNames() []string {
 	var out []string
-	s, err := a.d.fleet.Store(a.panes[paneTiers].(*tiers).storeHere())
+	s, err := l.d.fleet.Store(l.d.tiers.storeHere())
 	if err != nil {
 		return nil
 	}
@@ -397,96 +395,96 @@ func (a *App) tierNames() []string {
 }
 
 // goTo opens a pane, or says why it cannot be opened.
-func (a *App) goTo(n int) tea.Cmd {
-	if why := a.panes[n].unavailable(); why != "" {
-		a.say(paint.ToneWarn, a.d.st.Esc.Const(why))
+func (l *commandLine) goTo(n int) tea.Cmd {
+	if why := l.d.app.panes[n].unavailable(); why != "" {
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Const(why))
 		return nil
 	}
-	return a.enter(n)
+	return l.d.app.enter(n)
 }
 
-func (a *App) runStore(name string) tea.Cmd {
-	if name == "" && len(a.members) > 0 {
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("say which store; there are %s", strings.Join(a.storeNames(), ", ")))
+func (l *commandLine) runStore(name string) tea.Cmd {
+	if name == "" && len(l.d.app.members) > 0 {
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("say which store; there are %s", strings.Join(l.storeNames(), ", ")))
 		return nil
 	}
-	if _, err := a.d.fleet.Store(name); err != nil {
-		a.say(paint.ToneWarn, prose.Reason(a.d.st.Esc, err))
+	if _, err := l.d.fleet.Store(name); err != nil {
+		l.d.say(paint.ToneWarn, prose.Reason(l.d.st.Esc, err))
 		return nil
 	}
-	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).openList(scopeOf{store: name}))
+	return tea.Batch(l.d.app.enter(paneTiers), l.d.tiers.openList(scopeOf{store: name}))
 }
 
-func (a *App) runTier(tier string) tea.Cmd {
-	t := a.panes[paneTiers].(*tiers)
+func (l *commandLine) runTier(tier string) tea.Cmd {
+	t := l.d.tiers
 	store := t.storeHere()
-	s, err := a.d.fleet.Store(store)
+	s, err := l.d.fleet.Store(store)
 	if err != nil {
-		a.say(paint.ToneWarn, prose.Reason(a.d.st.Esc, err))
+		l.d.say(paint.ToneWarn, prose.Reason(l.d.st.Esc, err))
 		return nil
 	}
 	if tier == "" {
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(a.tierNames(), ", ")))
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("say which tier of %s; there are %s", store, strings.Join(l.tierNames(), ", ")))
 		return nil
 	}
 	if _, ok := s.Tier(tier); !ok {
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(a.tierNames(), ", ")))
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", ")))
 		return nil
 	}
-	return tea.Batch(a.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
+	return tea.Batch(l.d.app.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
 }
 
-func (a *App) runRecall(words string) tea.Cmd {
-	p := a.panes[paneRecall].(*recall)
+func (l *commandLine) runRecall(words string) tea.Cmd {
+	p := l.d.recall
 	p.reading = false
 	p.input.Set(words)
-	return tea.Batch(a.enter(paneRecall), p.start())
+	return tea.Batch(l.d.app.enter(paneRecall), p.start())
 }
 
 // runRecords opens a pane of records with a filter.
-func (a *App) runRecords(n int) func(string) tea.Cmd {
+func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
-		cmd := a.goTo(n)
-		p, ok := a.panes[n].(listing)
-		if !ok || a.active != n || words == "" {
+		cmd := l.goTo(n)
+		p, ok := l.d.app.panes[n].(listing)
+		if !ok || l.d.app.active != n || words == "" {
 			return cmd
 		}
 		return tea.Batch(cmd, p.back(), p.apply(words))
 	}
 }
 
-func (a *App) runExport(string) tea.Cmd {
-	if b, ok := keys.Find(a.here(), "x"); ok {
-		return a.press([]keys.Binding{b}, "x")
+func (l *commandLine) runExport(string) tea.Cmd {
+	if b, ok := keys.Find(l.d.app.here(), "x"); ok {
+		return l.d.app.press([]keys.Binding{b}, "x")
 	}
-	a.say(paint.ToneWarn, a.d.st.Esc.Const("there is nothing to export here"))
+	l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there is nothing to export here"))
 	return nil
 }
 
-func (a *App) runHelp(words string) tea.Cmd {
-	cmd := a.openHelp()
+func (l *commandLine) runHelp(words string) tea.Cmd {
+	cmd := l.d.app.pages.openHelp()
 	if words == "" {
 		return cmd
 	}
-	return a.overlay.find(words)
+	return l.d.app.pages.overlay.find(words)
 }
 
-func (a *App) runTheme(name string) tea.Cmd {
+func (l *commandLine) runTheme(name string) tea.Cmd {
 	theme, ok := paint.ThemeNamed(name)
 	switch {
 	case !ok:
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
 		return nil
 	case name == "":
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("the theme is %s; there are %s", a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("the theme is %s; there are %s", l.d.app.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
 		return nil
-	case !a.look.paint.Colour:
-		a.say(paint.ToneWarn, a.d.st.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
+	case !l.d.app.look.paint.Colour:
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
 		return nil
 	}
-	a.look.paint.Theme = theme
-	a.repaint()
-	a.say(paint.ToneInfo, a.d.st.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
+	l.d.app.look.paint.Theme = theme
+	l.d.app.repaint()
+	l.d.say(paint.ToneInfo, l.d.st.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
 	return nil
 }
 
@@ -495,24 +493,24 @@ const ownReadOnly = "you made this session read-only; :readonly off lifts that"
 
 // runReadOnly guards the operator's own hand: it refuses what the keys would do.
 // What the configuration, the role or the log makes read-only stays so.
-func (a *App) runReadOnly(word string) tea.Cmd {
-	esc := a.d.st.Esc
-	on := a.d.readOnly != ""
+func (l *commandLine) runReadOnly(word string) tea.Cmd {
+	esc := l.d.st.Esc
+	on := l.d.readOnly != ""
 	want := word == "on" || word == "" && !on
 	switch {
 	case word != "" && word != "on" && word != "off":
-		a.say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
-	case a.o.ReadOnlyReason != "":
-		a.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(a.o.ReadOnlyReason)))
+		l.d.say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
+	case l.d.app.o.ReadOnlyReason != "":
+		l.d.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.d.app.o.ReadOnlyReason)))
 	case want == on && on:
-		a.say(paint.ToneInfo, esc.Const("this session is read-only already"))
+		l.d.say(paint.ToneInfo, esc.Const("this session is read-only already"))
 	case want == on:
-		a.say(paint.ToneInfo, esc.Const("this session is not read-only"))
+		l.d.say(paint.ToneInfo, esc.Const("this session is not read-only"))
 	case want:
-		a.d.readOnly = ownReadOnly
-		a.say(paint.ToneInfo, esc.Const("this session is read-only now"))
+		l.d.readOnly = ownReadOnly
+		l.d.say(paint.ToneInfo, esc.Const("this session is read-only now"))
 	default:
-		return a.ask(a.proposeWritable(a.active))
+		return l.d.ask(l.proposeWritable(l.d.app.active))
 	}
 	return nil
 }

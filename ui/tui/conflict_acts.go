@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -17,10 +18,16 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
+// resolutions are the acts that end a conflict.
+type resolutions struct {
+	d      *desk
+	settle time.Duration // after which a removed copy is looked for again
+}
+
 // take asks whether one side of a conflict should stay.
-func (a *App) take(c conflict.Copy, t conflict.Take) tea.Cmd {
-	d := a.d
-	return a.propose(func(context.Context) (*dialog, safetext.Text) {
+func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
+	d := rs.d
+	return rs.d.modal.propose(func(context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(c.Store)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
@@ -106,9 +113,9 @@ func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 }
 
 // mergeConflict goes through the differences one by one.
-func (a *App) mergeConflict(c conflict.Copy) tea.Cmd {
-	d := a.d
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
+	d := rs.d
+	return rs.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		cmp, err := d.conflicts.Compare(ctx, c)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
@@ -116,14 +123,14 @@ func (a *App) mergeConflict(c conflict.Copy) tea.Cmd {
 		if cmp.BaseRev != c.BaseRev || cmp.CopyRev != c.CopyRev {
 			return nil, d.esc.Const("a side has changed since it was shown: ctrl+r looks again")
 		}
-		return a.hunkDialog(cmp, map[int]threeway.Side{}), safetext.Text{}
+		return rs.hunkDialog(cmp, map[int]threeway.Side{}), safetext.Text{}
 	})
 }
 
 // hunkDialog asks about the first difference that is open; when none is, it asks
 // whether the result should be written.
-func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog {
-	esc := a.d.esc
+func (rs *resolutions) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) *dialog {
+	esc := rs.d.esc
 	at, open, all := -1, 0, 0
 	for i, h := range cmp.Hunks {
 		if !h.Open() {
@@ -138,7 +145,7 @@ func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) 
 	}
 	if at < 0 {
 		result, _ := threeway.Text(cmp.Hunks, chosen)
-		return a.resultDialog(cmp, result)
+		return rs.resultDialog(cmp, result)
 	}
 	h := cmp.Hunks[at]
 	var diff comparison
@@ -153,7 +160,7 @@ func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) 
 	pick := func(verb string, side threeway.Side) {
 		dlg.choices = append(dlg.choices, choice{verb: verb, run: func() tea.Cmd {
 			chosen[at] = side
-			return a.show(a.hunkDialog(cmp, chosen))
+			return rs.d.modal.show(rs.hunkDialog(cmp, chosen))
 		}})
 	}
 	pick("Base", threeway.TakeLeft)
@@ -162,41 +169,41 @@ func (a *App) hunkDialog(cmp conflict.Comparison, chosen map[int]threeway.Side) 
 	if h.Ancestor != nil {
 		pick("Ancestor", threeway.TakeAncestor)
 	}
-	if _, why := a.d.editor(); why == "" {
+	if _, why := rs.d.editor(); why == "" {
 		dlg.choices = append(dlg.choices, choice{verb: "Edit", run: func() tea.Cmd {
 			text := threeway.Marked(cmp.Hunks, chosen, "base", "copy")
-			return a.editConflict(cmp.Copy, &text)
+			return rs.editConflict(cmp.Copy, &text)
 		}})
 	}
 	return dlg
 }
 
 // resultDialog shows what would be written.
-func (a *App) resultDialog(cmp conflict.Comparison, result string) *dialog {
-	esc := a.d.esc
+func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dialog {
+	esc := rs.d.esc
 	var diff comparison
 	diff.compare(esc, "the base as it is", "the result", cmp.BaseText, result)
-	s, _ := a.d.fleet.Store(cmp.Store)
+	s, _ := rs.d.fleet.Store(cmp.Store)
 	dlg := &dialog{
-		title: esc.Const("Merge"), body: diff.text(nil), name: a.d.typedName(s, cmp.Target),
+		title: esc.Const("Merge"), body: diff.text(nil), name: rs.d.typedName(s, cmp.Target),
 		lines: []text.Line{
 			{Value: esc.Sprintf("Write the result to %s?", esc.LineMax(path.Base(cmp.Target), prose.MaxTitle)), Kind: text.Title},
 			{Value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", prose.Plural(int64(diff.added), "line"), prose.Plural(int64(diff.removed), "line")), Kind: text.Note},
 		},
 		choices: []choice{{verb: "Write", typed: true, act: func(ctx context.Context, f filled) acted {
-			return a.d.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
+			return rs.d.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
 		}}},
 	}
-	if _, why := a.d.editor(); why == "" {
-		dlg.choices = append(dlg.choices, choice{verb: "Edit", run: func() tea.Cmd { return a.editConflict(cmp.Copy, &result) }})
+	if _, why := rs.d.editor(); why == "" {
+		dlg.choices = append(dlg.choices, choice{verb: "Edit", run: func() tea.Cmd { return rs.editConflict(cmp.Copy, &result) }})
 	}
 	return dlg
 }
 
 // editConflict opens the editor on a result, or on both sides between marks.
-func (a *App) editConflict(c conflict.Copy, given *string) tea.Cmd {
-	d := a.d
-	return a.begin(func(ctx context.Context) (*edit, error) {
+func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
+	d := rs.d
+	return rs.d.edits.begin(func(ctx context.Context) (*edit, error) {
 		s, err := d.fleet.Store(c.Store)
 		if err != nil {
 			return nil, err
@@ -225,7 +232,7 @@ func (a *App) editConflict(c conflict.Copy, given *string) tea.Cmd {
 // dropRedundant counts the redundant copies of all stores and asks once.
 func (d *desk) dropRedundant() tea.Cmd {
 	a := d.app
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+	return a.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		all, spared, err := d.conflicts.Redundant(ctx)
 		esc := d.esc
 		if err != nil && len(all) == 0 {

@@ -22,20 +22,20 @@ type lookAgain struct{ c conflict.Copy }
 // cameBack is the event that it does.
 type cameBack struct{ c conflict.Copy }
 
-func (a *App) lookAgain(m lookAgain) tea.Cmd {
-	return a.ask(func(ctx context.Context) any {
+func (rs *resolutions) lookAgain(m lookAgain) tea.Cmd {
+	return rs.d.ask(func(ctx context.Context) any {
 		// A store that cannot be asked now shows it in the next list.
-		if back, err := a.d.conflicts.Returned(ctx, m.c); err != nil || !back {
+		if back, err := rs.d.conflicts.Returned(ctx, m.c); err != nil || !back {
 			return nil
 		}
 		return cameBack(m)
 	})
 }
 
-func (a *App) cameBack(m cameBack) tea.Cmd {
-	a.say(paint.ToneWarn, a.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", a.d.esc.LineMax(path.Base(m.c.ID), prose.MaxTitle)))
-	if a.opened[paneConflicts] {
-		return a.panes[paneConflicts].refresh()
+func (rs *resolutions) cameBack(m cameBack) tea.Cmd {
+	rs.d.say(paint.ToneWarn, rs.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", rs.d.esc.LineMax(path.Base(m.c.ID), prose.MaxTitle)))
+	if rs.d.app.opened[paneConflicts] {
+		return rs.d.app.panes[paneConflicts].refresh()
 	}
 	return nil
 }

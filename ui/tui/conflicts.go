@@ -173,13 +173,13 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Bindi
 		return whole(c)
 	}
 	take := func(t conflict.Take) func() tea.Cmd {
-		return func() tea.Cmd { return d.app.take(current(), t) }
+		return func() tea.Cmd { return d.app.d.resolutions.take(current(), t) }
 	}
 	return []keys.Binding{
 		{Keys: []string{"b"}, Hint: "base", Description: "keep the base as it is and remove the copy, after a question", Disabled: can(based), Handler: take(conflict.TakeBase)},
 		{Keys: []string{"c"}, Hint: "copy", Description: "put the copy in the base's place, after a question", Disabled: can(whole), Handler: take(conflict.TakeCopy)},
 		{Keys: []string{"B"}, Hint: "both", Description: "keep both: the copy gets a name of its own", Disabled: can(whole), Handler: take(conflict.TakeBoth)},
-		{Keys: []string{"m"}, Hint: "merge", Description: "go through the differences one by one", Disabled: can(text), Handler: func() tea.Cmd { return d.app.mergeConflict(current()) }},
+		{Keys: []string{"m"}, Hint: "merge", Description: "go through the differences one by one", Disabled: can(text), Handler: func() tea.Cmd { return d.app.d.resolutions.mergeConflict(current()) }},
 		{Keys: []string{"e"}, Hint: "edit", Description: "write the result in the editor, both sides between marks", Disabled: can(func(c conflict.Copy) string {
 			if c.Class == names.InFile {
 				return d.noEdit(c.Store)
@@ -188,7 +188,7 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Bindi
 				return why
 			}
 			return d.noEdit(c.Store)
-		}), Handler: func() tea.Cmd { return d.app.editConflict(current(), nil) }},
+		}), Handler: func() tea.Cmd { return d.app.d.resolutions.editConflict(current(), nil) }},
 		{Keys: []string{"s"}, Hint: "sides", Description: "both sides beside each other, or one below the other", Handler: func() tea.Cmd {
 			*aside = !*aside
 			p.kind.detail = d.conflictDetail(*aside, p.detail.Width)

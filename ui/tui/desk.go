@@ -1,9 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"io"
-	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,11 +12,8 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
-	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
-	"memdesk/ui/tui/kit/text"
 )
 
 // Options is everything that the console takes from outside.
@@ -53,6 +50,11 @@ type Options struct {
 	// $VISUAL or $EDITOR of Environ, where the terminal is this process's own.
 	Edit func(path string) tea.ExecCommand
 
+	Terminal
+}
+
+// Terminal is where keys come from and the screen goes to.
+type Terminal struct {
 	Input  io.Reader // nil: the terminal; when it is no file, its end ends the console
 	Output io.Writer // nil: the terminal
 	// Sizes gives the size of a terminal that is no file, such as an SSH session's:
@@ -63,41 +65,75 @@ type Options struct {
 // Size is the size of a terminal in cells.
 type Size struct{ Width, Height int }
 
-// desk is what all panes share.
+// desk is what all panes share: the stores, how they are drawn, and the acts.
 type desk struct {
-	ctx        context.Context // of the session: commands end with it
-	fleet      *backends.Fleet
-	st         *paint.Styles    // of the update loop, which may change them
-	esc        safetext.Escaper // the same escaping, for commands: it never changes
-	time       prose.Clock
-	stuck      stuck
+	ctx      context.Context // of the session: commands end with it
+	fleet    *backends.Fleet
+	st       *paint.Styles    // of the update loop, which may change them
+	esc      safetext.Escaper // the same escaping, for commands: it never changes
+	time     prose.Clock
+	stuck    stuck
+	readOnly string                                          // why nothing may be changed, empty when it may
+	app      *App                                            // the frame
+	ask      func(func(context.Context) any) tea.Cmd         // answers go to what lies over the panes
+	say      func(paint.Tone, safetext.Text)                 // a message on the status line until the next key
+	open     func(visit) tea.Cmd                             // list items in the Tiers pane
+	later    func(pane int) func(time.Duration, any) tea.Cmd // delivers a message after a pause
+	sources
+	terminal
+	divider
+	workflows
+	screens
+}
+
+// sources are what the panes read and what changes memory; a nil one is absent, and the
+// pane or the key says so.
+type sources struct {
 	audit      AuditSource
 	quarantine QuarantineSource
 	conflicts  ConflictSource
-	settle     time.Duration // after which a removed copy is looked for again
 	erasure    ErasureSource
 	acts       Acts
 	drafts     *drafts.Folder
-	edit       func(path string) tea.ExecCommand
-	remote     bool              // the terminal is not this process's own
-	shell      bool              // a shell with jobs runs this process, and takes the terminal when it stops
-	env        map[string]string // of the session
 	jobs       Jobs
-	writing    *sync.WaitGroup                                  // files that are being written
-	readOnly   string                                           // why nothing may be changed, empty when it may
-	forget     func(ref model.Ref, seen model.Revision) tea.Cmd // ask whether an item should go
-	discard    func(e QuarantineEntry, begun func()) tea.Cmd    // ask whether a quarantine entry should go
-	history    func(ref model.Ref) tea.Cmd                      // list the recorded versions of an item
-	app        *App                                             // what acts: it asks, and it owns dialogs
-	plain      bool
-	share      int                             // thousandths of the width that lists have beside a detail; 0: as designed
-	dragging   bool                            // the mouse holds the line between them
-	say        func(paint.Tone, safetext.Text) // a message on the status line until the next key
-	open       func(visit) tea.Cmd             // list items in the Tiers pane
+}
+
+// terminal is what the session runs on.
+type terminal struct {
+	plain  bool
+	remote bool              // the terminal is not this process's own
+	shell  bool              // a shell with jobs runs this process, and takes the terminal when it stops
+	env    map[string]string // of the session
+	edit   func(path string) tea.ExecCommand
 	// Of the linear mode, which has no screen; nil and false in the console.
-	postpone func(pause time.Duration, due reply) tea.Cmd // instead of a clock that ticks
-	heard    func(paint.Tone, safetext.Text)              // each message at once, instead of the status line
-	spoken   bool                                         // what no editor can take is typed line by line
+	heard  func(paint.Tone, safetext.Text) // each message at once, instead of the status line
+	spoken bool                            // what no editor can take is typed line by line
+}
+
+// divider is the line between a list and what stands beside it.
+type divider struct {
+	share    int  // thousandths of the width that lists have; 0: as designed
+	dragging bool // the mouse holds it
+}
+
+// workflows are the acts of the console, each with the state that it needs.
+type workflows struct {
+	modal       *modal
+	edits       *edits
+	exports     *exports
+	undos       *undos
+	removals    *removals
+	revisions   *revisions
+	resolutions *resolutions
+	requests    *requests
+	work        *underway
+}
+
+func newWorkflows(d *desk, o Options) workflows {
+	return workflows{
+		modal: &modal{d: d}, edits: &edits{d: d}, exports: &exports{d: d}, undos: &undos{d: d}, removals: &removals{d},
+		revisions: &revisions{d}, resolutions: &resolutions{d, cmp.Or(o.Settle, settleTime)}, requests: &requests{d: d}, work: &underway{d: d},
+	}
 }
 
 // visit names a store whose items are to be listed from another pane.
@@ -123,48 +159,9 @@ func (d *desk) asker(pane int) func(func(context.Context) any) tea.Cmd {
 	}
 }
 
-// pane is one screen of the console. Its methods run on the update loop and do
-// no I/O.
-type pane interface {
-	// enter is called each time the pane becomes visible.
-	enter() tea.Cmd
-	// update takes the answer of a command that the pane has asked for.
-	update(msg any) tea.Cmd
-	// resize gives the room that render will have.
-	resize(width, height int) tea.Cmd
-	// render draws exactly height lines of width columns; cursor is where typed
-	// text goes, nil when nothing is typed.
-	render(width, height int) (lines []string, cursor *tea.Position)
-	// bindings are the keys of the place where the operator is.
-	bindings() []keys.Binding
-	// crumbs name the place, outermost first, without the pane's own name.
-	crumbs() []safetext.Text
-	// position says where the cursor stands in what is shown, and whether
-	// something is being loaded.
-	position() (at safetext.Text, busy bool)
-	// trouble is what the operator must know about what is shown: that it is old and
-	// why. Empty: nothing.
-	trouble() safetext.Text
-	// typing is the input that has the focus, or nil.
-	typing() *text.Input
-	// typed is called when the text of the focused input has changed.
-	typed() tea.Cmd
-	// outermost reports whether there is no level further out.
-	outermost() bool
-	// back goes one level out; it does nothing at the outermost.
-	back() tea.Cmd
-	// refresh asks again for what is shown.
-	refresh() tea.Cmd
-	// unavailable says why the pane cannot be opened in this version, or nothing.
-	unavailable() string
-}
-
-// later delivers msg to one pane after a pause.
-func (d *desk) later(pane int) func(time.Duration, any) tea.Cmd {
+// ticking delivers messages to one pane by the clock.
+func ticking(pane int) func(time.Duration, any) tea.Cmd {
 	return func(pause time.Duration, msg any) tea.Cmd {
-		if d.postpone != nil {
-			return d.postpone(pause, reply{pane, msg})
-		}
 		return tea.Tick(pause, func(time.Time) tea.Msg { return reply{pane, msg} })
 	}
 }

@@ -110,6 +110,13 @@ func (d *dialog) jump(kind int) {
 // armed says that keys in flight have passed.
 type armed struct{ gen int }
 
+// modal is the dialog over everything else, when there is one.
+type modal struct {
+	d      *desk
+	dialog *dialog
+	count  int // how many there were
+}
+
 // proposal is a dialog that is ready to be shown, from a command.
 type proposal struct {
 	from   int // the pane that asked
@@ -140,63 +147,63 @@ type acted struct {
 
 // propose prepares a dialog in a command and shows it if the operator is still
 // where the question was asked.
-func (a *App) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)) tea.Cmd {
-	from, writable := a.active, a.d.readOnly == ""
-	return a.ask(func(ctx context.Context) any {
+func (md *modal) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)) tea.Cmd {
+	from, writable := md.d.app.active, md.d.readOnly == ""
+	return md.d.ask(func(ctx context.Context) any {
 		d, no := prepare(ctx)
 		return proposal{from: from, dialog: d, no: no, writable: writable}
 	})
 }
 
-func (a *App) proposed(m proposal) tea.Cmd {
-	gone := a.dialog != nil || a.overlay != nil || a.line.typing || a.active != m.from || a.pane().typing() != nil || a.editing != nil
+func (md *modal) proposed(m proposal) tea.Cmd {
+	gone := md.dialog != nil || md.d.app.pages.overlay != nil || md.d.app.line.typing || md.d.app.active != m.from || md.d.app.pane().typing() != nil || md.d.edits.editing != nil
 	switch {
 	case m.dialog == nil && m.start == nil:
-		a.say(paint.ToneWarn, m.no)
+		md.d.say(paint.ToneWarn, m.no)
 		return nil
-	case m.writable && a.d.readOnly != "":
-		a.say(paint.ToneWarn, a.d.st.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", a.d.readOnly))
+	case m.writable && md.d.readOnly != "":
+		md.d.say(paint.ToneWarn, md.d.st.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", md.d.readOnly))
 		if m.start != nil {
-			return a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil })
+			return md.d.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil })
 		}
 		return nil
 	case gone && m.start != nil:
-		return tea.Batch(a.gone(), a.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil }))
+		return tea.Batch(md.gone(), md.d.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil }))
 	case gone:
-		return a.gone()
+		return md.gone()
 	case m.start != nil:
-		return a.startEditor(m.start)
+		return md.d.edits.startEditor(m.start)
 	}
-	return a.show(m.dialog)
+	return md.show(m.dialog)
 }
 
-func (a *App) gone() tea.Cmd {
-	a.say(paint.ToneInfo, a.d.st.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
+func (md *modal) gone() tea.Cmd {
+	md.d.say(paint.ToneInfo, md.d.st.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
 	return nil
 }
 
 // show opens a dialog at once.
-func (a *App) show(d *dialog) tea.Cmd {
-	a.dialogs++
-	d.gen = a.dialogs
-	a.dialog = d
-	a.said.text = safetext.Text{}
+func (md *modal) show(d *dialog) tea.Cmd {
+	md.count++
+	d.gen = md.count
+	md.dialog = d
+	md.d.app.said.text = safetext.Text{}
 	if questioned != nil {
 		questioned(d, false)
 	}
-	cmd := a.d.later(overlayPane)(inFlight, armed{a.dialogs})
+	cmd := md.d.later(overlayPane)(inFlight, armed{md.count})
 	if d.body == nil {
 		return cmd
 	}
-	_, h := a.room()
-	d.pager = text.New(a.d.st, a.ask)
-	d.pager.Width, d.pager.Height = max(a.boxWidth(d)-2, 8), h
+	_, h := md.d.app.room()
+	d.pager = text.New(md.d.st, md.d.ask)
+	d.pager.Width, d.pager.Height = max(md.boxWidth(d)-2, 8), h
 	return tea.Batch(cmd, d.pager.Show(d.body, 0, nil))
 }
 
-func (a *App) arm(m armed) {
-	if a.dialog != nil && a.dialog.gen == m.gen {
-		a.dialog.armed = true
+func (md *modal) arm(m armed) {
+	if md.dialog != nil && md.dialog.gen == m.gen {
+		md.dialog.armed = true
 	}
 }
 
@@ -234,8 +241,8 @@ func (d *dialog) button(by int) tea.Cmd {
 	return nil
 }
 
-func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
-	d := a.dialog
+func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
+	d := md.dialog
 	if d.busy && d.stop != nil && (k.Code == tea.KeyEscape || k.Mod.Contains(tea.ModAlt)) { // alt: escape and a key in one piece
 		d.stop()
 		d.stopping = true
@@ -244,12 +251,12 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		d.early = d.early || !d.armed
 		return nil
 	}
-	if p := a.searching(); p != nil { // words are typed that are looked for in the text of the question
-		return a.searchKey(p, k)
+	if p := md.d.app.searching(); p != nil { // words are typed that are looked for in the text of the question
+		return md.d.app.searchKey(p, k)
 	}
 	if d.early && k.Code == tea.KeyEnter {
 		d.early = false
-		a.say(paint.ToneWarn, a.d.st.Esc.Const("keys came too early: look, then answer"))
+		md.d.say(paint.ToneWarn, md.d.st.Esc.Const("keys came too early: look, then answer"))
 		return nil
 	}
 	if in := d.input(); in != nil {
@@ -261,14 +268,14 @@ func (a *App) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
+		return md.d.app.split(k)
 	}
-	bindings, name := a.dialogBindings(), k.String()
+	bindings, name := md.dialogBindings(), k.String()
 	if _, ok := keys.Find(bindings, name); !ok && d.input() == nil {
-		a.astray(a.d.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
+		md.astray(md.d.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
 		return nil
 	}
-	return a.press(bindings, name)
+	return md.d.app.press(bindings, name)
 }
 
 // answered: the operator writes on, so what the form was sent back for is not said any
@@ -281,28 +288,28 @@ func (d *dialog) answered() {
 
 // astray answers a key that means nothing to a question: whoever pressed it looks
 // elsewhere, so an Enter that follows must not be an act.
-func (a *App) astray(why safetext.Text) {
-	if a.dialog.at != 0 {
-		a.dialog.jump(onCancel)
-		why = a.d.st.Esc.Sprintf("%s; now on Cancel", why)
+func (md *modal) astray(why safetext.Text) {
+	if md.dialog.at != 0 {
+		md.dialog.jump(onCancel)
+		why = md.d.st.Esc.Sprintf("%s; now on Cancel", why)
 	}
-	a.say(paint.ToneWarn, why)
+	md.d.say(paint.ToneWarn, why)
 }
 
 // dialogPaste is for the field at the cursor.
-func (a *App) dialogPaste(s string) tea.Cmd {
-	switch d := a.dialog; {
+func (md *modal) dialogPaste(s string) tea.Cmd {
+	switch d := md.dialog; {
 	case d.busy:
 	case !d.armed:
 		d.early = true
-	case a.searching() != nil:
-		p := a.searching()
-		a.note(p.Search.In.Paste(a.d.st.Esc, s))
+	case md.d.app.searching() != nil:
+		p := md.d.app.searching()
+		md.d.app.note(p.Search.In.Paste(md.d.st.Esc, s))
 		return p.Searched()
 	case d.input() == nil:
-		a.astray(a.d.st.Esc.Const("nothing to paste into here"))
+		md.astray(md.d.st.Esc.Const("nothing to paste into here"))
 	default:
-		a.note(d.input().Paste(a.d.st.Esc, s))
+		md.d.app.note(d.input().Paste(md.d.st.Esc, s))
 		d.answered()
 	}
 	return nil
@@ -319,21 +326,21 @@ func (d *dialog) keyWords() string {
 	return "tab, enter, esc"
 }
 
-func (a *App) dialogBindings() []keys.Binding {
-	d := a.dialog
+func (md *modal) dialogBindings() []keys.Binding {
+	d := md.dialog
 	if !d.armed || d.busy {
 		return nil
 	}
-	if p := a.searching(); p != nil {
-		return a.searchLineKeys(p)
+	if p := md.d.app.searching(); p != nil {
+		return md.d.app.searchLineKeys(p)
 	}
 	next := func() tea.Cmd { return d.step(1) }
 	prev := func() tea.Cmd { return d.step(-1) }
 	out := []keys.Binding{
-		{Keys: []string{"enter"}, Hint: d.enterHint(), Description: "Cancel or act, or go on to the next field", Handler: a.dialogEnter},
+		{Keys: []string{"enter"}, Hint: d.enterHint(), Description: "Cancel or act, or go on to the next field", Handler: md.dialogEnter},
 		{Keys: []string{"tab", "down"}, Show: "tab", Hint: "next", Description: "to the next field or button", Handler: next},
 		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Description: "to the field or button before", Handler: prev},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "close without doing anything", Handler: a.dialogCancel},
+		{Keys: []string{"esc"}, Hint: "cancel", Description: "close without doing anything", Handler: md.dialogCancel},
 	}
 	if d.scrolls() {
 		out = append(out,
@@ -365,40 +372,40 @@ func (d *dialog) enterHint() string {
 	return "next"
 }
 
-func (a *App) dialogCancel() tea.Cmd {
-	d := a.dialog
-	a.dialog = nil
+func (md *modal) dialogCancel() tea.Cmd {
+	d := md.dialog
+	md.dialog = nil
 	if questioned != nil {
 		questioned(d, true)
 	}
 	if d.canceled != nil {
 		return d.canceled()
 	}
-	a.say(paint.ToneInfo, a.d.st.Esc.Const("cancelled: nothing was changed"))
+	md.d.say(paint.ToneInfo, md.d.st.Esc.Const("cancelled: nothing was changed"))
 	return nil
 }
 
-func (a *App) dialogEnter() tea.Cmd {
-	d, esc := a.dialog, a.d.st.Esc
+func (md *modal) dialogEnter() tea.Cmd {
+	d, esc := md.dialog, md.d.st.Esc
 	s := d.here()
 	switch s.kind {
 	case onCancel:
-		return a.dialogCancel()
+		return md.dialogCancel()
 	case onField, onReason, onName:
 		return d.step(1)
 	}
 	c := d.choices[s.n]
 	switch {
 	case d.name != "" && c.typed && d.typed.Value() != d.name:
-		a.say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
+		md.d.say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
 		d.jump(onName)
 		return nil
 	case d.must && c.act != nil && d.reason.Value() == "":
-		a.say(paint.ToneWarn, esc.Const("give a reason first"))
+		md.d.say(paint.ToneWarn, esc.Const("give a reason first"))
 		d.jump(onReason)
 		return nil
 	case c.act == nil:
-		a.dialog = nil
+		md.dialog = nil
 		return c.run()
 	}
 	d.busy = true
@@ -406,7 +413,7 @@ func (a *App) dialogEnter() tea.Cmd {
 	for i := range d.fields {
 		f.fields = append(f.fields, d.fields[i].input.Value())
 	}
-	ctx, cancel := context.WithCancel(a.d.ctx)
+	ctx, cancel := context.WithCancel(md.d.ctx)
 	if c.stops {
 		d.stop = cancel
 	}
@@ -414,7 +421,7 @@ func (a *App) dialogEnter() tea.Cmd {
 	if c.begin != nil {
 		begin = c.begin()
 	}
-	return tea.Batch(begin, a.ask(func(context.Context) any {
+	return tea.Batch(begin, md.d.ask(func(context.Context) any {
 		defer cancel()
 		out := c.act(ctx, f)
 		out.gen = gen
@@ -423,60 +430,60 @@ func (a *App) dialogEnter() tea.Cmd {
 }
 
 // acted ends a dialog whose act is over, and shows what became of it.
-func (a *App) acted(m acted) tea.Cmd {
-	if a.dialog != nil && a.dialog.gen == m.gen {
-		a.dialog = nil
+func (md *modal) acted(m acted) tea.Cmd {
+	if md.dialog != nil && md.dialog.gen == m.gen {
+		md.dialog = nil
 	}
 	for _, id := range m.undone {
-		a.takeUndo(id)
+		md.d.undos.takeUndo(id)
 	}
 	if len(m.undo) > 0 {
-		a.undo.acts = append(a.undo.acts, m.undo)
+		md.d.undos.acts = append(md.d.undos.acts, m.undo)
 	}
 	switch {
 	case m.next != nil:
-		return a.show(m.next)
+		return md.show(m.next)
 	case m.start != nil:
-		return a.startEditor(m.start)
+		return md.d.edits.startEditor(m.start)
 	case m.began != nil:
-		return a.watch(m.began)
+		return md.d.work.watch(m.began)
 	}
 	tone := paint.ToneInfo
 	if !m.ok {
 		tone = paint.ToneWarn
 	}
-	a.say(tone, m.text)
+	md.d.say(tone, m.text)
 	if m.then != nil {
 		return m.then()
 	}
 	if m.quiet {
-		return a.showPage(m)
+		return md.showPage(m)
 	}
 	var cmds []tea.Cmd
 	if m.gone != nil {
-		cmds = append(cmds, a.d.later(overlayPane)(a.d.settle, lookAgain{*m.gone}))
+		cmds = append(cmds, md.d.later(overlayPane)(md.d.resolutions.settle, lookAgain{*m.gone}))
 	}
 	if m.ok {
-		cmds = append(cmds, a.panes[paneTiers].(*tiers).changed())
+		cmds = append(cmds, md.d.tiers.changed())
 	}
-	if !m.ok || a.side != nil || a.active != paneTiers {
-		cmds = append(cmds, a.pane().refresh()) // what is shown may be what has changed
+	if !m.ok || md.d.app.side != nil || md.d.app.active != paneTiers {
+		cmds = append(cmds, md.d.app.pane().refresh()) // what is shown may be what has changed
 	}
-	return tea.Batch(append(cmds, a.showPage(m))...)
+	return tea.Batch(append(cmds, md.showPage(m))...)
 }
 
-func (a *App) showPage(m acted) tea.Cmd {
+func (md *modal) showPage(m acted) tea.Cmd {
 	if m.page == nil {
 		return nil
 	}
-	a.overlay = a.newOverlay(m.title)
-	return a.overlay.pager.Show(m.page, 0, nil)
+	md.d.app.pages.overlay = md.d.app.pages.newOverlay(m.title)
+	return md.d.app.pages.overlay.pager.Show(m.page, 0, nil)
 }
 
 func (a *App) dialogCrumbs() string {
 	at := safetext.Text{}
-	if a.dialog.pager != nil {
-		at = a.dialog.pager.Position()
+	if a.d.modal.dialog.pager != nil {
+		at = a.d.modal.dialog.pager.Position()
 	}
-	return a.crumbLine([]safetext.Text{a.dialog.title}, at, a.dialog.busy)
+	return a.crumbLine([]safetext.Text{a.d.modal.dialog.title}, at, a.d.modal.dialog.busy)
 }

@@ -13,6 +13,7 @@ import (
 // in their order as soon as they can be: what a slow line or a fast typist sends
 // is not lost, and does not fall on what happened to stand there meanwhile.
 type ahead struct {
+	d       *desk
 	unsized []tea.Msg         // before the size of the screen was known
 	waiting []tea.KeyPressMsg // for the list that is being loaded
 }
@@ -34,16 +35,16 @@ func enterOf(k tea.KeyPressMsg) tea.KeyPressMsg {
 }
 
 // sized obeys what came before the first size.
-func (a *App) sized() tea.Cmd {
-	early := a.early.unsized
-	a.early.unsized = nil
+func (ea *ahead) sized() tea.Cmd {
+	early := ea.unsized
+	ea.unsized = nil
 	var cmds []tea.Cmd
 	for _, m := range early {
 		switch m := m.(type) {
 		case tea.KeyPressMsg:
-			cmds = append(cmds, a.key(m))
+			cmds = append(cmds, ea.d.app.key(m))
 		case tea.PasteMsg:
-			cmds = append(cmds, a.paste(m.Content))
+			cmds = append(cmds, ea.d.app.paste(m.Content))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -51,44 +52,44 @@ func (a *App) sized() tea.Cmd {
 
 // waits keeps a key that needs the row at the cursor while that is not there yet,
 // and everything that is pressed after it. Escape drops them.
-func (a *App) waits(k tea.KeyPressMsg, name string) bool {
-	p, ok := a.pane().(loader)
+func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
+	p, ok := ea.d.app.pane().(loader)
 	switch {
 	case !ok || !p.awaiting():
-		a.early.waiting = nil
+		ea.waiting = nil
 		return false
-	case len(a.early.waiting) > 0 && name == "esc":
-		a.early.waiting = nil
-		a.say(paint.ToneInfo, a.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
+	case len(ea.waiting) > 0 && name == "esc":
+		ea.waiting = nil
+		ea.d.say(paint.ToneInfo, ea.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
 		return true
-	case len(a.early.waiting) == 0:
-		if b, found := keys.Find(a.pane().bindings(), name); !found || b.Disabled == nil {
+	case len(ea.waiting) == 0:
+		if b, found := keys.Find(ea.d.app.pane().bindings(), name); !found || b.Disabled == nil {
 			return false
 		}
 	}
-	a.early.waiting = append(a.early.waiting, k)
-	a.say(paint.ToneInfo, a.waitNote())
+	ea.waiting = append(ea.waiting, k)
+	ea.d.say(paint.ToneInfo, ea.waitNote())
 	return true
 }
 
-func (a *App) waitNote() safetext.Text {
-	first := a.early.waiting[0].String()
-	if n := len(a.early.waiting); n > 1 {
-		return a.d.st.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
+func (ea *ahead) waitNote() safetext.Text {
+	first := ea.waiting[0].String()
+	if n := len(ea.waiting); n > 1 {
+		return ea.d.st.Esc.Sprintf("the list is loading: %s and %s wait for it, esc drops them", first, prose.Plural(int64(n-1), "more key"))
 	}
-	return a.d.st.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
+	return ea.d.st.Esc.Sprintf("the list is loading: %s waits for it, esc drops it", first)
 }
 
 // caughtUp obeys the keys that waited, once their list is there.
-func (a *App) caughtUp() tea.Cmd {
-	if p, ok := a.pane().(loader); len(a.early.waiting) == 0 || ok && p.awaiting() {
+func (ea *ahead) caughtUp() tea.Cmd {
+	if p, ok := ea.d.app.pane().(loader); len(ea.waiting) == 0 || ok && p.awaiting() {
 		return nil
 	}
-	keys := a.early.waiting
-	a.early.waiting = nil
+	keys := ea.waiting
+	ea.waiting = nil
 	var cmds []tea.Cmd
 	for _, k := range keys {
-		cmds = append(cmds, a.key(k))
+		cmds = append(cmds, ea.d.app.key(k))
 	}
 	return tea.Batch(cmds...)
 }

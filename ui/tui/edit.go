@@ -49,6 +49,12 @@ type edit struct {
 	baseless bool   // what the operator began with is not known any more: base is the item as it is now
 }
 
+// edits take texts to an editor and back into a store.
+type edits struct {
+	d       *desk
+	editing *edit // the editor has the terminal, or its text is being read
+}
+
 // edited says that the editor is over.
 type edited struct {
 	e   *edit
@@ -77,9 +83,9 @@ func (d *desk) noEdit(store string) string {
 
 // begin asks for an editor on a text that prepare gives; a text with characters
 // that an editor may not show is asked about first.
-func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
-	from, writable, d := a.active, a.d.readOnly == "", a.d
-	return a.ask(func(ctx context.Context) any {
+func (ed *edits) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
+	from, writable, d := ed.d.app.active, ed.d.readOnly == "", ed.d
+	return ed.d.ask(func(ctx context.Context) any {
 		e, err := prepare(ctx)
 		if err != nil {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: %s", prose.Reason(d.esc, err))}
@@ -88,7 +94,7 @@ func (a *App) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
 			return proposal{from: from, no: d.esc.Sprintf("not opened: no file for the editor could be made: %s", d.esc.Err(err))}
 		}
 		if n := safetext.Hidden(e.original); n > 0 {
-			return proposal{from: from, dialog: a.hiddenDialog(e, n), writable: writable}
+			return proposal{from: from, dialog: ed.hiddenDialog(e, n), writable: writable}
 		}
 		return proposal{from: from, start: e, writable: writable}
 	})
@@ -102,42 +108,42 @@ func extension(e *edit) string {
 	return ""
 }
 
-func (a *App) hiddenDialog(e *edit, n int) *dialog {
-	esc := a.d.esc
+func (ed *edits) hiddenDialog(e *edit, n int) *dialog {
+	esc := ed.d.esc
 	return &dialog{
 		title: esc.Const("Edit"), noReason: true,
 		lines: []text.Line{
 			{Value: esc.Sprintf("Open %s in the editor?", esc.LineMax(e.label, prose.MaxTitle)), Kind: text.Title},
 			{Value: esc.Sprintf("!! It holds %s. The editor gets the bytes as they are stored: what they do there is the editor's business.", prose.Plural(int64(n), "control or invisible character")), Kind: text.Warn},
 		},
-		choices:  []choice{{verb: "Open", run: func() tea.Cmd { return a.startEditor(e) }}},
-		canceled: func() tea.Cmd { return a.throwAway(e, "cancelled: nothing was changed") },
+		choices:  []choice{{verb: "Open", run: func() tea.Cmd { return ed.startEditor(e) }}},
+		canceled: func() tea.Cmd { return ed.throwAway(e, "cancelled: nothing was changed") },
 	}
 }
 
 // discardText throws the operator's text away, on demand: also where it was put aside.
-func (a *App) discardText(e *edit) tea.Cmd {
-	return a.throw(e, "your text was thrown away: nothing was changed", a.d.settled)
+func (ed *edits) discardText(e *edit) tea.Cmd {
+	return ed.throw(e, "your text was thrown away: nothing was changed", ed.d.settled)
 }
 
 // throwAway removes the draft.
-func (a *App) throwAway(e *edit, word string) tea.Cmd { return a.throw(e, word, func(*edit) {}) }
+func (ed *edits) throwAway(e *edit, word string) tea.Cmd { return ed.throw(e, word, func(*edit) {}) }
 
-func (a *App) throw(e *edit, word string, also func(*edit)) tea.Cmd {
-	esc := a.d.esc
-	return a.ask(func(context.Context) any {
+func (ed *edits) throw(e *edit, word string, also func(*edit)) tea.Cmd {
+	esc := ed.d.esc
+	return ed.d.ask(func(context.Context) any {
 		also(e)
 		if err := e.draft.Discard(); err != nil {
 			return acted{quiet: true, text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Const(word), then: a.refreshSide}
+		return acted{ok: true, quiet: true, text: esc.Const(word), then: ed.d.app.refreshSide}
 	})
 }
 
 // edited reads what was written and asks what to do with it.
-func (a *App) edited(m edited) tea.Cmd {
+func (ed *edits) edited(m edited) tea.Cmd {
 	e := m.e
-	return a.ask(func(context.Context) any {
+	return ed.d.ask(func(context.Context) any {
 		text, err := e.draft.Read()
 		return wrote{e, text, err, m.err}
 	})
@@ -150,53 +156,53 @@ type wrote struct {
 	err, editor error // reading it, running the editor
 }
 
-func (a *App) wrote(m wrote) tea.Cmd {
-	a.editing = nil
-	e, esc := m.e, a.d.esc
+func (ed *edits) wrote(m wrote) tea.Cmd {
+	ed.editing = nil
+	e, esc := m.e, ed.d.esc
 	same := m.err == nil && m.text == e.original
 	switch {
 	case m.err != nil:
-		a.say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), a.where(e.draft.Path())))
+		ed.d.say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), ed.where(e.draft.Path())))
 		return nil
-	case m.editor != nil && same && a.d.lacking(m.editor) != "":
-		return a.throwAway(e, a.d.lacking(m.editor))
+	case m.editor != nil && same && ed.d.lacking(m.editor) != "":
+		return ed.throwAway(e, ed.d.lacking(m.editor))
 	case m.editor != nil && same:
-		return a.throwAway(e, "the editor ended with an error and nothing was written: nothing was changed")
+		return ed.throwAway(e, "the editor ended with an error and nothing was written: nothing was changed")
 	case same && e.original == e.base && e.what != releaseItem:
-		return a.throwAway(e, "the text is as it was: nothing was changed")
+		return ed.throwAway(e, "the text is as it was: nothing was changed")
 	case m.editor != nil:
-		return a.show(a.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.text))
+		return ed.d.modal.show(ed.troubleDialog(e, esc.Sprintf("The editor ended with an error: %s. What it has written may not be all.", esc.Err(m.editor)), m.text))
 	}
-	return a.show(a.reviewDialog(e, m.text))
+	return ed.d.modal.show(ed.reviewDialog(e, m.text))
 }
 
 // reviewDialog asks whether a text is to be written; a text that cannot be taken
 // is sent back.
-func (a *App) reviewDialog(e *edit, text string) *dialog {
-	esc := a.d.esc
-	switch why := a.d.locked(e.store.Name); {
+func (ed *edits) reviewDialog(e *edit, text string) *dialog {
+	esc := ed.d.esc
+	switch why := ed.d.locked(e.store.Name); {
 	case why != "": // it was turned on, or the store went, while the editor was open
-		return a.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, prose.MaxReason)), text)
+		return ed.troubleDialog(e, esc.Sprintf("Nothing can be written now: %s", esc.LineMax(why, prose.MaxReason)), text)
 	case text == "":
-		return a.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
+		return ed.troubleDialog(e, esc.Const("The text is empty, and no store keeps an empty item. d forgets one."), text)
 	case !utf8.ValidString(text):
-		return a.troubleDialog(e, esc.Const("The text is not UTF-8."), text)
+		return ed.troubleDialog(e, esc.Const("The text is not UTF-8."), text)
 	}
 	if e.what != appendItem {
 		if _, err := model.DecodeDocument(e.kind, text); err != nil {
-			return a.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", prose.Reason(esc, err)), text)
+			return ed.troubleDialog(e, esc.Sprintf("The text cannot be taken: %s", prose.Reason(esc, err)), text)
 		}
 	}
-	return a.saveDialog(e, text)
+	return ed.saveDialog(e, text)
 }
 
 // saveDialog names what will be written, with the difference under it.
-func (a *App) saveDialog(e *edit, words string) *dialog {
-	esc := a.d.esc
+func (ed *edits) saveDialog(e *edit, words string) *dialog {
+	esc := ed.d.esc
 	var c comparison
 	c.compare(esc, "as it is stored", "as you wrote it", e.base, words)
 	name := esc.LineMax(e.label, prose.MaxTitle)
-	d := &dialog{choices: a.saveChoices(e, words), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
+	d := &dialog{choices: ed.saveChoices(e, words), canceled: func() tea.Cmd { return ed.putAside(e, "not saved") }}
 	numbers := esc.Sprintf("%s added, %s removed; %s bytes become %s.", prose.Plural(int64(c.added), "line"), prose.Plural(int64(c.removed), "line"), prose.Group(int64(len(e.base))), prose.Group(int64(len(words))))
 	title := esc.Sprintf("Save %s?", name)
 	d.title = esc.Const("Save")
@@ -209,13 +215,13 @@ func (a *App) saveDialog(e *edit, words string) *dialog {
 		numbers = esc.Sprintf("This adds %s bytes at the end of 1 item of the store %s.", prose.Group(int64(len(words))), esc.Line(e.store.Name))
 	case resolveItem:
 		d.title, title = esc.Const("Resolve"), esc.Sprintf("Resolve %s with this text?", name)
-		d.name = a.d.typedName(e.store, e.label)
+		d.name = ed.d.typedName(e.store, e.label)
 		if e.second.ID != e.second.Target {
 			d.lines = append(d.lines, text.Line{Value: esc.Const("The copy goes; both texts are kept."), Kind: text.Note})
 		}
 	case releaseItem:
 		d.title, title = esc.Const("Release"), esc.Sprintf("Release %s?", name)
-		d.must, d.name = true, a.d.typedName(e.store, e.label)
+		d.must, d.name = true, ed.d.typedName(e.store, e.label)
 		if words == e.base {
 			numbers = esc.Const("The text is as it stands in the source. Agents get it again if the scanner passes it.")
 		}
@@ -238,28 +244,28 @@ func (a *App) saveDialog(e *edit, words string) *dialog {
 	return d
 }
 
-func (a *App) saveChoices(e *edit, text string) []choice {
+func (ed *edits) saveChoices(e *edit, text string) []choice {
 	verb := map[editKind]string{editItem: "Save", createItem: "Create", appendItem: "Append", releaseItem: "Release", resolveItem: "Resolve"}[e.what]
 	return []choice{
-		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, e, text, f.reason) }},
-		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
-		{verb: "Throw away", run: func() tea.Cmd { return a.discardText(e) }},
+		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return ed.save(ctx, e, text, f.reason) }},
+		{verb: "Edit again", run: func() tea.Cmd { return ed.startEditor(e) }},
+		{verb: "Throw away", run: func() tea.Cmd { return ed.discardText(e) }},
 	}
 }
 
 // save runs in a command.
-func (a *App) save(ctx context.Context, e *edit, text, why string) acted {
-	d, esc := a.d, a.d.esc
-	done, err := a.write(ctx, e, text, why)
+func (ed *edits) save(ctx context.Context, e *edit, text, why string) acted {
+	d, esc := ed.d, ed.d.esc
+	done, err := ed.write(ctx, e, text, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return acted{next: a.conflictDialog(ctx, e, text)}
+		return acted{next: ed.conflictDialog(ctx, e, text)}
 	case err != nil:
 		line := esc.Sprintf("The store did not take it: %s", prose.Reason(esc, err))
 		if !model.Unchanged(err) {
 			line = esc.Sprintf("%s. Nobody knows whether it was written: look before you try again.", line)
 		}
-		return acted{next: a.troubleDialog(e, line, text)}
+		return acted{next: ed.troubleDialog(e, line, text)}
 	}
 	d.stuck.took(esc, done)
 	_ = e.draft.Discard() // what is stored needs no draft; the sweep takes what is left
@@ -302,17 +308,17 @@ func (d *desk) warningPage(title safetext.Text, warnings []string) *text.Page {
 }
 
 // write hands the text to the store by the way that the edit came.
-func (a *App) write(ctx context.Context, e *edit, text, why string) (Done, error) {
+func (ed *edits) write(ctx context.Context, e *edit, text, why string) (Done, error) {
 	if e.what == releaseItem {
 		body := &text
 		if text == e.base {
 			body = nil // the source is to be released as it stands
 		}
-		return a.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
+		return ed.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
 	}
 	if e.what == resolveItem {
 		ch := conflict.Choice{Take: conflict.TakeMerged, Merged: text, BaseRev: e.req.IfMatch}
-		return a.d.conflicts.Resolve(ctx, e.second, ch, why)
+		return ed.d.conflicts.Resolve(ctx, e.second, ch, why)
 	}
 	req := e.req
 	req.Content = text
@@ -323,7 +329,7 @@ func (a *App) write(ctx context.Context, e *edit, text, why string) (Done, error
 		}
 		req.Content, req.Meta = doc.Body, writable(doc.Meta, e.have)
 	}
-	return a.d.acts.Retain(ctx, e.store.Name, req, why)
+	return ed.d.acts.Retain(ctx, e.store.Name, req, why)
 }
 
 // writable leaves out the fields that the store keeps by itself, as long as the
@@ -348,14 +354,14 @@ func writable(sent, have []model.Field) []model.Field {
 }
 
 // troubleDialog says what stands in the way of a text and keeps it.
-func (a *App) troubleDialog(e *edit, what safetext.Text, words string) *dialog {
-	esc := a.d.esc
+func (ed *edits) troubleDialog(e *edit, what safetext.Text, words string) *dialog {
+	esc := ed.d.esc
 	choices := []choice{
-		{verb: "Edit again", run: func() tea.Cmd { return a.startEditor(e) }},
-		{verb: "Throw away", run: func() tea.Cmd { return a.discardText(e) }},
+		{verb: "Edit again", run: func() tea.Cmd { return ed.startEditor(e) }},
+		{verb: "Throw away", run: func() tea.Cmd { return ed.discardText(e) }},
 	}
 	if words != "" && utf8.ValidString(words) {
-		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return a.show(a.reviewDialog(e, words)) }})
+		choices = append(choices, choice{verb: "Try again", run: func() tea.Cmd { return ed.d.modal.show(ed.reviewDialog(e, words)) }})
 	}
 	return &dialog{
 		title: esc.Const("Not saved"), noReason: true, choices: choices,
@@ -364,19 +370,19 @@ func (a *App) troubleDialog(e *edit, what safetext.Text, words string) *dialog {
 			{Value: esc.Sprintf("!! %s", what), Kind: text.Warn},
 			{Value: esc.Const("Your text is safe: Cancel puts it aside and says where, Edit again goes on with it."), Kind: text.Note},
 		},
-		canceled: func() tea.Cmd { return a.putAside(e, "not saved") },
+		canceled: func() tea.Cmd { return ed.putAside(e, "not saved") },
 	}
 }
 
 // conflictDialog shows both sides of a change that came in between. It runs in a
 // command.
-func (a *App) conflictDialog(ctx context.Context, e *edit, words string) *dialog {
-	esc := a.d.esc
-	now, revision, err := a.d.stored(ctx, e)
+func (ed *edits) conflictDialog(ctx context.Context, e *edit, words string) *dialog {
+	esc := ed.d.esc
+	now, revision, err := ed.d.stored(ctx, e)
 	if err != nil && !errors.Is(err, model.NotFound) {
-		return a.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", prose.Reason(esc, err)), words)
+		return ed.troubleDialog(e, esc.Sprintf("The item has changed meanwhile, and how it is now cannot be read: %s", prose.Reason(esc, err)), words)
 	}
-	d := &dialog{title: esc.Const("Conflict"), name: a.d.typedName(e.store, e.label), canceled: func() tea.Cmd { return a.putAside(e, "not saved") }}
+	d := &dialog{title: esc.Const("Conflict"), name: ed.d.typedName(e.store, e.label), canceled: func() tea.Cmd { return ed.putAside(e, "not saved") }}
 	base, gone := e.base, err != nil
 	overwrite := *e
 	overwrite.baseless = false
@@ -406,8 +412,8 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, words string) *dialog
 	}
 	d.body = c.text(nil)
 	d.choices = []choice{
-		{verb: "Edit again", act: func(context.Context, filled) acted { return a.rebase(&overwrite, base, now, words, e.baseless) }},
-		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return a.save(ctx, &overwrite, words, f.reason) }},
+		{verb: "Edit again", act: func(context.Context, filled) acted { return ed.rebase(&overwrite, base, now, words, e.baseless) }},
+		{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted { return ed.save(ctx, &overwrite, words, f.reason) }},
 	}
 	if e.what == releaseItem && gone {
 		d.choices = nil
@@ -417,14 +423,14 @@ func (a *App) conflictDialog(ctx context.Context, e *edit, words string) *dialog
 
 // rebase puts both sides into the draft and opens it again. Without a base every
 // difference is between marks.
-func (a *App) rebase(e *edit, base, now, text string, baseless bool) acted {
-	esc := a.d.esc
+func (ed *edits) rebase(e *edit, base, now, text string, baseless bool) acted {
+	esc := ed.d.esc
 	merged, _ := merge(base, now, text)
 	if baseless {
 		merged = bothSides(now, text)
 	}
 	if err := e.draft.Write(merged); err != nil {
-		return acted{next: a.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
+		return acted{next: ed.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
 	}
 	e.original = merged
 	return acted{start: e}
@@ -451,22 +457,22 @@ func (d *desk) stored(ctx context.Context, e *edit) (string, model.Revision, err
 }
 
 // putAside keeps the text and says where.
-func (a *App) putAside(e *edit, word string) tea.Cmd {
-	esc := a.d.esc
-	return a.ask(func(context.Context) any {
+func (ed *edits) putAside(e *edit, word string) tea.Cmd {
+	esc := ed.d.esc
+	return ed.d.ask(func(context.Context) any {
 		at, err := e.draft.Keep()
 		if err != nil {
-			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, a.where(at), esc.Err(err))}
+			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.where(at), esc.Err(err))}
 		}
-		a.d.settled(e) // there is one text still
-		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, a.where(at)), then: a.refreshSide}
+		ed.d.settled(e) // there is one text still
+		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.where(at)), then: ed.d.app.refreshSide}
 	})
 }
 
 // where is a path as it is shown: the home directory is written ~.
-func (a *App) where(p string) safetext.Text {
-	if home := a.d.env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
+func (ed *edits) where(p string) safetext.Text {
+	if home := ed.d.env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
 		p = "~" + p[len(home):]
 	}
-	return a.d.esc.Line(p)
+	return ed.d.esc.Line(p)
 }

@@ -52,30 +52,30 @@ func (d *desk) lacking(err error) string {
 }
 
 // startEditor hands the terminal to the editor.
-func (a *App) startEditor(e *edit) tea.Cmd {
-	a.editing = e
+func (ed *edits) startEditor(e *edit) tea.Cmd {
+	ed.editing = e
 	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
 	switch {
-	case a.d.spoken:
+	case ed.d.spoken:
 		return nil // the conversation takes it from here
-	case a.d.edit != nil:
-		return tea.Exec(unhurried{a.d.edit(e.draft.Path())}, over)
+	case ed.d.edit != nil:
+		return tea.Exec(unhurried{ed.d.edit(e.draft.Path())}, over)
 	}
-	return tea.Exec(unhurried{process{a.editorOn(e)}}, over)
+	return tea.Exec(unhurried{process{ed.editorOn(e)}}, over)
 }
 
 // editorDelay is how long an editor has to end when its terminal is gone.
 const editorDelay = 2 * time.Second
 
 // editorOn is the process of the operator's editor.
-func (a *App) editorOn(e *edit) *exec.Cmd {
-	command, _ := a.d.program()
+func (ed *edits) editorOn(e *edit) *exec.Cmd {
+	command, _ := ed.d.program()
 	// The variable may hold arguments: the shell takes it apart, as git does.
-	c := exec.CommandContext(a.d.ctx, "/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
+	c := exec.CommandContext(ed.d.ctx, "/bin/sh", "-c", command+` "$@"`, command, e.draft.Path())
 	// When the terminal is gone only the leader of its session is told: an editor that
 	// does not notice would keep memdesk, and its lock on the draft, alive.
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
-	c.Env = a.o.Environ
+	c.Env = ed.d.app.o.Environ
 	return c
 }
 

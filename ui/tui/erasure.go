@@ -437,15 +437,15 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 		return ""
 	}
 	out := []keys.Binding{
-		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.show(a.intakeDialog(a.intake, "")) }},
+		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, "")) }},
 		{Keys: []string{"p"}, Hint: "plan", Description: "search every store and make the plan anew; nothing is changed",
 			Disabled: d.noErasure(p, func(r ErasureRequest) string {
 				if why := stillOpen(r); why != "" {
 					return why
 				}
 				return d.noBulk()
-			}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.discover(r, nil) })},
-		{Keys: []string{"E"}, Hint: "erase", Description: "carry the plan out, after a question", Disabled: d.noErasure(p, planned), Handler: request(a.erase)},
+			}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.requests.discover(r, nil) })},
+		{Keys: []string{"E"}, Hint: "erase", Description: "carry the plan out, after a question", Disabled: d.noErasure(p, planned), Handler: request(a.d.requests.erase)},
 		{Keys: []string{"r"}, Hint: "retry", Description: "go on with what is left, after a question", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
@@ -454,13 +454,13 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "no run has begun: E begins one"
 			}
 			return ""
-		}), Handler: request(a.erase)},
+		}), Handler: request(a.d.requests.erase)},
 		{Keys: []string{"P"}, Description: "pause the run at its next step, or let it go on", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			if !r.Under() {
 				return "no run is under way"
 			}
 			return ""
-		}), Handler: request(a.pauseErasure)},
+		}), Handler: request(a.d.requests.pauseErasure)},
 		{Keys: []string{"x"}, Description: "export everything about the person, for the person", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
@@ -469,9 +469,9 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "the request is complete: there is nothing left to export"
 			}
 			return ""
-		}), Handler: request(a.exportErasure)},
-		{Keys: []string{"A"}, Description: "who must approve the plan, and how", Disabled: d.noErasure(p, planned), Handler: request(a.showApproval)},
-		{Keys: []string{"T"}, Description: "the deadline: extend it, or stop the clock while an identity is checked", Disabled: d.noErasure(p, stillOpen), Handler: request(a.clockDialog)},
+		}), Handler: request(a.d.requests.exportErasure)},
+		{Keys: []string{"A"}, Description: "who must approve the plan, and how", Disabled: d.noErasure(p, planned), Handler: request(a.d.requests.showApproval)},
+		{Keys: []string{"T"}, Description: "the deadline: extend it, or stop the clock while an identity is checked", Disabled: d.noErasure(p, stillOpen), Handler: request(a.d.requests.clockDialog)},
 		{Keys: []string{"v"}, Hint: "verify", Description: "look again at every store and layer; nothing is changed", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
@@ -480,8 +480,8 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "a run is under way, which looks again at its end"
 			}
 			return ""
-		}), Handler: request(a.verifyErasure)},
-		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.openVerdicts), Disabled: func() string {
+		}), Handler: request(a.d.requests.verifyErasure)},
+		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.d.requests.openVerdicts), Disabled: func() string {
 			r, ok := currentErasure(p)
 			if !ok || !r.Receipted() && !r.Unfinished() {
 				return "there are verdicts at the end of a run"
@@ -493,7 +493,7 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return stillOpen(r)
 			}
 			return ""
-		}), Handler: request(a.saveReceipt)},
+		}), Handler: request(a.d.requests.saveReceipt)},
 		{Keys: []string{"U"}, Description: "lift a hold, so that the item goes too", Disabled: d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.Under():
@@ -502,9 +502,9 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.liftDialog(r, "", "", nil)) })},
+		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.liftDialog(r, "", "", nil)) })},
 		{Keys: []string{"W"}, Description: "withdraw the request: it is closed without an erasure, and its names go", Disabled: d.noErasure(p, stillOpen),
-			Handler: request(func(r ErasureRequest) tea.Cmd { return a.show(a.withdrawDialog(r, "")) })},
+			Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.withdrawDialog(r, "")) })},
 	}
 	if p.full {
 		out = slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the request before
@@ -514,7 +514,7 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 					return "there is a receipt when the request is complete; esc goes back"
 				}
 				return ""
-			}, Handler: request(a.showReceipt)}}, out...)
+			}, Handler: request(a.d.requests.showReceipt)}}, out...)
 	}
 	return append([]keys.Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
 		Disabled: func() string {
@@ -529,12 +529,12 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
-		return d.app.showReceipt(r)
+		return d.app.d.requests.showReceipt(r)
 	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":
-		return d.app.openPlan(r, nil)
+		return d.app.d.requests.openPlan(r, nil)
 	case d.locked("") != "":
 		p.full = true
 		return p.layout()
@@ -543,5 +543,5 @@ func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd
 		d.say(paint.ToneWarn, d.st.Esc.Const(why))
 		return nil
 	}
-	return d.app.discover(r, nil)
+	return d.app.d.requests.discover(r, nil)
 }

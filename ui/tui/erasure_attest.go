@@ -15,14 +15,14 @@ import (
 )
 
 // layerKeys are the keys of a list of layers beside those of every list.
-func (a *App) layerKeys(p *records[layerRow], r ErasureRequest) []keys.Binding {
+func (rq *requests) layerKeys(p *records[layerRow], r ErasureRequest) []keys.Binding {
 	layer := func() (receipt.Layer, bool) {
 		row, ok := p.list.current()
 		return row.raw.layer, ok && !row.raw.folded
 	}
 	return []keys.Binding{{Keys: []string{"t"}, Hint: "attest", Description: "say that you looked at this layer, which the program cannot open or change",
 		Disabled: func() string {
-			if why := a.d.locked(""); why != "" {
+			if why := rq.d.locked(""); why != "" {
 				return why
 			}
 			if why := stillOpen(r); why != "" {
@@ -41,13 +41,13 @@ func (a *App) layerKeys(p *records[layerRow], r ErasureRequest) []keys.Binding {
 		},
 		Handler: func() tea.Cmd {
 			l, _ := layer()
-			return a.show(a.attestDialog(r, l, "", ""))
+			return rq.d.modal.show(rq.attestDialog(r, l, "", ""))
 		}}}
 }
 
 // attestDialog asks on which ground a layer that was looked at may stay as it is.
-func (a *App) attestDialog(r ErasureRequest, l receipt.Layer, ground, wrong string) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) attestDialog(r ErasureRequest, l receipt.Layer, ground, wrong string) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Attest %s?", esc.LineMax(l.Store+": "+l.Layer, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("You say that you looked at it where the program cannot, and that it holds nothing of the person or may stay. The receipt names you, the day and the article of the ground, never its words.")},
@@ -64,7 +64,7 @@ func (a *App) attestDialog(r ErasureRequest, l receipt.Layer, ground, wrong stri
 	dlg.choices = []choice{{verb: "Attest", act: func(ctx context.Context, f filled) acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.fields[0]), By: strings.TrimSpace(f.fields[1])}
 		if err := d.erasure.Attest(ctx, r.ID, in); err != nil {
-			return acted{next: a.attestDialog(r, l, f.fields[0], "not attested: "+prose.Reason(d.esc, err).String())}
+			return acted{next: rq.attestDialog(r, l, f.fields[0], "not attested: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, text: d.esc.Sprintf("attested: %s; r looks again", d.esc.LineMax(l.Layer, prose.MaxTitle))}
 	}}}

@@ -38,8 +38,8 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 	}
 	free := func() string { return d.locked("") }
 	out := []keys.Binding{
-		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.erase(r) }},
-		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.show(a.holdDialog(r, *step(), placeIn(p))) }},
+		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.d.requests.erase(r) }},
+		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.holdDialog(r, *step(), placeIn(p))) }},
 		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
 			if why := item(); why != "" {
 				return why
@@ -49,7 +49,7 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 			}
 			return ""
 		}, Handler: func() tea.Cmd {
-			return a.show(a.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
+			return a.d.modal.show(a.d.requests.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
 		}},
 		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
 			if why := item(); why != "" {
@@ -59,14 +59,14 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 				return "it is on hold"
 			}
 			return ""
-		}, Handler: func() tea.Cmd { return a.show(a.chooseDialog(r, *step(), placeIn(p))) }},
+		}, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.chooseDialog(r, *step(), placeIn(p))) }},
 		{Keys: []string{"p"}, Description: "search every store again and make the plan anew", Disabled: func() string {
 			if why := d.locked(""); why != "" {
 				return why
 			}
 			return d.noBulk()
-		}, Handler: func() tea.Cmd { return a.discover(r, placeIn(p)) }},
-		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.showApproval(r) }},
+		}, Handler: func() tea.Cmd { return a.d.requests.discover(r, placeIn(p)) }},
+		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.d.requests.showApproval(r) }},
 	}
 	if p.full {
 		return slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the step before
@@ -75,8 +75,8 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 }
 
 // holdDialog asks for the ground of a hold.
-func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	dlg := &dialog{title: esc.Const("Hold"), noReason: true, lines: []text.Line{
 		{Value: esc.Sprintf("Keep %s back from the erasure?", esc.LineMax(st.ID, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("It stays as it is, and the receipt says so, with the article alone. The ground is the exception that applies, such as Art. 17(3)(e), a legal claim.")},
@@ -84,14 +84,14 @@ func (a *App) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog 
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
 		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
-		return a.replanned(r, err, "on hold", at)
+		return rq.replanned(r, err, "on hold", at)
 	}}}
 	return dlg
 }
 
 // chooseDialog asks whether an item is to be treated otherwise.
-func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	other, verb := gdpr.Forget, "Forget it"
 	if st.Action == gdpr.Forget {
 		other, verb = gdpr.Redact, "Redact it"
@@ -101,7 +101,7 @@ func (a *App) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *dialo
 		{Value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, prose.MaxReason))},
 		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
 	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
-		return a.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
+		return rq.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
 	}}}}
 }
 
@@ -113,13 +113,13 @@ func passive(act gdpr.Action) string {
 }
 
 // replanned goes on with a new plan after a decision on an item.
-func (a *App) replanned(r ErasureRequest, err error, what string, at *planPlace) acted {
+func (rq *requests) replanned(r ErasureRequest, err error, what string, at *planPlace) acted {
 	if err != nil {
-		return acted{text: a.d.esc.Sprintf("not changed: %s", prose.Reason(a.d.esc, err))}
+		return acted{text: rq.d.esc.Sprintf("not changed: %s", prose.Reason(rq.d.esc, err))}
 	}
-	out := acted{ok: true, text: a.d.esc.Sprintf("%s: the plan is made anew", what)}
-	if a.d.noBulk() == "" {
-		out.then = func() tea.Cmd { return a.discover(r, at) }
+	out := acted{ok: true, text: rq.d.esc.Sprintf("%s: the plan is made anew", what)}
+	if rq.d.noBulk() == "" {
+		out.then = func() tea.Cmd { return rq.discover(r, at) }
 	}
 	return out
 }

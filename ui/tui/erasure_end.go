@@ -13,8 +13,8 @@ import (
 // liftDialog asks which hold of a request is to be lifted: the item of item where a
 // list has it, else the one that is typed. Of a complete request the names of what it
 // holds are gone, and only the operator knows them.
-func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	lines := []text.Line{{Value: esc.Const("Lift a hold?"), Kind: text.Title}}
 	if wrong != "" {
 		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
@@ -40,18 +40,18 @@ func (a *App) liftDialog(r ErasureRequest, item, wrong string, at *planPlace) *d
 		}
 		switch {
 		case err != nil:
-			return acted{next: a.liftDialog(r, f.fields[0], "not lifted: "+prose.Reason(d.esc, err).String(), at)}
+			return acted{next: rq.liftDialog(r, f.fields[0], "not lifted: "+prose.Reason(d.esc, err).String(), at)}
 		case r.Done():
 			return acted{ok: true, text: d.esc.Const("lifted; memdesk gdpr sweep erases what it kept")}
 		}
-		return a.replanned(r, nil, "lifted", at)
+		return rq.replanned(r, nil, "lifted", at)
 	}}}
 	return dlg
 }
 
 // withdrawDialog asks why a request is closed without an erasure.
-func (a *App) withdrawDialog(r ErasureRequest, wrong string) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) withdrawDialog(r ErasureRequest, wrong string) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Withdraw %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("It is closed for good: its names, holds and plan go, and the record that there was one stays. No store is touched.")},
@@ -65,7 +65,7 @@ func (a *App) withdrawDialog(r ErasureRequest, wrong string) *dialog {
 	dlg := &dialog{title: esc.Const("Withdraw"), noReason: true, lines: lines, fields: []field{{label: esc.Const("who took it back and why, required: ")}}}
 	dlg.choices = []choice{{verb: "Withdraw", act: func(ctx context.Context, f filled) acted {
 		if err := d.erasure.Withdraw(ctx, r.ID, f.fields[0]); err != nil {
-			return acted{next: a.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.esc, err).String())}
+			return acted{next: rq.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, text: d.esc.Sprintf("withdrawn: %s", r.ID)}
 	}}}

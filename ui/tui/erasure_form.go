@@ -21,6 +21,12 @@ type intake struct {
 	unasked                                     []string // which stores could not be asked for names, in words
 }
 
+// requests are the acts on erasure requests.
+type requests struct {
+	d      *desk
+	intake intake // the form as it was left
+}
+
 // begun reports whether anything was filled in.
 func (in intake) begun() bool {
 	return strings.TrimSpace(in.subject+in.aliases+in.ground+in.by+in.key) != ""
@@ -29,18 +35,18 @@ func (in intake) begun() bool {
 // laidAside keeps what was filled in when a page of the form is closed: the next form of
 // this session begins with it. Nothing of it is written anywhere. A conversation asks for
 // everything anew: by ear one would keep what was said of another person.
-func (a *App) laidAside(in func() intake) func() tea.Cmd {
-	if a.d.spoken {
+func (rq *requests) laidAside(in func() intake) func() tea.Cmd {
+	if rq.d.spoken {
 		return nil
 	}
 	return func() tea.Cmd {
-		a.intake = in()
-		a.intake.confirmed, a.intake.left, a.intake.proposed, a.intake.unasked = nil, nil, nil, nil
-		if !a.intake.begun() {
-			a.say(paint.ToneInfo, a.d.esc.Const("cancelled: nothing was filed"))
+		rq.intake = in()
+		rq.intake.confirmed, rq.intake.left, rq.intake.proposed, rq.intake.unasked = nil, nil, nil, nil
+		if !rq.intake.begun() {
+			rq.d.say(paint.ToneInfo, rq.d.esc.Const("cancelled: nothing was filed"))
 			return nil
 		}
-		a.say(paint.ToneInfo, a.d.esc.Const("cancelled: nothing was filed; a opens the form as you left it"))
+		rq.d.say(paint.ToneInfo, rq.d.esc.Const("cancelled: nothing was filed; a opens the form as you left it"))
 		return nil
 	}
 }
@@ -60,10 +66,10 @@ func namesIn(typed, id string) []string {
 }
 
 // intakeDialog is the form of a new request; wrong says what to put right.
-func (a *App) intakeDialog(in intake, wrong string) *dialog {
-	esc := a.d.st.Esc
+func (rq *requests) intakeDialog(in intake, wrong string) *dialog {
+	esc := rq.d.st.Esc
 	if in.received == "" {
-		in.received = a.d.time.Clock.Now().UTC().Format("2006-01-02")
+		in.received = rq.d.time.Clock.Now().UTC().Format("2006-01-02")
 	}
 	lines := []text.Line{
 		{Value: esc.Const("File a request to be forgotten"), Kind: text.Title},
@@ -76,7 +82,7 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 		{label: esc.Const("person's id: ")}, {label: esc.Const("aliases: ")}, {label: esc.Const("received (YYYY-MM-DD): ")},
 		{label: esc.Const("ground, what was asked and why: ")}, {label: esc.Const("filed by (empty: you): ")},
 	}}
-	if a.d.erasure.Unattested() != "" { // nobody could approve it without
+	if rq.d.erasure.Unattested() != "" { // nobody could approve it without
 		d.fields = append(d.fields, field{label: esc.Const("your private key FILE: ")})
 		d.lines = append(d.lines, text.Line{Value: esc.Const("Somebody else has to approve, with another key than yours: name your SSH key's file. It signs nothing, and its fingerprint is kept."), Kind: text.Note})
 	}
@@ -90,14 +96,14 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 		}
 		return in
 	}
-	d.canceled = a.laidAside(func() intake { return read(func(i int) string { return d.fields[i].input.Value() }) })
+	d.canceled = rq.laidAside(func() intake { return read(func(i int) string { return d.fields[i].input.Value() }) })
 	d.choices = []choice{{verb: "Go on", act: func(ctx context.Context, f filled) acted {
-		return acted{next: a.checkIntake(ctx, read(func(i int) string { return f.fields[i] }))}
+		return acted{next: rq.checkIntake(ctx, read(func(i int) string { return f.fields[i] }))}
 	}}}
 	if in.begun() { // it may have been of another person
 		d.choices = append(d.choices, choice{verb: "Clear form", run: func() tea.Cmd {
-			a.intake = intake{}
-			return a.show(a.intakeDialog(intake{}, ""))
+			rq.intake = intake{}
+			return rq.d.modal.show(rq.intakeDialog(intake{}, ""))
 		}})
 	}
 	return d
@@ -105,35 +111,35 @@ func (a *App) intakeDialog(in intake, wrong string) *dialog {
 
 // checkIntake gives the next question, or the form again. It runs in a command, since the
 // stores are asked for names that were not given.
-func (a *App) checkIntake(ctx context.Context, in intake) *dialog {
+func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog {
 	_, idErr := subject.New(in.subject)
 	_, allErr := subject.New(append([]string{in.subject}, in.given()...)...)
-	_, dateErr := gdpr.Received(in.received, a.d.time.Clock.Now())
-	words := func(err error) string { return prose.Reason(a.d.esc, err).String() }
+	_, dateErr := gdpr.Received(in.received, rq.d.time.Clock.Now())
+	words := func(err error) string { return prose.Reason(rq.d.esc, err).String() }
 	switch {
 	case strings.TrimSpace(in.subject) == "":
-		return a.intakeDialog(in, "The person's id is missing.")
+		return rq.intakeDialog(in, "The person's id is missing.")
 	case idErr != nil:
-		return a.intakeDialog(in, "The id: "+words(idErr))
+		return rq.intakeDialog(in, "The id: "+words(idErr))
 	case allErr != nil:
-		return a.intakeDialog(in, "An alias: "+words(allErr))
+		return rq.intakeDialog(in, "An alias: "+words(allErr))
 	case dateErr != nil:
-		return a.intakeDialog(in, "The date: "+words(dateErr))
+		return rq.intakeDialog(in, "The date: "+words(dateErr))
 	case strings.TrimSpace(in.ground) == "":
-		return a.intakeDialog(in, "The ground is missing: what did the person ask for, and why?")
+		return rq.intakeDialog(in, "The ground is missing: what did the person ask for, and why?")
 	}
-	all, notes, err := a.d.erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
+	all, notes, err := rq.d.erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
 	if err != nil { // the request can be filed all the same: its deadline runs
 		notes = append(notes, "no store was asked for names: "+words(err))
 	}
 	in.proposed, in.unasked = all, notes
-	return a.nextIntake(in)
+	return rq.nextIntake(in)
 }
 
 // nextIntake asks about the first alias that is not answered for, those that the stores
 // propose last, then whether the request is to be filed.
-func (a *App) nextIntake(in intake) *dialog {
-	esc := a.d.esc
+func (rq *requests) nextIntake(in intake) *dialog {
+	esc := rq.d.esc
 	all := in.given()
 	typed := len(all)
 	for _, p := range in.proposed {
@@ -149,7 +155,7 @@ func (a *App) nextIntake(in intake) *dialog {
 				} else {
 					next.left = append(in.left[:len(in.left):len(in.left)], alias)
 				}
-				return a.show(a.nextIntake(next))
+				return rq.d.modal.show(rq.nextIntake(next))
 			}
 		}
 		lines := []text.Line{
@@ -164,13 +170,13 @@ func (a *App) nextIntake(in intake) *dialog {
 		for _, w := range subject.Warnings(alias) {
 			lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", w), Kind: text.Warn})
 		}
-		return &dialog{title: esc.Const("Alias"), noReason: true, canceled: a.laidAside(func() intake { return in }), lines: lines, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
+		return &dialog{title: esc.Const("Alias"), noReason: true, canceled: rq.laidAside(func() intake { return in }), lines: lines, choices: []choice{{verb: "Yes, this person", run: answer(true)}, {verb: "Leave it out", run: answer(false)}}}
 	}
-	return a.fileDialog(in)
+	return rq.fileDialog(in)
 }
 
-func (a *App) fileDialog(in intake) *dialog {
-	esc := a.d.esc
+func (rq *requests) fileDialog(in intake) *dialog {
+	esc := rq.d.esc
 	field := func(name, v string) text.Line {
 		return text.Line{Value: esc.Sprintf("%s: %s", name, esc.LineMax(v, prose.MaxTitle))}
 	}
@@ -190,30 +196,30 @@ func (a *App) fileDialog(in intake) *dialog {
 	}
 	if in.key != "" {
 		lines = append(lines, field("your key", in.key))
-	} else if why := a.d.erasure.Unattested(); why != "" {
+	} else if why := rq.d.erasure.Unattested(); why != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
 	}
 	lines = append(lines, text.Line{Value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), Kind: text.Note})
-	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, canceled: a.laidAside(func() intake { return in }), choices: []choice{
-		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return a.fileRequest(ctx, in) }},
-		{verb: "Change", run: func() tea.Cmd { return a.show(a.intakeDialog(in, "")) }},
+	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, canceled: rq.laidAside(func() intake { return in }), choices: []choice{
+		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return rq.fileRequest(ctx, in) }},
+		{verb: "Change", run: func() tea.Cmd { return rq.d.modal.show(rq.intakeDialog(in, "")) }},
 	}}
 }
 
 // fileRequest runs in a command.
-func (a *App) fileRequest(ctx context.Context, in intake) acted {
-	r, err := a.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
+func (rq *requests) fileRequest(ctx context.Context, in intake) acted {
+	r, err := rq.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
 	if err != nil {
 		in.confirmed, in.left = nil, nil
-		return acted{next: a.intakeDialog(in, "Not filed: "+prose.Reason(a.d.esc, err).String())}
+		return acted{next: rq.intakeDialog(in, "Not filed: "+prose.Reason(rq.d.esc, err).String())}
 	}
-	filed := a.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)
+	filed := rq.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)
 	if r.Note != "" {
-		filed = a.d.esc.Sprintf("filed %s; !! %s", r.ID, r.Note)
+		filed = rq.d.esc.Sprintf("filed %s; !! %s", r.ID, r.Note)
 	}
 	return acted{ok: true, text: filed, then: func() tea.Cmd {
-		a.intake = intake{}
-		p := a.panes[paneErasure].(*erasures)
+		rq.intake = intake{}
+		p := rq.d.erasures
 		p.pick = r.ID // what is done next is meant for the person of this one
 		return p.refresh()
 	}}

@@ -54,8 +54,8 @@ func (at *planPlace) near(r record[planRow]) (distance int, ok bool) {
 
 // discover searches every store for a request and shows the plan that comes of it,
 // with the cursor at a place of the one before; nil: at its start.
-func (a *App) discover(r ErasureRequest, at *planPlace) tea.Cmd {
-	d := a.d
+func (rq *requests) discover(r ErasureRequest, at *planPlace) tea.Cmd {
+	d := rq.d
 	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", ready: "Plan ready", total: len(d.fleet.Members())}
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		at := ""
@@ -79,9 +79,9 @@ func (a *App) discover(r ErasureRequest, at *planPlace) tea.Cmd {
 		if b.err != nil {
 			return nil
 		}
-		return a.openPlan(r, at)
+		return rq.openPlan(r, at)
 	}
-	return a.watch(b)
+	return rq.d.work.watch(b)
 }
 
 // searched is what became of each store.
@@ -177,11 +177,11 @@ type planRow struct {
 
 // openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
 // start.
-func (a *App) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
-	d := a.d
+func (rq *requests) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
+	d := rq.d
 	var shown planPages
 	kind := recordKind[planRow]{
-		noun: "step", empty: "Nothing in any store names the person.",
+		noun: "step", tell: tellPlan, empty: "Nothing in any store names the person.",
 		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record[planRow]], said, error) {
 			p, rows, err := shown.rows(ctx, d.erasure, r.ID, q)
@@ -208,7 +208,7 @@ func (a *App) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 	if at != nil {
 		kind.near, kind.line = at.near, at.line
 	}
-	return openSide(a, "Plan of "+r.ID, kind)
+	return openSide(rq.d.app, "Plan of "+r.ID, kind)
 }
 
 // planPages keeps the plan that a list shows, in the list's order: to read and check
@@ -471,4 +471,16 @@ func (d *desk) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
 		return model.Item{}, model.Errorf(model.Unsupported, "read", "this store cannot show single items")
 	}
 	return s.Browser.Read(ctx, st.ID)
+}
+
+// tellPlan is a row of a plan as a sentence.
+func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
+	items, held := e.plan.Count()
+	switch {
+	case e.step != nil:
+		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
+	case e.store != nil:
+		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
+	}
+	return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
 }

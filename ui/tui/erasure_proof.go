@@ -65,9 +65,9 @@ func verdictAdvice(v model.Verdict) string {
 }
 
 // openVerdicts lists the layers of a request with their verdicts.
-func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
-	d := a.d
-	return a.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
+func (rq *requests) openVerdicts(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return rq.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
 		if r.Done() {
 			_, rec, _, err := d.erasure.Receipt(ctx, r.ID)
 			return rec.Layers, err
@@ -79,9 +79,9 @@ func (a *App) openVerdicts(r ErasureRequest) tea.Cmd {
 
 // layersSide lists what is not clean, the worst first, and after it what is clean in
 // one row; that row in full names each. A filter looks through all.
-func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
-	d := a.d
-	return openSide(a, title, recordKind[layerRow]{
+func (rq *requests) layersSide(r ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
+	d := rq.d
+	return openSide(rq.d.app, title, recordKind[layerRow]{
 		noun: "layer", empty: "There are no layers.",
 		columns: []column{{"STORE", 13, false}, {"VERDICT", 17, false}, {"BYTES", 12, true}, {"LAYER", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record[layerRow]], said, error) {
@@ -121,7 +121,7 @@ func (a *App) layersSide(r ErasureRequest, title string, get func(ctx context.Co
 			}
 			return layerText(d.esc, raw.layer)
 		},
-		keys: func(p *records[layerRow]) []keys.Binding { return a.layerKeys(p, r) },
+		keys: func(p *records[layerRow]) []keys.Binding { return rq.layerKeys(p, r) },
 		crumb: func(raw layerRow) safetext.Text {
 			if raw.folded {
 				return d.esc.Const(prose.Plural(raw.clean.Layers, "clean layer"))
@@ -212,11 +212,11 @@ func layerText(esc safetext.Escaper, l receipt.Layer) *text.Page {
 
 // verifyErasure looks again at everything; a complete request has no names any
 // more, so the person's id is asked for.
-func (a *App) verifyErasure(r ErasureRequest) tea.Cmd {
+func (rq *requests) verifyErasure(r ErasureRequest) tea.Cmd {
 	if !r.Done() {
-		return a.verifyNow(r, "")
+		return rq.verifyNow(r, "")
 	}
-	esc := a.d.st.Esc
+	esc := rq.d.st.Esc
 	dlg := &dialog{title: esc.Const("Verify"), noReason: true, lines: []text.Line{
 		{Value: esc.Sprintf("Look again at every store for the person of %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("The names are gone from here. Type the person's id as it was filed; it is not kept, and another person's is refused.")},
@@ -224,14 +224,14 @@ func (a *App) verifyErasure(r ErasureRequest) tea.Cmd {
 	}, fields: []field{{label: esc.Const("person's id: ")}, {label: esc.Const("other names: ")}}}
 	dlg.choices = []choice{{verb: "Look again", act: func(_ context.Context, f filled) acted {
 		id := strings.TrimSpace(f.fields[0])
-		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.verifyNow(r, id, namesIn(f.fields[1], id)...) }}
+		return acted{ok: true, quiet: true, then: func() tea.Cmd { return rq.verifyNow(r, id, namesIn(f.fields[1], id)...) }}
 	}}}
-	return a.show(dlg)
+	return rq.d.modal.show(dlg)
 }
 
 // verifyNow runs as long work, then lists the layers.
-func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.Cmd {
-	d := a.d
+func (rq *requests) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.Cmd {
+	d := rq.d
 	if why := d.noBulk(); why != "" {
 		d.say(paint.ToneWarn, d.st.Esc.Const(why))
 		return nil
@@ -258,19 +258,19 @@ func (a *App) verifyNow(r ErasureRequest, typed string, aliases ...string) tea.C
 		if b.err != nil {
 			return nil
 		}
-		return a.layersSide(r, "Layers of "+r.ID+", looked at now", func(context.Context) ([]receipt.Layer, error) { return layers, nil })
+		return rq.layersSide(r, "Layers of "+r.ID+", looked at now", func(context.Context) ([]receipt.Layer, error) { return layers, nil })
 	}
-	return a.watch(b)
+	return rq.d.work.watch(b)
 }
 
 // approvalDialog stands where an erasure was asked for that somebody else has to
 // approve first.
-func (a *App) approvalDialog(r ErasureRequest, p gdpr.Plan, why string) *dialog {
-	return &dialog{title: a.d.esc.Const("Approval"), noReason: true, lines: a.approvalLines(r, p, why)}
+func (rq *requests) approvalDialog(r ErasureRequest, p gdpr.Plan, why string) *dialog {
+	return &dialog{title: rq.d.esc.Const("Approval"), noReason: true, lines: rq.approvalLines(r, p, why)}
 }
 
-func (a *App) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []text.Line {
-	d, esc := a.d, a.d.esc
+func (rq *requests) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []text.Line {
+	d, esc := rq.d, rq.d.esc
 	rules := d.erasure.Rules()
 	title := esc.Const("The plan is approved, or needs no approval")
 	if why != "" {
@@ -297,9 +297,9 @@ func (a *App) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []text.Li
 }
 
 // showApproval is the same as a page.
-func (a *App) showApproval(r ErasureRequest) tea.Cmd {
-	d := a.d
-	return a.ask(func(ctx context.Context) any {
+func (rq *requests) showApproval(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return rq.d.ask(func(ctx context.Context) any {
 		now, err := d.erasure.Request(ctx, r.ID)
 		var p gdpr.Plan
 		if err == nil {
@@ -312,14 +312,14 @@ func (a *App) showApproval(r ErasureRequest) tea.Cmd {
 		if err != nil {
 			return acted{quiet: true, text: prose.Reason(d.esc, err)}
 		}
-		return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(a.approvalLines(now, p, why), "")}
+		return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(rq.approvalLines(now, p, why), "")}
 	})
 }
 
 // showReceipt is the receipt as a page, with whether it is as it was signed.
-func (a *App) showReceipt(r ErasureRequest) tea.Cmd {
-	d := a.d
-	return a.ask(func(ctx context.Context) any {
+func (rq *requests) showReceipt(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return rq.d.ask(func(ctx context.Context) any {
 		_, rec, key, err := d.erasure.Receipt(ctx, r.ID)
 		if errors.Is(err, receipt.ErrTampered) {
 			return acted{quiet: true, title: "Receipt", text: d.esc.Const("the receipt is NOT as it was signed"), page: text.NewPage([]text.Line{
@@ -393,16 +393,16 @@ func chapter[T fmt.Stringer](esc safetext.Escaper, title string, rows []T) []tex
 
 // saveReceipt asks for a file to write the receipt to, or as long as there is none the
 // status report.
-func (a *App) saveReceipt(r ErasureRequest) tea.Cmd {
+func (rq *requests) saveReceipt(r ErasureRequest) tea.Cmd {
 	name := r.ID + ".json"
 	if !r.Receipted() {
 		name = r.ID + "-report.md"
 	}
-	return a.show(a.saveDialogOf(r, "~/"+name, ""))
+	return rq.d.modal.show(rq.saveDialogOf(r, "~/"+name, ""))
 }
 
-func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	dlg := &dialog{title: esc.Const("Receipt"), noReason: true, lines: []text.Line{
 		{Value: esc.Sprintf("Save the receipt of %s?", r.ID), Kind: text.Title},
 		{Value: esc.Const("The signed file, or a page to read and print where the name ends in .md. A file that is there is not overwritten."), Kind: text.Note},
@@ -422,7 +422,7 @@ func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
 	dlg.choices = []choice{{verb: "Save", act: func(ctx context.Context, f filled) acted {
 		n, err := d.erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
-			return acted{next: a.saveDialogOf(r, f.fields[0], "not saved: "+prose.Reason(d.esc, err).String())}
+			return acted{next: rq.saveDialogOf(r, f.fields[0], "not saved: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, quiet: true, text: d.esc.Sprintf("saved, %s bytes: %s", prose.Group(n), d.esc.LineMax(f.fields[0], prose.MaxTitle))}
 	}}}
@@ -430,12 +430,12 @@ func (a *App) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
 }
 
 // exportErasure asks where everything about the person should be written.
-func (a *App) exportErasure(r ErasureRequest) tea.Cmd {
-	return a.show(a.personExportDialog(r, "~/"+r.ID+"-export", ""))
+func (rq *requests) exportErasure(r ErasureRequest) tea.Cmd {
+	return rq.d.modal.show(rq.personExportDialog(r, "~/"+r.ID+"-export", ""))
 }
 
-func (a *App) personExportDialog(r ErasureRequest, path, wrong string) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) personExportDialog(r ErasureRequest, path, wrong string) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Export everything about %s?", esc.LineMax(r.Subject, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Const("For the person (Art. 15, 20): a new directory with export.json and a document per item, or one file where the name ends in .zip, for your eyes only. Shared items: only the lines that name the person."), Kind: text.Note},
@@ -448,7 +448,7 @@ func (a *App) personExportDialog(r ErasureRequest, path, wrong string) *dialog {
 	dlg.choices = []choice{{verb: "Export", act: func(ctx context.Context, f filled) acted {
 		n, missing, err := d.erasure.Export(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
-			return acted{next: a.personExportDialog(r, f.fields[0], "not exported: "+prose.Reason(d.esc, err).String())}
+			return acted{next: rq.personExportDialog(r, f.fields[0], "not exported: "+prose.Reason(d.esc, err).String())}
 		}
 		out := acted{ok: true, quiet: true, text: d.esc.Sprintf("exported %s: %s", prose.Plural(n, "item"), d.esc.LineMax(f.fields[0], prose.MaxTitle))}
 		if len(missing) > 0 {

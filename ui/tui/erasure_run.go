@@ -18,9 +18,9 @@ import (
 )
 
 // erase asks whether the plan of a request should be carried out, or gone on with.
-func (a *App) erase(r ErasureRequest) tea.Cmd {
-	d := a.d
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (rq *requests) erase(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return rq.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		esc := d.esc
 		now, err := d.erasure.Request(ctx, r.ID)
 		if err != nil {
@@ -41,15 +41,15 @@ func (a *App) erase(r ErasureRequest) tea.Cmd {
 			return nil, prose.Reason(esc, err)
 		}
 		if why != "" {
-			return a.approvalDialog(now, p, why), safetext.Text{}
+			return rq.approvalDialog(now, p, why), safetext.Text{}
 		}
-		return a.eraseDialog(now, p, ""), safetext.Text{}
+		return rq.eraseDialog(now, p, ""), safetext.Text{}
 	})
 }
 
 // eraseDialog says in numbers what will happen; wrong says what to put right.
-func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
-	d, esc := a.d, a.d.esc
+func (rq *requests) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
+	d, esc := rq.d, rq.d.esc
 	items, held := p.Count()
 	verb, title := "Erase", esc.Sprintf("Erase %s, for good?", prose.Plural(items, "item"))
 	if r.Unfinished() || r.Stopped() {
@@ -106,10 +106,10 @@ func (a *App) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *dialog {
 		if over {
 			o.ConfirmCount, _ = strconv.ParseInt(strings.TrimSpace(f.fields[0]), 10, 64)
 			if o.ConfirmCount != items {
-				return acted{next: a.eraseDialog(r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
+				return acted{next: rq.eraseDialog(r, p, "the number of items was not typed: "+strconv.FormatInt(items, 10))}
 			}
 		}
-		return a.beginErasure(ctx, o)
+		return rq.beginErasure(ctx, o)
 	}}}
 	return dlg
 }
@@ -128,29 +128,27 @@ func eraseStores(esc safetext.Escaper, p gdpr.Plan) []text.Line {
 }
 
 // beginErasure runs in a command.
-func (a *App) beginErasure(ctx context.Context, o gdpr.Order) acted {
-	esc := a.d.esc
-	if err := a.d.erasure.Erase(ctx, o); err != nil {
+func (rq *requests) beginErasure(ctx context.Context, o gdpr.Order) acted {
+	esc := rq.d.esc
+	if err := rq.d.erasure.Erase(ctx, o); err != nil {
 		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", prose.Reason(esc, err))}
 	}
-	a.d.stuck.set("an erasure is for good")
+	rq.d.stuck.set("an erasure is for good")
 	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
 	return acted{ok: true, text: said, then: func() tea.Cmd {
-		a.work.tied = a.work.tied || a.d.erasure.Tied() != ""
-		cmds := []tea.Cmd{a.enter(paneErasure)}
-		if p, ok := a.panes[paneErasure].(*erasures); ok {
-			p.full = true
-			p.began(o.Request, said)
-			cmds = append(cmds, p.layout(), p.refresh())
-		}
-		return tea.Batch(cmds...)
+		rq.d.work.tied = rq.d.work.tied || rq.d.erasure.Tied() != ""
+		p := rq.d.erasures
+		cmd := rq.d.app.enter(paneErasure)
+		p.full = true
+		p.began(o.Request, said)
+		return tea.Batch(cmd, p.layout(), p.refresh())
 	}}
 }
 
 // pauseErasure holds a run at its next step, or lets it go on.
-func (a *App) pauseErasure(r ErasureRequest) tea.Cmd {
-	d := a.d
-	return a.ask(func(ctx context.Context) any {
+func (rq *requests) pauseErasure(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return rq.d.ask(func(ctx context.Context) any {
 		run, word := d.erasure.Pause, "it pauses at its next step"
 		if r.Run.State == jobs.Paused {
 			run, word = d.erasure.Resume, "it goes on"
@@ -259,10 +257,12 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []text.Line {
 }
 
 // clockDialog asks what to do about the deadline.
-func (a *App) clockDialog(r ErasureRequest) tea.Cmd { return a.show(a.deadlineDialog(r, "")) }
+func (rq *requests) clockDialog(r ErasureRequest) tea.Cmd {
+	return rq.d.modal.show(rq.deadlineDialog(r, ""))
+}
 
-func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
-	d, esc := a.d, a.d.st.Esc
+func (rq *requests) deadlineDialog(r ErasureRequest, wrong string) *dialog {
+	d, esc := rq.d, rq.d.st.Esc
 	extend := func(ctx context.Context, id string, f filled) error {
 		told := ""
 		if len(f.fields) > 0 {
@@ -276,7 +276,7 @@ func (a *App) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 	does := func(what string, do func(context.Context, string, filled) error) func(context.Context, filled) acted {
 		return func(ctx context.Context, f filled) acted {
 			if err := do(ctx, r.ID, f); err != nil {
-				return acted{next: a.deadlineDialog(r, "Not changed: "+prose.Reason(d.esc, err).String())}
+				return acted{next: rq.deadlineDialog(r, "Not changed: "+prose.Reason(d.esc, err).String())}
 			}
 			return acted{ok: true, text: d.esc.Const(what)}
 		}

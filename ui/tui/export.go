@@ -110,24 +110,24 @@ func stampOf(t time.Time) any {
 type exporter func(ctx context.Context, write func(datum) error) error
 
 // exportTable asks where a table goes, and writes all of its pages there.
-func (a *App) exportTable(name string, rows exporter) tea.Cmd {
-	esc := a.d.esc
-	stamp := a.o.Clock.Now().UTC().Format("20060102-150405")
-	return a.show(a.exportDialog(esc.Const("Export the table?"),
+func (ex *exports) exportTable(name string, rows exporter) tea.Cmd {
+	esc := ex.d.esc
+	stamp := ex.d.app.o.Clock.Now().UTC().Format("20060102-150405")
+	return ex.d.modal.show(ex.exportDialog(esc.Const("Export the table?"),
 		esc.Const("All rows under the filter are written, however many pages: .csv for a spreadsheet, .jsonl for one JSON object per line."),
 		"row", safetext.FileName("memdesk-"+name+"-"+stamp+".csv"),
-		func(ctx context.Context, path string, e *export) acted { return a.writeTable(ctx, path, e, rows) }))
+		func(ctx context.Context, path string, e *export) acted { return ex.writeTable(ctx, path, e, rows) }))
 }
 
 // exportItem asks where an item goes, and writes it as it is stored.
-func (a *App) exportItem(ref model.Ref) tea.Cmd {
-	esc := a.d.esc
-	return a.show(a.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, prose.MaxTitle)),
+func (ex *exports) exportItem(ref model.Ref) tea.Cmd {
+	esc := ex.d.esc
+	return ex.d.modal.show(ex.exportDialog(esc.Sprintf("Export %s?", esc.LineMax(ref.ID, prose.MaxTitle)),
 		esc.Const("The document is written as the store holds it, control characters included; a name that ends in .json gets the item with all that is known about it."),
 		"item", safetext.FileName(filepath.Base(ref.ID)),
 		func(ctx context.Context, path string, e *export) acted {
-			return a.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) error {
-				s, it, err := a.d.readable(ctx, ref)
+			return ex.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) error {
+				s, it, err := ex.d.readable(ctx, ref)
 				if err != nil {
 					return err
 				}
@@ -146,8 +146,8 @@ func (a *App) exportItem(ref model.Ref) tea.Cmd {
 		}))
 }
 
-func (a *App) exportDialog(question, about safetext.Text, noun, name string, act func(ctx context.Context, path string, e *export) acted) *dialog {
-	esc := a.d.esc
+func (ex *exports) exportDialog(question, about safetext.Text, noun, name string, act func(ctx context.Context, path string, e *export) acted) *dialog {
+	esc := ex.d.esc
 	d := &dialog{
 		title: esc.Const("Export"), noReason: true,
 		lines: []text.Line{
@@ -158,14 +158,14 @@ func (a *App) exportDialog(question, about safetext.Text, noun, name string, act
 	}
 	d.fields[0].input.Set(name)
 	e := &export{noun: noun}
-	d.choices = []choice{{verb: "Write", stops: true, begin: func() tea.Cmd { return a.beginExport(d, e) }, act: func(ctx context.Context, f filled) acted {
+	d.choices = []choice{{verb: "Write", stops: true, begin: func() tea.Cmd { return ex.beginExport(d, e) }, act: func(ctx context.Context, f filled) acted {
 		out := act(ctx, strings.TrimSpace(f.fields[0]), e)
 		e.ended.Store(true)
 		if out.next != nil {
 			return out
 		}
 		if !out.ok { // asked again with the reason on top
-			again := a.exportDialog(question, about, noun, f.fields[0], act)
+			again := ex.exportDialog(question, about, noun, f.fields[0], act)
 			again.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", out.text), Kind: text.Warn}}, again.lines...)
 			return acted{next: again}
 		}
@@ -175,12 +175,12 @@ func (a *App) exportDialog(question, about safetext.Text, noun, name string, act
 }
 
 // writeTable writes every page. It runs in a command.
-func (a *App) writeTable(ctx context.Context, path string, e *export, rows exporter) acted {
+func (ex *exports) writeTable(ctx context.Context, path string, e *export, rows exporter) acted {
 	ext := strings.ToLower(filepath.Ext(path))
 	if !slices.Contains([]string{".csv", ".jsonl", ".ndjson"}, ext) {
-		return acted{text: a.d.esc.Const("The name must end in .csv or .jsonl: it says how the table is written.")}
+		return acted{text: ex.d.esc.Const("The name must end in .csv or .jsonl: it says how the table is written.")}
 	}
-	return a.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) (err error) {
+	return ex.writeFile(ctx, path, e, func(ctx context.Context, w io.Writer) (err error) {
 		write := jsonRows(w)
 		if ext == ".csv" {
 			c := csv.NewWriter(w)

@@ -33,6 +33,12 @@ type export struct {
 	id jobs.ID // in the journal; empty: it is not journalled
 }
 
+// exports writes files of this machine.
+type exports struct {
+	d       *desk
+	writing sync.WaitGroup // files that are being written
+}
+
 type exportTick struct{ e *export }
 
 func (e *export) jobID() jobs.ID {
@@ -47,19 +53,19 @@ func (e *export) words(esc safetext.Escaper) safetext.Text {
 }
 
 // beginExport shows how far an export is while its dialog is open.
-func (a *App) beginExport(d *dialog, e *export) tea.Cmd {
-	esc := a.d.esc
-	a.work.exports = append(a.work.exports, e)
+func (ex *exports) beginExport(d *dialog, e *export) tea.Cmd {
+	esc := ex.d.esc
+	ex.d.work.exports = append(ex.d.work.exports, e)
 	d.progress = func() safetext.Text { return e.words(esc) }
-	return a.d.later(overlayPane)(bulkEvery, exportTick{e})
+	return ex.d.later(overlayPane)(bulkEvery, exportTick{e})
 }
 
 // exportTicked draws the numbers again until the export has ended.
-func (a *App) exportTicked(e *export) tea.Cmd {
+func (ex *exports) exportTicked(e *export) tea.Cmd {
 	if !e.ended.Load() {
-		return a.d.later(overlayPane)(bulkEvery, exportTick{e})
+		return ex.d.later(overlayPane)(bulkEvery, exportTick{e})
 	}
-	a.work.exports = slices.DeleteFunc(a.work.exports, func(o *export) bool { return o == e })
+	ex.d.work.exports = slices.DeleteFunc(ex.d.work.exports, func(o *export) bool { return o == e })
 	return nil
 }
 
@@ -82,21 +88,21 @@ func (d *desk) noTable() string {
 // writeFile makes a new private file that is whole or not there: it is filled
 // under another name beside its place. It runs in a command, as a job where there
 // is a journal.
-func (a *App) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) acted {
-	esc := a.d.esc
+func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill func(context.Context, io.Writer) error) acted {
+	esc := ex.d.esc
 	if path == "" {
 		return acted{text: esc.Const("Give the name of a file.")}
 	}
 	full := path
-	if home := a.d.env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
+	if home := ex.d.env["HOME"]; strings.HasPrefix(path, "~/") && home != "" {
 		full = filepath.Join(home, path[2:])
 	}
 	if abs, err := filepath.Abs(full); err == nil {
 		full = abs
 	}
-	a.d.writing.Add(1)
-	defer a.d.writing.Done()
-	err := a.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
+	ex.writing.Add(1)
+	defer ex.writing.Done()
+	err := ex.d.journalled(ctx, e, func(ctx context.Context) error { return newFile(ctx, full, e, fill) })
 	switch {
 	case errors.Is(err, errThere):
 		return acted{text: esc.Sprintf("%s is there already: give another name.", esc.LineMax(path, prose.MaxTitle))}
@@ -107,7 +113,7 @@ func (a *App) writeFile(ctx context.Context, path string, e *export, fill func(c
 	case err != nil:
 		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, cause(err)))}
 	}
-	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), a.where(full), prose.Size(e.bytes.Load()))}
+	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.edits.where(full), prose.Size(e.bytes.Load()))}
 }
 
 // journalled runs an export as a job; reading goes on where there is no journal, or

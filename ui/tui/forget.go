@@ -13,6 +13,9 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
+// removals take items and entries of the quarantine away.
+type removals struct{ d *desk }
+
 // locked says why nothing can be changed in this console, or in one store of it;
 // empty when it can.
 func (d *desk) locked(store string) string {
@@ -71,9 +74,9 @@ func (d *desk) typedName(s model.Store, id string) string {
 
 // forget asks whether an item should go; seen is the revision that the operator
 // has looked at, empty when it is not known.
-func (a *App) forget(ref model.Ref, seen model.Revision) tea.Cmd {
-	d := a.d
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (rm *removals) forget(ref model.Ref, seen model.Revision) tea.Cmd {
+	d := rm.d
+	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(ref.Store)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)

@@ -14,11 +14,6 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-var paneNames = [paneCount]string{"Health", "Tiers", "Recall", "Quarantine", "Conflicts", "Erasure", "Audit"}
-
-// shortNames stand in the bar below the width that the full names need.
-var shortNames = [paneCount]string{"Health", "Tiers", "Recall", "Quar", "Conf", "Erase", "Audit"}
-
 const (
 	frameLines  = 5  // bar, identity, breadcrumbs, status, keys
 	fullBarFrom = 76 // columns that the bar with full names takes, without badges
@@ -39,7 +34,7 @@ func (a *App) View() (v tea.View) {
 		return v
 	}
 	if a.curtain.down {
-		v.Content = strings.Join(a.lockFrame(), "\n")
+		v.Content = strings.Join(a.curtain.lockFrame(), "\n")
 		return v
 	}
 	if a.tooSmall() {
@@ -50,13 +45,13 @@ func (a *App) View() (v tea.View) {
 	lines := make([]string, 0, a.height)
 	lines = append(lines, a.bar(), a.identity())
 	var cursor *tea.Position
-	if a.dialog != nil {
-		body, at := a.boxed(w, h)
+	if a.d.modal.dialog != nil {
+		body, at := a.d.modal.boxed(w, h)
 		lines = append(append(lines, a.dialogCrumbs()), body...)
 		cursor = at
-	} else if a.overlay != nil {
-		lines = append(lines, a.overlayCrumbs())
-		lines = append(lines, a.overlay.render(a.d.st, w, h)...)
+	} else if a.pages.overlay != nil {
+		lines = append(lines, a.pages.overlayCrumbs())
+		lines = append(lines, a.pages.overlay.render(a.d.st, w, h)...)
 	} else {
 		body, at := a.pane().render(w, h)
 		lines = append(lines, a.breadcrumbs())
@@ -86,7 +81,7 @@ func (a *App) sizeNeeded() []string {
 	for _, part := range st.Esc.Wrap(text, max(a.width, 1)) {
 		lines = append(lines, st.Text(st.Warn, part, a.width))
 	}
-	if a.work.leaving {
+	if a.d.work.leaving {
 		lines = append(lines, a.leavingLines()...)
 	}
 	return st.FillTo(lines, a.width, a.height)
@@ -105,16 +100,19 @@ type tab struct {
 
 // tabs are the entries of the bar, the longest that fit: full names set apart, close
 // together, short ones, and only the active one's. margin is the blanks before each.
-func (a *App) tabs() (tabs [paneCount]tab, margin int) {
+func (a *App) tabs() (tabs []tab, margin int) {
 	esc := a.d.st.Esc
-	var digits [paneCount]string
-	digits[a.active] = " " + shortNames[a.active]
-	for form, names := range [][paneCount]string{paneNames, paneNames, shortNames, digits} {
+	tabs = make([]tab, len(a.panes))
+	for form := range 4 {
 		margin = 1 - min(form, 1)
 		width := 1
-		for i, name := range names {
-			if form < 3 {
-				name = " " + name
+		for i := range a.panes {
+			name := " " + registry[i].name
+			switch {
+			case form == 3 && i != a.active:
+				name = ""
+			case form >= 2:
+				name = " " + registry[i].short
 			}
 			t := tab{label: esc.Const(strconv.Itoa(i+1) + name)}
 			if p, ok := a.panes[i].(badged); ok {
@@ -294,7 +292,7 @@ func (a *App) paneName() string {
 	if a.side != nil {
 		return a.side.title
 	}
-	return paneNames[a.active]
+	return registry[a.active].name
 }
 
 // crumbLine is the line of breadcrumbs with the position at its right. That something
@@ -341,11 +339,11 @@ func (a *App) status() (line string, cursor int) {
 	if p := a.text(); p != nil && (p.Search.In.Focus || p.Search.Needle != nil && a.said.text.IsEmpty()) {
 		return a.searchLine(p)
 	}
-	if a.said.text.IsEmpty() && a.overlay == nil && a.dialog == nil {
+	if a.said.text.IsEmpty() && a.pages.overlay == nil && a.d.modal.dialog == nil {
 		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
 			return r.Blank(1).Put(st.Bad, trouble).End(), 0
 		}
-		return r.Blank(1).Put(st.Dim, a.workWords()).End(), 0
+		return r.Blank(1).Put(st.Dim, a.d.work.workWords()).End(), 0
 	}
 	p := st.Toned(a.said.tone)
 	if a.said.text.Width() <= a.width-2 {
@@ -360,7 +358,7 @@ func (a *App) status() (line string, cursor int) {
 // others is the last.
 func (a *App) footer() string {
 	if len(a.line.candidates) > 0 {
-		return a.candidateLine()
+		return a.line.candidateLine()
 	}
 	st := a.d.st
 	wide := func(b keys.Binding) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Hint).Width() }
@@ -398,14 +396,14 @@ func (a *App) Keys() []keys.Binding { return a.here() }
 // here are the bindings of the place where the operator is.
 func (a *App) here() []keys.Binding {
 	switch {
-	case a.dialog != nil:
-		return a.dialogBindings()
+	case a.d.modal.dialog != nil:
+		return a.d.modal.dialogBindings()
 	case a.line.typing:
-		return a.commandBindings()
+		return a.line.commandBindings()
 	case a.searching() != nil:
 		return a.searchLineKeys(a.searching())
-	case a.overlay != nil:
-		return append(a.searchKeys(), a.overlayBindings()...)
+	case a.pages.overlay != nil:
+		return append(a.searchKeys(), a.pages.overlayBindings()...)
 	case a.pane().typing() != nil:
 		return a.pane().bindings()
 	}

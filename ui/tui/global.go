@@ -11,10 +11,10 @@ func (a *App) paneBindings() []keys.Binding {
 	var out []keys.Binding
 	for i := range a.panes {
 		out = append(out, keys.Binding{
-			Keys: []string{string(rune('1' + i))}, Description: "the " + paneNames[i] + " pane",
+			Keys: []string{string(rune('1' + i))}, Description: "the " + registry[i].name + " pane",
 			Disabled: a.panes[i].unavailable,
 			Handler: func() tea.Cmd {
-				a.overlay = nil
+				a.pages.overlay = nil
 				return a.enter(i)
 			},
 		})
@@ -31,13 +31,13 @@ func (a *App) global() []keys.Binding {
 		keys.Binding{Keys: []string{"esc"}, Hint: "back", Description: "one level back, keeping the place", Disabled: a.outermost, Handler: a.back},
 		keys.Binding{Keys: []string{"tab"}, Description: "the next pane that is available", Handler: func() tea.Cmd { return a.cycle(1) }},
 		keys.Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
-		keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.noUndo, Handler: a.undoLast},
+		keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.d.undos.noUndo, Handler: a.d.undos.undoLast},
 		keys.Binding{Keys: []string{"ctrl+r", "f5"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
-		keys.Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
-		keys.Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.openHelp},
+		keys.Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.line.openCommand},
+		keys.Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.pages.openHelp},
 		keys.Binding{Keys: []string{"ctrl+z"}, Description: "suspend memdesk; fg in the shell comes back", Disabled: a.noSuspend, Handler: func() tea.Cmd { return tea.Suspend }},
-		keys.Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.leave},
-		keys.Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.interrupt},
+		keys.Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.d.work.leave},
+		keys.Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.d.work.interrupt},
 	)
 }
 
@@ -65,7 +65,7 @@ func (a *App) back() tea.Cmd {
 
 func (a *App) cycle(by int) tea.Cmd {
 	for n := a.active; ; {
-		n = (n + by + paneCount) % paneCount
+		n = (n + by + len(a.panes)) % len(a.panes)
 		if n == a.active || a.panes[n].unavailable() == "" {
 			return a.enter(n)
 		}

@@ -21,29 +21,29 @@ type found struct {
 
 // runGo goes to the item that a reference names; without a store it is of the
 // store at the cursor.
-func (a *App) runGo(words string) tea.Cmd {
-	esc := a.d.st.Esc
+func (l *commandLine) runGo(words string) tea.Cmd {
+	esc := l.d.st.Esc
 	if words == "" {
-		a.say(paint.ToneWarn, esc.Const("give a reference, store:id, as lists show it and y copies it; tab completes"))
+		l.d.say(paint.ToneWarn, esc.Const("give a reference, store:id, as lists show it and y copies it; tab completes"))
 		return nil
 	}
 	ref, err := model.ParseRef(words)
-	if _, serr := a.d.fleet.Store(ref.Store); err != nil || serr != nil {
-		here := a.panes[paneTiers].(*tiers).storeHere()
+	if _, serr := l.d.fleet.Store(ref.Store); err != nil || serr != nil {
+		here := l.d.tiers.storeHere()
 		id, derr := model.DecodeID(words)
 		switch store, _, named := strings.Cut(words, ":"); {
-		case named && slices.Contains(a.storeNames(), store), derr != nil, here == "":
+		case named && slices.Contains(l.storeNames(), store), derr != nil, here == "":
 			if err == nil {
 				err = serr
 			}
-			a.say(paint.ToneWarn, prose.Reason(esc, err))
+			l.d.say(paint.ToneWarn, prose.Reason(esc, err))
 			return nil
 		}
 		ref = model.Ref{Store: here, ID: id}
 	}
-	if here := a.active; a.panes[here].typing() == nil {
-		return a.ask(func(ctx context.Context) any {
-			_, it, err := a.d.readable(ctx, ref)
+	if here := l.d.app.active; l.d.app.panes[here].typing() == nil {
+		return l.d.ask(func(ctx context.Context) any {
+			_, it, err := l.d.readable(ctx, ref)
 			return found{ref, it.Header, err}
 		})
 	}
@@ -51,16 +51,16 @@ func (a *App) runGo(words string) tea.Cmd {
 }
 
 // found opens an item on the whole screen, with the list of its tier under it.
-func (a *App) found(m found) tea.Cmd {
-	esc := a.d.st.Esc
+func (l *commandLine) found(m found) tea.Cmd {
+	esc := l.d.st.Esc
 	if m.err != nil {
-		a.say(paint.ToneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err)))
+		l.d.say(paint.ToneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err)))
 		return nil
 	}
-	if a.dialog != nil || a.editing != nil || a.overlay != nil {
-		return a.gone()
+	if l.d.modal.dialog != nil || l.d.edits.editing != nil || l.d.app.pages.overlay != nil {
+		return l.d.modal.gone()
 	}
-	return tea.Batch(a.enter(paneTiers), a.panes[paneTiers].(*tiers).goTo(m.ref, m.head))
+	return tea.Batch(l.d.app.enter(paneTiers), l.d.tiers.goTo(m.ref, m.head))
 }
 
 // goTo shows one item and looks for its row in the list of its tier.
@@ -83,23 +83,23 @@ func (p *tiers) goTo(ref model.Ref, h model.Header) tea.Cmd {
 }
 
 // references are what a reference can be completed to from what is on the screen.
-func (a *App) references() []string {
+func (l *commandLine) references() []string {
 	var out []string
 	add := func(ref model.Ref) {
 		if s := ref.String(); ref.ID != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
-	t := a.panes[paneTiers].(*tiers)
+	t := l.d.tiers
 	for _, r := range t.items.list.rows {
 		add(model.Ref{Store: t.items.at.store, ID: r.header.ID})
 	}
-	for _, h := range a.panes[paneRecall].(*recall).rows {
+	for _, h := range l.d.recall.rows {
 		if !h.heading && !h.withheld {
 			add(model.Ref{Store: h.store, ID: h.hit.ID})
 		}
 	}
-	for _, name := range a.storeNames() {
+	for _, name := range l.storeNames() {
 		out = append(out, name+":")
 	}
 	return out
@@ -112,14 +112,14 @@ type completions struct {
 }
 
 // moreReferences asks the store of a reference for ids that begin so.
-func (a *App) moreReferences(line, word string) tea.Cmd {
+func (l *commandLine) moreReferences(line, word string) tea.Cmd {
 	store, typed, ok := strings.Cut(word, ":")
-	s, err := a.d.fleet.Store(store)
+	s, err := l.d.fleet.Store(store)
 	if !ok || err != nil || s.Browser == nil {
 		return nil
 	}
-	known := a.possible(line)
-	return a.ask(func(ctx context.Context) any {
+	known := l.possible(line)
+	return l.d.ask(func(ctx context.Context) any {
 		out := completions{line: line, choices: known}
 		last := typed[strings.LastIndexByte(typed, '/')+1:]
 		for _, query := range slices.Compact([]string{typed, last, ""}) {

@@ -88,7 +88,7 @@ func session(t *testing.T, change func(*App)) (in *io.PipeWriter, out *screen, c
 	out = newScreen()
 	sizes := make(chan Size, 1)
 	sizes <- Size{80, 24}
-	o := Options{Sizes: sizes, Clock: clock.Fixed(time.Unix(0, 0)), Input: r, Output: out, Environ: []string{"TERM=xterm-256color"}}
+	o := Options{Clock: clock.Fixed(time.Unix(0, 0)), Terminal: Terminal{r, out, sizes}, Environ: []string{"TERM=xterm-256color"}}
 	a := newApp(ctx, o)
 	change(a)
 	ended = make(chan error, 1)

@@ -343,7 +343,7 @@ func (p *health) describeStore(s model.Store) []text.Line {
 		head = append(head, text.Line{Name: esc.Line(name), Value: esc.Sprintf("%d", s.Limits[name])})
 	}
 	if p.d.app != nil {
-		head = append(head, fillLines(esc, s, p.d.app.panes[paneTiers].(*tiers).overview.tallies[s.Name].counts)...)
+		head = append(head, fillLines(esc, s, p.d.tiers.overview.tallies[s.Name].counts)...)
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("deviations from the contract"), Kind: text.Title})
 	for _, d := range s.Deviations {
@@ -455,7 +455,7 @@ func (p *health) bindings() []keys.Binding {
 // checked yet is unknown, not unwell.
 func (p *health) export() tea.Cmd {
 	members, reports := p.d.fleet.Members(), maps.Clone(p.reports)
-	return p.d.app.exportTable("health", func(_ context.Context, write func(datum) error) error {
+	return p.d.exports.exportTable("health", func(_ context.Context, write func(datum) error) error {
 		for _, m := range members {
 			var r datum
 			r.add("store", m.Name)

@@ -14,10 +14,13 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
+// revisions are the recorded versions of items.
+type revisions struct{ d *desk }
+
 // openHistory lists the recorded versions of an item, each to be read only.
-func (a *App) openHistory(ref model.Ref) tea.Cmd {
-	d := a.d
-	return openSide(a, "History", recordKind[model.Version]{
+func (rv *revisions) openHistory(ref model.Ref) tea.Cmd {
+	d := rv.d
+	return openSide(rv.d.app, "History", recordKind[model.Version]{
 		noun:  "version",
 		empty: "The store has recorded no version of this item.",
 		columns: []column{
@@ -31,7 +34,7 @@ func (a *App) openHistory(ref model.Ref) tea.Cmd {
 		marking: true, name: "history", field: func(raw model.Version) string { return raw.ID }, datum: versionDatum,
 		keys: func(p *records[model.Version]) []keys.Binding {
 			return []keys.Binding{{Keys: []string{"c"}, Hint: "compare", Description: "compare with the version that is marked (space), or with the item as it is now",
-				Disabled: func() string { return noCompare(p) }, Handler: func() tea.Cmd { return a.compareVersions(ref, p) }}}
+				Disabled: func() string { return noCompare(p) }, Handler: func() tea.Cmd { return rv.compareVersions(ref, p) }}}
 		},
 	})
 }
@@ -154,10 +157,10 @@ func noCompare(p *records[model.Version]) string {
 }
 
 // compareVersions shows what has changed between two versions.
-func (a *App) compareVersions(ref model.Ref, p *records[model.Version]) tea.Cmd {
+func (rv *revisions) compareVersions(ref model.Ref, p *records[model.Version]) tea.Cmd {
 	old, new, _ := sides(p)
-	d, esc := a.d, a.d.esc
-	return a.ask(func(ctx context.Context) any {
+	d, esc := rv.d, rv.d.esc
+	return rv.d.ask(func(ctx context.Context) any {
 		read := func(v *model.Version) (text, name string, err error) {
 			s, it, err := d.readable(ctx, ref)
 			if v == nil {

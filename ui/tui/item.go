@@ -57,14 +57,14 @@ func (p itemPage) bindings() []keys.Binding {
 	return append([]keys.Binding{
 		{Keys: []string{"n"}, Hint: "next", Description: "the next " + p.of, Handler: func() tea.Cmd { return p.step(1) }},
 		{Keys: []string{"p"}, Hint: "previous", Description: "the " + p.of + " before", Handler: func() tea.Cmd { return p.step(-1) }},
-		{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return app.editItem(p.ref()) }},
-		{Keys: []string{"A"}, Hint: "append", Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return app.appendItem(p.ref()) }},
-		{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: func() tea.Cmd { return p.d.forget(p.ref(), p.seen()) }},
+		{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return app.d.edits.editItem(p.ref()) }},
+		{Keys: []string{"A"}, Hint: "append", Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return app.d.edits.appendItem(p.ref()) }},
+		{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: func() tea.Cmd { return p.d.removals.forget(p.ref(), p.seen()) }},
 		{Keys: []string{"m"}, Hint: "markdown", Description: "markdown rendered, or the text as it is stored", Handler: func() tea.Cmd { return p.reader.toggleMarkdown() }},
 		{Keys: []string{"y"}, Hint: "copy text", Description: "copy the item's text to the clipboard of the terminal", Handler: p.copyBody},
 		{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Handler: p.copyRow},
-		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Disabled: p.d.noExport, Handler: func() tea.Cmd { return app.exportItem(p.ref()) }},
-		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.history(p.ref()) }},
+		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Disabled: p.d.noExport, Handler: func() tea.Cmd { return app.d.exports.exportItem(p.ref()) }},
+		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.revisions.openHistory(p.ref()) }},
 		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the " + p.place, Handler: p.back},
 	}, keys.Movement(p.reader.pager, "line")...)
 }

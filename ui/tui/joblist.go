@@ -34,17 +34,17 @@ func jobKind(kind string) string {
 	return strings.TrimPrefix(kind, "console-")
 }
 
-func (a *App) runJobs(string) tea.Cmd {
-	if a.d.jobs == nil {
-		a.say(paint.ToneWarn, a.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
+func (w *underway) runJobs(string) tea.Cmd {
+	if w.d.jobs == nil {
+		w.d.say(paint.ToneWarn, w.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
 		return nil
 	}
-	return openSide(a, "Jobs", a.jobsKind())
+	return openSide(w.d.app, "Jobs", w.jobsKind())
 }
 
 // jobsKind is the list of long work, of this console and of other processes.
-func (a *App) jobsKind() recordKind[jobRow] {
-	d := a.d
+func (w *underway) jobsKind() recordKind[jobRow] {
+	d := w.d
 	return recordKind[jobRow]{
 		noun: "job", empty: "No long work is on record: nothing runs, and nothing has run lately.", name: "jobs",
 		columns: []column{{"STATE", 13, false}, {"KIND", 11, false}, {"PROGRESS", 26, false}, {"AGE", 5, true}, {"WHAT", 0, false}},
@@ -60,9 +60,9 @@ func (a *App) jobsKind() recordKind[jobRow] {
 		keys: func(p *records[jobRow]) []keys.Binding {
 			return []keys.Binding{
 				{Keys: []string{"C"}, Hint: "stop it", Description: "stop this job at its next step, after a question; what is done stays done",
-					Disabled: func() string { return a.noCancel(p) }, Handler: func() tea.Cmd { return a.cancelJob(jobAt(p)) }},
+					Disabled: func() string { return w.noCancel(p) }, Handler: func() tea.Cmd { return w.cancelJob(jobAt(p)) }},
 				{Keys: []string{"enter"}, Hint: "outcomes", Description: "what became of each item of this job; the job itself where it is not of this session",
-					Disabled: p.none, Handler: func() tea.Cmd { return a.openOutcomes(p) }},
+					Disabled: p.none, Handler: func() tea.Cmd { return w.openOutcomes(p) }},
 			}
 		},
 	}
@@ -241,7 +241,7 @@ func jobDatum(row jobRow) datum {
 	return r
 }
 
-func (a *App) noCancel(p *records[jobRow]) string {
+func (w *underway) noCancel(p *records[jobRow]) string {
 	if why := p.none(); why != "" {
 		return why
 	}
@@ -251,15 +251,15 @@ func (a *App) noCancel(p *records[jobRow]) string {
 		return "it has ended"
 	case row.State == jobs.Interrupted:
 		return "its process is gone: there is nothing to stop"
-	case a.d.readOnly != "" && !row.tied:
-		return "it is not of this session, and this console is read-only: " + a.d.readOnly
+	case w.d.readOnly != "" && !row.tied:
+		return "it is not of this session, and this console is read-only: " + w.d.readOnly
 	}
 	return ""
 }
 
 // cancelJob asks whether a job should be stopped.
-func (a *App) cancelJob(row jobRow) tea.Cmd {
-	d, esc := a.d, a.d.esc
+func (w *underway) cancelJob(row jobRow) tea.Cmd {
+	d, esc := w.d, w.d.esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Stop the job %q?", row.Title), Kind: text.Title},
 		{Value: esc.Sprintf("It is at %s and ends at its next step. What is done stays done, the rest is left as it is.", jobProgress(esc, row.Status))},
@@ -270,31 +270,31 @@ func (a *App) cancelJob(row jobRow) tea.Cmd {
 	if !row.tied {
 		lines = append(lines, text.Line{Value: esc.Const("!! It is not of this session: somebody else, or an earlier session, began it."), Kind: text.Warn})
 	}
-	own := a.bulkOf(row.ID)
-	return a.show(&dialog{title: esc.Const("Stop a job"), lines: lines, noReason: true, choices: []choice{{verb: "Stop it", act: func(ctx context.Context, _ filled) acted {
+	own := w.bulkOf(row.ID)
+	return w.d.modal.show(&dialog{title: esc.Const("Stop a job"), lines: lines, noReason: true, choices: []choice{{verb: "Stop it", act: func(ctx context.Context, _ filled) acted {
 		if own != nil {
 			own.stop()
 		}
 		err := d.jobs.Cancel(ctx, row.ID)
 		switch {
 		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
-			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: a.refreshHere}
+			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: w.refreshHere}
 		case err != nil:
 			return acted{quiet: true, text: esc.Sprintf("not stopped: %s", prose.Reason(esc, err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: a.refreshHere}
+		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: w.refreshHere}
 	}}}})
 }
 
-func (a *App) refreshHere() tea.Cmd { return a.pane().refresh() }
+func (w *underway) refreshHere() tea.Cmd { return w.d.app.pane().refresh() }
 
 // openOutcomes lists what became of each item of a job of this session, and shows
 // the job itself where it is of another.
-func (a *App) openOutcomes(p *records[jobRow]) tea.Cmd {
+func (w *underway) openOutcomes(p *records[jobRow]) tea.Cmd {
 	row := jobAt(p)
-	if b := a.bulkOf(row.ID); b != nil {
-		cmd := openAbove(a, "Job", a.bulkKind(b))
-		a.side.bulk = b
+	if b := w.bulkOf(row.ID); b != nil {
+		cmd := openAbove(w.d.app, "Job", w.bulkKind(b))
+		w.d.app.side.bulk = b
 		return cmd
 	}
 	p.full = true
@@ -302,8 +302,8 @@ func (a *App) openOutcomes(p *records[jobRow]) tea.Cmd {
 }
 
 // bulkOf is a job of this session, with its outcomes as long as they are kept.
-func (a *App) bulkOf(id jobs.ID) *bulk {
-	for _, b := range slices.Concat(a.work.bulks, a.work.ended) {
+func (w *underway) bulkOf(id jobs.ID) *bulk {
+	for _, b := range slices.Concat(w.bulks, w.ended) {
 		if id != "" && b.jobID() == id {
 			return b
 		}

@@ -16,16 +16,16 @@ import (
 )
 
 // openKept lists the operator's texts that no store took.
-func (a *App) openKept() tea.Cmd {
-	if a.d.drafts == nil {
-		a.say(paint.ToneWarn, a.d.esc.Const("there is no state directory, so no text was put aside"))
+func (ed *edits) openKept() tea.Cmd {
+	if ed.d.drafts == nil {
+		ed.d.say(paint.ToneWarn, ed.d.esc.Const("there is no state directory, so no text was put aside"))
 		return nil
 	}
-	return openSide(a, "Kept texts", a.keptKind())
+	return openSide(ed.d.app, "Kept texts", ed.keptKind())
 }
 
-func (a *App) keptKind() recordKind[drafts.Kept] {
-	d := a.d
+func (ed *edits) keptKind() recordKind[drafts.Kept] {
+	d := ed.d
 	return recordKind[drafts.Kept]{
 		noun: "text", empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", name: "kept",
 		columns: []column{{"WHEN", 21, false}, {"AGE", 5, true}, {"SIZE", 10, true}, {"NAME", 0, false}},
@@ -45,26 +45,26 @@ func (a *App) keptKind() recordKind[drafts.Kept] {
 			out.total = model.Count{N: int64(len(out.rows))}
 			return out, said{text: d.esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), calm: true}, nil
 		},
-		detail: func(_ context.Context, raw drafts.Kept) *text.Page { return a.keptText(raw) },
+		detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
 		keys: func(p *records[drafts.Kept]) []keys.Binding {
 			return []keys.Binding{{Keys: []string{"enter"}, Hint: "edit", Description: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
-				Disabled: func() string { return a.noReopen(p) }, Handler: func() tea.Cmd {
+				Disabled: func() string { return ed.noReopen(p) }, Handler: func() tea.Cmd {
 					r, _ := p.list.current()
-					return a.reopen(r.raw)
+					return ed.reopen(r.raw)
 				}}, {Keys: []string{"y"}, Hint: "copy text", Description: "copy the whole text to the clipboard of the terminal", Disabled: p.none, Handler: func() tea.Cmd {
 				r, _ := p.list.current()
-				return a.copyKept(r.raw)
+				return ed.copyKept(r.raw)
 			}}}
 		},
 	}
 }
 
-func (a *App) keptText(k drafts.Kept) *text.Page {
-	esc := a.d.esc
+func (ed *edits) keptText(k drafts.Kept) *text.Page {
+	esc := ed.d.esc
 	head := []text.Line{
 		{Value: esc.LineMax(k.Name, maxField), Kind: text.Title},
-		{Name: esc.Const("file"), Value: a.where(k.Path)},
-		{Name: esc.Const("put aside"), Value: esc.Const(changed(a.d, k.At))},
+		{Name: esc.Const("file"), Value: ed.where(k.Path)},
+		{Name: esc.Const("put aside"), Value: esc.Const(changed(ed.d, k.At))},
 		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}
 	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
@@ -73,7 +73,7 @@ func (a *App) keptText(k drafts.Kept) *text.Page {
 		next = esc.Const("enter opens it in the editor again; y copies the text.")
 	}
 	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
-	body, err := a.d.drafts.ReadKept(k.Name)
+	body, err := ed.d.drafts.ReadKept(k.Name)
 	if err != nil {
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), Kind: text.Warn}), "")
 	}
@@ -81,13 +81,13 @@ func (a *App) keptText(k drafts.Kept) *text.Page {
 }
 
 // copyKept reads the text in a command and hands it to the clipboard.
-func (a *App) copyKept(k drafts.Kept) tea.Cmd {
-	esc := a.d.esc
-	return a.ask(func(context.Context) any {
-		body, err := a.d.drafts.ReadKept(k.Name)
+func (ed *edits) copyKept(k drafts.Kept) tea.Cmd {
+	esc := ed.d.esc
+	return ed.d.ask(func(context.Context) any {
+		body, err := ed.d.drafts.ReadKept(k.Name)
 		if err != nil {
 			return acted{quiet: true, text: esc.Sprintf("not copied: %s", esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, then: func() tea.Cmd { return a.d.copyText(esc.LineMax(k.Name, prose.MaxTitle), body) }}
+		return acted{ok: true, quiet: true, then: func() tea.Cmd { return ed.d.copyText(esc.LineMax(k.Name, prose.MaxTitle), body) }}
 	})
 }

@@ -16,7 +16,7 @@ import (
 // the bindings that the console itself uses.
 func KeyTable() []keys.Section {
 	a := New(Options{})
-	t, r := a.panes[paneTiers].(*tiers), a.panes[paneRecall].(*recall)
+	t, r := a.d.tiers, a.d.recall
 	var out []keys.Section
 	add := func(title string, bindings []keys.Binding) {
 		out = append(out, keys.Section{Title: title, Bindings: withoutMovement(bindings)})
@@ -29,11 +29,11 @@ func KeyTable() []keys.Section {
 	add("2 Tiers: items", t.bindings())
 	t.level = levelItem
 	add("2 Tiers: one item", t.bindings())
-	a.overlay = a.newOverlay("")
-	a.overlay.pager.Search.Needle = text.NewNeedle("x")
+	a.pages.overlay = a.pages.newOverlay("")
+	a.pages.overlay.pager.Search.Needle = text.NewNeedle("x")
 	add("A text on the whole screen", a.searchKeys())
-	add("A text: searching", a.searchLineKeys(a.overlay.pager))
-	a.overlay = nil
+	add("A text: searching", a.searchLineKeys(a.pages.overlay.pager))
+	a.pages.overlay = nil
 	add("3 Recall", r.bindings())
 	r.input.Focus = true
 	add("3 Recall: typing", r.bindings())
@@ -43,29 +43,29 @@ func KeyTable() []keys.Section {
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
 	add("6 Erasure: a plan", a.d.planKeys(&records[planRow]{}, ErasureRequest{}))
-	add("6 Erasure: layers and verdicts (V)", a.layerKeys(&records[layerRow]{}, ErasureRequest{}))
+	add("6 Erasure: layers and verdicts (V)", a.d.requests.layerKeys(&records[layerRow]{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	for _, s := range []struct {
 		title string
 		open  func() tea.Cmd
 	}{
-		{"Versions of an item (H)", func() tea.Cmd { return a.openHistory(model.Ref{}) }},
-		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a, "Undo", a.undoKind()) }},
-		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a, "Kept texts", a.keptKind()) }},
-		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a, "Jobs", a.jobsKind()) }},
-		{"An act on many items", func() tea.Cmd { return openSide(a, "Job", a.bulkKind(&bulk{})) }},
+		{"Versions of an item (H)", func() tea.Cmd { return a.d.revisions.openHistory(model.Ref{}) }},
+		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a, "Undo", a.d.undos.undoKind()) }},
+		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a, "Kept texts", a.d.edits.keptKind()) }},
+		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a, "Jobs", a.d.work.jobsKind()) }},
+		{"An act on many items", func() tea.Cmd { return openSide(a, "Job", a.d.work.bulkKind(&bulk{})) }},
 	} {
 		s.open()
 		add(s.title, a.side.list.ownKeys())
 	}
-	a.dialog = &dialog{armed: true, noReason: true, pager: &text.Pager{Text: &text.Page{}}}
-	add("A question", a.dialogBindings())
-	a.dialog = nil
-	a.overlay = a.newOverlay("")
-	add("Help and other pages", a.overlayBindings()[:1])
-	add("Command line", a.commandBindings())
+	a.d.modal.dialog = &dialog{armed: true, noReason: true, pager: &text.Pager{Text: &text.Page{}}}
+	add("A question", a.d.modal.dialogBindings())
+	a.d.modal.dialog = nil
+	a.pages.overlay = a.pages.newOverlay("")
+	add("Help and other pages", a.pages.overlayBindings()[:1])
+	add("Command line", a.line.commandBindings())
 	var verbs []keys.Binding
-	for _, v := range a.verbs() {
+	for _, v := range a.line.verbs() {
 		verbs = append(verbs, keys.Binding{Keys: []string{strings.TrimSpace(":" + v.name + " " + v.argument)}, Description: v.about})
 	}
 	return append(out, keys.Section{Title: "Commands", Bindings: verbs})

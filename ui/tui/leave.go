@@ -15,6 +15,7 @@ import (
 
 // underway is the work of this session, and whether it may end with the console.
 type underway struct {
+	d       *desk
 	bulks   []*bulk   // long work
 	ended   []*bulk   // long work that is over, the last first
 	exports []*export // files that are being written
@@ -30,17 +31,17 @@ type leaveNow struct {
 }
 
 // atWork reports whether something may end with this console.
-func (a *App) atWork() bool {
-	writing := slices.ContainsFunc(a.work.exports, func(e *export) bool { return !e.ended.Load() })
-	return len(a.work.bulks) > 0 || writing || a.work.tied
+func (w *underway) atWork() bool {
+	writing := slices.ContainsFunc(w.exports, func(e *export) bool { return !e.ended.Load() })
+	return len(w.bulks) > 0 || writing || w.tied
 }
 
 // workWords tell of work that goes on behind what is shown.
-func (a *App) workWords() safetext.Text {
-	esc := a.d.st.Esc
-	switch n := len(a.work.bulks); {
-	case n == 1 && (a.side == nil || a.side.bulk != a.work.bulks[0]):
-		b := a.work.bulks[0]
+func (w *underway) workWords() safetext.Text {
+	esc := w.d.st.Esc
+	switch n := len(w.bulks); {
+	case n == 1 && (w.d.app.side == nil || w.d.app.side.bulk != w.bulks[0]):
+		b := w.bulks[0]
 		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", jobKind(b.kind), prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))
 	case n > 1:
 		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
@@ -50,12 +51,12 @@ func (a *App) workWords() safetext.Text {
 
 // leave ends the console, after a question where work of this session would end
 // with it.
-func (a *App) leave() tea.Cmd {
-	if !a.atWork() {
+func (w *underway) leave() tea.Cmd {
+	if !w.atWork() {
 		return tea.Quit
 	}
-	runner := a.d.jobs
-	return a.ask(func(ctx context.Context) any {
+	runner := w.d.jobs
+	return w.d.ask(func(ctx context.Context) any {
 		out := leaveNow{tied: map[jobs.ID]bool{}}
 		if runner == nil {
 			return out
@@ -73,26 +74,26 @@ func (a *App) leave() tea.Cmd {
 }
 
 // interrupt is ctrl+c: it asks like q, and leaves at once when it is pressed again.
-func (a *App) interrupt() tea.Cmd {
-	if a.work.leaving || !a.atWork() {
+func (w *underway) interrupt() tea.Cmd {
+	if w.leaving || !w.atWork() {
 		return tea.Quit
 	}
-	a.work.leaving = true
-	if a.curtain.down || a.width == 0 || a.tooSmall() || a.dialog != nil || a.editing != nil {
-		a.say(paint.ToneWarn, a.leaveWarning()) // there is no place for a question
+	w.leaving = true
+	if w.d.app.curtain.down || w.d.app.width == 0 || w.d.app.tooSmall() || w.d.modal.dialog != nil || w.d.edits.editing != nil {
+		w.d.say(paint.ToneWarn, w.leaveWarning()) // there is no place for a question
 		return nil
 	}
-	return a.leave()
+	return w.leave()
 }
 
 // leaveWarning is for where no question can be asked.
-func (a *App) leaveWarning() safetext.Text {
-	return a.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+func (w *underway) leaveWarning() safetext.Text {
+	return w.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
 // leaveNow asks when something would be stopped, and leaves when nothing would.
-func (a *App) leaveNow(m leaveNow) tea.Cmd {
-	esc := a.d.esc
+func (w *underway) leaveNow(m leaveNow) tea.Cmd {
+	esc := w.d.esc
 	var stops, goes []text.Line
 	line := func(st jobs.Status) text.Line {
 		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", jobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), jobProgress(esc, st))}
@@ -106,12 +107,12 @@ func (a *App) leaveNow(m leaveNow) tea.Cmd {
 			goes = append(goes, line(st))
 		}
 	}
-	for _, b := range a.work.bulks {
+	for _, b := range w.bulks {
 		if !known[b.jobID()] {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", jobKind(b.kind), b.title, prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))})
 		}
 	}
-	for _, e := range a.work.exports {
+	for _, e := range w.exports {
 		if !known[e.jobID()] && !e.ended.Load() {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.words(esc))})
 		}
@@ -119,9 +120,9 @@ func (a *App) leaveNow(m leaveNow) tea.Cmd {
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case a.dialog != nil || a.editing != nil || a.curtain.down: // another question is asked meanwhile
-		a.work.leaving = true
-		a.say(paint.ToneWarn, a.leaveWarning())
+	case w.d.modal.dialog != nil || w.d.edits.editing != nil || w.d.app.curtain.down: // another question is asked meanwhile
+		w.leaving = true
+		w.d.say(paint.ToneWarn, w.leaveWarning())
 		return nil
 	}
 	n := int64(len(stops))
@@ -138,10 +139,10 @@ func (a *App) leaveNow(m leaveNow) tea.Cmd {
 		lines = append(lines, few(esc, goes)...)
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
-	return a.show(&dialog{
+	return w.d.modal.show(&dialog{
 		title: esc.Const("Leave"), lines: lines, noReason: true,
 		choices:  []choice{{verb: "Stop and leave", run: func() tea.Cmd { return tea.Quit }}},
-		canceled: func() tea.Cmd { a.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
+		canceled: func() tea.Cmd { w.d.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
 	})
 }
 

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -21,22 +19,17 @@ import (
 // works on an App that is never drawn: the same panes give the lists, the same
 // bindings act and refuse, the same dialogs ask.
 type linear struct {
+	*voice
 	a     *App
 	in    *os.File // where an editor can be run; nil: nowhere
-	ear   *ear
-	out   *bufio.Writer
 	board *board   // the list that numbers are for; nil: none yet
 	under []*board // the lists behind it
 	seen  map[model.Ref]model.Revision
-	more  func() // the rest of a long text; nil: there is none
 
-	width     func() int         // columns of the terminal; 0: not known, and no line is broken
 	due       []later            // messages that wait for their time
-	prefix    string             // of the next message: how an act ended
 	stop      context.CancelFunc // ends the act under way; nil: it cannot be stopped
 	told      string             // of long work: what was said last
-	leaving   bool
-	cancelled bool // the last question was answered with no
+	cancelled bool               // the last question was answered with no
 }
 
 // later is a message with the time it is meant for.
@@ -67,7 +60,7 @@ func runLinear(ctx context.Context, o Options) error {
 			return l.farewell(err)
 		}
 		l.elapsed(ctx)
-		switch idle := l.a.idle(); {
+		switch idle := l.a.curtain.idle(); {
 		case idle:
 			l.say("Nobody has typed for a while, so that line was not obeyed.")
 			l.lock(ctx, "")
@@ -81,36 +74,22 @@ func runLinear(ctx context.Context, o Options) error {
 }
 
 func newLinear(ctx context.Context, o Options, in io.Reader, out io.Writer) *linear {
-	l := &linear{a: newApp(ctx, o), out: bufio.NewWriter(out), seen: map[model.Ref]model.Revision{}}
+	l := &linear{a: newApp(ctx, o), seen: map[model.Ref]model.Revision{}}
+	l.voice = &voice{ctx: ctx, esc: l.a.d.esc, out: bufio.NewWriter(out)}
 	l.in, l.out, l.ear = newEar(in, out, l.out)
 	l.width = columns(ctx, out, o.Sizes, l.ear.resize)
 	d := l.a.d
-	d.spoken, d.heard, d.postpone = true, l.hear, l.postpone
+	d.spoken, d.heard, d.later = true, l.hear, l.later
 	return l
 }
 
 // idle reports whether the operator was away for longer than the lock allows, and
 // notes that somebody is there now.
-func (a *App) idle() bool {
-	now := a.o.Clock.Now()
-	away := now.Sub(a.curtain.lastKey)
-	a.curtain.lastKey = now
-	return a.o.IdleLock > 0 && away >= a.o.IdleLock
-}
-
-// ask gives a line of the operator.
-func (l *linear) ask(prompt string) (string, error) {
-	parts := l.broken(safetext.Const(prompt))
-	last := len(parts) - 1
-	for _, part := range parts[:last] {
-		l.print(part)
-	}
-	_ = l.out.Flush()
-	line, err := l.ear.ask(l.a.d.ctx, parts[last].String())
-	if err != nil {
-		l.leaving = true
-	}
-	return line, err
+func (c *curtain) idle() bool {
+	now := c.d.app.o.Clock.Now()
+	away := now.Sub(c.lastKey)
+	c.lastKey = now
+	return c.d.app.o.IdleLock > 0 && away >= c.d.app.o.IdleLock
 }
 
 func (l *linear) farewell(err error) error {
@@ -119,59 +98,6 @@ func (l *linear) farewell(err error) error {
 		return ferr
 	}
 	return err
-}
-
-// print writes a line, broken at blanks where the terminal would break it anywhere.
-func (l *linear) print(t safetext.Text) {
-	for _, part := range l.broken(t) {
-		_, _ = l.out.WriteString(part.String() + "\n")
-	}
-}
-
-func (l *linear) broken(t safetext.Text) []safetext.Text {
-	if w := l.width() - 1; w > 0 && t.Width() > w { // a full last column makes an empty line on some terminals
-		return l.a.d.esc.Wrap(t, w)
-	}
-	return []safetext.Text{t}
-}
-
-// say writes one line; arguments are escaped.
-func (l *linear) say(format string, args ...any) { l.print(l.a.d.esc.Sprintf(format, args...)) }
-
-// sentence writes one line and ends it as a sentence.
-func (l *linear) sentence(t safetext.Text) {
-	if s := t.String(); s == "" || strings.ContainsAny(s[len(s)-1:], ".?!:") {
-		l.print(t)
-		return
-	}
-	l.say("%s.", t)
-}
-
-// hear takes the messages of the status line.
-func (l *linear) hear(_ paint.Tone, t safetext.Text) {
-	if t.IsEmpty() {
-		return
-	}
-	l.sentence(l.a.d.esc.Sprintf("%s%s", l.prefix, t))
-	l.prefix = ""
-}
-
-// failed says why something could not be done. A reason is the program's own, and
-// names keys as the console does.
-func (l *linear) failed(err error) {
-	var e *model.Error
-	if errors.As(err, &e) && e.Err != nil {
-		err = e.Err
-	}
-	l.say("Failed: %s.", l.a.d.esc.LineMax(spokenWords(err.Error()), prose.MaxReason))
-}
-
-// refused says why an act is not possible, when it is not.
-func (l *linear) refused(why string) bool {
-	if why != "" {
-		l.say("Not here: %s.", spokenWords(why))
-	}
-	return why != ""
 }
 
 func (l *linear) greet() {
@@ -216,7 +142,7 @@ func (l *linear) obey(ctx context.Context, line string) {
 	}
 	defer func() { // a backend with a bug ends the command, and tells nothing of what it held
 		if recover() != nil {
-			l.a.dialog, l.a.overlay, l.a.editing, l.prefix = nil, nil, nil, ""
+			l.a.d.modal.dialog, l.a.pages.overlay, l.a.d.edits.editing, l.prefix = nil, nil, nil, ""
 			l.say("Failed: an internal error in %s; an act that was under way is an open intent in the audit log.", crashSite())
 		}
 	}()
@@ -263,5 +189,5 @@ func (l *linear) quit(context.Context, string) { l.leaving = true }
 
 // readonly makes the session read-only, or writable again after a question.
 func (l *linear) readonly(ctx context.Context, word string) {
-	l.do(ctx, l.a.runReadOnly(strings.ToLower(word)))
+	l.do(ctx, l.a.line.runReadOnly(strings.ToLower(word)))
 }

@@ -237,19 +237,19 @@ func (l *linear) next(ctx context.Context, _ string) {
 }
 
 // undos lists what can be put back.
-func (l *linear) undos(ctx context.Context, _ string) { l.do(ctx, l.a.openUndos()) }
+func (l *linear) undos(ctx context.Context, _ string) { l.do(ctx, l.a.d.undos.openUndos()) }
 
 // jobs lists long work.
-func (l *linear) jobs(ctx context.Context, _ string) { l.do(ctx, l.a.runJobs("")) }
+func (l *linear) jobs(ctx context.Context, _ string) { l.do(ctx, l.a.d.work.runJobs("")) }
 
 // undo takes back the entry that is named, or the last act of this session.
 func (l *linear) undo(ctx context.Context, id string) {
 	a, d := l.a, l.a.d
 	if id == "" {
-		if l.refused(a.noUndo()) {
+		if l.refused(a.d.undos.noUndo()) {
 			return
 		}
-		l.do(ctx, a.undoLast())
+		l.do(ctx, a.d.undos.undoLast())
 		return
 	}
 	if _, err := strconv.Atoi(id); err == nil && l.board != nil && l.board.name == "undo" {
@@ -270,16 +270,16 @@ func (l *linear) undo(ctx context.Context, id string) {
 		return
 	}
 	b := newPaneless(l, page.rows[i:i+1])
-	if l.refused(a.noRestore(b)) {
+	if l.refused(a.d.undos.noRestore(b)) {
 		return
 	}
-	k, _ := keys.Find(a.undoKind().keys(b), "u")
+	k, _ := keys.Find(a.d.undos.undoKind().keys(b), "u")
 	l.do(ctx, k.Handler())
 }
 
 // newPaneless is a list of records that stands nowhere.
 func newPaneless(l *linear, rows []record[UndoRow]) *records[UndoRow] {
-	p := newRecords(l.a.d, l.a.undoKind())
+	p := newRecords(l.a.d, l.a.d.undos.undoKind())
 	p.list.rows = rows
 	return p
 }

@@ -58,7 +58,7 @@ func newSideBoard(l *linear, s *side) *board {
 
 // newItemsBoard is a place of a store.
 func newItemsBoard(l *linear, at scopeOf, query string, order model.Order, hidden bool) *board {
-	t := l.a.panes[paneTiers].(*tiers)
+	t := l.a.d.tiers
 	l.a.active, t.level = paneTiers, levelItems
 	_ = t.items.open(at, hidden) // its question is asked here, page by page
 	t.items.marks.clear()
@@ -151,7 +151,7 @@ func (l *linear) page(ctx context.Context) bool {
 			notices = append(notices, notice.words(l.a.d.esc))
 		}
 		for n := range b.rows {
-			lines = append(lines, b.row(l, n))
+			lines = append(lines, b.p.row(n))
 		}
 	}
 	if err != nil {
@@ -224,22 +224,6 @@ func (b *board) fetchRecords(ctx context.Context) (model.Count, said, error) {
 	}
 	b.rows, b.next, b.from = page.rows, page.next, from{cursor: page.next}
 	return page.total, page.notice, nil
-}
-
-// row is a record as a sentence.
-func (b *board) row(l *linear, n int) safetext.Text {
-	cells, raw := b.p.row(n)
-	if t := l.tell(b, cells, raw); !t.IsEmpty() {
-		return t
-	}
-	var parts []safetext.Text
-	titles := b.p.facts().titles
-	for i, c := range cells {
-		if !c.IsEmpty() {
-			parts = append(parts, l.a.d.esc.Sprintf("%s %s", strings.ToLower(titles[i]), c))
-		}
-	}
-	return l.a.d.esc.Join(parts, ", ")
 }
 
 // at puts the console's cursor on a row.

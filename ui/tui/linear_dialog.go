@@ -8,8 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -58,7 +56,7 @@ func (l *linear) act(d *dialog, c choice, f filled) tea.Cmd {
 	if c.stops {
 		l.stop = cancel
 	}
-	return l.a.ask(func(context.Context) any {
+	return l.a.d.ask(func(context.Context) any {
 		defer cancel()
 		out := c.act(ctx, f)
 		out.gen = d.gen
@@ -148,104 +146,4 @@ func (l *linear) why(d *dialog, f *filled) bool {
 		return false
 	}
 	return true
-}
-
-// read speaks a text in pieces that a listener can take in; more goes on.
-func (l *linear) read(t *text.Page) {
-	l.head(t)
-	l.body(&spoken{t: t})
-}
-
-// readAll speaks a text that a question is about: each piece on demand.
-func (l *linear) readAll(t *text.Page) {
-	l.head(t)
-	s := &spoken{t: t}
-	l.body(s)
-	for s.off < len(t.Body) {
-		line, err := l.ask("Enter reads on, skip goes to the question: ")
-		if err != nil || strings.TrimSpace(line) != "" {
-			break
-		}
-		l.body(s)
-	}
-	l.more = nil
-}
-
-func (l *linear) head(t *text.Page) {
-	for _, h := range t.Head {
-		switch {
-		case h.Kind == text.Blank:
-		case h.Name.IsEmpty():
-			l.print(h.Value)
-		default:
-			l.say("%s: %s", h.Name, h.Value)
-		}
-	}
-}
-
-// spoken is a text that is being read.
-type spoken struct {
-	t      *text.Page
-	off    int
-	inHunk bool // of a comparison
-}
-
-// body reads on.
-func (l *linear) body(s *spoken) {
-	t := s.t
-	if s.off == 0 && t.Body != "" {
-		l.say("Body, %s:", prose.Plural(int64(t.Total), "line"))
-	}
-	for n := 0; s.off < len(t.Body) && n < linearText; n++ {
-		end, next := t.PieceEnd(s.off)
-		line := l.a.d.esc.EscapeLine([]byte(strings.TrimSuffix(t.Body[s.off:end], "\r")), 8)
-		if t.Kind == text.Diff && (s.off == 0 || t.Body[s.off-1] == '\n') {
-			line = s.words(l.a.d.esc, t.Body[s.off:end])
-		}
-		l.print(line)
-		s.off = next
-	}
-	l.more = nil
-	switch {
-	case s.off < len(t.Body):
-		l.say("Line %s of %s; more goes on.", prose.Group(int64(t.LineAt(s.off))), prose.Group(int64(t.Total)))
-		l.more = func() { l.body(s) }
-	case t.Body != "":
-		l.say("End.")
-	}
-}
-
-// words says a line of a comparison in words: signs at its beginning are easily
-// missed by ear.
-func (s *spoken) words(esc safetext.Escaper, line string) safetext.Text {
-	rest := func(n int) safetext.Text {
-		return esc.EscapeLine([]byte(strings.TrimSuffix(line[n:], "\r")), 8)
-	}
-	switch {
-	case strings.HasPrefix(line, "@@"):
-		s.inHunk = true
-		return esc.Sprintf("From line %s on:", strings.TrimPrefix(strings.Fields(line + " - -")[1], "-"))
-	case strings.HasPrefix(line, "# "):
-		s.inHunk = false
-		return esc.Sprintf("Next, %s:", rest(2))
-	case !s.inHunk && strings.HasPrefix(line, "--- "):
-		return esc.Sprintf("Removed lines are of the text %s;", rest(4))
-	case !s.inHunk && strings.HasPrefix(line, "+++ "):
-		return esc.Sprintf("added lines are of the text %s.", rest(4))
-	case strings.HasPrefix(line, "-"):
-		return esc.Sprintf("removed: %s", rest(1))
-	case strings.HasPrefix(line, "+"):
-		return esc.Sprintf("added: %s", rest(1))
-	case strings.HasPrefix(line, " ") && s.inHunk:
-		return esc.Sprintf("same: %s", rest(1))
-	}
-	return rest(0)
-}
-
-func (l *linear) goOn(context.Context, string) {
-	if l.more == nil {
-		l.say("There is no more.")
-		return
-	}
-	l.more()
 }

@@ -24,12 +24,12 @@ func (l *linear) compose(ctx context.Context, e *edit) tea.Cmd {
 		c.SetStdin(l.in)
 		c.SetStdout(l.out)
 		c.SetStderr(l.out)
-		return l.a.edited(edited{e, c.Run()})
+		return l.a.d.edits.edited(edited{e, c.Run()})
 	case l.in != nil && !d.remote && why == "":
 		_ = l.out.Flush()
-		c := l.a.editorOn(e)
+		c := l.a.d.edits.editorOn(e)
 		c.Stdin, c.Stdout, c.Stderr = l.in, os.Stdout, os.Stderr
-		return l.a.edited(edited{e, c.Run()})
+		return l.a.d.edits.edited(edited{e, c.Run()})
 	}
 	return l.typeIn(e)
 }
@@ -38,7 +38,7 @@ func (l *linear) compose(ctx context.Context, e *edit) tea.Cmd {
 func (l *linear) typeIn(e *edit) tea.Cmd {
 	was, err := e.draft.Read()
 	if err != nil {
-		return l.a.edited(edited{e, nil})
+		return l.a.d.edits.edited(edited{e, nil})
 	}
 	l.say("Type or paste the text of %s. A line with a single dot ends it; .cancel leaves it as it is; a line that begins with a dot is typed with one dot more.", l.a.d.esc.LineMax(e.label, prose.MaxTitle))
 	lines := strings.SplitAfter(was, "\n")
@@ -50,23 +50,23 @@ func (l *linear) typeIn(e *edit) tea.Cmd {
 		line, err := l.ask("text> ")
 		switch {
 		case errors.Is(err, io.EOF) || err != nil:
-			l.a.editing = nil // what was typed so far is kept, and said at the next start
+			l.a.d.edits.editing = nil // what was typed so far is kept, and said at the next start
 			_ = e.draft.Write(b.String())
-			return l.a.putAside(e, "the input ended")
+			return l.a.d.edits.putAside(e, "the input ended")
 		case line == ".":
 			text := b.String()
 			if was != "" && !strings.HasSuffix(was, "\n") {
 				text = strings.TrimSuffix(text, "\n") // a text without an end of line keeps that
 			}
 			if err := e.draft.Write(text); err != nil {
-				return l.a.edited(edited{e, err})
+				return l.a.d.edits.edited(edited{e, err})
 			}
-			return l.a.edited(edited{e, nil})
+			return l.a.d.edits.edited(edited{e, nil})
 		case line == ".cancel" && was == e.original && e.original == e.base:
-			l.a.editing = nil
-			return l.a.throwAway(e, "cancelled: nothing was changed")
+			l.a.d.edits.editing = nil
+			return l.a.d.edits.throwAway(e, "cancelled: nothing was changed")
 		case line == ".cancel":
-			return l.a.edited(edited{e, nil}) // there is a text of the operator's: it is asked about
+			return l.a.d.edits.edited(edited{e, nil}) // there is a text of the operator's: it is asked about
 		case line == ".read":
 			for i, old := range lines {
 				if old != "" {

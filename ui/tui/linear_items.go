@@ -44,13 +44,13 @@ func (l *linear) edit(ctx context.Context, argument string) {
 		}
 	}
 	if ref, ok := l.pick(argument); ok && !l.refused(l.a.d.noEdit(ref.Store)) {
-		l.do(ctx, l.a.editItem(ref))
+		l.do(ctx, l.a.d.edits.editItem(ref))
 	}
 }
 
 func (l *linear) appendTo(ctx context.Context, argument string) {
 	if ref, ok := l.pick(argument); ok && !l.refused(l.a.d.noEdit(ref.Store)) {
-		l.do(ctx, l.a.appendItem(ref))
+		l.do(ctx, l.a.d.edits.appendItem(ref))
 	}
 }
 
@@ -63,7 +63,7 @@ func (l *linear) create(ctx context.Context, argument string) {
 	}
 	var ok bool
 	if at.store, ok = l.known(ctx, "create", at.store); ok && !l.refused(l.a.d.noCreateIn(at.store)) {
-		l.do(ctx, l.a.createIn(at))
+		l.do(ctx, l.a.d.edits.createIn(at))
 	}
 }
 
@@ -87,13 +87,13 @@ func (l *linear) forget(ctx context.Context, argument string) {
 		l.failed(err)
 		return
 	}
-	l.do(ctx, l.a.forget(ref, l.seen[ref]))
+	l.do(ctx, l.a.d.removals.forget(ref, l.seen[ref]))
 }
 
 // history lists the recorded versions of an item.
 func (l *linear) history(ctx context.Context, argument string) {
 	if ref, ok := l.pick(argument); ok {
-		l.do(ctx, l.a.openHistory(ref))
+		l.do(ctx, l.a.d.revisions.openHistory(ref))
 	}
 }
 
@@ -103,7 +103,7 @@ func (l *linear) export(ctx context.Context, argument string) {
 	switch {
 	case argument != "" && (b == nil || b.p == nil || strings.Contains(argument, ":")):
 		if ref, ok := l.pick(argument); ok {
-			l.do(ctx, l.a.exportItem(ref))
+			l.do(ctx, l.a.d.exports.exportItem(ref))
 		}
 	case b == nil || b.refs != nil:
 		l.say("There is no list to be exported. export, with a number or a reference, writes one item to a file.")

@@ -197,47 +197,6 @@ func (l *linear) intents(ctx context.Context, _ string) {
 	brings(boardAudit, paneAudit)(l, ctx, "outcome:open")
 }
 
-// tell is a row as a sentence where the cells alone would not do.
-func (l *linear) tell(b *board, cells []safetext.Text, raw any) safetext.Text {
-	esc := l.a.d.esc
-	switch e := raw.(type) {
-	case QuarantineEntry:
-		if e.Problem != "" {
-			return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
-		}
-		known := ""
-		if e.FalsePositive {
-			known = " A known false positive."
-		}
-		return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
-			matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, prose.MaxTitle))
-	case UndoRow:
-		return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
-	case planRow:
-		items, held := e.plan.Count()
-		switch {
-		case e.step != nil:
-			return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
-		case e.store != nil:
-			return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
-		}
-		return esc.Sprintf("All stores: %s, %s on hold; the hash of the plan begins with %s", prose.Plural(items, "item"), prose.Group(held), e.plan.Hash[:min(12, len(e.plan.Hash))])
-	case outcome:
-		return esc.Sprintf("%s: %s in %s. %s", e.word, esc.LineMax(e.name, prose.MaxTitle), e.store, e.why)
-	case AuditEvent:
-		result := e.Result
-		switch {
-		case e.Open:
-			result = "an OPEN intent: no outcome is recorded"
-		case result == "":
-			result = "no result in this record"
-		}
-		return esc.Sprintf("Event %s, %s: %s %s by %s, %s. %s %s", prose.Group(e.Seq), prose.Minute(e.At), e.Action, e.Phase, e.Actor, result,
-			esc.LineMax(auditTarget(e), prose.MaxTitle), esc.LineMax(e.Reason, prose.MaxTitle))
-	}
-	return safetext.Text{}
-}
-
 func (l *linear) stores(context.Context, string) {
 	members := l.a.d.fleet.Members()
 	if len(members) == 0 {
@@ -257,7 +216,7 @@ func (l *linear) stores(context.Context, string) {
 
 // health asks every store how it is, or tells all that is known of one.
 func (l *linear) health(_ context.Context, name string) {
-	p := l.a.panes[paneHealth].(*health)
+	p := l.a.d.health
 	if name == "" {
 		l.drain(p.round())
 		for _, m := range l.a.d.fleet.Members() {
@@ -274,7 +233,7 @@ func (l *linear) health(_ context.Context, name string) {
 		return
 	}
 	l.drain(p.check(name))
-	l.drain(l.a.panes[paneTiers].(*tiers).overview.refresh()) // how full the tiers are
+	l.drain(l.a.d.tiers.overview.refresh()) // how full the tiers are
 	for _, m := range l.a.d.fleet.Members() {
 		if m.Name == name {
 			l.read(text.NewPage(p.describe(m), ""))

@@ -22,16 +22,16 @@ func (l *linear) do(ctx context.Context, cmd tea.Cmd) {
 	l.drain(cmd)
 	for !l.leaving {
 		switch {
-		case a.dialog != nil:
-			d := a.dialog
-			a.dialog = nil
+		case a.d.modal.dialog != nil:
+			d := a.d.modal.dialog
+			a.d.modal.dialog = nil
 			l.drain(l.converse(ctx, d))
 			l.stop = nil
-		case a.editing != nil:
-			l.drain(l.compose(ctx, a.editing))
-		case a.overlay != nil:
-			page := a.overlay
-			a.overlay = nil
+		case a.d.edits.editing != nil:
+			l.drain(l.compose(ctx, a.d.edits.editing))
+		case a.pages.overlay != nil:
+			page := a.pages.overlay
+			a.pages.overlay = nil
 			l.say("%s.", page.title)
 			l.read(page.pager.Text)
 		case a.side != nil && a.side.bulk != nil:
@@ -113,13 +113,15 @@ func (l *linear) undoable(done acted) {
 	}
 }
 
-// postpone keeps a message that is no matter of a screen until its time has come:
+// later keeps a message that is no matter of a screen until its time has come:
 // the question whether a removed copy was brought back.
-func (l *linear) postpone(pause time.Duration, due reply) tea.Cmd {
-	if _, ok := due.msg.(lookAgain); ok {
-		l.due = append(l.due, later{time.NewTimer(pause), due})
+func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
+	return func(pause time.Duration, msg any) tea.Cmd {
+		if _, ok := msg.(lookAgain); ok {
+			l.due = append(l.due, later{time.NewTimer(pause), reply{pane, msg}})
+		}
+		return nil
 	}
-	return nil
 }
 
 // elapsed delivers the messages whose time has come.
@@ -137,13 +139,13 @@ func (l *linear) elapsed(ctx context.Context) {
 }
 
 // working reports whether something is under way that can be stopped.
-func (l *linear) working() bool { return len(l.a.work.bulks) > 0 || l.stop != nil }
+func (l *linear) working() bool { return len(l.a.d.work.bulks) > 0 || l.stop != nil }
 
 // beginJob says once how long work is stopped.
 func (l *linear) beginJob() {
-	if l.told == "" && len(l.a.work.bulks) > 0 {
+	if l.told == "" && len(l.a.d.work.bulks) > 0 {
 		l.told = "begun"
-		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.work.bulks[0].title)
+		l.say("Long work has begun: %s. Type stop to end it; what is done stays done.", l.a.d.work.bulks[0].title)
 		_ = l.out.Flush()
 	}
 }
@@ -155,7 +157,7 @@ func (l *linear) interrupt(h heardLine) {
 		l.ear.ahead = append(l.ear.ahead, h)
 		return
 	}
-	for _, b := range l.a.work.bulks {
+	for _, b := range l.a.d.work.bulks {
 		b.stop()
 		b.cancel()
 	}
@@ -168,7 +170,7 @@ func (l *linear) interrupt(h heardLine) {
 
 // progress says how far long work is, when it has moved.
 func (l *linear) progress() {
-	for _, b := range l.a.work.bulks {
+	for _, b := range l.a.d.work.bulks {
 		if s := b.progress(l.a.d.esc); s.String() != l.told {
 			l.told = s.String()
 			l.sentence(s)
@@ -190,7 +192,7 @@ func (l *linear) jobEnded(ctx context.Context, job *side) {
 	if left == 0 {
 		return
 	}
-	kind := l.a.bulkKind(job.bulk)
+	kind := l.a.d.work.bulkKind(job.bulk)
 	kind.pane, kind.fetch = job.list.address(), failures(kind.fetch)
 	job.bulk, job.list = nil, newRecords(l.a.d, kind) // it is over: a list like any other
 	l.say("Not done:")

@@ -28,7 +28,7 @@ func linearVerbs() []linearVerb {
 		{"back", "", "the numbers of the list before", (*linear).back, []string{"back"}},
 		{"open", "NUMBER or REF", "read a row of the last list, or an item", (*linear).open, []string{"open 3", "3; a number alone opens too", "open graph:node-17"}},
 		{"go", "REF", "read the item with this reference: the same as open", (*linear).open, []string{"go graph:node-17"}},
-		{"more", "", "go on with a long text", (*linear).goOn, []string{"more"}},
+		{"more", "", "go on with a long text", func(l *linear, _ context.Context, _ string) { l.goOn() }, []string{"more"}},
 		{"recall", "WORDS", "search every store as an agent would", (*linear).recall, []string{"recall deploy window"}},
 		{"edit", "NUMBER or REF", "write an item anew, after its difference was read; of a quarantine list the source, of a conflict the result", (*linear).edit, []string{"edit 3", "edit vault:notes/plan.md"}},
 		{"append", "NUMBER or REF", "add to an item", (*linear).appendTo, []string{"append 3"}},

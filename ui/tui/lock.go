@@ -14,6 +14,7 @@ import (
 
 // curtain hides the screen, on demand or when nobody presses a key.
 type curtain struct {
+	d       *desk
 	down    bool
 	lastKey time.Time
 }
@@ -28,79 +29,79 @@ const unlockKey = "U"
 // against keys that are meant for another window, and no lock on a door: whoever
 // sits at the terminal may lift it, since the session was authenticated by SSH and
 // memdesk knows no password that could be asked again.
-func (a *App) lock() {
-	a.curtain.down, a.said.text = true, safetext.Text{}
-	a.closeCommand()
+func (c *curtain) lock() {
+	c.down, c.d.app.said.text = true, safetext.Text{}
+	c.d.app.line.closeCommand()
 }
 
 // watchIdle is called at the start and by itself; 0 is never.
-func (a *App) watchIdle(in time.Duration) tea.Cmd {
-	if a.o.IdleLock <= 0 {
+func (c *curtain) watchIdle(in time.Duration) tea.Cmd {
+	if c.d.app.o.IdleLock <= 0 {
 		return nil
 	}
-	return a.d.later(overlayPane)(in, lockDue{})
+	return c.d.later(overlayPane)(in, lockDue{})
 }
 
-func (a *App) lockDue() tea.Cmd {
-	idle := a.o.Clock.Now().Sub(a.curtain.lastKey)
-	if idle < a.o.IdleLock {
-		return a.watchIdle(a.o.IdleLock - idle)
+func (c *curtain) lockDue() tea.Cmd {
+	idle := c.d.app.o.Clock.Now().Sub(c.lastKey)
+	if idle < c.d.app.o.IdleLock {
+		return c.watchIdle(c.d.app.o.IdleLock - idle)
 	}
-	if !a.curtain.down {
-		a.lock()
+	if !c.down {
+		c.lock()
 	}
-	return a.watchIdle(a.o.IdleLock)
+	return c.watchIdle(c.d.app.o.IdleLock)
 }
 
 // lockKey takes the key that lifts the curtain, and no other.
-func (a *App) lockKey(name string) tea.Cmd {
+func (c *curtain) lockKey(name string) tea.Cmd {
 	switch strings.TrimPrefix(name, "alt+") { // escape and the key in one piece, as over a slow line
 	case unlockKey, "shift+" + strings.ToLower(unlockKey):
 	default:
 		return nil
 	}
-	a.curtain.down = false
-	if d := a.dialog; d != nil && !d.busy { // keys that were meant for the curtain are no answer
+	c.down = false
+	if d := c.d.modal.dialog; d != nil && !d.busy { // keys that were meant for the curtain are no answer
 		d.armed = false
-		return a.d.later(overlayPane)(inFlight, armed{d.gen})
+		return c.d.later(overlayPane)(inFlight, armed{d.gen})
 	}
 	return nil
 }
 
-func (a *App) lockFrame() []string {
-	st := a.d.st
+func (c *curtain) lockFrame() []string {
+	st := c.d.st
 	text := st.Esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", unlockKey)
 	var lines []string
-	for range max((a.height-1)/2, 0) {
-		lines = append(lines, st.Row(a.width).End())
+	for range max((c.d.app.height-1)/2, 0) {
+		lines = append(lines, st.Row(c.d.app.width).End())
 	}
-	for _, part := range st.Wrap(text, max(a.width-2, 1)) {
-		lines = append(lines, st.Row(a.width).Blank(max((a.width-st.Width(part))/2, 0)).Put(st.Plain, part).End())
+	for _, part := range st.Wrap(text, max(c.d.app.width-2, 1)) {
+		lines = append(lines, st.Row(c.d.app.width).Blank(max((c.d.app.width-st.Width(part))/2, 0)).Put(st.Plain, part).End())
 	}
-	if a.work.leaving {
-		lines = append(lines, a.leavingLines()...)
+	if c.d.work.leaving {
+		lines = append(lines, c.d.app.leavingLines()...)
 	}
-	return st.FillTo(lines, a.width, a.height)
+	return st.FillTo(lines, c.d.app.width, c.d.app.height)
 }
 
 // leavingLines stand where there is no status line.
 func (a *App) leavingLines() []string {
-	return append([]string{a.d.st.Row(a.width).End()}, a.d.st.Paragraph(a.d.st.Warn, a.leaveWarning(), a.width)...)
+	return append([]string{a.d.st.Row(a.width).End()}, a.d.st.Paragraph(a.d.st.Warn, a.d.work.leaveWarning(), a.width)...)
 }
 
 // proposeWritable asks before a session that was made read-only is writable again.
-func (a *App) proposeWritable(from int) func(context.Context) any {
-	esc := a.d.esc
+func (l *commandLine) proposeWritable(from int) func(context.Context) any {
+	esc := l.d.esc
 	lines := []text.Line{
 		{Value: esc.Const("Make this session writable again?"), Kind: text.Title},
 		{Value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
 	}
-	if env, production := a.environment(); production {
+	if env, production := l.d.app.environment(); production {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! The environment: %s", env), Kind: text.Warn})
 	}
 	d := &dialog{title: esc.Const("Writable"), lines: lines, noReason: true, choices: []choice{{verb: "Make writable", run: func() tea.Cmd {
-		a.d.readOnly = ""
-		a.say(paint.ToneInfo, esc.Const("this session is writable"))
+		l.d.readOnly = ""
+		l.d.say(paint.ToneInfo, esc.Const("this session is writable"))
 		return nil
 	}}}}
 	return func(context.Context) any { return proposal{from: from, dialog: d} }

@@ -120,8 +120,8 @@ type bulkQuestion struct {
 
 // forgetMany asks whether marked items should go. Those that the filter in force does
 // not show are named apart, and can be left out.
-func (a *App) forgetMany(q bulkQuestion) tea.Cmd {
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) { return a.d.manyDialog(ctx, q) })
+func (rm *removals) forgetMany(q bulkQuestion) tea.Cmd {
+	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) { return rm.d.manyDialog(ctx, q) })
 }
 
 func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetext.Text) {
@@ -223,9 +223,9 @@ func storesWords(esc safetext.Escaper, stores []string) safetext.Text {
 }
 
 // undoMany asks whether an act on many items should be taken back.
-func (a *App) undoMany(ids []string) tea.Cmd {
-	d := a.d
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (us *undos) undoMany(ids []string) tea.Cmd {
+	d := us.d
+	return us.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		esc := d.esc
 		rows, _, err := d.acts.Undos(ctx)
 		if err != nil {

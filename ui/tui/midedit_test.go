@@ -36,7 +36,7 @@ func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit, wrote) {
 	if err := e.draft.Write("is\n"); err != nil {
 		t.Fatal(err)
 	}
-	a.editing = e
+	a.d.edits.editing = e
 	return a, e, wrote{e: e, text: "is\n"}
 }
 
@@ -45,8 +45,8 @@ func screenOf(a *App) string { return ansi.Strip(a.View().Content) }
 // kept is the text that was put aside by the dialog's Cancel.
 func kept(t *testing.T, a *App) string {
 	t.Helper()
-	a.dialog.armed = true
-	msg, ok := a.dialogEnter()().(reply)
+	a.d.modal.dialog.armed = true
+	msg, ok := a.d.modal.dialogEnter()().(reply)
 	if !ok {
 		t.Fatal("Cancel puts nothing aside")
 	}
@@ -68,11 +68,11 @@ func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {200, 50}} {
 		a, _, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), size[0], size[1])
 		a.d.readOnly = ownReadOnly
-		a.wrote(m)
+		a.d.edits.wrote(m)
 		if s := screenOf(a); !strings.Contains(s, "a.md is not saved") || !strings.Contains(s, "Nothing can be written now: this console is read-only") {
 			t.Fatalf("the screen:\n%s", s)
 		}
-		for _, c := range a.dialog.choices {
+		for _, c := range a.d.modal.dialog.choices {
 			if c.act != nil {
 				t.Errorf("%q would change something", c.verb)
 			}
@@ -87,21 +87,21 @@ func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 // session that is read-only by now.
 func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 	a, e, _ := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
-	a.editing, a.d.readOnly = nil, ownReadOnly
-	cmd := a.proposed(proposal{from: a.active, start: e, writable: true})
-	if a.editing != nil || cmd == nil {
+	a.d.edits.editing, a.d.readOnly = nil, ownReadOnly
+	cmd := a.d.modal.proposed(proposal{from: a.active, start: e, writable: true})
+	if a.d.edits.editing != nil || cmd == nil {
 		t.Fatal("the editor was started")
 	}
 	cmd()
 	if _, err := e.draft.Read(); err == nil {
 		t.Error("the draft is still there")
 	}
-	a.proposed(proposal{from: a.active, dialog: &dialog{}, writable: true})
-	if a.dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
+	a.d.modal.proposed(proposal{from: a.active, dialog: &dialog{}, writable: true})
+	if a.d.modal.dialog != nil || !strings.Contains(a.said.text.String(), "nothing was asked and nothing done: this console is read-only") {
 		t.Errorf("a question is asked; %s", a.said.text)
 	}
-	a.proposed(proposal{from: a.active, dialog: &dialog{}}) // what lifts it is asked all the same
-	if a.dialog == nil {
+	a.d.modal.proposed(proposal{from: a.active, dialog: &dialog{}}) // what lifts it is asked all the same
+	if a.d.modal.dialog == nil {
 		t.Error("the question that lifts it is not asked")
 	}
 }
@@ -112,8 +112,8 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 		time0 := clock.NewFake(time.Unix(0, 0))
 		a, _, m := midEdit(t, time0, size[0], size[1])
 		time0.Advance(time.Hour)
-		a.lockDue()
-		a.wrote(m)
+		a.curtain.lockDue()
+		a.d.edits.wrote(m)
 		if s := screenOf(a); !strings.Contains(s, "memdesk is locked") || strings.Contains(s, "a.md") {
 			t.Fatalf("the screen:\n%s", s)
 		}
@@ -132,7 +132,7 @@ func TestLockWhileTheEditorIsOpen(t *testing.T) {
 func TestStoreGoesWhileTheEditorIsOpen(t *testing.T) {
 	a, e, m := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	e.store.Name = "gone"
-	a.wrote(m)
+	a.d.edits.wrote(m)
 	if s := screenOf(a); !strings.Contains(s, "the store is not open: 1 Health tries it") {
 		t.Fatalf("the screen:\n%s", s)
 	}

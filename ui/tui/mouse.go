@@ -64,48 +64,51 @@ const bodyTop = 3
 // wheelLines is how far one notch goes.
 const wheelLines = 3
 
+// pointer is the mouse.
+type pointer struct{ d *desk }
+
 // mouse takes what the mouse does: a click on a tab opens its pane, on a row selects it,
 // on the selected row does what enter does; the wheel scrolls what is under it; the
 // line between list and detail can be dragged. Over a question only the wheel counts:
 // no answer is given by a slip of the hand.
-func (a *App) mouse(msg tea.MouseMsg) tea.Cmd {
+func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if a.width == 0 || a.curtain.down || a.tooSmall() || a.editing != nil {
+	if pt.d.app.width == 0 || pt.d.app.curtain.down || pt.d.app.tooSmall() || pt.d.edits.editing != nil {
 		return nil
 	}
-	a.curtain.lastKey = a.o.Clock.Now()
+	pt.d.app.curtain.lastKey = pt.d.app.o.Clock.Now()
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		return a.wheel(m)
+		return pt.wheel(m)
 	case tea.MouseReleaseMsg:
-		a.d.dragging = false
+		pt.d.dragging = false
 	case tea.MouseMotionMsg:
-		return a.drag(m.X)
+		return pt.drag(m.X)
 	case tea.MouseClickMsg:
-		if m.Button == tea.MouseLeft && a.dialog == nil && !a.line.typing {
-			return a.click(m.X, m.Y)
+		if m.Button == tea.MouseLeft && pt.d.modal.dialog == nil && !pt.d.app.line.typing {
+			return pt.click(m.X, m.Y)
 		}
 	}
 	return nil
 }
 
-func (a *App) click(x, y int) tea.Cmd {
+func (pt *pointer) click(x, y int) tea.Cmd {
 	if y == 0 {
-		if n := a.tabAt(x); n >= 0 {
-			return a.press(a.paneBindings(), string(rune('1'+n)))
+		if n := pt.tabAt(x); n >= 0 {
+			return pt.d.app.press(pt.d.app.paneBindings(), string(rune('1'+n)))
 		}
 		return nil
 	}
-	p, ok := a.pane().(pointable)
-	if a.overlay != nil || !ok || a.pane().typing() != nil {
+	p, ok := pt.d.app.pane().(pointable)
+	if pt.d.app.pages.overlay != nil || !ok || pt.d.app.pane().typing() != nil {
 		return nil
 	}
 	list, ok := p.listed()
 	if !ok {
 		return nil
 	}
-	if a.width >= wideFrom && !a.d.plain && (x == list.width || x == list.width+1) {
-		a.d.dragging = true
+	if pt.d.app.width >= wideFrom && !pt.d.plain && (x == list.width || x == list.width+1) {
+		pt.d.dragging = true
 		return nil
 	}
 	row := list.top + y - bodyTop - list.first
@@ -113,18 +116,18 @@ func (a *App) click(x, y int) tea.Cmd {
 	case x >= list.width, line < 0, line >= list.height, row >= list.n:
 		return nil
 	case row == list.sel:
-		return a.press(a.here(), "enter")
+		return pt.d.app.press(pt.d.app.here(), "enter")
 	}
 	return list.move(row - list.sel)
 }
 
 // tabAt is the pane whose tab is at a column of the first line; -1: none.
-func (a *App) tabAt(x int) int {
-	tabs, margin := a.tabs()
+func (pt *pointer) tabAt(x int) int {
+	tabs, margin := pt.d.app.tabs()
 	at := 0
 	for i, t := range tabs {
 		end := at + margin + t.label.Width() + t.badge.Width() + 1
-		if i == a.active {
+		if i == pt.d.app.active {
 			end += 1 - margin
 		}
 		if x < end {
@@ -137,11 +140,11 @@ func (a *App) tabAt(x int) int {
 
 // wheel scrolls what is under it: the detail beside or below a list, else what the keys
 // of movement are for.
-func (a *App) wheel(m tea.Mouse) tea.Cmd {
+func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	up, down := "up", "down"
-	if p, ok := a.pane().(pointable); ok && a.overlay == nil && a.dialog == nil {
+	if p, ok := pt.d.app.pane().(pointable); ok && pt.d.app.pages.overlay == nil && pt.d.modal.dialog == nil {
 		list, lists := p.listed()
-		beside := a.width >= wideFrom && !a.d.plain
+		beside := pt.d.app.width >= wideFrom && !pt.d.plain
 		if lists && (beside && m.X > list.width || !beside && m.Y-bodyTop >= list.first+list.height) {
 			up, down = "K", "J"
 		}
@@ -154,7 +157,7 @@ func (a *App) wheel(m tea.Mouse) tea.Cmd {
 	default:
 		return nil
 	}
-	b, ok := keys.Find(a.here(), name)
+	b, ok := keys.Find(pt.d.app.here(), name)
 	if !ok || b.Reason() != "" {
 		return nil
 	}
@@ -169,14 +172,14 @@ func (a *App) wheel(m tea.Mouse) tea.Cmd {
 const leastList, leastDetail = 40, 30
 
 // drag moves the line between list and detail.
-func (a *App) drag(x int) tea.Cmd {
-	if !a.d.dragging || a.width < wideFrom {
+func (pt *pointer) drag(x int) tea.Cmd {
+	if !pt.d.dragging || pt.d.app.width < wideFrom {
 		return nil
 	}
-	share := max(min(x, a.width-leastDetail), leastList) * 1000 / a.width
-	if share == a.d.share {
+	share := max(min(x, pt.d.app.width-leastDetail), leastList) * 1000 / pt.d.app.width
+	if share == pt.d.share {
 		return nil
 	}
-	a.d.share = share
-	return a.resize(a.width, a.height)
+	pt.d.share = share
+	return pt.d.app.resize(pt.d.app.width, pt.d.app.height)
 }

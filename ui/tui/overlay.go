@@ -23,6 +23,12 @@ type overlay struct {
 	words string // the page was left with the lines that have them
 }
 
+// pages are the texts that lie over a pane: help, notices, messages.
+type pages struct {
+	d       *desk
+	overlay *overlay // the open one; nil: none
+}
+
 func (o *overlay) render(st *paint.Styles, width, height int) []string {
 	out := []string{st.Rule(safetext.Text{}, width)}
 	if o.words != "" {
@@ -31,9 +37,9 @@ func (o *overlay) render(st *paint.Styles, width, height int) []string {
 	return append(out, o.pager.Framed(st, width, height-1)...)
 }
 
-func (a *App) openOverlay(title string, head []text.Line) tea.Cmd {
-	a.overlay = a.newOverlay(title)
-	return a.overlay.pager.Show(text.NewPage(head, ""), 0, nil)
+func (ps *pages) openOverlay(title string, head []text.Line) tea.Cmd {
+	ps.overlay = ps.newOverlay(title)
+	return ps.overlay.pager.Show(text.NewPage(head, ""), 0, nil)
 }
 
 // find leaves the lines that have all of the words, under their headings.
@@ -64,87 +70,87 @@ func (o *overlay) find(words string) tea.Cmd {
 }
 
 // overlayKey routes a keystroke of a page that lies over the pane.
-func (a *App) overlayKey(k tea.KeyPressMsg) tea.Cmd {
+func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
-		return a.split(k)
+		return ps.d.app.split(k)
 	}
-	return a.press(a.here(), k.String())
+	return ps.d.app.press(ps.d.app.here(), k.String())
 }
 
-func (a *App) newOverlay(title string) *overlay {
-	w, h := a.room()
-	p := text.New(a.d.st, a.d.asker(overlayPane))
+func (ps *pages) newOverlay(title string) *overlay {
+	w, h := ps.d.app.room()
+	p := text.New(ps.d.st, ps.d.asker(overlayPane))
 	p.Width, p.Height = max(w-2, 8), max(h-1, 1)
 	return &overlay{title: safetext.Const(title), pager: p}
 }
 
-func (a *App) closeOverlay() tea.Cmd {
-	a.overlay = nil
+func (ps *pages) closeOverlay() tea.Cmd {
+	ps.overlay = nil
 	return nil
 }
 
-func (a *App) overlayBindings() []keys.Binding {
+func (ps *pages) overlayBindings() []keys.Binding {
 	return slices.Concat([]keys.Binding{
-		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: a.closeOverlay},
-		{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.openCommand},
-		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return a.overlay.pager.Move(1) }},
-	}, keys.Movement(a.overlay.pager, "line"), a.paneBindings())
+		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: ps.closeOverlay},
+		{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: ps.d.app.line.openCommand},
+		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return ps.overlay.pager.Move(1) }},
+	}, keys.Movement(ps.overlay.pager, "line"), ps.d.app.paneBindings())
 }
 
-func (a *App) overlayCrumbs() string {
-	return a.crumbLine([]safetext.Text{a.overlay.title}, a.overlay.pager.Position(), a.overlay.pager.Busy && a.slow.said)
+func (ps *pages) overlayCrumbs() string {
+	return ps.d.app.crumbLine([]safetext.Text{ps.overlay.title}, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.d.app.slow.said)
 }
 
 // notices is the page that the console starts with when something needs to be
 // known first.
-func (a *App) notices() *overlay {
-	o := a.newOverlay("Notices")
-	o.pager.Text = text.NewPage(a.noticeLines(), "")
+func (ps *pages) notices() *overlay {
+	o := ps.newOverlay("Notices")
+	o.pager.Text = text.NewPage(ps.noticeLines(), "")
 	return o
 }
 
-func (a *App) noticeLines() []text.Line {
-	esc := a.d.st.Esc
+func (ps *pages) noticeLines() []text.Line {
+	esc := ps.d.st.Esc
 	lines := []text.Line{
 		{Value: esc.Const("What you should know before you go on. esc closes this page; :notices shows it again."), Kind: text.Note},
 		{Kind: text.Blank},
 	}
-	for _, n := range a.o.Notices {
+	for _, n := range ps.d.app.o.Notices {
 		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
 	}
-	if len(a.o.Notices) == 0 {
+	if len(ps.d.app.o.Notices) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}
 	return lines
 }
 
 // openHelp lists the keys that work here and everywhere, from the bindings.
-func (a *App) openHelp() tea.Cmd {
-	return a.openOverlay("Help: "+a.paneName(), a.helpLines())
+func (ps *pages) openHelp() tea.Cmd {
+	return ps.openOverlay("Help: "+ps.d.app.paneName(), ps.helpLines())
 }
 
 // Help gives the key table of the place where the operator is.
-func (a *App) Help() []keys.Section {
+func (ps *pages) Help() []keys.Section {
 	return []keys.Section{
-		{Title: a.paneName() + ", here", Bindings: append(a.searchKeys(), a.pane().bindings()...)},
-		{Title: "everywhere", Bindings: a.global()},
+		{Title: ps.d.app.paneName() + ", here", Bindings: append(ps.d.app.searchKeys(), ps.d.app.pane().bindings()...)},
+		{Title: "everywhere", Bindings: ps.d.app.global()},
 	}
 }
 
 // commandLines are the `:` commands for the help.
-func (a *App) commandLines() []text.Line {
-	esc := a.d.st.Esc
+func (ps *pages) commandLines() []text.Line {
+	esc := ps.d.st.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
-	for _, v := range a.verbs() {
+	for _, v := range ps.d.app.line.verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(strings.TrimSpace(":" + v.name + " " + v.argument)), Value: esc.Const(v.about), Kind: text.Field})
 	}
 	return append(lines, text.Line{Kind: text.Blank})
 }
 
-func (a *App) helpLines() []text.Line {
-	esc := a.d.st.Esc
-	lines := a.readOnlyLines()
-	for _, s := range a.Help() {
+func (ps *pages) helpLines() []text.Line {
+	esc := ps.d.st.Esc
+	lines := ps.d.app.readOnlyLines()
+	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
 		for _, b := range s.Bindings {
 			words := esc.Const(b.Description)
@@ -157,10 +163,10 @@ func (a *App) helpLines() []text.Line {
 		}
 		lines = append(lines, text.Line{Kind: text.Blank})
 	}
-	return append(append(lines, a.commandLines()...),
+	return append(append(lines, ps.commandLines()...),
 		text.Line{Value: esc.Const("signs"), Kind: text.Title},
 		text.Line{Name: esc.Const("^[ \\x9b"), Value: esc.Const("text that stands for itself only here: a control character or a byte of a store that is shown and not sent to the terminal")},
-		text.Line{Name: esc.Concat(a.d.st.Glyphs.Up, esc.Const(" "), a.d.st.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
+		text.Line{Name: esc.Concat(ps.d.st.Glyphs.Up, esc.Const(" "), ps.d.st.Glyphs.Down), Value: esc.Const("on the line beside a detail: it goes on above, below; K and J scroll it")},
 		text.Line{Name: esc.Const("at least"), Value: esc.Const("counting stopped there; there may be more")},
 	)
 }

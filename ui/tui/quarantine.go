@@ -32,7 +32,7 @@ func liveness(l Liveness) Liveness {
 // newQuarantine is the pane that reviews what scanners have set aside.
 func newQuarantine(d *desk) *records[QuarantineEntry] {
 	kind := recordKind[QuarantineEntry]{
-		pane: paneQuarantine, noun: "entry",
+		pane: paneQuarantine, noun: "entry", tell: tellEntry,
 		empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
 			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 9, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
@@ -63,7 +63,7 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 				Disabled: func() string { return noRelease(p) },
 				Handler: func() tea.Cmd {
 					r, _ := p.list.current()
-					return d.app.release(r.raw)
+					return d.app.d.edits.release(r.raw)
 				}},
 			{Keys: []string{"d"}, Hint: "delete", Description: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are",
 				Disabled: func() string { return noDiscard(p) },
@@ -108,7 +108,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 			d.say(paint.ToneWarn, d.esc.Const(why))
 			return nil
 		}
-		return d.discard(r.raw, p.marks.clear)
+		return d.app.d.removals.discard(r.raw, p.marks.clear)
 	}
 	if why := d.noBulk(); why != "" {
 		d.say(paint.ToneWarn, d.esc.Const(why))
@@ -134,7 +134,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 		d.say(paint.ToneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
-	return d.app.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
+	return d.app.d.removals.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
 }
 
 func noDiscardOf(d *desk, e QuarantineEntry) string {
@@ -152,9 +152,9 @@ func noDiscardOf(d *desk, e QuarantineEntry) string {
 
 // discard asks whether an entry of a quarantine should go.
 // begun is called when it goes.
-func (a *App) discard(e QuarantineEntry, begun func()) tea.Cmd {
-	d := a.d
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (rm *removals) discard(e QuarantineEntry, begun func()) tea.Cmd {
+	d := rm.d
+	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(e.Store)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
@@ -324,4 +324,17 @@ func matchPlace(e QuarantineEntry) string {
 		s += ", column " + strconv.Itoa(e.Col)
 	}
 	return s
+}
+
+// tellEntry is an entry of the quarantine as a sentence.
+func tellEntry(esc safetext.Escaper, e QuarantineEntry) safetext.Text {
+	if e.Problem != "" {
+		return esc.Sprintf("Store %s: PROBLEM: %s.", e.Store, esc.LineMax(e.Problem, prose.MaxReason))
+	}
+	known := ""
+	if e.FalsePositive {
+		known = " A known false positive."
+	}
+	return esc.Sprintf("%s in %s, rule %s, category %s, %s; its source is %s.%s Matched: %s", esc.LineMax(e.Source, prose.MaxTitle), e.Store, e.Pattern, e.Category,
+		matchPlace(e), liveWords[liveness(e.Live)], known, esc.LineMax(e.Excerpt, prose.MaxTitle))
 }

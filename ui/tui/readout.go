@@ -34,8 +34,8 @@ type readout interface {
 	begin(query string) error
 	// readPage reads the page at a cursor.
 	readPage(ctx context.Context, cursor string, limit int) (pageRead, error)
-	// row is one row of it, raw what it is of.
-	row(n int) (cells []safetext.Text, raw any)
+	// row is one row of it as a sentence.
+	row(n int) safetext.Text
 	// place puts the cursor on a row, and shows the list.
 	place(n int)
 	// renew reads one row anew where a row is not kept up to date by what acts on it.
@@ -54,7 +54,6 @@ type readout interface {
 // listFacts are what a list says of itself, whatever stands in it.
 type listFacts struct {
 	name, noun, empty string
-	titles            []string
 	marking, exports  bool
 }
 
@@ -71,9 +70,6 @@ func (p *records[T]) reload() tea.Cmd { return p.list.refresh() }
 
 func (p *records[T]) facts() listFacts {
 	out := listFacts{name: p.kind.name, noun: p.kind.noun, empty: p.kind.empty, marking: p.kind.marking, exports: p.kind.datum != nil}
-	for _, c := range p.kind.columns {
-		out.titles = append(out.titles, c.title)
-	}
 	return out
 }
 
@@ -102,7 +98,19 @@ func (p *records[T]) readPage(ctx context.Context, cursor string, limit int) (pa
 	return pageRead{len(page.rows), page.next, page.total, notice}, nil
 }
 
-func (p *records[T]) row(n int) ([]safetext.Text, any) { return p.read[n].cells, p.read[n].raw }
+func (p *records[T]) row(n int) safetext.Text {
+	esc, rec := p.d.esc, p.read[n]
+	if p.kind.tell != nil {
+		return p.kind.tell(esc, rec.raw)
+	}
+	var parts []safetext.Text
+	for i, c := range rec.cells {
+		if !c.IsEmpty() {
+			parts = append(parts, esc.Sprintf("%s %s", strings.ToLower(p.kind.columns[i].title), c))
+		}
+	}
+	return esc.Join(parts, ", ")
+}
 
 func (p *records[T]) place(n int) {
 	p.list.rows, p.list.sel, p.list.loaded, p.full = p.read, n, true, false

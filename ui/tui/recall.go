@@ -424,7 +424,7 @@ func (p *recall) noEdit() string {
 
 func (p *recall) editHere() tea.Cmd {
 	h, _ := p.current()
-	return p.d.app.editItem(model.Ref{Store: h.store, ID: h.hit.ID})
+	return p.d.edits.editItem(model.Ref{Store: h.store, ID: h.hit.ID})
 }
 
 func (p *recall) copyRow() tea.Cmd {
@@ -447,7 +447,7 @@ func hitDatum(h hitRow) datum {
 // exportHits writes the hits that are on the screen: recall has no further pages.
 func (p *recall) exportHits() tea.Cmd {
 	rows := slices.Clone(p.rows)
-	return p.d.app.exportTable("recall", func(_ context.Context, write func(datum) error) error {
+	return p.d.exports.exportTable("recall", func(_ context.Context, write func(datum) error) error {
 		for _, h := range rows {
 			if h.heading {
 				continue

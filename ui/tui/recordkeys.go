@@ -68,7 +68,7 @@ func (p *records[T]) handing() []keys.Binding {
 			}},
 			keys.Binding{Keys: []string{"x"}, Hint: "export", Description: "export the filtered table to a file: CSV, JSON lines", Disabled: keys.Unless(p.none, p.d.noExport), Handler: func() tea.Cmd {
 				fetch, datumOf := p.list.fetch, p.kind.datum
-				return p.d.app.exportTable(p.kind.name, func(ctx context.Context, write func(datum) error) error {
+				return p.d.exports.exportTable(p.kind.name, func(ctx context.Context, write func(datum) error) error {
 					return eachRow(ctx, fetch, func(r record[T]) error { return write(datumOf(r.raw)) })
 				})
 			}})

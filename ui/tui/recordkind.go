@@ -35,16 +35,17 @@ type recordKind[T any] struct {
 	// first, and the last is what the last column needs. nil: all stay as they are.
 	least   []int
 	fetch   func(ctx context.Context, q PageQuery) (span[record[T]], said, error)
-	detail  func(ctx context.Context, raw T) *text.Page // runs in a command
-	keys    func(p *records[T]) []keys.Binding          // of this kind only; nil: none
-	datum   func(raw T) datum                           // the row as data; nil: it is neither copied nor exported
-	field   func(raw T) string                          // what y copies; nil: nothing
-	name    string                                      // of an export
-	marking bool                                        // rows can be marked
-	about   safetext.Text                               // what all rows are of, a breadcrumb; empty: of no one thing
-	crumb   func(raw T) safetext.Text                   // names the row that fills the pane; nil: its first cell
-	near    func(r record[T]) (distance int, ok bool)   // the row where the cursor begins, 0 away; nil: the first
-	line    int                                         // of the screen where that row goes
+	detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
+	keys    func(p *records[T]) []keys.Binding              // of this kind only; nil: none
+	datum   func(raw T) datum                               // the row as data; nil: it is neither copied nor exported
+	field   func(raw T) string                              // what y copies; nil: nothing
+	name    string                                          // of an export
+	marking bool                                            // rows can be marked
+	about   safetext.Text                                   // what all rows are of, a breadcrumb; empty: of no one thing
+	tell    func(esc safetext.Escaper, raw T) safetext.Text // the row as a sentence; nil: its cells with their titles
+	crumb   func(raw T) safetext.Text                       // names the row that fills the pane; nil: its first cell
+	near    func(r record[T]) (distance int, ok bool)       // the row where the cursor begins, 0 away; nil: the first
+	line    int                                             // of the screen where that row goes
 	// fresh reads one row anew; nil: rows are told from what acts on them.
 	fresh func(ctx context.Context, raw T) (record[T], error)
 	hint  string                   // what a filter takes, shown where it is typed

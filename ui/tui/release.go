@@ -31,9 +31,9 @@ func noRelease(p *records[QuarantineEntry]) string {
 
 // release opens the live source of an entry. What is saved is written over it when
 // it passes the scanner, and the entry goes.
-func (a *App) release(e QuarantineEntry) tea.Cmd {
-	return a.begin(func(ctx context.Context) (*edit, error) {
-		s, it, err := a.d.readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})
+func (ed *edits) release(e QuarantineEntry) tea.Cmd {
+	return ed.begin(func(ctx context.Context) (*edit, error) {
+		s, it, err := ed.d.readable(ctx, model.Ref{Store: e.Store, ID: e.SourceID})
 		switch {
 		case err != nil:
 			return nil, err

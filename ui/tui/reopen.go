@@ -54,7 +54,7 @@ func originOf(k drafts.Kept) (o origin, ok bool) {
 }
 
 // noReopen says why a text that was put aside cannot be opened again.
-func (a *App) noReopen(p *records[drafts.Kept]) string {
+func (ed *edits) noReopen(p *records[drafts.Kept]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
@@ -63,15 +63,15 @@ func (a *App) noReopen(p *records[drafts.Kept]) string {
 	if !known {
 		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
 	}
-	return a.d.noEdit(o.Store)
+	return ed.d.noEdit(o.Store)
 }
 
 // reopen opens a text that was put aside in the editor again. What is saved then is
 // compared with the revision that the operator saw when it was written: a change that
 // came since shows both sides, as it would have then.
-func (a *App) reopen(k drafts.Kept) tea.Cmd {
-	d := a.d
-	return a.begin(func(ctx context.Context) (*edit, error) {
+func (ed *edits) reopen(k drafts.Kept) tea.Cmd {
+	d := ed.d
+	return ed.begin(func(ctx context.Context) (*edit, error) {
 		o, ok := originOf(k)
 		if !ok {
 			return nil, model.Errorf(model.Unsupported, "reopen", "this text does not tell its item")

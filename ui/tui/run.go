@@ -36,7 +36,7 @@ const leaveWait = 3 * time.Second
 // written waits until no file is being written.
 func (d *desk) written(atMost time.Duration) {
 	done := make(chan struct{})
-	go func() { d.writing.Wait(); close(done) }()
+	go func() { d.exports.writing.Wait(); close(done) }()
 	select {
 	case <-done:
 	case <-time.After(atMost):

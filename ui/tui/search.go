@@ -18,10 +18,10 @@ type reads interface {
 // text is what fills the screen, when that is a text.
 func (a *App) text() *text.Pager {
 	switch {
-	case a.dialog != nil:
-		return a.dialog.pager
-	case a.overlay != nil:
-		return a.overlay.pager
+	case a.d.modal.dialog != nil:
+		return a.d.modal.dialog.pager
+	case a.pages.overlay != nil:
+		return a.pages.overlay.pager
 	}
 	if p, ok := a.pane().(reads); ok {
 		return p.onScreen()

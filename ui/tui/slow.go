@@ -24,8 +24,8 @@ type slowDue struct{ gen int }
 
 // busy reports whether what is on the screen will be replaced without a key.
 func (a *App) busy() bool {
-	if a.overlay != nil {
-		return a.overlay.pager.Busy
+	if a.pages.overlay != nil {
+		return a.pages.overlay.pager.Busy
 	}
 	_, busy := a.pane().position()
 	return busy

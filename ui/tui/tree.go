@@ -181,7 +181,7 @@ func (o *overview) crumbs() []safetext.Text {
 // lies below it.
 func (o *overview) exportTree() tea.Cmd {
 	rows := slices.Clone(o.rows)
-	return o.d.app.exportTable("tiers", func(_ context.Context, write func(datum) error) error {
+	return o.d.exports.exportTable("tiers", func(_ context.Context, write func(datum) error) error {
 		for _, r := range rows {
 			if err := write(tierDatum(r)); err != nil {
 				return err

@@ -17,8 +17,9 @@ import (
 	"memdesk/undo"
 )
 
-// undoable is what z takes back.
-type undoable struct {
+// undos is what z takes back, and the list of what else can be.
+type undos struct {
+	d    *desk
 	acts [][]string // undo entries of this session, the last act last
 	some bool       // something of them was taken back
 }
@@ -52,15 +53,15 @@ func (s *stuck) get() string {
 }
 
 // noUndo says why z takes nothing back; what the last act left is said first.
-func (a *App) noUndo() string {
-	if why := a.d.locked(""); why != "" {
+func (us *undos) noUndo() string {
+	if why := us.d.locked(""); why != "" {
 		return why
 	}
 	switch {
-	case len(a.undo.acts) > 0:
-	case a.d.stuck.get() != "":
-		return "the last act cannot be put back: " + a.d.stuck.get()
-	case a.undo.some:
+	case len(us.acts) > 0:
+	case us.d.stuck.get() != "":
+		return "the last act cannot be put back: " + us.d.stuck.get()
+	case us.some:
 		return "what could be undone of this session is undone; :undo lists earlier changes"
 	default:
 		return "nothing was done here yet; :undo lists earlier changes"
@@ -69,27 +70,27 @@ func (a *App) noUndo() string {
 }
 
 // takeUndo removes an entry from what z takes back.
-func (a *App) takeUndo(id string) {
-	for i := range a.undo.acts {
-		a.undo.some = a.undo.some || slices.Contains(a.undo.acts[i], id)
-		a.undo.acts[i] = slices.DeleteFunc(slices.Clone(a.undo.acts[i]), func(u string) bool { return u == id })
+func (us *undos) takeUndo(id string) {
+	for i := range us.acts {
+		us.some = us.some || slices.Contains(us.acts[i], id)
+		us.acts[i] = slices.DeleteFunc(slices.Clone(us.acts[i]), func(u string) bool { return u == id })
 	}
-	a.undo.acts = slices.DeleteFunc(a.undo.acts, func(u []string) bool { return len(u) == 0 })
+	us.acts = slices.DeleteFunc(us.acts, func(u []string) bool { return len(u) == 0 })
 }
 
 // undoLast asks whether the last act of this session should be taken back. Where that
 // one cannot be, it says so first: the act before it is another one.
-func (a *App) undoLast() tea.Cmd {
-	if why := a.d.stuck.get(); why != "" {
-		a.d.stuck.set("")
-		return a.refuse(keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+func (us *undos) undoLast() tea.Cmd {
+	if why := us.d.stuck.get(); why != "" {
+		us.d.stuck.set("")
+		return us.d.app.refuse(keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
 	}
-	d, last := a.d, a.undo.acts[len(a.undo.acts)-1]
+	d, last := us.d, us.acts[len(us.acts)-1]
 	if len(last) > 1 {
-		return a.undoMany(last)
+		return us.undoMany(last)
 	}
 	id := last[0]
-	return a.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+	return us.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		rows, _, err := d.acts.Undos(ctx)
 		if err != nil {
 			return nil, d.esc.Sprintf("not undone: %s", prose.Reason(d.esc, err))
@@ -157,10 +158,10 @@ func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 }
 
 // undoKind is the list of what can be put back.
-func (a *App) undoKind() recordKind[UndoRow] {
-	d := a.d
+func (us *undos) undoKind() recordKind[UndoRow] {
+	d := us.d
 	kind := recordKind[UndoRow]{
-		noun:  "change",
+		noun: "change", tell: tellUndo,
 		empty: "Nothing is kept: no change of the last weeks can be taken back.",
 		columns: []column{
 			{"WHEN", 21, false}, {"CHANGE", 8, false}, {"STORE", 12, false}, {"SIZE", 10, true}, {"ITEM", 0, false},
@@ -174,23 +175,23 @@ func (a *App) undoKind() recordKind[UndoRow] {
 	}
 	kind.keys = func(p *records[UndoRow]) []keys.Binding {
 		return []keys.Binding{{Keys: []string{"u"}, Hint: "put back", Description: "put back what this change displaced",
-			Disabled: func() string { return a.noRestore(p) },
+			Disabled: func() string { return us.noRestore(p) },
 			Handler: func() tea.Cmd {
 				r, _ := p.list.current()
 				u := r.raw
-				return a.propose(func(context.Context) (*dialog, safetext.Text) { return d.undoDialog(u), safetext.Text{} })
+				return us.d.modal.propose(func(context.Context) (*dialog, safetext.Text) { return d.undoDialog(u), safetext.Text{} })
 			}}}
 	}
 	return kind
 }
 
-func (a *App) noRestore(p *records[UndoRow]) string {
+func (us *undos) noRestore(p *records[UndoRow]) string {
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
 	u := r.raw
-	switch why := a.d.locked(u.Store); {
+	switch why := us.d.locked(u.Store); {
 	case why != "":
 		return why
 	case u.Obstacle != "":
@@ -247,12 +248,12 @@ func undoText(d *desk, u UndoRow) *text.Page {
 	), "")
 }
 
-func (a *App) openUndos() tea.Cmd {
-	if a.d.acts == nil {
-		a.say(paint.ToneWarn, a.d.st.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
+func (us *undos) openUndos() tea.Cmd {
+	if us.d.acts == nil {
+		us.d.say(paint.ToneWarn, us.d.st.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
 		return nil
 	}
-	return openSide(a, "Undo", a.undoKind())
+	return openSide(us.d.app, "Undo", us.undoKind())
 }
 
 func undoDatum(u UndoRow) datum {
@@ -268,4 +269,9 @@ func undoDatum(u UndoRow) datum {
 	r.add("confirmed", u.Confirmed)
 	r.add("obstacle", u.Obstacle)
 	return r
+}
+
+// tellUndo is an entry of the undo store as a sentence.
+func tellUndo(esc safetext.Escaper, e UndoRow) safetext.Text {
+	return esc.Sprintf("%s of %s in %s, %s, %s", e.Op, esc.LineMax(e.Item, prose.MaxTitle), e.Store, prose.Moment(e.At), prose.Size(e.Bytes))
 }

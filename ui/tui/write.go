@@ -37,9 +37,9 @@ func (d *desk) readable(ctx context.Context, ref model.Ref) (model.Store, model.
 }
 
 // editItem opens an item in the editor; the save expects it as it was opened.
-func (a *App) editItem(ref model.Ref) tea.Cmd {
-	return a.begin(func(ctx context.Context) (*edit, error) {
-		s, it, err := a.d.readable(ctx, ref)
+func (ed *edits) editItem(ref model.Ref) tea.Cmd {
+	return ed.begin(func(ctx context.Context) (*edit, error) {
+		s, it, err := ed.d.readable(ctx, ref)
 		switch {
 		case err != nil:
 			return nil, err
@@ -56,9 +56,9 @@ func (a *App) editItem(ref model.Ref) tea.Cmd {
 }
 
 // appendItem opens an empty text whose content is added to an item.
-func (a *App) appendItem(ref model.Ref) tea.Cmd {
-	return a.begin(func(ctx context.Context) (*edit, error) {
-		s, it, err := a.d.readable(ctx, ref)
+func (ed *edits) appendItem(ref model.Ref) tea.Cmd {
+	return ed.begin(func(ctx context.Context) (*edit, error) {
+		s, it, err := ed.d.readable(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -70,19 +70,19 @@ func (a *App) appendItem(ref model.Ref) tea.Cmd {
 }
 
 // createIn asks for tier and key and opens an empty text.
-func (a *App) createIn(at scopeOf) tea.Cmd {
-	d := a.d
-	return a.propose(func(context.Context) (*dialog, safetext.Text) {
+func (ed *edits) createIn(at scopeOf) tea.Cmd {
+	d := ed.d
+	return ed.d.modal.propose(func(context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(at.store)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
 		}
-		return a.createDialog(s, at), safetext.Text{}
+		return ed.createDialog(s, at), safetext.Text{}
 	})
 }
 
-func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
-	esc := a.d.esc
+func (ed *edits) createDialog(s model.Store, at scopeOf) *dialog {
+	esc := ed.d.esc
 	lines := []text.Line{{Value: esc.Sprintf("Create an item in the store %s?", esc.Line(s.Name)), Kind: text.Title}}
 	if at.scope != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It belongs to %s.", esc.LineMax(at.scope, prose.MaxTitle))})
@@ -112,7 +112,7 @@ func (a *App) createDialog(s model.Store, at scopeOf) *dialog {
 	}
 	d.fields[0].input.Set(tier)
 	d.choices = []choice{{verb: "Write it", act: func(ctx context.Context, f filled) acted {
-		return a.create(ctx, s, at, strings.TrimSpace(f.fields[0]), strings.TrimSpace(f.fields[1]))
+		return ed.create(ctx, s, at, strings.TrimSpace(f.fields[0]), strings.TrimSpace(f.fields[1]))
 	}}}
 	return d
 }
@@ -133,10 +133,10 @@ func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
 }
 
 // create checks what was filled in and opens the editor. It runs in a command.
-func (a *App) create(ctx context.Context, s model.Store, at scopeOf, tier, key string) acted {
-	esc := a.d.esc
+func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, key string) acted {
+	esc := ed.d.esc
 	back := func(what safetext.Text) acted {
-		d := a.createDialog(s, scopeOf{at.store, at.scope, tier})
+		d := ed.createDialog(s, scopeOf{at.store, at.scope, tier})
 		d.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", what), Kind: text.Warn}}, d.lines...)
 		d.fields[0].input.Set(tier)
 		d.fields[1].input.Set(key)
@@ -179,7 +179,7 @@ func (a *App) create(ctx context.Context, s model.Store, at scopeOf, tier, key s
 		}
 	}
 	e := &edit{what: createItem, store: s, req: req, label: label, kind: spec.Document}
-	if err := a.d.draftOf(e, path.Base(label)); err != nil {
+	if err := ed.d.draftOf(e, path.Base(label)); err != nil {
 		return back(esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
 	}
 	return acted{start: e}
