@@ -112,7 +112,7 @@ func (k *Keeper) read(id string) (Entry, string, error) {
 	if err := json.Unmarshal(head, &e); err != nil || !found {
 		return Entry{}, "", errors.New("its first line is damaged")
 	}
-	return e, string(body), nil
+	return e.renamed(), string(body), nil
 }
 
 // List returns the entries that have not expired, newest first, without their
@@ -148,7 +148,7 @@ func (k *Keeper) head(id string) (Entry, error) {
 	if err := json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&e); err != nil {
 		return Entry{}, err
 	}
-	return e, nil
+	return e.renamed(), nil
 }
 
 func (k *Keeper) ids() ([]string, error) {

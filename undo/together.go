@@ -13,8 +13,20 @@ import (
 	"memdesk/model"
 )
 
-// OpTogether is the operation of an entry that stands for several changes.
-const OpTogether model.Op = "together"
+// OpResolve is the operation of an entry that stands for the changes of one resolved
+// conflict.
+const OpResolve model.Op = "resolve"
+
+// wasResolve is what entries of earlier versions call it.
+const wasResolve model.Op = "together"
+
+// renamed is the entry with the word that its operation has now.
+func (e Entry) renamed() Entry {
+	if e.Op == wasResolve {
+		e.Op = OpResolve
+	}
+	return e
+}
 
 // Change is one of several changes that stand under one entry: a Retain in
 // replace mode or a Forget, each by ID. Exactly one of the two is set.
@@ -116,7 +128,7 @@ func (k *Keeper) lookAll(ctx context.Context, s model.Store, changes []Change) (
 	if len(changes) == 0 {
 		return Entry{}, "", model.Errorf(model.InvalidInput, "undo", "there is nothing to change")
 	}
-	all := Entry{Op: OpTogether, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
+	all := Entry{Op: OpResolve, Item: changes[0].id(), Existed: true, Store: s.Name, Where: s.Identity()}
 	var body strings.Builder
 	for i, c := range changes {
 		if slices.ContainsFunc(changes[:i], func(o Change) bool { return o.id() == c.id() }) {

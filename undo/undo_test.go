@@ -410,3 +410,30 @@ func TestWritingSweeps(t *testing.T) {
 		t.Errorf("files after a sweep: %v, %v", names, err)
 	}
 }
+
+// Entries that an earlier version wrote call a resolve by another word.
+func TestResolveOfAnEarlierVersion(t *testing.T) {
+	s, k, _, dir := setup(t)
+	_, e, err := k.Retain(t.Context(), s.store(), model.RetainRequest{ID: "a", Content: "two", Mode: model.Replace})
+	must(t, e, err)
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	path := filepath.Join(dir, files[0].Name())
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Replace(string(data), `"op":"retain"`, `"op":"together"`, 1)
+	if err := os.WriteFile(path, []byte(old), 0o600); err != nil || old == string(data) {
+		t.Fatal("the entry has no such word", err)
+	}
+	rows, _, err := k.List()
+	if err != nil || len(rows) != 1 || rows[0].Op != undo.OpResolve {
+		t.Errorf("the list has %v, %v", rows, err)
+	}
+	if one, _, err := k.Get(e.ID); err != nil || one.Op != undo.OpResolve {
+		t.Errorf("the entry has %v, %v", one.Op, err)
+	}
+}

@@ -52,7 +52,7 @@ func TestConflictsAreListedShownAndResolved(t *testing.T) {
 		t.Errorf("the base holds %q", got)
 	}
 	id := strings.SplitN(strings.SplitN(out, `"undo":"`, 2)[1], `"`, 2)[0]
-	run("undo", "list").want(t, 0, id, "together")
+	run("undo", "list").want(t, 0, id, "resolve")
 	run("undo", "show", id).want(t, 0, "one", "two", "removed")
 	run("conflicts", "undo", id, "--yes").want(t, 0, "put back")
 	if content(t, root, "plan.md") != "one\ntwo\n" || content(t, root, copied) != "one\n2\n" {

@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -19,7 +19,7 @@ func newAbsent(d *desk, why string) *absent { return &absent{d, why} }
 func (p *absent) enter() tea.Cmd                  { return nil }
 func (p *absent) update(any) tea.Cmd              { return nil }
 func (p *absent) resize(int, int) tea.Cmd         { return nil }
-func (p *absent) bindings() []keys.Binding        { return nil }
+func (p *absent) bindings() []act.Act             { return nil }
 func (p *absent) crumbs() []safetext.Text         { return nil }
 func (p *absent) typing() *text.Input             { return nil }
 func (p *absent) typed() tea.Cmd                  { return nil }

@@ -11,7 +11,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/clock"
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -359,8 +359,8 @@ func (a *App) split(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // press runs a key's handler, or says why it does not work.
-func (a *App) press(bindings []keys.Binding, name string) tea.Cmd {
-	b, ok := keys.Find(bindings, name)
+func (a *App) press(bindings []act.Act, name string) tea.Cmd {
+	b, ok := act.Find(bindings, name)
 	if !ok {
 		if a.pane().typing() == nil && !a.line.typing {
 			a.say(paint.ToneInfo, a.strayWords(name))
@@ -373,13 +373,13 @@ func (a *App) press(bindings []keys.Binding, name string) tea.Cmd {
 	if obeyed != nil {
 		obeyed(b)
 	}
-	return b.Handler()
+	return b.Do()
 }
 
 // stacked is a pane that may show one row of its list on the whole screen.
 type stacked interface {
 	// beneath are the keys of the list under the page; nil where no page covers it.
-	beneath() []keys.Binding
+	beneath() []act.Act
 }
 
 // strayWords answers a key that means nothing here. One that the list below the page
@@ -387,7 +387,7 @@ type stacked interface {
 func (a *App) strayWords(name string) safetext.Text {
 	esc := a.d.st.Esc
 	if p, ok := a.pane().(stacked); ok && a.pages.overlay == nil {
-		if _, known := keys.Find(p.beneath(), name); known {
+		if _, known := act.Find(p.beneath(), name); known {
 			return esc.Sprintf("%s is a key of the list: left goes back there", name)
 		}
 	}
@@ -396,7 +396,7 @@ func (a *App) strayWords(name string) safetext.Text {
 
 // refuse says why a key does not work: on the status line, or on a page of its
 // own when that is too short for the whole reason.
-func (a *App) refuse(b keys.Binding, why string) tea.Cmd {
+func (a *App) refuse(b act.Act, why string) tea.Cmd {
 	esc := a.d.st.Esc
 	words := esc.Sprintf("%s: %s", b.Label(), why)
 	if words.Width() <= a.width-2 {
@@ -404,7 +404,7 @@ func (a *App) refuse(b keys.Binding, why string) tea.Cmd {
 		return nil
 	}
 	return a.pages.openOverlay("Not here", []text.Line{
-		{Value: esc.Sprintf("%s: %s", b.Label(), b.Description), Kind: text.Title},
+		{Value: esc.Sprintf("%s: %s", b.Label(), b.Doc), Kind: text.Title},
 		{Kind: text.Blank},
 		{Value: esc.Const(why)},
 	})

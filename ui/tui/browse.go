@@ -6,47 +6,47 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 )
 
 // The keys of the Tiers pane by its levels, and what they do to the item at the
 // cursor or to what is marked.
 
-func (p *tiers) bindings() []keys.Binding {
+func (p *tiers) bindings() []act.Act {
 	switch {
 	case p.typing() != nil:
 		return p.inputBindings()
 	case p.level == levelOverview:
-		return append(append([]keys.Binding{
-			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store, scope or tier", Disabled: p.noList, Handler: p.openHere},
-			{Keys: []string{"/"}, Hint: "filter", Description: "show the stores, scopes and tiers that have these words; ! in front shows the others", Disabled: p.noTree, Handler: p.overview.startFilter},
-			{Keys: []string{"f"}, Description: "jump to a store, scope or tier by its first letters; :go takes a reference", Disabled: p.noTree, Handler: p.overview.startJump},
-			{Keys: []string{"o"}, Description: "the next order: as the stores have it, most items, most bytes, by name", Handler: p.overview.nextOrder},
-			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
-			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out hidden tiers and archived items", Handler: p.toggleHidden},
-			{Keys: []string{"x"}, Description: "export the tree as it is shown to a file, CSV or JSON lines", Disabled: keys.Unless(p.noList, p.d.noTable), Handler: p.overview.exportTree},
-		}, keys.Aside(p.overview.detail, "description")...), keys.Movement(&p.overview.table, "row")...)
+		return append(append([]act.Act{
+			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store, scope or tier", Why: p.noList, Do: p.openHere},
+			{Keys: []string{"/"}, Name: "filter", Doc: "show the stores, scopes and tiers that have these words; ! in front shows the others", Why: p.noTree, Do: p.overview.startFilter},
+			{Keys: []string{"f"}, Doc: "jump to a store, scope or tier by its first letters; :go takes a reference", Why: p.noTree, Do: p.overview.startJump},
+			{Keys: []string{"o"}, Doc: "the next order: as the stores have it, most items, most bytes, by name", Do: p.overview.nextOrder},
+			act.Create.With(p.noCreate, p.createHere),
+			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out hidden tiers and archived items", Do: p.toggleHidden},
+			{Keys: []string{"x"}, Doc: "export the tree as it is shown to a file, CSV or JSON lines", Why: act.Unless(p.noList, p.d.noTable), Do: p.overview.exportTree},
+		}, act.Aside(p.overview.detail, "description")...), act.Movement(&p.overview.table, "row")...)
 	case p.level == levelItems && p.items.marks.walk != nil:
-		return append(p.items.marks.bindings(p.noItem, p.items.Move), keys.Movement(p.items, "item")...)
+		return append(p.items.marks.bindings(p.noItem, p.items.Move), act.Movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []keys.Binding{
-			{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read this item on the whole screen", Disabled: p.noItem, Handler: p.readHere},
-			{Keys: []string{"/"}, Hint: "filter", Description: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Handler: p.items.startFilter},
-			{Keys: []string{"f"}, Description: "jump to a row by the first letters of its title or id; :go takes a reference", Disabled: p.noItem, Handler: p.items.startJump},
-			{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.edits.editItem(p.items.wanted().ref) }},
-			{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, or all that are marked, after a question", Disabled: p.noForget, Handler: p.forgetHere},
-			{Keys: []string{"c"}, Hint: "create", Description: "create an item here, in $EDITOR", Disabled: p.noCreate, Handler: p.createHere},
-			{Keys: []string{"A"}, Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return p.d.edits.appendItem(p.items.wanted().ref) }},
-			{Keys: []string{"a"}, Hint: "hidden", Description: "show or leave out archived and bookkeeping items and hidden tiers", Handler: p.toggleHidden},
-			{Keys: []string{"o"}, Hint: "order", Description: "the next order that the store has", Disabled: p.items.oneOrder, Handler: p.items.nextOrder},
-			{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the item's reference to the clipboard of the terminal", Disabled: p.noItem, Handler: p.copyRef},
-			{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Disabled: p.noItem, Handler: p.copyRow},
-			{Keys: []string{"x"}, Hint: "export", Description: "export the table as it is filtered to a file, CSV or JSON lines", Disabled: keys.Unless(p.noItem, p.d.noExport), Handler: p.exportTable},
-			{Keys: []string{"m"}, Description: "markdown rendered, or the text as it is stored", Handler: p.reader.toggleMarkdown},
-			{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.revisions.openHistory(p.items.wanted().ref) }},
-			{Keys: []string{"left", "h"}, Show: "left", Description: "back to the stores", Handler: p.back},
-		}...), keys.Aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.Move)...), keys.Movement(p.items, "item")...)
+		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []act.Act{
+			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read this item on the whole screen", Why: p.noItem, Do: p.readHere},
+			{Keys: []string{"/"}, Name: "filter", Doc: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Do: p.items.startFilter},
+			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.items.startJump},
+			act.Edit.With(p.noEdit, func() tea.Cmd { return p.d.edits.editItem(p.items.wanted().ref) }),
+			act.Forget.With(p.noForget, p.forgetHere),
+			act.Create.With(p.noCreate, p.createHere),
+			act.Append.With(p.noEdit, func() tea.Cmd { return p.d.edits.appendItem(p.items.wanted().ref) }),
+			{Keys: []string{"a"}, Name: "hidden", Doc: "show or leave out archived and bookkeeping items and hidden tiers", Do: p.toggleHidden},
+			{Keys: []string{"o"}, Name: "order", Doc: "the next order that the store has", Why: p.items.oneOrder, Do: p.items.nextOrder},
+			{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the item's reference to the clipboard of the terminal", Why: p.noItem, Do: p.copyRef},
+			{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Why: p.noItem, Do: p.copyRow},
+			act.Export.With(act.Unless(p.noItem, p.d.noExport), p.exportTable),
+			{Keys: []string{"m"}, Doc: "markdown rendered, or the text as it is stored", Do: p.reader.toggleMarkdown},
+			act.History.With(p.noHistory, func() tea.Cmd { return p.d.revisions.openHistory(p.items.wanted().ref) }),
+			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the stores", Do: p.back},
+		}...), act.Aside(p.reader.pager, "preview")...), p.items.marks.bindings(p.noItem, p.items.Move)...), act.Movement(p.items, "item")...)
 	}
 	return p.page().bindings()
 }

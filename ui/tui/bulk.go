@@ -14,7 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -278,9 +278,9 @@ func (w *underway) bulkKind(b *bulk) recordKind[outcome] {
 		},
 		detail: func(_ context.Context, raw outcome) *text.Page { return outcomeText(esc, raw) },
 		name:   "job", field: func(raw outcome) string { return raw.name }, datum: outcomeDatum,
-		keys: func(*records[outcome]) []keys.Binding {
-			return []keys.Binding{{Keys: []string{"C"}, Hint: "stop", Description: "stop after the item under way; what is done stays done",
-				Disabled: func() string {
+		keys: func(*records[outcome]) []act.Act {
+			return []act.Act{{Keys: []string{"C"}, Name: "stop", Doc: "stop after the item under way; what is done stays done",
+				Why: func() string {
 					b.mu.Lock()
 					defer b.mu.Unlock()
 					if b.ended {
@@ -288,7 +288,7 @@ func (w *underway) bulkKind(b *bulk) recordKind[outcome] {
 					}
 					return ""
 				},
-				Handler: func() tea.Cmd {
+				Do: func() tea.Cmd {
 					b.mu.Lock()
 					b.stopped = true
 					b.mu.Unlock()

@@ -76,7 +76,7 @@ func (d *desk) copyText(what safetext.Text, words string) tea.Cmd {
 	if hidden == 0 && utf8.ValidString(words) {
 		return send()
 	}
-	return d.app.d.modal.show(&dialog{
+	return d.modal.show(&dialog{
 		title: esc.Const("Copy"), noReason: true,
 		lines: []text.Line{
 			{Value: esc.Sprintf("Copy %s?", what), Kind: text.Title},

@@ -9,52 +9,60 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/operator"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
-// verb is one `:` command. Completion, help and docs/keys.md are
-// made from this table.
-type verb struct {
-	name, argument, about string
-	run                   func(argument string) tea.Cmd
-	choices               func() []string // what the argument can be completed to; nil: nothing
-	words                 func() []string // what the last word of the argument can be completed to; nil: nothing
-	// more asks a store for further choices; nil: there are none.
-	more func(line, word string) tea.Cmd
+// verbs are the commands after `:` that work everywhere; the words of the acts that
+// work where the operator is come after them.
+func (l *commandLine) verbs() []act.Act {
+	a, w := l.d.app, l.d.work
+	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
+	to := func(n int) func() tea.Cmd { return func() tea.Cmd { return l.goTo(n) } }
+	page := func(title string, lines func() []text.Line) func() tea.Cmd {
+		return func() tea.Cmd { return a.pages.openOverlay(title, lines()) }
+	}
+	return []act.Act{
+		{Verb: "store", Args: "NAME", Doc: "the items of a store", Ask: l.runStore, Choices: l.storeNames},
+		{Verb: "tier", Args: "NAME", Doc: "the items of a tier of the store at the cursor", Ask: l.runTier, Choices: l.tierNames},
+		{Verb: "go", Args: "REF", Doc: "the item with this reference, store:id", Ask: l.runGo, Choices: l.references, More: l.moreReferences},
+		{Verb: "recall", Args: "WORDS", Doc: "ask every store for these words", Ask: l.runRecall, Words: l.queryWords},
+		{Verb: "audit", Args: "[WORDS]", Doc: "the operator log, filtered by these words", Ask: l.runRecords(paneAudit), Words: l.auditWords},
+		{Verb: "quarantine", Args: "[WORDS]", Doc: "what scanners have set aside, filtered by these words", Ask: l.runRecords(paneQuarantine)},
+		{Verb: "conflicts", Args: "[WORDS]", Doc: "second copies of items, filtered by these words", Ask: l.runRecords(paneConflicts)},
+		{Verb: "erasure", Args: "[WORDS]", Doc: "requests to be forgotten, filtered by these words", Ask: l.runRecords(paneErasure)},
+		{Verb: "health", Doc: "every provider", Do: to(paneHealth)},
+		{Verb: "tiers", Doc: "stores, scopes and tiers", Do: to(paneTiers)},
+		{Verb: "undo", Doc: "what can be put back", Do: l.d.undos.openUndos},
+		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.runJobs},
+		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
+		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.runReadOnly, Choices: func() []string { return []string{"on", "off"} }},
+		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
+		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.curtain.lock)},
+		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.pages.noticeLines)},
+		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.pages.messageLines)},
+		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.edits.openKept},
+		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},
+		{Verb: "quit", Doc: "leave memdesk", Do: w.leave},
+		{Verb: "q", Doc: "leave memdesk", Do: w.leave},
+	}
 }
 
-func (l *commandLine) verbs() []verb {
-	leave := func(string) tea.Cmd { return l.d.work.leave() }
-	to := func(n int) func(string) tea.Cmd {
-		return func(string) tea.Cmd { return l.goTo(n) }
+// known are the commands that can be typed now: an act of the place takes what the cursor
+// is on, so its word stands alone.
+func (l *commandLine) known() []act.Act {
+	out := l.verbs()
+	for _, k := range l.d.app.pane().bindings() {
+		taken := slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == k.Verb })
+		if k.Verb == "" || taken || l.d.app.pages.overlay != nil {
+			continue
+		}
+		k.Args = ""
+		out = append(out, k)
 	}
-	return []verb{
-		{name: "store", argument: "NAME", about: "the items of a store", run: l.runStore, choices: l.storeNames},
-		{name: "tier", argument: "NAME", about: "the items of a tier of the store at the cursor", run: l.runTier, choices: l.tierNames},
-		{name: "go", argument: "REF", about: "the item with this reference, store:id", run: l.runGo, choices: l.references, more: l.moreReferences},
-		{name: "recall", argument: "WORDS", about: "ask every store for these words", run: l.runRecall, words: l.queryWords},
-		{name: "audit", argument: "[WORDS]", about: "the operator log, filtered by these words", run: l.runRecords(paneAudit), words: l.auditWords},
-		{name: "quarantine", argument: "[WORDS]", about: "what scanners have set aside, filtered by these words", run: l.runRecords(paneQuarantine)},
-		{name: "conflicts", argument: "[WORDS]", about: "second copies of items, filtered by these words", run: l.runRecords(paneConflicts)},
-		{name: "erasure", argument: "[WORDS]", about: "requests to be forgotten, filtered by these words", run: l.runRecords(paneErasure)},
-		{name: "health", about: "every provider", run: to(paneHealth)},
-		{name: "tiers", about: "stores, scopes and tiers", run: to(paneTiers)},
-		{name: "undo", about: "what can be put back", run: func(string) tea.Cmd { return l.d.undos.openUndos() }},
-		{name: "jobs", about: "long work of this console and of others: progress, outcomes, C stops", run: l.d.work.runJobs},
-		{name: "export", about: "what is shown, into a file: the same as x", run: l.runExport},
-		{name: "readonly", argument: "[on|off]", about: "make this session read-only; lifting that asks first", run: l.runReadOnly, choices: func() []string { return []string{"on", "off"} }},
-		{name: "theme", argument: "NAME", about: "other colours, for this session", run: l.runTheme, choices: paint.Themes},
-		{name: "lock", about: "hide the screen until U is pressed", run: func(string) tea.Cmd { l.d.app.curtain.lock(); return nil }},
-		{name: "notices", about: "the notices of the start", run: func(string) tea.Cmd { return l.d.app.pages.openOverlay("Notices", l.d.app.pages.noticeLines()) }},
-		{name: "messages", about: "what was said on the status line in this session, whole, with the time", run: func(string) tea.Cmd { return l.d.app.pages.openOverlay("Messages", l.d.app.pages.messageLines()) }},
-		{name: "kept", about: "your texts that were put aside instead of being saved", run: func(string) tea.Cmd { return l.d.edits.openKept() }},
-		{name: "help", argument: "[WORDS]", about: "the keys and commands, those with these words", run: l.runHelp},
-		{name: "quit", about: "leave memdesk", run: leave},
-		{name: "q", about: "leave memdesk", run: leave},
-	}
+	return out
 }
 
 // commandLine is what is typed after a colon.
@@ -109,7 +117,7 @@ func (l *commandLine) closeCommand() tea.Cmd {
 	return nil
 }
 
-func (l *commandLine) commandBindings() []keys.Binding {
+func (l *commandLine) commandBindings() []act.Act {
 	past := func(by int) func() tea.Cmd {
 		return func() tea.Cmd {
 			l.candidates = nil
@@ -117,12 +125,12 @@ func (l *commandLine) commandBindings() []keys.Binding {
 			return nil
 		}
 	}
-	return []keys.Binding{
-		{Keys: []string{"enter"}, Hint: "run", Description: "run the command", Handler: l.runCommand},
-		{Keys: []string{"tab"}, Hint: "complete", Description: "complete the word, or show what it could be", Handler: l.complete},
-		{Keys: []string{"up"}, Show: "Up", Hint: "earlier", Description: "the command before, of this session", Handler: past(-1)},
-		{Keys: []string{"down"}, Show: "Down", Description: "the command after", Handler: past(1)},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "back without a command", Handler: l.closeCommand},
+	return []act.Act{
+		{Keys: []string{"enter"}, Name: "run", Doc: "run the command", Do: l.runCommand},
+		{Keys: []string{"tab"}, Name: "complete", Doc: "complete the word, or show what it could be", Do: l.complete},
+		{Keys: []string{"up"}, Show: "Up", Name: "earlier", Doc: "the command before, of this session", Do: past(-1)},
+		{Keys: []string{"down"}, Show: "Down", Doc: "the command after", Do: past(1)},
+		{Keys: []string{"esc"}, Name: "cancel", Doc: "back without a command", Do: l.closeCommand},
 	}
 }
 
@@ -148,18 +156,21 @@ func (l *commandLine) runCommand() tea.Cmd {
 		return nil
 	}
 	l.past.add(line)
-	for _, v := range l.verbs() {
-		if v.name == name {
+	for _, v := range l.known() {
+		if v.Verb == name {
 			argument = strings.TrimSpace(argument)
-			if v.argument == "" && argument != "" {
-				l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.name))
+			if v.Args == "" && argument != "" {
+				l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf(":%s takes nothing after it; nothing was done", v.Verb))
 				return nil
 			}
 			if obeyed != nil {
-				obeyed(keys.Binding{Keys: []string{":" + v.name}, Description: v.about})
+				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
 			}
-			l.d.app.pages.leavePage(v.name)
-			return v.run(argument)
+			l.d.app.pages.leavePage(v.Verb)
+			if why := v.Reason(); why != "" {
+				return l.d.app.refuse(v, why)
+			}
+			return v.Run(argument)
 		}
 	}
 	if near := l.nearest(name); near != "" {
@@ -173,10 +184,10 @@ func (l *commandLine) runCommand() tea.Cmd {
 // nearest is the command that was most likely meant; empty when none is near.
 func (l *commandLine) nearest(name string) string {
 	best, least := "", 3 // more than two slips of the finger are another word
-	for _, v := range l.verbs() {
-		switch n := slips(name, v.name); {
-		case strings.HasPrefix(v.name, name) && best == "", n < least && n < max(len(v.name), len(name)):
-			best, least = v.name, min(n, least)
+	for _, v := range l.known() {
+		switch n := slips(name, v.Verb); {
+		case strings.HasPrefix(v.Verb, name) && best == "", n < least && n < max(len(v.Verb), len(name)):
+			best, least = v.Verb, min(n, least)
 		}
 	}
 	return best
@@ -222,21 +233,21 @@ func (l *commandLine) possible(text string) []string {
 			out = append(out, line)
 		}
 	}
-	for _, v := range l.verbs() {
+	for _, v := range l.known() {
 		switch {
-		case !inArgument && strings.HasPrefix(v.name, name):
-			add(v.name)
-		case inArgument && v.name == name && v.choices != nil:
-			for _, c := range v.choices() {
+		case !inArgument && strings.HasPrefix(v.Verb, name):
+			add(v.Verb)
+		case inArgument && v.Verb == name && v.Choices != nil:
+			for _, c := range v.Choices() {
 				if strings.HasPrefix(c, argument) {
-					add(v.name + " " + c)
+					add(v.Verb + " " + c)
 				}
 			}
-		case inArgument && v.name == name && v.words != nil:
+		case inArgument && v.Verb == name && v.Words != nil:
 			at := strings.LastIndexByte(argument, ' ') + 1
-			for _, w := range v.words() {
+			for _, w := range v.Words() {
 				if strings.HasPrefix(w, argument[at:]) && w != argument[at:] {
-					add(v.name + " " + argument[:at] + w)
+					add(v.Verb + " " + argument[:at] + w)
 				}
 			}
 		}
@@ -284,9 +295,9 @@ func (l *commandLine) complete() tea.Cmd {
 	l.turn = -1
 	l.offer(l.possible(line))
 	name, word, inArgument := strings.Cut(line, " ")
-	for _, v := range l.verbs() {
-		if inArgument && v.name == name && v.more != nil {
-			return v.more(line, word)
+	for _, v := range l.known() {
+		if inArgument && v.Verb == name && v.More != nil {
+			return v.More(line, word)
 		}
 	}
 	return nil
@@ -453,9 +464,9 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	}
 }
 
-func (l *commandLine) runExport(string) tea.Cmd {
-	if b, ok := keys.Find(l.d.app.here(), "x"); ok {
-		return l.d.app.press([]keys.Binding{b}, "x")
+func (l *commandLine) runExport() tea.Cmd {
+	if b, ok := act.Find(l.d.app.here(), "x"); ok {
+		return l.d.app.press([]act.Act{b}, "x")
 	}
 	l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there is nothing to export here"))
 	return nil

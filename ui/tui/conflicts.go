@@ -12,7 +12,7 @@ import (
 	"memdesk/conflict/names"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -48,7 +48,7 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.conflictDetail(false, 0)
 	aside := false
-	kind.keys = func(p *records[conflict.Copy]) []keys.Binding { return d.conflictKeys(p, &aside) }
+	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.conflictKeys(p, &aside) }
 	return newRecords(d, kind)
 }
 
@@ -138,7 +138,7 @@ func (d *desk) noResolve(p *records[conflict.Copy]) string {
 }
 
 // conflictKeys are the keys of this pane beside those of every list.
-func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Binding {
+func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []act.Act {
 	current := func() conflict.Copy {
 		r, _ := p.list.current()
 		return r.raw
@@ -173,14 +173,14 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Bindi
 		return whole(c)
 	}
 	take := func(t conflict.Take) func() tea.Cmd {
-		return func() tea.Cmd { return d.app.d.resolutions.take(current(), t) }
+		return func() tea.Cmd { return d.resolutions.take(current(), t) }
 	}
-	return []keys.Binding{
-		{Keys: []string{"b"}, Hint: "base", Description: "keep the base as it is and remove the copy, after a question", Disabled: can(based), Handler: take(conflict.TakeBase)},
-		{Keys: []string{"c"}, Hint: "copy", Description: "put the copy in the base's place, after a question", Disabled: can(whole), Handler: take(conflict.TakeCopy)},
-		{Keys: []string{"B"}, Hint: "both", Description: "keep both: the copy gets a name of its own", Disabled: can(whole), Handler: take(conflict.TakeBoth)},
-		{Keys: []string{"m"}, Hint: "merge", Description: "go through the differences one by one", Disabled: can(text), Handler: func() tea.Cmd { return d.app.d.resolutions.mergeConflict(current()) }},
-		{Keys: []string{"e"}, Hint: "edit", Description: "write the result in the editor, both sides between marks", Disabled: can(func(c conflict.Copy) string {
+	return []act.Act{
+		act.KeepBase.With(can(based), take(conflict.TakeBase)),
+		act.KeepCopy.With(can(whole), take(conflict.TakeCopy)),
+		act.KeepBoth.With(can(whole), take(conflict.TakeBoth)),
+		act.Merge.With(can(text), func() tea.Cmd { return d.resolutions.mergeConflict(current()) }),
+		act.EditBoth.With(can(func(c conflict.Copy) string {
 			if c.Class == names.InFile {
 				return d.noEdit(c.Store)
 			}
@@ -188,8 +188,8 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Bindi
 				return why
 			}
 			return d.noEdit(c.Store)
-		}), Handler: func() tea.Cmd { return d.app.d.resolutions.editConflict(current(), nil) }},
-		{Keys: []string{"s"}, Hint: "sides", Description: "both sides beside each other, or one below the other", Handler: func() tea.Cmd {
+		}), func() tea.Cmd { return d.resolutions.editConflict(current(), nil) }),
+		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
 			*aside = !*aside
 			p.kind.detail = d.conflictDetail(*aside, p.detail.Width)
 			p.asked = ""
@@ -200,13 +200,12 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []keys.Bindi
 			d.say(paint.ToneInfo, d.st.Esc.Const(word))
 			return p.show()
 		}},
-		{Keys: []string{"D"}, Description: "remove every redundant copy of all stores, after a question that counts them",
-			Disabled: func() string {
-				if why := d.locked(""); why != "" {
-					return why
-				}
-				return d.noBulk()
-			}, Handler: d.dropRedundant},
+		act.Redundant.With(func() string {
+			if why := d.locked(""); why != "" {
+				return why
+			}
+			return d.noBulk()
+		}, d.dropRedundant),
 	}
 }
 

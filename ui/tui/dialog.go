@@ -9,7 +9,7 @@ import (
 
 	"memdesk/conflict"
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -271,7 +271,7 @@ func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		return md.d.app.split(k)
 	}
 	bindings, name := md.dialogBindings(), k.String()
-	if _, ok := keys.Find(bindings, name); !ok && d.input() == nil {
+	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
 		md.astray(md.d.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
 		return nil
 	}
@@ -326,7 +326,7 @@ func (d *dialog) keyWords() string {
 	return "tab, enter, esc"
 }
 
-func (md *modal) dialogBindings() []keys.Binding {
+func (md *modal) dialogBindings() []act.Act {
 	d := md.dialog
 	if !d.armed || d.busy {
 		return nil
@@ -336,16 +336,16 @@ func (md *modal) dialogBindings() []keys.Binding {
 	}
 	next := func() tea.Cmd { return d.step(1) }
 	prev := func() tea.Cmd { return d.step(-1) }
-	out := []keys.Binding{
-		{Keys: []string{"enter"}, Hint: d.enterHint(), Description: "Cancel or act, or go on to the next field", Handler: md.dialogEnter},
-		{Keys: []string{"tab", "down"}, Show: "tab", Hint: "next", Description: "to the next field or button", Handler: next},
-		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Description: "to the field or button before", Handler: prev},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "close without doing anything", Handler: md.dialogCancel},
+	out := []act.Act{
+		{Keys: []string{"enter"}, Name: d.enterHint(), Doc: "Cancel or act, or go on to the next field", Do: md.dialogEnter},
+		{Keys: []string{"tab", "down"}, Show: "tab", Name: "next", Doc: "to the next field or button", Do: next},
+		{Keys: []string{"shift+tab", "up"}, Show: "shift+tab", Doc: "to the field or button before", Do: prev},
+		{Keys: []string{"esc"}, Name: "cancel", Doc: "close without doing anything", Do: md.dialogCancel},
 	}
 	if d.scrolls() {
 		out = append(out,
-			keys.Binding{Keys: []string{"pgdown"}, Show: "PgDn", Hint: "scroll", Description: "the text one screen down", Handler: func() tea.Cmd { return d.scroll(1) }},
-			keys.Binding{Keys: []string{"pgup"}, Show: "PgUp", Description: "the text one screen up", Handler: func() tea.Cmd { return d.scroll(-1) }})
+			act.Act{Keys: []string{"pgdown"}, Show: "PgDn", Name: "scroll", Doc: "the text one screen down", Do: func() tea.Cmd { return d.scroll(1) }},
+			act.Act{Keys: []string{"pgup"}, Show: "PgUp", Doc: "the text one screen up", Do: func() tea.Cmd { return d.scroll(-1) }})
 	}
 	if d.pager != nil && d.pager.Text != nil && d.input() == nil {
 		if keys := text.TextKeys(d.pager); len(keys) == 1 { // answers come first, as far as the footer has room
@@ -356,8 +356,8 @@ func (md *modal) dialogBindings() []keys.Binding {
 	}
 	if d.input() == nil {
 		out = append(out,
-			keys.Binding{Keys: []string{"right"}, Description: "to the next button", Handler: func() tea.Cmd { return d.button(1) }},
-			keys.Binding{Keys: []string{"left"}, Description: "to the button before", Handler: func() tea.Cmd { return d.button(-1) }})
+			act.Act{Keys: []string{"right"}, Doc: "to the next button", Do: func() tea.Cmd { return d.button(1) }},
+			act.Act{Keys: []string{"left"}, Doc: "to the button before", Do: func() tea.Cmd { return d.button(-1) }})
 	}
 	return out
 }

@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -63,7 +63,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		ea.d.say(paint.ToneInfo, ea.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
 		return true
 	case len(ea.waiting) == 0:
-		if b, found := keys.Find(ea.d.app.pane().bindings(), name); !found || b.Disabled == nil {
+		if b, found := act.Find(ea.d.app.pane().bindings(), name); !found || b.Why == nil {
 			return false
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -118,7 +118,7 @@ func newErasures(d *desk) *erasures {
 		return out, said{due: dueOf(all, d.time.Clock.Now())}, nil
 	}
 	kind.detail = func(ctx context.Context, raw ErasureRequest) *text.Page { return erasureText(ctx, d, raw) }
-	kind.keys = func(r *records[ErasureRequest]) []keys.Binding { return d.erasureKeys(r) }
+	kind.keys = func(r *records[ErasureRequest]) []act.Act { return d.erasureKeys(r) }
 	kind.fresh = func(ctx context.Context, raw ErasureRequest) (record[ErasureRequest], error) {
 		now, err := d.erasure.Request(ctx, raw.ID)
 		return erasureRecord(d, now), err
@@ -419,7 +419,7 @@ func stillOpen(r ErasureRequest) string {
 }
 
 // erasureKeys are the keys of this pane beside those of every list.
-func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
+func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 	a := d.app
 	request := func(do func(r ErasureRequest) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -436,17 +436,16 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 		}
 		return ""
 	}
-	out := []keys.Binding{
-		{Keys: []string{"a"}, Hint: "new", Description: "file a request to be forgotten", Disabled: func() string { return d.locked("") }, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, "")) }},
-		{Keys: []string{"p"}, Hint: "plan", Description: "search every store and make the plan anew; nothing is changed",
-			Disabled: d.noErasure(p, func(r ErasureRequest) string {
-				if why := stillOpen(r); why != "" {
-					return why
-				}
-				return d.noBulk()
-			}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.requests.discover(r, nil) })},
-		{Keys: []string{"E"}, Hint: "erase", Description: "carry the plan out, after a question", Disabled: d.noErasure(p, planned), Handler: request(a.d.requests.erase)},
-		{Keys: []string{"r"}, Hint: "retry", Description: "go on with what is left, after a question", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+	out := []act.Act{
+		act.Request.With(func() string { return d.locked("") }, func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, "")) }),
+		act.Plan.With(d.noErasure(p, func(r ErasureRequest) string {
+			if why := stillOpen(r); why != "" {
+				return why
+			}
+			return d.noBulk()
+		}), request(func(r ErasureRequest) tea.Cmd { return a.d.requests.discover(r, nil) })),
+		act.Erase.With(d.noErasure(p, planned), request(a.d.requests.erase)),
+		act.Retry.With(d.noErasure(p, func(r ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
 			}
@@ -454,14 +453,14 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "no run has begun: E begins one"
 			}
 			return ""
-		}), Handler: request(a.d.requests.erase)},
-		{Keys: []string{"P"}, Description: "pause the run at its next step, or let it go on", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+		}), request(a.d.requests.erase)),
+		act.Pause.With(d.noErasure(p, func(r ErasureRequest) string {
 			if !r.Under() {
 				return "no run is under way"
 			}
 			return ""
-		}), Handler: request(a.d.requests.pauseErasure)},
-		{Keys: []string{"x"}, Description: "export everything about the person, for the person", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+		}), request(a.d.requests.pauseErasure)),
+		act.ExportPerson.With(d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -469,10 +468,10 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "the request is complete: there is nothing left to export"
 			}
 			return ""
-		}), Handler: request(a.d.requests.exportErasure)},
-		{Keys: []string{"A"}, Description: "who must approve the plan, and how", Disabled: d.noErasure(p, planned), Handler: request(a.d.requests.showApproval)},
-		{Keys: []string{"T"}, Description: "the deadline: extend it, or stop the clock while an identity is checked", Disabled: d.noErasure(p, stillOpen), Handler: request(a.d.requests.clockDialog)},
-		{Keys: []string{"v"}, Hint: "verify", Description: "look again at every store and layer; nothing is changed", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+		}), request(a.d.requests.exportErasure)),
+		act.Approve.With(d.noErasure(p, planned), request(a.d.requests.showApproval)),
+		act.Deadline.With(d.noErasure(p, stillOpen), request(a.d.requests.clockDialog)),
+		act.Verify.With(d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -480,21 +479,21 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "a run is under way, which looks again at its end"
 			}
 			return ""
-		}), Handler: request(a.d.requests.verifyErasure)},
-		{Keys: []string{"V"}, Description: "the layers with their verdicts, as the last run or the receipt has them", Handler: request(a.d.requests.openVerdicts), Disabled: func() string {
+		}), request(a.d.requests.verifyErasure)),
+		act.Layers.With(func() string {
 			r, ok := currentErasure(p)
 			if !ok || !r.Receipted() && !r.Unfinished() {
 				return "there are verdicts at the end of a run"
 			}
 			return ""
-		}},
-		{Keys: []string{"S"}, Description: "save the receipt to a file, or of what is not complete the status report", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+		}, request(a.d.requests.openVerdicts)),
+		act.Receipt.With(d.noErasure(p, func(r ErasureRequest) string {
 			if r.State == gdpr.StateWithdrawn {
 				return stillOpen(r)
 			}
 			return ""
-		}), Handler: request(a.d.requests.saveReceipt)},
-		{Keys: []string{"U"}, Description: "lift a hold, so that the item goes too", Disabled: d.noErasure(p, func(r ErasureRequest) string {
+		}), request(a.d.requests.saveReceipt)),
+		act.Lift.With(d.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.Under():
 				return stillOpen(r)
@@ -502,39 +501,37 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []keys.Binding {
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.liftDialog(r, "", "", nil)) })},
-		{Keys: []string{"W"}, Description: "withdraw the request: it is closed without an erasure, and its names go", Disabled: d.noErasure(p, stillOpen),
-			Handler: request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.withdrawDialog(r, "")) })},
+		}), request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.liftDialog(r, "", "", nil)) })),
+		act.Withdraw.With(d.noErasure(p, stillOpen), request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.withdrawDialog(r, "")) })),
 	}
 	if p.full {
-		out = slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the request before
-		return append([]keys.Binding{{Keys: []string{"enter"}, Hint: "receipt", Description: "read the receipt of a request that is complete",
-			Disabled: func() string {
+		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
+		return append([]act.Act{{Keys: []string{"enter"}, Name: "receipt", Doc: "read the receipt of a request that is complete",
+			Why: func() string {
 				if r, ok := currentErasure(p); !ok || !r.Receipted() {
 					return "there is a receipt when the request is complete; esc goes back"
 				}
 				return ""
-			}, Handler: request(a.d.requests.showReceipt)}}, out...)
+			}, Do: request(a.d.requests.showReceipt)}}, out...)
 	}
-	return append([]keys.Binding{{Keys: []string{"enter"}, Hint: "open", Description: "what comes next: the plan, the run, what is left, or the receipt",
-		Disabled: func() string {
-			if _, ok := currentErasure(p); !ok {
-				return p.list.nothing() + "; a files a request"
-			}
-			return ""
-		}, Handler: request(func(r ErasureRequest) tea.Cmd { return d.openErasure(p, r) })}}, out...)
+	return append([]act.Act{act.Show.With(func() string {
+		if _, ok := currentErasure(p); !ok {
+			return p.list.nothing() + "; a files a request"
+		}
+		return ""
+	}, request(func(r ErasureRequest) tea.Cmd { return d.openErasure(p, r) }))}, out...)
 }
 
 // openErasure shows what a request is about now.
 func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
-		return d.app.d.requests.showReceipt(r)
+		return d.requests.showReceipt(r)
 	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":
-		return d.app.d.requests.openPlan(r, nil)
+		return d.requests.openPlan(r, nil)
 	case d.locked("") != "":
 		p.full = true
 		return p.layout()
@@ -543,5 +540,5 @@ func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd
 		d.say(paint.ToneWarn, d.st.Esc.Const(why))
 		return nil
 	}
-	return d.app.d.requests.discover(r, nil)
+	return d.requests.discover(r, nil)
 }

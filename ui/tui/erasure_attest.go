@@ -9,40 +9,38 @@ import (
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
 // layerKeys are the keys of a list of layers beside those of every list.
-func (rq *requests) layerKeys(p *records[layerRow], r ErasureRequest) []keys.Binding {
+func (rq *requests) layerKeys(p *records[layerRow], r ErasureRequest) []act.Act {
 	layer := func() (receipt.Layer, bool) {
 		row, ok := p.list.current()
 		return row.raw.layer, ok && !row.raw.folded
 	}
-	return []keys.Binding{{Keys: []string{"t"}, Hint: "attest", Description: "say that you looked at this layer, which the program cannot open or change",
-		Disabled: func() string {
-			if why := rq.d.locked(""); why != "" {
-				return why
-			}
-			if why := stillOpen(r); why != "" {
-				return why
-			}
-			l, ok := layer()
-			switch {
-			case !ok:
-				return "this row is no layer"
-			case l.Verdict == model.VerdictUnaudited, l.HoldsPerson():
-				return ""
-			case l.Verdict == model.VerdictAttested:
-				return "it is attested"
-			}
-			return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
-		},
-		Handler: func() tea.Cmd {
-			l, _ := layer()
-			return rq.d.modal.show(rq.attestDialog(r, l, "", ""))
-		}}}
+	return []act.Act{act.Attest.With(func() string {
+		if why := rq.d.locked(""); why != "" {
+			return why
+		}
+		if why := stillOpen(r); why != "" {
+			return why
+		}
+		l, ok := layer()
+		switch {
+		case !ok:
+			return "this row is no layer"
+		case l.Verdict == model.VerdictUnaudited, l.HoldsPerson():
+			return ""
+		case l.Verdict == model.VerdictAttested:
+			return "it is attested"
+		}
+		return "the program can judge it itself: " + strings.TrimLeft(verdictWords(l.Verdict), "+!~?x-= ")
+	}, func() tea.Cmd {
+		l, _ := layer()
+		return rq.d.modal.show(rq.attestDialog(r, l, "", ""))
+	})}
 }
 
 // attestDialog asks on which ground a layer that was looked at may stay as it is.

@@ -9,13 +9,13 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
 
 // planKeys are the keys of a plan beside those of every list.
-func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
+func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 	a := d.app
 	step := func() *gdpr.Step {
 		if row, ok := p.list.current(); ok {
@@ -37,10 +37,10 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 		return ""
 	}
 	free := func() string { return d.locked("") }
-	out := []keys.Binding{
-		{Keys: []string{"E"}, Hint: "erase", Description: "carry this plan out, after a question", Disabled: free, Handler: func() tea.Cmd { return a.d.requests.erase(r) }},
-		{Keys: []string{"H"}, Hint: "hold", Description: "keep this item back, with the ground that permits it", Disabled: item, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.holdDialog(r, *step(), placeIn(p))) }},
-		{Keys: []string{"U"}, Description: "lift the hold on this item, so that it goes too", Disabled: func() string {
+	out := []act.Act{
+		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return a.d.requests.erase(r) }),
+		act.Hold.With(item, func() tea.Cmd { return a.d.modal.show(a.d.requests.holdDialog(r, *step(), placeIn(p))) }),
+		act.Lift.Called("lift the hold on this item, so that it goes too").With(func() string {
 			if why := item(); why != "" {
 				return why
 			}
@@ -48,10 +48,10 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 				return "it is not on hold"
 			}
 			return ""
-		}, Handler: func() tea.Cmd {
+		}, func() tea.Cmd {
 			return a.d.modal.show(a.d.requests.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
-		}},
-		{Keys: []string{"c"}, Hint: "choose", Description: "forget instead of redact, or redact instead of forget", Disabled: func() string {
+		}),
+		act.Choose.With(func() string {
 			if why := item(); why != "" {
 				return why
 			}
@@ -59,17 +59,17 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []keys.Binding {
 				return "it is on hold"
 			}
 			return ""
-		}, Handler: func() tea.Cmd { return a.d.modal.show(a.d.requests.chooseDialog(r, *step(), placeIn(p))) }},
-		{Keys: []string{"p"}, Description: "search every store again and make the plan anew", Disabled: func() string {
+		}, func() tea.Cmd { return a.d.modal.show(a.d.requests.chooseDialog(r, *step(), placeIn(p))) }),
+		act.Plan.Called("search every store again and make the plan anew").With(func() string {
 			if why := d.locked(""); why != "" {
 				return why
 			}
 			return d.noBulk()
-		}, Handler: func() tea.Cmd { return a.d.requests.discover(r, placeIn(p)) }},
-		{Keys: []string{"A"}, Description: "who must approve this plan, and how", Handler: func() tea.Cmd { return a.d.requests.showApproval(r) }},
+		}, func() tea.Cmd { return a.d.requests.discover(r, placeIn(p)) }),
+		act.Approve.Called("who must approve this plan, and how").With(nil, func() tea.Cmd { return a.d.requests.showApproval(r) }),
 	}
 	if p.full {
-		return slices.DeleteFunc(out, func(b keys.Binding) bool { return b.Keys[0] == "p" }) // the step before
+		return slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the step before
 	}
 	return out
 }

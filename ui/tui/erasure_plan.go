@@ -16,7 +16,7 @@ import (
 	"memdesk/gdpr/subject"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -197,7 +197,7 @@ func (rq *requests) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 			}
 			return d.planText(ctx, now, raw)
 		},
-		keys: func(p *records[planRow]) []keys.Binding { return d.planKeys(p, r) },
+		keys: func(p *records[planRow]) []act.Act { return d.planKeys(p, r) },
 		field: func(raw planRow) string {
 			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()

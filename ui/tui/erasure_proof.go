@@ -13,7 +13,7 @@ import (
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -121,7 +121,7 @@ func (rq *requests) layersSide(r ErasureRequest, title string, get func(ctx cont
 			}
 			return layerText(d.esc, raw.layer)
 		},
-		keys: func(p *records[layerRow]) []keys.Binding { return rq.layerKeys(p, r) },
+		keys: func(p *records[layerRow]) []act.Act { return rq.layerKeys(p, r) },
 		crumb: func(raw layerRow) safetext.Text {
 			if raw.folded {
 				return d.esc.Const(prose.Plural(raw.clean.Layers, "clean layer"))

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -361,18 +361,18 @@ func (a *App) footer() string {
 		return a.line.candidateLine()
 	}
 	st := a.d.st
-	wide := func(b keys.Binding) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Hint).Width() }
+	wide := func(b act.Act) int { return st.Esc.Const(b.Label()).Width() + 1 + st.Esc.Const(b.Name).Width() }
 	all := a.here()
-	hints := slices.DeleteFunc(slices.Clone(all), func(b keys.Binding) bool {
-		first, _ := keys.Find(all, b.Keys[0])
-		return b.Hint == "" || first.Description != b.Description || b.Reason() != ""
+	hints := slices.DeleteFunc(slices.Clone(all), func(b act.Act) bool {
+		first, _ := act.Find(all, b.Keys[0])
+		return b.Name == "" || first.Doc != b.Doc || b.Reason() != ""
 	})
 	kept, room := 0, a.width-1
 	for kept < len(hints) && wide(hints[kept]) <= room {
 		room -= wide(hints[kept]) + 2
 		kept++
 	}
-	if help, ok := keys.Find(hints[kept:], "?"); ok {
+	if help, ok := act.Find(hints[kept:], "?"); ok {
 		for ; kept > 0 && wide(help) > room; kept-- {
 			room += wide(hints[kept-1]) + 2
 		}
@@ -384,17 +384,17 @@ func (a *App) footer() string {
 		if i > 0 {
 			r.Blank(2)
 		}
-		r.Put(st.Key, st.Esc.Const(b.Label())).Blank(1).Put(st.Hint, st.Esc.Const(b.Hint))
+		r.Put(st.Key, st.Esc.Const(b.Label())).Blank(1).Put(st.Hint, st.Esc.Const(b.Name))
 	}
 	return r.End()
 }
 
 // Keys are the bindings of the place where the operator is, in the order in
 // which they are looked up.
-func (a *App) Keys() []keys.Binding { return a.here() }
+func (a *App) Keys() []act.Act { return a.here() }
 
 // here are the bindings of the place where the operator is.
-func (a *App) here() []keys.Binding {
+func (a *App) here() []act.Act {
 	switch {
 	case a.d.modal.dialog != nil:
 		return a.d.modal.dialogBindings()

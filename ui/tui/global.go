@@ -3,17 +3,17 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 )
 
 // paneBindings are the numbers of the panes; they close what lies over a pane.
-func (a *App) paneBindings() []keys.Binding {
-	var out []keys.Binding
+func (a *App) paneBindings() []act.Act {
+	var out []act.Act
 	for i := range a.panes {
-		out = append(out, keys.Binding{
-			Keys: []string{string(rune('1' + i))}, Description: "the " + registry[i].name + " pane",
-			Disabled: a.panes[i].unavailable,
-			Handler: func() tea.Cmd {
+		out = append(out, act.Act{
+			Keys: []string{string(rune('1' + i))}, Doc: "the " + registry[i].name + " pane",
+			Why: a.panes[i].unavailable,
+			Do: func() tea.Cmd {
 				a.pages.overlay = nil
 				return a.enter(i)
 			},
@@ -26,18 +26,18 @@ func (a *App) paneBindings() []keys.Binding {
 const commandWords = "a command, with completion and history; the help lists them"
 
 // global are the keys that work everywhere.
-func (a *App) global() []keys.Binding {
+func (a *App) global() []act.Act {
 	return append(a.paneBindings(),
-		keys.Binding{Keys: []string{"esc"}, Hint: "back", Description: "one level back, keeping the place", Disabled: a.outermost, Handler: a.back},
-		keys.Binding{Keys: []string{"tab"}, Description: "the next pane that is available", Handler: func() tea.Cmd { return a.cycle(1) }},
-		keys.Binding{Keys: []string{"shift+tab"}, Description: "the pane before", Handler: func() tea.Cmd { return a.cycle(-1) }},
-		keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session; :undo lists earlier ones", Disabled: a.d.undos.noUndo, Handler: a.d.undos.undoLast},
-		keys.Binding{Keys: []string{"ctrl+r", "f5"}, Hint: "refresh", Description: "ask the stores again for what is shown", Handler: func() tea.Cmd { return a.pane().refresh() }},
-		keys.Binding{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: a.line.openCommand},
-		keys.Binding{Keys: []string{"?"}, Hint: "help", Description: "the keys that work here", Handler: a.pages.openHelp},
-		keys.Binding{Keys: []string{"ctrl+z"}, Description: "suspend memdesk; fg in the shell comes back", Disabled: a.noSuspend, Handler: func() tea.Cmd { return tea.Suspend }},
-		keys.Binding{Keys: []string{"q"}, Hint: "leave", Description: "leave memdesk; asks first while work of this session is under way", Handler: a.d.work.leave},
-		keys.Binding{Keys: []string{"ctrl+c"}, Description: "leave memdesk, from anywhere; pressed twice without a question", Handler: a.d.work.interrupt},
+		act.Act{Keys: []string{"esc"}, Name: "back", Doc: "one level back, keeping the place", Why: a.outermost, Do: a.back},
+		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
+		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},
+		act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session; :undo lists earlier ones", Why: a.d.undos.noUndo, Do: a.d.undos.undoLast},
+		act.Act{Keys: []string{"ctrl+r", "f5"}, Name: "refresh", Doc: "ask the stores again for what is shown", Do: func() tea.Cmd { return a.pane().refresh() }},
+		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.line.openCommand},
+		act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys that work here", Do: a.pages.openHelp},
+		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: a.noSuspend, Do: func() tea.Cmd { return tea.Suspend }},
+		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.d.work.leave},
+		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.d.work.interrupt},
 	)
 }
 

@@ -15,7 +15,7 @@ import (
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -428,7 +428,7 @@ func pad(s string, width int) string {
 	return s + strings.Repeat(" ", max(width-len(s), 0))
 }
 
-func (p *health) bindings() []keys.Binding {
+func (p *health) bindings() []act.Act {
 	again := func() tea.Cmd {
 		members := p.d.fleet.Members()
 		if p.table.sel < len(members) {
@@ -443,12 +443,12 @@ func (p *health) bindings() []keys.Binding {
 		}
 		return ""
 	}
-	return append(append([]keys.Binding{
-		{Keys: []string{"r"}, Hint: "ask again", Description: "check this store now; one that is not open is tried again", Disabled: none, Handler: again},
-		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "items", Description: "the items of this store", Disabled: p.noItems, Handler: p.items},
-		{Keys: []string{"i"}, Description: "build this store's search index anew; no item changes", Disabled: p.noIndex, Handler: p.reindex},
-		{Keys: []string{"x"}, Description: "export how every store is to a file, CSV or JSON lines", Disabled: keys.Unless(none, p.d.noTable), Handler: p.export},
-	}, keys.Aside(p.detail, "detail")...), keys.Movement(&p.table, "store")...)
+	return append(append([]act.Act{
+		{Keys: []string{"r"}, Name: "ask again", Doc: "check this store now; one that is not open is tried again", Why: none, Do: again},
+		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "items", Doc: "the items of this store", Why: p.noItems, Do: p.items},
+		{Keys: []string{"i"}, Doc: "build this store's search index anew; no item changes", Why: p.noIndex, Do: p.reindex},
+		{Keys: []string{"x"}, Doc: "export how every store is to a file, CSV or JSON lines", Why: act.Unless(none, p.d.noTable), Do: p.export},
+	}, act.Aside(p.detail, "detail")...), act.Movement(&p.table, "store")...)
 }
 
 // export writes what the last checks have found, a row for each store. What was not

@@ -8,7 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -32,9 +32,9 @@ func (rv *revisions) openHistory(ref model.Ref) tea.Cmd {
 		},
 		detail:  func(ctx context.Context, raw model.Version) *text.Page { return d.versionText(ctx, ref, raw) },
 		marking: true, name: "history", field: func(raw model.Version) string { return raw.ID }, datum: versionDatum,
-		keys: func(p *records[model.Version]) []keys.Binding {
-			return []keys.Binding{{Keys: []string{"c"}, Hint: "compare", Description: "compare with the version that is marked (space), or with the item as it is now",
-				Disabled: func() string { return noCompare(p) }, Handler: func() tea.Cmd { return rv.compareVersions(ref, p) }}}
+		keys: func(p *records[model.Version]) []act.Act {
+			return []act.Act{{Keys: []string{"c"}, Name: "compare", Doc: "compare with the version that is marked (space), or with the item as it is now",
+				Why: func() string { return noCompare(p) }, Do: func() tea.Cmd { return rv.compareVersions(ref, p) }}}
 		},
 	})
 }

@@ -5,7 +5,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -52,25 +52,21 @@ func (d *desk) noHistory(store string) string {
 }
 
 // bindings are the keys of the page.
-func (p itemPage) bindings() []keys.Binding {
-	app := p.d.app
-	return append([]keys.Binding{
-		{Keys: []string{"n"}, Hint: "next", Description: "the next " + p.of, Handler: func() tea.Cmd { return p.step(1) }},
-		{Keys: []string{"p"}, Hint: "previous", Description: "the " + p.of + " before", Handler: func() tea.Cmd { return p.step(-1) }},
-		{Keys: []string{"e"}, Hint: "edit", Description: editWords, Disabled: p.noEdit, Handler: func() tea.Cmd { return app.d.edits.editItem(p.ref()) }},
-		{Keys: []string{"A"}, Hint: "append", Description: "append to this item, in $EDITOR", Disabled: p.noEdit, Handler: func() tea.Cmd { return app.d.edits.appendItem(p.ref()) }},
-		{Keys: []string{"d"}, Hint: "forget", Description: "forget this item, after a question", Disabled: p.noForget, Handler: func() tea.Cmd { return p.d.removals.forget(p.ref(), p.seen()) }},
-		{Keys: []string{"m"}, Hint: "markdown", Description: "markdown rendered, or the text as it is stored", Handler: func() tea.Cmd { return p.reader.toggleMarkdown() }},
-		{Keys: []string{"y"}, Hint: "copy text", Description: "copy the item's text to the clipboard of the terminal", Handler: p.copyBody},
-		{Keys: []string{"Y"}, Description: "copy the row as one line of JSON", Handler: p.copyRow},
-		{Keys: []string{"x"}, Hint: "export", Description: "export the item to a file, as it is stored", Disabled: p.d.noExport, Handler: func() tea.Cmd { return app.d.exports.exportItem(p.ref()) }},
-		{Keys: []string{"H"}, Hint: "history", Description: "the recorded versions of this item, to read and to compare", Disabled: p.noHistory, Handler: func() tea.Cmd { return p.d.revisions.openHistory(p.ref()) }},
-		{Keys: []string{"left", "h"}, Show: "left", Description: "back to the " + p.place, Handler: p.back},
-	}, keys.Movement(p.reader.pager, "line")...)
+func (p itemPage) bindings() []act.Act {
+	return append([]act.Act{
+		{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.of, Do: func() tea.Cmd { return p.step(1) }},
+		{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.of + " before", Do: func() tea.Cmd { return p.step(-1) }},
+		act.Edit.With(p.noEdit, func() tea.Cmd { return p.d.edits.editItem(p.ref()) }),
+		act.Append.With(p.noEdit, func() tea.Cmd { return p.d.edits.appendItem(p.ref()) }),
+		act.Forget.Called("forget this item, after a question").With(p.noForget, func() tea.Cmd { return p.d.removals.forget(p.ref(), p.seen()) }),
+		{Keys: []string{"m"}, Name: "markdown", Doc: "markdown rendered, or the text as it is stored", Do: func() tea.Cmd { return p.reader.toggleMarkdown() }},
+		{Keys: []string{"y"}, Name: "copy text", Doc: "copy the item's text to the clipboard of the terminal", Do: p.copyBody},
+		{Keys: []string{"Y"}, Doc: "copy the row as one line of JSON", Do: p.copyRow},
+		act.Export.Called("export the item to a file, as it is stored").With(p.d.noExport, func() tea.Cmd { return p.d.exports.exportItem(p.ref()) }),
+		act.History.With(p.noHistory, func() tea.Cmd { return p.d.revisions.openHistory(p.ref()) }),
+		{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the " + p.place, Do: p.back},
+	}, act.Movement(p.reader.pager, "line")...)
 }
-
-// editWords describe the key that edits, wherever it stands.
-const editWords = "edit this item in $EDITOR; nothing is written before you have seen the difference"
 
 // copyBody copies what is on the screen, not what the store holds by now.
 func (p itemPage) copyBody() tea.Cmd {

@@ -9,7 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -227,7 +227,7 @@ func (l *items) startFilter() tea.Cmd {
 	return nil
 }
 
-func (l *items) filterBindings() []keys.Binding {
+func (l *items) filterBindings() []act.Act {
 	return l.live.bindings("items", &l.filter, &l.query, l.apply)
 }
 

@@ -14,7 +14,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -34,7 +34,7 @@ func jobKind(kind string) string {
 	return strings.TrimPrefix(kind, "console-")
 }
 
-func (w *underway) runJobs(string) tea.Cmd {
+func (w *underway) runJobs() tea.Cmd {
 	if w.d.jobs == nil {
 		w.d.say(paint.ToneWarn, w.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
 		return nil
@@ -57,12 +57,10 @@ func (w *underway) jobsKind() recordKind[jobRow] {
 			all, err := d.jobs.List(ctx)
 			return fmt.Sprint(all, err) // compared only
 		},
-		keys: func(p *records[jobRow]) []keys.Binding {
-			return []keys.Binding{
-				{Keys: []string{"C"}, Hint: "stop it", Description: "stop this job at its next step, after a question; what is done stays done",
-					Disabled: func() string { return w.noCancel(p) }, Handler: func() tea.Cmd { return w.cancelJob(jobAt(p)) }},
-				{Keys: []string{"enter"}, Hint: "outcomes", Description: "what became of each item of this job; the job itself where it is not of this session",
-					Disabled: p.none, Handler: func() tea.Cmd { return w.openOutcomes(p) }},
+		keys: func(p *records[jobRow]) []act.Act {
+			return []act.Act{
+				act.Stop.With(func() string { return w.noCancel(p) }, func() tea.Cmd { return w.cancelJob(jobAt(p)) }),
+				act.Outcomes.With(p.none, func() tea.Cmd { return w.openOutcomes(p) }),
 			}
 		},
 	}

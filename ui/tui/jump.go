@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -96,7 +96,7 @@ func (l *items) jumped() tea.Cmd {
 	return jumpHere(l.d, &l.jump, len(rows), l.list.sel, func(i int) []string { return itemNames(rows[i]) }, l.Move)
 }
 
-func (l *items) jumpBindings() []keys.Binding {
+func (l *items) jumpBindings() []act.Act {
 	here := func(text string) bool {
 		row, ok := l.list.current()
 		return ok && begins(text, itemNames(row))
@@ -125,7 +125,7 @@ func (p *records[T]) jumped() tea.Cmd {
 	return jumpHere(p.d, &p.jump, len(rows), p.list.sel, func(i int) []string { return p.recordNames(rows[i]) }, p.Move)
 }
 
-func (p *records[T]) jumpBindings() []keys.Binding {
+func (p *records[T]) jumpBindings() []act.Act {
 	here := func(text string) bool {
 		row, ok := p.list.current()
 		return ok && begins(text, p.recordNames(row))
@@ -149,20 +149,20 @@ func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move fun
 // jumpKeys are the keys of the line where the letters are typed. here tells whether the
 // row at the cursor begins so already: then enter only closes the line; else look goes
 // on in the pages that are not loaded.
-func jumpKeys(j *jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []keys.Binding {
-	enter := keys.Binding{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at this row, which begins so", Handler: func() tea.Cmd {
+func jumpKeys(j *jump, here func(text string) bool, look func(text string) tea.Cmd, back func() tea.Cmd) []act.Act {
+	enter := act.Act{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at this row, which begins so", Do: func() tea.Cmd {
 		j.close()
 		return nil
 	}}
 	if text := j.in.Value(); text != "" && !here(text) {
-		enter.Hint, enter.Description = "look on", "look for a row that begins so in the pages that are not loaded"
-		enter.Handler = func() tea.Cmd {
+		enter.Name, enter.Doc = "look on", "look for a row that begins so in the pages that are not loaded"
+		enter.Do = func() tea.Cmd {
 			j.close()
 			return look(text)
 		}
 	}
-	return []keys.Binding{enter,
-		{Keys: []string{"esc"}, Hint: "back", Description: "back to the row where the cursor was", Handler: func() tea.Cmd {
+	return []act.Act{enter,
+		{Keys: []string{"esc"}, Name: "back", Doc: "back to the row where the cursor was", Do: func() tea.Cmd {
 			j.close()
 			return back()
 		}},

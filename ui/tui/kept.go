@@ -9,7 +9,7 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -46,12 +46,12 @@ func (ed *edits) keptKind() recordKind[drafts.Kept] {
 			return out, said{text: d.esc.Sprintf("Texts that were not saved stay here for %d days.", int(drafts.Keep/(24*time.Hour))), calm: true}, nil
 		},
 		detail: func(_ context.Context, raw drafts.Kept) *text.Page { return ed.keptText(raw) },
-		keys: func(p *records[drafts.Kept]) []keys.Binding {
-			return []keys.Binding{{Keys: []string{"enter"}, Hint: "edit", Description: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
-				Disabled: func() string { return ed.noReopen(p) }, Handler: func() tea.Cmd {
+		keys: func(p *records[drafts.Kept]) []act.Act {
+			return []act.Act{{Keys: []string{"enter"}, Name: "edit", Doc: "open this text in $EDITOR again; what you save is compared with the item as you saw it",
+				Why: func() string { return ed.noReopen(p) }, Do: func() tea.Cmd {
 					r, _ := p.list.current()
 					return ed.reopen(r.raw)
-				}}, {Keys: []string{"y"}, Hint: "copy text", Description: "copy the whole text to the clipboard of the terminal", Disabled: p.none, Handler: func() tea.Cmd {
+				}}, {Keys: []string{"y"}, Name: "copy text", Doc: "copy the whole text to the clipboard of the terminal", Why: p.none, Do: func() tea.Cmd {
 				r, _ := p.list.current()
 				return ed.copyKept(r.raw)
 			}}}

@@ -8,20 +8,20 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
 // KeyTable is every key of the console by its place, and the commands, made from
 // the bindings that the console itself uses.
-func KeyTable() []keys.Section {
+func KeyTable() []act.Section {
 	a := New(Options{})
 	t, r := a.d.tiers, a.d.recall
-	var out []keys.Section
-	add := func(title string, bindings []keys.Binding) {
-		out = append(out, keys.Section{Title: title, Bindings: withoutMovement(bindings)})
+	var out []act.Section
+	add := func(title string, bindings []act.Act) {
+		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
 	}
-	out = append(out, keys.Section{Title: "In lists and texts", Bindings: keys.Movement(t.items, "line")})
+	out = append(out, act.Section{Title: "In lists and texts", Acts: act.Movement(t.items, "line")})
 	add("Everywhere", a.global())
 	add("1 Health", a.panes[paneHealth].bindings())
 	add("2 Tiers: stores, scopes, tiers", t.bindings())
@@ -64,18 +64,18 @@ func KeyTable() []keys.Section {
 	a.pages.overlay = a.pages.newOverlay("")
 	add("Help and other pages", a.pages.overlayBindings()[:1])
 	add("Command line", a.line.commandBindings())
-	var verbs []keys.Binding
+	var verbs []act.Act
 	for _, v := range a.line.verbs() {
-		verbs = append(verbs, keys.Binding{Keys: []string{strings.TrimSpace(":" + v.name + " " + v.argument)}, Description: v.about})
+		verbs = append(verbs, act.Act{Keys: []string{":" + v.Usage()}, Doc: v.Doc})
 	}
-	return append(out, keys.Section{Title: "Commands", Bindings: verbs})
+	return append(out, act.Section{Title: "Commands", Acts: verbs})
 }
 
 // withoutMovement leaves out the keys of movement, which stand in one place.
-func withoutMovement(bindings []keys.Binding) []keys.Binding {
-	moves := keys.Movement(&table{}, "")
-	return slices.DeleteFunc(slices.Clone(bindings), func(b keys.Binding) bool {
-		return slices.ContainsFunc(moves, func(m keys.Binding) bool { return slices.Equal(m.Keys, b.Keys) })
+func withoutMovement(bindings []act.Act) []act.Act {
+	moves := act.Movement(&table{}, "")
+	return slices.DeleteFunc(slices.Clone(bindings), func(b act.Act) bool {
+		return slices.ContainsFunc(moves, func(m act.Act) bool { return slices.Equal(m.Keys, b.Keys) })
 	})
 }
 
@@ -86,8 +86,8 @@ func KeyTableMarkdown() string {
 	b.WriteString("| where | key | what it does |\n|---|---|---|\n")
 	for _, s := range KeyTable() {
 		where := s.Title
-		for _, k := range s.Bindings {
-			b.WriteString("| " + cell.Replace(where) + " | `" + strings.ReplaceAll(safetext.Line(k.Label()).String(), "|", `\|`) + "` | " + cell.Replace(k.Description) + " |\n")
+		for _, k := range s.Acts {
+			b.WriteString("| " + cell.Replace(where) + " | `" + strings.ReplaceAll(safetext.Line(k.Label()).String(), "|", `\|`) + "` | " + cell.Replace(k.Doc) + " |\n")
 			where = ""
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/ui/act"
 	"memdesk/ui/tui"
-	"memdesk/ui/tui/kit/keys"
 )
 
 const (
@@ -42,16 +42,16 @@ func TestKeyTableOfTheDocs(t *testing.T) {
 	table := tui.KeyTable()
 	for i, name := range strings.Fields("Health Tiers Recall Quarantine Conflicts Erasure Audit") {
 		title := fmt.Sprint(i+1, " ", name)
-		if !slices.ContainsFunc(table, func(s keys.Section) bool { return strings.HasPrefix(s.Title, title) }) {
+		if !slices.ContainsFunc(table, func(s act.Section) bool { return strings.HasPrefix(s.Title, title) }) {
 			t.Errorf("the table has nothing of pane %s", title)
 		}
 	}
 	for _, s := range table {
-		if len(s.Bindings) == 0 {
+		if len(s.Acts) == 0 {
 			t.Errorf("%s has no keys", s.Title)
 		}
-		for _, k := range s.Bindings {
-			if k.Description == "" {
+		for _, k := range s.Acts {
+			if k.Doc == "" {
 				t.Errorf("%s: %v has no description", s.Title, k.Keys)
 			}
 		}

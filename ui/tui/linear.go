@@ -156,14 +156,14 @@ func (l *linear) obey(ctx context.Context, line string) {
 	switch found := linearNamed(strings.ToLower(word)); {
 	case len(found) == 0:
 		l.say("No command %q. help lists what there is.", word)
-	case len(found) == 1 && found[0].argument == "" && argument != "":
-		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].name, found[0].name)
+	case len(found) == 1 && found[0].Args == "" && argument != "":
+		l.say("%s takes nothing after it, so nothing was done. help %s gives examples.", found[0].Verb, found[0].Verb)
 	case len(found) == 1:
 		found[0].run(l, ctx, argument)
 	default:
 		var names []string
 		for _, v := range found {
-			names = append(names, v.name)
+			names = append(names, v.Verb)
 		}
 		l.say("%q could be %s.", word, strings.Join(names, ", "))
 	}

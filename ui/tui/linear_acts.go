@@ -9,7 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -47,7 +47,7 @@ func (l *linear) press(ctx context.Context, key, argument string) {
 		l.say("Say which: give the number of a row.")
 		return
 	}
-	k, ok := keys.Find(b.keys(), key)
+	k, ok := act.Find(b.keys(), key)
 	if !ok {
 		l.say("%s is no act on %s.", key, b.called())
 		return
@@ -55,12 +55,12 @@ func (l *linear) press(ctx context.Context, key, argument string) {
 	if l.refused(k.Reason()) {
 		return
 	}
-	l.do(ctx, k.Handler())
+	l.do(ctx, k.Do())
 }
 
 // keys are the acts of a list of records; what only moves the screen is left out.
-func (b *board) keys() []keys.Binding {
-	return slices.DeleteFunc(b.p.acts(), func(k keys.Binding) bool { return slices.Contains(unspoken, k.Keys[0]) })
+func (b *board) keys() []act.Act {
+	return slices.DeleteFunc(b.p.acts(), func(k act.Act) bool { return slices.Contains(unspoken, k.Keys[0]) })
 }
 
 // letter takes a letter for the act that messages of the console name by it.
@@ -80,7 +80,7 @@ func (l *linear) letter(ctx context.Context, word, argument string) bool {
 	case b == nil:
 		return false
 	case b.p != nil:
-		if _, ok := keys.Find(b.keys(), word); !ok {
+		if _, ok := act.Find(b.keys(), word); !ok {
 			return false
 		}
 		l.press(ctx, word, argument)
@@ -101,38 +101,30 @@ var broughtBy = map[string]string{
 	"steps": "show, with the number of a request that has a plan", "history": "history, with the number of an item", "undo": "undos",
 }
 
-// on makes a verb of a key of one kind of list.
-func on(name, key string) func(*linear, context.Context, string) {
-	return either(map[string]string{name: key})
-}
-
-// either makes a verb of keys of several lists.
-func either(keys map[string]string) func(*linear, context.Context, string) {
-	return func(l *linear, ctx context.Context, argument string) {
-		if l.board != nil {
-			if key, ok := keys[l.board.name]; ok {
-				l.press(ctx, key, argument)
-				return
-			}
-		}
-		var words []string
-		for name := range keys {
-			words = append(words, cmp.Or(broughtBy[name], name))
-		}
-		slices.Sort(words)
-		l.say("That is for another list. These words bring one: %s.", strings.Join(words, "; "))
+// onRow does an act on a row of the list in hand.
+func (l *linear) onRow(ctx context.Context, a act.Act, argument string) {
+	if l.board != nil && slices.Contains(a.Lists, l.board.name) {
+		l.press(ctx, a.Keys[0], argument)
+		return
 	}
+	var words []string
+	for _, name := range a.Lists {
+		words = append(words, cmp.Or(broughtBy[name], name))
+	}
+	slices.Sort(words)
+	l.say("That is for another list. These words bring one: %s.", strings.Join(words, "; "))
 }
 
 // keep resolves a conflict by choice.
 func (l *linear) keep(ctx context.Context, argument string) {
 	word, number, _ := strings.Cut(argument, " ")
-	key, ok := map[string]string{"base": "b", "copy": "c", "both": "B"}[strings.ToLower(word)]
+	a, ok := map[string]act.Act{"base": act.KeepBase, "copy": act.KeepCopy, "both": act.KeepBoth}[strings.ToLower(word)]
 	if !ok {
 		l.say("Say what to keep, and of which conflict: keep base 1, keep copy 1, keep both 1.")
 		return
 	}
-	on(boardConflicts, key)(l, ctx, strings.TrimSpace(number))
+	a.Lists = []string{boardConflicts}
+	l.onRow(ctx, a, strings.TrimSpace(number))
 }
 
 // compare shows what has changed between two versions, or since one of them.
@@ -240,7 +232,7 @@ func (l *linear) next(ctx context.Context, _ string) {
 func (l *linear) undos(ctx context.Context, _ string) { l.do(ctx, l.a.d.undos.openUndos()) }
 
 // jobs lists long work.
-func (l *linear) jobs(ctx context.Context, _ string) { l.do(ctx, l.a.d.work.runJobs("")) }
+func (l *linear) jobs(ctx context.Context, _ string) { l.do(ctx, l.a.d.work.runJobs()) }
 
 // undo takes back the entry that is named, or the last act of this session.
 func (l *linear) undo(ctx context.Context, id string) {
@@ -273,8 +265,8 @@ func (l *linear) undo(ctx context.Context, id string) {
 	if l.refused(a.d.undos.noRestore(b)) {
 		return
 	}
-	k, _ := keys.Find(a.d.undos.undoKind().keys(b), "u")
-	l.do(ctx, k.Handler())
+	k, _ := act.Find(a.d.undos.undoKind().keys(b), "u")
+	l.do(ctx, k.Do())
 }
 
 // newPaneless is a list of records that stands nowhere.

@@ -126,7 +126,7 @@ func TestLinearWriting(t *testing.T) {
 			says: []string{"this session is read-only now", "Not here: this console is read-only: you made", "Make this session writable again?", "PRODUCTION", "Nothing was changed.", "this session is writable", "Forget " + wednesday, "takes on, off"}},
 		{name: "lock", lines: lines{"lock", "stores", "unlock", "stores"}, says: []string{"memdesk is locked", "locked> ", "locked> ", "Unlocked.", "Store crewship"}},
 		{name: "letters", lines: daily("e 1", ".cancel", "d 1", "no", "y 1", "quarantine", "e 9", "R 1", "d", "", "?"), says: []string{"Type or paste", "Forget " + wednesday, `No command "y"`, "There is no entry 9", "1 row marked", "Delete the quarantine entry", "Nothing was changed.", "stores:"}},
-		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget an item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "order [NAME]", "open NUMBER"}},
+		{name: "help", lines: lines{"help forget", "help zzz", "help o"}, says: []string{"forget [NUMBER or REF]: forget this item", "For example forget 3", "For example forget (all that are marked).", `No command "zzz"`, "order [NAME]", "open NUMBER"}},
 		{name: "health of one", lines: lines{"health crewship", "health vault", "health none"}, says: []string{"health: OK, it answers", "checks: 1 check: median", "last success", "cannot:", "deviations", "R33: the cascade", "what to do:", "It could not be opened", `no store is named "none"; there are crewship`}},
 		{name: "back", lines: lines{"back", "list crewship daily", "recall deploy", "back", "1"}, says: []string{"There is no list before this one.", "The numbers are those of the items of crewship again.", "Wednesday"}},
 	} {

@@ -91,13 +91,13 @@ func TestLinearErasure(t *testing.T) {
 	c.say("request", "usr_maren", "Maren Holt; HF-2207", "", "she asked by letter", "", "go on", "yes, this person", "leave it out", "file it").
 		hears("Is Maren Holt this person", "Is HF-2207 this person", "File this request?", "received (YYYY-MM-DD) (enter keeps 2026-05-21)", "Done: filed er-")
 	id := o.only()
-	c.say("again", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approval 1").
+	c.say("again", "1", "erase 1", "retry 1", "pause 1", "layers 1", "receipt 1", "", "no", "approve 1").
 		hears("1. due due in 31 days, state new, person usr_maren", "plan searches every store", "there is no plan yet, or it is void: plan makes one", "no plan yet", "no run is under way", "there are verdicts at the end", "Save the status report of "+id, "Nothing was changed.")
 	c.say("deadline 1", "no", "deadline 1", "extend by two months").hears("stop the clock", "Nothing was changed.", "extended by two months")
 	c.say("export 1", filepath.Join(o.dir, "person.zip"), "export").hears("Export everything about usr_maren?", "exported")
 	c.say("plan 1").hears("Long work has begun: plan "+id, "Plan ready: ", "Plan of "+id, "1. All stores: ", "2. Store ")
 	c.say("filter graph forget", "1", "hold 1", ".", "choose 1", "no").hears("1. forget: ", "action: forget: the item goes", "Keep ", "Nothing was changed.", "Shall it be redacted instead?", "Nothing was changed.")
-	c.say("back", "show 1", "approval", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan is approved, or needs no approval", "for good?", "Type "+id+" to do it", "Nothing was changed.")
+	c.say("back", "show 1", "approve", "erase", "no").hears("The numbers are those of erasures again.", "Plan of "+id, "The plan is approved, or needs no approval", "for good?", "Type "+id+" to do it", "Nothing was changed.")
 	c.say("erase", id).hears("for good?", "It runs on its own", "pause holds it")
 	c.say("erasures").hears("memdesk> ").until("1", "No layer that can be reached holds the person")
 	c.say("show 1", "layers 1", "verify 1", "", "", "no").hears("Receipt of "+id, "+ verified", "Layers of "+id, "+ clean")
@@ -125,5 +125,5 @@ func TestLinearErasureSaysWhyNot(t *testing.T) {
 	id := o.planned("--subject", "usr_teo")
 	o.talk("--read-only").say("erasures", "request", "plan 1", "erase 1", "export 1", "deadline 1", "verify 1", "show 1", "hold 2").
 		hears("this console is read-only", "Plan of "+id, "this console is read-only").say("quit").hears("left memdesk")
-	o.talk().say("erasures", "erase 1", "approval 1").hears("Not yet: nobody else has approved this plan", "memdesk gdpr approve "+id).say("quit").hears("left memdesk")
+	o.talk().say("erasures", "erase 1", "approve 1").hears("Not yet: nobody else has approved this plan", "memdesk gdpr approve "+id).say("quit").hears("left memdesk")
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 )
 
 // open reads a row of the last list, or the item that a reference names.
@@ -111,11 +111,11 @@ func (l *linear) export(ctx context.Context, argument string) {
 		l.do(ctx, b.items.exportTable())
 	case b.p.facts().exports:
 		b.p.place(0)
-		if k, ok := keys.Find(b.keys(), "x"); ok && !l.refused(k.Reason()) {
-			l.do(ctx, k.Handler())
+		if k, ok := act.Find(b.keys(), "x"); ok && !l.refused(k.Reason()) {
+			l.do(ctx, k.Do())
 		}
 	default:
-		if _, ok := keys.Find(b.keys(), "x"); ok { // of a person
+		if _, ok := act.Find(b.keys(), "x"); ok { // of a person
 			l.press(ctx, "x", argument)
 			return
 		}

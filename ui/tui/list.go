@@ -9,7 +9,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -380,7 +380,7 @@ func (w *window[T]) Move(by int) tea.Cmd {
 }
 
 func (w *window[T]) Page(by float64) tea.Cmd {
-	n := keys.Steps(by, w.height)
+	n := act.Steps(by, w.height)
 	w.top = max(min(w.top+n, len(w.rows)-w.height), 0)
 	return w.Move(n)
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 )
 
 // shelf is a list of numbers behind cursors; the cursor of a page is the id of
@@ -114,7 +114,7 @@ func TestWindowAgainstSlice(t *testing.T) {
 				by := rapid.SampledFrom([]float64{-1, -0.5, 0.5, 1}).Draw(t, "by")
 				w.Page(by)
 				q.answerAll(w)
-				want = clamp(want + keys.Steps(by, w.height))
+				want = clamp(want + act.Steps(by, w.height))
 			},
 			"home": func(*rapid.T) {
 				w.Home()
@@ -354,7 +354,7 @@ func TestListsLeapBesideADetail(t *testing.T) {
 	b.set(90)
 	for _, list := range []struct {
 		name string
-		m    keys.Mover
+		m    act.Mover
 		at   func() (top, sel int)
 	}{
 		{"window", w, func() (int, int) { return w.top, w.sel }},

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -43,7 +43,7 @@ func (f *livefilter) due(m filterDue, in *text.Input, query string) (string, boo
 
 // bindings end the typing with the filter in force that was typed last; esc brings the
 // one before back.
-func (f *livefilter) bindings(what string, in *text.Input, query *string, apply func(string) tea.Cmd) []keys.Binding {
+func (f *livefilter) bindings(what string, in *text.Input, query *string, apply func(string) tea.Cmd) []act.Act {
 	end := func(words string) tea.Cmd {
 		f.gen++
 		if words == *query {
@@ -53,8 +53,8 @@ func (f *livefilter) bindings(what string, in *text.Input, query *string, apply 
 		}
 		return apply(words)
 	}
-	return []keys.Binding{
-		{Keys: []string{"enter"}, Hint: "keep", Description: "keep this filter and go to the " + what + "; ! in front shows the others", Handler: func() tea.Cmd { return end(strings.TrimSpace(in.Value())) }},
-		{Keys: []string{"esc"}, Hint: "cancel", Description: "back to the list as it was", Handler: func() tea.Cmd { return end(f.before) }},
+	return []act.Act{
+		{Keys: []string{"enter"}, Name: "keep", Doc: "keep this filter and go to the " + what + "; ! in front shows the others", Do: func() tea.Cmd { return end(strings.TrimSpace(in.Value())) }},
+		{Keys: []string{"esc"}, Name: "cancel", Doc: "back to the list as it was", Do: func() tea.Cmd { return end(f.before) }},
 	}
 }

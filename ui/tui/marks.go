@@ -8,7 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -286,7 +286,7 @@ func (m *marks[T, M]) crumb(esc safetext.Escaper) []safetext.Text {
 }
 
 // bindings are the keys that mark; all says what is marked by *.
-func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []keys.Binding {
+func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []act.Act {
 	unmarked := func() string {
 		if m.n() == 0 {
 			return "nothing is marked"
@@ -300,19 +300,19 @@ func (m *marks[T, M]) bindings(none func() string, move func(int) tea.Cmd) []key
 		return none()
 	}
 	if m.walk != nil {
-		return []keys.Binding{{Keys: []string{"esc"}, Hint: "stop marking", Description: "stop marking; what is marked stays so", Handler: func() tea.Cmd {
+		return []act.Act{{Keys: []string{"esc"}, Name: "stop marking", Doc: "stop marking; what is marked stays so", Do: func() tea.Cmd {
 			m.stop()
 			return nil
 		}}}
 	}
-	return []keys.Binding{
-		{Keys: []string{"space"}, Hint: "mark", Description: "mark this row for the next act, or take the mark away", Disabled: none, Handler: func() tea.Cmd {
+	return []act.Act{
+		{Keys: []string{"space"}, Name: "mark", Doc: "mark this row for the next act, or take the mark away", Why: none, Do: func() tea.Cmd {
 			m.toggle()
 			return move(1)
 		}},
-		{Keys: []string{"v"}, Description: "mark the range from the row that was marked last to here", Disabled: rangeless, Handler: m.rangeHere},
-		{Keys: []string{"*"}, Description: "mark all rows that match the filter, however many pages they take", Disabled: none, Handler: func() tea.Cmd { return m.all(nil) }},
-		{Keys: []string{"u"}, Description: "take all marks away", Disabled: unmarked, Handler: func() tea.Cmd {
+		{Keys: []string{"v"}, Doc: "mark the range from the row that was marked last to here", Why: rangeless, Do: m.rangeHere},
+		{Keys: []string{"*"}, Doc: "mark all rows that match the filter, however many pages they take", Why: none, Do: func() tea.Cmd { return m.all(nil) }},
+		{Keys: []string{"u"}, Doc: "take all marks away", Why: unmarked, Do: func() tea.Cmd {
 			m.clear()
 			return nil
 		}},

@@ -118,15 +118,15 @@ func TestEveryKeyOfTheTable(t *testing.T) {
 				t.Fatal("no keys")
 			}
 			for _, b := range keys {
-				if b.Description == "" || b.Handler == nil {
+				if b.Doc == "" || b.Do == nil {
 					t.Errorf("key %q has no description or does nothing", b.Keys)
 				}
 				for _, key := range b.Keys {
 					d := there()
 					d.send(keyNamed(key))
-					if b.Disabled != nil && b.Disabled() != "" && name != "help" {
+					if b.Why != nil && b.Why() != "" && name != "help" {
 						if shown := ansi.Strip(d.m.View().Content); !strings.Contains(shown, b.Keys[0]+": ") && !strings.Contains(shown, b.Show+": ") {
-							t.Errorf("%s is disabled (%s) and does not say so:\n%s", key, b.Disabled(), shown)
+							t.Errorf("%s is disabled (%s) and does not say so:\n%s", key, b.Why(), shown)
 						}
 					}
 					d.quiet()

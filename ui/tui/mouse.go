@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 )
 
 // visible is a list on the screen, as the mouse and a question over it see it.
@@ -157,13 +157,13 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	default:
 		return nil
 	}
-	b, ok := keys.Find(pt.d.app.here(), name)
+	b, ok := act.Find(pt.d.app.here(), name)
 	if !ok || b.Reason() != "" {
 		return nil
 	}
 	var cmds []tea.Cmd
 	for range wheelLines {
-		cmds = append(cmds, b.Handler())
+		cmds = append(cmds, b.Do())
 	}
 	return tea.Batch(cmds...)
 }

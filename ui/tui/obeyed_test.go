@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
 // OnObeyed has f called for each key and command that is carried out, on the update
 // loop.
-func OnObeyed(f func(keys.Binding)) { obeyed = f }
+func OnObeyed(f func(act.Act)) { obeyed = f }
 
 // OnQuestion has f called for each question that is asked and for each that is
 // cancelled, on the update loop. sort tells questions apart by their title, their

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -89,12 +89,12 @@ func (ps *pages) closeOverlay() tea.Cmd {
 	return nil
 }
 
-func (ps *pages) overlayBindings() []keys.Binding {
-	return slices.Concat([]keys.Binding{
-		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Hint: "close", Description: "close this page", Handler: ps.closeOverlay},
-		{Keys: []string{":"}, Hint: "command", Description: commandWords, Handler: ps.d.app.line.openCommand},
-		{Keys: []string{"down", "j"}, Show: "Up Down", Hint: "scroll", Description: "one line down", Handler: func() tea.Cmd { return ps.overlay.pager.Move(1) }},
-	}, keys.Movement(ps.overlay.pager, "line"), ps.d.app.paneBindings())
+func (ps *pages) overlayBindings() []act.Act {
+	return slices.Concat([]act.Act{
+		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: ps.closeOverlay},
+		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.d.app.line.openCommand},
+		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.overlay.pager.Move(1) }},
+	}, act.Movement(ps.overlay.pager, "line"), ps.d.app.paneBindings())
 }
 
 func (ps *pages) overlayCrumbs() string {
@@ -130,10 +130,10 @@ func (ps *pages) openHelp() tea.Cmd {
 }
 
 // Help gives the key table of the place where the operator is.
-func (ps *pages) Help() []keys.Section {
-	return []keys.Section{
-		{Title: ps.d.app.paneName() + ", here", Bindings: append(ps.d.app.searchKeys(), ps.d.app.pane().bindings()...)},
-		{Title: "everywhere", Bindings: ps.d.app.global()},
+func (ps *pages) Help() []act.Section {
+	return []act.Section{
+		{Title: ps.d.app.paneName() + ", here", Acts: append(ps.d.app.searchKeys(), ps.d.app.pane().bindings()...)},
+		{Title: "everywhere", Acts: ps.d.app.global()},
 	}
 }
 
@@ -142,7 +142,7 @@ func (ps *pages) commandLines() []text.Line {
 	esc := ps.d.st.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
 	for _, v := range ps.d.app.line.verbs() {
-		lines = append(lines, text.Line{Name: esc.Const(strings.TrimSpace(":" + v.name + " " + v.argument)), Value: esc.Const(v.about), Kind: text.Field})
+		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
 	}
 	return append(lines, text.Line{Kind: text.Blank})
 }
@@ -152,8 +152,8 @@ func (ps *pages) helpLines() []text.Line {
 	lines := ps.d.app.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
-		for _, b := range s.Bindings {
-			words := esc.Const(b.Description)
+		for _, b := range s.Acts {
+			words := esc.Const(b.Doc)
 			kind := text.Field
 			if why := b.Reason(); why != "" {
 				words = esc.Sprintf("%s (not now: %s)", words, why)

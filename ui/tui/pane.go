@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -48,7 +48,7 @@ type pane interface {
 	// text goes, nil when nothing is typed.
 	render(width, height int) (lines []string, cursor *tea.Position)
 	// bindings are the keys of the place where the operator is.
-	bindings() []keys.Binding
+	bindings() []act.Act
 	// crumbs name the place, outermost first, without the pane's own name.
 	crumbs() []safetext.Text
 	// position says where the cursor stands in what is shown, and whether

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"memdesk/ui/act"
 	"memdesk/ui/tui"
-	"memdesk/ui/tui/kit/keys"
 )
 
 // pressesEnv names the file where the console that a robot drives writes which
@@ -20,7 +20,7 @@ import (
 const pressesEnv = "MEMDESK_TUI_PRESSES"
 
 // pressOf tells a binding from others: many places bind the same key.
-func pressOf(b keys.Binding) string { return b.Keys[0] + "\t" + b.Description }
+func pressOf(b act.Act) string { return b.Keys[0] + "\t" + b.Doc }
 
 // notePresses writes each binding once, when it is obeyed.
 func notePresses(file string) {
@@ -40,7 +40,7 @@ func notePresses(file string) {
 		_, _ = f.WriteString(id + "\n") // one write: lines of several programs do not mix
 		_ = f.Close()
 	}
-	tui.OnObeyed(func(b keys.Binding) { note(pressOf(b)) })
+	tui.OnObeyed(func(b act.Act) { note(pressOf(b)) })
 	tui.OnQuestion(func(sort string, cancelled bool) {
 		if cancelled {
 			note(cancelledSign + sort)
@@ -136,7 +136,7 @@ func watchPresses(run func() int) int {
 // is moved over.
 const lists = "In lists and texts"
 
-func moved(pressed map[string]bool, b keys.Binding) bool {
+func moved(pressed map[string]bool, b act.Act) bool {
 	before, after, _ := strings.Cut(pressOf(b), "line")
 	for id := range pressed {
 		if strings.HasPrefix(id, before) && strings.HasSuffix(id, after) && !strings.Contains(id, "hit") {
@@ -150,7 +150,7 @@ func moved(pressed map[string]bool, b keys.Binding) bool {
 func neverPressed(file string) (missing []string) {
 	pressed := notesIn(file)
 	for _, s := range tui.KeyTable() {
-		for _, b := range s.Bindings {
+		for _, b := range s.Acts {
 			if s.Title == "Commands" {
 				b.Keys = []string{strings.Fields(b.Keys[0])[0]}
 			}

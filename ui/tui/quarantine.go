@@ -8,7 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -57,25 +57,21 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d, e, full, err)
 	}
-	kind.keys = func(p *records[QuarantineEntry]) []keys.Binding {
-		return []keys.Binding{
-			{Keys: []string{"e"}, Hint: "release", Description: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner",
-				Disabled: func() string { return noRelease(p) },
-				Handler: func() tea.Cmd {
-					r, _ := p.list.current()
-					return d.app.d.edits.release(r.raw)
-				}},
-			{Keys: []string{"d"}, Hint: "delete", Description: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are",
-				Disabled: func() string { return noDiscard(p) },
-				Handler:  func() tea.Cmd { return discardHere(p) }},
-			{Keys: []string{"R"}, Hint: "same rule", Description: "mark all entries that the same rule has blocked, in every store", Disabled: p.none, Handler: func() tea.Cmd {
+	kind.keys = func(p *records[QuarantineEntry]) []act.Act {
+		return []act.Act{
+			act.Release.With(func() string { return noRelease(p) }, func() tea.Cmd {
+				r, _ := p.list.current()
+				return d.edits.release(r.raw)
+			}),
+			act.Delete.With(func() string { return noDiscard(p) }, func() tea.Cmd { return discardHere(p) }),
+			act.SameRule.With(p.none, func() tea.Cmd {
 				r, _ := p.list.current()
 				rule := r.raw
 				return p.marks.all(func(r record[QuarantineEntry]) bool {
 					e := r.raw
 					return e.Category == rule.Category && e.Pattern == rule.Pattern && e.Problem == ""
 				})
-			}},
+			}),
 		}
 	}
 	kind.marking, kind.name, kind.datum = true, "quarantine", quarantineDatum
@@ -108,7 +104,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 			d.say(paint.ToneWarn, d.esc.Const(why))
 			return nil
 		}
-		return d.app.d.removals.discard(r.raw, p.marks.clear)
+		return d.removals.discard(r.raw, p.marks.clear)
 	}
 	if why := d.noBulk(); why != "" {
 		d.say(paint.ToneWarn, d.esc.Const(why))
@@ -134,7 +130,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 		d.say(paint.ToneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
-	return d.app.d.removals.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
+	return d.removals.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
 }
 
 func noDiscardOf(d *desk, e QuarantineEntry) string {

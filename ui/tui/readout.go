@@ -8,7 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -47,8 +47,8 @@ type readout interface {
 	unmark()
 	marked() int
 	// ownKeys are the keys of this kind of list only, acts the export beside them.
-	ownKeys() []keys.Binding
-	acts() []keys.Binding
+	ownKeys() []act.Act
+	acts() []act.Act
 }
 
 // listFacts are what a list says of itself, whatever stands in it.
@@ -136,14 +136,14 @@ func (p *records[T]) markAll() tea.Cmd { return p.marks.all(nil) }
 func (p *records[T]) unmark()          { p.marks.clear() }
 func (p *records[T]) marked() int      { return p.marks.n() }
 
-func (p *records[T]) ownKeys() []keys.Binding {
+func (p *records[T]) ownKeys() []act.Act {
 	if p.kind.keys == nil {
 		return nil
 	}
 	return p.kind.keys(p)
 }
 
-func (p *records[T]) acts() []keys.Binding {
+func (p *records[T]) acts() []act.Act {
 	out := p.ownKeys()
 	for _, k := range p.handing() {
 		if k.Keys[0] == "x" {

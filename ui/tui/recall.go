@@ -12,7 +12,7 @@ import (
 	"memdesk/internal/recalled"
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -315,7 +315,7 @@ func (p *recall) refresh() tea.Cmd {
 func (p *recall) trouble() safetext.Text { return safetext.Text{} }
 func (p *recall) unavailable() string    { return "" }
 
-func (p *recall) bindings() []keys.Binding {
+func (p *recall) bindings() []act.Act {
 	switch {
 	case p.reading:
 		return p.page().bindings()
@@ -327,24 +327,24 @@ func (p *recall) bindings() []keys.Binding {
 			}
 			return nil
 		}
-		return []keys.Binding{
-			{Keys: []string{"enter"}, Hint: "to the hits", Description: "leave the input and go to the hits", Handler: leave},
-			{Keys: []string{"esc"}, Hint: "back", Description: "leave the input", Handler: leave},
-			{Keys: []string{"down"}, Show: "Down Up", Hint: "choose", Description: "the next hit", Handler: func() tea.Cmd { return p.table.Move(1) }},
-			{Keys: []string{"up"}, Show: "Up", Description: "the hit before", Handler: func() tea.Cmd { return p.table.Move(-1) }},
+		return []act.Act{
+			{Keys: []string{"enter"}, Name: "to the hits", Doc: "leave the input and go to the hits", Do: leave},
+			{Keys: []string{"esc"}, Name: "back", Doc: "leave the input", Do: leave},
+			{Keys: []string{"down"}, Show: "Down Up", Name: "choose", Doc: "the next hit", Do: func() tea.Cmd { return p.table.Move(1) }},
+			{Keys: []string{"up"}, Show: "Up", Doc: "the hit before", Do: func() tea.Cmd { return p.table.Move(-1) }},
 		}
 	}
-	return append(append([]keys.Binding{
-		{Keys: []string{"/"}, Hint: "query", Description: "type a query; stores are asked as you type", Handler: func() tea.Cmd {
+	return append(append([]act.Act{
+		{Keys: []string{"/"}, Name: "query", Doc: "type a query; stores are asked as you type", Do: func() tea.Cmd {
 			p.input.Focus = true
 			return nil
 		}},
-		{Keys: []string{"enter", "right", "l"}, Show: "enter", Hint: "read", Description: "read the item of this hit, at its line", Disabled: p.noHit, Handler: p.readHere},
-		{Keys: []string{"y"}, Hint: "copy ref", Description: "copy the hit's reference to the clipboard of the terminal", Disabled: p.noHit, Handler: p.copyRef},
-		{Keys: []string{"Y"}, Description: "copy the hit as one line of JSON", Disabled: p.noHit, Handler: p.copyRow},
-		{Keys: []string{"e"}, Hint: "edit", Description: "edit the item of this hit in $EDITOR; nothing is written before you have seen the difference", Disabled: p.noEdit, Handler: p.editHere},
-		{Keys: []string{"x"}, Hint: "export", Description: "export all hits to a file, CSV or JSON lines", Disabled: keys.Unless(p.noHit, p.d.noExport), Handler: p.exportHits},
-	}, keys.Aside(p.detail, "hit")...), keys.Movement(&p.table, "hit")...)
+		{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read the item of this hit, at its line", Why: p.noHit, Do: p.readHere},
+		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: p.copyRef},
+		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
+		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
+		act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.noExport), p.exportHits),
+	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
 }
 
 // page is the item of a hit on the whole screen.

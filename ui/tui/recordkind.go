@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -36,7 +36,7 @@ type recordKind[T any] struct {
 	least   []int
 	fetch   func(ctx context.Context, q PageQuery) (span[record[T]], said, error)
 	detail  func(ctx context.Context, raw T) *text.Page     // runs in a command
-	keys    func(p *records[T]) []keys.Binding              // of this kind only; nil: none
+	keys    func(p *records[T]) []act.Act                   // of this kind only; nil: none
 	datum   func(raw T) datum                               // the row as data; nil: it is neither copied nor exported
 	field   func(raw T) string                              // what y copies; nil: nothing
 	name    string                                          // of an export

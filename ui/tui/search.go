@@ -4,7 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/text"
 )
@@ -39,7 +39,7 @@ func (a *App) searching() *text.Pager {
 
 // searchKeys are the keys that look for words in the text on the screen. They come
 // before those of the place: n is the next match as long as a search is in force.
-func (a *App) searchKeys() []keys.Binding {
+func (a *App) searchKeys() []act.Act {
 	p := a.text()
 	if p == nil {
 		return nil
@@ -48,15 +48,15 @@ func (a *App) searchKeys() []keys.Binding {
 }
 
 // searchLineKeys are the keys of the line where the words are typed.
-func (a *App) searchLineKeys(p *text.Pager) []keys.Binding {
+func (a *App) searchLineKeys(p *text.Pager) []act.Act {
 	nothing := func() string {
 		if p.Search.Needle == nil {
 			return "type what to look for first"
 		}
 		return ""
 	}
-	return []keys.Binding{
-		{Keys: []string{"enter"}, Hint: "stay here", Description: "stay at the match; n and N go to the others", Handler: func() tea.Cmd {
+	return []act.Act{
+		{Keys: []string{"enter"}, Name: "stay here", Doc: "stay at the match; n and N go to the others", Do: func() tea.Cmd {
 			p.Search.In.Focus = false
 			switch {
 			case p.Search.Needle == nil:
@@ -67,9 +67,9 @@ func (a *App) searchLineKeys(p *text.Pager) []keys.Binding {
 			}
 			return p.EndSearch()
 		}},
-		{Keys: []string{"down"}, Show: "Down Up", Hint: "other matches", Description: "to the next match of what is typed", Disabled: nothing, Handler: func() tea.Cmd { return p.Hop(false) }},
-		{Keys: []string{"up"}, Show: "Up", Description: "to the match before of what is typed", Disabled: nothing, Handler: func() tea.Cmd { return p.Hop(true) }},
-		{Keys: []string{"esc"}, Hint: "back", Description: "end the search, back to where it began", Handler: func() tea.Cmd {
+		{Keys: []string{"down"}, Show: "Down Up", Name: "other matches", Doc: "to the next match of what is typed", Why: nothing, Do: func() tea.Cmd { return p.Hop(false) }},
+		{Keys: []string{"up"}, Show: "Up", Doc: "to the match before of what is typed", Why: nothing, Do: func() tea.Cmd { return p.Hop(true) }},
+		{Keys: []string{"esc"}, Name: "back", Doc: "end the search, back to where it began", Do: func() tea.Cmd {
 			at := p.Search.Origin
 			cmd := p.EndSearch()
 			if p.Text == nil {

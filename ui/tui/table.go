@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 )
 
 // table is a cursor over rows that are all in memory: stores, tiers, hits. Rows
@@ -62,7 +62,7 @@ func (t *table) Move(by int) tea.Cmd {
 }
 
 func (t *table) Page(by float64) tea.Cmd {
-	n := keys.Steps(by, t.height)
+	n := act.Steps(by, t.height)
 	t.top = max(min(t.top+n, t.n-t.height), 0)
 	return t.Move(n)
 }

@@ -1,11 +1,12 @@
 package tui
 
 import (
-	tea "charm.land/bubbletea/v2"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -214,7 +215,7 @@ func (p *tiers) typed() tea.Cmd {
 }
 
 // inputBindings are the keys of the input that has the focus.
-func (p *tiers) inputBindings() []keys.Binding {
+func (p *tiers) inputBindings() []act.Act {
 	switch p.typing() {
 	case &p.items.jump.in:
 		return p.items.jumpBindings()
@@ -267,7 +268,7 @@ func (p *tiers) trouble() safetext.Text {
 // awaiting: the items of another place, filter or order are being loaded.
 func (p *tiers) awaiting() bool { return p.level == levelItems && p.items.list.loading[arriveReset] }
 
-func (p *tiers) beneath() []keys.Binding {
+func (p *tiers) beneath() []act.Act {
 	if p.level != levelItem {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -248,11 +248,11 @@ func (w *window[T]) looking(esc safetext.Escaper) []safetext.Text {
 }
 
 // stopLooking is the key that ends a trail; nil while there is none.
-func (w *window[T]) stopLooking(d *desk, then func() tea.Cmd) []keys.Binding {
+func (w *window[T]) stopLooking(d *desk, then func() tea.Cmd) []act.Act {
 	if w.trail == nil || w.trail.seen == 0 {
 		return nil
 	}
-	return []keys.Binding{{Keys: []string{"esc"}, Hint: "stop looking", Description: "stop looking for the row; the cursor goes to the nearest that was found", Handler: func() tea.Cmd {
+	return []act.Act{{Keys: []string{"esc"}, Name: "stop looking", Doc: "stop looking for the row; the cursor goes to the nearest that was found", Do: func() tea.Cmd {
 		d.say(paint.ToneInfo, d.esc.Sprintf("stopped after %s", prose.Plural(int64(w.trail.seen), "row")))
 		return tea.Batch(w.leave(), then())
 	}}}

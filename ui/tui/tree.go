@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 )
 
@@ -127,7 +127,7 @@ func (o *overview) narrow(query string) tea.Cmd {
 	return o.show()
 }
 
-func (o *overview) filterBindings() []keys.Binding {
+func (o *overview) filterBindings() []act.Act {
 	return o.live.bindings("tree", &o.filter, &o.query, o.apply)
 }
 
@@ -160,7 +160,7 @@ func (o *overview) jumped() tea.Cmd {
 	return o.table.Move(at - o.table.sel)
 }
 
-func (o *overview) jumpBindings() []keys.Binding {
+func (o *overview) jumpBindings() []act.Act {
 	all := func(string) bool { return true } // the tree has no pages that are not loaded
 	return jumpKeys(&o.jump, all, nil, func() tea.Cmd { return o.table.Move(o.jump.from - o.table.sel) })
 }

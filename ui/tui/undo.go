@@ -10,7 +10,7 @@ import (
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -83,7 +83,7 @@ func (us *undos) takeUndo(id string) {
 func (us *undos) undoLast() tea.Cmd {
 	if why := us.d.stuck.get(); why != "" {
 		us.d.stuck.set("")
-		return us.d.app.refuse(keys.Binding{Keys: []string{"z"}, Description: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+		return us.d.app.refuse(act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
 	}
 	d, last := us.d, us.acts[len(us.acts)-1]
 	if len(last) > 1 {
@@ -107,7 +107,7 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 	esc := d.esc
 	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
 	switch {
-	case u.Op == string(undo.OpTogether):
+	case u.Op == string(undo.OpResolve):
 		what, title = esc.Sprintf("Restores both files (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo resolving %s?", esc.LineMax(u.Item, prose.MaxTitle))
 	case !u.Existed:
 		what = esc.Const("Removes the item that the change made.")
@@ -173,14 +173,12 @@ func (us *undos) undoKind() recordKind[UndoRow] {
 		detail: func(_ context.Context, raw UndoRow) *text.Page { return undoText(d, raw) },
 		name:   "undo", field: func(raw UndoRow) string { return raw.ID }, datum: undoDatum,
 	}
-	kind.keys = func(p *records[UndoRow]) []keys.Binding {
-		return []keys.Binding{{Keys: []string{"u"}, Hint: "put back", Description: "put back what this change displaced",
-			Disabled: func() string { return us.noRestore(p) },
-			Handler: func() tea.Cmd {
-				r, _ := p.list.current()
-				u := r.raw
-				return us.d.modal.propose(func(context.Context) (*dialog, safetext.Text) { return d.undoDialog(u), safetext.Text{} })
-			}}}
+	kind.keys = func(p *records[UndoRow]) []act.Act {
+		return []act.Act{act.Restore.With(func() string { return us.noRestore(p) }, func() tea.Cmd {
+			r, _ := p.list.current()
+			u := r.raw
+			return us.d.modal.propose(func(context.Context) (*dialog, safetext.Text) { return d.undoDialog(u), safetext.Text{} })
+		})}
 	}
 	return kind
 }

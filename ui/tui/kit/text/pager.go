@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -204,7 +204,7 @@ func (p *Pager) Move(by int) tea.Cmd {
 	return nil
 }
 
-func (p *Pager) Page(by float64) tea.Cmd { return p.Move(keys.Steps(by, p.Height)) }
+func (p *Pager) Page(by float64) tea.Cmd { return p.Move(act.Steps(by, p.Height)) }
 
 func (p *Pager) Home() tea.Cmd {
 	if p.Text == nil {

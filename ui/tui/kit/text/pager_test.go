@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 )
 
@@ -123,7 +123,7 @@ func TestPagerAgainstWholeText(t *testing.T) {
 			"page": func(t *rapid.T) {
 				by := rapid.SampledFrom([]float64{1, -1, 0.5}).Draw(t, "by")
 				p.Page(by)
-				want = clamp(want + keys.Steps(by, p.Height))
+				want = clamp(want + act.Steps(by, p.Height))
 				p.settle()
 			},
 			"home": func(*rapid.T) {

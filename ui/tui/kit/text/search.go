@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
-	"memdesk/ui/tui/kit/keys"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 )
 
@@ -227,14 +227,14 @@ func (s *search) Tally(esc safetext.Escaper) safetext.Text {
 }
 
 // TextKeys look for words in one text.
-func TextKeys(p *Pager) []keys.Binding {
-	out := []keys.Binding{{Keys: []string{"/"}, Hint: "search", Description: "search this text; the screen follows what you type", Handler: p.startSearch}}
+func TextKeys(p *Pager) []act.Act {
+	out := []act.Act{{Keys: []string{"/"}, Name: "search", Doc: "search this text; the screen follows what you type", Do: p.startSearch}}
 	if p.Search.Needle == nil {
 		return out
 	}
 	return append(out,
-		keys.Binding{Keys: []string{"n"}, Hint: "next match", Description: "to the next match of the search", Handler: func() tea.Cmd { return p.Hop(false) }},
-		keys.Binding{Keys: []string{"N"}, Hint: "match before", Description: "to the match before", Handler: func() tea.Cmd { return p.Hop(true) }},
-		keys.Binding{Keys: []string{"esc"}, Hint: "end search", Description: "end the search and stay here", Handler: p.EndSearch},
+		act.Act{Keys: []string{"n"}, Name: "next match", Doc: "to the next match of the search", Do: func() tea.Cmd { return p.Hop(false) }},
+		act.Act{Keys: []string{"N"}, Name: "match before", Doc: "to the match before", Do: func() tea.Cmd { return p.Hop(true) }},
+		act.Act{Keys: []string{"esc"}, Name: "end search", Doc: "end the search and stay here", Do: p.EndSearch},
 	)
 }

@@ -1,0 +1,148 @@
+// Package act holds what an operator can do as data. Footer, help, key table, the
+// commands after `:` and the words of the linear mode are made from acts, so they cannot
+// say anything else than what the keys do. It runs nothing by itself.
+package act
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Act is one thing that an operator can do.
+type Act struct {
+	Name string   // one or two words for the footer; empty: not in the footer
+	Keys []string // keystrokes as Bubble Tea names them: "enter", "ctrl+r"; none: the act has a verb only
+	Show string   // how the keys are written for people; empty: the first of Keys
+
+	Verb     string   // the word that does it after `:` and in the linear mode; empty: only keys do
+	Args     string   // what follows Verb, in capitals; empty: nothing
+	Lists    []string // where Verb acts on a row; empty: everywhere
+	Examples []string // with what each does, after a semicolon
+
+	Doc string // what it does, for the help
+	// Why says why it cannot be done here and now, in words; nil or an empty answer
+	// means that it can.
+	Why func() string
+	Do  func() tea.Cmd
+	// Ask does it with what was typed after Verb; nil: Verb takes nothing, and Do is used.
+	Ask func(args string) tea.Cmd
+
+	Choices func() []string                 // what Args can be completed to; nil: nothing
+	Words   func() []string                 // what the last word of Args can be completed to; nil: nothing
+	More    func(line, word string) tea.Cmd // asks a store for further choices; nil: there are none
+}
+
+// With is the act as it stands in one place: why it cannot be done there, and what does it.
+func (a Act) With(why func() string, do func() tea.Cmd) Act {
+	a.Why, a.Do = why, do
+	return a
+}
+
+// Called is the act with another description, where it means something narrower.
+func (a Act) Called(doc string) Act {
+	a.Doc = doc
+	return a
+}
+
+// Usage is the verb with what follows it.
+func (a Act) Usage() string { return strings.TrimSpace(a.Verb + " " + a.Args) }
+
+// Run does the act with what was typed after its verb.
+func (a Act) Run(args string) tea.Cmd {
+	if a.Ask != nil {
+		return a.Ask(args)
+	}
+	return a.Do()
+}
+
+// Label is how the keys are written.
+func (a Act) Label() string {
+	if a.Show != "" {
+		return a.Show
+	}
+	return a.Keys[0]
+}
+
+// Reason says why the act cannot be done here; empty when it can.
+func (a Act) Reason() string {
+	if a.Why == nil {
+		return ""
+	}
+	return a.Why()
+}
+
+// Unless joins reasons why a key does not work: the first that there is.
+func Unless(reasons ...func() string) func() string {
+	return func() string {
+		for _, r := range reasons {
+			if why := r(); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+}
+
+// Find returns the act of a keystroke; the first that has it wins, so what a
+// pane binds comes before what works everywhere.
+func Find(acts []Act, key string) (Act, bool) {
+	for _, b := range acts {
+		if slices.Contains(b.Keys, key) {
+			return b, true
+		}
+	}
+	return Act{}, false
+}
+
+// Section is a heading of the help with its keys.
+type Section struct {
+	Title string
+	Acts  []Act
+}
+
+// Mover is what the keys of movement act on: a list, a table or the pager.
+type Mover interface {
+	Move(by int) tea.Cmd
+	Page(by float64) tea.Cmd // in screens: 1, -1, 0.5
+	Home() tea.Cmd
+	End() tea.Cmd
+}
+
+// Aside binds the keys that scroll what stands beside a list, or below it, while
+// the other keys of movement stay with the list.
+func Aside(m Mover, noun string) []Act {
+	return []Act{
+		{Keys: []string{"J", "shift+down"}, Show: "J", Doc: "scroll the " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
+		{Keys: []string{"K", "shift+up"}, Show: "K", Doc: "scroll the " + noun + " up", Do: func() tea.Cmd { return m.Move(-1) }},
+		{Keys: []string{">"}, Doc: "scroll the " + noun + " half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
+		{Keys: []string{"<"}, Doc: "scroll the " + noun + " half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},
+	}
+}
+
+// Movement binds the keys that lists and texts share.
+func Movement(m Mover, noun string) []Act {
+	return []Act{
+		{Keys: []string{"down", "j"}, Show: "Down j", Doc: "one " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
+		{Keys: []string{"up", "k"}, Show: "Up k", Doc: "one " + noun + " up", Do: func() tea.Cmd { return m.Move(-1) }},
+		{Keys: []string{"pgdown", "ctrl+f"}, Show: "PgDn", Doc: "one screen down", Do: func() tea.Cmd { return m.Page(1) }},
+		{Keys: []string{"pgup", "ctrl+b"}, Show: "PgUp", Doc: "one screen up", Do: func() tea.Cmd { return m.Page(-1) }},
+		{Keys: []string{"ctrl+d"}, Doc: "half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
+		{Keys: []string{"ctrl+u"}, Doc: "half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},
+		{Keys: []string{"home", "g"}, Show: "Home g", Doc: "to the first " + noun, Do: m.Home},
+		{Keys: []string{"end", "G"}, Show: "End G", Doc: "to the last " + noun, Do: m.End},
+	}
+}
+
+// Steps is how far a page movement goes on a screen of height rows.
+func Steps(by float64, height int) int {
+	n := int(by * float64(max(height-1, 1)))
+	switch {
+	case n == 0 && by > 0:
+		return 1
+	case n == 0 && by < 0:
+		return -1
+	}
+	return n
+}

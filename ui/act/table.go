@@ -1,0 +1,90 @@
+package act
+
+// The acts on memory and on requests, each with its word, its key and what it does: the
+// same in every pane, after `:`, in the linear mode and on the command line.
+
+// Acts on items.
+var (
+	Create = Act{Name: "create", Keys: []string{"c"}, Verb: "create", Args: "[STORE [TIER [SCOPE]]]", Doc: "create an item here, in $EDITOR",
+		Examples: []string{"create; where the last list is", "create crewship daily"}}
+	Edit = Act{Name: "edit", Keys: []string{"e"}, Verb: "edit", Args: "NUMBER or REF", Doc: "edit this item in $EDITOR; nothing is written before you have seen the difference",
+		Examples: []string{"edit 3", "edit vault:notes/plan.md"}}
+	Append = Act{Name: "append", Keys: []string{"A"}, Verb: "append", Args: "NUMBER or REF", Doc: "append to this item, in $EDITOR",
+		Examples: []string{"append 3"}}
+	Forget = Act{Name: "forget", Keys: []string{"d"}, Verb: "forget", Args: "[NUMBER or REF]", Doc: "forget this item, or all that are marked, after a question",
+		Examples: []string{"forget 3", "forget; all that are marked"}}
+	History = Act{Name: "history", Keys: []string{"H"}, Verb: "history", Args: "NUMBER or REF", Doc: "the recorded versions of this item, to read and to compare",
+		Examples: []string{"history 3"}}
+	Export = Act{Name: "export", Keys: []string{"x"}, Verb: "export", Args: "[NUMBER or REF]", Doc: "export the table as it is filtered to a file, CSV or JSON lines",
+		Examples: []string{"export 3; one item", "export; the list, as CSV or JSON lines"}}
+	Restore = Act{Name: "restore", Keys: []string{"u"}, Doc: "put back what this change displaced"}
+)
+
+// Acts on entries of the quarantine.
+var (
+	Release = Act{Name: "release", Keys: []string{"e"}, Verb: "release", Args: "NUMBER", Lists: []string{"quarantine"},
+		Doc: "release by edit: the source opens in $EDITOR, and what you save must pass the scanner", Examples: []string{"release 1"}}
+	Delete = Act{Name: "delete", Keys: []string{"d"}, Verb: "delete", Args: "[NUMBER]", Lists: []string{"quarantine"},
+		Doc: "delete this entry of the quarantine, or all that are marked, after a question; sources stay as they are", Examples: []string{"delete 1", "delete; all that are marked"}}
+	SameRule = Act{Name: "same rule", Keys: []string{"R"}, Verb: "rule", Args: "NUMBER", Lists: []string{"quarantine"},
+		Doc: "mark all entries that the same rule has blocked, in every store", Examples: []string{"rule 1"}}
+)
+
+// Acts on conflicts.
+var (
+	KeepBase  = Act{Name: "base", Keys: []string{"b"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
+	KeepCopy  = Act{Name: "copy", Keys: []string{"c"}, Doc: "resolve: put the copy in the base's place, after a question"}
+	KeepBoth  = Act{Name: "both", Keys: []string{"B"}, Doc: "resolve: keep both, and give the copy a name of its own"}
+	Merge     = Act{Name: "merge", Keys: []string{"m"}, Verb: "merge", Args: "NUMBER", Lists: []string{"conflicts"}, Doc: "go through the differences one by one", Examples: []string{"merge 1"}}
+	EditBoth  = Act{Name: "edit", Keys: []string{"e"}, Doc: "write the result in the editor, both sides between marks"}
+	Redundant = Act{Keys: []string{"D"}, Verb: "redundant", Lists: []string{"conflicts"}, Doc: "remove every redundant copy of all stores, after a question that counts them", Examples: []string{"redundant"}}
+)
+
+// Acts on erasure requests, and on the steps of a plan.
+var (
+	Request = Act{Name: "new", Keys: []string{"a"}, Verb: "request", Lists: []string{"erasures"}, Doc: "file a request to be forgotten", Examples: []string{"request"}}
+	Plan    = Act{Name: "plan", Keys: []string{"p"}, Verb: "plan", Args: "[NUMBER]", Lists: []string{"erasures", "steps"},
+		Doc: "search every store and make the plan anew; nothing is changed", Examples: []string{"plan 1"}}
+	Show = Act{Name: "open", Keys: []string{"enter"}, Verb: "show", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "what comes next: the plan, the run, what is left, or the receipt", Examples: []string{"show 1"}}
+	Hold = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
+		Doc: "keep this item back, with the ground that permits it", Examples: []string{"hold 4"}}
+	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Lists: []string{"erasures", "steps"},
+		Doc: "lift a hold, so that the item goes too", Examples: []string{"unhold 1"}}
+	Choose = Act{Name: "choose", Keys: []string{"c"}, Verb: "choose", Args: "NUMBER", Lists: []string{"steps"},
+		Doc: "forget this item instead of redacting it, or the other way round", Examples: []string{"choose 4"}}
+	Withdraw = Act{Keys: []string{"W"}, Verb: "withdraw", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "withdraw the request: it is closed without an erasure, and its names go", Examples: []string{"withdraw 1"}}
+	Approve = Act{Name: "approve", Keys: []string{"A"}, Verb: "approve", Args: "[NUMBER]", Lists: []string{"erasures", "steps"},
+		Doc: "approve the plan with your own key, or read who must approve it, and how", Examples: []string{"approve 1"}}
+	Erase = Act{Name: "erase", Keys: []string{"E"}, Verb: "erase", Args: "[NUMBER]", Lists: []string{"erasures", "steps"},
+		Doc: "carry the plan out, after a question", Examples: []string{"erase 1"}}
+	Retry = Act{Name: "retry", Keys: []string{"r"}, Verb: "retry", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "go on with what is left, after a question", Examples: []string{"retry 1"}}
+	Pause = Act{Keys: []string{"P"}, Verb: "pause", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "pause the run at its next step, or let it go on", Examples: []string{"pause 1"}}
+	ExportPerson = Act{Keys: []string{"x"}, Doc: "export everything about the person, for the person"}
+	Deadline     = Act{Keys: []string{"T"}, Verb: "deadline", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "the deadline: extend it, or stop the clock while an identity is checked", Examples: []string{"deadline 1"}}
+	Verify = Act{Name: "verify", Keys: []string{"v"}, Verb: "verify", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "look again at every store and layer; nothing is changed", Examples: []string{"verify 1"}}
+	Layers = Act{Keys: []string{"V"}, Verb: "layers", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "the layers with their verdicts, as the last run or the receipt has them", Examples: []string{"layers 1"}}
+	Receipt = Act{Keys: []string{"S"}, Verb: "receipt", Args: "NUMBER", Lists: []string{"erasures"},
+		Doc: "save the receipt to a file, or of what is not complete the status report", Examples: []string{"show 1; reads it", "receipt 1; saves it"}}
+	Attest = Act{Name: "attest", Keys: []string{"t"}, Doc: "say that you looked at this layer, which the program cannot open or change"}
+)
+
+// Acts on long work.
+var (
+	Stop     = Act{Name: "stop it", Keys: []string{"C"}, Verb: "stop", Args: "NUMBER", Lists: []string{"jobs"}, Doc: "stop this job at its next step, after a question; what is done stays done", Examples: []string{"stop 1"}}
+	Outcomes = Act{Name: "outcomes", Keys: []string{"enter"}, Doc: "what became of each item of this job; the job itself where it is not of this session"}
+)
+
+// OnRows are the acts with a word that work on a row of a list, in the order of the help.
+func OnRows() []Act {
+	return []Act{Release, Delete, SameRule, Merge, Redundant, Request, Plan, Show, Hold, Lift, Withdraw, Choose, Approve, Erase, Retry, Pause, Deadline, Verify, Layers, Receipt, Stop}
+}
+
+// OnItems are the acts with a word on items.
+func OnItems() []Act { return []Act{Create, Edit, Append, Forget, History, Export} }
