@@ -433,7 +433,7 @@ func TestResolveOfAnEarlierVersion(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0].Op != undo.OpResolve {
 		t.Errorf("the list has %v, %v", rows, err)
 	}
-	if one, _, err := k.Get(e.ID); err != nil || one.Op != undo.OpResolve {
+	if one, _, err := k.Read(e.ID); err != nil || one.Op != undo.OpResolve {
 		t.Errorf("the entry has %v, %v", one.Op, err)
 	}
 }
