@@ -61,9 +61,9 @@ golden: ## write the golden frames and generated tables anew; look at the differ
 poison-model: ## train the wording of planted memories anew on the texts in testdata
 	$(GO) test ./quarantine/signal -run TestWeightsAreTrainedOnTestdata -update
 
-screenshots: ## write the pictures of the README anew, from the program on the demo
-	mkdir -p docs/screenshots
-	$(GO) run -tags "$(TAGS)" ./ui/shots docs/screenshots
+screenshots: ## write the pictures of the README and of docs/design anew, from the program on the demo
+	mkdir -p docs/screenshots docs/design
+	$(GO) run -tags "$(TAGS)" ./ui/shots docs/screenshots docs/design
 
 soak: ## races and kill points in full
 	MEMDESK_SOAK=1 $(GO) test -tags "$(TAGS)" -race -timeout 120m $(PKG)

@@ -64,13 +64,14 @@ var layers = []layer{
 	{"backends/mcpclient", []string{"internal", "model", "quarantine", "backends/internal"}},
 	{"backends/demodata", []string{"internal", "model", "quarantine", "backends"}},
 	{"backends", []string{"internal", "model", "quarantine", "backends"}},
-	{"ui/tui/kit", []string{"internal", "model", "quarantine", "ui/tui/kit"}},
-	{"ui/tui", []string{"ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
+	{"ui/act", nil},
+	{"ui/tui/kit", []string{"internal", "model", "quarantine", "ui/act", "ui/tui/kit"}},
+	{"ui/tui", []string{"ui/act", "ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
+	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
 	{"ui/door", []string{"operator", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
 	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
 	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
-	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/tui", "gdpr"}},
+	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
 }
 
 // noDirect are imports that a package must not name itself, whatever it reaches

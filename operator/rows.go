@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"strings"
 	"time"
 
 	"memdesk/conflict"
@@ -45,18 +44,9 @@ type PageQuery struct {
 	Limit  int    // 1..model.MaxPage
 }
 
-// Matches reports whether a row passes the filter: every word occurs in some column,
-// case apart.
+// Matches reports whether a row passes the filter, as Match reads it.
 func (q PageQuery) Matches(columns ...string) bool {
-	if q.Filter == "" {
-		return true
-	}
-	all := strings.ToLower(strings.Join(columns, "\n"))
-	hit := true
-	for _, w := range strings.Fields(strings.ToLower(q.Filter)) {
-		hit = hit && strings.Contains(all, w)
-	}
-	return hit != q.Not
+	return q.Filter == "" || NewMatch(q.Filter).Of(columns...) != q.Not
 }
 
 // AuditPage is a window of the log.

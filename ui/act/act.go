@@ -116,8 +116,8 @@ func Aside(m Mover, noun string) []Act {
 	return []Act{
 		{Keys: []string{"J", "shift+down"}, Show: "J", Doc: "scroll the " + noun + " down", Do: func() tea.Cmd { return m.Move(1) }},
 		{Keys: []string{"K", "shift+up"}, Show: "K", Doc: "scroll the " + noun + " up", Do: func() tea.Cmd { return m.Move(-1) }},
-		{Keys: []string{">"}, Doc: "scroll the " + noun + " half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
-		{Keys: []string{"<"}, Doc: "scroll the " + noun + " half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},
+		{Keys: []string{"}"}, Doc: "scroll the " + noun + " half a screen down", Do: func() tea.Cmd { return m.Page(0.5) }},
+		{Keys: []string{"{"}, Doc: "scroll the " + noun + " half a screen up", Do: func() tea.Cmd { return m.Page(-0.5) }},
 	}
 }
 

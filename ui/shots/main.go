@@ -1,4 +1,4 @@
-// Command shots writes the screenshots of the README: it runs the console on the
+// Command shots writes the screenshots of the README and of the design: it runs the console on the
 // demo in a pseudo-terminal, presses keys, reads the screen through a terminal
 // emulator and writes it as SVG. Time, names and places are fixed, so two runs
 // write the same bytes.
@@ -23,10 +23,17 @@ import (
 	"memdesk/ui/cli"
 )
 
+// size is a terminal in cells.
+type size struct{ width, height int }
+
+var (
+	readme = size{112, 30}
+	design = []size{{80, 24}, {120, 40}, {200, 50}}
+)
+
 const (
-	width, height = 112, 30
-	playEnv       = "MEMDESK_SHOTS_PLAY"
-	home          = "/tmp/memdesk-tour" // the same everywhere, since it is on the screen
+	playEnv = "MEMDESK_SHOTS_PLAY"
+	home    = "/tmp/memdesk-tour" // the same everywhere, since it is on the screen
 )
 
 var today = clock.Fixed(time.Date(2026, 5, 21, 9, 30, 0, 0, time.UTC))
@@ -43,14 +50,25 @@ var shots = []shot{
 	{"tiers", []step{{"", "of "}}},
 	{"items", []step{{":tier daily", ":tier daily"}, {"\r", "› daily"}, {"jj", "3 of "}, {"", "reference"}}},
 	{"recall", []step{{"3", "press / and type"}, {"/", ""}, {"rye bread", " hits"}, {"\r", "enter read"}}},
-	{"quarantine", []step{{"4", "1 of "}, {"", "matched"}}},
+	{"quarantine", []step{{"4", "1 of "}, {"", "highlighted"}}},
 	{"forget", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
-	{"conflicts", []step{{"5", "[5 Conflicts]"}, {"", "SURE"}}},
+	{"conflicts", []step{{"5", "[5 Conflicts]"}, {"", "SURE"}, {"jj", "3 of "}, {"", "lacks"}}},
 	{"erasure", []step{
 		{"6", "due tomorrow"}, {"j", "2 of 3"}, {"\r", "The plan of"},
 	}},
 	{"health", []step{{"1", "[1 Health"}}},
 	{"help", []step{{"?", "Help: Tiers"}}},
+}
+
+// anatomy are the pictures of docs/design: a list, a detail, a comparison, a board and a
+// dialog, each in three sizes.
+var anatomy = []shot{
+	{"list", []step{{"", "of "}}},
+	{"detail", []step{{"4", "1 of "}, {"", "highlighted"}}},
+	{"comparison", []step{{"5", "[5 Conflicts]"}, {"jj", "3 of "}, {"", "lacks"}, {"\r", "differs,"}}},
+	{"board", []step{{"6", "[6 Erasure"}, {"j", "2 of 3"}, {"\r", "The plan of"}}},
+	{"dialog", []step{{":store graph\r", "1 of "}, {"d", "enter cancel"}}},
+	{"empty", []step{{"4", "1 of "}, {"/zzz\r", "Nothing matches"}}},
 }
 
 func main() {
@@ -64,16 +82,26 @@ func run() error {
 	if os.Getenv(playEnv) != "" {
 		return play()
 	}
-	if len(os.Args) != 2 {
-		return fmt.Errorf("usage: shots DIRECTORY")
+	if len(os.Args) != 3 {
+		return fmt.Errorf("usage: shots README-DIRECTORY DESIGN-DIRECTORY")
+	}
+	write := func(s shot, at size, file string) error {
+		svg, err := take(s, at)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		return os.WriteFile(file, []byte(svg), 0o644)
 	}
 	for _, s := range shots {
-		svg, err := take(s)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		if err := os.WriteFile(filepath.Join(os.Args[1], s.name+".svg"), []byte(svg), 0o644); err != nil {
+		if err := write(s, readme, filepath.Join(os.Args[1], s.name+".svg")); err != nil {
 			return err
+		}
+	}
+	for _, s := range anatomy {
+		for _, at := range design {
+			if err := write(s, at, filepath.Join(os.Args[2], fmt.Sprintf("%s-%dx%d.svg", s.name, at.width, at.height))); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -93,7 +121,7 @@ func play() error {
 }
 
 // patience is how long a screen may take; it is for failures only.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // camera looks at a console.
 type camera struct {
@@ -103,7 +131,7 @@ type camera struct {
 	ended  bool
 }
 
-func take(s shot) (string, error) {
+func take(s shot, at size) (string, error) {
 	if err := os.RemoveAll(home); err != nil {
 		return "", err
 	}
@@ -117,7 +145,7 @@ func take(s shot) (string, error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = []string{"TERM=xterm-256color", "LANG=C.UTF-8", "HOME=" + home, "PATH=/usr/bin:/bin", "EDITOR=vi", playEnv + "=1"}
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: width, Rows: height})
+	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(at.width), Rows: uint16(at.height)})
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +154,7 @@ func take(s shot) (string, error) {
 		_ = cmd.Wait()
 		_ = tty.Close()
 	}()
-	c := &camera{screen: vt.NewEmulator(width, height)}
+	c := &camera{screen: vt.NewEmulator(at.width, at.height)}
 	c.drawn = sync.NewCond(&c.mu)
 	go c.watch(tty)
 	go func() { _, _ = io.Copy(tty, c.screen) }() // what the terminal answers to queries

@@ -23,9 +23,9 @@ func newAudit(d *desk) *records[AuditEvent] {
 		pane: paneAudit, noun: "event", tell: tellEvent,
 		empty: "The log has no events yet.",
 		columns: []column{
-			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 9, false}, {"TARGET", 0, false},
+			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 11, false}, {"TARGET", 0, false},
 		},
-		least: []int{0, 17, 10, 9, 9, 14},
+		least: []int{0, 17, 10, 9, 11, 14}, badge: 5, store: func(e AuditEvent) string { return e.Store },
 	}
 	if d.audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
@@ -102,7 +102,13 @@ func auditRecord(d *desk, e AuditEvent) record[AuditEvent] {
 	case e.Phase == "outcome" && e.Result != "":
 		word = e.Result
 	}
-	if e.Result != "" && e.Result != "ok" && e.Result != "done" {
+	switch e.Result {
+	case "":
+	case "ok", "done":
+		result = paint.ToneGood
+	case "failed":
+		result = paint.ToneBad
+	default:
 		result = paint.ToneWarn
 	}
 	return record[AuditEvent]{

@@ -38,6 +38,8 @@ func (l *commandLine) verbs() []act.Act {
 		{Verb: "undo", Doc: "what can be put back", Do: l.d.undos.openUndos},
 		{Verb: "jobs", Doc: "long work of this console and of others: progress, outcomes, C stops", Do: w.runJobs},
 		{Verb: "export", Doc: "what is shown, into a file: the same as x", Do: l.runExport},
+		{Verb: "save", Args: "NAME", Doc: "keep pane, filter, order and width as a view of this session", Ask: l.saveView},
+		{Verb: "view", Args: "NAME", Doc: "bring a view back that :save has kept", Ask: l.openView, Choices: l.viewNames},
 		{Verb: "readonly", Args: "[on|off]", Doc: "make this session read-only; lifting that asks first", Ask: l.runReadOnly, Choices: func() []string { return []string{"on", "off"} }},
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
 		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.curtain.lock)},
@@ -67,6 +69,7 @@ func (l *commandLine) known() []act.Act {
 
 // commandLine is what is typed after a colon.
 type commandLine struct {
+	views      []view // that were kept in this session
 	d          *desk
 	in         text.Input
 	typing     bool // it has the focus

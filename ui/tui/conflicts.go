@@ -24,9 +24,13 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		pane: paneConflicts, noun: "conflict",
 		empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
-			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 10, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
+			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 12, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
 		},
-		least: []int{20, 9, 10, 0, 5, 10},
+		least: []int{20, 9, 12, 0, 5, 10}, badge: 3, store: func(c conflict.Copy) string { return c.Store },
+		less: map[int]func(a, b conflict.Copy) int{
+			0: func(a, b conflict.Copy) int { return natural(path.Base(a.Target), path.Base(b.Target)) },
+			4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
+		},
 	}
 	if d.conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
@@ -47,8 +51,22 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 	}
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.conflictDetail(false, 0)
-	aside := false
-	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.conflictKeys(p, &aside) }
+	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
+		cmp, err := d.conflicts.Compare(ctx, c)
+		head := d.conflictHead(cmp, c)
+		if err != nil {
+			head = append(head, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn})
+		}
+		return text.NewPage(head, "")
+	}
+	aside := &layout{}
+	kind.lay = func(p *records[conflict.Copy]) {
+		if !aside.chosen {
+			aside.beside = p.detail.Width >= asideFrom
+		}
+		p.kind.detail = d.conflictDetail(aside.beside, p.detail.Width)
+	}
+	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.conflictKeys(p, aside) }
 	return newRecords(d, kind)
 }
 
@@ -105,12 +123,9 @@ func conflictRecord(d *desk, c conflict.Copy, again bool) record[conflict.Copy] 
 		base = esc.Const("-")
 	}
 	own := esc.LineMax(path.Base(c.ID), prose.MaxTitle)
-	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo}
-	switch {
-	case c.Problem != "":
-		own, tones = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle)), []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
-	case c.Confidence != names.Possible && !c.Redundant:
-		tones[2] = paint.ToneWarn
+	tones := []paint.Tone{paint.ToneInfo, paint.ToneInfo, conflictTone(c)}
+	if c.Problem != "" {
+		own = esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxTitle))
 	}
 	return record[conflict.Copy]{
 		key: c.Store + "\x00" + c.ID, raw: c, tones: tones,
@@ -138,7 +153,7 @@ func (d *desk) noResolve(p *records[conflict.Copy]) string {
 }
 
 // conflictKeys are the keys of this pane beside those of every list.
-func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []act.Act {
+func (d *desk) conflictKeys(p *records[conflict.Copy], aside *layout) []act.Act {
 	current := func() conflict.Copy {
 		r, _ := p.list.current()
 		return r.raw
@@ -190,11 +205,10 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *bool) []act.Act {
 			return d.noEdit(c.Store)
 		}), func() tea.Cmd { return d.resolutions.editConflict(current(), nil) }),
 		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
-			*aside = !*aside
-			p.kind.detail = d.conflictDetail(*aside, p.detail.Width)
+			aside.beside, aside.chosen = !aside.beside, true
 			p.asked = ""
 			word := "both sides one below the other; s sets them beside each other"
-			if *aside {
+			if aside.beside {
 				word = "both sides beside each other; s sets them one below the other"
 			}
 			d.say(paint.ToneInfo, d.st.Esc.Const(word))
@@ -216,11 +230,11 @@ func (d *desk) conflictDetail(aside bool, width int) func(context.Context, confl
 			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
 		cmp, err := d.conflicts.Compare(ctx, c)
-		head := d.conflictHead(cmp, c)
+		head := d.conflictBrief(c)
 		if err != nil {
-			return text.NewPage(append(head, text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
+			return text.NewPage(append(d.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
 		}
-		head = append(head, text.Line{Kind: text.Blank})
+		head = append(append(head, frontLines(d.esc, cmp)...), text.Line{Kind: text.Blank})
 		switch {
 		case cmp.Binary:
 			return text.NewPage(append(head, text.Line{Value: d.esc.Const("One side is not text. b, c and B resolve it as bytes."), Kind: text.Note}), "")
@@ -236,6 +250,45 @@ func (d *desk) conflictDetail(aside bool, width int) func(context.Context, confl
 		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
 		return diff.text(append(head[:len(head)-1], text.Line{Value: diff.copyWords(d.esc), Kind: text.Note}, text.Line{Kind: text.Blank}))
 	}
+}
+
+// layout is how both sides of a conflict stand: by the width, until the operator chooses.
+type layout struct{ beside, chosen bool }
+
+// asideFrom is the width from which both sides of a conflict stand beside each other
+// unasked.
+const asideFrom = 100
+
+// conflictBrief is what must be known before the texts are compared; i has the rest.
+func (d *desk) conflictBrief(c conflict.Copy) []text.Line {
+	esc := d.esc
+	head := []text.Line{
+		{Value: esc.LineMax(path.Base(c.ID), maxField), Kind: text.Title},
+		{Value: d.st.Badge(conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), orElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, maxField))), Kind: text.Note},
+	}
+	if c.Problem != "" {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
+	}
+	if !c.Returned.IsZero() {
+		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), Kind: text.Warn})
+	}
+	for _, w := range c.Cautions {
+		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+	}
+	return head
+}
+
+// conflictTone is how urgent the state of a copy is.
+func conflictTone(c conflict.Copy) paint.Tone {
+	switch {
+	case c.Problem != "" || !c.Returned.IsZero():
+		return paint.ToneBad
+	case c.Redundant:
+		return paint.ToneGood
+	case c.Confidence == names.Possible:
+		return paint.ToneInfo
+	}
+	return paint.ToneWarn
 }
 
 // conflictHead tells what is known of a copy, the evidence first.
@@ -288,12 +341,18 @@ func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Lin
 			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
 		}
 	}
+	return append(head, field("store", esc.Line(c.Store)))
+}
+
+// frontLines are the metadata that differ, the base's value first.
+func frontLines(esc safetext.Escaper, cmp conflict.Comparison) []text.Line {
+	var out []text.Line
 	for _, f := range cmp.Front {
 		if !f.Same() {
-			head = append(head, text.Line{Name: esc.LineMax(f.Name, 20), Value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), Kind: text.Note})
+			out = append(out, text.Line{Name: esc.LineMax(f.Name, 20), Value: esc.Sprintf("%s | %s", sideValue(esc, f.Base, f.InBase), sideValue(esc, f.Copy, f.InCopy)), Kind: text.Note})
 		}
 	}
-	return append(head, field("store", esc.Line(c.Store)))
+	return out
 }
 
 func sideValue(esc safetext.Escaper, v string, there bool) safetext.Text {

@@ -2,7 +2,6 @@ package tui_test
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -61,7 +60,7 @@ func (f *conflictsFake) Conflicts(_ context.Context, q tui.PageQuery) (tui.Confl
 	defer f.mu.Unlock()
 	var page tui.ConflictPage
 	for _, c := range f.all {
-		if strings.Contains(c.ID, q.Filter) != q.Not {
+		if q.Matches(c.ID) {
 			page.Copies = append(page.Copies, c)
 		}
 	}

@@ -114,6 +114,7 @@ type terminal struct {
 type divider struct {
 	share    int  // thousandths of the width that lists have; 0: as designed
 	dragging bool // the mouse holds it
+	wide     bool // the list has all of the room, until ctrl+w is pressed again
 }
 
 // workflows are the acts of the console, each with the state that it needs.

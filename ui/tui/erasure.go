@@ -96,8 +96,9 @@ func newErasures(d *desk) *erasures {
 		pane: paneErasure, noun: "request",
 		empty: "No erasure requests. Press a to file one.",
 		columns: []column{
-			{"DUE", 17, false}, {"STATE", 11, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
+			{"DUE", 17, false}, {"STATE", 13, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
 		},
+		badge: 2, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }},
 	}
 	if d.erasure == nil {
 		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
@@ -231,8 +232,11 @@ func erasureRecord(d *desk, r ErasureRequest) record[ErasureRequest] {
 		due = paint.ToneWarn
 	}
 	state := paint.ToneInfo
-	if r.Unfinished() || r.Stopped() {
+	switch {
+	case r.Unfinished() || r.Stopped():
 		state = paint.ToneWarn
+	case r.State == gdpr.StateComplete:
+		state = paint.ToneGood
 	}
 	person := esc.LineMax(r.Subject, prose.MaxTitle)
 	if r.Done() || r.Subject == "" {
@@ -469,7 +473,7 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 			}
 			return ""
 		}), request(a.d.requests.exportErasure)),
-		act.Approve.With(d.noErasure(p, planned), request(a.d.requests.showApproval)),
+		act.Approve.With(d.noErasure(p, planned), request(a.d.requests.approve)),
 		act.Deadline.With(d.noErasure(p, stillOpen), request(a.d.requests.clockDialog)),
 		act.Verify.With(d.noErasure(p, func(r ErasureRequest) string {
 			switch {

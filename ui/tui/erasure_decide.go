@@ -66,7 +66,7 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 			}
 			return d.noBulk()
 		}, func() tea.Cmd { return a.d.requests.discover(r, placeIn(p)) }),
-		act.Approve.Called("who must approve this plan, and how").With(nil, func() tea.Cmd { return a.d.requests.showApproval(r) }),
+		act.Approve.With(nil, func() tea.Cmd { return a.d.requests.approve(r) }),
 	}
 	if p.full {
 		return slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the step before

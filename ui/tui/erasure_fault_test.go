@@ -111,7 +111,7 @@ func TestErasureFaults(t *testing.T) {
 		id := o.planned("--subject", "usr_teo")
 		r := o.console(80, 24).see("planned")
 		r.press("E").answer("Not yet: nobody else has approved this plan").see("memdesk gdpr approve "+id, "Any other operator").press("enter").see("cancelled")
-		r.press("A").see("Not yet: nobody else").press("esc").gone("Not yet")
+		r.press("A").answer("Approve the erasure of", "enter").see("cancelled")
 		r.press("r").see("no run has begun")
 		r.press("S").answer("Save the status report of "+id, "enter").see("cancelled")
 		page := filepath.Join(o.dir, "report.md")
@@ -157,7 +157,7 @@ func TestErasureFaults(t *testing.T) {
 			t.Fatalf("choose: %s", out)
 		}
 		r.press("E").see("the plan is void").press("esc").see("[6 Erasure")
-		r.press(">", ">").see("a legal claim")
+		r.press("}", "}").see("a legal claim")
 		for range 100 { // the row under the old text may be read again still
 			r.press("U").until("an answer to U", func(now string) bool {
 				return strings.Contains(now, "Lift a hold?") || strings.Contains(now, "nothing is on hold")
@@ -220,9 +220,11 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", mine); code != 6 || !strings.Contains(out, "the requester's own") {
 		t.Errorf("approved by the requester: exit %d: %s", code, out)
 	}
-	if out, code := o.run("gdpr", "approve", id, "--plan-hash", hash[1], "--key", theirs); code != 0 {
-		t.Errorf("not approved by another: exit %d: %s", code, out)
-	}
+	// The second operator signs where he reads the plan; the requester's key is refused there too.
+	r.press("ctrl+r").see("planned")
+	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
+	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
+	r.press("ctrl+r").see("approved").press("A").see("The plan is approved")
 }
 
 func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {

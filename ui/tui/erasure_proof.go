@@ -296,26 +296,6 @@ func (rq *requests) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []t
 	return lines
 }
 
-// showApproval is the same as a page.
-func (rq *requests) showApproval(r ErasureRequest) tea.Cmd {
-	d := rq.d
-	return rq.d.ask(func(ctx context.Context) any {
-		now, err := d.erasure.Request(ctx, r.ID)
-		var p gdpr.Plan
-		if err == nil {
-			p, err = d.erasure.Plan(ctx, r.ID)
-		}
-		var why string
-		if err == nil {
-			why, err = d.erasure.Unapproved(ctx, r.ID)
-		}
-		if err != nil {
-			return acted{quiet: true, text: prose.Reason(d.esc, err)}
-		}
-		return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(rq.approvalLines(now, p, why), "")}
-	})
-}
-
 // showReceipt is the receipt as a page, with whether it is as it was signed.
 func (rq *requests) showReceipt(r ErasureRequest) tea.Cmd {
 	d := rq.d

@@ -162,9 +162,9 @@ func (a *App) identity() string {
 	r := st.Row(a.width - right)
 	env, production := a.environment()
 	if env = st.Esc.Trunc(env, 24); production {
-		r.Put(st.Alarm, st.Esc.Sprintf(" %s ", env)).Put(st.Dim, safetext.Const(strings.TrimLeft(st.Glyphs.Dot.String(), " ")))
+		r.Put(st.Alarm, st.Esc.Sprintf(" %s ", env)).Blank(1)
 	} else {
-		r.Blank(1).Put(st.Strong, env).Put(st.Dim, st.Glyphs.Dot)
+		r.Put(st.Active, st.Esc.Sprintf(" %s ", env)).Blank(1)
 	}
 	r.Put(st.Plain, st.Esc.Trunc(orElse(st.Esc.Line(a.o.Operator), st.Esc.Const("no name")), 24))
 	switch {
@@ -202,12 +202,16 @@ func (a *App) storeCount() tally {
 			failed = append(failed, esc.Line(m.Name))
 		}
 	}
-	t := tally{all: esc.Const(prose.Plural(int64(len(a.members)), "store"))}
+	up := len(a.members) - len(failed)
+	t := tally{all: esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))}
+	if a.width < fullBarFrom {
+		t.all = esc.Sprintf("%d/%d up", up, len(a.members))
+	}
 	switch {
 	case len(failed) > 0 && a.width >= wideFrom:
-		t.failed = esc.Trunc(esc.Sprintf(", %d failed: %s", len(failed), esc.Join(failed, " ")), a.width/3)
+		t.failed = esc.Trunc(esc.Sprintf(", %d down: %s", len(failed), esc.Join(failed, " ")), a.width/3)
 	case len(failed) > 0:
-		t.failed = esc.Sprintf(", %d failed", len(failed))
+		t.failed = esc.Sprintf(", %d down", len(failed))
 	}
 	t.width = t.all.Width() + t.failed.Width() + 1
 	t.left = t.width + 2
@@ -218,11 +222,24 @@ func (a *App) storeCount() tally {
 // name.
 func isProduction(environment string) bool { return strings.EqualFold(environment, "production") }
 
-// environment joins the operator's words for the environments of all stores; the
-// one that is production is loud, in letters too.
+// placed is a pane with a row that belongs to one store.
+type placed interface {
+	// storeHere is that store; empty where the row is of none.
+	storeHere() string
+}
+
+// environment is the operator's word for the environment of the selected store, or, where
+// no store is selected, of all; production is loud, in letters too.
 func (a *App) environment() (words safetext.Text, production bool) {
 	var names []string
+	here := ""
+	if p, ok := a.pane().(placed); ok {
+		here = p.storeHere()
+	}
 	for _, m := range a.members {
+		if here != "" && m.Name != here {
+			continue
+		}
 		if m.Environment != "" && !slices.Contains(names, m.Environment) {
 			names = append(names, m.Environment)
 		}

@@ -394,6 +394,14 @@ func (p *health) render(width, height int) ([]string, *tea.Position) {
 // noStores says what to do when there is nothing to look at.
 const noStores = "No store is open. Leave with q and give --open KIND=LOCATION, or try memdesk demo."
 
+// storeHere is the store at the cursor.
+func (p *health) storeHere() string {
+	if members := p.d.fleet.Members(); p.table.sel < len(members) {
+		return members[p.table.sel].Name
+	}
+	return ""
+}
+
 func (p *health) row(m backends.Member, at bool, width int) string {
 	st := p.d.st
 	r := st.Highlighted(width, at, true)
@@ -404,11 +412,11 @@ func (p *health) row(m backends.Member, at bool, width int) string {
 		r.Lit(st.Dim, pad("..", 8)).Number(st.Dim, safetext.Text{}, 7).Blank(2).Cell(st.Dim, safetext.Text{}, 9).Lit(st.Dim, "checking")
 		return r.End()
 	case rep.Status.State == model.HealthDegraded:
-		r.Lit(st.Warn, pad("look", 8))
+		r.Cell(st.Warn, st.Badge(paint.ToneWarn, st.Esc.Const("look")), 8)
 	case rep.Status.OK:
-		r.Lit(st.Good, pad("OK", 8))
+		r.Cell(st.Good, st.Badge(paint.ToneGood, st.Esc.Const("OK")), 8)
 	default:
-		r.Lit(st.Bad, pad("!!", 8))
+		r.Cell(st.Bad, st.Badge(paint.ToneBad, st.Esc.Const("down")), 8)
 	}
 	r.Number(st.Dim, safetext.Const(strconv.FormatInt(rep.Latency.Milliseconds(), 10)+" ms"), 7).Blank(2)
 	r.Cell(st.Dim, safetext.Const(p.d.time.Age(rep.Status.CheckedAt)), 9)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,18 @@ type itemRow struct {
 	size      safetext.Text
 	flags     safetext.Text
 	blocked   bool
+}
+
+// timeFirst is a bullet and a time that a title begins with: the list has the age of an
+// item beside it, and the words tell more.
+var timeFirst = regexp.MustCompile(`^[-*#>\s]*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?[\s—–:|-]*`)
+
+// firstWords is a title without the time that it begins with, where it has words too.
+func firstWords(title string) string {
+	if words := timeFirst.ReplaceAllString(title, ""); words != "" {
+		return words
+	}
+	return title
 }
 
 // items is the second level of the Tiers pane: a windowed list of headers with a
@@ -166,7 +179,7 @@ func newItemRow(esc safetext.Escaper, h model.Header) itemRow {
 	r := itemRow{
 		key: h.ID, header: h,
 		id: esc.LineMax(h.ID, prose.MaxTitle), tier: esc.Line(h.Tier),
-		title: esc.LineMax(h.Title, prose.MaxTitle),
+		title: esc.LineMax(firstWords(h.Title), prose.MaxTitle),
 		size:  safetext.Const(prose.Size(h.Bytes)), blocked: h.Has(model.FlagBlocked),
 	}
 	if h.Title == "" || h.Title == h.ID {
@@ -374,6 +387,7 @@ func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
 	st := l.d.st
 	r := st.Highlighted(width, at, !l.filter.Focus)
 	st.Mark(r, l.marks.has(it.key))
+	r.Find = l.d.found(l.query)
 	if c.id > 0 {
 		r.Cell(st.Plain, it.title, c.title-1).Blank(1).Cell(st.Dim, st.Tail(it.id, it.rawID(), "", c.id-1), c.id-1).Blank(1)
 	} else {

@@ -230,7 +230,7 @@ func TestExportIsWholeOrNotThere(t *testing.T) {
 		r.press("ctrl+c").see("ctrl+c again stops it and leaves")
 		remove(t, gate)
 		r.see("wrote 48,210 rows to", "all.jsonl (")
-		r.press(":").press("jobs").press("enter").see("export", "done", "failed", "48,210 rows")
+		r.press(":").press("jobs").press("enter").see("export", "done", "stopped", "48,210 rows")
 		remove(t, file)
 		write(t, gate, "")
 		r.press("esc")

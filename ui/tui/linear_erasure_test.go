@@ -125,5 +125,5 @@ func TestLinearErasureSaysWhyNot(t *testing.T) {
 	id := o.planned("--subject", "usr_teo")
 	o.talk("--read-only").say("erasures", "request", "plan 1", "erase 1", "export 1", "deadline 1", "verify 1", "show 1", "hold 2").
 		hears("this console is read-only", "Plan of "+id, "this console is read-only").say("quit").hears("left memdesk")
-	o.talk().say("erasures", "erase 1", "approve 1").hears("Not yet: nobody else has approved this plan", "memdesk gdpr approve "+id).say("quit").hears("left memdesk")
+	o.talk().say("erasures", "erase 1", "approve 1").hears("Not yet: nobody else has approved this plan", "Approve the erasure of", "memdesk gdpr approve "+id).say("", "no", "quit").hears("left memdesk")
 }

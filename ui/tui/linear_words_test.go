@@ -18,7 +18,7 @@ var keyNamed = regexp.MustCompile(`(?:^|[\s;:,(])(?::[a-z]{2,}|[a-zA-HJ-Z]|esc|e
 var drawn = []string{
 	"memdesk needs %dx%d", "memdesk is locked. %s shows it", "%s; esc stops it", "under way; esc stops it", "esc closes this page", "ctrl+c again stops it",
 	":jobs shows it", ":jobs lists", "q leaves", "Leave with q", "esc shows", "ctrl+r asks again", "esc goes back", "/ changes the filter", "a also looks at",
-	"esc drops", "esc cancels it", "enter looks on through the list", ", a shows %s more", "K and J scroll it", "a opens the form as you left it", "enter opens it in the editor again; y copies the text.", "or a conflict: y copies it", "ctrl+r counts again", "enter lists the items", "ctrl+r asks the store again", "s sets them", "tab completes", "m shows the text as it is stored", "y copies its text", ":help lists", ":notices shows", "; a shows them", "? lists the keys", "/ opens an input",
+	"esc drops", "esc cancels it", "enter looks on through the list", ", a shows %s more", "K and J scroll it", "a opens the form as you left it", "enter opens it in the editor again; y copies the text.", "or a conflict: y copies it", "ctrl+r counts again", "enter lists the items", "ctrl+r asks the store again", "s sets them", "tab completes", "m shows the text as it is stored", "y copies its text", ":help lists", ":notices shows", "; a shows them", "? lists the keys", "/ opens an input", ":save keeps one",
 }
 
 // Whatever a message calls by a key has a word in the conversation too.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -393,13 +395,25 @@ func (o *overview) resize(width, height int) tea.Cmd {
 
 // figures is the width of the columns of numbers, and leastNote that of a note that
 // says something.
-const figures, leastNote = 3 * 9, 14
+const figures, leastNote = 2 * 9, 14
+
+// capWidth is the column of caps: a gauge where the tier is one item, without its bar in a
+// narrow list, else the cap of each.
+func capWidth(width int) int {
+	if width < gaugeFrom {
+		return 9
+	}
+	return paint.GaugeWidth + 2
+}
+
+// gaugeFrom is the width of a list from which gauges have a bar.
+const gaugeFrom = 60
 
 // nameColumn is the width of the tree of names, and whether notes stand behind the
 // numbers: where they would be cut to nothing, the names have their room.
 func nameColumn(width int) (name int, noted bool) {
 	name = min(max((width-14)*2/5, 26), 48)
-	if rest := width - 3 - figures; rest-name < leastNote {
+	if rest := width - 3 - figures - capWidth(width); rest-name < leastNote {
 		return max(name, rest), false
 	}
 	return name, true
@@ -419,7 +433,7 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 		name, noted := nameColumn(f.listWidth)
 		h.Cell(st.Heading, safetext.Const("STORE, SCOPE, TIER"), name).
 			Number(st.Heading, safetext.Const("ITEMS"), 9).Number(st.Heading, safetext.Const("SIZE"), 9).
-			Number(st.Heading, safetext.Const("CAP"), 9)
+			Number(st.Heading, safetext.Const("CAP"), capWidth(f.listWidth))
 		if noted {
 			h.Blank(2).Lit(st.Heading, "WHAT")
 		}
@@ -440,6 +454,7 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 func (o *overview) row(t tierRow, at bool, width int) string {
 	st := o.d.st
 	r := st.Highlighted(width, at, true).Blank(2 * t.depth)
+	r.Find = o.d.found(o.query)
 	name := st.Plain
 	switch {
 	case t.depth == 0:
@@ -461,11 +476,8 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 			r.Number(st.Plain, safetext.Const(prose.Size(t.bytes)), 9)
 		}
 		if !t.failed {
-			cap := ""
-			if t.isTier && t.spec.Cap > 0 {
-				cap = prose.ShortCapacity(t.spec)
-			}
-			r.Number(st.Dim, st.Esc.Const(cap), 9)
+			used, p := o.used(t, width)
+			r.Number(p, used, capWidth(width))
 		}
 		r.Blank(2)
 	}
@@ -476,6 +488,22 @@ func (o *overview) row(t tierRow, at bool, width int) string {
 		r.Put(st.Dim, t.note)
 	}
 	return r.End()
+}
+
+// used is how full a tier of one item is; of others, the cap of each item.
+func (o *overview) used(t tierRow, width int) (safetext.Text, paint.Paint) {
+	st := o.d.st
+	switch {
+	case !t.isTier || t.spec.Cap == 0:
+		return safetext.Text{}, st.Dim
+	case t.items == 1 && t.spec.CapUnit == model.CapBytes:
+		gauge, p := st.Gauge(100 * t.bytes / t.spec.Cap)
+		if _, n, bar := strings.Cut(gauge.String(), " "); width < gaugeFrom && bar {
+			gauge = st.Esc.Const(strings.TrimSpace(n))
+		}
+		return gauge, p
+	}
+	return st.Esc.Const(prose.ShortCapacity(t.spec)), st.Dim
 }
 
 func (o *overview) position() (safetext.Text, bool) {

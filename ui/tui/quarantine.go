@@ -35,9 +35,10 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		pane: paneQuarantine, noun: "entry", tell: tellEntry,
 		empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
-			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 9, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
+			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 11, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
 		},
-		least: []int{11, 16, 0, 9, 5, 10},
+		least: []int{11, 16, 0, 11, 5, 10}, badge: 4, store: func(e QuarantineEntry) string { return e.Store },
+		less: map[int]func(a, b QuarantineEntry) int{4: func(a, b QuarantineEntry) int { return b.At.Compare(a.At) }},
 	}
 	if d.quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
@@ -55,7 +56,11 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 	}
 	kind.detail = func(ctx context.Context, e QuarantineEntry) *text.Page {
 		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
-		return quarantineText(d, e, full, err)
+		return quarantineText(d, e, full, err, false)
+	}
+	kind.facts = func(ctx context.Context, e QuarantineEntry) *text.Page {
+		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
+		return quarantineText(d, e, full, err, true)
 	}
 	kind.keys = func(p *records[QuarantineEntry]) []act.Act {
 		return []act.Act{
@@ -262,8 +267,13 @@ func quarantineRecord(d *desk, e QuarantineEntry) record[QuarantineEntry] {
 		what = esc.Sprintf("(known false positive) %s", what)
 	}
 	live := liveness(e.Live)
-	if live == LivePoisoned {
+	switch live {
+	case LivePoisoned:
 		tones[3] = paint.ToneBad
+	case LiveClean:
+		tones[3] = paint.ToneGood
+	case LiveUnknown:
+		tones[3] = paint.ToneWarn
 	}
 	return record[QuarantineEntry]{
 		key: e.Store + "\x00" + e.ID, raw: e, tones: tones,
@@ -274,33 +284,39 @@ func quarantineRecord(d *desk, e QuarantineEntry) record[QuarantineEntry] {
 	}
 }
 
-func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error) *text.Page {
-	esc := d.esc
-	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+// quarantineText shows an entry: what was blocked, with the match in it, under a line of
+// why. facts are all that is known of the entry instead.
+func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error, facts bool) *text.Page {
+	esc, st := d.esc, d.st
+	live := liveness(e.Live)
 	head := []text.Line{{Value: esc.LineMax(e.Source, maxField), Kind: text.Title}}
 	if e.Problem != "" {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn})
+		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(e.Problem, prose.MaxReason)), Kind: text.Warn}), "")
 	}
+	tone, kind := paint.ToneBad, text.Warn
+	switch live {
+	case LiveClean, LiveGone:
+		tone, kind = paint.ToneGood, text.Note
+	case LiveUnknown:
+		tone = paint.ToneWarn
+	}
+	head = append(head,
+		text.Line{Value: st.Badge(tone, esc.Const(liveWords[live])), Kind: kind},
+		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("%s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note})
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
 	}
-	head = append(head,
-		field("matched", esc.LineMax(e.Excerpt, maxField)), field("rule", esc.LineMax(e.Pattern, maxField)),
-		field("category", esc.Line(e.Category)), field("at", esc.Const(matchPlace(e))),
-		field("source now", esc.Const(liveWords[liveness(e.Live)])),
-		field("store", esc.Line(e.Store)), field("blocked", esc.Const(changed(d, e.At))),
-		field("size", esc.Const(prose.Size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, maxField)),
-	)
 	if err != nil {
-		return text.NewPage(append(head, text.Line{Kind: text.Blank},
-			text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn}), "")
+		head = append(head, text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn})
 	}
-	head = append(head, metaLines(esc, model.Item{Meta: full.Fields})...)
-	head = append(head, text.Line{Kind: text.Blank})
+	if facts || err != nil {
+		return text.NewPage(append(append(head, text.Line{Kind: text.Blank}), quarantineFacts(d, e, full)...), "")
+	}
 	if full.Decoded != "" && full.Decoded != full.Body {
-		head = append(head, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, maxField)}, text.Line{Kind: text.Blank})
+		head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("decoded, as the rule saw it"), Kind: text.Title}, text.Line{Value: esc.LineMax(full.Decoded, maxField)})
 	}
-	t := text.NewPage(append(head, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Title}), full.Body)
+	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("Quarantined text (match highlighted)"), Kind: text.Note})
+	t := text.NewPage(head, full.Body)
 	for _, s := range full.Spans {
 		if n := len(t.Marks); n > 0 && s.Start <= t.Marks[n-1].End {
 			t.Marks[n-1].End = max(t.Marks[n-1].End, s.End)
@@ -309,6 +325,18 @@ func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error
 		}
 	}
 	return t
+}
+
+// quarantineFacts are the fields of an entry, the evidence first.
+func quarantineFacts(d *desk, e QuarantineEntry, full QuarantineDetail) []text.Line {
+	esc, live := d.esc, liveness(e.Live)
+	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
+	return append([]text.Line{
+		field("matched", esc.LineMax(e.Excerpt, maxField)), field("rule", esc.LineMax(e.Pattern, maxField)),
+		field("category", esc.Line(e.Category)), field("at", esc.Const(matchPlace(e))), field("source now", esc.Const(liveWords[live])),
+		field("store", esc.Line(e.Store)), field("blocked", esc.Const(changed(d, e.At))),
+		field("size", esc.Const(prose.Size(e.Bytes))), field("sha256", esc.Line(e.SHA256)), field("entry", esc.LineMax(e.ID, maxField)),
+	}, metaLines(esc, model.Item{Meta: full.Fields})...)
 }
 
 func matchPlace(e QuarantineEntry) string {

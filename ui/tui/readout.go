@@ -128,7 +128,11 @@ func (p *records[T]) renew(ctx context.Context, n int) error {
 }
 
 func (p *records[T]) detailOf(ctx context.Context, n int) *text.Page {
-	return p.kind.detail(ctx, p.read[n].raw)
+	page := p.kind.detail(ctx, p.read[n].raw)
+	if p.kind.facts != nil { // who listens cannot look behind a key
+		page.Head = append(p.kind.facts(ctx, p.read[n].raw).Head, page.Head[1:]...)
+	}
+	return page
 }
 
 func (p *records[T]) mark(n int)       { p.marks.add(p.read[n]) }

@@ -41,7 +41,7 @@ func (p *records[T]) render(width, height int) ([]string, *tea.Position) {
 		cursor = &tea.Position{X: col + 1, Y: len(out)}
 	} else {
 		for i, c := range p.kind.columns {
-			p.cell(h, i, widths[i], st.Heading, safetext.Const(c.title))
+			p.cell(h, i, widths[i], st.Heading, p.heading(i, c))
 		}
 	}
 	list := []string{h.End()}
@@ -50,6 +50,18 @@ func (p *records[T]) render(width, height int) ([]string, *tea.Position) {
 	}
 	list = append(list, p.emptiness(f.listWidth)...)
 	return append(out, p.d.join(f, list, p.detail, safetext.Const(p.kind.noun))...), cursor
+}
+
+// heading is the title of a column, with a sign where the list is sorted by it.
+func (p *records[T]) heading(i int, c column) safetext.Text {
+	g := p.d.st.Glyphs
+	switch by := p.sorted; {
+	case by.column != i+1:
+		return safetext.Const(c.title)
+	case by.down:
+		return p.d.st.Esc.Sprintf("%s%s", safetext.Const(c.title), g.Down)
+	}
+	return p.d.st.Esc.Sprintf("%s%s", safetext.Const(c.title), g.Up)
 }
 
 // indent is what stands before the first column: the cursor, and the marks.
@@ -102,15 +114,15 @@ func (p *records[T]) drawRow(rec record[T], at bool, width int, widths []int) st
 	if p.kind.marking {
 		st.Mark(r, p.marks.has(rec.key))
 	}
+	r.Find = p.d.found(p.query)
 	for i, t := range rec.cells {
-		pt := st.Plain
+		tone := paint.ToneInfo
 		if i < len(rec.tones) {
-			switch rec.tones[i] {
-			case paint.ToneWarn:
-				pt = st.Warn
-			case paint.ToneBad:
-				pt = st.Bad
-			}
+			tone = rec.tones[i]
+		}
+		pt := st.Toned(tone)
+		if i+1 == p.kind.badge {
+			t = st.Badge(tone, t)
 		}
 		p.cell(r, i, widths[i], pt, t)
 	}

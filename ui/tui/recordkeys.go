@@ -85,7 +85,7 @@ func (p *records[T]) common() []act.Act {
 			{Keys: []string{"n"}, Name: "next", Doc: "the next " + p.kind.noun, Do: func() tea.Cmd { return p.Move(1) }},
 			{Keys: []string{"p"}, Name: "previous", Doc: "the " + p.kind.noun + " before", Do: func() tea.Cmd { return p.Move(-1) }},
 			{Keys: []string{"left", "h"}, Show: "left", Doc: "back to the list", Do: p.back},
-		}, act.Movement(p.detail, "line")...)
+		}, append(p.factKeys(), act.Movement(p.detail, "line")...)...)
 	case p.jump.in.Focus:
 		return p.jumpBindings()
 	case p.typing() != nil:
@@ -106,5 +106,16 @@ func (p *records[T]) common() []act.Act {
 			p.jump.open(p.list.sel)
 			return nil
 		}},
-	}, act.Aside(p.detail, "detail")...), act.Movement(p, p.kind.noun)...)
+	}, append(append(p.factKeys(), p.sortKeys()...), act.Aside(p.detail, "detail")...)...), act.Movement(p, p.kind.noun)...)
+}
+
+// factKeys show all that is known of a row instead of what it is about.
+func (p *records[T]) factKeys() []act.Act {
+	if p.kind.facts == nil {
+		return nil
+	}
+	return []act.Act{{Keys: []string{"i"}, Name: "facts", Doc: "all that is known of this " + p.kind.noun + ", or what it is about", Why: p.none, Do: func() tea.Cmd {
+		p.known, p.asked = !p.known, ""
+		return p.show()
+	}}}
 }

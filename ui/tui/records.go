@@ -57,6 +57,9 @@ type records[T any] struct {
 	open   bool
 	marks  *marks[record[T], record[T]]
 	rest   rest
+	sorted sorting
+	wide   bool   // the detail was laid out for the whole screen
+	known  bool   // the detail is all that is known of the row
 	stamp  string // of the source, when it grows by itself
 	ticks  bool
 	read   []record[T] // of the page that was read out last
@@ -71,6 +74,15 @@ func newRecords[T any](d *desk, kind recordKind[T]) *records[T] {
 	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, kind.pane)
 	p.marks = newMarks(func() *window[record[T]] { return p.list }, func(r record[T]) record[T] { return record[T]{key: r.key, raw: r.raw} })
 	return p
+}
+
+// storeHere is the store of the row at the cursor.
+func (p *records[T]) storeHere() string {
+	r, ok := p.list.current()
+	if !ok || p.kind.store == nil {
+		return ""
+	}
+	return p.kind.store(r.raw)
 }
 
 func (p *records[T]) trouble() safetext.Text { return p.list.trouble(p.d.esc) }
@@ -120,7 +132,7 @@ func (p *records[T]) restart(kin map[string]int, once bool) tea.Cmd {
 // fetcher reads pages of the list as it is filtered now, and what its source says.
 func (p *records[T]) fetcher() fetcher[record[T]] {
 	filter, not := strings.CutPrefix(p.query, "!")
-	fetch := p.kind.fetch
+	fetch := p.sortedFetch(p.kind.fetch)
 	notices := make(chan said, 1)
 	p.list.ask = func(f func(context.Context) any) tea.Cmd {
 		return p.ask(func(ctx context.Context) any {
@@ -240,7 +252,13 @@ func (p *records[T]) show() tea.Cmd {
 		return nil
 	}
 	p.asked = r.key
+	if p.kind.lay != nil {
+		p.kind.lay(p)
+	}
 	detail := p.kind.detail
+	if p.known {
+		detail = p.kind.facts
+	}
 	return p.ask(func(ctx context.Context) any { return detailed{r.key, detail(ctx, r.raw)} })
 }
 
@@ -250,12 +268,20 @@ func (p *records[T]) resize(width, height int) tea.Cmd {
 }
 
 func (p *records[T]) layout() tea.Cmd {
+	if p.kind.lay != nil && p.full != p.wide { // what is shown may depend on the room
+		p.wide, p.asked = p.full, ""
+	}
 	if p.full {
-		return tea.Batch(p.show(), p.detail.Resize(p.width-2, p.height))
+		cmd := p.detail.Resize(p.width-2, p.height)
+		return tea.Batch(p.show(), cmd)
 	}
 	f := p.d.split(p.width, p.height-len(p.noticeLines()))
 	p.list.resize(f.listHeight-1, f.beside)
-	return p.detail.Resize(f.detailWidth, f.detailHeight)
+	cmd := p.detail.Resize(f.detailWidth, f.detailHeight)
+	if p.asked == "" && p.shown != "" {
+		return tea.Batch(cmd, p.show())
+	}
+	return cmd
 }
 
 func (p *records[T]) onScreen() *text.Pager {

@@ -65,7 +65,7 @@ func TestSmallestReadOnlyReason(t *testing.T) {
 	o.Acts, o.ReadOnlyReason = &actsFake{fakes: fakes}, "the audit log cannot be written: no space left on the device"
 	d := newDriver(o, 66, 15)
 	d.settle("2.8 KB")
-	d.wants(t, "READ-ONLY  ").lacks(t, "audit log")
+	d.wants(t, "READ-ONLY, ? says why").lacks(t, "audit log")
 	d.send(tea.WindowSizeMsg{Width: 75, Height: 15})
 	d.wants(t, "READ-ONLY, ? says why")
 	d.send(tea.WindowSizeMsg{Width: 60, Height: 15})

@@ -6,6 +6,7 @@ import (
 	"memdesk/conflict"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/sshsig"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -141,6 +142,11 @@ type ErasureSource interface {
 	// Unapproved says why the plan that stands may not be carried out yet; empty
 	// when it may.
 	Unapproved(ctx context.Context, id string) (string, error)
+	// MayApprove reports whether the key with this fingerprint could approve a request.
+	MayApprove(r *gdpr.Request, fingerprint string) bool
+	// Approve signs the plan of a hash as a second operator; PermissionDenied for a key
+	// that may not.
+	Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error
 	// Erase begins to carry a plan out, or to go on with it, and returns: the work
 	// goes on without whoever began it.
 	Erase(ctx context.Context, o gdpr.Order) error

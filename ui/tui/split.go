@@ -8,6 +8,7 @@ import (
 // split is how list and detail share the room of a pane.
 type split struct {
 	beside                    bool
+	alone                     bool // the list has all of it
 	listWidth, listHeight     int
 	detailWidth, detailHeight int
 }
@@ -15,15 +16,18 @@ type split struct {
 // split puts the detail beside the list from wideFrom columns, below it in
 // narrower terminals and in plain mode, which is linear.
 func (d *desk) split(width, height int) split {
+	if d.wide { // the detail keeps a size, to be there at once
+		return split{alone: true, listWidth: width, listHeight: height, detailWidth: width - 2, detailHeight: 3}
+	}
 	if width >= wideFrom && !d.plain {
 		left := width * 11 / 20
 		if d.share > 0 {
 			left = (width*d.share + 999) / 1000
 		}
-		return split{true, left, height, width - left - 3, height}
+		return split{beside: true, listWidth: left, listHeight: height, detailWidth: width - left - 3, detailHeight: height}
 	}
 	below := max(height*2/5, 3)
-	return split{false, width, height - below - 1, width - 2, below}
+	return split{listWidth: width, listHeight: height - below - 1, detailWidth: width - 2, detailHeight: below}
 }
 
 // join composes the two halves. What the detail has beyond its room is told by a sign
@@ -31,6 +35,9 @@ func (d *desk) split(width, height int) split {
 func (d *desk) join(f split, list []string, text *text.Pager, name safetext.Text) []string {
 	st := d.st
 	list = st.FillTo(list, f.listWidth, f.listHeight)
+	if f.alone {
+		return list
+	}
 	detail := text.Render(st, f.detailWidth, f.detailHeight)
 	above, below := text.Beyond()
 	if !f.beside {

@@ -21,7 +21,7 @@ func TestPaneIsOneLine(t *testing.T) {
 			pane: len(was), noun: "toy", empty: "There are no toys.", columns: []column{{"TOY", 0, false}},
 			fetch: func(_ context.Context, q PageQuery) (out span[record[string]], _ said, _ error) {
 				for _, name := range []string{"boat", "kite"} {
-					if containsAll(q, name) {
+					if q.Matches(name) {
 						out.rows = append(out.rows, record[string]{key: name, cells: []safetext.Text{d.esc.Line(name)}, raw: name})
 					}
 				}

@@ -19,12 +19,12 @@ func times(n int, key string) []string { return slices.Repeat([]string{key}, n) 
 func (r *robot) scrolls(below string) *robot {
 	r.t.Helper()
 	r.gone(below).press(times(40, "J")...).see(below).press(times(40, "K")...).gone(below)
-	return r.press(times(20, ">")...).see(below).press(times(20, "<")...).gone(below)
+	return r.press(times(20, "}")...).see(below).press(times(20, "{")...).gone(below)
 }
 
 // console starts on the desk once every store was counted.
 func console(t *testing.T, scenario string, w, h int, env ...string) *robot {
-	return startRobot(t, start{scenario: scenario, width: w, height: h, env: env}).see("[2 Tiers]", "48,210", "1 failed")
+	return startRobot(t, start{scenario: scenario, width: w, height: h, env: env}).see("[2 Tiers]", "48,210", "1 down")
 }
 
 func TestWalkTheTree(t *testing.T) {
@@ -35,7 +35,7 @@ func TestWalkTheTree(t *testing.T) {
 		r.press("end").see("13 of 13").press("home").see(" 1 of 13")
 		r.press("f").see("jump to:").press("gra").see(" 9 of 13").press("enter").gone("jump to:").press("home").see(" 1 of 13")
 		r.press("o").see("order: most items").press("o").see("order: most bytes").press("o").see("order: by name").press("o").see("order: as the stores have it")
-		r.press("a").see("are shown", "hidden: the agent's ind").press("a").see("are left out").gone("hidden: the agent's ind")
+		r.press("a").see("are shown", "hidden: the agent").press("a").see("are left out").gone("hidden: the agent")
 		r.press("tab").see("[3 Recall]").press("shift+tab").see("[2 Tiers]").press("shift+tab").see("[1 Health").press("tab").see("[2 Tiers]")
 		r.press("ctrl+c")
 		raw, err := r.left()

@@ -13,6 +13,8 @@ func (s *Styles) Toned(t Tone) Paint {
 		return s.Warn
 	case ToneBad:
 		return s.Bad
+	case ToneGood:
+		return s.Good
 	}
 	return Paint{}
 }

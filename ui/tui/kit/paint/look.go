@@ -6,6 +6,7 @@ const (
 	ToneInfo Tone = iota
 	ToneWarn
 	ToneBad
+	ToneGood
 )
 
 // Look is what a part of a body is, as far as that is painted. Every look has a

@@ -20,6 +20,8 @@ type Row struct {
 	after string // ends it
 	gap   int    // blanks that are not written yet
 	last  Paint  // of the text before them
+	// Find gives the parts of a text that match what the list is filtered by; nil: nothing.
+	Find func(text string) []safetext.Span
 }
 
 func (s *Styles) Row(width int) *Row {
@@ -173,6 +175,9 @@ func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, r
 		p = Paint{}
 	}
 	s, marks, at := t.String(), safetext.Marks(t), 0
+	if r.Find != nil && hits == nil {
+		hits = r.Find(s)
+	}
 	for at < len(s) {
 		seg, end := p, len(s)
 		for _, run := range runs {
@@ -187,6 +192,8 @@ func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, r
 		}
 		next, special := segment(at, end, marks, hits)
 		switch {
+		case r.over && special == inHit && r.St.match.On != "":
+			seg = underlined
 		case r.over:
 			seg = Paint{}
 		case special == inMark:
@@ -200,6 +207,9 @@ func (r *Row) write(p Paint, t safetext.Text, width int, hits []safetext.Span, r
 		at = next
 	}
 }
+
+// underlined marks a match in a row that has one paint: it ends without ending that.
+var underlined = Paint{On: "\x1b[4m", Off: "\x1b[24m"}
 
 type special int
 

@@ -31,6 +31,8 @@ type glyphs struct {
 	section              safetext.Text
 	Up, Down             safetext.Text // there is more, above and below
 	Corners              [4]string     // of a box
+	Full, Rest           string        // of a gauge
+	State                [4]string     // before a state, by its tone
 }
 
 // Styles is the one palette. Meaning is never by colour alone: every state that
@@ -90,8 +92,8 @@ func New(l Looks, dark bool) *Styles {
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}}
+		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}}
+	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}}
 }

@@ -1,0 +1,22 @@
+package tui_test
+
+import "testing"
+
+// Sorting, the wide list, all that is known of a row, and views that are kept.
+func TestColumnsAndViews(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,acts,conflicts", width: 120, height: 40})
+	r.see("48,210").press("5").see("1 of 5", "garden.md", "lacks")
+	r.press(">").see("BASE↑", "1 of 5").press("-").see("BASE↓")
+	r.press(">").see("SURE↑").press("<").see("BASE↑")
+	r.press("home").see("garden.md").press("i").see("ancestor").press("i").gone("ancestor")
+	r.press("}").press("{")
+	r.press("/", "plan|half", "enter").see("1 of 3").gone("garden.md")
+	r.press("ctrl+w").gone("│").see("plan.sync-conflict-20260520-083015-K3ZQ7AB.md")
+	r.press(":", "save mine", "enter").see("kept as mine")
+	r.press("ctrl+w").see("│").press("esc").see("of 5").press("1").see("[1 Health")
+	r.press(":", "view mine", "enter").see("[5 Conflicts]", "1 of 3", "BASE↑").gone("│")
+	r.press("ctrl+w", "/", "ctrl+u", "-f gdn", "enter").see("garden.md", "1 of 1")
+	r.press("esc", "4").see("[4 Quarantine]", "highlighted").press("i").see("sha256").press("i").see("highlighted").press(">").see("STORE↑").press("-", "<")
+	r.press(":", "view none", "enter").see("there is no view")
+}

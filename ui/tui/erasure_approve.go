@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"memdesk/backends"
+	"memdesk/gdpr"
+	"memdesk/gdpr/sshsig"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// approve asks a second operator to sign the plan that stands. Where nothing is left to
+// sign, or no key of the operator can be reached, it says who must approve, and how.
+func (rq *requests) approve(r ErasureRequest) tea.Cmd {
+	d := rq.d
+	return d.ask(func(ctx context.Context) any {
+		now, err := d.erasure.Request(ctx, r.ID)
+		var p gdpr.Plan
+		if err == nil {
+			p, err = d.erasure.Plan(ctx, r.ID)
+		}
+		var why string
+		if err == nil {
+			why, err = d.erasure.Unapproved(ctx, r.ID)
+		}
+		switch {
+		case err != nil:
+			return acted{quiet: true, text: prose.Reason(d.esc, err)}
+		case why == "" || d.remote || d.locked("") != "":
+			return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(rq.approvalLines(now, p, why), "")}
+		}
+		return acted{quiet: true, next: rq.approveDialog(now, p, why)}
+	})
+}
+
+// approveDialog shows what is signed, and asks for the key.
+func (rq *requests) approveDialog(r ErasureRequest, p gdpr.Plan, why string) *dialog {
+	esc := rq.d.esc
+	items, held := p.Count()
+	lines := []text.Line{
+		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", prose.Plural(items, "item")), Kind: text.Title},
+		{Value: esc.Sprintf("%s of %s; %s on hold. You sign exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held))},
+		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
+	}
+	return &dialog{
+		title: esc.Const("Approve"), noReason: true, lines: append(lines, rq.approvalLines(r, p, why)...),
+		body:   text.NewPage(eraseStores(esc, p), ""),
+		fields: []field{{label: esc.Const("your private SSH key file, or empty for a key of your agent: ")}},
+		choices: []choice{{verb: "Approve", act: func(ctx context.Context, f filled) acted {
+			if err := rq.sign(ctx, r, p.Hash, strings.TrimSpace(f.fields[0])); err != nil {
+				return acted{text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
+			}
+			return acted{ok: true, text: esc.Sprintf("approved %s by your signature over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+		}}},
+	}
+}
+
+// sign approves with the key of a file, or with the first of the agent that may.
+func (rq *requests) sign(ctx context.Context, r ErasureRequest, hash, keyFile string) error {
+	d := rq.d
+	env := func(k string) string { return d.env[k] }
+	if keyFile != "" {
+		signer, err := sshsig.File(backends.ExpandPath(keyFile, env("PWD"), env))
+		if err != nil {
+			return err
+		}
+		return d.erasure.Approve(ctx, r.ID, hash, signer)
+	}
+	keys, conn, err := sshsig.Agent(env("SSH_AUTH_SOCK"))
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	for _, k := range keys { // an agent may hold the requester's key too
+		if d.erasure.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
+			return d.erasure.Approve(ctx, r.ID, hash, k)
+		}
+	}
+	return model.Errorf(model.PermissionDenied, "approve", "no key of your agent may approve this request")
+}

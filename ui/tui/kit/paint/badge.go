@@ -1,0 +1,42 @@
+package paint
+
+import (
+	"strconv"
+	"strings"
+
+	"memdesk/internal/safetext"
+)
+
+// Badge is a state with the sign of its tone: which it is can be told without colour, and
+// at a glance down a column.
+func (s *Styles) Badge(t Tone, state safetext.Text) safetext.Text {
+	if state.IsEmpty() {
+		return state
+	}
+	return s.Esc.Sprintf("%s %s", s.Esc.Const(s.Glyphs.State[t]), state)
+}
+
+// gaugeCells is the width of a gauge without its number.
+const gaugeCells = 5
+
+// GaugeWidth is the width of a gauge with its number.
+const GaugeWidth = gaugeCells + 7
+
+// Gauge draws how much of a cap is used, in percent, with the number at its right, and the
+// paint that says how near the end is.
+func (s *Styles) Gauge(percent int64) (safetext.Text, Paint) {
+	full := int(min(max(percent, 0)*gaugeCells/100, gaugeCells))
+	if percent > 0 {
+		full = max(full, 1)
+	}
+	p := s.Dim
+	switch {
+	case percent > 100:
+		p = s.Bad
+	case percent >= 80:
+		p = s.Warn
+	}
+	bar := strings.Repeat(s.Glyphs.Full, full) + strings.Repeat(s.Glyphs.Rest, gaugeCells-full)
+	n := strconv.FormatInt(min(percent, 9999), 10)
+	return s.Esc.Const(bar + strings.Repeat(" ", 5-len(n)) + n + " %"), p
+}

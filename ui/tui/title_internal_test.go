@@ -1,0 +1,26 @@
+package tui
+
+import "testing"
+
+func TestFirstWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"- 2026-02-24T07:18:00Z — moved the route": "moved the route",
+		"2026-02-24 07:18 staging gate":            "staging gate",
+		"# 2026-02-24T07:18:00+02:00":              "# 2026-02-24T07:18:00+02:00", // nothing else
+		"2026-02-24":                               "2026-02-24",
+		"Thursday":                                 "Thursday",
+		"- a list":                                 "- a list",
+	} {
+		if got := firstWords(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNaturalOrder(t *testing.T) {
+	for _, pair := range [][2]string{{"a9", "a10"}, {"1,204", "12,000"}, {"a", "B"}, {"boats", "boats 2"}, {"007", "8"}, {"", "a"}} {
+		if natural(pair[0], pair[1]) >= 0 || natural(pair[1], pair[0]) <= 0 || natural(pair[0], pair[0]) != 0 {
+			t.Errorf("%q does not come before %q", pair[0], pair[1])
+		}
+	}
+}
