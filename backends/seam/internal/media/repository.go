@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/internal/gitlog"
 	"memdesk/model"
 )
@@ -117,14 +118,14 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	lock := filepath.Join(r.Path, "index.lock")
 	f, err := os.OpenFile(lock, os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return bare(err)
+		return rootdir.Pathless(err)
 	}
 	defer os.Remove(lock) // it went with the old repository when all went well
 	_ = f.Close()         // it holds nothing
 	tree := filepath.Dir(r.Path)
 	temp := filepath.Join(r.Path, "memdesk-new")
 	if err := os.RemoveAll(temp); err != nil { // of a run that was cut off
-		return bare(err)
+		return rootdir.Pathless(err)
 	}
 	branch := "refs/heads/main"
 	if head, err := os.ReadFile(filepath.Join(r.Path, "HEAD")); err == nil {
@@ -148,16 +149,16 @@ func (r *Repository) rewrite(ctx context.Context) error {
 	}
 	_ = os.RemoveAll(filepath.Join(temp, "COMMIT_EDITMSG")) // the commit has the words
 	if err := takeOver(r.Path, temp); err != nil {
-		return bare(err)
+		return rootdir.Pathless(err)
 	}
 	aside := filepath.Join(tree, ".memdesk-git.tmp")
 	if err := os.Rename(temp, aside); err != nil {
-		return bare(err)
+		return rootdir.Pathless(err)
 	}
 	if err := exchange(aside, r.Path); err != nil {
-		return bare(err)
+		return rootdir.Pathless(err)
 	}
-	return bare(os.RemoveAll(aside))
+	return rootdir.Pathless(os.RemoveAll(aside))
 }
 
 // takeOver copies what is kept from one repository to another.
@@ -185,17 +186,4 @@ func takeOver(from, to string) error {
 		}
 	}
 	return nil
-}
-
-// bare is an error of the system without the path in it.
-func bare(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	}
-	return err
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +70,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 	}
 	temp, err := os.CreateTemp(filepath.Dir(s.cfg.Index.path), "building-*.db")
 	if err != nil {
-		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", pathless(err))
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be made: %w", rootdir.Pathless(err))
 	}
 	name := temp.Name()
 	_ = temp.Close()
@@ -81,7 +80,7 @@ func (s *store) Reindex(ctx context.Context, tier string) (int64, error) {
 		return 0, err
 	}
 	if err := os.Rename(name, s.cfg.Index.path); err != nil {
-		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be put in its place: %w", pathless(err))
+		return 0, model.Errorf(model.Unavailable, "reindex", "the index cannot be put in its place: %w", rootdir.Pathless(err))
 	}
 	return n, nil
 }
@@ -91,7 +90,7 @@ func ensureIndexDir(path string) error {
 		return model.E(model.Unavailable, "reindex", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return model.Errorf(model.Unavailable, "reindex", "the index's directory cannot be made: %w", pathless(err))
+		return model.Errorf(model.Unavailable, "reindex", "the index's directory cannot be made: %w", rootdir.Pathless(err))
 	}
 	return nil
 }
@@ -176,18 +175,6 @@ func indexError(ctx context.Context, err error) error {
 		return cerr
 	}
 	return model.Errorf(model.Unavailable, "reindex", "the index cannot be written: %w", err)
-}
-
-func pathless(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe):
-		return pe.Err
-	case errors.As(err, &le):
-		return le.Err
-	}
-	return err
 }
 
 // ChangedSince goes by the files' own times.
