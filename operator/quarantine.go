@@ -8,7 +8,9 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
 )
 
 // Quarantine lists what scanners have set aside in every store. It changes nothing and is safe
@@ -16,11 +18,14 @@ import (
 type Quarantine struct {
 	fleet *backends.Fleet
 	judge *review.Judge // nil: none
+	shelf *origin.Shelf // nil: none
 	list  walked[QuarantineEntry]
 }
 
 // Quarantine is the review list of the session's stores.
-func (s *Session) Quarantine() *Quarantine { return &Quarantine{fleet: s.Fleet, judge: s.Judge} }
+func (s *Session) Quarantine() *Quarantine {
+	return &Quarantine{fleet: s.Fleet, judge: s.Judge, shelf: s.Shelf}
+}
 
 // Entries lists in a stable order. A store that cannot be read has one entry with Problem set,
 // so it is never left out.
@@ -75,6 +80,16 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}
+	if e.Category == review.CategorySignals && s.shelf != nil {
+		if h, err := s.shelf.Get(id); err == nil {
+			for _, g := range h.Signals {
+				d.Fields = append(d.Fields, model.Field{Name: g.Name, Value: signalWords(g)})
+				if g.Start < g.End && g.End <= len(e.Body) {
+					d.Spans = append(d.Spans, Span{Start: g.Start, End: g.End})
+				}
+			}
+		}
+	}
 	for i, f := range e.Findings {
 		if f.End <= len(e.Body) && f.Start < f.End {
 			d.Spans = append(d.Spans, Span{Start: f.Start, End: f.End})
@@ -84,6 +99,15 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 	}
 	slices.SortStableFunc(d.Spans, func(a, b Span) int { return a.Start - b.Start })
 	return d, nil
+}
+
+// signalWords are a signal with its weight and what it was found in.
+func signalWords(g signal.Signal) string {
+	out := g.Title + " (" + strconv.FormatFloat(g.Weight, 'f', 1, 64) + ")"
+	if g.Evidence != "" {
+		out += ": " + g.Evidence
+	}
+	return out
 }
 
 func quarantineRow(e review.Entry) QuarantineEntry {

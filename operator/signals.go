@@ -34,8 +34,7 @@ func (s *Session) Withheld() func(ctx context.Context, store, tier, text string)
 		return nil
 	}
 	return func(ctx context.Context, store, tier, text string) bool {
-		_, yes := s.Judge.Suspect(ctx, store, tier, text, false)
-		return yes
+		return s.Judge.Suspect(ctx, review.Write{Store: model.Store{Name: store}, Tier: tier, Text: text}).Waits
 	}
 }
 
@@ -204,7 +203,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 				p.Body = full.Body
 			}
 			if e.Category == review.CategorySignals {
-				score := s.Judge.Words(p.Body)
+				score := s.heldScore(e.ID, p.Body)
 				p.Signals, p.Sum = score.Names(), score.Sum
 			}
 			seen[e.ID], seen[e.SourceID] = true, true
@@ -221,6 +220,19 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 		}
 	}
 	return out
+}
+
+// heldScore is the score of a text that waits: the one that it was held for, where that is
+// kept, else what its words alone give.
+func (s *Session) heldScore(id, text string) signal.Score {
+	if h, err := s.Shelf.Get(id); err == nil && len(h.Signals) > 0 {
+		out := signal.Score{}
+		for _, g := range h.Signals {
+			out.Add(g)
+		}
+		return out
+	}
+	return s.Judge.Words(text)
 }
 
 // Family is what Clear would mark: the texts of the given items and of every suspect that is

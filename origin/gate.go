@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/quarantine"
+	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
 )
 
 // Rules say how a gate judges and what it notes.
@@ -20,9 +23,9 @@ type Rules struct {
 	// ReviewAll holds back every untrusted write, not only those to tiers whose text is
 	// loaded as instructions.
 	ReviewAll bool
-	// Suspect reports whether a text that enters a tier waits by its words, and why; nil:
-	// none does.
-	Suspect func(ctx context.Context, store, tier, text string, trusted bool) (signal string, waits bool)
+	// Suspect judges a write by its words and by what is known around it; nil: none waits
+	// for that.
+	Suspect func(ctx context.Context, w review.Write) review.Verdict
 	// Names reports whether texts name an erased person, of whom no row is kept: an
 	// erasure forgets items by their ids, and its process may end before it cleans the
 	// ledger. Nil: nobody is erased. On an error nothing is noted.
@@ -136,12 +139,38 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 		return r.hold(c, w, CategoryOrigin, PatternOrigin)
 	}
 	if r.Suspect != nil {
-		trusted := w.Trust == Trusted
-		if name, waits := r.Suspect(ctx, c.Store.Name, tier, c.Retain.Content, trusted); waits {
-			return r.hold(c, w, CategorySignals, name)
+		v := r.Suspect(ctx, review.Write{Store: *c.Store, Tier: tier, ID: id, Key: c.Retain.Key, Text: c.Retain.Content, Becomes: text,
+			Was: was, Trusted: w.Trust == Trusted, History: history{r, c.Store, w}})
+		if v.Waits {
+			return r.hold(c, w, CategorySignals, v.Pattern, v.Score.Signals...)
 		}
 	}
 	return nil
+}
+
+// history is what the ledger knows, for the writer of one write.
+type history struct {
+	rules  Rules
+	store  *model.Store
+	writer Writer
+}
+
+// Vouched implements review.History. What a store says of its items' writers vouches for
+// nothing.
+func (h history) Vouched(it model.Item) bool {
+	if h.rules.Ledger == nil {
+		return false
+	}
+	r, ok := h.rules.Ledger.Current(h.store.Name, it.ID, it.Revision)
+	return ok && r.Trust == Trusted
+}
+
+// Lately implements review.History.
+func (h history) Lately(within time.Duration) int {
+	if h.rules.Ledger == nil {
+		return 0
+	}
+	return h.rules.Ledger.lately(h.writer, h.rules.Clock.Now().Add(-within))
 }
 
 func has(fields []model.Field, f model.Field) bool {
@@ -201,8 +230,8 @@ func (r Rules) rejected(ctx context.Context, c *model.Call, id string, w Writer,
 	return refusal
 }
 
-func (r Rules) hold(c *model.Call, w Writer, category, pattern string) error {
-	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Category: category, Pattern: pattern, Writer: w, At: r.Clock.Now().UTC()})
+func (r Rules) hold(c *model.Call, w Writer, category, pattern string, signals ...signal.Signal) error {
+	h, err := r.Shelf.Put(Held{Store: c.Store.Name, Request: *c.Retain, Category: category, Pattern: pattern, Signals: signals, Writer: w, At: r.Clock.Now().UTC()})
 	if err != nil {
 		return model.Errorf(model.Unavailable, "retain", "the text needs a review and cannot be kept for it; nothing was written")
 	}

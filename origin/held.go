@@ -18,6 +18,7 @@ import (
 	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
 )
 
 // Held is a write that waits for an operator: its text is poison, or its writer is
@@ -28,6 +29,7 @@ type Held struct {
 	Request  model.RetainRequest `json:"request"`
 	Category string              `json:"category"`
 	Pattern  string              `json:"pattern"`
+	Signals  []signal.Signal     `json:"signals,omitempty"` // why it looks planted, the heaviest first
 	Writer   Writer              `json:"writer"`
 	At       time.Time           `json:"at"`
 }
@@ -183,6 +185,9 @@ func (s *Shelf) Erase(match func(data []byte) bool) (int, error) {
 		plain := data
 		if json.Unmarshal(data, &h) == nil { // as written, without JSON's escapes
 			plain = []byte(h.Request.Content + "\n" + h.Request.ID + "\n" + h.Request.Key + "\n" + h.Request.DataSubjectID)
+			for _, g := range h.Signals {
+				plain = append(append(plain, '\n'), g.Evidence...)
+			}
 		}
 		if !match(data) && !match(plain) {
 			continue

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -28,6 +29,7 @@ type Ledger struct {
 
 	mu     sync.Mutex
 	latest map[string]Row // by store and id
+	newest []Row          // the last rows, oldest first, at most 2*newestRows
 	read   int64          // bytes of the file that latest holds
 	file   os.FileInfo    // the file that they are of
 }
@@ -158,11 +160,30 @@ func (l *Ledger) Latest(store, id string) (Row, bool, error) {
 	return r, ok, nil
 }
 
+// newestRows is how many rows lately looks through, at the least.
+const newestRows = 256
+
+// lately is how many of the newest rows one writer's session wrote since a time; 0 where the
+// ledger cannot be read.
+func (l *Ledger) lately(w Writer, since time.Time) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.catchUp() != nil {
+		return 0
+	}
+	for _, r := range l.newest {
+		if r.Actor == w.Actor && r.Session == w.Session && !r.At.Before(since) {
+			n++
+		}
+	}
+	return n
+}
+
 // catchUp reads what was added. The caller holds mu.
 func (l *Ledger) catchUp() error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.latest, l.read, l.file = nil, 0, nil
+		l.latest, l.newest, l.read, l.file = nil, nil, 0, nil
 		return nil
 	}
 	if err != nil {
@@ -174,7 +195,7 @@ func (l *Ledger) catchUp() error {
 		return err
 	}
 	if l.file == nil || !os.SameFile(l.file, info) || info.Size() < l.read {
-		l.latest, l.read = map[string]Row{}, 0
+		l.latest, l.newest, l.read = map[string]Row{}, nil, 0
 	}
 	l.file = info
 	if _, err := f.Seek(l.read, io.SeekStart); err != nil {
@@ -182,6 +203,9 @@ func (l *Ledger) catchUp() error {
 	}
 	n, err := rows(f, func(r Row) bool {
 		l.latest[r.Store+"\x00"+r.ID] = r
+		if l.newest = append(l.newest, r); len(l.newest) == 2*newestRows {
+			l.newest = append([]Row(nil), l.newest[newestRows:]...)
+		}
 		return true
 	})
 	l.read += n

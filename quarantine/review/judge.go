@@ -152,21 +152,31 @@ func (j *Judge) Problem() error {
 // patternUnreadable is the pattern of writes that wait because of Problem.
 const patternUnreadable = "thresholds_unreadable"
 
-// Suspect reports whether a text waits for an operator by its words, and the name
-// of the heaviest signal. A text that an operator cleared under these rules does not.
-func (j *Judge) Suspect(ctx context.Context, store, tier, text string, trusted bool) (string, bool) {
+// Verdict is what becomes of a write.
+type Verdict struct {
+	Waits   bool
+	Pattern string // the heaviest signal, or why nobody could judge
+	Score   signal.Score
+}
+
+// Suspect judges a write by its words and by what is known around it, where somebody has
+// calibrated. A text that an operator cleared under these rules does not wait.
+func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 	if j.Problem() != nil {
-		return patternUnreadable, true
+		return Verdict{Waits: true, Pattern: patternUnreadable}
 	}
-	bound, ok := j.Threshold(store, tier, trusted)
-	if !ok || j.IsCleared(text) {
-		return "", false
+	bound, ok := j.Threshold(w.Store.Name, w.Tier, w.Trusted)
+	if !ok || j.IsCleared(w.Text) {
+		return Verdict{}
 	}
-	s, err := j.Score(ctx, text)
+	s, err := j.Score(ctx, w.Text)
 	if err != nil { // the operator asked for the classifier: without its word nothing passes
-		return "classifier_failed", true
+		return Verdict{Waits: true, Pattern: "classifier_failed", Score: s}
 	}
-	return s.Heaviest(), s.Sum >= bound && len(s.Signals) > 0
+	for _, g := range Around(ctx, w) {
+		s.Add(g)
+	}
+	return Verdict{s.Sum >= bound && len(s.Signals) > 0, s.Heaviest(), s}
 }
 
 // IsCleared reports whether an operator has found a text harmless under the rules

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/model"
 	"memdesk/quarantine"
 	"memdesk/quarantine/signal"
 )
@@ -23,23 +24,28 @@ func judgeIn(t *testing.T, dir string, command ...string) *Judge {
 	return j
 }
 
+// suspect judges a text on its way into store s.
+func suspect(j *Judge, tier, text string, trusted bool) Verdict {
+	return j.Suspect(context.Background(), Write{Store: model.Store{Name: "s"}, Tier: tier, Text: text, Trusted: trusted})
+}
+
 func TestNothingWaitsBeforeCalibration(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
+	dir := t.TempDir()
 	j := judgeIn(t, dir)
-	if _, waits := j.Suspect(ctx, "s", "notes", exfiltration, false); waits {
+	if suspect(j, "notes", exfiltration, false).Waits {
 		t.Error("a text waits before anybody calibrated")
 	}
 	if err := j.Set(Threshold{Store: "s", Tier: "notes", Untrusted: 4, Trusted: 50}); err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range []*Judge{j, judgeIn(t, dir)} { // in this process and the next
-		if name, waits := j.Suspect(ctx, "s", "notes", exfiltration, false); !waits || name != "sends_out" {
-			t.Errorf("untrusted: %q, %v", name, waits)
+		if v := suspect(j, "notes", exfiltration, false); !v.Waits || v.Pattern != "sends_out" {
+			t.Errorf("untrusted: %+v", v)
 		}
-		if _, waits := j.Suspect(ctx, "s", "notes", exfiltration, true); waits {
+		if suspect(j, "notes", exfiltration, true).Waits {
 			t.Error("a trusted writer has the threshold of others")
 		}
-		if _, waits := j.Suspect(ctx, "s", "other", exfiltration, false); waits {
+		if suspect(j, "other", exfiltration, false).Waits {
 			t.Error("a tier without a threshold holds back")
 		}
 	}
@@ -47,7 +53,7 @@ func TestNothingWaitsBeforeCalibration(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, j := range []*Judge{j, judgeIn(t, dir)} {
-		if _, waits := j.Suspect(ctx, "s", "notes", exfiltration, false); waits {
+		if suspect(j, "notes", exfiltration, false).Waits {
 			t.Error("a cleared text waits")
 		}
 	}
@@ -72,8 +78,8 @@ func TestClassifier(t *testing.T) {
 		if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: signal.Default, Trusted: signal.Default}); err != nil {
 			t.Fatal(err)
 		}
-		if name, waits := j.Suspect(ctx, "s", "t", "The cat sleeps.", false); waits != c.waits {
-			t.Errorf("%q: %q, %v", c.script, name, waits)
+		if v := suspect(j, "t", "The cat sleeps.", false); v.Waits != c.waits {
+			t.Errorf("%q: %+v", c.script, v)
 		}
 	}
 	j := judgeIn(t, t.TempDir(), "/bin/sh", "-c", "cat >/dev/null; echo 0.5")
@@ -85,7 +91,6 @@ func TestClassifier(t *testing.T) {
 // TestThresholdsThatCannotBeRead: every write waits, nothing is written over them, and what
 // another process mends counts at once.
 func TestThresholdsThatCannotBeRead(t *testing.T) {
-	ctx := context.Background()
 	for name, text := range map[string]string{
 		"no JSON":         `[{"store":"s","tier":"t","untru`,
 		"a bound of 0":    `[{"store":"s","tier":"t","untrusted":0,"trusted":4}]`,
@@ -99,8 +104,8 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		j := judgeIn(t, dir)
-		if got, waits := j.Suspect(ctx, "s", "t", "The cat sleeps.", true); !waits || got != patternUnreadable {
-			t.Errorf("%s: %q, %v", name, got, waits)
+		if v := suspect(j, "t", "The cat sleeps.", true); !v.Waits || v.Pattern != patternUnreadable {
+			t.Errorf("%s: %+v", name, v)
 		}
 		if j.Problem() == nil || j.Set(Threshold{Store: "s", Tier: "other", Untrusted: 4, Trusted: 5}) == nil {
 			t.Errorf("%s: written over, or nobody says it", name)
@@ -111,7 +116,7 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 		if err := os.WriteFile(file, []byte(`[{"store":"s","tier":"t","untrusted":4,"trusted":5}]`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, waits := j.Suspect(ctx, "s", "t", "The cat sleeps.", false); waits || j.Problem() != nil {
+		if suspect(j, "t", "The cat sleeps.", false).Waits || j.Problem() != nil {
 			t.Errorf("%s: mended, and it still waits: %v", name, j.Problem())
 		}
 	}
@@ -126,21 +131,21 @@ func TestThresholdsThatCannotBeRead(t *testing.T) {
 // TestAnotherProcessDecides: what one process calibrates and clears counts in another that
 // has read the decisions before.
 func TestAnotherProcessDecides(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
+	dir := t.TempDir()
 	door, desk := judgeIn(t, dir), judgeIn(t, dir)
-	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); waits {
+	if suspect(door, "t", exfiltration, false).Waits {
 		t.Fatal("waits before calibration")
 	}
 	if err := desk.Set(Threshold{Store: "s", Tier: "t", Untrusted: 4, Trusted: 5}); err != nil {
 		t.Fatal(err)
 	}
-	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); !waits {
+	if !suspect(door, "t", exfiltration, false).Waits {
 		t.Error("the threshold of another process does not count")
 	}
 	if err := desk.Clear(time.Now(), exfiltration); err != nil {
 		t.Fatal(err)
 	}
-	if _, waits := door.Suspect(ctx, "s", "t", exfiltration, false); waits {
+	if suspect(door, "t", exfiltration, false).Waits {
 		t.Error("the clearance of another process does not count")
 	}
 }

@@ -23,11 +23,13 @@ const Default = 4.5
 
 // Signal is one reason to look at a memory.
 type Signal struct {
-	Name       string  // stable, for scripts
-	Title      string  // for people
-	Weight     float64 // its share of the score
-	Start, End int     // bytes of the passage it was found in
-	manner     bool    // how a thing is said, not what
+	Name     string  `json:"name"`               // stable, for scripts
+	Title    string  `json:"title"`              // for people
+	Weight   float64 `json:"weight"`             // its share of the score
+	Start    int     `json:"start"`              // bytes of the passage it was found in
+	End      int     `json:"end"`                // none for a signal that the text alone does not give
+	Evidence string  `json:"evidence,omitempty"` // what else it was found in: an item, a key, a count
+	manner   bool    // how a thing is said, not what
 }
 
 // Score is the sum of the signals, and they themselves, the heaviest first.
