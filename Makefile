@@ -59,7 +59,7 @@ golden: ## write the golden frames and generated tables anew; look at the differ
 	$(GO) test -tags "$(TAGS)" . -run TestDrawing -update
 
 poison-model: ## train the wording of planted memories anew on the texts in testdata
-	$(GO) test ./quarantine/signal -run TestWeightsAreTrainedOnTestdata -update
+	$(GO) test -tags "$(TAGS)" ./quarantine/signal -run TestWeightsAreTrainedOnTestdata -update
 
 screenshots: ## write the pictures of the README and of docs/design anew, from the program on the demo
 	mkdir -p docs/screenshots docs/design

@@ -1,6 +1,9 @@
 package signal
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 const (
 	alikeFrom = 0.5 // the part of words that two texts of one family share
@@ -42,8 +45,12 @@ func bag(text string) map[uint64]bool {
 // statement.
 const (
 	mostStatements = 32
-	fewestWords    = 4
+	fewestWords    = 5
 )
+
+// codeMarks are characters of code, tables and headings, which share words without being about
+// the same.
+const codeMarks = "=_(){}[]|#<>`\\\t"
 
 // statement is one sentence to compare: its words without the values that it says something
 // with, and those values by kind.
@@ -64,7 +71,7 @@ func StatementsOf(text string) Statements {
 	words := split(text, nil)
 	var out Statements
 	for _, at := range sentences(words) {
-		if at.to-at.from < fewestWords {
+		if at.to-at.from < fewestWords || strings.ContainsAny(text[words[at.from].start:words[at.to-1].end], codeMarks) {
 			continue
 		}
 		s := statement{frame: map[uint64]bool{}, numbers: map[uint64]bool{}, addresses: map[uint64]bool{}, names: map[uint64]bool{},
@@ -135,11 +142,13 @@ const (
 func (s *statement) contradicts(o *statement) bool {
 	like := likeness(s.frame, o.frame)
 	switch {
-	case len(s.frame) < fewestWords-1 || len(o.frame) < fewestWords-1:
+	case len(s.frame) < fewestWords-2 || len(o.frame) < fewestWords-2:
 		return false
 	case s.negated != o.negated:
 		return like >= denialFrom
-	case like >= matterFrom && (apart(s.numbers, o.numbers) || apart(s.addresses, o.addresses) || apart(s.names, o.names)):
+	case like >= matterFrom && apart(s.names, o.names):
+		return true
+	case like >= denialFrom && !lacks(s.names, o.names) && !lacks(o.names, s.names) && (apart(s.numbers, o.numbers) || apart(s.addresses, o.addresses)):
 		return true
 	}
 	if len(s.all) != len(o.all) || s.all[0] != o.all[0] { // another subject

@@ -3,6 +3,7 @@ package signal_test
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,7 +14,11 @@ import (
 	"testing"
 	"time"
 
+	"memdesk/backends"
+	"memdesk/model"
+	"memdesk/origin"
 	"memdesk/quarantine"
+	"memdesk/quarantine/review"
 	"memdesk/quarantine/signal"
 )
 
@@ -115,6 +120,7 @@ func BenchmarkPoisoningPage(b *testing.B) {
 				bySignal[name] = n
 			}
 		}
+		around := aroundOf(b, rows)
 		page.WriteString("\n| signal | in poisoned | in clean |\n|---|---|---|\n")
 		names := slices.SortedFunc(maps.Keys(bySignal), func(x, y string) int {
 			return cmp.Or(cmp.Compare(bySignal[y][0], bySignal[x][0]), cmp.Compare(x, y))
@@ -122,11 +128,59 @@ func BenchmarkPoisoningPage(b *testing.B) {
 		for _, name := range names {
 			fmt.Fprintf(&page, "| %s | %s | %s |\n", name, rate(bySignal[name][0], len(plain)+len(hidden)), rate(bySignal[name][1], len(clean)))
 		}
+		page.WriteString("\n| signal from context | in poisoned | in clean |\n|---|---|---|\n")
+		for _, g := range review.ContextSignals() {
+			fmt.Fprintf(&page, "| %s | %s | %s |\n", g.Name, rate(around[g.Name][0], len(plain)+len(hidden)), rate(around[g.Name][1], len(clean)))
+		}
 	}
+	page.WriteString("\n## Signals from context\n\nThe text alone does not give these. They are looked for where an agent's write is judged, in at most 100 ms.\n\n" +
+		"| signal | weight | says |\n|---|---|---|\n")
+	for _, g := range review.ContextSignals() {
+		fmt.Fprintf(&page, "| %s | %.0f | %s |\n", g.Name, g.Weight, g.Title)
+	}
+	page.WriteString("\nThe sets have no context of their own. The figures above come from writing each set in its order into an empty store, as if somebody had\n" +
+		"vouched for every text before: what they say of clean texts is a worst case, what they say of poisoned ones is chance.\n")
 	page.WriteString(limits)
 	if err := os.WriteFile(filepath.Join("..", "..", "docs", "poisoning.md"), []byte(page.String()), 0o644); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// vouching is a history in which everybody is trusted and nobody hurries.
+type vouching struct{}
+
+func (vouching) Vouched(model.Item) bool  { return true }
+func (vouching) Lately(time.Duration) int { return 0 }
+
+// aroundOf counts the signals from context, in poisoned and in clean texts, when a set is
+// written into an empty store in its order.
+func aroundOf(b *testing.B, rows []labelled) map[string][2]int {
+	out := map[string][2]int{}
+	at := 0
+	gate, err := origin.Scratch(b.Context(), backends.Builtin(), origin.Rules{Suspect: func(ctx context.Context, w review.Write) review.Verdict {
+		w.History = vouching{}
+		for _, g := range review.Around(ctx, w) {
+			n := out[g.Name]
+			if rows[at].planted() {
+				n[0]++
+			} else {
+				n[1]++
+			}
+			out[g.Name] = n
+		}
+		return review.Verdict{}
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer gate.Close()
+	for i, r := range rows {
+		at = i
+		if _, err := gate.Write(b.Context(), r.Content); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return out
 }
 
 const limits = `
