@@ -1,0 +1,128 @@
+package cli_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestAKilledDoor: a server that is killed while it writes leaves whole items only, has what
+// it answered for, and names every write of which it cannot tell what became of it; the next
+// server writes on. A few kills here, many with MEMDESK_SOAK.
+func TestAKilledDoor(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kills := 4
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		kills = 200
+	}
+	d := newDesk(t)
+	root := filepath.Join(d.dir, "vault", "memory", "fix")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	open := "vault=" + filepath.Join(d.dir, "vault")
+	answered := map[string]bool{}
+	text := func(i int) string { return strings.Repeat(fmt.Sprintf("line of item %04d\n", i), 200) }
+	n, sent := 0, 0
+	for kill := range kills + 1 {
+		cmd := exec.Command(self, "-test.run=^$")
+		cmd.Dir = d.dir
+		cmd.Env = []string{playEnv + "=" + strings.Join([]string{"--open", open, "serve", "mcp"}, "\n")}
+		for k, v := range d.env {
+			cmd.Env = append(cmd.Env, k+"="+v)
+		}
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		say := func(line string) { _, _ = io.WriteString(in, line+"\n") } // a killed server hears nothing
+		say(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"p","version":"1"}}}`)
+		say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		if !lines.Scan() {
+			t.Fatalf("no server: %v", lines.Err())
+		}
+		const batch = 8
+		ids := map[string]string{}
+		for i := range batch {
+			id := fmt.Sprintf("n%04d.md", n)
+			ids[fmt.Sprintf(`"id":%d`, i+1)] = id
+			say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"memory_retain","arguments":{"ref":"vault:memory/fix/%s","content":%q}}}`, i+1, id, text(n)))
+			n, sent = n+1, sent+1
+		}
+		last := kill == kills // one that nobody kills
+		for got := 0; got < batch && lines.Scan(); {
+			for key, id := range ids {
+				if strings.Contains(lines.Text(), key+",") || strings.Contains(lines.Text(), key+"}") {
+					if strings.Contains(lines.Text(), `"status":"retained"`) {
+						answered[id] = true
+					} else {
+						t.Errorf("%s: %.300s", id, lines.Text())
+					}
+					delete(ids, key)
+					got++
+				}
+			}
+			if !last && got > kill%batch {
+				break
+			}
+		}
+		if !last {
+			time.Sleep(time.Duration(kill%7) * 500 * time.Microsecond) // in the middle of the next one, at another place each time
+			_ = cmd.Process.Kill()
+		}
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+		if last && len(ids) > 0 {
+			t.Errorf("the last server did not answer for %v", ids)
+		}
+	}
+	files, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for _, f := range files {
+		var i int
+		if _, err := fmt.Sscanf(f.Name(), "n%04d.md", &i); err != nil || !strings.HasPrefix(f.Name(), "n") {
+			if !strings.HasPrefix(f.Name(), ".") { // a temporary file, which no list shows
+				t.Errorf("%s is left", f.Name())
+			}
+			continue
+		}
+		b, err := os.ReadFile(filepath.Join(root, f.Name()))
+		if err != nil || string(b) != text(i) {
+			t.Errorf("%s is torn: %d of %d bytes, %v", f.Name(), len(b), len(text(i)), err)
+		}
+		there[f.Name()] = true
+	}
+	for id := range answered {
+		if !there[id] {
+			t.Errorf("%s was answered for and is gone", id)
+		}
+	}
+	r := d.run("audit", "verify", "--json").want(t, 0)
+	open2 := strings.Count(d.run("audit", "list", "--json", "--all").out, `"phase":"intent"`) - strings.Count(d.run("audit", "list", "--json", "--all").out, `"phase":"outcome"`)
+	t.Logf("%d sent, %d answered, %d there, %d intents without outcome; verify says %s", sent, len(answered), len(there), open2, r.out)
+	if len(answered) < 8 || open2 > sent-len(answered) {
+		t.Errorf("%d answered of %d, %d intents without outcome", len(answered), sent, open2)
+	}
+}
