@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -258,7 +259,9 @@ func TestAtOnce(t *testing.T) {
 
 // TestWriteRate: writes over the rate are refused and retryable; reads go on.
 func TestWriteRate(t *testing.T) {
-	c := client(t, newDesk(t, bearer.Caller{Name: "planner"}))
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	d.Clock = clock.Fixed(time.Date(2031, 2, 1, 8, 0, 0, 0, time.UTC)) // however slow the machine is
+	c := client(t, d)
 	limited := 0
 	for range 130 {
 		if r := call(t, c, "memory_forget", args{"ref": note, "reason": "x"}); r.kind() == "rate_limited" {

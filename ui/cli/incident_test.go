@@ -1,0 +1,49 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestAnIncident is an operator's walk from the alert to everything taken back, by what each
+// command prints: the story names its source, the line to take it back shows what would go, and
+// what others wrote stays.
+func TestAnIncident(t *testing.T) {
+	d := newDesk(t)
+	d.in = planted
+	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	d.in = strings.Replace(planted, "collect", "gather", 1)
+	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-02", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	bystander := filepath.Join(d.mem, "daily", "2031-01-31.md")
+	if err := os.WriteFile(bystander, []byte("a quiet day\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	alert := d.run("quarantine", "stories").want(t, 0)
+	line := regexp.MustCompile(`take it back: memdesk (takeback --source "([^"]+)" --since (\S+) --dry-run)`).FindStringSubmatch(alert.out)
+	if line == nil || !strings.Contains(alert.out, "sends_out") || !strings.Contains(alert.out, "daily/2031-02-01.md") {
+		t.Fatalf("the alert: %s", alert.out)
+	}
+	walk := []string{"takeback", "--source", line[2], "--since", line[3]}
+	dry := d.run(append(walk, "--dry-run", "--json")...).want(t, 0)
+	if !strings.Contains(dry.out, `"forgotten":2`) || !strings.Contains(dry.out, `"dry_run":true`) {
+		t.Errorf("dry run: %s", dry.out)
+	}
+	d.run(append(walk, "--yes", "--json")...).want(t, 0)
+	for _, name := range []string{"2031-02-01.md", "2031-02-02.md"} {
+		if _, err := os.Stat(filepath.Join(d.mem, "daily", name)); err == nil {
+			t.Errorf("%s is still there", name)
+		}
+	}
+	if b, err := os.ReadFile(bystander); err != nil || string(b) != "a quiet day\n" {
+		t.Errorf("the bystander: %q, %v", b, err)
+	}
+	if after := d.run("quarantine", "stories").want(t, 0); strings.Contains(after.out, "sends_out") {
+		t.Errorf("afterwards: %s", after.out)
+	}
+	if r := d.run("audit", "list", "--json"); !strings.Contains(r.out, `"takeback`) && !strings.Contains(r.out, `"forget"`) {
+		t.Errorf("audit: %s", r.out)
+	}
+}
