@@ -25,6 +25,8 @@ type Actor struct {
 	KeyType       string
 	Cert          string // key id of the certificate, with its serial; empty for a plain key
 	CA            string // fingerprint of the key that signed the certificate
+	// Principals are those that the certificate is valid for; sshd has compared them with the login.
+	Principals []string
 }
 
 // Named gives the actor the operator's name that is configured for the key's or
@@ -174,7 +176,7 @@ func parseCert(kind, plain string, w wire) (Actor, error) {
 	}
 	serial, use := w.uint64(), w.uint32()
 	id := w.str()
-	w.str()    // principals
+	names := wire{b: w.str()}
 	w.uint64() // valid after
 	w.uint64() // valid before
 	w.str()    // critical options
@@ -184,9 +186,16 @@ func parseCert(kind, plain string, w wire) (Actor, error) {
 	if w.bad || len(w.b) != 0 || use != 1 {
 		return Actor{}, errors.New("certificate is malformed, or none of a user")
 	}
+	var principals []string
+	for len(names.b) > 0 && !names.bad {
+		principals = append(principals, string(names.str()))
+	}
+	if names.bad {
+		return Actor{}, errors.New("certificate is malformed")
+	}
 	cert := escape(string(id)+"#"+strconv.FormatUint(serial, 10), maxToken-len(certPrefix), plainByte)
 	return Actor{
-		ID: certPrefix + cert, Authenticated: true, Key: fingerprint(key), KeyType: kind, Cert: cert, CA: fingerprint(signer),
+		ID: certPrefix + cert, Authenticated: true, Key: fingerprint(key), KeyType: kind, Cert: cert, CA: fingerprint(signer), Principals: principals,
 	}, nil
 }
 

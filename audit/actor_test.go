@@ -39,7 +39,7 @@ func TestIdentifyOperator(t *testing.T) {
 	ed := audit.Actor{ID: edKey, Authenticated: true, Key: edKey, KeyType: "ssh-ed25519"}
 	cert := func(serial, kind, key string) audit.Actor {
 		return audit.Actor{
-			ID: "cert ann@desk#" + serial, Authenticated: true, Key: key, KeyType: kind + "-cert-v01@openssh.com", Cert: "ann@desk#" + serial, CA: caKey,
+			ID: "cert ann@desk#" + serial, Authenticated: true, Key: key, KeyType: kind + "-cert-v01@openssh.com", Cert: "ann@desk#" + serial, CA: caKey, Principals: []string{"ann"},
 		}
 	}
 	line := authFile(t, "auth_ed25519")

@@ -49,6 +49,59 @@ type OperatorConfig struct {
 	Names map[string]string `toml:"names"`
 	// Readers lists names and fingerprints that may look and not change.
 	Readers []string `toml:"readers"`
+	// Roles say who may what; without any everybody is an operator.
+	Roles []RoleConfig `toml:"role"`
+}
+
+// RoleConfig gives a role to a key, to a certificate's principal, or to a token.
+type RoleConfig struct {
+	Name string `toml:"name"` // of the key's owner, as shown and logged; alone: the operator's id
+	// Key is a fingerprint, SHA256:…; with Principal it is that of the authority that signs.
+	Key       string `toml:"key"`
+	Principal string `toml:"principal"`
+	Token     string `toml:"token"` // the name of a token of the doors
+	Role      string `toml:"role"`
+}
+
+// RoleNames are what a role can be.
+var RoleNames = []string{"viewer", "reviewer", "operator", "approver", "auditor", "privacy officer"}
+
+// check says what is wrong with a block of roles; empty: nothing.
+func (c OperatorConfig) check() string {
+	seen := map[RoleConfig]bool{}
+	for i, r := range c.Roles {
+		fail := func(why string) string { return fmt.Sprintf("operator.role block %d: %s", i+1, why) }
+		switch {
+		case !slices.Contains(RoleNames, r.Role):
+			return fail("role is one of " + strings.Join(RoleNames, ", "))
+		case r.Name == "" && r.Key == "" && r.Token == "":
+			return fail("whose role? Give key, principal with the key of its authority, token, or name")
+		case r.Principal != "" && r.Key == "":
+			return fail("a principal needs key: the fingerprint of the authority that signs its certificates")
+		case r.Token != "" && (r.Key != "" || r.Principal != ""):
+			return fail("a token has no key")
+		case r.Key != "" && !strings.HasPrefix(r.Key, "SHA256:"):
+			return fail("key is the fingerprint of a key, SHA256:…")
+		case seen[r]:
+			return fail("it stands twice")
+		}
+		seen[r] = true
+	}
+	return ""
+}
+
+// names are the names of keys, those of the roles too.
+func (c OperatorConfig) names() map[string]string {
+	out := maps.Clone(c.Names)
+	for _, r := range c.Roles {
+		if r.Key != "" && r.Principal == "" && r.Name != "" && out[r.Key] == "" {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[r.Key] = r.Name
+		}
+	}
+	return out
 }
 
 // AuditConfig shapes the operator log.
@@ -319,6 +372,10 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	if cfg.Audit.SegmentBytes != 0 && cfg.Audit.SegmentBytes < minSegment {
 		return fail(at.find(toml.Key{"audit", "segment_bytes"}), "audit.segment_bytes must be %d or more", minSegment)
 	}
+	if why := cfg.Operator.check(); why != "" {
+		return fail(at.find(toml.Key{"operator"}), "%s", why)
+	}
+	cfg.Operator.Names = cfg.Operator.names()
 	if why := cfg.Audit.check(); why != "" {
 		return fail(at.find(toml.Key{"audit"}), "%s", why)
 	}

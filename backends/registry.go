@@ -162,8 +162,11 @@ type Policy struct {
 	// Audit records every change before it is made. nil: there is no log, so every store is
 	// read-only and says so; a program that records by itself passes Unrecorded.
 	Audit model.Middleware
-	// ReadOnly refuses every change, with the reason; empty allows them.
+	// ReadOnly refuses every change, with the reason, and has the stores opened for reading only;
+	// empty allows changes.
 	ReadOnly string
+	// Role refuses what the caller's role does not cover; nil passes everything.
+	Role model.Middleware
 	// Gate holds and suppresses; nil passes everything.
 	Gate model.Middleware
 	// Origin stands inside the gate and notes who wrote; nil notes nothing.
@@ -223,20 +226,22 @@ func openMember(ctx context.Context, reg *Registry, c StoreConfig, env Env, p Po
 	}
 	c, _, _ = k.withOwn(c, nil) // without a block nothing can be wrong
 	timeout := cmp.Or(p.Timeout, time.Duration(c.Timeout), DefaultTimeout)
+	own := c.ReadOnly
+	c.ReadOnly = own || p.ReadOnly != "" // the handle itself cannot write then
 	s, err := openWithin(ctx, timeout, k, c, env)
 	if err != nil {
 		m.Err = err
 		return m
 	}
 	s.Name, s.Kind, s.Environment = c.Name, c.Kind, c.Environment
-	if c.ReadOnly && (!s.ReadOnly || c.ReadOnlyReason != "") {
+	if own && (!s.ReadOnly || c.ReadOnlyReason != "") {
 		s.ReadOnly, s.ReadOnlyReason = true, cmp.Or(c.ReadOnlyReason, "its configuration says read_only")
 	}
 	why := p.ReadOnly
 	if why == "" && p.Audit == nil {
 		why = unaudited
 	}
-	if why != "" && !s.ReadOnly {
+	if why != "" && !own && (!s.ReadOnly || p.ReadOnly != "") {
 		s.ReadOnly, s.ReadOnlyReason = true, why
 	}
 	if s.Location != "" {
@@ -292,6 +297,9 @@ func (p Policy) layers(timeout time.Duration) []model.Middleware {
 	var out []model.Middleware
 	if p.Audit != nil {
 		out = append(out, p.Audit)
+	}
+	if p.Role != nil {
+		out = append(out, p.Role)
 	}
 	out = append(out, ReadOnly)
 	if p.Gate != nil {

@@ -70,6 +70,7 @@ type Call struct {
 	Retain *RetainRequest // with OpRetain
 	Forget *ForgetRequest // with OpForget
 	Scrub  *ScrubRequest  // with OpScrub
+	Page   *PageRequest   // with OpList
 	// Removes: the call takes the place of items away, whatever is there (a migration down).
 	Removes bool
 
@@ -183,7 +184,7 @@ type wrappedBrowser struct {
 }
 
 func (b wrappedBrowser) List(ctx context.Context, req PageRequest) (Page, error) {
-	return do(ctx, b.wrapped, &Call{Op: OpList}, func(ctx context.Context) (Page, error) {
+	return do(ctx, b.wrapped, &Call{Op: OpList, Page: &req}, func(ctx context.Context) (Page, error) {
 		return b.next.List(ctx, req)
 	})
 }

@@ -16,6 +16,7 @@ import (
 // themselves have noted. It changes nothing and is safe for concurrent use.
 type AuditTrail struct {
 	log   *audit.Log
+	may   func(context.Context) error
 	clock clock.Clock
 	// noted lists what the stores' own systems have noted, the newest first, and what
 	// could not be read of it; nil: nobody is asked.
@@ -28,7 +29,8 @@ type AuditTrail struct {
 
 // AuditTrail is the log of the session, which must have one.
 func (s *Session) AuditTrail() *AuditTrail {
-	return &AuditTrail{log: s.Log, clock: s.Clock, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
+	may := func(ctx context.Context) error { return s.Look(ctx, ReadLog) }
+	return &AuditTrail{log: s.Log, may: may, clock: s.Clock, noted: func(ctx context.Context) (out []StoreEvent, trouble string) {
 		out = StoreEvents(ctx, s.Fleet, func(store string, err error) {
 			trouble = "the events of " + store + " are missing: " + err.Error()
 		})
@@ -101,6 +103,9 @@ func (v verification) words() (state, trouble string) {
 
 // Stamp changes whenever a record was added; it is cheap. Empty: not known.
 func (s *AuditTrail) Stamp(ctx context.Context) string {
+	if s.may(ctx) != nil {
+		return ""
+	}
 	got, err := s.log.List(ctx, audit.Filter{}, 1, "")
 	if err != nil || len(got.Rows) == 0 {
 		return ""
@@ -116,6 +121,9 @@ const auditChunk = 500
 func (s *AuditTrail) Events(ctx context.Context, q PageQuery) (AuditPage, error) {
 	var page AuditPage
 	page.Total = model.Count{Unknown: true}
+	if err := s.may(ctx); err != nil {
+		return page, err
+	}
 	filter, err := ParseAuditFilter(q.Filter)
 	if err != nil {
 		return page, err

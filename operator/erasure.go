@@ -21,19 +21,84 @@ import (
 	"memdesk/model"
 )
 
-// Reads are what the desk of erasures tells without changing anything.
-type Reads interface {
-	Get(id string) (gdpr.Due, error)
-	List() ([]gdpr.Due, error)
-	DueWithin(days int) ([]gdpr.Due, error)
-	Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error)
-	PolicyNow(ctx context.Context) (gdpr.PolicyState, error)
-	PublicKey() string
-	Unattested() string
-	MayApprove(r *gdpr.Request, fingerprint string) bool
-	StatusReport(ctx context.Context, id string) (receipt.Report, error)
-	Letter(ctx context.Context, id, kind, lang string) (string, error)
-	Register(ctx context.Context, year int) (papers.Register, error)
+// guarded is the desk's reads for those whose role covers them.
+type guarded struct {
+	s    *Session
+	desk *gdpr.Desk
+}
+
+func (g guarded) look() error { return g.s.Look(context.Background(), ReadRequests) }
+
+// Get is a request, or NotFound.
+func (g guarded) Get(id string) (gdpr.Due, error) {
+	if err := g.look(); err != nil {
+		return gdpr.Due{}, err
+	}
+	return g.desk.Get(id)
+}
+
+// List is every request, those with work left first, by deadline.
+func (g guarded) List() ([]gdpr.Due, error) {
+	if err := g.look(); err != nil {
+		return nil, err
+	}
+	return g.desk.List()
+}
+
+// DueWithin are the open requests that end within so many days.
+func (g guarded) DueWithin(days int) ([]gdpr.Due, error) {
+	if err := g.look(); err != nil {
+		return nil, err
+	}
+	return g.desk.DueWithin(days)
+}
+
+// Authorise is the plan of an order that may be carried out now.
+func (g guarded) Authorise(ctx context.Context, o gdpr.Order) (gdpr.Plan, error) {
+	if err := g.look(); err != nil {
+		return gdpr.Plan{}, err
+	}
+	return g.desk.Authorise(ctx, o)
+}
+
+// StatusReport is where a request stands.
+func (g guarded) StatusReport(ctx context.Context, id string) (receipt.Report, error) {
+	if err := g.look(); err != nil {
+		return receipt.Report{}, err
+	}
+	return g.desk.StatusReport(ctx, id)
+}
+
+// Letter is a letter to the person of a request.
+func (g guarded) Letter(ctx context.Context, id, kind, lang string) (string, error) {
+	if err := g.look(); err != nil {
+		return "", err
+	}
+	return g.desk.Letter(ctx, id, kind, lang)
+}
+
+// Register is the register of a year.
+func (g guarded) Register(ctx context.Context, year int) (papers.Register, error) {
+	if err := g.look(); err != nil {
+		return papers.Register{}, err
+	}
+	return g.desk.Register(ctx, year)
+}
+
+// PolicyNow is the policy of erasures in force; it names nobody.
+func (g guarded) PolicyNow(ctx context.Context) (gdpr.PolicyState, error) {
+	return g.desk.PolicyNow(ctx)
+}
+
+// PublicKey is that of the receipts.
+func (g guarded) PublicKey() string { return g.desk.PublicKey() }
+
+// Unattested says why a layer cannot be attested here; empty when it can.
+func (g guarded) Unattested() string { return g.desk.Unattested() }
+
+// MayApprove reports whether a key may approve a request's plan.
+func (g guarded) MayApprove(r *gdpr.Request, fingerprint string) bool {
+	return g.s.May(Approve) == nil && g.desk.MayApprove(r, fingerprint)
 }
 
 // Away carries an erasure on when the session ends.
@@ -47,7 +112,7 @@ type Away struct {
 // Erasures is the desk of erasure requests. Every act is recorded by it, and what it refuses
 // changes nothing. It is safe for concurrent use.
 type Erasures struct {
-	Reads
+	guarded
 	s      *Session
 	desk   *gdpr.Desk
 	runner *jobs.Runner // of the console; nil: runs are neither listed nor begun
@@ -59,7 +124,7 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	if s.State == "" {
 		return nil, statedir.ErrNoHome
 	}
-	return &Erasures{Reads: s.desk, s: s, desk: s.desk, runner: runner, away: away}, nil
+	return &Erasures{guarded: guarded{s, s.desk}, s: s, desk: s.desk, runner: runner, away: away}, nil
 }
 
 // Rules are the configuration of erasures.
@@ -68,7 +133,7 @@ func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
 // Requests is every request, those with work left first, by deadline. The run of a request is its
 // newest job.
 func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
-	all, err := e.desk.List()
+	all, err := e.List()
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -85,7 +150,7 @@ func (e *Erasures) Requests(ctx context.Context) ([]ErasureRequest, error) {
 
 // Request is one of them, or NotFound.
 func (e *Erasures) Request(ctx context.Context, id string) (ErasureRequest, error) {
-	r, err := e.desk.Get(id)
+	r, err := e.Get(id)
 	if err != nil {
 		return ErasureRequest{}, err
 	}
@@ -116,6 +181,9 @@ func ended(st jobs.Status) bool { return st.State.Ended() || st.State == jobs.In
 // Propose asks the open stores for names that they tie to the person of a request that is to be
 // filed.
 func (e *Erasures) Propose(ctx context.Context, in gdpr.Intake) (all []gdpr.Proposal, notes []string, err error) {
+	if err := e.s.Look(ctx, ReadContent); err != nil {
+		return nil, nil, err
+	}
 	return gdpr.Propose(ctx, e.s.Fleet, in)
 }
 
@@ -147,7 +215,12 @@ func (e *Erasures) Discover(ctx context.Context, id string, step func(store, wha
 }
 
 // Plan is the plan that stands, or NotFound.
-func (e *Erasures) Plan(_ context.Context, id string) (gdpr.Plan, error) { return e.desk.Plan(id) }
+func (e *Erasures) Plan(ctx context.Context, id string) (gdpr.Plan, error) {
+	if err := e.s.Look(ctx, ReadRequests); err != nil {
+		return gdpr.Plan{}, err
+	}
+	return e.desk.Plan(id)
+}
 
 // change refuses where the session may not do an act. Who wants the request as it is now asks Get.
 func (e *Erasures) change(ctx context.Context, act Act, do func() (gdpr.Due, error)) error {
@@ -207,7 +280,7 @@ func (e *Erasures) StartClock(ctx context.Context, id string) error {
 
 // Unapproved says why the plan that stands may not be carried out yet; empty when it may.
 func (e *Erasures) Unapproved(ctx context.Context, id string) (string, error) {
-	r, err := e.desk.Get(id)
+	r, err := e.Get(id)
 	if err != nil {
 		return "", err
 	}
@@ -288,7 +361,10 @@ func (e *Erasures) Resume(ctx context.Context, run jobs.ID) error {
 }
 
 // Report is the last run that did not become complete and its plan, or NotFound.
-func (e *Erasures) Report(_ context.Context, id string) (gdpr.Outcome, string, error) {
+func (e *Erasures) Report(ctx context.Context, id string) (gdpr.Outcome, string, error) {
+	if err := e.s.Look(ctx, ReadRequests); err != nil {
+		return gdpr.Outcome{}, "", err
+	}
 	return e.desk.Report(id)
 }
 
@@ -303,12 +379,15 @@ func (e *Erasures) Verify(ctx context.Context, id, typed string, aliases ...stri
 	if err := e.s.Allow(ctx, Verify, "", ""); err != nil { // it is recorded
 		return nil, err
 	}
-	return e.desk.Verify(ctx, id, typed, e.s.Fleet, aliases...)
+	return e.desk.Verify(within(ctx), id, typed, e.s.Fleet, aliases...)
 }
 
 // Receipt is the signed file of a complete request, checked, with what it says and the id of its
 // key; NotFound as long as there is none.
-func (e *Erasures) Receipt(_ context.Context, id string) ([]byte, receipt.Receipt, string, error) {
+func (e *Erasures) Receipt(ctx context.Context, id string) ([]byte, receipt.Receipt, string, error) {
+	if err := e.s.Look(ctx, ReadRequests); err != nil {
+		return nil, receipt.Receipt{}, "", err
+	}
 	return e.desk.Receipt(id)
 }
 
@@ -341,7 +420,7 @@ func (e *Erasures) SaveReceipt(ctx context.Context, id, path string) (int64, err
 // paper is a request's receipt, or as long as it has none its status report; as a file
 // for programs or as a page for people.
 func (e *Erasures) paper(ctx context.Context, id string, page bool) ([]byte, error) {
-	r, err := e.desk.Get(id)
+	r, err := e.Get(id)
 	if err != nil {
 		return nil, err
 	}
@@ -426,6 +505,7 @@ func (e *Erasures) Sweep(ctx context.Context, restored string, confirm func(gdpr
 	if err := e.s.Allow(ctx, Sweep, "", ""); err != nil {
 		return nil, nil, err
 	}
+	ctx = within(ctx)
 	if restored != "" {
 		return e.desk.SweepRestored(ctx, e.s.Fleet, restored, confirm)
 	}
@@ -446,7 +526,7 @@ func (e *Erasures) job(o gdpr.Order, out *gdpr.Outcome, rows chan<- gdpr.Progres
 		}
 		n, last := 0, ""
 		var err error
-		*out, err = e.desk.Erase(ctx, o, e.s.Fleet, func(ctx context.Context, p gdpr.Progress) error {
+		*out, err = e.desk.Erase(within(ctx), o, e.s.Fleet, func(ctx context.Context, p gdpr.Progress) error {
 			now := p.Store + " " + p.What
 			h.Progress(p.Done, p.Total, "step", now)
 			if n++; n%pauseEvery == 1 || now != last {

@@ -88,7 +88,7 @@ func TestAuditSourcePages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &AuditTrail{log: log, clock: clock.System{}}
+	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}}
 	count := func(q PageQuery) (n int) {
 		for {
 			page, err := s.Events(t.Context(), q)
@@ -137,7 +137,7 @@ func TestStoreEventsStandAmongTheRecords(t *testing.T) {
 	for i, at := range []time.Time{got.Rows[0].TS.Add(time.Hour), got.Rows[2].TS, got.Rows[5].TS, got.Rows[6].TS.Add(-time.Hour)} {
 		noted = append(noted, StoreEvent{"harbor", model.StoreEvent{At: at, Name: "run." + strconv.Itoa(i)}})
 	}
-	s := &AuditTrail{log: log, clock: clock.System{}, noted: func(context.Context) ([]StoreEvent, string) { return noted, "far does not answer" }}
+	s := &AuditTrail{log: log, may: func(context.Context) error { return nil }, clock: clock.System{}, noted: func(context.Context) ([]StoreEvent, string) { return noted, "far does not answer" }}
 	list := func(q PageQuery) (out []AuditEvent) {
 		for {
 			page, err := s.Events(t.Context(), q)

@@ -64,27 +64,52 @@ const (
 	MigrateState Act = "state-migrate"
 )
 
+// The readings of what not every role may see. Headers and health need none of them.
+const (
+	ReadContent  Act = "read-content"  // bodies, excerpts, names in them
+	ReadLog      Act = "read-log"      // the operator log
+	ReadRequests Act = "read-requests" // erasures, with the names in them
+)
+
 // rule says who may do an act beside an operator, who may do all of them.
 type rule struct {
+	roles   []Role
 	agents  bool // callers of a served store may too
-	readers bool // it is recorded and changes nothing
+	readers bool // it changes nothing
+	// changes: the act changes stores.
+	changes bool
 	// unlogged: the act needs no writable log, because it mends the log or records nothing.
 	unlogged bool
 }
 
+// officer is who carries out erasures; readsOf those who read of them.
+var (
+	officer = []Role{RoleOfficer}
+	readsOf = []Role{RoleApprover, RoleAuditor, RoleOfficer}
+)
+
 // rules are the one place of authorisation: an act without a rule is refused.
 var rules = map[Act]rule{
-	Create: {agents: true}, Edit: {agents: true}, Append: {agents: true}, Forget: {agents: true},
-	Restore: {}, Release: {}, Resolve: {}, Takeback: {}, Copy: {}, ExportStore: {readers: true}, Repair: {}, Reindex: {}, Migrate: {}, MakeStore: {},
-	ChangeWork: {},
-	Request:    {}, Plan: {}, Hold: {}, Unhold: {}, Choose: {}, Extend: {}, Pause: {}, Resume: {}, Identify: {}, Withdraw: {}, Attest: {},
-	SetPolicy: {}, Approve: {}, Erase: {}, Verify: {readers: true}, Export: {}, Tell: {}, Sweep: {},
+	Create: {agents: true, changes: true}, Edit: {agents: true, changes: true}, Append: {agents: true, changes: true},
+	Forget: {agents: true, changes: true}, Restore: {changes: true}, Release: {changes: true}, Resolve: {changes: true},
+	Takeback: {changes: true}, Copy: {changes: true}, ExportStore: {roles: officer, readers: true}, Repair: {changes: true}, Reindex: {changes: true}, Migrate: {changes: true},
+	MakeStore: {changes: true}, ChangeWork: {changes: true},
+	Request: {roles: officer}, Plan: {roles: officer}, Hold: {roles: officer}, Unhold: {roles: officer}, Choose: {roles: officer},
+	Extend: {roles: officer}, Pause: {roles: officer}, Resume: {roles: officer}, Identify: {roles: officer}, Withdraw: {roles: officer},
+	Attest: {roles: officer}, SetPolicy: {roles: officer}, Export: {roles: officer}, Tell: {roles: officer},
+	Approve: {roles: []Role{RoleApprover, RoleOfficer}},
+	Erase:   {roles: officer, changes: true}, Sweep: {roles: officer, changes: true},
+	Verify:    {roles: []Role{RoleAuditor, RoleOfficer}, readers: true},
 	Calibrate: {}, Clear: {}, Rescan: {},
 	Acknowledge: {unlogged: true},
 	RotateKey:   {},
 	// Older state forbids every other act; this one is recorded in the log of that state.
 	MigrateState: {unlogged: true},
-	ControlJob:   {unlogged: true}, // of others; a session may always stop its own work
+	ControlJob:   {roles: officer, unlogged: true}, // of others; a session may always stop its own work
+
+	ReadContent:  {roles: []Role{RoleReviewer, RoleApprover, RoleOfficer}, agents: true, readers: true, unlogged: true},
+	ReadLog:      {roles: []Role{RoleAuditor, RoleOfficer}, readers: true, unlogged: true},
+	ReadRequests: {roles: readsOf, readers: true, unlogged: true},
 }
 
 // May is nil when the session may do an act, else the Refusal with its reason.
@@ -96,12 +121,17 @@ func (s *Session) May(act Act) error {
 		why = "no rule permits it"
 	case s.Door == Agents && !r.agents:
 		why = "it is the operator's, not an agent's"
+	case !s.has(act):
+		why = s.lacks(act)
+	case r.unlogged && r.readers:
 	case r.unlogged:
-		why = s.forbidden()
+		why = s.lookOnly()
 	case r.readers:
 		why = s.unlogged()
 	default:
-		why = s.Unwritable()
+		if why = s.lookOnly(); why == "" {
+			why = s.unlogged()
+		}
 	}
 	if why == "" {
 		return nil
@@ -112,7 +142,10 @@ func (s *Session) May(act Act) error {
 // Allow is May, and a refusal is recorded. id is of the item that the act is about, if any.
 func (s *Session) Allow(ctx context.Context, act Act, store, id string) error {
 	refused := s.May(act)
-	if refused == nil || s.Log == nil {
+	if refused == nil {
+		return s.policyNoted(ctx, act)
+	}
+	if s.Log == nil {
 		return refused
 	}
 	e := audit.Entry{Action: string(act), Store: store}
@@ -123,4 +156,17 @@ func (s *Session) Allow(ctx context.Context, act Act, store, id string) error {
 	_ = s.Log.Act(ctx, e,
 		func(context.Context) (map[string]int64, error) { return nil, refused })
 	return refused
+}
+
+// Look is Allow for a reading. Panes read every few seconds, so that a session's first refusal of
+// each reading is recorded and no further one.
+func (s *Session) Look(ctx context.Context, act Act) error {
+	refused := s.May(act)
+	if refused == nil {
+		return nil
+	}
+	if _, told := s.told.LoadOrStore(act, true); told {
+		return refused
+	}
+	return s.Allow(ctx, act, "", "")
 }

@@ -6,10 +6,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,11 +38,17 @@ var acting = map[string][]Act{
 	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve},
 	"Erasures.Erase": {Erase}, "Erasures.EraseHere": {Erase}, "Erasures.Pause": {Erase}, "Erasures.Resume": {Erase},
 	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep},
+	// Readings that not every role has.
+	"AuditTrail.Events": {ReadLog},
+	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},
+	"Erasures.Report": {ReadRequests}, "Erasures.Receipt": {ReadRequests}, "Erasures.Get": {ReadRequests}, "Erasures.List": {ReadRequests},
+	"Erasures.DueWithin": {ReadRequests}, "Erasures.Authorise": {ReadRequests}, "Erasures.StatusReport": {ReadRequests},
+	"Erasures.Letter": {ReadRequests}, "Erasures.Register": {ReadRequests}, "Erasures.Propose": {ReadContent},
 }
 
 // reading are the methods that change nothing, or only open and close what is the session's own.
 var reading = []string{
-	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Role", "Session.Unwritable", "Session.Writer",
+	"Session.Open", "Session.Close", "Session.May", "Session.Allow", "Session.Look", "Session.Role", "Session.Unwritable", "Session.Writer",
 	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
@@ -48,26 +56,95 @@ var reading = []string{
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Requests", "Survey.Due", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
-	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Events", "AuditTrail.Stamp",
-	"Erasures.Rules", "Erasures.Requests", "Erasures.Request", "Erasures.Plan", "Erasures.Unapproved", "Erasures.Tied", "Erasures.Report",
-	"Erasures.Receipt", "Erasures.SaveReceipt", "Erasures.FreeBytes",
-	"Erasures.Get", "Erasures.List", "Erasures.DueWithin", "Erasures.Authorise", "Erasures.PolicyNow", "Erasures.PublicKey",
-	"Erasures.Unattested", "Erasures.MayApprove", "Erasures.StatusReport", "Erasures.Letter", "Erasures.Register", "Erasures.Propose",
+	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
+	"Erasures.Rules", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // what it saves is read by Get
+	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove",
 }
 
 // who are the roles, by what makes them.
-var who = []struct {
-	name string
-	set  func(*Options)
-	// may says which acts are open to it.
-	may func(Act) bool
-}{
+var who = []visitor{
 	{"operator", func(*Options) {}, func(Act) bool { return true }},
 	{"reader by the configuration", func(o *Options) { o.Config.Operator.Readers = []string{"ana"} }, rulesFor(func(r rule) bool { return r.readers })},
 	{"key that may only look", func(o *Options) { o.Looker, o.Door = true, Visit }, rulesFor(func(r rule) bool { return r.readers })},
 	{"--read-only", func(o *Options) { o.ReadOnly = true }, rulesFor(func(r rule) bool { return r.readers })},
 	{"agent", func(o *Options) { o.Door = Agents }, rulesFor(func(r rule) bool { return r.agents })},
-	{"agent of a reader", func(o *Options) { o.Door, o.Config.Operator.Readers = Agents, []string{"ana"} }, func(Act) bool { return false }},
+	{"agent of a reader", func(o *Options) { o.Door, o.Config.Operator.Readers = Agents, []string{"ana"} },
+		rulesFor(func(r rule) bool { return r.agents && r.readers })},
+	byKey("viewer"), byKey("reviewer"), byKey("approver"), byKey("auditor"), byKey("privacy officer"),
+}
+
+// byKey is somebody whose key has a role, behind the machine's own sshd.
+func byKey(role string) visitor {
+	return visitor{role + " by a key", func(o *Options) {
+		o.Who, o.Config.Operator.Roles = audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, blocks(role)
+	}, inTable(role)}
+}
+
+// elsewhere are the same roles by other doors, and what is no proof of a role.
+var elsewhere = func() []visitor {
+	out := []visitor{
+		{"somebody over SSH whom no block names", func(o *Options) {
+			o.Who, o.Config.Operator.Roles = audit.Actor{ID: "SHA256:b", Authenticated: true, Key: "SHA256:b"}, blocks("auditor")
+		}, inTable("viewer")},
+		{"a shell of the account", func(o *Options) { o.Config.Operator.Roles = blocks("auditor") }, func(Act) bool { return true }},
+		{"a key that is not authenticated", func(o *Options) {
+			o.Door, o.Who, o.Config.Operator.Roles = Visit, audit.Actor{ID: "SHA256:a", Key: "SHA256:a"}, blocks("operator")
+		}, inTable("viewer")},
+		{"a principal of another authority", func(o *Options) {
+			o.Who, o.Config.Operator.Roles = audit.Actor{ID: "cert", Authenticated: true, Key: "SHA256:c", CA: "SHA256:other", Principals: []string{"desk"}}, blocks("operator")
+		}, inTable("viewer")},
+		{"auditor and approver", func(o *Options) {
+			o.Who, o.Config.Operator.Roles = audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, slices.Concat(blocks("auditor"), blocks("approver"))
+		}, func(a Act) bool { return inTable("auditor")(a) || inTable("approver")(a) }},
+		{"auditor with --read-only", func(o *Options) {
+			o.ReadOnly, o.Who, o.Config.Operator.Roles = true, audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, blocks("auditor")
+		}, func(a Act) bool { return inTable("auditor")(a) && rules[a].readers }},
+		{"agent whose token no block names", func(o *Options) {
+			o.Door, o.Who, o.Config.Operator.Roles = Agents, Agent("other"), blocks("viewer")
+		}, rulesFor(func(r rule) bool { return r.agents })},
+	}
+	for _, role := range backends.RoleNames {
+		out = append(out,
+			visitor{role + " by a key over the own SSH server", func(o *Options) {
+				o.Door, o.Who, o.Config.Operator.Roles = Visit, audit.Actor{ID: "SHA256:a", Authenticated: true, Key: "SHA256:a"}, blocks(role)
+			}, inTable(role)},
+			visitor{role + " by a principal", func(o *Options) {
+				o.Who, o.Config.Operator.Roles = audit.Actor{ID: "cert", Authenticated: true, Key: "SHA256:c", CA: "SHA256:ca", Principals: []string{"x", "desk"}}, blocks(role)
+			}, inTable(role)},
+			visitor{role + " by a token", func(o *Options) {
+				o.Door, o.Who, o.Config.Operator.Roles = Agents, Agent("ci"), blocks(role)
+			}, func(a Act) bool { return rules[a].agents && inTable(role)(a) }})
+	}
+	return out
+}()
+
+type visitor struct {
+	name string
+	set  func(*Options)
+	// may says which acts are open to it.
+	may func(Act) bool
+}
+
+// blocks give a role to a key, a principal and a token.
+func blocks(role string) []backends.RoleConfig {
+	return []backends.RoleConfig{{Key: "SHA256:a", Role: role}, {Key: "SHA256:ca", Principal: "desk", Role: role}, {Token: "ci", Role: role}}
+}
+
+// table is written out by hand, beside rules: what each role may, beside an operator.
+var table = map[string][]Act{
+	"viewer":   {},
+	"reviewer": {ReadContent},
+	"approver": {ReadContent, ReadRequests, Approve},
+	"auditor":  {ReadLog, ReadRequests, Verify},
+	"privacy officer": {ReadContent, ReadLog, ReadRequests, Request, Plan, Hold, Unhold, Choose, Extend, Pause, Resume, Identify, Withdraw,
+		Attest, SetPolicy, Approve, Erase, Verify, Export, Tell, Sweep, ControlJob},
+}
+
+func inTable(role string) func(Act) bool {
+	if role == "operator" {
+		return func(Act) bool { return true }
+	}
+	return func(a Act) bool { return slices.Contains(table[role], a) }
 }
 
 func rulesFor(has func(rule) bool) func(Act) bool { return func(a Act) bool { return has(rules[a]) } }
@@ -181,13 +258,33 @@ func TestActsByRole(t *testing.T) {
 					if may == refused {
 						t.Errorf("%s as %s: may %v, refused %v", m, act, may, refused)
 					}
-					if !may && !rules[act].unlogged && m != "Session.Carry" && newest(t, s, act) == before {
+					if !may && recorded(act, before) && m != "Session.Carry" && newest(t, s, act) == before {
 						t.Errorf("%s as %s: the refusal is not in the log", m, act)
 					}
 				}
 			}
 		})
 	}
+}
+
+// TestRulesByDoor asks for every act at every door.
+func TestRulesByDoor(t *testing.T) {
+	for _, w := range slices.Concat(who, elsewhere) {
+		s := newSession(t, w.set)
+		for act := range rules {
+			if err := s.May(act); w.may(act) != (err == nil) {
+				t.Errorf("%s as %s: may %v, but %v", act, w.name, w.may(act), err)
+			}
+		}
+	}
+}
+
+// recorded reports whether a refusal must be a new record: of a reading the session's first is.
+func recorded(act Act, before uint64) bool {
+	if strings.HasPrefix(string(act), "read-") {
+		return before == 0
+	}
+	return !rules[act].unlogged
 }
 
 // call calls a method with nothing, and reports whether it was refused. What fails otherwise, or
@@ -249,23 +346,87 @@ func newest(t *testing.T, s *Session, act Act) uint64 {
 // TestStoresByRole: what reaches a store past the acts, such as a call of a served provider, is
 // refused by the same rules, in the stores' own layers.
 func TestStoresByRole(t *testing.T) {
-	for _, w := range who {
+	for _, w := range slices.Concat(who, elsewhere) {
 		s := newSession(t, w.set)
 		st, err := s.Fleet.Store("inmem")
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = st.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "k", Mode: model.Append, Content: "tea"})
-		if w.may(Append) == model.IsRefusal(err) {
-			t.Errorf("%s: retain: %v", w.name, err)
+		refused := func(what string, act Act, err error) {
+			t.Helper()
+			if w.may(act) == model.IsRefusal(err) {
+				t.Errorf("%s: %s: %v", w.name, what, err)
+			}
 		}
+		_, err = st.Provider.Retain(t.Context(), model.RetainRequest{Tier: "session", Key: "k", Mode: model.Append, Content: "tea"})
+		refused("retain", Append, err)
 		_, err = st.Provider.Forget(t.Context(), model.ForgetRequest{ID: "k"})
-		if w.may(Forget) == model.IsRefusal(err) {
-			t.Errorf("%s: forget: %v", w.name, err)
+		refused("forget", Forget, err)
+		_, err = st.Provider.Recall(t.Context(), model.RecallRequest{Query: "tea"})
+		refused("recall", ReadContent, err)
+		_, err = st.Browser.Read(t.Context(), "k")
+		refused("read", ReadContent, err)
+		_, err = st.Browser.List(t.Context(), model.PageRequest{Tier: "session", Query: "tea", Limit: 1})
+		refused("list by words", ReadContent, err)
+		if _, err = st.Browser.List(t.Context(), model.PageRequest{Tier: "session", Limit: 1}); err != nil {
+			t.Errorf("%s: list: %v", w.name, err)
+		}
+		if h := st.Provider.Health(t.Context()); !h.OK {
+			t.Errorf("%s: health: %+v", w.name, h)
 		}
 		if s.Door == Agents && st.Quarantine != nil {
 			if held, err := st.Quarantine.Quarantined(t.Context()); err == nil && len(held) > 0 {
 				t.Errorf("%s sees what is held", w.name)
+			}
+		}
+	}
+}
+
+// TestPolicyOnRecord: the first act under other roles is preceded by the policy's version, every
+// record names the policy, and going back to none is a version of its own.
+func TestPolicyOnRecord(t *testing.T) {
+	state := t.TempDir()
+	act := func(roles []backends.RoleConfig) (policies []audit.Row, newest audit.Row) {
+		t.Helper()
+		s := newSession(t, func(o *Options) {
+			o.Config.Operator.Roles = roles
+			o.Env = func(k string) string { return map[string]string{"XDG_STATE_HOME": state}[k] }
+		})
+		for range 2 {
+			if err := s.Allow(t.Context(), Calibrate, "", ""); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Forget(t.Context(), "inmem", model.ForgetRequest{ID: "k"}, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := s.Log.List(t.Context(), audit.Filter{Action: policyAction}, 10, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, err := s.Log.List(t.Context(), audit.Filter{}, 1, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all.Rows, last.Rows[0]
+	}
+	none := []backends.RoleConfig(nil)
+	if got, last := act(none); len(got) != 0 || strings.Contains(last.Tool, "policy") {
+		t.Fatalf("without roles: %d policies, %q", len(got), last.Tool)
+	}
+	for i, roles := range [][]backends.RoleConfig{blocks("viewer"), blocks("auditor"), none, blocks("auditor")} {
+		if i == 1 {
+			if err := os.Remove(filepath.Join(state, "memdesk", "policy.json")); err != nil { // the log knows
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			got, last := act(roles)
+			if len(got) != i+1 || got[0].Counts["version"] != int64(i+1) || got[0].Plan != policyHash(backends.OperatorConfig{Roles: roles}) {
+				t.Fatalf("change %d: %d policies, the newest %+v", i, len(got), got[0])
+			}
+			if roles != nil && !strings.HasSuffix(last.Tool, "policy "+got[0].Plan[:12]) {
+				t.Errorf("change %d: the record has the tool %q", i, last.Tool)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"memdesk/audit"
@@ -53,15 +54,6 @@ const (
 	Agents      Door = "provider" // HTTP or MCP: Who is an agent
 )
 
-// Role is what somebody may do.
-type Role string
-
-// The roles.
-const (
-	RoleOperator Role = "operator"
-	RoleReader   Role = "reader" // looks and changes nothing
-)
-
 // Session is one operator, or agent, at work. What is nil has no place to lie in: without a
 // state directory a session reads only. It is safe for concurrent use once Open has returned.
 type Session struct {
@@ -76,7 +68,12 @@ type Session struct {
 	Paths  *origin.Paths
 	Judge  *review.Judge // of planted memories
 
-	reader bool // by the configuration
+	roles  []Role   // at least one
+	reader bool     // by the configuration
+	policy string   // hash of who may what; empty where the configuration says nothing of it
+	told   sync.Map // readings whose refusal is on record
+	mu     sync.Mutex
+	noted  bool // the policy is on record
 	desk   *gdpr.Desk
 }
 
@@ -87,6 +84,7 @@ func New(o Options) (*Session, error) {
 	s.reader = slices.ContainsFunc(o.Config.Operator.Readers, func(r string) bool {
 		return r != "" && (r == s.Who.ID || r == s.Who.Key)
 	})
+	s.roles, s.policy = s.grantedRoles(), policyHash(o.Config.Operator)
 	var err error
 	if s.State, err = statedir.Path(o.Env); err != nil {
 		s.Undo = undo.New("", 0, o.Clock, func() error { return err })
@@ -102,8 +100,8 @@ func New(o Options) (*Session, error) {
 	}
 	s.Shelf = origin.OpenShelf(filepath.Join(s.State, "held"), ready)
 	s.Log, err = audit.Open(audit.Options{
-		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: "memdesk " + o.Version,
-		Actor: s.Who, Role: string(s.Role()), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
+		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
+		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 		Permit:  func() error { return statedir.Newer(s.State) },
 		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
 		KeyAgent: o.Config.Audit.KeyAgent, KeyCommand: o.Config.Audit.KeyCommand, AgentSocket: o.Env("SSH_AUTH_SOCK"),
@@ -116,17 +114,17 @@ func New(o Options) (*Session, error) {
 	return s, nil
 }
 
-// Role is what the configuration and the door make of the operator.
-func (s *Session) Role() Role {
-	if s.reader || s.Looker {
-		return RoleReader
-	}
-	return RoleOperator
-}
-
 // Unwritable says why nothing may be changed in this session, empty when it may.
 func (s *Session) Unwritable() string {
-	if why := s.forbidden(); why != "" {
+	if why := s.forbidden(func(r rule) bool { return !r.readers }); why != "" {
+		return why
+	}
+	return s.unlogged()
+}
+
+// storesClosed says why the stores are opened for reading only, empty when they are not.
+func (s *Session) storesClosed() string {
+	if why := s.forbidden(func(r rule) bool { return r.changes }); why != "" {
 		return why
 	}
 	return s.unlogged()
@@ -146,8 +144,19 @@ func (s *Session) unlogged() string {
 	return ""
 }
 
-// forbidden says why this operator may change nothing, whatever the log is like.
-func (s *Session) forbidden() string {
+// forbidden says why no act that f accepts is open here, whatever the log is like.
+func (s *Session) forbidden(f func(rule) bool) string {
+	if why := s.lookOnly(); why != "" {
+		return why
+	}
+	if !s.hasAny(f) {
+		return "the role " + s.Role() + " changes nothing there"
+	}
+	return ""
+}
+
+// lookOnly says why this operator looks and changes nothing, whatever the role.
+func (s *Session) lookOnly() string {
 	switch {
 	case s.ReadOnly:
 		return "--read-only was given"
@@ -162,7 +171,7 @@ func (s *Session) forbidden() string {
 // Open opens stores behind the session's policy: log, role, gate, origin, deadline. timeout 0
 // is the stores' own.
 func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeout time.Duration) {
-	policy := backends.Policy{ReadOnly: s.Unwritable(), Timeout: timeout}
+	policy := backends.Policy{ReadOnly: s.storesClosed(), Timeout: timeout, Role: s.byRole}
 	if s.Log != nil {
 		policy.Audit = audit.Middleware(s.Log)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"memdesk/internal/atomicfile"
 )
@@ -80,6 +81,9 @@ const mark = "format"
 
 // known reads the format of a directory that is private; ok is false when it is not there.
 func (l layout) known(dir string) (format int, ok bool, err error) {
+	if err := guarded(dir); err != nil {
+		return 0, false, err
+	}
 	st, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -90,6 +94,9 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 		return 0, false, errors.New("a file stands where the state directory should be")
 	case st.Mode().Perm()&0o077 != 0:
 		return 0, false, fmt.Errorf("the state directory is open to others (mode %04o); run chmod 700 on it", st.Mode().Perm())
+	}
+	if own, isUnix := st.Sys().(*syscall.Stat_t); isUnix && int(own.Uid) != os.Geteuid() {
+		return 0, false, errors.New("the state directory belongs to another user")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, mark))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -103,6 +110,29 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 		return 0, true, newerError(fmt.Sprintf("the state directory has format %.20q, this version knows %d: use the memdesk that wrote it, or a newer one", strings.TrimSpace(string(data)), l.format))
 	}
 	return format, true, nil
+}
+
+// guarded refuses a place where anybody may move the state directory away and put another one there:
+// a directory above it, by its name or behind links, that everybody may write and that is not sticky.
+func guarded(dir string) error {
+	places := []string{filepath.Dir(dir)}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		places = append(places, filepath.Dir(real))
+	} else if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil {
+		places = append(places, real)
+	}
+	for _, p := range places {
+		for ; ; p = filepath.Dir(p) {
+			st, err := os.Stat(p)
+			if err == nil && st.IsDir() && st.Mode().Perm()&0o002 != 0 && st.Mode()&fs.ModeSticky == 0 {
+				return fmt.Errorf("everybody may replace the state directory: a directory above it has mode %04o; take the right to write from others", st.Mode().Perm())
+			}
+			if p == filepath.Dir(p) {
+				break
+			}
+		}
+	}
+	return nil
 }
 
 func (l layout) check(dir string) error {

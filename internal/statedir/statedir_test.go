@@ -74,6 +74,42 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestWhereOthersMayReplaceIt: a private directory is none where everybody may put another in its place.
+func TestWhereOthersMayReplaceIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mode os.FileMode
+		link bool // XDG_STATE_HOME is a link there
+		want string
+	}{
+		"open":               {0o777, false, "everybody may replace"},
+		"a link to open":     {0o777, true, "everybody may replace"},
+		"sticky, as /tmp is": {0o777 | os.ModeSticky, false, ""},
+		"a link to sticky":   {0o777 | os.ModeSticky, true, ""},
+		"a link to private":  {0o700, true, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			home := filepath.Join(root, "shared", "home")
+			mkdir(t, filepath.Dir(home), 0o700)
+			mkdir(t, home, 0o700)
+			if err := os.Chmod(home, tt.mode); err != nil {
+				t.Fatal(err)
+			}
+			at := home
+			if tt.link {
+				at = filepath.Join(root, "link")
+				if err := os.Symlink(home, at); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := statedir.Ensure(filepath.Join(at, "memdesk"))
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("Ensure = %v; want %q", err, tt.want)
+			}
+		})
+	}
+}
+
 func write(t *testing.T, path, s string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {

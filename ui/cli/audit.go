@@ -31,7 +31,7 @@ func (a *app) auditLog() (*audit.Log, error) {
 	if s.Log == nil {
 		return nil, statedir.ErrNoHome
 	}
-	return s.Log, nil
+	return s.Log, s.Look(context.Background(), operator.ReadLog)
 }
 
 type auditFlags struct {

@@ -28,7 +28,7 @@ func (a *app) console(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	o := tui.Options{
-		Fleet: s.Fleet, Operator: strings.TrimPrefix(s.Who.ID, "unauthenticated "), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
+		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Quarantine: s.Quarantine(), Conflicts: s.Conflicts(ctx),
 		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
@@ -45,6 +45,17 @@ func (a *app) console(ctx context.Context) error {
 		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)
+}
+
+// inFrame is who works at the console, with the role where it is not an operator's.
+func inFrame(s *operator.Session) string {
+	who := strings.TrimPrefix(s.Who.ID, "unauthenticated ")
+	switch role := s.Role(); operator.Role(role) {
+	case operator.RoleOperator, operator.RoleReader: // the frame says read-only of itself
+		return who
+	default:
+		return role + " " + who
+	}
 }
 
 // acting runs the console with what changes need beside the stores: texts in an

@@ -63,11 +63,14 @@ func exitCode(err error) int {
 // tally counts what became of one command in several stores and makes an exit code of it: done,
 // partial or failed. A store that lacks the tier or order that was asked for has not failed, as
 // long as another store has it.
-type tally struct{ good, bad, lacking int }
+type tally struct{ good, bad, refused, lacking int }
 
 func (t *tally) add(err error) {
 	if err != nil {
 		t.bad++
+	}
+	if model.IsRefusal(err) {
+		t.refused++
 	}
 	if err == nil || partly(err) {
 		t.good++
@@ -96,6 +99,8 @@ func (t tally) result() error {
 		return &exitError{code: exitUsage}
 	case t.bad == 0:
 		return nil
+	case t.refused == t.bad && t.good == 0: // the same rule refused them all
+		return &exitError{code: exitRefused}
 	case t.good == 0:
 		return &exitError{code: exitFailed}
 	}

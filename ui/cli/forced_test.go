@@ -141,7 +141,7 @@ func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realS
 	}
 	config := write("config", strings.Join([]string{
 		"HostKey " + write("host", string(pem.EncodeToMemory(block))), "AuthorizedKeysFile " + write("keys", authorized.String()),
-		"ExposeAuthInfo yes", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "PidFile none",
+		"ExposeAuthInfo yes", "AcceptEnv *", "StrictModes no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin yes", "PidFile none",
 	}, "\n")+"\n")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

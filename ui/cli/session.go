@@ -28,7 +28,7 @@ func (a *app) base() (*operator.Session, error) {
 		Door: operator.CommandLine, ReadOnly: a.flags.readOnly, Note: func(problem string) { a.sayf("%s", problem) }}
 	switch v := a.visitor; {
 	case a.caller != "":
-		o.Door, o.Who = operator.Agents, audit.Actor{ID: "agent " + a.caller}
+		o.Door, o.Who = operator.Agents, operator.Agent(a.caller)
 	case v != nil:
 		o.Door, o.Who, o.Looker = operator.Visit, v.Operator, v.Role != sshd.Operator
 	default:

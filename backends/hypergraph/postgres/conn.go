@@ -48,6 +48,9 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	if c.RuntimeParams["application_name"] == "" {
 		c.RuntimeParams["application_name"] = "memdesk"
 	}
+	if cfg.ReadOnly { // the server refuses changes too
+		c.RuntimeParams["default_transaction_read_only"] = "on"
+	}
 	// A caller that leaves ends the statement on the server too, and keeps the
 	// connection.
 	c.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {

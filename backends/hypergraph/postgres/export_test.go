@@ -10,3 +10,9 @@ import (
 func (s *Store) LookFor(ctx context.Context, held int) []model.HealthFinding {
 	return s.look(ctx, held)
 }
+
+// Run sends a statement past every check of the program.
+func Run(ctx context.Context, s *Store, text string) error {
+	_, err := s.pool.Exec(ctx, text)
+	return err
+}

@@ -114,6 +114,16 @@ func readOnly(t *testing.T, srv *testpg.Server) {
 		}
 		must(t, ro.Close())
 	}
+	// Asked to only read, the server itself refuses: not every statement goes past memdesk's own check.
+	for _, asked := range []bool{true, false} {
+		ro, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(admin), Workspace: "w", ReadOnly: asked})
+		must(t, err)
+		err = postgres.Run(t.Context(), ro, `UPDATE memdesk.nodes SET content = content`)
+		if refused := err != nil && strings.Contains(err.Error(), "25006"); refused != asked {
+			t.Errorf("read-only %v: the server says %v", asked, err)
+		}
+		must(t, ro.Close())
+	}
 	testpg.Exec(t, admin, `REVOKE USAGE ON SCHEMA memdesk FROM looker`)
 	_, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("looker", "postgres"))})
 	wantError(t, "no privilege at all", err, model.PermissionDenied, "grant it USAGE on schema memdesk")

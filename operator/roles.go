@@ -1,0 +1,151 @@
+package operator
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"memdesk/audit"
+	"memdesk/model"
+)
+
+// Role is what somebody may do; rules says which acts.
+type Role string
+
+// The roles that [[operator.role]] gives. Every role sees headers and health.
+const (
+	RoleOperator Role = "operator" // everything
+	RoleViewer   Role = "viewer"   // headers and health, nothing else
+	RoleReviewer Role = "reviewer" // also content
+	RoleApprover Role = "approver" // content and requests, and the approval of a plan
+	RoleAuditor  Role = "auditor"  // the log, requests and their proofs; no content
+	RoleOfficer  Role = "privacy officer"
+	// RoleReader is what [operator] readers, a key that may only look and --read-only make of an
+	// operator: all of it is seen and nothing is changed.
+	RoleReader Role = "reader"
+)
+
+// Agent is who acts with a token of this name.
+func Agent(token string) audit.Actor { return audit.Actor{ID: "agent " + token} }
+
+// grantedRoles are those that the configuration gives to whoever is here. With a block for people,
+// somebody who came over SSH and stands in none is a viewer. A shell of the account itself owns the
+// files, so without a block of its own it is an operator; a token without one may what its scopes say.
+func (s *Session) grantedRoles() []Role {
+	var out []Role
+	people := false
+	for _, b := range s.Config.Operator.Roles {
+		people = people || b.Token == ""
+		mine := false
+		switch {
+		case b.Token != "":
+			mine = s.Door == Agents && s.Who.ID == Agent(b.Token).ID
+		case s.Door == Agents:
+		case b.Principal != "":
+			mine = s.Who.Authenticated && s.Who.CA == b.Key && slices.Contains(s.Who.Principals, b.Principal)
+		case b.Key != "":
+			mine = s.Who.Authenticated && s.Who.Key == b.Key
+		default:
+			mine = s.Who.ID == b.Name
+		}
+		if mine && !slices.Contains(out, Role(b.Role)) {
+			out = append(out, Role(b.Role))
+		}
+	}
+	switch {
+	case len(out) > 0:
+		slices.Sort(out)
+	case people && s.overSSH():
+		out = []Role{RoleViewer}
+	default:
+		out = []Role{RoleOperator}
+	}
+	return out
+}
+
+// overSSH reports whether somebody came in over SSH, with or without a key that is known.
+func (s *Session) overSSH() bool {
+	return s.Door == Visit || s.Who.Authenticated ||
+		slices.ContainsFunc([]string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "SSH_USER_AUTH"}, func(k string) bool { return s.Env(k) != "" })
+}
+
+// Role is what the configuration and the door make of the operator, in words.
+func (s *Session) Role() string {
+	if s.lookOnly() != "" {
+		return string(RoleReader)
+	}
+	words := make([]string, len(s.roles))
+	for i, r := range s.roles {
+		words[i] = string(r)
+	}
+	return strings.Join(words, ", ")
+}
+
+// has reports whether one of the session's roles may do an act.
+func (s *Session) has(act Act) bool {
+	r, ruled := rules[act]
+	return ruled && slices.ContainsFunc(s.roles, func(role Role) bool { return role == RoleOperator || slices.Contains(r.roles, role) })
+}
+
+// hasAny reports whether one of the session's roles may do an act that f accepts.
+func (s *Session) hasAny(f func(rule) bool) bool {
+	for act, r := range rules {
+		if f(r) && s.has(act) {
+			return true
+		}
+	}
+	return false
+}
+
+type withinKey struct{}
+
+// within marks the calls of an act that the session was allowed: the stores pass what it does to them.
+func within(ctx context.Context) context.Context { return context.WithValue(ctx, withinKey{}, true) }
+
+// headers are the operations that show no more than every role may see.
+var headers = []model.Op{model.OpHealth, model.OpList, model.OpTiers, model.OpStoreConflicts, model.OpSchema, model.OpBroken,
+	model.OpWatch, model.OpChangedSince}
+
+// byRole is the middleware that keeps the rules for what reaches a store past the acts.
+func (s *Session) byRole(ctx context.Context, c *model.Call, next func(context.Context) error) error {
+	switch {
+	case ctx.Value(withinKey{}) != nil:
+	case c.Op.Mutates():
+		if act := actOfCall(c); !s.has(act) {
+			return model.Refuse(string(c.Op), s.lacks(act))
+		}
+	case slices.Contains(headers, c.Op) && (c.Page == nil || c.Page.Query == ""):
+	default: // also a list by a query, which tells whether a text holds the words
+		if err := s.Look(ctx, ReadContent); err != nil {
+			return err
+		}
+	}
+	return next(ctx)
+}
+
+// actOfCall is the act that a change of a store is.
+func actOfCall(c *model.Call) Act {
+	switch c.Op {
+	case model.OpRetain:
+		return actOf(*c.Retain)
+	case model.OpForget:
+		return Forget
+	case model.OpScrub:
+		return Erase
+	case model.OpReindex:
+		return Reindex
+	case model.OpSetAside:
+		return Repair
+	case model.OpMigrate:
+		return Migrate
+	}
+	return Act(c.Op)
+}
+
+// lacks says that the role does not cover an act.
+func (s *Session) lacks(act Act) string {
+	if len(s.roles) > 1 {
+		return "none of the roles " + s.Role() + " covers " + string(act)
+	}
+	return "the role " + s.Role() + " does not cover " + string(act)
+}
