@@ -58,67 +58,6 @@ func (l *Log) Acknowledge(ctx context.Context, reason string) error {
 	return nil
 }
 
-func (l *Log) append(ctx context.Context, phase Phase, e Entry, res Result, link uint64) (Record, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	r, err := l.appendLocked(ctx, phase, e, res, link)
-	if err != nil {
-		return Record{}, refuse(err)
-	}
-	return r, nil
-}
-
-// appendLocked does one append: lock, look again at what others left, settle it,
-// write, flush, save the head.
-func (l *Log) appendLocked(ctx context.Context, phase Phase, e Entry, res Result, link uint64) (Record, error) {
-	if err := ctx.Err(); err != nil {
-		return Record{}, err
-	}
-	if phase != PhaseOutcome {
-		if err := l.permit(); err != nil {
-			return Record{}, err
-		}
-		if err := l.begin(); err != nil {
-			return Record{}, err
-		}
-		if err := l.sound(ctx); err != nil {
-			return Record{}, err
-		}
-	}
-	unlock, err := l.lock(ctx, true)
-	if err != nil {
-		return Record{}, err
-	}
-	defer unlock()
-	st, err := l.inspect()
-	if err != nil {
-		return Record{}, err
-	}
-	l.sweep()
-	l.saveKnown()
-	k, fresh, err := l.currentKey()
-	if err != nil {
-		return Record{}, err
-	}
-	if st, err = l.settle(st, k, fresh, phase != PhaseOutcome); err != nil {
-		return Record{}, err
-	}
-	r, err := l.compose(phase, e, res, link, k)
-	if err != nil {
-		return Record{}, err
-	}
-	if err := l.recordNames(e, &r, st.head.Seq+1); err != nil {
-		return Record{}, err
-	}
-	if _, err := l.write(st.head, &r, phase != PhaseOutcome); err != nil {
-		return Record{}, err
-	}
-	l.remember(r)
-	l.wrote = true
-	l.appended(r.Seq)
-	return r, nil
-}
-
 // settle brings the log into order before a record: a head that lags is saved, a
 // torn line or a distrusted page sealed, a full segment rotated, a step of the
 // clock and a new key noted.
@@ -228,12 +167,27 @@ func (l *Log) startSegment(n uint64, r *Record, after head) (head, error) {
 
 // write appends r behind h with one write between two flushes and saves the head.
 func (l *Log) write(h head, r *Record, spare bool) (head, error) {
-	r.Seq, r.Prev = h.Seq+1, h.Hash
-	raw, err := r.encode()
+	raw, next, err := chain(nil, h, r)
 	if err != nil {
 		return h, err
 	}
-	raw = append(raw, '\n')
+	return l.writeLines(h, next, raw, spare)
+}
+
+// chain adds r behind the head h to lines that are to be written, and gives the head after it.
+func chain(lines []byte, h head, r *Record) ([]byte, head, error) {
+	r.Seq, r.Prev = h.Seq+1, h.Hash
+	raw, err := r.encode()
+	if err != nil {
+		return lines, h, err
+	}
+	h.Hash, h.Seq = r.Hash, r.Seq
+	h.Tail, h.Size = h.Size, h.Size+int64(len(raw))+1
+	return append(append(lines, raw...), '\n'), h, nil
+}
+
+// writeLines appends the records between two heads.
+func (l *Log) writeLines(h, next head, raw []byte, spare bool) (head, error) {
 	f, err := l.fs.OpenFile(l.path(h.Segment), os.O_WRONLY|os.O_APPEND|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return h, fmt.Errorf("open segment: %w", bare(err))
@@ -245,13 +199,12 @@ func (l *Log) write(h head, r *Record, spare bool) (head, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Boot, h.Hash, h.Seq = l.base.Boot, r.Hash, r.Seq
-	h.Tail, h.Size = h.Size, h.Size+int64(len(raw))
-	if err := l.writeHead(h); err != nil {
+	next.Boot = l.base.Boot
+	if err := l.writeHead(next); err != nil {
 		return h, err
 	}
-	l.seen, l.last = h, l.clock.Now()
-	return h, nil
+	l.seen, l.last = next, l.clock.Now()
+	return next, nil
 }
 
 // put reserves, flushes, writes once and flushes again. After an error on a
@@ -325,16 +278,6 @@ func (l *Log) record(e Entry, k key) Record {
 		r.Subject = k.subject(e.Subject)
 	}
 	return r
-}
-
-// remember keeps an intent until its outcome, so that the outcome need not read.
-func (l *Log) remember(r Record) {
-	switch r.Phase {
-	case PhaseIntent:
-		l.pending[r.Seq] = r
-	case PhaseOutcome:
-		delete(l.pending, r.Link)
-	}
 }
 
 // currentKey reads the key, or begins a new epoch when the old one was destroyed.

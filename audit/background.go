@@ -29,7 +29,7 @@ func (l *Log) appended(seq uint64) {
 	if b.closed || b.running {
 		return
 	}
-	if l.every > 0 && seq >= l.signedSeq+l.every {
+	if l.every > 0 && seq >= l.signedSeq.Load()+l.every {
 		l.startLocked()
 		return
 	}
@@ -76,11 +76,7 @@ func (l *Log) Close(ctx context.Context) error {
 	}
 	b.mu.Unlock()
 	b.wg.Wait()
-	l.mu.Lock()
-	wrote := l.wrote
-	l.wrote = false
-	l.mu.Unlock()
-	if !wrote {
+	if !l.wrote.Swap(false) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, closeWait)

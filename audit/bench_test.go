@@ -6,24 +6,45 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"memdesk/internal/clock"
 )
 
+// BenchmarkAppend is durable records per second by writers at once; "each" flushes for every record
+// alone, as without sharing.
 func BenchmarkAppend(b *testing.B) {
-	l, err := Open(Options{Dir: filepath.Join(b.TempDir(), "audit"), Tool: "bench"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx := context.Background()
-	for b.Loop() {
-		if err := l.Note(ctx, Entry{Action: "read", Store: "s", TargetHash: "hmac:k:0"}, Result{Verdict: OK}); err != nil {
-			b.Fatal(err)
+	for _, writers := range []int{1, 8, 32} {
+		for mode, most := range map[string]int{"each": 1, "shared": 0} {
+			b.Run(fmt.Sprintf("writers=%d/%s", writers, mode), func(b *testing.B) {
+				l, err := Open(Options{Dir: filepath.Join(b.TempDir(), "audit"), Tool: "bench"})
+				if err != nil {
+					b.Fatal(err)
+				}
+				l.group.most = most
+				ctx := context.Background()
+				left := atomic.Int64{}
+				left.Store(int64(b.N))
+				b.ResetTimer()
+				var all sync.WaitGroup
+				for range writers {
+					all.Go(func() {
+						for left.Add(-1) >= 0 {
+							if err := l.Note(ctx, Entry{Action: "read", Store: "s", TargetHash: "hmac:k:0"}, Result{Verdict: OK}); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				all.Wait()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
+			})
 		}
 	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "records/s")
 }
 
 // BenchmarkVerify walks a log of a million records, acts in pairs.

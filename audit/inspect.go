@@ -136,9 +136,9 @@ func checkLast(f io.ReaderAt, h head) (time.Time, error) {
 	return r.TS, nil
 }
 
-// readRest reads what lies behind the head: at most one record can.
+// readRest reads what lies behind the head: at most the records of one append can.
 func readRest(f io.ReaderAt, from, to int64) ([]byte, error) {
-	if to-from > maxLine+1 {
+	if to-from > maxBatch*(maxLine+1) {
 		return nil, tampered("%d bytes stand behind the last record, more than one append can leave", to-from)
 	}
 	rest := make([]byte, to-from)
@@ -148,29 +148,31 @@ func readRest(f io.ReaderAt, from, to int64) ([]byte, error) {
 	return rest, nil
 }
 
-// adopt takes one whole record that a killed process wrote without saving the
-// head, or marks the rest as torn. A whole record that does not continue the
+// adopt takes the whole records that a killed process wrote without saving the
+// head, and marks the rest as torn. A whole record that does not continue the
 // chain was put there by somebody else.
 func (st *state) adopt(rest []byte) error {
-	body, ended := bytes.CutSuffix(rest, []byte{'\n'})
-	if ended && bytes.IndexByte(body, '\n') >= 0 {
-		return tampered("several lines stand behind the last record, more than one append can leave")
+	for n := 0; len(rest) > 0; n++ {
+		body, behind, ended := bytes.Cut(rest, []byte{'\n'})
+		var l line
+		if err := parseLine(body, &l); !ended || err != nil && len(behind) == 0 {
+			st.torn = rest
+			return nil
+		} else if err != nil || n == maxBatch {
+			return tampered("lines stand behind the last record that no append leaves")
+		}
+		if l.seq != st.head.Seq+1 || string(l.values[fPrev]) != st.head.Hash || !l.intact() {
+			return tampered("a record stands behind the last one that does not continue it")
+		}
+		r, err := l.record()
+		if err != nil {
+			return tampered("a record stands behind the last one that does not continue it")
+		}
+		st.head.Seq, st.head.Hash = l.seq, string(l.values[fHash])
+		st.head.Tail, st.head.Size = st.head.Size, st.head.Size+int64(len(body))+1
+		st.saved, st.last = false, r.TS
+		rest = behind
 	}
-	var l line
-	if err := parseLine(body, &l); !ended || err != nil {
-		st.torn = rest
-		return nil
-	}
-	if l.seq != st.head.Seq+1 || string(l.values[fPrev]) != st.head.Hash || !l.intact() {
-		return tampered("a record stands behind the last one that does not continue it")
-	}
-	r, err := l.record()
-	if err != nil {
-		return tampered("a record stands behind the last one that does not continue it")
-	}
-	st.head.Seq, st.head.Hash = l.seq, string(l.values[fHash])
-	st.head.Tail, st.head.Size = st.head.Size, st.head.Size+int64(len(rest))
-	st.saved, st.last = false, r.TS
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -60,6 +61,9 @@ type Options struct {
 	// KeyCommand a command that prints the log's key; without either it is a file of mode 0600
 	// beside the log.
 	KeyAgent, AgentSocket, KeyCommand string
+	// Beside is another Log of the same directory: appends of both that come at once are written
+	// together, with one flush. nil: this Log's own do.
+	Beside *Log
 }
 
 // Log is the operator log in one directory, shared with other processes. It
@@ -81,6 +85,8 @@ type Log struct {
 	wait    time.Duration
 	behind  background
 
+	group *group // appends that wait, of every Log that shares it
+
 	mu       sync.Mutex
 	seen     head      // the newest head this value knows, against a rollback of both files
 	last     time.Time // of the newest record this value wrote
@@ -90,10 +96,10 @@ type Log struct {
 	whole    []known   // sealed segments that it found whole, to be saved
 	marked   bool      // the mark of the beginning is there
 	swept    bool
-	pending  map[uint64]Record // intents of this value without an outcome
 
-	signedSeq uint64 // newest record under a checkpoint, as far as this value knows
-	wrote     bool   // this value has appended
+	signedSeq atomic.Uint64 // newest record under a checkpoint, as far as this value knows
+	wrote     atomic.Bool   // this value has appended
+	intents   openIntents
 }
 
 // Open names a log; it looks at nothing and creates nothing. What stands in the
@@ -121,10 +127,17 @@ func Open(o Options) (*Log, error) {
 			}
 		}
 	}
+	g := &group{}
+	if o.Beside != nil {
+		if o.Beside.dir != filepath.Clean(o.Dir) {
+			return nil, errors.New("open audit log: the log beside it is in another directory")
+		}
+		g = o.Beside.group
+	}
 	return &Log{
-		fs: o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit,
+		group: g,
+		fs:    o.FS, clock: o.Clock, dir: filepath.Clean(o.Dir), limit: o.SegmentBytes, start: o.Clock.Now(), traces: o.Traces, marks: o.Marks, permit: o.Permit,
 		anchors: o.Anchors, source: keySource{o.KeyAgent, o.AgentSocket, o.KeyCommand}, every: o.CheckpointEvery, wait: o.AnchorEvery,
-		pending: map[uint64]Record{},
 		base: Record{
 			V: version, Boot: token(bootID()), Host: hostID(), PID: os.Getpid(), Tool: token(o.Tool), Actor: stored(o.Actor.ID),
 			ActorKey: stored(o.Actor.Key), Role: token(o.Role), Session: token(o.Session),

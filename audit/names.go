@@ -47,23 +47,40 @@ func nameSeq(raw []byte) (uint64, bool) {
 // recordNames appends the clear form of e before its record. The reason of an act is
 // part of what must be kept, so an act whose reason cannot be kept is refused.
 func (l *Log) recordNames(e Entry, r *Record, seq uint64) error {
+	row, err := nameRowOf(e, r, seq)
+	if err != nil {
+		return err
+	}
+	return l.writeNames(row)
+}
+
+// nameRowOf is the line of the side table for a record; nil when it has no clear form.
+func nameRowOf(e Entry, r *Record, seq uint64) ([]byte, error) {
 	if e.Target == "" && e.Reason == "" && e.Origin == "" {
-		return nil
+		return nil, nil
 	}
 	row, err := json.Marshal(nameRow{
 		Seq: seq, TS: r.TS.Format(tsLayout), Target: r.Target, Subject: r.Subject,
 		Name: clip(e.Target, maxClear), Reason: clip(e.Reason, maxClear), Origin: clip(e.Origin, maxClear),
 	})
 	if err != nil {
-		return fmt.Errorf("encode name: %w", err)
+		return nil, fmt.Errorf("encode name: %w", err)
 	}
-	_, err = l.fs.Lstat(l.path(namesFile))
+	return append(row, '\n'), nil
+}
+
+// writeNames appends rows to the side table and flushes it once.
+func (l *Log) writeNames(rows []byte) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	_, err := l.fs.Lstat(l.path(namesFile))
 	made := errors.Is(err, fs.ErrNotExist)
 	f, err := l.fs.OpenFile(l.path(namesFile), os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return fmt.Errorf("open side table: %w", bare(err))
 	}
-	err = appendRow(f, append(row, '\n'))
+	err = appendRow(f, rows)
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
@@ -303,7 +320,9 @@ func (l *Log) eraseRows(ctx context.Context, gone func(nameRow) bool) (int, erro
 		return 0, nil
 	}
 	e := Entry{Action: ActionErase}
-	if _, err := l.appendLocked(ctx, PhaseNote, e, Result{Verdict: OK, Counts: map[string]int64{"rows": int64(n)}}, 0); err != nil {
+	note := &waiting{log: l, ctx: ctx, phase: PhaseNote, entry: e, res: Result{Verdict: OK, Counts: map[string]int64{"rows": int64(n)}}}
+	if l.commit(ctx, []*waiting{note}); note.err != nil {
+		err := note.err
 		return n, fmt.Errorf("the names are erased, but not the note of it: %w", refuse(err))
 	}
 	return n, nil

@@ -235,7 +235,7 @@ func recordSeq(raw []byte) (uint64, bool) {
 
 // intent reads the record of an intent, for an outcome that links to it.
 func (l *Log) intent(seq uint64) (Record, error) {
-	if r, ok := l.pending[seq]; ok {
+	if r, ok := l.intents.get(seq); ok {
 		return r, nil
 	}
 	parts, err := l.listParts()

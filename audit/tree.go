@@ -152,7 +152,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if old.Size > 0 && t.seq(old.Size) == st.head.Seq {
-		l.signedSeq = st.head.Seq
+		l.signedSeq.Store(st.head.Seq)
 		return old.signed, nil
 	}
 	s, err := l.signer(ctx, t.vkey())
@@ -238,7 +238,7 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 	for _, tile := range g.changed {
 		l.tiles().tidy(tile)
 	}
-	l.signedSeq = h.Seq
+	l.signedSeq.Store(h.Seq)
 	return signed, nil
 }
 

@@ -39,6 +39,9 @@ type Options struct {
 	Door Door
 	// ReadOnly: --read-only was given. Looker: the door lets this key look and not change.
 	ReadOnly, Looker bool
+	// Beside is another session of this process with the same state: what both record at once is
+	// flushed together. nil: there is none.
+	Beside *Session
 	// Note hears what could not be noted of a change's origin; nil drops it.
 	Note func(problem string)
 }
@@ -99,7 +102,12 @@ func New(o Options) (*Session, error) {
 		return nil, model.E(model.InvalidInput, "scanner", err)
 	}
 	s.Shelf = origin.OpenShelf(filepath.Join(s.State, "held"), ready)
+	var beside *audit.Log
+	if o.Beside != nil && o.Beside.State == s.State {
+		beside = o.Beside.Log
+	}
 	s.Log, err = audit.Open(audit.Options{
+		Beside: beside,
 		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
 		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 		Permit:  func() error { return statedir.Newer(s.State) },

@@ -122,6 +122,7 @@ type app struct {
 	session *operator.Session
 	// unknown are the places that discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
+	beside  *operator.Session // of the server that this caller came to
 	caller  string            // the agent that a served store acts for
 	visitor *sshd.Session     // whom the console is for, when that is not who runs the program
 	behind  *background       // what visitors leave running; nil: nothing can be left

@@ -59,7 +59,7 @@ func (g *guests) let(ctx context.Context, callers []bearer.Caller) error {
 		if g.sessions == nil || g.session(c.Name) != nil {
 			continue
 		}
-		v := &app{Program: g.app.Program, flags: g.app.flags, errw: g.app.errw, text: g.app.text, logger: g.app.logger, caller: c.Name}
+		v := &app{Program: g.app.Program, flags: g.app.flags, errw: g.app.errw, text: g.app.text, logger: g.app.logger, caller: c.Name, beside: g.app.session}
 		s, err := v.stores(ctx)
 		if err != nil {
 			if v.session != nil {
