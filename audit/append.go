@@ -300,16 +300,23 @@ func (l *Log) sweep() {
 		return
 	}
 	l.sweepBegun(filepath.Dir(l.dir))
-	entries, err := l.fs.ReadDir(l.dir)
+	if l.sweepIn(l.dir) && l.sweepIn(l.inTree("")) {
+		l.swept = true
+	}
+}
+
+// sweepIn reports whether nothing was in the way.
+func (l *Log) sweepIn(dir string) bool {
+	entries, err := l.fs.ReadDir(dir)
 	if err != nil {
-		return // tidying only
+		return errors.Is(err, fs.ErrNotExist) // tidying only
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") && strings.Contains(e.Name(), ".tmp.") {
-			if err := l.fs.Remove(l.path(e.Name())); err != nil {
-				return
+			if err := l.fs.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return false
 			}
 		}
 	}
-	l.swept = true
+	return true
 }

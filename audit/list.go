@@ -256,7 +256,8 @@ func (l *Log) OpenIntents(ctx context.Context) ([]Row, error) {
 	}
 	var open openSet
 	for i, p := range parts {
-		if err := l.eachLine(ctx, p.name, l.sealed(parts, i), open.take); err != nil {
+		take := func(ln *line, at int64) error { open.take(ln, p.name, at); return nil }
+		if err := l.eachIn(ctx, p.name, l.sealed(parts, i), 1, take, func() error { return nil }); err != nil {
 			return nil, fmt.Errorf("list open intents: %w", err)
 		}
 	}
@@ -273,26 +274,4 @@ func (l *Log) OpenIntents(ctx context.Context) ([]Row, error) {
 		return nil, fmt.Errorf("list open intents: %w", err)
 	}
 	return rows, nil
-}
-
-func (l *Log) eachLine(ctx context.Context, name string, size int64, take func(l *line, segment string, off int64)) error {
-	f, err := l.open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	s := newForward(f, 0, size)
-	var parsed line
-	for n := 0; ; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		raw, at, ok := s.next()
-		if !ok {
-			return nil
-		}
-		if parseLine(raw, &parsed) == nil {
-			take(&parsed, name, at)
-		}
-	}
 }

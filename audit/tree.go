@@ -348,7 +348,7 @@ func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *li
 	return nil
 }
 
-// eachIn reads the records of one segment from a sequence on; damaged is called for a line that
+// eachIn reads the records of one segment from a sequence on, 1 for all of them; damaged is called for a line that
 // is none.
 func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, take func(ln *line, at int64) error, damaged func() error) error {
 	f, err := l.open(name)
@@ -356,7 +356,11 @@ func (l *Log) eachIn(ctx context.Context, name string, size int64, seq uint64, t
 		return err
 	}
 	defer f.Close()
-	s := newForward(f, seek(f, size, seq, recordSeq), size)
+	from := int64(0)
+	if seq > 1 {
+		from = seek(f, size, seq, recordSeq)
+	}
+	s := newForward(f, from, size)
 	var ln line
 	for n := 0; ; n++ {
 		if n%4096 == 0 && ctx.Err() != nil {

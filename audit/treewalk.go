@@ -49,6 +49,8 @@ type source struct {
 	strict bool     // what cannot be read of it is a break
 	broken uint64   // first sequence that does not fit; 0: none
 	alien  []string // origins that are not the log's
+	// claimed: it signed heads of this tree. Whether they fit is told by the walk alone.
+	claimed bool
 }
 
 // claim is one signed checkpoint that the walk compares with the records.
@@ -171,6 +173,7 @@ func (w *treeWalk) take(from *source, text []byte) {
 		if from.State == ProvenNone {
 			from.State, from.Why = ProvenHolds, ""
 		}
+		from.claimed = true
 		w.claims[c.Size] = append(w.claims[c.Size], claim{c, from})
 	}
 }
@@ -201,6 +204,8 @@ func (w *treeWalk) record(l *line) {
 		w.keys[string(l.values[fScope])] = first
 	case ActionTreeEnd:
 		w.ended[string(l.values[fScope])] = true
+	case ActionAcknowledge:
+		w.restart(l.seq)
 	}
 	if w.state.Origin == "" || w.gap || l.seq < w.state.First {
 		return
@@ -217,6 +222,20 @@ func (w *treeWalk) record(l *line) {
 	root := w.front.Root()
 	for _, c := range claims {
 		w.compare(c, root, l)
+	}
+}
+
+// restart forgets the leaves of before an acknowledgement that the tree begins with or after: a log
+// that was rolled back goes on with numbers that what was left of it may have had too.
+func (w *treeWalk) restart(seq uint64) {
+	if w.state.Origin == "" || seq > w.state.First {
+		return
+	}
+	w.front, w.gap = checkpoint.Frontier{}, false
+	for _, s := range w.sources {
+		if s.claimed && (s.broken != 0 || s.State == ProvenHolds) {
+			s.State, s.Why, s.Seq, s.At, s.broken = ProvenHolds, "", 0, time.Time{}, 0
+		}
 	}
 }
 

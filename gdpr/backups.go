@@ -42,6 +42,15 @@ func (d *Desk) backups(store, kind string) []receipt.Backup {
 	return out
 }
 
+// Backups says of the stores of a plan until when backups may hold the person once it is carried out.
+func (d *Desk) Backups(p Plan) []receipt.Backup {
+	var out []receipt.Backup
+	for _, s := range p.Stores {
+		out = append(out, d.backups(s.Store, s.Kind)...)
+	}
+	return out
+}
+
 // kept are the backups of a store: its own, else those of every store, else one of which
 // nothing is known.
 func (d *Desk) kept(store string) []Backup {

@@ -127,6 +127,9 @@ func (s *Session) Erasures(runner *jobs.Runner, away Away) (*Erasures, error) {
 	return &Erasures{guarded: guarded{s, s.desk}, s: s, desk: s.desk, runner: runner, away: away}, nil
 }
 
+// Backups says until when backups of a plan's stores may hold the person.
+func (e *Erasures) Backups(p gdpr.Plan) []receipt.Backup { return e.desk.Backups(p) }
+
 // Rules are the configuration of erasures.
 func (e *Erasures) Rules() gdpr.Policy { return e.desk.Policy }
 

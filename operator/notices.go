@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,7 +18,37 @@ import (
 // Notices are what an operator is to be told when a console opens: acts without an outcome, and
 // long work of runner's journal that broke off.
 func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
-	return append(s.openIntents(ctx), s.brokenOff(ctx, runner)...)
+	return slices.Concat(s.openIntents(ctx), s.brokenOff(ctx, runner), s.dueSoon(ctx), s.unanchored(ctx))
+}
+
+// dueWithin is how many days before its deadline a request is told of at login.
+const dueWithin = 7
+
+// dueSoon names the erasures that must be answered soon, to those who may read of them.
+func (s *Session) dueSoon(context.Context) []string {
+	if s.May(ReadRequests) != nil {
+		return nil
+	}
+	due, err := s.desk.DueWithin(dueWithin)
+	if err != nil {
+		return []string{"erasure requests cannot be looked at: " + err.Error()}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	first := due[0]
+	return []string{fmt.Sprintf("%s due within %d days or over, the first %s: %s (%s)", plural(int64(len(due)), "erasure request"), dueWithin, first.ID, first.Deadline.Format("2006-01-02"), first.Words)}
+}
+
+// unanchored tells of anchors in trouble; a log without any is Health's to tell.
+func (s *Session) unanchored(ctx context.Context) []string {
+	a := s.Anchoring(ctx)
+	for _, one := range a.Anchors {
+		if one.Error != "" || one.Alarm != "" {
+			return []string{"audit log: " + a.Words(s.Clock.Now())}
+		}
+	}
+	return nil
 }
 
 // openIntents says which acts never came to an end.

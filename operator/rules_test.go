@@ -52,12 +52,12 @@ var reading = []string{
 	"Session.Refused", "Session.Writes", "Session.AuditTrail", "Session.Quarantine", "Session.Conflicts", "Session.Erasures", "Session.Journal",
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
-	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain",
+	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Requests", "Survey.Due", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
-	"Erasures.Rules", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // what it saves is read by Get
+	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // what it saves is read by Get
 	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove",
 }
 

@@ -108,7 +108,7 @@ func New(o Options) (*Session, error) {
 	}
 	s.Log, err = audit.Open(audit.Options{
 		Beside: beside,
-		Dir: filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
+		Dir:    filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
 		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
 		Permit:  func() error { return statedir.Newer(s.State) },
 		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
@@ -211,11 +211,13 @@ func anchors(configured []backends.AnchorConfig) []audit.Anchor {
 	return out
 }
 
-// Close signs the log's head and gives it to the anchors, then closes the stores. What an anchor
-// does not take is tried again by the next session, and Health says so.
+// Close signs the log's head and gives it to the anchors, then closes the stores. An anchor that does
+// not take it is told of, and Health says so; the next session tries again.
 func (s *Session) Close() error {
 	if s.Log != nil {
-		_ = s.Log.Close(context.Background())
+		if err := s.Log.Close(context.Background()); err != nil {
+			s.note("the audit log's head is not anchored everywhere: " + err.Error())
+		}
 	}
 	if s.Fleet == nil {
 		return nil

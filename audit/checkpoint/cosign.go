@@ -117,15 +117,6 @@ func (c cosigner) Sign(text []byte) ([]byte, error) {
 	return append(binary.BigEndian.AppendUint64(nil, at), ed25519.Sign(c.private, message(at, text))...), nil
 }
 
-// When is the time in a witness's signature, zero in any other.
-func When(s note.Signature) time.Time {
-	b, err := base64.StdEncoding.DecodeString(s.Base64)
-	if err != nil || len(b) != 4+stampSize+ed25519.SignatureSize {
-		return time.Time{}
-	}
-	return time.Unix(int64(binary.BigEndian.Uint64(b[4:])), 0).UTC()
-}
-
 // cosignerPrefix begins the private key of a witness in a file.
 const cosignerPrefix = "COSIGNER+KEY+"
 

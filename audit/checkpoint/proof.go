@@ -1,11 +1,8 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
@@ -36,36 +33,6 @@ func (p Proof) Inclusion() string {
 
 // Bytes is the whole proof as a file.
 func (p Proof) Bytes() []byte { return append([]byte(p.Inclusion()), p.Checkpoint...) }
-
-// ParseProof reads what Bytes writes, in this spelling only.
-func ParseProof(b []byte) (Proof, error) {
-	var p Proof
-	head, signed, ok := bytes.Cut(b, []byte("\n\n"))
-	lines := strings.Split(string(head), "\n")
-	if !ok || len(lines) < 3 || lines[0] != proofHead {
-		return p, errors.New("this is no proof of a record")
-	}
-	extra, ok1 := strings.CutPrefix(lines[1], "extra ")
-	index, ok2 := strings.CutPrefix(lines[2], "index ")
-	var err1, err2 error
-	p.Record, err1 = base64.StdEncoding.Strict().DecodeString(extra)
-	p.Index, err2 = strconv.ParseInt(index, 10, 64)
-	if !ok1 || !ok2 || err1 != nil || err2 != nil || p.Index < 0 {
-		return p, errors.New("the proof's record or index is damaged")
-	}
-	for _, line := range lines[3:] {
-		h, err := parseHash(line)
-		if err != nil {
-			return p, fmt.Errorf("the proof's path: %w", err)
-		}
-		p.Path = append(p.Path, h)
-	}
-	p.Checkpoint = signed
-	if !bytes.Equal(p.Bytes(), b) {
-		return p, errors.New("the proof is not in its only spelling")
-	}
-	return p, nil
-}
 
 // Check is whether the record stands under a checkpoint that one of the keys signed as the log.
 func (p Proof) Check(known ...note.Verifier) (Checkpoint, *note.Note, error) {

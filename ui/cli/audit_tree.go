@@ -3,12 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -218,57 +216,4 @@ func (a *app) auditKeyCommand() *cobra.Command {
 	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
-}
-
-// age is a time span in the largest unit that fits.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "less than 1 min"
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
-// anchorWords say in one line how far the log is anchored, empty when there is no log.
-func anchorWords(ctx context.Context, log *audit.Log, now time.Time) string {
-	if log == nil {
-		return ""
-	}
-	all, newest, err := log.Anchors(ctx)
-	switch {
-	case err != nil:
-		return "audit log: " + err.Error()
-	case newest == 0:
-		return ""
-	case len(all) == 0:
-		return "audit log: not anchored: whoever owns the files can rewrite it; [[audit.anchor]] names a place outside"
-	}
-	taken, oldest := 0, time.Time{}
-	var why []string
-	for _, one := range all {
-		if one.Alarm != "" {
-			return "audit log: ALARM: " + one.Name() + ": " + one.Alarm
-		}
-		if one.Seq > 0 {
-			taken++
-			if oldest.IsZero() || one.At.Before(oldest) {
-				oldest = one.At
-			}
-		}
-		if one.Error != "" {
-			why = append(why, one.Name()+": "+one.Error)
-		}
-	}
-	words := "audit log: not anchored yet: whoever owns the files can rewrite it"
-	if taken > 0 {
-		words = fmt.Sprintf("audit log: anchored %s ago by %d of %d", age(now.Sub(oldest)), taken, len(all))
-	}
-	if len(why) > 0 {
-		words += "; " + strings.Join(why, "; ")
-	}
-	return words
 }

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 	"memdesk/operator"
@@ -265,6 +266,15 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	return c
 }
 
+// printBackup says until when copies out of reach hold the person.
+func (a *app) printBackup(b receipt.Backup) error {
+	if a.flags.json {
+		return a.emit("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason})
+	}
+	a.linef("backups of %s", b.String())
+	return nil
+}
+
 func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, fleet *backends.Fleet, text bool) error {
 	tab := a.table("REF", "LAYER", "ACTION", "REASON")
 	incomplete, notes := false, []string{}
@@ -302,6 +312,11 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 		}
 	}
 	tab.flush()
+	for _, b := range d.Backups(p) {
+		if err := a.printBackup(b); err != nil {
+			return err
+		}
+	}
 	items, held := p.Count()
 	over := p.OverShare(d.Rules().MaxShare)
 	if a.flags.json {

@@ -25,7 +25,7 @@ func (a *app) base() (*operator.Session, error) {
 		return nil, err
 	}
 	o := operator.Options{Config: cfg, Kinds: a.Kinds, Env: a.Env, Dir: a.Dir, Clock: a.Clock, Version: a.Version, TTY: a.TTY,
-		Door: operator.CommandLine, ReadOnly: a.flags.readOnly, Beside: a.beside, Note: func(problem string) { a.sayf("%s", problem) }}
+		Door: operator.CommandLine, ReadOnly: a.flags.readOnly, Beside: a.beside, Note: func(problem string) { a.errorf("%s", problem) }}
 	switch v := a.visitor; {
 	case a.caller != "":
 		o.Door, o.Who = operator.Agents, operator.Agent(a.caller)

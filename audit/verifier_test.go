@@ -1,4 +1,4 @@
-package main
+package audit_test
 
 import (
 	"bytes"
@@ -7,17 +7,24 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"memdesk/audit"
 	"memdesk/audit/witness"
 	"memdesk/gdpr/receipt"
+)
+
+const (
+	receiptType = "application/vnd.memdesk.erasure-receipt+json;v=1"
+	bodyEnd     = ",\n \"checkpoint\": " // behind it is what the log's record does not name
 )
 
 // made is a log with a witness, a proof, two receipts and the key files.
@@ -27,7 +34,7 @@ type made struct {
 	receipts       [2][]byte
 }
 
-func make2(t *testing.T) made {
+func makeProven(t *testing.T) made {
 	t.Helper()
 	m := made{dir: t.TempDir()}
 	w, err := witness.Open(witness.Options{Dir: filepath.Join(m.dir, "w"), Trust: true})
@@ -97,13 +104,58 @@ func (m made) signed(t *testing.T, payload []byte) []byte {
 
 func (m made) verify(t *testing.T, file []byte, key string) (int, string) {
 	t.Helper()
-	var out bytes.Buffer
-	code := run([]string{m.put(t, "file", file), "--key", key}, &out, &out)
-	return code, out.String()
+	return verifier(t, m.put(t, "file", file), "--key", key)
 }
 
-func TestReceipt(t *testing.T) {
-	m := make2(t)
+var built struct {
+	once sync.Once
+	path string
+	err  error
+}
+
+// verifier runs the small verifier as whoever has it would: the program alone.
+func verifier(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	built.once.Do(func() {
+		dir, err := os.MkdirTemp("", "verifier") // TestMain removes it
+		if err != nil {
+			built.err = err
+			return
+		}
+		built.path = filepath.Join(dir, "memdesk-verify")
+		if out, err := exec.Command("go", "build", "-o", built.path, "memdesk/cmd/memdesk-verify").CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w: %s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	out, err := exec.Command(built.path, args...).CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return exit.ExitCode(), string(out)
+	case err != nil:
+		t.Fatal(err)
+	}
+	return 0, string(out)
+}
+
+// envelope is DSSE's, as the receipts' format has it.
+type envelope struct {
+	PayloadType string      `json:"payloadType"`
+	Payload     string      `json:"payload"`
+	Signatures  []signature `json:"signatures"`
+}
+
+type signature struct {
+	KeyID     string `json:"keyid"`
+	PublicKey string `json:"public_key"`
+	Sig       string `json:"sig"`
+}
+
+func TestVerifierTakesReceipts(t *testing.T) {
+	m := makeProven(t)
 	for _, f := range [][]byte{m.proof, m.receipts[0], m.receipts[1]} {
 		if code, out := m.verify(t, f, m.key); code != 0 || !strings.Contains(out, "VERIFIED") {
 			t.Errorf("with the log's key alone: %d %s", code, out)
@@ -112,40 +164,39 @@ func TestReceipt(t *testing.T) {
 	if code, out := m.verify(t, m.receipts[0], m.both); code != 0 || !strings.Contains(out, "seen by witness") {
 		t.Errorf("with the witness's key: %d %s", code, out)
 	}
-	other := make2(t)
+	other := makeProven(t)
 	for _, f := range [][]byte{m.proof, m.receipts[0]} {
 		if code, out := m.verify(t, f, other.key); code != 7 {
 			t.Errorf("with another log's key: %d %s", code, out)
 		}
 	}
 	for _, args := range [][]string{nil, {"x"}, {"--key", "k"}, {"x", "--key"}, {"x", "y", "--key", "k"}, {m.key, "--key", "/nowhere"}} {
-		var out bytes.Buffer
-		if code := run(args, &out, &out); code != 2 {
-			t.Errorf("%q: %d %s", args, code, out.String())
+		if code, out := verifier(t, args...); code != 2 {
+			t.Errorf("%q: %d %s", args, code, out)
 		}
 	}
 }
 
-func TestChangedProofs(t *testing.T) {
-	m := make2(t)
-	for i := range m.proof {
+func TestVerifierFindsChangedProofs(t *testing.T) {
+	m := makeProven(t)
+	for i := 0; i < len(m.proof); i += 3 {
 		b := bytes.Clone(m.proof)
 		b[i] ^= 4
 		if code, out := m.verify(t, b, m.key); code == 0 {
 			t.Fatalf("byte %d changed: %s", i, out)
 		}
 	}
-	for i := 0; i < len(m.proof); i += 9 {
+	for i := 0; i < len(m.proof); i += 29 {
 		if code, _ := m.verify(t, m.proof[:i], m.key); code == 0 {
 			t.Fatalf("cut to %d bytes: it passes", i)
 		}
 	}
 }
 
-func TestChangedReceipts(t *testing.T) {
-	m := make2(t)
+func TestVerifierFindsChangedReceipts(t *testing.T) {
+	m := makeProven(t)
 	good := m.receipts[0]
-	for i := 0; i < len(good); i += 11 {
+	for i := 0; i < len(good); i += 37 {
 		b := bytes.Clone(good)
 		b[i] ^= 4
 		if code, out := m.verify(t, b, m.key); code == 0 {
@@ -199,8 +250,8 @@ func TestChangedReceipts(t *testing.T) {
 }
 
 // It is read alone: no package of memdesk is in it, and it is short.
-func TestAlone(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+func TestVerifierIsAlone(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "memdesk/cmd/memdesk-verify").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +262,7 @@ func TestAlone(t *testing.T) {
 			t.Errorf("it needs %s", p)
 		}
 	}
-	b, err := os.ReadFile("main.go")
+	b, err := os.ReadFile("../cmd/memdesk-verify/main.go")
 	if n := bytes.Count(b, []byte("\n")); err != nil || n > 450 {
 		t.Errorf("it has %d lines (%v), at most 450 are wanted", n, err)
 	}

@@ -1,0 +1,89 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"memdesk/audit"
+)
+
+// Anchoring says how far the operator log is kept outside, for Health.
+type Anchoring struct {
+	Newest  uint64 // record of the log
+	Anchors []audit.Anchored
+	Taken   int       // anchors that have a checkpoint
+	Oldest  time.Time // when the anchor that is furthest behind took its newest; zero: none has one
+	Alarm   string    // what only a changed log explains; empty: nothing
+	Error   string    // why it is not known
+}
+
+// Anchoring asks the log, not the anchors: it is cheap. There is no log where Newest is 0 and Error
+// is empty.
+func (s *Session) Anchoring(ctx context.Context) Anchoring {
+	var out Anchoring
+	if s.Log == nil {
+		return out
+	}
+	var err error
+	if out.Anchors, out.Newest, err = s.Log.Anchors(ctx); err != nil {
+		out.Error = err.Error()
+		return out
+	}
+	for _, one := range out.Anchors {
+		if one.Alarm != "" && out.Alarm == "" {
+			out.Alarm = one.Name() + ": " + one.Alarm
+		}
+		if one.Seq > 0 {
+			out.Taken++
+			if out.Oldest.IsZero() || one.At.Before(out.Oldest) {
+				out.Oldest = one.At
+			}
+		}
+	}
+	return out
+}
+
+// Words is all of it in one line, empty when there is no log.
+func (a Anchoring) Words(now time.Time) string {
+	switch {
+	case a.Error != "":
+		return a.Error
+	case a.Newest == 0:
+		return ""
+	case a.Alarm != "":
+		return "ALARM: " + a.Alarm
+	case len(a.Anchors) == 0:
+		return "not anchored: whoever owns the files can rewrite the log; [[audit.anchor]] names a place outside"
+	}
+	words := "not anchored yet: whoever owns the files can rewrite the log"
+	if a.Taken > 0 {
+		words = fmt.Sprintf("anchored %s ago by %d of %d", age(now.Sub(a.Oldest)), a.Taken, len(a.Anchors))
+	}
+	var behind uint64
+	for _, one := range a.Anchors {
+		if one.Seq > 0 && a.Newest > one.Seq {
+			behind = max(behind, a.Newest-one.Seq)
+		}
+		if one.Error != "" {
+			words += "; " + one.Name() + ": " + one.Error
+		}
+	}
+	if behind > 0 {
+		words += "; " + plural(int64(behind), "newer record") + " not anchored yet"
+	}
+	return words
+}
+
+// age is a time span in the largest unit that fits.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "less than 1 min"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days", int(d.Hours()/24))
+}
