@@ -189,12 +189,19 @@ func (k keySource) inAgent() (agentKey, error) {
 		return agentKey{}, errors.New("audit.key_agent: the SSH agent does not answer")
 	}
 	for _, s := range signers {
-		ck, ok := s.PublicKey().(ssh.CryptoPublicKey)
+		if ssh.FingerprintSHA256(s.PublicKey()) != k.Agent {
+			continue
+		}
+		parsed, err := ssh.ParsePublicKey(s.PublicKey().Marshal()) // the agent's own form hides the key
+		if err != nil {
+			continue
+		}
+		ck, ok := parsed.(ssh.CryptoPublicKey)
 		if !ok {
 			continue
 		}
 		pub, ok := ck.CryptoPublicKey().(ed25519.PublicKey)
-		if ok && ssh.FingerprintSHA256(s.PublicKey()) == k.Agent {
+		if ok {
 			return agentKey{conn, s, pub}, nil
 		}
 	}
