@@ -34,6 +34,7 @@ const (
 	ActionAcknowledge = "audit.acknowledge" // an operator took note of an alarm
 	ActionClock       = "audit.clock"       // the wall clock stepped: counts.step_ns
 	ActionKey         = "audit.key"         // a new key after the old one went away
+	ActionRetire      = "audit.retire"      // segments were removed after their time: counts.seq is the last record, plan its hash
 	ActionErase       = "audit.erase"       // rows of the side table were erased: counts.rows
 	ActionTree        = "audit.tree"        // a tree over the records was begun: scope is its verifier key, counts.first its first record
 	ActionTreeKey     = "audit.tree_key"    // checkpoints are signed with another key from here on: scope

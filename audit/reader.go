@@ -46,10 +46,11 @@ func (l *Log) listParts() ([]part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the audit directory: %w", bare(err))
 	}
+	gone, _ := l.readRetired() // a damaged file hides nothing, and Verify says so
 	var out []part
 	for _, e := range entries {
 		n, ok := segmentNumber(e.Name())
-		if !ok {
+		if !ok || n <= gone.Segment { // a process was killed while it removed retired ones
 			continue
 		}
 		info, err := l.fs.Lstat(l.path(e.Name()))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -141,6 +142,8 @@ type known struct {
 	Origin string      `json:"origin,omitempty"`
 	Roots  []tlog.Hash `json:"roots,omitempty"`
 	Ended  []string    `json:"ended,omitempty"`
+	// Retires are the last records of what was removed, as the records up to the end here say.
+	Retires []uint64 `json:"retires,omitempty"`
 }
 
 // settled is how old a change time must be to tell one change from the next.
@@ -183,7 +186,7 @@ func (w *walker) skip(i int) bool {
 		return false
 	}
 	w.rep.Events += k.Seq - k.First
-	w.seq, w.prev, w.noted = k.Seq, k.Hash, k.Noted
+	w.seq, w.prev, w.noted, w.retires = k.Seq, k.Hash, k.Noted, k.Retires
 	w.whole = append(w.whole, k)
 	return true
 }
@@ -204,7 +207,7 @@ func (w *walker) keep(i int, first uint64, from string) {
 	if i == len(w.parts)-1 || w.rep.Reason != "" || p.changed == 0 || time.Since(time.Unix(0, p.changed)) < settled {
 		return
 	}
-	k := known{Name: p.name, Size: p.size, Inode: p.inode, Changed: p.changed, First: first, From: from, Seq: w.seq, Hash: w.prev, Noted: w.noted}
+	k := known{Name: p.name, Size: p.size, Inode: p.inode, Changed: p.changed, First: first, From: from, Seq: w.seq, Hash: w.prev, Noted: w.noted, Retires: slices.Clone(w.retires)}
 	w.tree.keep(&k)
 	w.whole = append(w.whole, k)
 	w.fresh = true

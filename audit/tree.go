@@ -474,6 +474,9 @@ func (l *Log) rawRecord(seq uint64) ([]byte, error) {
 	if err != nil && !errors.Is(err, found) {
 		return nil, err
 	}
+	if gone, err := l.readRetired(); raw == nil && err == nil && seq <= gone.Seq {
+		return nil, fmt.Errorf("record %d was retired; proofs that were made before still hold", seq)
+	}
 	if raw == nil {
 		return nil, fmt.Errorf("there is no record %d", seq)
 	}

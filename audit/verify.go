@@ -23,6 +23,7 @@ type Report struct {
 	Reason   string // the first break in words; on OK, what is worth knowing
 	FirstBad uint64 // sequence of the first record that is wrong or missing
 	Segments int
+	Retired  uint64 // last record of the segments that were removed after their time; 0: none
 	// Acknowledged says that an operator has taken note of every break since.
 	Acknowledged bool
 	Torn         int64 // bytes of an append cut short; the next append sets them aside
@@ -94,6 +95,7 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 		w.rep.OK = w.rep.Reason == ""
 		return w.rep, nil
 	}
+	w.begin()
 	for i := range w.parts {
 		if w.skip(i) {
 			continue
@@ -104,6 +106,7 @@ func (w *walker) walk(ctx context.Context) (Report, error) {
 		}
 		w.keep(i, first, from)
 	}
+	w.retiredBy()
 	w.inside = w.breaks
 	w.end()
 	w.behindMarks()
@@ -130,6 +133,9 @@ type walker struct {
 	buf   []byte
 	rep   Report
 	open  openSet
+
+	gone    retired  // what was removed after its time
+	retires []uint64 // last records of what records say was removed
 
 	names  *nameCheck       // nil: the side table is not looked at
 	known  map[string]known // sealed segments that need not be read; nil: all are
@@ -200,7 +206,7 @@ func (w *walker) bad(format string, args ...any) {
 // segment walks parts[i]; an error is one of reading, not of the chain.
 func (w *walker) segment(ctx context.Context, i int) error {
 	p := w.parts[i]
-	expected := uint64(1)
+	expected := w.gone.Segment + 1
 	if i > 0 {
 		expected = w.parts[i-1].number + 1
 	}
@@ -319,8 +325,13 @@ func (w *walker) accept(l *line, name string, at int64) {
 		w.tree.record(l)
 	}
 	w.marked(w.seq, w.prev)
-	if string(l.values[fAction]) == ActionAcknowledge {
+	switch string(l.values[fAction]) {
+	case ActionAcknowledge:
 		w.acknowledged(l)
+	case ActionRetire:
+		if r, err := l.record(); err == nil { // that the hash fits is told by the record behind the gap
+			w.retires = append(w.retires, uint64(r.Counts["seq"]))
+		}
 	}
 }
 

@@ -329,6 +329,15 @@ func (s *Session) RotateLogKey(ctx context.Context) error {
 	return s.Log.RotateKey(ctx)
 }
 
+// RetireLog removes the log's segments whose records are all older than a moment, and gives the number
+// of records. What an anchor has not got stays.
+func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, error) {
+	if err := s.Allow(audit.WithReason(ctx, reason), RetireLog, "", ""); err != nil {
+		return 0, err
+	}
+	return s.Log.Retire(ctx, before)
+}
+
 // Refused records a call of a door that the caller's token does not allow.
 func (s *Session) Refused(ctx context.Context, verb, scope string) {
 	if s.Log == nil {

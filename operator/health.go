@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"memdesk/audit"
+	"memdesk/model"
 )
 
 // Anchoring says how far the operator log is kept outside, for Health.
@@ -73,6 +74,23 @@ func (a Anchoring) Words(now time.Time) string {
 		words += "; " + plural(int64(behind), "newer record") + " not anchored yet"
 	}
 	return words
+}
+
+// State is Health's word for it. A log without anchors is as its configuration wants it; Words says
+// what that means.
+func (a Anchoring) State() model.HealthState {
+	switch {
+	case a.Alarm != "":
+		return model.HealthDown
+	case a.Error != "":
+		return model.HealthUnknown
+	}
+	for _, one := range a.Anchors {
+		if one.Error != "" || one.Seq == 0 {
+			return model.HealthDegraded
+		}
+	}
+	return model.HealthOK
 }
 
 // age is a time span in the largest unit that fits.

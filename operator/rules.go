@@ -60,6 +60,7 @@ const (
 	Clear        Act = "quarantine-clear"
 	Rescan       Act = "quarantine-rescan"
 	RotateKey    Act = "audit-key"
+	RetireLog    Act = "audit-retire"
 	ControlJob   Act = "jobs"
 	MigrateState Act = "state-migrate"
 )
@@ -102,7 +103,7 @@ var rules = map[Act]rule{
 	Verify:    {roles: []Role{RoleAuditor, RoleOfficer}, readers: true},
 	Calibrate: {}, Clear: {}, Rescan: {},
 	Acknowledge: {unlogged: true},
-	RotateKey:   {},
+	RotateKey:   {}, RetireLog: {},
 	// Older state forbids every other act; this one is recorded in the log of that state.
 	MigrateState: {unlogged: true},
 	ControlJob:   {roles: officer, unlogged: true}, // of others; a session may always stop its own work

@@ -29,7 +29,7 @@ var acting = map[string][]Act{
 	"Session.Forget": {Forget}, "Session.Retain": {Create, Edit, Append}, "Session.Release": {Release}, "Session.Restore": {Restore},
 	"Session.Resolve": {Resolve}, "Session.Takeback": {Takeback}, "Session.Repair": {Repair}, "Session.Reindex": {Reindex},
 	"Session.Migrate": {Migrate}, "Session.MakeStore": {MakeStore}, "Session.Work": {ChangeWork}, "Session.Acknowledge": {Acknowledge},
-	"Session.RotateLogKey": {RotateKey}, "Session.MigrateState": {MigrateState},
+	"Session.RotateLogKey": {RotateKey}, "Session.RetireLog": {RetireLog}, "Session.MigrateState": {MigrateState},
 	"Writes.Retain": {Create, Edit, Append}, "Writes.Forget": {Forget}, "Writes.Together": {Forget}, "Session.Carry": {Erase}, "Session.Control": {ControlJob}, "Session.Copy": {Copy}, "Session.ExportStore": {ExportStore},
 	"Session.SetThreshold": {Calibrate}, "Session.ClearTexts": {Clear}, "Session.KeepScan": {Rescan},
 	"Conflicts.Resolve": {Resolve}, "Jobs.Cancel": {ControlJob},

@@ -18,7 +18,7 @@ import (
 func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{Use: "audit", Short: "The operator log: who did what, and whether the log is intact", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.auditListCommand(), a.auditVerifyCommand(), a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand())
+	c.AddCommand(a.auditListCommand(), a.auditVerifyCommand(), a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
 	return c
 }
 
@@ -248,7 +248,7 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 	}
 	if a.flags.json {
 		err := a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
-			"segments": rep.Segments, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
+			"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
 			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": provenRows(rep.Proven)})
 		if err != nil {
 			return err
@@ -259,6 +259,9 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 			word = "BROKEN"
 		}
 		a.linef("the audit log is %s: %s in %s", word, plural(int64(rep.Events), "record"), plural(int64(rep.Segments), "segment"))
+		if rep.Retired > 0 {
+			a.linef("records 1 to %d were removed after their time, on record", rep.Retired)
+		}
 		a.linef("head: %s", orDash(rep.Head))
 		if rep.Reason != "" {
 			a.linef("%s", rep.Reason)

@@ -217,3 +217,46 @@ func (a *app) auditKeyCommand() *cobra.Command {
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return c
 }
+
+func (a *app) auditRetireCommand() *cobra.Command {
+	before, reason, yes := "", "", false
+	c := &cobra.Command{
+		Use: "retire --before DATE", Short: "Remove old segments of the log after their retention time, on record",
+		Long: "Removes the sealed segments whose records are all older than DATE, and the clear names of those records. A record\n" +
+			"says which; the hashes of the tree stay, so that every proof and every anchored checkpoint of before still holds.\n" +
+			"Every anchor must have the newest checkpoint first; an act without an outcome stays.",
+		Example: "  memdesk audit retire --before 2023-01-01 --reason \"kept for three years\"",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := parseTime(before)
+			if err != nil {
+				return err
+			}
+			if at.IsZero() {
+				return usage("give --before DATE: what is older goes")
+			}
+			if _, err := a.auditLog(); err != nil {
+				return err
+			}
+			if err := a.session.May(operator.RetireLog); err != nil {
+				return a.session.Allow(cmd.Context(), operator.RetireLog, "", "")
+			}
+			if err := a.confirm(cmd.Context(), yes, "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
+				return err
+			}
+			n, err := a.session.RetireLog(cmd.Context(), at, reason)
+			if err != nil {
+				return tamperedOr(err)
+			}
+			if a.flags.json {
+				return a.emit("retired", row{"records": n, "before": stamp(at)})
+			}
+			a.linef("removed %s", plural(n, "record"))
+			return nil
+		},
+	}
+	c.Flags().StringVar(&before, "before", "", "the `DATE` up to which records go (required)")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}

@@ -204,6 +204,7 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 		a.sayf("audit log: %s", words)
 		return nil
 	}
+	state := anchored.State()
 	each := []row{}
 	for _, one := range anchored.Anchors {
 		r := row{"anchor": one.Name(), "seq": one.Seq, "at": nil, "error": nilIfEmpty(one.Error), "alarm": nilIfEmpty(one.Alarm)}
@@ -212,7 +213,7 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 		}
 		each = append(each, r)
 	}
-	return a.emit("audit-log", row{"store": nil, "message": words, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
+	return a.emit("audit-log", row{"store": nil, "ok": state != model.HealthDown, "state": state, "message": words, "checked_at": stamp(a.Clock.Now()), "latency_ms": 0, "findings": []row{}, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
 }
 
 // healthRow is how a store is; a table has a line for each finding.

@@ -1,0 +1,258 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"slices"
+	"time"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"memdesk/audit/checkpoint"
+	"memdesk/internal/atomicfile"
+)
+
+const retiredFile = "retired.json"
+
+// retired is where the kept part of the log begins. It is no proof: a record of the log names the same
+// end, and the checkpoints hold only when the roots are those of the records that were removed.
+type retired struct {
+	Segment uint64      `json:"segment"` // the last one that was removed
+	Seq     uint64      `json:"seq"`     // of its last record
+	Hash    string      `json:"hash"`    // of it
+	Origin  string      `json:"origin"`
+	Size    int64       `json:"size"` // leaves of the tree up to Seq
+	Roots   []tlog.Hash `json:"roots"`
+}
+
+// readRetired is zero when nothing was retired.
+func (l *Log) readRetired() (retired, error) {
+	var r retired
+	b, err := readFile(l.fs, l.path(retiredFile), maxNote)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	if json.Unmarshal(b, &r) != nil || r.Segment == 0 || r.Seq == 0 || !isDigest([]byte(r.Hash)) {
+		return retired{}, tampered("retired.json is damaged")
+	}
+	f := checkpoint.Frontier{Size: r.Size, Roots: r.Roots}
+	if !f.Whole() {
+		return retired{}, tampered("retired.json is damaged")
+	}
+	return r, nil
+}
+
+// Retired says up to which record segments were removed after their retention time; 0: none were.
+func (l *Log) Retired() (uint64, error) {
+	r, err := l.readRetired()
+	return r.Seq, err
+}
+
+// Retire removes the sealed segments whose records are all older than a moment, and the clear names of
+// their records. A record says which, and stands under a checkpoint; the tree's hashes stay, so that
+// every proof and every anchored checkpoint holds. What is not under a checkpoint of every anchor, and
+// an act without an outcome, stays. It gives the number of records that went.
+func (l *Log) Retire(ctx context.Context, before time.Time) (records int64, err error) {
+	anchored, err := l.anchoredSeq(ctx)
+	if err != nil {
+		return 0, err
+	}
+	open, err := l.OpenIntents(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if len(open) > 0 {
+		for _, r := range open {
+			anchored = min(anchored, r.Seq-1)
+		}
+	}
+	l.mu.Lock()
+	r, last, err := l.retire(ctx, before, anchored)
+	l.mu.Unlock()
+	if err != nil {
+		return 0, fmt.Errorf("retire segments: %w", refuse(err))
+	}
+	if r.Seq == 0 {
+		return 0, nil
+	}
+	if _, err := l.Checkpoint(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := l.eraseRows(ctx, func(n nameRow) bool { return n.Seq <= r.Seq }); err != nil {
+		return 0, err
+	}
+	return int64(r.Seq - last), nil
+}
+
+// anchoredSeq is up to where the log's own checkpoint and those of every anchor reach.
+func (l *Log) anchoredSeq(ctx context.Context) (uint64, error) {
+	if _, err := l.Checkpoint(ctx); err != nil {
+		return 0, err
+	}
+	if err := l.Push(ctx, true); err != nil {
+		return 0, fmt.Errorf("an anchor has not got the newest checkpoint: %w", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t, err := l.readTree()
+	if err != nil {
+		return 0, err
+	}
+	h, err := l.readCheckpoint(t)
+	if err != nil {
+		return 0, err
+	}
+	return t.seq(h.Size), nil
+}
+
+func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (r retired, last uint64, err error) {
+	l.checked = time.Time{} // nothing is removed over a chain that was not looked at now
+	if err := l.sound(ctx); err != nil {
+		return r, 0, err
+	}
+	unlock, err := l.lock(ctx, true)
+	if err != nil {
+		return r, 0, err
+	}
+	defer unlock()
+	st, err := l.inspect()
+	if err != nil {
+		return r, 0, err
+	}
+	was, err := l.readRetired()
+	if err != nil {
+		return r, 0, err
+	}
+	parts, err := l.listParts()
+	if err != nil {
+		return r, 0, err
+	}
+	r = was
+	for i := 0; i+1 < len(parts); i++ {
+		next, err := l.firstRecord(parts[i+1])
+		if err != nil {
+			return r, 0, err
+		}
+		if !next.TS.Before(before) || next.Seq-1 > until {
+			break
+		}
+		r.Segment, r.Seq, r.Hash = parts[i].number, next.Seq-1, next.Prev
+	}
+	if r.Seq == was.Seq {
+		return retired{}, was.Seq, nil
+	}
+	if err := l.rootsOf(&r); err != nil {
+		return r, 0, err
+	}
+	k, _, err := l.currentKey()
+	if err != nil {
+		return r, 0, err
+	}
+	e := Entry{Action: ActionRetire, Plan: r.Hash, Counts: map[string]int64{"seq": int64(r.Seq), "records": int64(r.Seq - was.Seq)}}
+	if _, err := l.event(st.head, k, e, true); err != nil {
+		return r, 0, err
+	}
+	b, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = atomicfile.WriteFS(l.fs, l.path(retiredFile), append(b, '\n'), atomicfile.Options{})
+	}
+	if err != nil {
+		return r, 0, bare(err)
+	}
+	for _, p := range parts {
+		if p.number <= r.Segment {
+			if err := l.fs.Remove(l.path(p.name)); err != nil {
+				return r, 0, bare(err)
+			}
+		}
+	}
+	return r, was.Seq, l.fs.SyncDir(l.dir)
+}
+
+// rootsOf reads the roots of the complete subtrees over the records that go, the largest first.
+func (l *Log) rootsOf(r *retired) error {
+	t, err := l.readTree()
+	if err != nil {
+		return err
+	}
+	h, err := l.readCheckpoint(t)
+	if err != nil {
+		return err
+	}
+	r.Origin, r.Size, r.Roots = t.Origin, 0, nil
+	if r.Seq < t.First {
+		return nil
+	}
+	r.Size = int64(r.Seq - t.First + 1)
+	var at []int64
+	done := int64(0)
+	for left := uint64(r.Size); left > 0; {
+		level := bits.Len64(left) - 1
+		at = append(at, tlog.StoredHashIndex(level, done>>level))
+		done += 1 << level
+		left -= 1 << level
+	}
+	r.Roots, err = tlog.TileHashReader(h.tree(), l.tiles()).ReadHashes(at)
+	return err
+}
+
+// begin lets the walk go on behind what was retired.
+func (w *walker) begin() {
+	r, err := w.log.readRetired()
+	if err != nil {
+		w.bad("%s", words(err))
+		return
+	}
+	if r.Seq == 0 {
+		return
+	}
+	w.gone, w.seq, w.prev, w.rep.Retired = r, r.Seq, r.Hash, r.Seq
+	if w.tree != nil {
+		w.tree.begin(w.log, r)
+	}
+}
+
+// retiredBy looks for the record that says so.
+func (w *walker) retiredBy() {
+	if w.gone.Seq > 0 && !slices.Contains(w.retires, w.gone.Seq) {
+		w.bad("the records up to %d are gone, and no record says that they were retired", w.gone.Seq)
+	}
+}
+
+// begin takes the leaves that are gone, and compares the claims of before with the tree's own hashes,
+// which the newest checkpoint covers.
+func (w *treeWalk) begin(l *Log, r retired) {
+	w.all = false
+	if w.state.Origin == "" || r.Origin != w.state.Origin {
+		return
+	}
+	w.front = checkpoint.Frontier{Size: r.Size, Roots: slices.Clone(r.Roots)}
+	h, err := l.readCheckpoint(w.state)
+	if err != nil {
+		return // the log's own source says so
+	}
+	read := tlog.TileHashReader(h.tree(), l.tiles())
+	for size, claims := range w.claims {
+		if size > r.Size {
+			continue
+		}
+		root, err := tlog.TreeHash(size, read)
+		for _, c := range claims {
+			switch seq := w.state.seq(size); {
+			case err != nil:
+				c.from.fail(seq, "the tree's hashes of retired records cannot be read")
+			case root != c.Root:
+				c.from.fail(seq, "records were changed: the first %d are not those that it signed", size)
+			default:
+				c.from.Seq = max(c.from.Seq, seq)
+			}
+		}
+	}
+}
