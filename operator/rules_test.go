@@ -44,6 +44,7 @@ var acting = map[string][]Act{
 	"Erasures.Report": {ReadRequests}, "Erasures.Receipt": {ReadRequests}, "Erasures.Get": {ReadRequests}, "Erasures.List": {ReadRequests},
 	"Erasures.DueWithin": {ReadRequests}, "Erasures.Authorise": {ReadRequests}, "Erasures.StatusReport": {ReadRequests},
 	"Erasures.Letter": {ReadRequests}, "Erasures.Register": {ReadRequests}, "Erasures.Propose": {ReadContent},
+	"Survey.Requests": {ReadRequests}, "Survey.Due": {ReadRequests},
 }
 
 // reading are the methods that change nothing, or only open and close what is the session's own.
@@ -53,7 +54,7 @@ var reading = []string{
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged",
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
-	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Requests", "Survey.Due", "Survey.Log",
+	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
@@ -137,7 +138,7 @@ var table = map[string][]Act{
 	"approver": {ReadContent, ReadRequests, Approve},
 	"auditor":  {ReadLog, ReadRequests, Verify},
 	"privacy officer": {ReadContent, ReadLog, ReadRequests, Request, Plan, Hold, Unhold, Choose, Extend, Pause, Resume, Identify, Withdraw,
-		Attest, SetPolicy, Approve, Erase, Verify, Export, Tell, Sweep, ControlJob},
+		Attest, SetPolicy, Approve, Erase, Verify, Export, ExportStore, Tell, Sweep, ControlJob},
 }
 
 func inTable(role string) func(Act) bool {

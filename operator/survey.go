@@ -121,6 +121,9 @@ func (v *Survey) Requests() ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
 	}
+	if err := v.s.Look(context.Background(), ReadRequests); err != nil {
+		return nil, err
+	}
 	all, err := v.s.desk.List()
 	return slices.DeleteFunc(all, func(d gdpr.Due) bool { return d.Done() }), err
 }
@@ -129,6 +132,9 @@ func (v *Survey) Requests() ([]gdpr.Due, error) {
 func (v *Survey) Due(within int) ([]gdpr.Due, error) {
 	if v.s.State == "" {
 		return nil, nil
+	}
+	if err := v.s.Look(context.Background(), ReadRequests); err != nil {
+		return nil, err
 	}
 	return v.s.desk.DueWithin(within)
 }

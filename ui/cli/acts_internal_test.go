@@ -46,8 +46,8 @@ var commandActs = map[string][]string{
 	"gdpr sweep": {"--yes"}, "gdpr recipient": {"r", "--name", "n", "--told", "2026-05-21"}, "gdpr pause": {"r"}, "gdpr identity": {"r", "--method", "known"}, "gdpr resume": {"r"},
 	"quarantine calibrate": {"--apply", "0.9", "--yes"}, "quarantine clear": {"crewship:AGENT.md", "--reason", "x", "--yes"}, "quarantine rescan": {"--apply"},
 	"state migrate":     {"--yes"},
-	"audit acknowledge": {"--reason", "x", "--yes"},
-	"jobs cancel":       {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
+	"audit acknowledge": {"--reason", "x", "--yes"}, "audit retire": {"--before", "2020-01-01", "--yes"},
+	"jobs cancel": {"x"}, "jobs pause": {"x"}, "jobs resume": {"x"},
 }
 
 // commandReads change nothing of memory; servers answer with the rules of package operator.
