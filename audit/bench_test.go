@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"memdesk/internal/clock"
 )
 
@@ -122,4 +124,47 @@ func generate(dir string, n int) error {
 		return err
 	}
 	return l.writeHead(h)
+}
+
+// BenchmarkTree adds one leaf to a tree of so many records and proves one of them: both read and write
+// a number of tiles that grows with the logarithm. 10,000,000 with MEMDESK_SOAK.
+func BenchmarkTree(b *testing.B) {
+	sizes := []int{10_000, 100_000, 1_000_000}
+	if os.Getenv("MEMDESK_SOAK") != "" {
+		sizes = append(sizes, 10_000_000)
+	}
+	for _, size := range sizes {
+		d := tiles{quick{}, b.TempDir()}
+		var tree tlog.Tree
+		leaves := make([]tlog.Hash, 0, growBy)
+		for i := range size {
+			leaves = append(leaves, tlog.RecordHash(fmt.Append(nil, i)))
+			if len(leaves) == growBy || i+1 == size {
+				next, _, err := d.grow(tree, leaves)
+				if err != nil {
+					b.Fatal(err)
+				}
+				tree, leaves = next, leaves[:0]
+			}
+		}
+		b.Run(fmt.Sprintf("records=%d/append", size), func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := d.grow(tree, []tlog.Hash{{1}}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("records=%d/prove", size), func(b *testing.B) {
+			hashes, n := 0, int64(0)
+			for b.Loop() {
+				n = (n + 7919) % tree.N
+				p, err := tlog.ProveRecord(tree.N, n, tlog.TileHashReader(tree, d))
+				if err != nil {
+					b.Fatal(err)
+				}
+				hashes = len(p)
+			}
+			b.ReportMetric(float64(hashes), "hashes")
+		})
+	}
 }

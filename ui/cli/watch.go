@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/model"
 	"memdesk/operator"
 )
 
@@ -182,6 +183,9 @@ func (w *watch) tellUnseen(event string, unseen map[string]bool) error {
 // requests tells once of a request that comes due, and once when it is overdue.
 func (w *watch) requests(context.Context) error {
 	all, err := w.survey.Due(w.within)
+	if model.IsRefusal(err) { // the role does not cover requests
+		return nil
+	}
 	if err != nil {
 		return err
 	}
