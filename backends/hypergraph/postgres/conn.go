@@ -37,10 +37,7 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	}
 	p.MaxConns, p.MinConns = int32(most), int32(cfg.MinConns)
 	p.MaxConnIdleTime, p.MaxConnLifetime, p.MaxConnLifetimeJitter = idleTime, lifeTime, lifeTime/10
-	p.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'`)
-		return err
-	}
+	p.AfterConnect = dress
 	c := p.ConnConfig
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTimeout
@@ -59,11 +56,29 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	return p, nil
 }
 
+// dress makes a connection independent of what the role or the database sets: names mean PostgreSQL's own
+// functions first, whatever another search_path puts before them, then those of pgvector. Rows that a policy
+// would hide are an error: to erase or verify what can be seen only is not to erase or verify.
+func dress(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '5min'; SET row_security = off; SET search_path = pg_catalog;
+		SELECT set_config('search_path', COALESCE((SELECT quote_ident(n.nspname) FROM pg_extension e
+			JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'), 'public'), false)`)
+	return err
+}
+
 // dial makes a connection beside the pool. The caller closes it.
 func (s *Store) dial(ctx context.Context, onNotice pgconn.NoticeHandler) (*pgx.Conn, error) {
 	cfg := s.pool.Config().ConnConfig
 	cfg.OnNotice = onNotice
-	return pgx.ConnectConfig(ctx, cfg)
+	c, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := dress(ctx, c); err != nil {
+		hangUp(c)
+		return nil, err
+	}
+	return c, nil
 }
 
 // hangUp closes a connection that dial made.

@@ -86,6 +86,9 @@ func wordedServer(op string, e *pgconn.PgError) error {
 	case "3D000":
 		return say(model.NotFound, "the server has no such database: create it, or correct the connection string")
 	case "42501":
+		if e.Routine == "check_enable_rls" {
+			return say(model.PermissionDenied, "row-level security hides rows from the database role, and memdesk does not work on a part of a store: give the role BYPASSRLS, or a database of its own")
+		}
 		return say(model.PermissionDenied, "the database role lacks a privilege for this: grant it USAGE on schema memdesk and SELECT, INSERT, UPDATE, DELETE on its tables")
 	case "25006":
 		return say(model.PermissionDenied, "the server takes no changes: it is a standby or set to read-only")

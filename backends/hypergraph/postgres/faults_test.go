@@ -44,6 +44,8 @@ func TestServer(t *testing.T) {
 	t.Run("another encoding", func(t *testing.T) { otherEncoding(t, srv) })
 	t.Run("refused and absent", func(t *testing.T) { refusedAndAbsent(t, srv) })
 	t.Run("read-only", func(t *testing.T) { readOnly(t, srv) })
+	t.Run("a foreign search_path", func(t *testing.T) { foreignPath(t, srv) })
+	t.Run("row-level security", func(t *testing.T) { rowSecurity(t, srv) })
 	t.Run("restart under load", func(t *testing.T) { restartUnderLoad(t, srv) })
 	t.Run("a watcher hears again after a restart", func(t *testing.T) { watchAgain(t, srv) })
 }
@@ -127,6 +129,59 @@ func readOnly(t *testing.T, srv *testpg.Server) {
 	testpg.Exec(t, admin, `REVOKE USAGE ON SCHEMA memdesk FROM looker`)
 	_, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("looker", "postgres"))})
 	wantError(t, "no privilege at all", err, model.PermissionDenied, "grant it USAGE on schema memdesk")
+}
+
+// foreignPath has functions of another in front of PostgreSQL's own, for the role that connects.
+func foreignPath(t *testing.T, srv *testpg.Server) {
+	admin := srv.DSN("postgres", "postgres")
+	testpg.Exec(t, admin, `CREATE SCHEMA evil; GRANT USAGE ON SCHEMA evil TO public;
+		CREATE FUNCTION evil.lower(text) RETURNS text LANGUAGE sql AS $$ SELECT 'nothing' $$;
+		CREATE FUNCTION evil.length(text) RETURNS integer LANGUAGE sql AS $$ SELECT 0 $$;
+		CREATE FUNCTION evil.octet_length(text) RETURNS integer LANGUAGE sql AS $$ SELECT 0 $$;
+		CREATE FUNCTION evil.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'SQL_ASCII' $$;
+		CREATE FUNCTION evil.eq(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT false $$;
+		CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.eq);
+		CREATE TABLE evil.nodes (id text); CREATE TABLE evil.pg_class (oid oid);
+		CREATE ROLE misled LOGIN SUPERUSER; ALTER ROLE misled SET search_path = evil, pg_catalog, public`)
+	s := create(t, srv.DSN("misled", "postgres"))
+	must(t, s.CreateNode(t.Context(), fact("path", "The Quay lamp")))
+	st := adapt(s)
+	got, err := st.Provider.Recall(t.Context(), model.RecallRequest{Query: "quay lamp", Limit: 5})
+	if err != nil || len(got.Hits) != 1 {
+		t.Errorf("recall: %d hits, %v", len(got.Hits), err)
+	}
+	page, err := st.Browser.List(t.Context(), model.PageRequest{Query: "Quay", Limit: 5})
+	if err != nil || len(page.Items) != 1 || page.Items[0].Bytes != int64(len("The Quay lamp")) {
+		t.Errorf("list: %+v, %v", page.Items, err)
+	}
+	n, err := st.Provider.Forget(t.Context(), model.ForgetRequest{ID: "path"})
+	if err != nil || n.Removed != 1 {
+		t.Errorf("forget: %+v, %v", n, err)
+	}
+}
+
+// rowSecurity hides rows from the role: what cannot be seen whole is an error, never fewer rows.
+func rowSecurity(t *testing.T, srv *testpg.Server) {
+	admin := srv.DSN("postgres", "postgres")
+	s := create(t, admin)
+	must(t, s.CreateNode(t.Context(), fact("hidden", "rows of another")))
+	testpg.Exec(t, admin, `CREATE ROLE half LOGIN; GRANT USAGE ON SCHEMA memdesk TO half; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA memdesk TO half;
+		ALTER TABLE memdesk.nodes ENABLE ROW LEVEL SECURITY; CREATE POLICY part ON memdesk.nodes TO half USING (id <> 'hidden')`)
+	defer testpg.Exec(t, admin, `DROP POLICY part ON memdesk.nodes; ALTER TABLE memdesk.nodes DISABLE ROW LEVEL SECURITY; DELETE FROM memdesk.nodes WHERE id = 'hidden'`)
+	half, err := postgres.Open(t.Context(), postgres.Config{DSN: model.NewSecret(srv.DSN("half", "postgres")), Workspace: "w"})
+	if err != nil {
+		wantError(t, "open", err, model.PermissionDenied, "row-level security")
+		return
+	}
+	defer func() { must(t, half.Close()) }()
+	st := adapt(half)
+	_, err = st.Browser.List(t.Context(), model.PageRequest{Limit: 5})
+	wantError(t, "list", err, model.PermissionDenied, "row-level security")
+	_, err = st.Provider.Recall(t.Context(), model.RecallRequest{Query: "rows", Limit: 5})
+	wantError(t, "recall", err, model.PermissionDenied, "row-level security")
+	if h := st.Provider.Health(t.Context()); h.OK {
+		t.Errorf("health: %+v", h)
+	}
 }
 
 // restartUnderLoad crashes the server under writers. What was acknowledged is
