@@ -138,6 +138,7 @@ type GDPRConfig struct {
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
+	KeepClosed      Duration `toml:"keep_closed"`      // 0 is for ever
 	PDFToText       string   `toml:"pdftotext"`        // the program that reads PDFs; empty: the one on the PATH
 }
 

@@ -34,6 +34,8 @@ type Policy struct {
 	Names map[string]string
 	// ApprovalValid is how long a signature counts; 0 means seven days.
 	ApprovalValid time.Duration
+	// KeepClosed is how long a closed request and its receipt are kept; 0 is for ever.
+	KeepClosed time.Duration
 	// Backups are copies of stores that memdesk does not reach.
 	Backups []Backup
 	// Recipients are those to whom data of stores are disclosed (Art. 19).

@@ -63,6 +63,10 @@ func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) 
 		if r.Received[:min(4, len(r.Received))] != strconv.Itoa(year) {
 			continue
 		}
+		if r.Kept != nil {
+			out.Entries = append(out.Entries, *r.Kept)
+			continue
+		}
 		e := papers.Entry{Request: r.ID, Person: r.Pseudonym, Received: r.Received, Deadline: r.Deadline.Format(dateForm), State: string(r.State), Extended: r.Extended,
 			Ground: ofRequest(r.Ground), Held: int64(len(r.Holds)), Layers: len(r.Attested), Exports: len(r.Exports)}
 		end := d.Clock.Now()

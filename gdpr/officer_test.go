@@ -2,6 +2,7 @@ package gdpr_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,5 +58,48 @@ func TestAnOfficersPapers(t *testing.T) {
 	}
 	if all, err := w.desk.DueWithin(10000); err != nil || len(all) != 0 {
 		t.Errorf("a complete one is due: %+v %v", all, err)
+	}
+}
+
+// TestRetentionOfClosedRequests: after its time a closed request is its line in the register, which
+// names not even a pseudonym; an open one stays whole, and the log has a record.
+func TestRetentionOfClosedRequests(t *testing.T) {
+	w := vaultWith(t, map[string]string{"v/memory/fix/a.md": name + " called\nrain\nwind\n", "v/memory/fix/b.md": "rain\n"})
+	r := w.file()
+	w.complete(w.planned(r.ID))
+	before, err := w.desk.Register(t.Context(), 2026)
+	if err != nil || len(before.Entries) != 1 || before.Entries[0].Person == "" {
+		t.Fatalf("%+v %v", before, err)
+	}
+	open := w.file()
+	w.desk.Policy.KeepClosed = 30 * 24 * time.Hour
+	if n, err := w.desk.Retire(t.Context()); err != nil || n != 0 {
+		t.Fatalf("at once: %d, %v", n, err)
+	}
+	w.clock.Advance(31 * 24 * time.Hour)
+	if n, err := w.desk.Retire(t.Context()); err != nil || n != 1 {
+		t.Fatalf("after its time: %d, %v", n, err)
+	}
+	got, err := w.desk.Get(r.ID)
+	if err != nil || got.Pseudonym != "" || got.By != "" || got.PlanHash != "" || got.Kept == nil {
+		t.Errorf("%+v %v", got.Request, err)
+	}
+	if _, _, _, err := w.desk.Receipt(r.ID); !errors.Is(err, model.NotFound) {
+		t.Errorf("the receipt: %v", err)
+	}
+	after, err := w.desk.Register(t.Context(), 2026)
+	if err != nil || len(after.Entries) != 2 {
+		t.Fatalf("%+v %v", after, err)
+	}
+	want := before.Entries[0]
+	want.Person = ""
+	if !slices.Contains(after.Entries, want) {
+		t.Errorf("the lines are %+v, want %+v", after.Entries, want)
+	}
+	if still, err := w.desk.Get(open.ID); err != nil || still.Subject == "" || still.Pseudonym == "" {
+		t.Errorf("an open request: %+v %v", still.Request, err)
+	}
+	if n, err := w.desk.Retire(t.Context()); err != nil || n != 0 {
+		t.Errorf("again: %d, %v", n, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/gdpr/papers"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
 	"memdesk/gdpr/subject"
@@ -75,6 +76,9 @@ type Request struct {
 	Begun time.Time `json:"begun,omitzero"`
 	// Of is the request whose erasure a sweep repeats.
 	Of string `json:"of,omitempty"`
+
+	// Kept is the line in the register of a request whose retention has passed: nothing else is left.
+	Kept *papers.Entry `json:"kept,omitempty"`
 
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`

@@ -37,7 +37,7 @@ var acting = map[string][]Act{
 	"Erasures.Choose": {Choose}, "Erasures.Extend": {Extend}, "Erasures.StopClock": {Pause}, "Erasures.StartClock": {Resume}, "Erasures.Identify": {Identify},
 	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve},
 	"Erasures.Erase": {Erase}, "Erasures.EraseHere": {Erase}, "Erasures.Pause": {Erase}, "Erasures.Resume": {Erase},
-	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep},
+	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep}, "Erasures.Retire": {Sweep},
 	// Readings that not every role has.
 	"AuditTrail.Events": {ReadLog},
 	"Erasures.Requests": {ReadRequests}, "Erasures.Request": {ReadRequests}, "Erasures.Plan": {ReadRequests}, "Erasures.Unapproved": {ReadRequests},

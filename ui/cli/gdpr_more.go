@@ -148,6 +148,13 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 			if len(swept) == 0 && len(problems) == 0 && !a.flags.json {
 				a.sayf("nobody came back")
 			}
+			retired, err := d.Retire(cmd.Context())
+			if retired > 0 {
+				a.sayf("%s reduced to a line of the register: the time that [gdpr] keep_closed gives is over", plural(int64(retired), "closed request"))
+			}
+			if err != nil {
+				return err
+			}
 			for _, w := range swept {
 				if w.Outcome.Status != gdpr.StateComplete {
 					return &exitError{code: exitPartial}

@@ -1,0 +1,61 @@
+package gdpr
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"memdesk/audit"
+	"memdesk/gdpr/papers"
+)
+
+// Retire reduces closed requests to their line in the register, without the person's pseudonym, once
+// they ended longer ago than Policy.KeepClosed, and removes their receipts. One with an item on hold or an
+// export of which nobody knows stays. It gives their number; 0 days keeps all of them.
+func (d *Desk) Retire(ctx context.Context) (int, error) {
+	const op = "gdpr-retention"
+	if d.Policy.KeepClosed <= 0 || d.Log == nil {
+		return 0, nil
+	}
+	all, err := d.List()
+	if err != nil {
+		return 0, err
+	}
+	before := d.Clock.Now().Add(-d.Policy.KeepClosed)
+	n := 0
+	for _, r := range all {
+		if !r.Done() || r.Kept != nil || r.Finished.IsZero() || !r.Finished.Before(before) || len(r.Holds) > 0 || r.ExportsOpen > 0 {
+			continue
+		}
+		year, err := strconv.Atoi(r.Received[:min(4, len(r.Received))])
+		if err != nil {
+			return n, err
+		}
+		register, err := d.Register(ctx, year)
+		if err != nil {
+			return n, err
+		}
+		line := papers.Entry{}
+		for _, e := range register.Entries {
+			if e.Request == r.ID {
+				line = e
+			}
+		}
+		if line.Request == "" {
+			return n, errors.New("a closed request has no line in the register")
+		}
+		line.Person = ""
+		err = d.Log.Act(ctx, audit.Entry{Action: op, Counts: map[string]int64{"year": int64(year)}}, func(context.Context) (map[string]int64, error) {
+			kept := Request{ID: r.ID, State: r.State, Received: r.Received, Extended: r.Extended, Created: r.Created, Finished: r.Finished, Kept: &line}
+			if err := d.save(&kept); err != nil {
+				return nil, err
+			}
+			return nil, removeIfThere(d.dir("receipts", r.ID+".json"))
+		})
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
