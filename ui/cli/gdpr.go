@@ -11,7 +11,6 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
-	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/model"
 	"memdesk/operator"
@@ -266,15 +265,6 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	return c
 }
 
-// printBackup says until when copies out of reach hold the person.
-func (a *app) printBackup(b receipt.Backup) error {
-	if a.flags.json {
-		return a.emit("backup", row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason})
-	}
-	a.linef("backups of %s", b.String())
-	return nil
-}
-
 func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, fleet *backends.Fleet, text bool) error {
 	tab := a.table("REF", "LAYER", "ACTION", "REASON")
 	incomplete, notes := false, []string{}
@@ -313,7 +303,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	}
 	tab.flush()
 	for _, b := range d.Backups(p) {
-		if err := a.printBackup(b); err != nil {
+		if err := a.tell(reportBackup(b)); err != nil {
 			return err
 		}
 	}
