@@ -25,7 +25,7 @@ func newAudit(d *desk) *records[AuditEvent] {
 		columns: []column{
 			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 11, false}, {"TARGET", 0, false},
 		},
-		least: []int{0, 17, 10, 9, 11, 14}, badge: 5, store: func(e AuditEvent) string { return e.Store },
+		least: []int{0, 17, 10, 9, 11, 14}, traits: traits[AuditEvent]{badge: 5, store: func(e AuditEvent) string { return e.Store }},
 	}
 	if d.audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"

@@ -104,7 +104,7 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 // changedSides is both sides as they are now, under the reason why nothing was
 // done.
 func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
-	t := d.conflictDetail(false, 0)(ctx, c)
+	t := d.resolutions.conflictDetail(false, 0)(ctx, c)
 	t.Head = append([]text.Line{
 		{Value: d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
 		{Kind: text.Blank},

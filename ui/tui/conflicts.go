@@ -26,11 +26,11 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		columns: []column{
 			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 12, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
 		},
-		least: []int{20, 9, 12, 0, 5, 10}, badge: 3, store: func(c conflict.Copy) string { return c.Store },
-		less: map[int]func(a, b conflict.Copy) int{
-			0: func(a, b conflict.Copy) int { return natural(path.Base(a.Target), path.Base(b.Target)) },
-			4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
-		},
+		least: []int{20, 9, 12, 0, 5, 10}, traits: traits[conflict.Copy]{badge: 3, store: func(c conflict.Copy) string { return c.Store },
+			less: map[int]func(a, b conflict.Copy) int{
+				0: func(a, b conflict.Copy) int { return natural(path.Base(a.Target), path.Base(b.Target)) },
+				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
+			}},
 	}
 	if d.conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
@@ -50,10 +50,10 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
 	}
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
-	kind.detail = d.conflictDetail(false, 0)
+	kind.detail = d.resolutions.conflictDetail(false, 0)
 	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
 		cmp, err := d.conflicts.Compare(ctx, c)
-		head := d.conflictHead(cmp, c)
+		head := d.resolutions.conflictHead(cmp, c)
 		if err != nil {
 			head = append(head, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn})
 		}
@@ -64,9 +64,9 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		if !aside.chosen {
 			aside.beside = p.detail.Width >= asideFrom
 		}
-		p.kind.detail = d.conflictDetail(aside.beside, p.detail.Width)
+		p.kind.detail = d.resolutions.conflictDetail(aside.beside, p.detail.Width)
 	}
-	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.conflictKeys(p, aside) }
+	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.resolutions.conflictKeys(p, aside) }
 	return newRecords(d, kind)
 }
 
@@ -134,7 +134,8 @@ func conflictRecord(d *desk, c conflict.Copy, again bool) record[conflict.Copy] 
 }
 
 // noResolve says why the copy at the cursor cannot be resolved.
-func (d *desk) noResolve(p *records[conflict.Copy]) string {
+func (rs *resolutions) noResolve(p *records[conflict.Copy]) string {
+	d := rs.d
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
@@ -153,14 +154,15 @@ func (d *desk) noResolve(p *records[conflict.Copy]) string {
 }
 
 // conflictKeys are the keys of this pane beside those of every list.
-func (d *desk) conflictKeys(p *records[conflict.Copy], aside *layout) []act.Act {
+func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []act.Act {
+	d := rs.d
 	current := func() conflict.Copy {
 		r, _ := p.list.current()
 		return r.raw
 	}
 	can := func(more func(c conflict.Copy) string) func() string {
 		return func() string {
-			if why := d.noResolve(p); why != "" {
+			if why := d.resolutions.noResolve(p); why != "" {
 				return why
 			}
 			return more(current())
@@ -224,15 +226,16 @@ func (d *desk) conflictKeys(p *records[conflict.Copy], aside *layout) []act.Act 
 }
 
 // conflictDetail makes the detail of a copy: what it is, and both sides compared.
-func (d *desk) conflictDetail(aside bool, width int) func(context.Context, conflict.Copy) *text.Page {
+func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Context, conflict.Copy) *text.Page {
+	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {
 		if c.ID == "" {
 			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
 		cmp, err := d.conflicts.Compare(ctx, c)
-		head := d.conflictBrief(c)
+		head := d.resolutions.conflictBrief(c)
 		if err != nil {
-			return text.NewPage(append(d.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
+			return text.NewPage(append(d.resolutions.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
 		}
 		head = append(append(head, frontLines(d.esc, cmp)...), text.Line{Kind: text.Blank})
 		switch {
@@ -260,7 +263,8 @@ type layout struct{ beside, chosen bool }
 const asideFrom = 100
 
 // conflictBrief is what must be known before the texts are compared; i has the rest.
-func (d *desk) conflictBrief(c conflict.Copy) []text.Line {
+func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
+	d := rs.d
 	esc := d.esc
 	head := []text.Line{
 		{Value: esc.LineMax(path.Base(c.ID), maxField), Kind: text.Title},
@@ -292,7 +296,8 @@ func conflictTone(c conflict.Copy) paint.Tone {
 }
 
 // conflictHead tells what is known of a copy, the evidence first.
-func (d *desk) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
+func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []text.Line {
+	d := rs.d
 	esc := d.esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{

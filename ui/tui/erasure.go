@@ -98,7 +98,7 @@ func newErasures(d *desk) *erasures {
 		columns: []column{
 			{"DUE", 17, false}, {"STATE", 13, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
 		},
-		badge: 2, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }},
+		traits: traits[ErasureRequest]{badge: 2, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.erasure == nil {
 		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"

@@ -37,8 +37,8 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		columns: []column{
 			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 11, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
 		},
-		least: []int{11, 16, 0, 11, 5, 10}, badge: 4, store: func(e QuarantineEntry) string { return e.Store },
-		less: map[int]func(a, b QuarantineEntry) int{4: func(a, b QuarantineEntry) int { return b.At.Compare(a.At) }},
+		least: []int{11, 16, 0, 11, 5, 10}, traits: traits[QuarantineEntry]{badge: 4, store: func(e QuarantineEntry) string { return e.Store },
+			less: map[int]func(a, b QuarantineEntry) int{4: func(a, b QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"

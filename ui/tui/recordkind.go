@@ -24,18 +24,23 @@ type record[T any] struct {
 	raw   T
 }
 
+// traits are what a list has beside its rows: signs, orders, what is known of a row.
+type traits[T any] struct {
+	badge int                                         // column that is a state with a sign, from 1; 0: none
+	less  map[int]func(a, b T) int                    // orders by column, where its text does not sort; nil: all do
+	store func(raw T) string                          // whose row it is; nil: of no one store
+	lay   func(p *records[T])                         // called before a detail is asked for; may be nil
+	facts func(ctx context.Context, raw T) *text.Page // all that is known of a row, behind i; nil: the detail has it
+}
+
 // recordKind is what a list of records shows and where it comes from.
 type recordKind[T any] struct {
+	traits[T]
 	pane    int
 	missing string // why there is no source, when there is none; empty: there is one
 	noun    string
 	empty   string // what an empty list means
 	columns []column
-	badge   int                                         // column that is a state with a sign, from 1; 0: none
-	less    map[int]func(a, b T) int                    // orders by column, where its text does not sort; nil: all do
-	store   func(raw T) string                          // whose row it is; nil: of no one store
-	lay     func(p *records[T])                         // called before a detail is asked for; may be nil
-	facts   func(ctx context.Context, raw T) *text.Page // all that is known of a row, behind i; nil: the detail has it
 	// least is what each column keeps where there is no room for all of them: 0 goes
 	// first, and the last is what the last column needs. nil: all stay as they are.
 	least   []int

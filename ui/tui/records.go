@@ -36,6 +36,16 @@ type detailed struct {
 	text *text.Page
 }
 
+// looked is which record the detail is of, and how it is shown.
+type looked struct {
+	shown string // key of the record in the detail
+	asked string // key of the record that was last asked for
+	again bool   // the detail is asked for anew, and keeps its place
+	full  bool   // the detail fills the pane
+	wide  bool   // it was laid out for the whole screen
+	known bool   // it is all that is known of the row
+}
+
 // records is a pane over a source: a windowed list, a filter, a detail.
 type records[T any] struct {
 	d      *desk
@@ -45,21 +55,16 @@ type records[T any] struct {
 	whole  *held[record[T]] // the list as it was before it was filtered
 	jump   jump
 	detail *text.Pager
+	looked
 	filter text.Input
 	live   livefilter
 	query  string
 	notice said
-	shown  string // key of the record in the detail
-	asked  string // key of the record that was last asked for
 	pick   string // key of the record that the cursor goes to when it is there
-	again  bool   // the detail is asked for anew, and keeps its place
-	full   bool   // the detail fills the pane
 	open   bool
 	marks  *marks[record[T], record[T]]
 	rest   rest
 	sorted sorting
-	wide   bool   // the detail was laid out for the whole screen
-	known  bool   // the detail is all that is known of the row
 	stamp  string // of the source, when it grows by itself
 	ticks  bool
 	read   []record[T] // of the page that was read out last
