@@ -151,9 +151,12 @@ func (p Plan) Words() []string {
 		out = append(out, "bytes are kept; a name is made of the path where the destination takes one")
 	}
 	if p.beside() {
-		out = append(out, "vectors are kept where the destination has a place for them; an item whose vector is not says so", "not copied: version history, quarantine entries, the agent's own log (recurse: evolution_log)")
+		out = append(out, "vectors are kept where the destination has a place for them; an item whose vector is not says so", "not copied: version history, quarantine entries")
 	} else {
 		out = append(out, "not copied: version history, quarantine entries, the agent's own log, access counts; vectors go to a graph, where the source keeps them")
+	}
+	if p.carriesLog() {
+		out = append(out, fmt.Sprintf("the agent's own log (recurse: evolution_log, without its metadata) becomes items of %d events, hidden as bookkeeping", logPart))
 	}
 	if !p.family && slices.ContainsFunc(p.Tiers, func(m TierMapping) bool { t, ok := to(p, m); return ok && t.KeyRule != model.KeyRequired }) {
 		out = append(out, "where the destination makes its own ids, a second copy makes second items")

@@ -69,7 +69,7 @@ func (p Plan) Run(ctx context.Context, j Journal, write Writer, report func(Outc
 			break
 		}
 	}
-	return r.sum, nil
+	return r.sum, r.log(ctx)
 }
 
 type run struct {
@@ -132,21 +132,24 @@ func (r *run) settle(o Outcome) {
 // errWaits is an item that another has to precede.
 var errWaits = errors.New("waits for another item")
 
-// step is the journal's key of an item. It holds the identities of both stores, so that a name
-// that has come to mean another store begins another copy.
-func (r *run) step(id string) string { return r.from + "\x00" + r.to + "\x00" + id }
-
 // item copies one item as a step of the journal. last: an item that waits for another fails now.
 func (r *run) item(ctx context.Context, id string, last bool) error {
+	return r.step(ctx, id, id, func(ctx context.Context) Outcome { return r.copy(ctx, id, last) })
+}
+
+// step does one item unless an earlier run has. The journal's key holds the identities of both
+// stores, so that a name that has come to mean another store begins another copy. An outcome
+// without a result means that the item waits for another.
+func (r *run) step(ctx context.Context, id, key string, do func(context.Context) Outcome) error {
 	o := Outcome{ID: id, Result: Skipped, Reason: "copied by an earlier run"}
-	err := r.journal.Step(ctx, r.step(id), func(ctx context.Context) error {
+	err := r.journal.Step(ctx, r.from+"\x00"+r.to+"\x00"+key, func(ctx context.Context) error {
 		// Stopping, or losing the connection, lets the item under way come to its end, within
 		// its store's deadline: cut off, nobody would know what became of it.
-		o = r.copy(context.WithoutCancel(ctx), id, last)
-		switch {
-		case o.Result == "":
+		o = do(context.WithoutCancel(ctx))
+		switch o.Result {
+		case "":
 			return errWaits
-		case o.Result == Failed:
+		case Failed:
 			return errFailed // not complete: a later run tries again
 		}
 		return nil

@@ -291,6 +291,6 @@ func Recurse() Vocabulary {
 		DefaultTier: "task",
 		DefaultType: "fact",
 		ArchiveTier: "archive",
-		Bookkeeping: []string{"budget_session", "budget_project", "routing_profile", "routing_history", "learning_signal"},
+		Bookkeeping: []string{"budget_session", "budget_project", "routing_profile", "routing_history", "learning_signal", "evolution_log"},
 	}
 }

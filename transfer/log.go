@@ -1,0 +1,85 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+const (
+	// logSubtype marks the items that hold another store's log: bookkeeping, which lists
+	// and searches leave out by default (hypergraph.Recurse).
+	logSubtype = "evolution_log"
+	// logPart is how many events one such item holds.
+	logPart = 1000
+	// maxEvents is how many of the newest events are carried; of more the copy says so.
+	maxEvents = 200_000
+)
+
+// carriesLog reports whether the source's own log goes along: between graphs, and with
+// all tiers.
+func (p Plan) carriesLog() bool {
+	_, archive := p.To.Tier("archive")
+	return p.beside() && p.From.Graph != nil && p.From.Events != nil && p.only == "" && archive
+}
+
+// log carries the source's own log, the oldest event first, as items of one line of JSON
+// an event: a log is written by its own program alone, and as items the events are found,
+// read and erased like everything else.
+func (r *run) log(ctx context.Context) error {
+	if !r.carriesLog() {
+		return nil
+	}
+	events, err := r.From.Events.StoreEvents(ctx, maxEvents)
+	if err != nil {
+		r.settle(Outcome{ID: logSubtype, Result: Failed, Reason: err.Error()})
+		return model.FromContext(ctx, "copy")
+	}
+	if len(events) == maxEvents {
+		r.settle(Outcome{ID: logSubtype, Result: Failed, Reason: fmt.Sprintf("only the newest %d events are carried", maxEvents)})
+	}
+	slices.Reverse(events)
+	at := 0
+	for part := range slices.Chunk(events, logPart) {
+		id := fmt.Sprintf("%s-%s-%04d", logSubtype, r.From.Name, at/logPart+1)
+		at += len(part)
+		key := fmt.Sprintf("%s\x00%d", id, len(part)) // the last part grows
+		if err := r.step(ctx, id, key, func(ctx context.Context) Outcome { return r.copyLog(ctx, id, part) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) copyLog(ctx context.Context, id string, events []model.StoreEvent) Outcome {
+	var b strings.Builder
+	for _, e := range events {
+		line := struct {
+			At     time.Time         `json:"at"`
+			Event  string            `json:"event"`
+			Fields map[string]string `json:"fields,omitempty"`
+		}{e.At, e.Name, map[string]string{}}
+		for _, f := range e.Payload {
+			line.Fields[f.Name] = f.Value
+		}
+		text, err := json.Marshal(line)
+		if err != nil {
+			return Outcome{ID: id, Result: Failed, Reason: err.Error()}
+		}
+		b.Write(append(text, '\n'))
+	}
+	first, last := events[0].At.UTC().Format(time.RFC3339Nano), events[len(events)-1].At.UTC().Format(time.RFC3339Nano)
+	c := carried{at: []address{{id: id}}, req: model.RetainRequest{Mode: model.Replace, IfMatch: model.Absent, Content: b.String(), Beside: &model.Beside{},
+		Meta: []model.Field{{Name: "type", Value: "experience"}, {Name: "subtype", Value: logSubtype}, {Name: "tier", Value: "archive"}, {Name: "confidence", Value: "1"},
+			{Name: "created_at", Value: first, ReadOnly: true}, {Name: "updated_at", Value: last, ReadOnly: true}}}}
+	res, req, lost, err := r.put(ctx, c)
+	if err != nil {
+		return r.existing(ctx, id, req, lost, err, true)
+	}
+	return Outcome{ID: id, To: res.ID, Result: Copied, Reason: fmt.Sprintf("%d events of the source's own log", len(events))}
+}
