@@ -139,7 +139,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 		if n.Decision == nil || n.SubjectID == subject {
 			continue
 		}
-		if _, hers := parent[n.Decision.ParentID]; hers {
+		if _, goes := parent[n.Decision.ParentID]; goes {
 			return nil, model.Errorf(model.Conflict, "forget", "decision %q hangs under %q, which is to go, and is not this person's: give it another parent first", n.ID, n.Decision.ParentID)
 		}
 	}
@@ -147,7 +147,7 @@ func subjectNodes(ctx context.Context, tx Ops, subject string) ([]string, error)
 	return ids, nil
 }
 
-// depth counts the ancestors among the person's decisions, a circle once.
+// depth counts the ancestors among the subject's decisions, a circle once.
 func depth(parent map[string]string, id string) int {
 	n := 0
 	for p, ok := parent[id]; ok && p != "" && n <= len(parent); p, ok = parent[p] {

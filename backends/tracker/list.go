@@ -99,7 +99,7 @@ func (a *adapter) firstPage(ctx context.Context, op string, req model.PageReques
 			continue
 		}
 		p := a.window(v, sel, nil, req, listKey(req, what))
-		p.Next = place{Key: listKey(req, what), At: limit, ID: v.ID(int(sel[limit])), Late: true}.cursor()
+		p.Next = position{Key: listKey(req, what), At: limit, ID: v.ID(int(sel[limit])), Late: true}.cursor()
 		p.Total = model.Count{N: int64(len(sel)), AtLeast: true}
 		p.Problems = problems(v, req.Hidden)
 		return p, true, nil
@@ -208,9 +208,9 @@ func byKey(places []int32, key func(int32) int64, ties int) {
 	}
 }
 
-// place is where a page begins or, read backwards, ends: at an entry, and at its
+// position is where a page begins or, read backwards, ends: at an entry, and at its
 // number in the list in case the entry is gone meanwhile.
-type place struct {
+type position struct {
 	Key  string `json:"k"`
 	Back bool   `json:"b,omitempty"`
 	At   int    `json:"a"`
@@ -219,7 +219,7 @@ type place struct {
 	Late bool `json:"l,omitempty"`
 }
 
-func (p place) cursor() string {
+func (p position) cursor() string {
 	b, err := json.Marshal(p)
 	if err != nil { // strings and numbers always encode
 		return ""
@@ -235,14 +235,14 @@ func listKey(req model.PageRequest, what string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-func parseCursor(op string, req model.PageRequest, key string) (*place, error) {
+func parseCursor(op string, req model.PageRequest, key string) (*position, error) {
 	if req.Cursor == "" {
 		return nil, nil
 	}
 	if req.End {
 		return nil, model.Errorf(model.InvalidInput, op, "a page is asked for by its cursor or as the last one, not both")
 	}
-	var p place
+	var p position
 	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
 	if err == nil {
 		err = json.Unmarshal(raw, &p)
@@ -254,7 +254,7 @@ func parseCursor(op string, req model.PageRequest, key string) (*place, error) {
 }
 
 // window cuts one page.
-func (a *adapter) window(v View, sel []int32, at *place, req model.PageRequest, key string) model.Page {
+func (a *adapter) window(v View, sel []int32, at *position, req model.PageRequest, key string) model.Page {
 	limit := model.PageLimit(req.Limit)
 	from, to := 0, min(limit, len(sel))
 	switch {
@@ -273,17 +273,17 @@ func (a *adapter) window(v View, sel []int32, at *place, req model.PageRequest, 
 		p.Items = append(p.Items, a.header(v, int(i)))
 	}
 	if to < len(sel) {
-		p.Next = place{Key: key, At: to, ID: v.ID(int(sel[to]))}.cursor()
+		p.Next = position{Key: key, At: to, ID: v.ID(int(sel[to]))}.cursor()
 	}
 	if from > 0 {
-		p.Prev = place{Key: key, Back: true, At: from, ID: v.ID(int(sel[from-1]))}.cursor()
+		p.Prev = position{Key: key, Back: true, At: from, ID: v.ID(int(sel[from-1]))}.cursor()
 	}
 	return p
 }
 
 // whereabouts is the number in the list at which a forward page begins, or before
 // which a backward page ends.
-func whereabouts(v View, sel []int32, p place) int {
+func whereabouts(v View, sel []int32, p position) int {
 	at := min(p.At, len(sel))
 	here := at
 	if p.Back {

@@ -25,7 +25,7 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 	var failed error
 	free := readyIn(ctx, v, &failed)
 	want, f := snippet.Fold(req.Search), filter(req.Filter)
-	related := kin(v, f)
+	related := phaseFamily(v, f)
 	for i := range v.Len() {
 		if i%256 == 0 {
 			if err := model.FromContext(ctx, "work"); err != nil {
@@ -52,9 +52,9 @@ func (a *adapter) WorkItems(ctx context.Context, req model.WorkRequest) (model.W
 	return res, model.Wrap("work", failed)
 }
 
-// kin are the items that a phase matches, with their ancestors and descendants; nil
+// phaseFamily returns the items that a phase matches, with their ancestors and descendants; nil
 // for a filter without a phase.
-func kin(v View, f filter) map[string]bool {
+func phaseFamily(v View, f filter) map[string]bool {
 	if !f.phase() {
 		return nil
 	}

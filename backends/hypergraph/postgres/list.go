@@ -81,7 +81,7 @@ func (s *Store) firstEdges(q *query, l *sqlgraph.List, limit int) (page hypergra
 	}
 	if len(page.Edges) > limit {
 		page.Edges = page.Edges[:limit]
-		last := sqlgraph.Place{ID: page.Edges[limit-1].ID}
+		last := sqlgraph.Position{ID: page.Edges[limit-1].ID}
 		if l.Key != "" {
 			last.Key = page.Edges[limit-1].CreatedAt.UnixNano()
 		}

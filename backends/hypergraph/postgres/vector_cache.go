@@ -62,7 +62,7 @@ func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
 // readVectors reads the vectors first and their nodes then: a join would carry the
 // vectors through the server's temporary files.
 func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
-	place := map[string]int{}
+	rows := map[string]int{}
 	var buf []float32
 	var id string
 	var raw pgtype.DriverBytes // good until the next row
@@ -72,7 +72,7 @@ func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
 		}
 		buf = vectors.Decode(raw, buf)
 		if row := set.Add(buf); row >= 0 {
-			place[id] = row
+			rows[id] = row
 		}
 		return nil
 	})
@@ -86,7 +86,7 @@ func (s *Store) readVectors(q *query, set *sqlgraph.VectorSet[entry]) error {
 		if err := scan(&e.id, &e.created, &n.Tier, &n.Type, &n.Subtype, &n.Confidence); err != nil {
 			return err
 		}
-		if row, ok := place[e.id]; ok {
+		if row, ok := rows[e.id]; ok {
 			set.Describe(row, e, n)
 		}
 		return nil

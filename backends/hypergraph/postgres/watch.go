@@ -35,16 +35,16 @@ func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	if s.schemaVersion() < watchStep {
 		return nil, model.Errorf(model.Unsupported, op, "schema version %d tells nobody of changes: `memdesk migrate --store NAME` brings it up to date", s.schemaVersion())
 	}
-	e := &ear{s: s}
-	if err := e.connect(ctx); err != nil {
-		e.close()
+	l := &listener{s: s}
+	if err := l.connect(ctx); err != nil {
+		l.close()
 		return nil, worded(op, err)
 	}
 	heard, out := make(chan model.Change), make(chan model.Change)
 	go func() { // both end with ctx
 		defer close(heard)
-		defer e.close()
-		e.listen(ctx, heard)
+		defer l.close()
+		l.listen(ctx, heard)
 	}()
 	go deliver(ctx, heard, out)
 	return out, nil
@@ -59,23 +59,23 @@ func (s *Store) schemaVersion() int {
 	return s.version
 }
 
-// ear is a watcher's connection.
-type ear struct {
+// listener is a watcher's connection.
+type listener struct {
 	s     *Store
 	conn  *pgx.Conn
 	holds bool // the lock that makes writers notify
 }
 
 // connect listens, and sees to it that writers notify.
-func (e *ear) connect(ctx context.Context) error {
-	e.close()
-	conn, err := e.s.dial(ctx, nil)
+func (l *listener) connect(ctx context.Context) error {
+	l.close()
+	conn, err := l.s.dial(ctx, nil)
 	if err != nil {
 		return err
 	}
-	e.conn = conn
+	l.conn = conn
 	var channel string
-	if err := conn.QueryRow(ctx, `SELECT memdesk.watch_channel($1)`, e.s.workspace).Scan(&channel); err != nil {
+	if err := conn.QueryRow(ctx, `SELECT memdesk.watch_channel($1)`, l.s.workspace).Scan(&channel); err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, `LISTEN `+quote(channel)); err != nil {
@@ -84,17 +84,17 @@ func (e *ear) connect(ctx context.Context) error {
 	if _, err := conn.Exec(ctx, `SELECT set_config('lock_timeout', $1, false), set_config('idle_in_transaction_session_timeout', '0', false)`, watchHold.String()); err != nil {
 		return err
 	}
-	for !e.holds { // a long transaction may stand in the way of the first attempt
-		if err := e.hold(ctx); err != nil {
+	for !l.holds { // a long transaction may stand in the way of the first attempt
+		if err := l.hold(ctx); err != nil {
 			return err
 		}
-		if e.holds {
+		if l.holds {
 			break
 		}
 		var other bool
 		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks l, memdesk.watch_key($1) k WHERE l.locktype = 'advisory' AND l.granted
 			AND l.mode = 'ExclusiveLock' AND l.objsubid = 1 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-			AND ((l.classid::bigint << 32) | l.objid::bigint) = k)`, e.s.workspace).Scan(&other); err != nil {
+			AND ((l.classid::bigint << 32) | l.objid::bigint) = k)`, l.s.workspace).Scan(&other); err != nil {
 			return err
 		}
 		if other {
@@ -105,25 +105,25 @@ func (e *ear) connect(ctx context.Context) error {
 }
 
 // hold tries to take the lock; that it cannot is no error.
-func (e *ear) hold(ctx context.Context) error {
-	_, err := e.conn.Exec(ctx, `SELECT pg_advisory_lock(memdesk.watch_key($1))`, e.s.workspace)
+func (l *listener) hold(ctx context.Context) error {
+	_, err := l.conn.Exec(ctx, `SELECT pg_advisory_lock(memdesk.watch_key($1))`, l.s.workspace)
 	if err != nil && model.KindOf(worded("watch", err)) == model.Locked {
 		return nil
 	}
-	e.holds = err == nil
+	l.holds = err == nil
 	return err
 }
 
-func (e *ear) close() {
-	e.holds = false
-	if e.conn != nil {
-		hangUp(e.conn)
-		e.conn = nil
+func (l *listener) close() {
+	l.holds = false
+	if l.conn != nil {
+		hangUp(l.conn)
+		l.conn = nil
 	}
 }
 
 // listen passes on what it hears until ctx ends.
-func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
+func (l *listener) listen(ctx context.Context, heard chan<- model.Change) {
 	tell := func(c model.Change) bool {
 		select {
 		case heard <- c:
@@ -134,10 +134,10 @@ func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
 	}
 	for ctx.Err() == nil {
 		wait, cancel := ctx, context.CancelFunc(func() {})
-		if !e.holds {
+		if !l.holds {
 			wait, cancel = context.WithTimeout(ctx, watchAgain)
 		}
-		note, err := e.conn.WaitForNotification(wait)
+		note, err := l.conn.WaitForNotification(wait)
 		timeUp := wait.Err() != nil
 		cancel()
 		switch {
@@ -147,9 +147,9 @@ func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
 			if !tell(itemOf(note.Payload)) {
 				return
 			}
-		case timeUp && !e.conn.IsClosed():
-			err := e.hold(ctx)
-			if e.holds && !tell(model.Change{Lost: true}) { // who held it has left, and some time ago maybe
+		case timeUp && !l.conn.IsClosed():
+			err := l.hold(ctx)
+			if l.holds && !tell(model.Change{Lost: true}) { // who held it has left, and some time ago maybe
 				return
 			}
 			if err == nil {
@@ -157,7 +157,7 @@ func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
 			}
 			fallthrough
 		default:
-			if !e.reconnect(ctx) || !tell(model.Change{Lost: true}) {
+			if !l.reconnect(ctx) || !tell(model.Change{Lost: true}) {
 				return
 			}
 		}
@@ -165,12 +165,12 @@ func (e *ear) listen(ctx context.Context, heard chan<- model.Change) {
 }
 
 // reconnect tries until it is done; false when ctx has ended.
-func (e *ear) reconnect(ctx context.Context) bool {
+func (l *listener) reconnect(ctx context.Context) bool {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, watchAgain) {
-		if e.connect(ctx) == nil {
+		if l.connect(ctx) == nil {
 			return true
 		}
-		e.close()
+		l.close()
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():

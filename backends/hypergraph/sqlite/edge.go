@@ -78,11 +78,11 @@ func (s *Store) countEdges(q sqlgraph.Query, l *sqlgraph.List) (model.Count, err
 // selectEdges reads edges of a condition over the alias e, with their members.
 func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hypergraph.Edge, error) {
 	var out []hypergraph.Edge
-	place := map[string]int{}
+	index := map[string]int{}
 	var ids []string
 	if err := q.Each(s.layout.edgeSelect()+c.Where()+rest, c.Args, func(scan func(...any) error) error {
 		e, err := scanEdge(scan)
-		place[e.ID] = len(out)
+		index[e.ID] = len(out)
 		out, ids = append(out, e), append(ids, e.ID)
 		return err
 	}); err != nil {
@@ -96,7 +96,7 @@ func (s *Store) selectEdges(q sqlgraph.Query, c conditions, rest string) ([]hype
 			var edge string
 			var m hypergraph.Membership
 			err := scan(&edge, &m.NodeID, &m.Role, &m.Position)
-			if i, ok := place[edge]; ok && err == nil {
+			if i, ok := index[edge]; ok && err == nil {
 				out[i].Members = append(out[i].Members, m)
 			}
 			return err

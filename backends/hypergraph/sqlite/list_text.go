@@ -64,8 +64,8 @@ func (s *Store) addText(q sqlgraph.Query, l *sqlgraph.List, text string) (*dense
 }
 
 // rows reads up to limit rows by walking, and reports whether it found them.
-func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Place, back bool, limit int) ([]sqlgraph.Place, bool, error) {
-	var out []sqlgraph.Place
+func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Position, back bool, limit int) ([]sqlgraph.Position, bool, error) {
+	var out []sqlgraph.Position
 	for range walkChunks {
 		walked, err := d.walk.Rows(q, from, back, walkChunk)
 		if err != nil {
@@ -92,7 +92,7 @@ func (d *denseText) rows(q sqlgraph.Query, from *sqlgraph.Place, back bool, limi
 }
 
 // keep leaves the rows that match, in their order; it reuses rows.
-func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Place) ([]sqlgraph.Place, error) {
+func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Position) ([]sqlgraph.Position, error) {
 	list := make([]int64, len(rows))
 	for i, r := range rows {
 		list[i] = r.Row
@@ -107,7 +107,7 @@ func (d *denseText) keep(q sqlgraph.Query, rows []sqlgraph.Place) ([]sqlgraph.Pl
 	for _, r := range matching {
 		set[r] = true
 	}
-	return slices.DeleteFunc(rows, func(r sqlgraph.Place) bool { return !set[r.Row] }), nil
+	return slices.DeleteFunc(rows, func(r sqlgraph.Position) bool { return !set[r.Row] }), nil
 }
 
 // count counts the nodes that hold the words up to sqlgraph.CountLimit; where a filter

@@ -11,16 +11,16 @@ import (
 // is refused where the store is read-only.
 func (s *Store) Maintainer() model.Maintainer {
 	return litefile.Medium{
-		File:  s.file,
-		Items: []string{"nodes", "hyperedges", "membership", "decisions", "counters"},
-		Tied:  []string{"node_id", "hyperedge_id"},
-		Raw:   func(id string) string { return strings.TrimPrefix(id, "edge/") },
-		Kin:   s.kinship,
+		File:    s.file,
+		Items:   []string{"nodes", "hyperedges", "membership", "decisions", "counters"},
+		Tied:    []string{"node_id", "hyperedge_id"},
+		Raw:     func(id string) string { return strings.TrimPrefix(id, "edge/") },
+		Sibling: s.sibling,
 	}
 }
 
-// kinship says why a file beside the database belongs to the same agent; empty: it does not.
-func (s *Store) kinship(name string) string {
+// sibling says why a file beside the database belongs to the same agent; empty: it does not.
+func (s *Store) sibling(name string) string {
 	base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "-wal"), "-shm"), "-journal")
 	switch {
 	case s.kind != RecurseSchema:

@@ -38,9 +38,9 @@ type Medium struct {
 	// Rows removes rows that the owner's program ties together, in the transaction that cleans the
 	// tables and before they are looked at one by one; nil: none are.
 	Rows func(q *Query, req model.ScrubRequest) ([]model.LayerResult, error)
-	// Kin says why another file of the directory may hold the store's content, or nothing;
+	// Sibling says why another file of the directory may hold the store's content, or nothing;
 	// copies and backups by the database's own name are known without it. nil: none.
-	Kin func(name string) string
+	Sibling func(name string) string
 }
 
 var _ model.Maintainer = Medium{}
@@ -153,8 +153,8 @@ func (m Medium) kinship(name string) string {
 	switch {
 	case strings.HasPrefix(name, m.File.Name), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+m.File.Name):
 		return "a copy or backup beside the database: delete it, or open it as a store and erase there too"
-	case m.Kin != nil:
-		return m.Kin(name)
+	case m.Sibling != nil:
+		return m.Sibling(name)
 	}
 	return ""
 }

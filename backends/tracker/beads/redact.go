@@ -12,8 +12,8 @@ import (
 	"memdesk/model"
 )
 
-// redacted takes the person out of every name and value of a line, at whatever
-// depth. What does not name her keeps its bytes. The id of an item that there is
+// redacted takes the subject out of every name and value of a line, at whatever
+// depth. What does not name the subject keeps its bytes. The id of an item that there is
 // stays: it is that item's.
 func (s *snapshot) redacted(line []byte, req model.ScrubRequest) (out []byte, changed bool) {
 	if req.Concerns == nil || !req.Concerns(line) {
@@ -99,7 +99,7 @@ func (r *redaction) value(raw []byte, path string) []byte {
 	case '"':
 		return r.ask(path, raw, r.text(raw))
 	default:
-		if r.req.Concerns(raw) { // a number that is hers
+		if r.req.Concerns(raw) { // a number that identifies the subject
 			return r.ask(path, raw, []byte("null"))
 		}
 		return raw
@@ -175,7 +175,7 @@ func replaced(raw []byte, spans []jsonedit.Span, edit func(i int, v []byte) []by
 }
 
 // scrubPairs is the edit of deps.jsonl: a pair goes with one of its items. A pair of
-// two others stays, without the person who made it.
+// two others stays, without the subject who made it.
 func (s *Store) scrubPairs(ctx context.Context, req model.ScrubRequest, concerns func([]byte) bool) (lineEdit, error) {
 	snap, _, err := s.load(ctx)
 	if err != nil {

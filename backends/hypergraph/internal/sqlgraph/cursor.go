@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// cursor is a place in one list and which side of it the page lies on. Unset, it is the
+// cursor is a position in one list and which side of it the page lies on. Unset, it is the
 // list's start, or its end.
 type cursor struct {
 	List string `json:"l"` // fingerprint of what is listed
@@ -21,8 +21,8 @@ type cursor struct {
 	Set  bool   `json:"s,omitempty"` // Key and ID mean something
 }
 
-// Place is the key of a row in a list's order.
-type Place struct {
+// Position is the key of a row in a list's order.
+type Position struct {
 	Key any // int64 or float64; nil in the order by id
 	ID  string
 	Row int64 // the row's number, where the list asks for it
@@ -50,7 +50,7 @@ func (c cursor) encode() string {
 }
 
 // Beside is the cursor of the page before or after a row.
-func (l *List) Beside(back bool, p Place) string {
+func (l *List) Beside(back bool, p Position) string {
 	c := cursor{List: l.fingerprint, Back: back, ID: p.ID, Set: true}
 	switch k := p.Key.(type) {
 	case int64:
@@ -62,17 +62,17 @@ func (l *List) Beside(back bool, p Place) string {
 }
 
 // parse is InvalidInput for text that is no cursor of this list.
-func (l *List) parse(op, text string) (cursor, Place, error) {
+func (l *List) parse(op, text string) (cursor, Position, error) {
 	bad := model.Errorf(model.InvalidInput, op, "the cursor does not belong to this list: start again without one")
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return cursor{}, Place{}, bad
+		return cursor{}, Position{}, bad
 	}
 	var c cursor
 	if err := json.Unmarshal(b, &c); err != nil || c.List != l.fingerprint || l.Cond.Dollar && !Storable(c.ID) {
-		return cursor{}, Place{}, bad
+		return cursor{}, Position{}, bad
 	}
-	p := Place{ID: c.ID}
+	p := Position{ID: c.ID}
 	switch {
 	case !c.Set || l.Key == "":
 	case l.Floats:
@@ -81,7 +81,7 @@ func (l *List) parse(op, text string) (cursor, Place, error) {
 		p.Key, err = strconv.ParseInt(c.Key, 10, 64)
 	}
 	if err != nil {
-		return cursor{}, Place{}, bad
+		return cursor{}, Position{}, bad
 	}
 	return c, p, nil
 }

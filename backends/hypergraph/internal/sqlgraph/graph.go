@@ -121,11 +121,11 @@ func (r Reads) EdgesByID(q Query, ids []string) ([]hypergraph.Edge, error) {
 		}
 		out = append(out, edges...)
 	}
-	place := make(map[string]int, len(ids))
+	order := make(map[string]int, len(ids))
 	for i, id := range ids {
-		place[id] = i
+		order[id] = i
 	}
-	slices.SortFunc(out, func(a, b hypergraph.Edge) int { return place[a.ID] - place[b.ID] })
+	slices.SortFunc(out, func(a, b hypergraph.Edge) int { return order[a.ID] - order[b.ID] })
 	return out, nil
 }
 
@@ -331,8 +331,8 @@ func (r Reads) StreamNodes(ctx context.Context) iter.Seq2[hypergraph.Node, error
 }
 
 // AllNodes implements hypergraph.Ops. Outside a transaction it reads in batches, so a
-// slow reader keeps no snapshot open; a node that is created meanwhile behind the place
-// reached is not seen. Inside one, the nodes of a person, and those named by id, are
+// slow reader keeps no snapshot open; a node that is created meanwhile behind the
+// last id is not seen. Inside one, the nodes of a person, and those named by id, are
 // locked where a database locks rows: what is decided over them holds.
 func (r Reads) AllNodes(ctx context.Context, f hypergraph.NodeFilter) iter.Seq2[hypergraph.Node, error] {
 	return pages(500, func(n hypergraph.Node) string { return n.ID }, func(after string, first bool, limit int) (nodes []hypergraph.Node, err error) {

@@ -28,7 +28,7 @@ type List struct {
 	// streams are merged, so that a page costs the same wherever the tiers lie.
 	Tiers []string
 	// Walk reads rows in another way; ok is false where it does not serve.
-	Walk func(q Query, from *Place, back bool, limit int) (rows []Place, ok bool, err error)
+	Walk func(q Query, from *Position, back bool, limit int) (rows []Position, ok bool, err error)
 
 	// Count counts the list's rows; nil counts them up to CountLimit.
 	Count func(Query) (model.Count, error)
@@ -139,7 +139,7 @@ func (r Rules) Listing(op string, l hypergraph.Listing) error {
 
 // Window is a stretch of a list with the cursors around it.
 type Window struct {
-	Rows       []Place
+	Rows       []Position
 	Next, Prev string
 }
 
@@ -155,9 +155,9 @@ func (w Window) IDs() []string {
 // Page reads the window that the listing's cursor, or End, points at.
 func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 	c := cursor{Back: from.End}
-	var p *Place
+	var p *Position
 	if from.Cursor != "" {
-		var at Place
+		var at Position
 		var err error
 		if c, at, err = l.parse(q.Op(), from.Cursor); err != nil {
 			return Window{}, err
@@ -182,7 +182,7 @@ func (l *List) Page(q Query, from hypergraph.Listing) (Window, error) {
 
 // around adds the cursors. On the side the page was reached from, one exists only while
 // rows do.
-func (l *List) around(q Query, rows []Place, from *Place, back, more bool) (Window, error) {
+func (l *List) around(q Query, rows []Position, from *Position, back, more bool) (Window, error) {
 	w := Window{Rows: rows}
 	behind := false
 	if from != nil {
@@ -220,7 +220,7 @@ func (l *List) around(q Query, rows []Place, from *Place, back, more bool) (Wind
 	return w, nil
 }
 
-func (l *List) rows(q Query, from *Place, back bool, limit int) ([]Place, error) {
+func (l *List) rows(q Query, from *Position, back bool, limit int) ([]Position, error) {
 	if l.Walk != nil {
 		if rows, ok, err := l.Walk(q, from, back, limit); ok || err != nil {
 			return rows, err
@@ -229,13 +229,13 @@ func (l *List) rows(q Query, from *Place, back bool, limit int) ([]Place, error)
 	return l.Rows(q, from, back, limit)
 }
 
-// Rows reads the places of up to limit rows from a place on, it excluded, walking the
+// Rows reads the positions of up to limit rows behind one, walking the
 // list forwards or backwards; in the order walked.
-func (l *List) Rows(q Query, from *Place, back bool, limit int) ([]Place, error) {
+func (l *List) Rows(q Query, from *Position, back bool, limit int) ([]Position, error) {
 	text, args := l.sql(from, back, limit)
-	var rows []Place
+	var rows []Position
 	err := q.Each(text, args, func(scan func(...any) error) error {
-		var r Place
+		var r Position
 		var whole int64
 		var float float64
 		dest := []any{&r.ID}
@@ -263,7 +263,7 @@ func (l *List) Rows(q Query, from *Place, back bool, limit int) ([]Place, error)
 	return rows, err
 }
 
-func (l *List) sql(from *Place, back bool, limit int) (string, []any) {
+func (l *List) sql(from *Position, back bool, limit int) (string, []any) {
 	c := l.Cond.Clone()
 	bound := c.Param(limit)
 	switch len(l.Tiers) {
@@ -296,7 +296,7 @@ func (l *List) OrderBy() string {
 }
 
 // branch reads one tier, or all; the parameters it needs are added to c.
-func (l *List) branch(c *Conditions, tier string, from *Place, back bool, bound string) string {
+func (l *List) branch(c *Conditions, tier string, from *Position, back bool, bound string) string {
 	part := Conditions{Dollar: c.Dollar, Parts: slices.Clone(c.Parts), Args: c.Args}
 	if tier != "" {
 		part.Add(l.Alias+`.tier = ?`, tier)

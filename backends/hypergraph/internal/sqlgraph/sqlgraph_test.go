@@ -12,7 +12,7 @@ import (
 
 func FuzzCursor(f *testing.F) {
 	list := NewList("nodes", hypergraph.Listing{}, List{Key: "n.created_at"})
-	f.Add(list.Beside(true, Place{Key: int64(5), ID: "x"}))
+	f.Add(list.Beside(true, Position{Key: int64(5), ID: "x"}))
 	f.Add("e30")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, floats := range []bool{true, false} {
