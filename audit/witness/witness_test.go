@@ -2,6 +2,8 @@ package witness_test
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -117,6 +119,10 @@ func TestAWitnessSigns(t *testing.T) {
 			n, err := note.Open(append(s.Checkpoint, a.Cosignature...), note.VerifierList(v))
 			if err != nil || len(n.Sigs) != 1 {
 				t.Fatalf("%v: its signature: %v", step, err)
+			}
+			// Four bytes of the key's hash, then the time in seconds.
+			if raw, err := base64.StdEncoding.DecodeString(n.Sigs[0].Base64); err != nil || len(raw) < 12 || binary.BigEndian.Uint64(raw[4:]) == 0 {
+				t.Errorf("%v: a signature without its time: %v", step, err)
 			}
 		}
 	}

@@ -44,12 +44,7 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return WriteFS(OS{}, path, data, Options{Perm: perm})
 }
 
-// WriteWith is Write with options.
-func WriteWith(path string, data []byte, o Options) error {
-	return WriteFS(OS{}, path, data, o)
-}
-
-// WriteFS is Write over a given file layer.
+// WriteFS is Write with options, over a given file layer.
 func WriteFS(fsys FS, path string, data []byte, o Options) error {
 	temp, err := stage(fsys, path, data, o)
 	if err != nil {
@@ -68,7 +63,7 @@ func flushDir(fsys FS, path string) error {
 	return nil
 }
 
-// Stage does everything of WriteWith but the rename and returns the name of the temporary sibling,
+// Stage does everything of WriteFS but the rename and returns the name of the temporary sibling,
 // which the caller puts in its place or removes.
 func Stage(path string, data []byte, o Options) (temp string, err error) {
 	return stage(OS{}, path, data, o)

@@ -193,7 +193,7 @@ func TestKeepModeAndOwner(t *testing.T) {
 		}
 	}
 	o := atomicfile.Options{Perm: 0o600, KeepMode: true, KeepOwner: true}
-	if err := atomicfile.WriteWith(path, []byte(after), o); err != nil {
+	if err := atomicfile.WriteFS(atomicfile.OS{}, path, []byte(after), o); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(path)
@@ -217,7 +217,7 @@ func TestTempNames(t *testing.T) {
 	}
 	for _, bad := range []string{"", "f", "../f", "a/b"} {
 		o := atomicfile.Options{TempName: func(string) string { return bad }}
-		if err := atomicfile.WriteWith(filepath.Join(dir, "f"), nil, o); err == nil {
+		if err := atomicfile.WriteFS(atomicfile.OS{}, filepath.Join(dir, "f"), nil, o); err == nil {
 			t.Errorf("temporary name %q was accepted", bad)
 		}
 	}
@@ -228,7 +228,7 @@ func TestTakenTempNameIsTriedAgain(t *testing.T) {
 	put(t, filepath.Join(dir, "t0"), before)
 	n := -1
 	o := atomicfile.Options{TempName: func(string) string { n++; return fmt.Sprintf("t%d", n) }}
-	if err := atomicfile.WriteWith(filepath.Join(dir, "f"), []byte(after), o); err != nil {
+	if err := atomicfile.WriteFS(atomicfile.OS{}, filepath.Join(dir, "f"), []byte(after), o); err != nil {
 		t.Fatal(err)
 	}
 	if body, _ := os.ReadFile(filepath.Join(dir, "t0")); string(body) != before {
