@@ -20,6 +20,7 @@ type guests struct {
 	app  *app
 	door *bearer.Door
 	file string
+	seen os.FileInfo // the file, as it was before its tokens were read
 	// called counts the calls; desks and provider pass it on.
 	called func(verb, outcome string)
 
@@ -46,11 +47,16 @@ func (a *app) guestsOf(ctx context.Context, s *operator.Session, file string) (*
 
 // doorFor is a door for the callers of the file of tokens, who need no session yet.
 func (a *app) doorFor(s *operator.Session, file string) (*guests, []bearer.Caller, error) {
-	callers, file, err := a.callers(s, file)
+	file, err := a.tokensFile(s, file)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &guests{app: a, door: bearer.New(callers, bearer.Limits{}), file: file}, callers, nil
+	seen, _ := os.Stat(file) // readTokens says what is wrong with it
+	callers, err := readTokens(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &guests{app: a, door: bearer.New(callers, bearer.Limits{}), file: file, seen: seen}, callers, nil
 }
 
 // let opens the sessions that are missing, then lets in these callers only.
@@ -81,15 +87,22 @@ func (g *guests) session(name string) *operator.Session {
 	return g.sessions[name]
 }
 
-// watch reads the tokens again until ctx ends. While they cannot be read nobody is let in:
-// a token that somebody tries to take away must not go on.
+// watch begins to read the tokens again, until ctx ends. While they cannot be read nobody is
+// let in: a token that somebody tries to take away must not go on. A change of the file since
+// its first reading, and a hang-up since watch returned, are seen.
 func (g *guests) watch(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+	go func() {
+		defer signal.Stop(hangup)
+		g.readAgain(ctx, hangup)
+	}()
+}
+
+func (g *guests) readAgain(ctx context.Context, hangup <-chan os.Signal) {
 	tick := time.NewTicker(tokensEvery)
 	defer tick.Stop()
-	last, _ := os.Stat(g.file)
+	last := g.seen
 	for {
 		forced := false
 		select {

@@ -136,7 +136,7 @@ func TestParserErrors(t *testing.T) {
 		{[]string{"items", "--limit", "many"}, `--limit takes a whole number, not "many"`},
 		{[]string{"items", "--timeout", "soon"}, `--timeout takes a duration such as 10s or 2h, not "soon"`},
 		{[]string{"items", "--tier"}, "--tier needs a value: TIER"},
-		{[]string{"show"}, "0 arguments were given; write it as: memdesk show REF"},
+		{[]string{"show"}, "0 arguments given; write it as: memdesk show REF"},
 	} {
 		r := d.run(c.args...).want(t, 2, c.want)
 		if strings.Contains(r.err, "strconv") || strings.Contains(r.err, "arg(s)") {

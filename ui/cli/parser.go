@@ -35,7 +35,7 @@ func usageArgs(c *cobra.Command) {
 			if check(cmd, args) == nil {
 				return nil
 			}
-			return usage("%s were given; write it as: %s", plural(int64(len(args)), "argument"), cmd.UseLine())
+			return usage("%s given; write it as: %s", plural(int64(len(args)), "argument"), cmd.UseLine())
 		}
 	}
 	for _, sub := range c.Commands() {

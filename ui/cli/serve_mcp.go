@@ -154,7 +154,7 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 		mux.Handle("/v1/", g.provider(f.provider))
 		a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, l.Addr())
 	}
-	go g.watch(ctx)
+	g.watch(ctx)
 	return a.listenUntil(ctx, l, mux)
 }
 

@@ -77,7 +77,7 @@ func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", g.onlyHealth(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
 	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), plural(int64(len(callers)), "token"), g.file)
-	go g.watch(ctx)
+	g.watch(ctx)
 	return a.listenUntil(ctx, l, mux)
 }
 

@@ -69,7 +69,7 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	defer l.Close() // Serve closes it; here for the ways out before
 	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(n), "token"), g.file)
 	defer g.count(ctx, s)()
-	go g.watch(ctx)
+	g.watch(ctx)
 	return a.listenUntil(ctx, l, g.provider(members[0].Name))
 }
 
@@ -124,31 +124,28 @@ func (a *app) listenUntil(ctx context.Context, l net.Listener, h http.Handler) e
 	return err
 }
 
-// callers reads the tokens, or makes the first one.
-func (a *app) callers(s *operator.Session, file string) ([]backends.Caller, string, error) {
+// tokensFile is the file of the tokens; without one it makes the first token.
+func (a *app) tokensFile(s *operator.Session, file string) (string, error) {
 	if file != "" {
-		file = backends.ExpandPath(file, a.Dir, a.Env)
-		out, err := readTokens(file)
-		return out, file, err
+		return backends.ExpandPath(file, a.Dir, a.Env), nil
 	}
 	if s.State == "" {
-		return nil, "", usage("%v; give --tokens FILE", statedir.ErrNoHome)
+		return "", usage("%v; give --tokens FILE", statedir.ErrNoHome)
 	}
 	if err := statedir.Ensure(s.State); err != nil {
-		return nil, "", err
+		return "", err
 	}
 	file = filepath.Join(s.State, "serve", "tokens")
 	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return nil, "", err
+			return "", err
 		}
 		if err := atomicfile.Write(file, []byte("agent "+rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
-			return nil, "", err
+			return "", err
 		}
 		a.sayf("made a token for \"agent\" in %s", file)
 	}
-	out, err := readTokens(file)
-	return out, file, err
+	return file, nil
 }
 
 // readTokens is bearer.ReadTokens with the exit code of a wrong setting.

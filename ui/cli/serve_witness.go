@@ -64,7 +64,7 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 		return err
 	}
 	a.sayf("watching %s on http://%s", plural(int64(len(known)), "log"), l.Addr())
-	go a.readLogKeys(ctx, w, f.logs)
+	a.watchLogKeys(ctx, w, f.logs)
 	return a.listenUntil(ctx, l, w)
 }
 
@@ -84,12 +84,18 @@ func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
 	return known, nil
 }
 
-// readLogKeys reads the keys again on a hang-up signal, until ctx ends. Keys that cannot be read
-// change nothing: a witness only signs what continues what it has seen.
-func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string) {
+// watchLogKeys begins to read the keys again on each hang-up signal, until ctx ends. Keys that
+// cannot be read change nothing: a witness only signs what continues what it has seen.
+func (a *app) watchLogKeys(ctx context.Context, w *witness.Witness, files []string) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
+	go func() {
+		defer signal.Stop(hangup)
+		a.readLogKeys(ctx, w, files, hangup)
+	}()
+}
+
+func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string, hangup <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():
