@@ -2,8 +2,12 @@ package subject
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
+	"errors"
+	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
@@ -71,6 +75,8 @@ func recognise(head []byte) (kind, string) {
 		return zipFile, ""
 	case isTar(head):
 		return tarFile, ""
+	case inflates(head):
+		return zlibFile, ""
 	case bytes.HasPrefix(bytes.TrimLeft(head, "\xef\xbb\xbf \t\r\n"), []byte("%PDF-")), !text && bytes.Contains(head[:min(len(head), 1024)], []byte("%PDF-")):
 		return pdfFile, ""
 	case isZlib(head):
@@ -148,13 +154,45 @@ func isTar(head []byte) bool {
 	return sum == want
 }
 
-// isZlib tells the two bytes of zlib (RFC 1950, 2.2) from other data by what comes
-// behind them: text has no such bytes there.
-func isZlib(head []byte) bool {
-	if len(head) < 8 || head[0] != 0x78 || binary.BigEndian.Uint16(head)%31 != 0 || head[1]&0x20 != 0 {
+// isZlib tells what begins as a zlib stream does and cannot be expanded, such as one that is
+// cut off, from text: text has no such bytes behind the header.
+func isZlib(head []byte) bool { return zlibHeader(head) && !isASCII(string(head[2:8])) }
+
+// zlibHeader reports whether b begins with the header of a zlib stream (RFC 1950, 2.2) that
+// needs no dictionary.
+func zlibHeader(b []byte) bool {
+	return len(b) >= 8 && b[0] == 0x78 && binary.BigEndian.Uint16(b)%31 == 0 && b[1]&0x20 == 0
+}
+
+// inflaters are zlib readers that nobody uses: to make one costs more than to use it.
+var inflaters sync.Pool
+
+// inflates reports whether a zlib stream begins b: 64 bytes come out of it, or all that it
+// has, with their checksum or up to the end of b. Other bytes fail after about five symbols.
+func inflates(b []byte) bool {
+	if !zlibHeader(b) {
 		return false
 	}
-	return !isASCII(string(head[2:8]))
+	r := bytes.NewReader(b)
+	z, ok := inflaters.Get().(io.Reader)
+	if ok {
+		ok = z.(zlib.Resetter).Reset(r, nil) == nil
+	} else {
+		fresh, err := zlib.NewReader(r)
+		z, ok = fresh, err == nil
+	}
+	if !ok {
+		return false
+	}
+	defer inflaters.Put(z)
+	var out [64]byte
+	n, err := 0, error(nil)
+	for n < len(out) && err == nil {
+		var got int
+		got, err = z.Read(out[n:])
+		n += got
+	}
+	return n > 0 && (err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 // minScattered is the shortest beginning that tells anything by how often each byte

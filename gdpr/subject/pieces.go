@@ -3,7 +3,6 @@ package subject
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -31,11 +30,15 @@ func neverText(c byte, utf bool) bool {
 
 type span struct{ lo, hi int }
 
-// pieces gives the stretches of b that may name the person in any layer, in order.
-func (m *Matcher) pieces(b []byte, yield func(lo, hi int)) {
+// pieces gives the stretches of b that may name the subject in any layer, in order. packed
+// gets each place, the first byte apart, where magic bytes of what is compressed stand; nil:
+// nobody asks.
+func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) {
 	var due []span
+	short := m.reach - maxMark + maxJoined
+	floor := 0 // where an occurrence behind the last numbers may begin
 	add := func(lo, hi int) {
-		lo, hi = max(0, lo), min(len(b), hi)
+		lo, hi = max(0, lo, floor), min(len(b), hi)
 		if n := len(due); n > 0 && lo <= due[n-1].hi && lo >= due[n-1].lo {
 			due[n-1].hi = max(due[n-1].hi, hi)
 			return
@@ -44,9 +47,18 @@ func (m *Matcher) pieces(b []byte, yield func(lo, hi int)) {
 	}
 	done := 0 // up to where runs of base64 are known
 	digits := 0
+	tried := 1 // up to where magic bytes were looked for
 	for at := 0; at < len(b); at += blockSize {
 		end := min(len(b), at+blockSize)
 		group, kind := m.anchors.look(b, at)
+		if group&magics != 0 && packed != nil {
+			for i := max(tried, at-1); i < end; i++ {
+				if magicAt(b[i:]) {
+					packed(i)
+				}
+			}
+			tried = end
+		}
 		if group&patterns != 0 {
 			m.anchors.within(b, at, func(_ *pattern, at int) bool {
 				add(at-m.reach, at+m.reach)
@@ -56,6 +68,11 @@ func (m *Matcher) pieces(b []byte, yield func(lo, hi int)) {
 		last := digits
 		digits = 0
 		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && m.numbers(b[at:end]) {
+			// Numbers have no markup: an occurrence beside or among them reaches less far.
+			if n := len(due); n > 0 {
+				due[n-1].hi = min(due[n-1].hi, end+short)
+			}
+			floor = at - short
 			continue
 		}
 		if m.phones && kind&digitBytes != 0 {
@@ -106,7 +123,7 @@ func (m *Matcher) numbers(blk []byte) bool {
 	const one, top = 0x0101010101010101, 0x8080808080808080
 	if len(blk) == blockSize {
 		// Eight bytes at once, most of the noise: enough for most of what is numbers.
-		n, h := 0, 0
+		n, h := uint64(0), uint64(0) // in each byte a count of up to 16
 		for i := 0; i < blockSize; i += 8 {
 			x := binary.LittleEndian.Uint64(blk[i:])
 			from := func(c uint64) uint64 { return (x | top) - one*c } // the highest bit: from c on, of the lower seven
@@ -114,9 +131,9 @@ func (m *Matcher) numbers(blk []byte) bool {
 			if !m.foreign {
 				controls |= from(0x78) & x
 			}
-			n, h = n+bits.OnesCount64(controls&top), h+bits.OnesCount64(x&top)
+			n, h = n+(controls&top)>>7, h+(x&top)>>7
 		}
-		if n*16 >= blockSize && h*3 >= blockSize {
+		if n*one>>56*16 >= blockSize && h*one>>56*3 >= blockSize {
 			return true
 		}
 	}

@@ -26,7 +26,7 @@ func (f *Friends) Add(m *Matcher, text string) {
 	if !m.anchors.any(text) {
 		return
 	}
-	m.pieces(raw(text), func(lo, hi int) {
+	m.pieces(raw(text), nil, func(lo, hi int) {
 		v := newView(raw(text)[lo:hi], false)
 		m.match(v, func(p *Pattern, lo, hi int, whole bool) bool {
 			if whole {

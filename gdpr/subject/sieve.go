@@ -33,8 +33,10 @@ const (
 	secondPair = 16
 	shortGroup = 0  // of patterns of two or three bytes, and one more
 	longGroup  = 2  // the first of the others
+	magicGroup = 7  // magic bytes of what is compressed, and two more for the two bytes of zlib
 	lineGroup  = 10 // ends of lines inside what may be a word, and one more
-	patterns   = 1<<lineGroup - 1
+	patterns   = 1<<magicGroup - 1
+	magics     = 7 << magicGroup
 	lines      = 3 << lineGroup
 )
 
@@ -84,13 +86,21 @@ var plainPairs = func() *[1 << 16]uint32 {
 			s.putShort(lineGroup, pattern{bytes: []byte{byte(c), '\n'}})
 		}
 	}
+	for _, magic := range packedMagic {
+		if p := (pattern{bytes: []byte(magic)}); len(magic) == 2 {
+			s.putShort(magicGroup+1, p)
+		} else {
+			s.put(magicGroup, p, 0)
+			s.put(magicGroup, p, 1)
+		}
+	}
 	return &s.pairs
 }()
 
 func newSieve(all []pattern) *sieve {
 	s := &sieve{patterns: slices.Clone(all), pairs: *plainPairs}
 	slices.SortStableFunc(s.patterns, func(a, b pattern) int { return cmp.Compare(string(a.bytes), string(b.bytes)) })
-	each := len(s.patterns)/(lineGroup-longGroup) + 1
+	each := len(s.patterns)/(magicGroup-longGroup) + 1
 	hashes := [hashSize][]uint16{}
 	for n, p := range s.patterns {
 		if len(p.bytes) < 4 {
@@ -179,7 +189,7 @@ func (s *sieve) look(b []byte, at int) (group, kind uint32) {
 		kind |= last | p | q | r
 		last = next
 	}
-	return group & (patterns | lines), kind
+	return group & (patterns | magics | lines), kind
 }
 
 // scan calls yield for every occurrence in b, in order, with its pattern, for one over the

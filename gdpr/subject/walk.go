@@ -20,7 +20,7 @@ const (
 type walker struct {
 	look func(v *view, l *layer) bool
 	// pieces are the stretches of a text that may hold anything; nil: all of it.
-	pieces  func(text []byte, yield func(lo, hi int))
+	pieces  func(text []byte, packed func(at int), yield func(lo, hi int))
 	least   int  // bytes of the shortest thing that is looked for
 	foreign bool // something in letters that are not Latin is
 	han     bool // Chinese or Japanese is
@@ -30,14 +30,15 @@ type walker struct {
 
 // text walks through a medium, or through what was decoded as a block.
 func (w *walker) text(l *layer) {
-	if l.loose && l.depth == 0 {
-		w.packed(l)
-	}
 	if w.pieces == nil {
 		w.piece(l)
 		return
 	}
-	w.pieces(l.text, func(lo, hi int) {
+	var packed func(at int)
+	if l.loose && l.depth == 0 { // a medium that begins with magic bytes was opened before
+		packed = func(at int) { w.packed(l, at) }
+	}
+	w.pieces(l.text, packed, func(lo, hi int) {
 		if !w.done {
 			part := *l
 			part.text, part.base = l.text[lo:hi], l.base+lo
@@ -145,25 +146,30 @@ func encoded(text []byte, lines []line, m Method) bool {
 }
 
 // packedMagic are the magic bytes of what may be compressed inside a record, behind a length
-// or a header. The two bytes of zlib stand in any record by chance: it is opened where a cell
-// or a medium begins with them.
-var packedMagic = [][]byte{[]byte("\x1f\x8b\x08"), []byte("\x28\xb5\x2f\xfd"), []byte("\xfd7zXZ\x00"), []byte("BZh"), []byte("PK\x03\x04")}
+// or a header; the last four begin a zlib stream (RFC 1950, 2.2), of any compression level.
+var packedMagic = []string{"\x1f\x8b\x08", "\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "PK\x03\x04", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda"}
 
-// packed walks through what is compressed inside a record. A medium that begins with the
-// magic bytes was opened, or was not for its depth.
-func (w *walker) packed(l *layer) {
+// firstOfMagic are the bytes with which one of packedMagic begins.
+var firstOfMagic = func() (t [256]bool) {
 	for _, magic := range packedMagic {
-		for at := 1; !w.done && at < len(l.text); at += len(magic) {
-			n := bytes.Index(l.text[at:], magic)
-			if n < 0 {
-				break
-			}
-			at += n
-			if rest := l.text[at:]; compressed(rest) {
-				w.open(&layer{text: rest, block: true, start: l.base + at, end: l.base + at + len(magic), method: Archive, depth: l.depth + 1, family: unresolved})
-			}
-		}
+		t[magic[0]] = true
 	}
+	return t
+}()
+
+// magicAt reports whether b begins with one of packedMagic.
+func magicAt(b []byte) bool {
+	return firstOfMagic[b[0]] && slices.ContainsFunc(packedMagic, func(magic string) bool { return bytes.HasPrefix(b, []byte(magic)) })
+}
+
+// packed walks through what is compressed inside a record and begins at a place. The two
+// bytes of zlib stand in any record by chance: what they begin has to inflate.
+func (w *walker) packed(l *layer, at int) {
+	rest := l.text[at:]
+	if w.done || rest[0] == 0x78 && !inflates(rest) || rest[0] != 0x78 && !compressed(rest) {
+		return
+	}
+	w.open(&layer{text: rest, block: true, start: l.base + at, end: l.base + at + 2, method: Archive, depth: l.depth + 1, family: unresolved})
 }
 
 // open walks through what a block says, expanded where it is compressed.
