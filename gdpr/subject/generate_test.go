@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -344,7 +345,8 @@ func TestGenerated(t *testing.T) {
 		}
 		for medium, b := range map[string][]byte{
 			"a stream": []byte(strings.Repeat("quiet water\n", r.IntN(200_000)) + text), "gzip": []byte(gz(text)), "zip": zipFile(t, zip.Deflate, "a/b.md", text), "UTF-16": wide("\ufeff"+strings.ToValidUTF8(said, ""), false),
-			"a record": []byte("\x00\x10SQLite\x00\x07fact" + text + "2026\x00\x01"), "UTF-32": wide32(said),
+			"a record of zlib": slices.Concat([]byte("\x00\x09\x00\x07"), zlibbed(t, 1+r.IntN(9), []byte(text)), make([]byte, r.IntN(40))),
+			"a record":         []byte("\x00\x10SQLite\x00\x07fact" + text + "2026\x00\x01"), "UTF-32": wide32(said),
 		} {
 			if rep, err := m.Scan(t.Context(), bytes.NewReader(b), nil); err != nil || rep.Hits == 0 || len(rep.Closed) > 0 {
 				t.Errorf("%s: %s: %+v, %v", medium, where, rep, err)

@@ -277,6 +277,12 @@ func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, nil,
 // find looks through all layers of bytes. loose: they are a record whose fields touch,
 // where an identifier counts without borders too, unless friends explain it.
 func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit {
+	hits, _ := m.search(b, loose, friends, first)
+	return hits
+}
+
+// search is find, and says what it did not see.
+func (m *Matcher) search(b []byte, loose bool, friends *Friends, first bool) ([]Hit, unseen) {
 	var hits []Hit
 	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, han: m.han}
 	w.look = func(v *view, l *layer) bool {
@@ -315,7 +321,7 @@ func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit
 		return (h.Method == Reversed || h.Method == Prefix) && slices.ContainsFunc(hits, func(o Hit) bool {
 			return o.Method != Reversed && o.Method != Prefix && o.Start < h.End && h.Start < o.End
 		})
-	}))
+	})), w.unseen
 }
 
 // shortTerm is the length below which bytes in a binary medium look like an identifier by

@@ -53,11 +53,7 @@ func Each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member str
 
 func each(ctx context.Context, medium io.Reader, leaf Leaf, name func(member string), b bounds) ([]string, error) {
 	o := &opening{ctx: ctx, leaf: leaf, name: name, bounds: b}
-	in := &counted{r: medium, n: &o.in}
-	if at, size, ok := random(medium); ok {
-		o.at, o.size = at, size
-	}
-	err := o.open("", in, 0)
+	err := o.medium(medium)
 	if errors.Is(err, errTooMuch) {
 		err = nil // what stands behind it is looked at no more, which was said
 	}
@@ -79,7 +75,16 @@ type opening struct {
 
 	in, out int64 // bytes read of the medium, and that came out of containers
 	closed  []string
-	more    int // that are not told
+	more    int  // that are not told
+	cut     bool // something compressed goes on behind the end of the medium
+}
+
+// medium opens the medium itself.
+func (o *opening) medium(r io.Reader) error {
+	if at, size, ok := random(r); ok {
+		o.at, o.size = at, size
+	}
+	return o.open("", &counted{r: r, n: &o.in}, 0)
 }
 
 // maxTold is how many of what could not be opened are named.
@@ -167,7 +172,13 @@ func (o *opening) open(member string, r io.Reader, depth int) error {
 	b := bufio.NewReaderSize(r, headSize)
 	head, err := b.Peek(headSize)
 	if err != nil && err != io.EOF {
-		return o.broken(member, err)
+		if len(head) == 0 {
+			return o.broken(member, err)
+		}
+		// What came before the error is looked at; the error stands behind it, whatever the
+		// next read would give.
+		failed := readerFunc(func([]byte) (int, error) { return 0, err })
+		b = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(head)), failed), headSize)
 	}
 	k, what := recognise(head)
 	switch {
@@ -214,6 +225,7 @@ func (o *opening) broken(member string, err error) error {
 		o.not(member, "more comes out of it than is looked at"+byHand)
 		return errTooMuch
 	}
+	o.cut = o.cut || errors.Is(err, io.ErrUnexpectedEOF)
 	o.not(member, "what is compressed could not be read to the end"+byHand)
 	return nil
 }

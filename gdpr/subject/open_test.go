@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/bzip2"
 	"compress/zlib"
 	"context"
 	"encoding/hex"
@@ -83,6 +84,19 @@ func packed(t testing.TB, c archives.Compressor, text string) []byte {
 	return b.Bytes()
 }
 
+// bzipped is "asked Zoë Ångström for keys" as bzip2 compresses it; no library here does.
+func bzipped(t testing.TB, said string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString("425a6839314159265359d072b66900000353dc001040000010278b9c2002000008010008002000314c269a034c42801936a1e902ca0dee8d0a049bbec74b9751e8b64fc5dc914e1424341cad9a40")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(bzip2.NewReader(bytes.NewReader(b))); err != nil || string(got) != said {
+		t.Fatalf("%q, %v; want %q", got, err, said)
+	}
+	return b
+}
+
 // encrypted marks the members of a zip as such.
 func encrypted(b []byte) []byte {
 	b = bytes.Clone(b)
@@ -112,10 +126,7 @@ func TestScanOpens(t *testing.T) {
 	const she = "Zoë Ångström"
 	m := matcher(t, she, "zx9canary77q")
 	said := "asked " + she + " for keys\n"
-	bz2, err := hex.DecodeString("425a6839314159265359d072b66900000353dc001040000010278b9c2002000008010008002000314c269a034c42801936a1e902ca0dee8d0a049bbec74b9751e8b64fc5dc914e1424341cad9a40") // what bzip2 makes of said
-	if err != nil {
-		t.Fatal(err)
-	}
+	bz2 := bzipped(t, said)
 	nested := []byte(said)
 	for range 6 {
 		nested = zipFile(t, zip.Deflate, "a.zip", string(nested))
@@ -151,7 +162,7 @@ func TestScanOpens(t *testing.T) {
 		{"gzip, a later name", append(zipped(t, "", []byte("quiet")), zipped(t, she, []byte("quiet"))...), true, "", ""},
 		{"xz in zip", zipFile(t, zip.Store, "a.xz", "\xfd7zXZ\x00\x00\x04"), false, "", "in a.xz: xz archive that cannot be read"},
 		{"bzip2", bz2, true, "", ""},
-		{"bzip2, broken", bz2[:len(bz2)-6], false, "", "could not be read to the end"},
+		{"bzip2, broken", bz2[:len(bz2)-6], true, "", "could not be read to the end"},
 		{"pdf that is none", pdfFile(t, "/Filter /FlateDecode", "asked Zo\xeb \xc5ngstr\xf6m"), true, "", "PDF"},
 		{"pdf, the author", []byte("%PDF-1.4\n1 0 obj << /Author <" + hex.EncodeToString([]byte(utf16)) + "> >> endobj"), true, "", "PDF"},
 		{"xz", []byte("\xfd7zXZ\x00\x00\x04zx9canary77q"), true, "", "xz archive"},

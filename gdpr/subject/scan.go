@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -119,6 +120,8 @@ type Report struct {
 const (
 	chunk  = 1 << 20
 	margin = 8 << 10 // bytes on either side of a hit that its check may need
+	// maxHeld is how much of a medium is held to see the end of something compressed in it.
+	maxHeld = 16 << 20
 )
 
 // buffers are those of scans that have ended: a tree of small files would clear a
@@ -148,6 +151,12 @@ func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, friends *Friends,
 			rep.Members = append(rep.Members, member)
 		}
 		rep.join(one)
+		for _, why := range one.Closed {
+			if member != "" {
+				why = "in " + member + ": " + why
+			}
+			rep.notSeen(why)
+		}
 		return err
 	}, func(name string) {
 		if m.Names(name) {
@@ -159,8 +168,15 @@ func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, friends *Friends,
 		rep.By[Archive] += names
 		rep.First = max(rep.First, 0)
 	}
-	rep.Closed = closed
+	rep.Closed = append(closed, rep.Closed...)
 	return rep, err
+}
+
+// notSeen adds, once, what was not opened.
+func (r *Report) notSeen(why string) {
+	if len(r.Closed) < maxTold && !slices.Contains(r.Closed, why) {
+		r.Closed = append(r.Closed, why)
+	}
 }
 
 // join adds what was found in a member.
@@ -180,7 +196,11 @@ func (r *Report) join(o Report) {
 func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, asText bool) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	hold := buffers.Get().(*[]byte)
-	defer buffers.Put(hold)
+	defer func() {
+		if cap(*hold) <= chunk+2*margin { // one that grew is rare
+			buffers.Put(hold)
+		}
+	}()
 	if cap(*hold) < chunk+2*margin {
 		*hold = make([]byte, 0, chunk+2*margin)
 	}
@@ -206,7 +226,21 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, a
 			limit = len(buf)
 		}
 		if limit > left {
-			for _, h := range m.hitsIn(buf, left, limit, rep.Binary, friends) {
+			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, friends)
+			cut := slices.IndexFunc(unseen.cut, func(at int) bool { return at >= left && at < limit })
+			switch {
+			case unseen.tooMuch:
+				rep.notSeen("more comes out of what is compressed inside than is looked at" + byHand)
+			case eof || cut < 0:
+			case cap(buf) > maxHeld:
+				rep.notSeen(fmt.Sprintf("what is compressed inside is longer than %d MiB: not opened to its end%s", maxHeld>>20, byHand))
+			default: // from there on once more, with what follows
+				limit = unseen.cut[cut]
+				hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.End > limit })
+				*hold = append(make([]byte, 0, 2*cap(buf)), buf...)
+				buf = *hold
+			}
+			for _, h := range hits {
 				rep.count(buf, h, rep.Binary, friends, base)
 			}
 			left = limit
@@ -222,13 +256,14 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, a
 
 // hitsIn finds what ends in b[from:limit], as Bytes does: in a text whole tokens, in a
 // record whatever stands there.
-func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friends) []Hit {
+func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friends) ([]Hit, unseen) {
 	if binary && from == 0 && limit == len(b) {
 		if _, _, ok := Plain(b); ok && Wide(b) { // UTF-16
 			binary = false
 		}
 	}
-	return slices.DeleteFunc(m.find(b, binary, friends, false), func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit })
+	hits, unseen := m.search(b, binary, friends, false)
+	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit }), unseen
 }
 
 // minWindow is the shortest rest of an index term that is looked for: a shorter one

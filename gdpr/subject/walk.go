@@ -2,7 +2,10 @@ package subject
 
 import (
 	"bytes"
+	"compress/flate"
 	"context"
+	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"unicode/utf8"
@@ -11,7 +14,8 @@ import (
 // Bounds of one walk.
 const (
 	maxDepth  = 5        // encodings inside one another
-	maxInside = 16 << 20 // bytes that come out of what is compressed inside a text
+	maxInside = 16 << 20 // bytes that come out of one compressed part of a text
+	maxPacked = 64 << 20 // and of all of them
 )
 
 // walker goes through the layers of a text: what it says as it stands, and whatever is
@@ -26,6 +30,15 @@ type walker struct {
 	han     bool // Chinese or Japanese is
 	done    bool
 	view    view // that look has: one after the other
+
+	expanded int64 // bytes that came out of what is compressed
+	unseen   unseen
+}
+
+// unseen is what a walk did not see of compressed parts.
+type unseen struct {
+	cut     []int // where those begin that go on behind the text
+	tooMuch bool  // more would come out of them than is looked at
 }
 
 // text walks through a medium, or through what was decoded as a block.
@@ -163,13 +176,36 @@ func magicAt(b []byte) bool {
 }
 
 // packed walks through what is compressed inside a record and begins at a place. The two
-// bytes of zlib stand in any record by chance: what they begin has to inflate.
+// bytes of zlib stand in any record by chance: what they begin has to inflate. Of a zip each
+// member is opened by itself: its list of members may be far away.
 func (w *walker) packed(l *layer, at int) {
 	rest := l.text[at:]
-	if w.done || rest[0] == 0x78 && !inflates(rest) || rest[0] != 0x78 && !compressed(rest) {
-		return
+	part := &layer{text: rest, block: true, start: l.base + at, end: l.base + at + 2, method: Archive, depth: l.depth + 1, loose: true, family: unresolved}
+	switch {
+	case w.done:
+	case rest[0] == 'P':
+		if part.text = zipMember(rest); part.text != nil {
+			w.expand(part, func(o *opening) error {
+				return o.open("", metered{flate.NewReader(&counted{bytes.NewReader(part.text), &o.in}), o}, 1)
+			})
+		}
+	case rest[0] == 0x78 && inflates(rest), rest[0] != 0x78 && compressed(rest):
+		w.open(part)
 	}
-	w.open(&layer{text: rest, block: true, start: l.base + at, end: l.base + at + 2, method: Archive, depth: l.depth + 1, family: unresolved})
+}
+
+// zipMember is what stands behind the header of a deflated member of a zip archive
+// (APPNOTE.TXT, 4.3.7); nil: it is stored, encrypted, compressed otherwise, or cut off.
+func zipMember(b []byte) []byte {
+	const header, deflated = 30, 8
+	if len(b) < header || b[6]&1 != 0 || binary.LittleEndian.Uint16(b[8:]) != deflated {
+		return nil
+	}
+	from := header + int(binary.LittleEndian.Uint16(b[26:])) + int(binary.LittleEndian.Uint16(b[28:]))
+	if from >= len(b) {
+		return nil
+	}
+	return b[from:]
 }
 
 // open walks through what a block says, expanded where it is compressed.
@@ -178,17 +214,34 @@ func (w *walker) open(l *layer) {
 		w.text(l)
 		return
 	}
-	// An error is one of the bytes: what came out before it was looked at.
-	_, _ = each(context.Background(), bytes.NewReader(l.text), func(_ string, r io.Reader) error {
-		b, _ := io.ReadAll(io.LimitReader(r, maxInside)) // the same
+	w.expand(l, func(o *opening) error { return o.medium(bytes.NewReader(l.text)) })
+}
+
+// expand walks through what comes out of a compressed part. Beyond maxPacked nothing is
+// expanded: parts may overlap, and each may say the same again.
+func (w *walker) expand(l *layer, open func(o *opening) error) {
+	if w.expanded > maxPacked {
+		w.unseen.tooMuch = true
+		return
+	}
+	o := &opening{ctx: context.Background(), name: func(string) {}, bounds: inText}
+	o.leaf = func(_ string, r io.Reader) error {
+		b, _ := io.ReadAll(r) // what came out before an error is looked at
 		in := *l
 		in.text = b
 		in.depth++
+		in.loose = l.loose && isBinary(b)
 		if !w.done && in.depth < maxDepth {
 			w.text(&in)
 		}
 		return nil
-	}, func(string) {}, inText)
+	}
+	err := open(o)
+	w.expanded += o.out
+	w.unseen.tooMuch = w.unseen.tooMuch || errors.Is(err, errTooMuch)
+	if o.cut && l.loose && o.in >= int64(len(l.text)) {
+		w.unseen.cut = append(w.unseen.cut, l.start)
+	}
 }
 
 // inText are the bounds of what is compressed inside a text.

@@ -1,0 +1,101 @@
+package subject_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mholt/archives"
+)
+
+func zlibbed(t testing.TB, level int, b []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := zlib.NewWriterLevel(&out, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// letters are words that no compressor makes small.
+func letters(n int) string {
+	r := rand.New(rand.NewPCG(5, 5))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = "abcdefghijklmnopqrstuvwxyz0123456789 ABCDEFGHIJKLMNOPQRSTUVWXYZ\n.,"[r.IntN(66)]
+	}
+	return string(b)
+}
+
+// TestCompressedInRecords: what is compressed inside a binary medium is opened wherever it
+// begins and however far it goes, in each format that docs/erasure.md names; what is not
+// opened to its end is told.
+func TestCompressedInRecords(t *testing.T) {
+	m := matcher(t, "Zoë Ångström", "zx9canary77q")
+	const said = "asked Zoë Ångström for keys\n"
+	bz2 := bzipped(t, said)
+	record := bytes.Repeat([]byte{0, 1, 2, 0, 'a', 0, 0, 0}, 25_000)
+	head := record[:41]
+	long := letters(3<<19) + said
+	tests := []struct {
+		name   string
+		data   []byte
+		hits   bool
+		closed string
+	}{
+		{"gzip", zipped(t, "", []byte(said)), true, ""},
+		{"zstd", packed(t, archives.Zstd{}, said), true, ""},
+		{"xz", packed(t, archives.Xz{}, said), true, ""},
+		{"bzip2", bz2, true, ""},
+		{"zip, its list far away", zipFile(t, zip.Deflate, "a.md", said), true, ""},
+		{"zip, the second member", zipFile(t, zip.Deflate, "a.md", "quiet", "b.md", said), true, ""},
+		{"zlib, stored", zlibbed(t, 0, []byte(said)), true, ""},
+		{"zlib, fast", zlibbed(t, 1, []byte(said)), true, ""},
+		{"zlib", zlibbed(t, 6, []byte(said)), true, ""},
+		{"zlib, best", zlibbed(t, 9, []byte(said)), true, ""},
+		{"zlib, three letters and the end", zlibbed(t, 6, []byte("zx9canary77q")), true, ""},
+		{"zlib of a record", zlibbed(t, 6, []byte("\x00\x03xzx9canary77q2026\x00")), true, ""},
+		{"zlib of UTF-16", zlibbed(t, 6, wide(said, false)), true, ""},
+		{"zlib, somebody else's", zlibbed(t, 6, []byte("asked zx9canary77q2 and Zoë Ångströms-Berg")), false, ""},
+		{"zlib, its header alone", []byte("\x78\x9c\x78\x9c\x78\xda zx9 \x78\x01"), false, ""},
+		{"gzip of 1.5 MB", zipped(t, "", []byte(long)), true, ""},
+		{"zlib of 1.5 MB", zlibbed(t, 6, []byte(long)), true, ""},
+		{"zstd of 1.5 MB", packed(t, archives.Zstd{}, long), true, ""},
+		{"zip of 1.5 MB", zipFile(t, zip.Deflate, "a.md", long), true, ""},
+		{"gzip of 17 MB", zipped(t, "", make([]byte, 17<<20)), false, "more comes out of what is compressed inside than is looked at"},
+		{"gzip, five of 1 MB", bytes.Repeat(append(zipped(t, "", make([]byte, 1<<20)), 0), 5), false, ""},
+		{"gzip, six of 15 MB", bytes.Repeat(append(zipped(t, "", make([]byte, 15<<20)), 0), 6), false, "more comes out of what is compressed inside than is looked at"},
+	}
+	for _, tt := range tests {
+		for where, before := range map[string]int{"behind a byte": 1, "behind a header": len(head), "over the end of a chunk": 1<<20 - 20} {
+			if len(tt.data) > 4096 { // or its first bytes look encrypted
+				before = max(before, 5000)
+			}
+			t.Run(fmt.Sprintf("%s %s", tt.name, where), func(t *testing.T) {
+				front := bytes.Repeat(head, before/len(head)+1)[:before]
+				front[0] = 0
+				data := slices.Concat(front, tt.data, record)
+				for i, r := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
+					rep, err := m.Scan(t.Context(), r, nil)
+					closed := strings.Join(rep.Closed, "; ")
+					if err != nil || rep.Hits > 0 != tt.hits || closed != tt.closed && (tt.closed == "" || !strings.Contains(closed, tt.closed)) {
+						t.Errorf("%d: %+v, %v; closed %q, want %q", i, rep, err, closed, tt.closed)
+					}
+				}
+			})
+		}
+	}
+}
