@@ -81,8 +81,7 @@ type Plan struct {
 	Hash     string        `json:"-"`
 	Made     time.Time     `json:"-"`
 	Estimate time.Duration `json:"-"`
-	// Note names the other open requests of the person, as they were when this plan was
-	// made; empty in a plan that was read again.
+	// Note names the other open requests of the subject, as they are when this plan is read.
 	Note string `json:"-"`
 }
 
@@ -188,6 +187,9 @@ func (d *Desk) Plan(id string) (Plan, error) {
 		return Plan{}, model.Errorf(model.Conflict, "gdpr", "the plan of %s is not as it was made: plan again", id)
 	}
 	k.Plan.Hash, k.Plan.Made = k.Hash, k.Made
+	if r, err := d.load(id); err == nil {
+		k.Plan.Note = d.sharing(&r)
+	}
 	return k.Plan, nil
 }
 

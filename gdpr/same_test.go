@@ -154,6 +154,9 @@ func TestAPlanNamesTheOtherRequest(t *testing.T) {
 	if !strings.Contains(both.Note, "the same person has a request that is open: "+second.ID) || both.Hash != alone.Hash {
 		t.Errorf("two requests: the plan says %q, and its hash was %s and is %s", both.Note, alone.Hash, both.Hash)
 	}
+	if read, err := w.desk.Plan(first.ID); err != nil || read.Note != both.Note {
+		t.Errorf("the plan read again says %q, %v; want %q", read.Note, err, both.Note)
+	}
 	if _, err := w.desk.Withdraw(t.Context(), second.ID, "filed twice"); err != nil {
 		t.Fatal(err)
 	}
