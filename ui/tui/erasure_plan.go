@@ -346,6 +346,9 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 			head = append(head, text.Line{Value: esc.Sprintf("!! %s: %s. The request stays partial until it was searched too.", esc.Line(s.Store), esc.LineMax(s.Error, prose.MaxReason)), Kind: text.Warn})
 		}
 	}
+	if p.Note != "" {
+		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
+	}
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(d, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
 	if free := d.erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))

@@ -217,6 +217,16 @@ func TestTheRequestThatWasFiledIsAtTheCursor(t *testing.T) {
 	r.press("p").see("The plan of").press("esc").see("[6 Erasure", "2 of 2", "planned")
 }
 
+// TestThePlanNamesTheOtherRequest: the plan says that the subject has another open request,
+// as `gdpr plan` does.
+func TestThePlanNamesTheOtherRequest(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	o.file("--subject", "usr_maren", "--received", "2026-05-01")
+	o.file("--subject", "usr_maren", "--received", "2026-05-02")
+	o.console(200, 50).see("1 of 2", "usr_maren").press("p").see("The plan of", "the same person has a request that is open: er-")
+}
+
 // A query that finds nothing after one that found much empties the list: with real
 // stores, whose answers come one by one.
 func TestRecallWithHitsThenWithout(t *testing.T) {
