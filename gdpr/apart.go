@@ -13,7 +13,7 @@ import (
 )
 
 // A store is not believed: what it holds is counted before the first step and after the
-// last, and one that somebody else keeps locked is not waited for at every step.
+// last, and one that another program keeps locked is not waited for at every step.
 
 // lockProbe is how long a step waits for a lock that the step before has waited for.
 const lockProbe = 250 * time.Millisecond
@@ -23,10 +23,10 @@ const patience = 5 * time.Minute
 
 func isLocked(err error) bool { return errors.Is(err, model.Locked) }
 
-// tried does a step. A store that asks to be left alone is asked again once, after that
-// time. locked says that the step before found the store locked: this one only looks
-// whether it still is.
-func (x *run) tried(ctx context.Context, s model.Store, st Step, locked bool) (string, error) {
+// stepOrWait carries out a step. After a rate limit it waits for the time that the store asks
+// for, and tries once more. locked says that the step before found the store locked: this
+// step then only probes for lockProbe.
+func (x *run) stepOrWait(ctx context.Context, s model.Store, st Step, locked bool) (string, error) {
 	if locked {
 		probe, cancel := context.WithTimeout(ctx, lockProbe)
 		defer cancel()
@@ -54,8 +54,8 @@ func (x *run) tried(ctx context.Context, s model.Store, st Step, locked bool) (s
 	}
 }
 
-// left is how many steps of a store are not done.
-func (l *runLog) left(at int, sp StorePlan) int {
+// remaining is how many steps of a store are not done.
+func (l *runLog) remaining(at int, sp StorePlan) int {
 	n := 0
 	for i, st := range sp.Steps {
 		if (st.Action == Forget || st.Action == Redact) && !l.has(at, i) {
@@ -65,9 +65,9 @@ func (l *runLog) left(at int, sp StorePlan) int {
 	return n
 }
 
-// waits is the row of a store that somebody else keeps locked; what is still there then
-// is a matter of time.
-func (x *run) waits(store string, rows []receipt.Layer) []receipt.Layer {
+// withLock adds a row for a store that another program keeps locked. Residue in such a store
+// is pending: the steps are done when the lock is gone.
+func (x *run) withLock(store string, rows []receipt.Layer) []receipt.Layer {
 	n := x.locked[store]
 	if n == 0 {
 		return rows

@@ -34,10 +34,10 @@ type Attestation struct {
 
 // words are what a verdict says of an attestation; never the free text of its ground.
 func (a Attestation) words() string {
-	return fmt.Sprintf("attested by %s on %s: %s", a.By, a.At.UTC().Format(dateForm), openly(a.Ground))
+	return fmt.Sprintf("attested by %s on %s: %s", a.By, a.At.UTC().Format(dateForm), citedArticles(a.Ground))
 }
 
-// Looked is what somebody attests: layers of a store, or items of it.
+// Looked is what a person attests: layers of a store, or items of it.
 type Looked struct {
 	Store  string
 	Layers []string // as `gdpr verify` or the last run names them
@@ -62,7 +62,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 		return Due{}, model.Errorf(model.InvalidInput, op, "an attestation needs its ground: who looked at it and why it may stay or needs no erasure")
 	}
 	for _, t := range []struct{ what, text string }{{"the ground", in.Ground}, {"who looked", in.By}} {
-		if err := d.noErased(ctx, &r, op, t.what, t.text); err != nil {
+		if err := d.refuseErased(ctx, &r, op, t.what, t.text); err != nil {
 			return Due{}, err
 		}
 	}
@@ -76,7 +76,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 	if err != nil {
 		return Due{}, err
 	}
-	all, err := d.lookedAt(ctx, &r, m, s, in)
+	all, err := d.newAttestations(ctx, &r, m, s, in)
 	if err != nil {
 		return Due{}, err
 	}
@@ -94,7 +94,7 @@ func (d *Desk) Attest(ctx context.Context, id string, fleet *backends.Fleet, in 
 func own() model.Store { return model.Store{Name: ownStore, Kind: ownStore} }
 
 // lookedAt gives an attestation for each thing that was looked at.
-func (d *Desk) lookedAt(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, in Looked) ([]Attestation, error) {
+func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, in Looked) ([]Attestation, error) {
 	by := receipt.Party{Name: in.By}
 	if in.By == "" {
 		by = receipt.Party{Name: d.Operator.ID, Key: d.Operator.Key, Authenticated: d.Operator.Key != ""}
@@ -181,7 +181,7 @@ func (d *Desk) sumOfRow(r *Request, s model.Store, id string) (string, error) {
 			if row.Sum != "" {
 				return row.Sum, nil
 			}
-			return saidSum(row), nil
+			return statedSum(row), nil
 		}
 	}
 	return "", model.Errorf(model.NotFound, "gdpr-attest", "%s has no layer %q: `memdesk gdpr report %s` names those of the last run", s.Name, id, r.ID)
@@ -226,15 +226,15 @@ func attestable(row receipt.Layer) error {
 	return model.Errorf(model.InvalidInput, "gdpr-attest", "%s: %s is %s: carry the plan out again first", row.Store, row.Layer, row.Verdict)
 }
 
-// layerSum is the hash of a layer's bytes; where they cannot be read, of what is said of
-// it.
+// layerSum is the hash of a layer's bytes, or of its stated reason and hits where the bytes
+// cannot be read.
 func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Layer) (string, error) {
 	if !l.Readable {
-		return saidSum(row), nil
+		return statedSum(row), nil
 	}
 	f, err := s.Maintainer.OpenLayer(ctx, l.ID)
 	if err != nil {
-		return saidSum(row), nil //nolint:nilerr // what cannot be opened has no bytes to be bound to
+		return statedSum(row), nil //nolint:nilerr // what cannot be opened has no bytes to be bound to
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, f)
@@ -242,13 +242,13 @@ func layerSum(ctx context.Context, s model.Store, l model.Layer, row receipt.Lay
 		err = cerr
 	}
 	if err != nil {
-		return saidSum(row), nil //nolint:nilerr // as above
+		return statedSum(row), nil //nolint:nilerr // as above
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// saidSum is the hash of what a run says of a layer.
-func saidSum(row receipt.Layer) string {
+// statedSum is the hash of the reason and the hits that a run states for a layer.
+func statedSum(row receipt.Layer) string {
 	h := sha256.Sum256(fmt.Appendf(nil, "memdesk-attested-v1\x00%s\x00%d", row.Reason, row.Hits))
 	return "said:" + hex.EncodeToString(h[:])
 }
@@ -265,8 +265,9 @@ func (r *Request) attestedIn(m *subject.Matcher, s model.Store, layer string) *A
 	return nil
 }
 
-// vouch gives a row the verdict attested where somebody looked at exactly this.
-func (r *Request) vouch(m *subject.Matcher, s model.Store, row *receipt.Layer, layer string, sum func() (string, error)) error {
+// applyAttestation gives a row the verdict attested where a person attested exactly these
+// bytes, or these words.
+func (r *Request) applyAttestation(m *subject.Matcher, s model.Store, row *receipt.Layer, layer string, sum func() (string, error)) error {
 	if row.Verdict != model.VerdictUnaudited && row.Verdict != model.VerdictOutOfScope {
 		return nil
 	}
@@ -288,8 +289,9 @@ func (r *Request) vouch(m *subject.Matcher, s model.Store, row *receipt.Layer, l
 	return nil
 }
 
-// vouched reports whether an item that cannot be opened was looked at as it is.
-func (r *Request) vouched(m *subject.Matcher, s model.Store) func(id, body string) bool {
+// attestedItems reports whether a person attested an item that cannot be opened, with the
+// same body.
+func (r *Request) attestedItems(m *subject.Matcher, s model.Store) func(id, body string) bool {
 	if len(r.Attested) == 0 {
 		return nil
 	}
@@ -308,7 +310,7 @@ func (x *run) attestations() []receipt.Attested {
 		}
 		for _, a := range x.r.Attested {
 			if a.Store == row.Store && a.Sum == row.Sum && (a.Layer == row.Layer || x.m.Redact(a.Layer, Erased) == row.Layer) {
-				out = append(out, receipt.Attested{Store: row.Store, Layer: row.Layer, By: a.By, At: a.At.UTC().Format(time.RFC3339), Ground: openly(a.Ground), Sum: a.Sum})
+				out = append(out, receipt.Attested{Store: row.Store, Layer: row.Layer, By: a.By, At: a.At.UTC().Format(time.RFC3339), Ground: citedArticles(a.Ground), Sum: a.Sum})
 			}
 		}
 	}

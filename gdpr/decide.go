@@ -20,19 +20,19 @@ import (
 //  1. An item on hold, under whatever request, stays as it is.
 //  2. An item that is tagged with another person too, or that only mentions the
 //     subject inside a larger text, is shared: it is redacted. Larger is a record
-//     of three lines or more of which at most half name her, and a file with any
-//     line that does not. So is one that names her in its metadata only, in another
-//     role than that of whom it concerns (tag.go), and one of a tier whose items the
-//     store says the owner of.
+//     of three lines or more of which at most half name the subject, and a file with
+//     any line that does not. So is an item that names the subject in its metadata only,
+//     in another role than that of whom it concerns (tag.go), and one of a tier whose
+//     items have an owner by the store's own rules.
 //  3. An item under which others hang that stay cannot go: it is redacted.
 //  4. A file of a tier that only its own writer fills is redacted like any other: such
 //     a tier takes the mark in the place of what is removed, and nothing else. Where the
 //     mark would begin a value of YAML, in which a bracket begins a list, it has none.
 //  5. An item that can only be forgotten is forgotten, whatever was chosen for it: a
 //     tracker's line of an item that was deleted long ago.
-//  6. An item that is called by the subject's identifier and nothing else is about
-//     her, whatever it says: it is forgotten. Where the id names her among other
-//     words, what stays of it gets an id without her.
+//  6. An item whose id is the subject's identifier and nothing else is about the subject,
+//     whatever it says: it is forgotten. Where the id has other words too and the item
+//     stays, it gets an id without the identifier.
 //  7. In a store that has no delete every item is redacted.
 //  8. What the store removes together with an item that is forgotten is forgotten
 //     with it, before it, by a step of its own: an edge left with fewer than two
@@ -76,7 +76,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		}
 	}
 	settle()
-	if err := q.fall(ctx, m, going, settle); err != nil {
+	if err := q.addFalls(ctx, m, going, settle); err != nil {
 		return nil, err
 	}
 	var out []Step
@@ -89,7 +89,7 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 		switch {
 		case falls:
 			st.Action, st.Fallen = Forget, f.bystander()
-			if why := fellWith(fall); st.Reason != why {
+			if why := fallReason(fall); st.Reason != why {
 				st.Reason += "; " + why
 			}
 		case st.Action == Held || going[f.Item.ID]:
@@ -164,7 +164,7 @@ func (d *Desk) action(r *Request, m *subject.Matcher, s model.Store, q *search, 
 		return Forget
 	case len(f.Others) > 0:
 		return Redact
-	case f.Tagged || f.Derived, bears(m, id):
+	case f.Tagged || f.Derived, isIdentifierID(m, id):
 		return Forget
 	case sealedField(m, f.Item) != "" && can["forget"]:
 		return Forget
@@ -219,9 +219,9 @@ func editable(m *subject.Matcher, it model.Item) bool {
 	return ok
 }
 
-// bears reports whether an item is called by an identifier and nothing else. A name that
-// only decodes to one says nothing of the text: it is taken out of the name.
-func bears(m *subject.Matcher, id string) bool {
+// isIdentifierID reports whether an item's id is an identifier of the subject and nothing
+// else. An id that only decodes to one says nothing about the text: the id is redacted.
+func isIdentifierID(m *subject.Matcher, id string) bool {
 	stem := path.Base(id)
 	stem = strings.TrimSuffix(stem, path.Ext(stem))
 	if !m.Names(stem) {
@@ -246,7 +246,7 @@ func opaque(s model.Store, tier string) bool {
 }
 
 // mentions reports whether a text is larger than what it says of the person:
-// several lines, of which at most half name her; in a file, any line that does
+// several lines, of which at most half name the subject; in a file, any line that does
 // not.
 func mentions(m *subject.Matcher, body string, file bool) bool {
 	lines, naming := 0, 0

@@ -118,7 +118,7 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 		return Due{}, err
 	}
 	for _, t := range []struct{ what, text string }{{"the ground", r.Ground}, {"who files it", r.By}} {
-		if err := d.noErased(ctx, &r, "gdpr-request", t.what, t.text); err != nil {
+		if err := d.refuseErased(ctx, &r, "gdpr-request", t.what, t.text); err != nil {
 			return Due{}, err
 		}
 	}
@@ -133,7 +133,7 @@ func (d *Desk) File(ctx context.Context, in Intake) (Due, error) {
 		return Due{}, err
 	}
 	out := r.due(d.Clock.Now())
-	out.Note = d.sharing(&r)
+	out.Note = d.otherRequestsNote(&r)
 	return out, nil
 }
 
@@ -281,7 +281,7 @@ func (d *Desk) change(ctx context.Context, id, action string, edit func(*Request
 }
 
 // Extend lengthens the deadline by two months, once. The person is told of it within
-// the first month (Art. 12(3)): told is the day on which she was, empty for today. A
+// the first month (Art. 12(3)): told is the day on which the subject was told, empty for today. A
 // later one is refused, and the refusal audited.
 func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
 	const op = "gdpr-extend"
@@ -302,7 +302,7 @@ func (d *Desk) Extend(ctx context.Context, id, told string) (Due, error) {
 	}
 	if end := r.deadline(now); r.over(op) == nil && !r.Extended && on.After(end) {
 		return Due{}, d.refused(ctx, &r, op,
-			"the month ended on "+end.Format(dateForm)+", and the person has to be told within it (Art. 12(3)): give the day on which she was told, if that was before")
+			"the month ended on "+end.Format(dateForm)+", and the person has to be told within it (Art. 12(3)): give the day on which the person was told, if that was before")
 	}
 	return d.change(ctx, id, op, func(r *Request) error {
 		if r.Extended {

@@ -42,7 +42,7 @@ type Outcome struct {
 	Layers    []receipt.Layer
 	// Problems name what was not done, in words.
 	Problems []string
-	// Advices are what somebody with more rights can do about layers that could not be
+	// Advices are what an operator with more rights can do about layers that could not be
 	// looked at.
 	Advices []Advice
 }
@@ -99,7 +99,7 @@ type run struct {
 }
 
 // Authorise checks that an order may be carried out: the plan is the one that was
-// shown, nobody doubts who asks, a large share was confirmed, and somebody else has
+// shown, nobody doubts who asks, a large share was confirmed, and a second operator has
 // signed where that is demanded. Refusals are audited. It changes nothing else.
 func (d *Desk) Authorise(ctx context.Context, o Order) (Plan, error) {
 	r, err := d.load(o.Request)
@@ -182,7 +182,7 @@ func (d *Desk) erase(ctx context.Context, p Plan, log *runLog, fleet *backends.F
 	err = d.act(audit.WithReason(ctx, "erasure "+r.ID), &r, "gdpr-erase", map[string]int64{"items": items, "held": held},
 		func(ctx context.Context) (map[string]int64, error) {
 			if receipted {
-				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.goOn(ctx, rec)
+				return map[string]int64{"forgotten": rec.Forgotten, "redacted": rec.Redacted, "layers": int64(len(rec.Layers))}, x.resumeSettling(ctx, rec)
 			}
 			err := x.do(ctx)
 			return map[string]int64{"forgotten": x.out.Forgotten, "redacted": x.out.Redacted, "layers": int64(len(x.out.Layers))}, err
@@ -272,20 +272,20 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 			continue
 		}
 		if !x.log.has(at, i) {
-			what, err := x.tried(ctx, s, st, locked)
+			what, err := x.stepOrWait(ctx, s, st, locked)
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return model.FromContext(ctx, "gdpr-erase")
 			case err != nil && (model.IsRefusal(err) && x.d.Log.Writable() != nil):
 				return err // no record, no act: nothing more is tried
 			case isLocked(err) && locked:
-				x.locked[sp.Store] = x.log.left(at, sp)
+				x.locked[sp.Store] = x.log.remaining(at, sp)
 			case isLocked(err):
 				locked = true
 				x.locked[sp.Store] = 1
 				continue
 			case err != nil:
-				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.whyNot(s, st, err))
+				x.problem(sp.Store, "%s could not be done: %s", x.m.Redact(st.ID, Erased), x.failureWords(s, st, err))
 				continue
 			}
 			if isLocked(err) {
@@ -326,9 +326,8 @@ func (x *run) store(ctx context.Context, at int, sp StorePlan) error {
 	return x.scrub(ctx, s, at, sp, removed, edited, &count)
 }
 
-// whyNot says why an item could not be done: by whom it is held, else the error,
-// without what names the person.
-func (x *run) whyNot(s model.Store, st Step, err error) string {
+// failureWords says why a step failed: who holds the item, else the error, redacted.
+func (x *run) failureWords(s model.Store, st Step, err error) string {
 	if held, herr := x.d.held(&s, st.ID); herr == nil && held != "" && model.IsRefusal(err) {
 		return "it is on hold under request " + held + ": plan again, so that it is left out"
 	}

@@ -48,7 +48,7 @@ type exportItem struct {
 // export, with the reason. Beside the items these are versions, backups, conflict and
 // quarantine copies, archived items, logs and what memdesk keeps for an undo. A text
 // shared with others gives the lines that name the person, because the others' data
-// are not hers (Art. 15(4)). No more than one text is in memory at a time, and of a large
+// are not the subject's (Art. 15(4)). No more than one text is in memory at a time, and of a large
 // file beside the items a part. It returns how many texts were written and what could not
 // be searched.
 func (d *Desk) Export(ctx context.Context, id, out string, fleet *backends.Fleet) (int64, []string, error) {

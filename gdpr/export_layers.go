@@ -223,7 +223,7 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 		return ctx.Err()
 	}
 	layers = slices.DeleteFunc(layers, func(l model.Layer) bool { return l.Kind == model.LayerItem })
-	scans := scanLayers(ctx, e.m, s, layers, q.friends, func(l model.Layer) bool { return l.Readable }, nil)
+	scans := scanLayers(ctx, e.m, s, layers, q.bystanders, func(l model.Layer) bool { return l.Readable }, nil)
 	if ctx.Err() != nil {
 		return model.FromContext(ctx, "gdpr-export")
 	}
@@ -248,7 +248,7 @@ func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 }
 
 // layer writes what of a file beside the items is the person's: of a text the lines that
-// name her, as they are read. A file that is no text holds others too, who knows where.
+// name the subject, as they are read. A file that is no text may hold others' data at any place.
 func (e *exporter) layer(ctx context.Context, s model.Store, l model.Layer, rep subject.Report) error {
 	x := exportItem{Store: s.Name, ID: l.ID, Layer: layerName(l), Reason: "its bytes name the person"}
 	if rep.Hits == 0 {

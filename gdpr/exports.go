@@ -116,6 +116,6 @@ func (r *Request) forgetNames(m *subject.Matcher) {
 		r.Exports[i].Path = m.Redact(r.Exports[i].Path, Erased)
 	}
 	for i, a := range r.Attested {
-		r.Attested[i].Layer, r.Attested[i].Ground, r.Attested[i].By.Name = m.Redact(a.Layer, Erased), openly(a.Ground), m.Redact(a.By.Name, Erased)
+		r.Attested[i].Layer, r.Attested[i].Ground, r.Attested[i].By.Name = m.Redact(a.Layer, Erased), citedArticles(a.Ground), m.Redact(a.By.Name, Erased)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // that go: they concern nobody, and go all the same, so they are in the plan. One
 // that is on hold keeps what it would go with: q.stays. settle draws what
 // follows from a change of going.
-func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
+func (q *search) addFalls(ctx context.Context, m *subject.Matcher, going map[string]bool, settle func()) error {
 	if q.store.Falls == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (q *search) fall(ctx context.Context, m *subject.Matcher, going map[string]
 			continue // fewer go now, so fewer fall
 		}
 		for _, f := range falls {
-			if err := q.add(ctx, f, known, fellWith(f)); err != nil {
+			if err := q.add(ctx, f, known, fallReason(f)); err != nil {
 				return err
 			}
 			q.falls[f.ID], going[f.ID] = f, true
@@ -94,8 +94,8 @@ func (q *search) add(ctx context.Context, f model.Fall, known map[string]bool, w
 	return nil
 }
 
-// fellWith says with what an item goes.
-func fellWith(f model.Fall) string {
+// fallReason says with what an item goes.
+func fallReason(f model.Fall) string {
 	left := "no member"
 	if f.Left == 1 {
 		left = "one member"

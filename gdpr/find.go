@@ -22,7 +22,7 @@ type Found struct {
 	Alias   bool     // an alias only, not the id
 	Methods []subject.Method
 	Others  []string // other persons it is tagged with
-	Members []string // of an archive, in which she stands
+	Members []string // of an archive that name the subject
 	Reason  string
 }
 
@@ -36,27 +36,27 @@ const (
 
 // search is one pass over one store.
 type search struct {
-	store   model.Store
-	m       *subject.Matcher
-	friends *subject.Friends
+	store      model.Store
+	m          *subject.Matcher
+	bystanders *subject.Bystanders
 
-	found     []Found
-	items     int64               // looked at
-	bytes     int64               // of them
-	children  map[string][]string // parent → children, by the store's own parent fields
-	problems  []string
-	closed    []string // items that hold what could not be opened, and what
-	shutItems int
-	vouched   func(id, body string) bool // somebody looked at exactly this; nil: nobody
-	looked    int64                      // items that could not be opened and that somebody looked at
-	reasons   map[string][]string        // from Subjects
-	proposed  *proposals                 // names in what Subjects gave
-	held      func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
-	heldShut  map[string]bool            // on hold, and could not be opened or read
-	stays     map[string]bool            // ids of items that stay for the sake of one on hold
-	falls     map[string]model.Fall      // by id: what goes because others do
-	seen      map[string]bool            // ids that there are, or are to be, as far as they are known
-	lean      bool                       // what is found is kept without its text
+	found      []Found
+	items      int64               // looked at
+	bytes      int64               // of them
+	children   map[string][]string // parent → children, by the store's own parent fields
+	problems   []string
+	closed     []string // items that hold what could not be opened, and what
+	shutItems  int
+	isAttested func(id, body string) bool // a person attested exactly this body; nil: no item is attested
+	looked     int64                      // items that could not be opened and are attested
+	reasons    map[string][]string        // from Subjects
+	proposed   *proposals                 // names in what Subjects gave
+	held       func(id string) string     // the ground of a hold, empty for none; nil: nobody knows
+	heldShut   map[string]bool            // on hold, and could not be opened or read
+	stays      map[string]bool            // ids of items that stay for the sake of one on hold
+	falls      map[string]model.Fall      // by id: what goes because others do
+	seen       map[string]bool            // ids that there are, or are to be, as far as they are known
+	lean       bool                       // what is found is kept without its text
 }
 
 // findLean runs a search and keeps no text: for who reads each item once more, one at
@@ -68,7 +68,7 @@ func findLean(ctx context.Context, s model.Store, m *subject.Matcher) (*search, 
 }
 
 func newSearch(s model.Store, m *subject.Matcher) *search {
-	return &search{store: s, m: m, friends: &subject.Friends{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
+	return &search{store: s, m: m, bystanders: &subject.Bystanders{}, proposed: &proposals{m: m, store: s.Name}, children: map[string][]string{}, reasons: map[string][]string{}, heldShut: map[string]bool{}}
 }
 
 // run looks at every item the store can show: hidden, archived, edges,
@@ -219,7 +219,7 @@ func (q *search) unread(ctx context.Context, id string, err error) error {
 	case q.isHeld(id):
 		q.heldShut[id] = true
 		return nil
-	case q.vouched != nil && q.vouched(id, ""):
+	case q.isAttested != nil && q.isAttested(id, ""):
 		q.looked++
 		return nil
 	}
@@ -238,11 +238,11 @@ func (q *search) note(id, body string, meta []model.Field, near bool) {
 	if !near {
 		return
 	}
-	q.friends.Add(q.m, body)
+	q.bystanders.Add(q.m, body)
 	for _, f := range meta {
-		q.friends.Add(q.m, f.Value)
+		q.bystanders.Add(q.m, f.Value)
 	}
-	q.friends.Add(q.m, id)
+	q.bystanders.Add(q.m, id)
 }
 
 // look decides whether an item concerns the person, and why.
@@ -307,7 +307,7 @@ func (q *search) shut(id, body string, closed []string) {
 	case q.isHeld(id):
 		q.heldShut[id] = true
 		return
-	case q.vouched != nil && q.vouched(id, body):
+	case q.isAttested != nil && q.isAttested(id, body):
 		q.looked++
 		return
 	}

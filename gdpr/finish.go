@@ -55,7 +55,7 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 	}
 	rec := receipt.Receipt{
 		Request: x.r.ID, Subject: x.r.Pseudonym, Status: string(x.out.Status), Plan: x.p.Hash, Received: x.r.Received, Deadline: x.r.deadline(now).Format(dateForm),
-		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Ground: ofRequest(x.r.Ground), Policy: policy,
+		Begun: x.r.Begun.Format(time.RFC3339), Finished: now.Format(time.RFC3339), Ground: requestGround(x.r.Ground), Policy: policy,
 		Operator:  receipt.Party{Name: x.d.Operator.ID, Key: x.d.Operator.Key, Authenticated: x.d.Operator.Key != ""},
 		Forgotten: x.out.Forgotten, Redacted: x.out.Redacted, Stores: x.out.Stores, Layers: x.out.Layers,
 		Held: x.heldItems(), Attested: x.attestations(), Open: x.d.unreached(x.r, x.out), Exports: x.r.exports(), Backups: x.d.backupsOf(x.out.Stores), Recipients: x.recipients(),
@@ -120,7 +120,7 @@ func (x *run) heldItems() []receipt.Held {
 			if st.Action != Held {
 				continue
 			}
-			h := receipt.Held{Store: sp.Store, Ground: openly(st.Ground)}
+			h := receipt.Held{Store: sp.Store, Ground: citedArticles(st.Ground)}
 			i := slices.IndexFunc(out, func(o receipt.Held) bool { return o.Store == h.Store && o.Ground == h.Ground })
 			if i < 0 {
 				i, out = len(out), append(out, h)
@@ -134,7 +134,7 @@ func (x *run) heldItems() []receipt.Held {
 // settle ends what a receipt says is complete: other requests of the person that ask
 // for no more, the plan and the identifiers go.
 func (x *run) settle(ctx context.Context, now time.Time) error {
-	if err := x.closeSame(ctx); err != nil {
+	if err := x.closeCovered(ctx); err != nil {
 		return err
 	}
 	for _, path := range []string{x.d.statusFile(x.r.ID), x.d.dir("plans", x.r.ID+".json")} {
@@ -155,8 +155,8 @@ func (d *Desk) receipted(r *Request) (receipt.Receipt, bool) {
 	return rec, err == nil && rec.Request == r.ID && rec.Plan == r.PlanHash && rec.Status == receipt.StatusComplete
 }
 
-// goOn closes such a request.
-func (x *run) goOn(ctx context.Context, rec receipt.Receipt) error {
+// resumeSettling closes such a request.
+func (x *run) resumeSettling(ctx context.Context, rec receipt.Receipt) error {
 	x.out = Outcome{Status: StateComplete, Forgotten: rec.Forgotten, Redacted: rec.Redacted, Held: receipt.Items(rec.Held), Stores: rec.Stores, Layers: rec.Layers}
 	x.r.State = StateComplete
 	finished, err := time.Parse(time.RFC3339, rec.Finished)

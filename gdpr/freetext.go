@@ -12,14 +12,14 @@ import (
 	"memdesk/model"
 )
 
-// What people write into a request may name anybody: its ground, who filed it, the
-// ground of a hold, the reason of a withdrawal. A receipt is signed and never edited, so
-// nothing of it goes there but the article of a hold, and whoever is known to this desk
-// is taken out of the rest. A text that names a person who was erased is refused where it
-// comes in: it would bring her back into the desk's own files.
+// Free text of a request can name anybody: its ground, who filed it, the ground of a hold,
+// the reason of a withdrawal. A receipt is signed and never edited, so it has no such text
+// but the article of a ground, and everything else in it is redacted for every person that
+// this desk knows. A text that names an erased person is refused at intake: it would put
+// that person back into the desk's own files.
 
-// erasedIn says whom a text names who was erased; empty for nobody. The request's own
-// person may be named in it, also where she was erased before.
+// erasedIn says which erased person a text names; empty for none. It may name the request's
+// own subject, even one that was erased before.
 func (d *Desk) erasedIn(r *Request, what, text string) (why string, err error) {
 	ix, err := d.Suppressed().Now()
 	if err != nil {
@@ -35,8 +35,8 @@ func (d *Desk) erasedIn(r *Request, what, text string) (why string, err error) {
 	return "", nil
 }
 
-// noErased refuses a text that names an erased person, and has the refusal audited.
-func (d *Desk) noErased(ctx context.Context, r *Request, op, what, text string) error {
+// refuseErased refuses a text that names an erased person, and audits the refusal.
+func (d *Desk) refuseErased(ctx context.Context, r *Request, op, what, text string) error {
 	why, err := d.erasedIn(r, what, text)
 	if err != nil || why == "" {
 		return err
@@ -50,8 +50,8 @@ var (
 	underOther = regexp.MustCompile(`^(on hold )?under request er-[0-9]{8}-[0-9a-f]{8}$`)
 )
 
-// openly is a hold's ground as a receipt has it: the articles that it cites.
-func openly(ground string) string {
+// citedArticles is a hold's ground as the receipt has it: the articles that it cites.
+func citedArticles(ground string) string {
 	if underOther.MatchString(ground) {
 		return strings.TrimPrefix(ground, "on hold ")
 	}
@@ -64,9 +64,10 @@ func openly(ground string) string {
 	return cmp.Or(strings.Join(cited, ", "), "a ground") + "; its words are on record with the request"
 }
 
-// ofRequest is a request's ground as a receipt has it. Its words go with the request.
-func ofRequest(ground string) string {
-	cited, _, _ := strings.Cut(openly(ground), ";")
+// requestGround is a request's ground as the receipt has it: its articles. The words are
+// removed with the request.
+func requestGround(ground string) string {
+	cited, _, _ := strings.Cut(citedArticles(ground), ";")
 	if cited == "a ground" {
 		return "no article was cited"
 	}

@@ -130,7 +130,7 @@ func (d *Desk) Hold(ctx context.Context, id string, h Hold) (Due, error) {
 	}
 	if r, err := d.load(id); err != nil {
 		return Due{}, err
-	} else if err := d.noErased(ctx, &r, "gdpr-hold", "the ground", h.Ground); err != nil && !r.Done() {
+	} else if err := d.refuseErased(ctx, &r, "gdpr-hold", "the ground", h.Ground); err != nil && !r.Done() {
 		return Due{}, err
 	}
 	return d.change(ctx, id, "gdpr-hold", func(r *Request) error {

@@ -23,7 +23,7 @@ type layerScan struct {
 // scanLayers reads the bytes of the layers that which names, as many at a time as
 // there are processors. It ends early with its context. told hears how many bytes are
 // read, from several goroutines; nil: nobody listens.
-func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, friends *subject.Friends, which func(model.Layer) bool, told func(int64)) []layerScan {
+func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers []model.Layer, bystanders *subject.Bystanders, which func(model.Layer) bool, told func(int64)) []layerScan {
 	out := make([]layerScan, len(layers))
 	var next, read atomic.Int64
 	through := func(r io.Reader) io.Reader {
@@ -41,7 +41,7 @@ func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers [
 					return
 				}
 				if which(layers[i]) {
-					out[i].rep, out[i].err = scanLayer(ctx, m, s, layers[i], friends, through)
+					out[i].rep, out[i].err = scanLayer(ctx, m, s, layers[i], bystanders, through)
 				}
 			}
 		})
@@ -54,16 +54,15 @@ func scanLayers(ctx context.Context, m *subject.Matcher, s model.Store, layers [
 // same is said of each: a store can have a version blob for every write there was.
 const manyAlike = 1000
 
-// together joins the rows of a directory's layers where there are very many, all
-// are clean and the same was done with all. What is not clean, holds anything or
-// has a reason of its own keeps its row.
-func together(rows []receipt.Layer) []receipt.Layer {
+// groupRows replaces the rows of a directory's clean layers by one row with their number,
+// where more than manyAlike have the same method and reason. Every other row stays.
+func groupRows(rows []receipt.Layer) []receipt.Layer {
 	key := func(r receipt.Layer) [4]string {
-		return [4]string{top(r.Layer), path.Ext(r.Layer), r.Method, r.Reason}
+		return [4]string{topDir(r.Layer), path.Ext(r.Layer), r.Method, r.Reason}
 	}
 	alike := map[[4]string]int64{}
 	for _, r := range rows {
-		if joins(r) {
+		if groupable(r) {
 			alike[key(r)]++
 		}
 	}
@@ -72,7 +71,7 @@ func together(rows []receipt.Layer) []receipt.Layer {
 	for _, r := range rows {
 		k := key(r)
 		n := alike[k]
-		if n <= manyAlike || !joins(r) {
+		if n <= manyAlike || !groupable(r) {
 			out = append(out, r)
 			continue
 		}
@@ -87,12 +86,12 @@ func together(rows []receipt.Layer) []receipt.Layer {
 	return out
 }
 
-func joins(r receipt.Layer) bool {
-	return r.Verdict == model.VerdictClean && r.Hits == 0 && top(r.Layer) != ""
+func groupable(r receipt.Layer) bool {
+	return r.Verdict == model.VerdictClean && r.Hits == 0 && topDir(r.Layer) != ""
 }
 
-// top is the first directory of a layer's name; empty for a name without one.
-func top(layer string) string {
+// topDir is the first directory of a layer's name; empty for a name without one.
+func topDir(layer string) string {
 	dir := path.Dir(layer)
 	for path.Dir(dir) != "." && path.Dir(dir) != "/" {
 		dir = path.Dir(dir)

@@ -31,7 +31,7 @@ func (d *Desk) Letter(ctx context.Context, id, kind, lang string) (string, error
 	}
 	l := papers.Letter{Request: r.ID, Received: r.Received, Deadline: r.deadline(d.Clock.Now()).Format(dateForm), Paused: r.PausedSince != "", Extended: r.Extended}
 	for _, h := range r.Holds {
-		l.Held = append(l.Held, receipt.Held{Store: h.Store, Items: 1, Ground: openly(h.Ground)})
+		l.Held = append(l.Held, receipt.Held{Store: h.Store, Items: 1, Ground: citedArticles(h.Ground)})
 	}
 	switch _, rec, _, err := d.Receipt(id); {
 	case err == nil:
@@ -68,7 +68,7 @@ func (d *Desk) Register(ctx context.Context, year int) (papers.Register, error) 
 			continue
 		}
 		e := papers.Entry{Request: r.ID, Person: r.Pseudonym, Received: r.Received, Deadline: r.Deadline.Format(dateForm), State: string(r.State), Extended: r.Extended,
-			Ground: ofRequest(r.Ground), Held: int64(len(r.Holds)), Layers: len(r.Attested), Exports: len(r.Exports)}
+			Ground: requestGround(r.Ground), Held: int64(len(r.Holds)), Layers: len(r.Attested), Exports: len(r.Exports)}
 		end := d.Clock.Now()
 		if !r.Finished.IsZero() {
 			end, e.Finished = r.Finished, r.Finished.UTC().Format(dateForm)

@@ -9,12 +9,12 @@ import (
 	"memdesk/model"
 )
 
-// others takes the person out of what other requests keep: a plan that names her is
-// void and gone, with its approvals, and its request says so; grounds and reasons lose
-// her; a held item whose id names her is known by its hash. The names of a request of
-// her own stay for as long as that has work left. One that another process works on is
-// left, and is a problem.
-func (x *run) others(ctx context.Context) error {
+// clearOtherRequests removes the subject from the files of other requests. A plan that names
+// the subject is deleted and its approvals are void, and its request says so; grounds and
+// reasons are redacted; a held item whose id names the subject is known by its hash. Another
+// open request of the same subject keeps its identifiers. A request that another process
+// works on is left, and is a problem.
+func (x *run) clearOtherRequests(ctx context.Context) error {
 	all, err := x.d.List()
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func (x *run) others(ctx context.Context) error {
 		if o.ID == x.r.ID {
 			continue
 		}
-		named, err := x.otherNames(ctx, o)
+		named, err := x.requestNamesSubject(ctx, o)
 		if err != nil {
 			return err
 		}
@@ -41,9 +41,9 @@ func (x *run) others(ctx context.Context) error {
 	return nil
 }
 
-// otherNames reports whether another request's files name the person anywhere but in
-// the names of one that is about her.
-func (x *run) otherNames(ctx context.Context, o Due) (bool, error) {
+// requestNamesSubject reports whether the files of another request name the subject, apart
+// from the identifiers of one that is about the same subject.
+func (x *run) requestNamesSubject(ctx context.Context, o Due) (bool, error) {
 	for _, path := range []string{x.d.dir("plans", o.ID+".json"), x.d.statusFile(o.ID)} {
 		if named, err := x.fileNames(ctx, path); err != nil || named {
 			return named, err
@@ -67,12 +67,12 @@ func (x *run) fileNames(ctx context.Context, path string) (bool, error) {
 	return rep.Hits > 0, err
 }
 
-// about reports whether a request is about the person too.
-func (x *run) about(r *Request) bool {
+// aboutSubject reports whether another request is about the same subject.
+func (x *run) aboutSubject(r *Request) bool {
 	return r.Pseudonym == x.r.Pseudonym || !r.Done() && slices.ContainsFunc(r.Terms(), x.m.Names)
 }
 
-// clearOther does it for one request, alone with it.
+// clearOther removes the subject from one request, under that request's lock.
 func (x *run) clearOther(ctx context.Context, id string) error {
 	lock, err := x.d.openRun(id, "")
 	if err != nil {
@@ -110,8 +110,8 @@ func (x *run) emptyOther(ctx context.Context, r *Request) error {
 	return x.redactReport(ctx, r.ID)
 }
 
-// redactOther takes the person out of a request's texts, and reports whether she was
-// in any; hash names an item without its id, nil leaves it.
+// redactOther redacts the texts of a request, and reports whether any named the subject.
+// hash gives the name that replaces an item's id; nil leaves the id.
 func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 	named := false
 	edit := func(s *string) {
@@ -119,7 +119,7 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 			*s, named = x.m.Redact(*s, Erased), true
 		}
 	}
-	if !x.about(r) {
+	if !x.aboutSubject(r) {
 		edit(&r.Ground)
 		edit(&r.By)
 		edit(&r.ByID)
@@ -150,7 +150,7 @@ func (x *run) redactOther(r *Request, hash func(Hold) string) bool {
 	return named
 }
 
-// redactReport takes the person out of the report of another request's last run.
+// redactReport redacts the report of another request's last run.
 func (x *run) redactReport(ctx context.Context, id string) error {
 	named, err := x.fileNames(ctx, x.d.statusFile(id))
 	if err != nil || !named {

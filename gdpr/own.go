@@ -63,7 +63,7 @@ func (x *run) ownTraces(ctx context.Context) error {
 			x.problem(ownStore, "origins: %s", model.KindOf(err))
 		}
 	}
-	if err := x.others(ctx); err != nil {
+	if err := x.clearOtherRequests(ctx); err != nil {
 		return err
 	}
 	if _, err := x.d.Log.EraseText(ctx, x.r.Terms()...); err != nil {
@@ -122,8 +122,8 @@ func (x *run) planned() map[model.Ref]bool {
 	return out
 }
 
-// hers reports whether a file is one in which her names still have to stand.
-func (x *run) hers(path string) bool {
+// mustKeepNames reports whether a file is one in which the subject's identifiers still have to stand.
+func (x *run) mustKeepNames(path string) bool {
 	id, ok := strings.CutSuffix(filepath.Base(path), ".json")
 	switch {
 	case !ok || !requestForm.MatchString(id):
@@ -134,7 +134,7 @@ func (x *run) hers(path string) bool {
 		return false
 	}
 	r, err := x.d.load(id)
-	return err == nil && !r.Done() && x.about(&r)
+	return err == nil && !r.Done() && x.aboutSubject(&r)
 }
 
 // verifyOwn scans memdesk's own state, but for the request and its plan, which
@@ -143,7 +143,7 @@ func (x *run) hers(path string) bool {
 func (x *run) verifyOwn(ctx context.Context) error {
 	row := receipt.Layer{Store: ownStore, Layer: "state", Method: "byte scan of log, undo, drafts, jobs and receipts", Verdict: model.VerdictClean}
 	kept := int64(0)
-	ending, staying, err := x.openToo()
+	ending, staying, err := x.otherRequests()
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !e.Type().IsRegular() || x.hers(path) {
+		if !e.Type().IsRegular() || x.mustKeepNames(path) {
 			return nil
 		}
 		f, err := os.Open(path)
@@ -187,7 +187,7 @@ func (x *run) verifyOwn(ctx context.Context) error {
 	case len(ending) > 0:
 		row.Reason = "of the same person too, and closed with this one: " + strings.Join(ending, ", ")
 	}
-	x.said(own(), &row)
+	x.attestRow(own(), &row)
 	x.row(row)
 	return nil
 }

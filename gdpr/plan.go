@@ -169,7 +169,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if r.State == StateOpen {
 			r.State = StatePlanned
 		}
-		p.Note = d.sharing(&r)
+		p.Note = d.otherRequestsNote(&r)
 		items, held := p.Count()
 		return map[string]int64{"items": items, "held": held, "stores": int64(len(p.Stores))}, d.save(&r)
 	})
@@ -188,7 +188,7 @@ func (d *Desk) Plan(id string) (Plan, error) {
 	}
 	k.Plan.Hash, k.Plan.Made = k.Hash, k.Made
 	if r, err := d.load(id); err == nil {
-		k.Plan.Note = d.sharing(&r)
+		k.Plan.Note = d.otherRequestsNote(&r)
 	}
 	return k.Plan, nil
 }
@@ -201,7 +201,7 @@ func (d *Desk) plan(ctx context.Context, r *Request, fleet *backends.Fleet, step
 	begun := d.Clock.Now()
 	p := Plan{Request: r.ID, Pseudonym: r.Pseudonym, Made: begun.UTC()}
 	for _, member := range fleet.Members() {
-		if err := calledLike(m, member.Name); err != nil {
+		if err := refuseStoreName(m, member.Name); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -245,7 +245,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 		t.part("items", total(sizes(ctx, s)))
 	}
 	q := newSearch(s, m)
-	q.vouched = r.vouched(m, s)
+	q.isAttested = r.attestedItems(m, s)
 	var err error
 	if q.held, err = d.grounds(r, s); err != nil {
 		return err
@@ -255,7 +255,7 @@ func (d *Desk) planStore(ctx context.Context, r *Request, m *subject.Matcher, s 
 	}
 	sp.Where, sp.Items, sp.Problems = s.Identity(), q.items, append(q.problems, q.closed...)
 	slices.Sort(sp.Problems)
-	sp.Notes = append(joinedNote(q.friends.Joined()), q.proposed.note()...)
+	sp.Notes = append(joinedNote(q.bystanders.Joined()), q.proposed.note()...)
 	if q.looked > 0 {
 		sp.Notes = append(sp.Notes, fmt.Sprintf("%d items that cannot be opened are attested as they are", q.looked))
 	}
@@ -342,7 +342,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 	}
 	ours := func(l model.Layer) bool { return l.Kind != model.LayerExternal }
 	t.part("bytes", bytesIn(layers, ours))
-	scans := scanLayers(ctx, m, s, layers, q.friends, ours, t.layer())
+	scans := scanLayers(ctx, m, s, layers, q.bystanders, ours, t.layer())
 	if ctx.Err() != nil {
 		return model.FromContext(ctx, "gdpr-plan")
 	}
@@ -463,7 +463,7 @@ func layerName(l model.Layer) string {
 }
 
 // scanLayer reads a layer's bytes.
-func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, friends *subject.Friends, through func(io.Reader) io.Reader) (subject.Report, error) {
+func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.Layer, bystanders *subject.Bystanders, through func(io.Reader) io.Reader) (subject.Report, error) {
 	if !l.Readable {
 		return subject.Report{}, nil
 	}
@@ -471,7 +471,7 @@ func scanLayer(ctx context.Context, m *subject.Matcher, s model.Store, l model.L
 	if err != nil {
 		return subject.Report{}, err
 	}
-	rep, err := m.Scan(ctx, through(f), friends)
+	rep, err := m.Scan(ctx, through(f), bystanders)
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err = model.E(model.Internal, "scan", cerr)
 	}

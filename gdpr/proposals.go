@@ -60,7 +60,7 @@ func (p *proposals) take(field, value string) {
 	case value == "" || value == Erased || utf8.RuneCountInString(value) > proposalRunes:
 	case subject.Check(value) != nil:
 		p.unfit++
-	case is(p.m, value) || slices.ContainsFunc(p.all, known):
+	case isIdentifier(p.m, value) || slices.ContainsFunc(p.all, known):
 	case len(p.all) == proposalMost:
 		p.more++
 	default:

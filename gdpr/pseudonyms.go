@@ -20,7 +20,7 @@ type known struct {
 }
 
 // recognise checks that what was typed are identifiers of the person of a complete
-// request: somebody else's would be looked for in vain, and the answer would be clean.
+// request: another person's identifiers would not be found, and the answer would be clean.
 func (d *Desk) recognise(r *Request, typed string, aliases []string) (*known, error) {
 	key, err := d.pseudonymKey()
 	if err != nil {

@@ -103,8 +103,8 @@ func (x *run) runCascade(ctx context.Context, sp StorePlan, s model.Store) error
 	return nil
 }
 
-// unlisted is the row of the items of a store that cannot be listed.
-func (x *run) unlisted(s model.Store, sp StorePlan, row *receipt.Layer) {
+// describeUnlisted completes the row of a store whose items cannot be listed.
+func (x *run) describeUnlisted(s model.Store, sp StorePlan, row *receipt.Layer) {
 	row.Method = "recall for each identifier; the store cannot be listed"
 	if row.Verdict != model.VerdictClean {
 		return

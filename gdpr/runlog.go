@@ -40,7 +40,7 @@ type runLine struct {
 var ErrBusy = errors.New("another process works on this request")
 
 // openRun takes the run's lock and reads what is done of this plan. Conflict when
-// somebody else has it.
+// another process has it.
 func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	path := d.dir("runs", id+".jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)

@@ -11,11 +11,11 @@ import (
 	"memdesk/gdpr/subject"
 )
 
-// sharing names the open requests that are about the person of this one, by the
-// pseudonym or by an identifier; empty without one. Two are accepted: who asks twice
-// has two deadlines. They are named at intake and with the plan, so that neither is
-// forgotten. A list that cannot be read is said and stops nothing.
-func (d *Desk) sharing(r *Request) string {
+// otherRequestsNote names the other open requests of the subject, by pseudonym or by an
+// identifier; it is empty without one. A subject may have two requests, each with its
+// deadline: intake and plan name both, so that neither is forgotten. A list that cannot be
+// read is said and stops nothing.
+func (d *Desk) otherRequestsNote(r *Request) string {
 	all, err := d.List()
 	if err != nil {
 		return "whether another request is about the person is not known: " + err.Error()
@@ -46,25 +46,25 @@ func (r *Request) has(term string) bool {
 	return slices.ContainsFunc(r.Terms(), func(t string) bool { return subject.Normal(t) == n })
 }
 
-// closes reports whether the end of this erasure is the end of another request of the
-// person too: it asks for nothing that was not looked for, was never begun, and keeps
-// nothing on hold, which a withdrawal would release.
-func (x *run) closes(o *Request) bool {
+// covers reports whether this erasure ends another request of the subject too: that one
+// gives no further identifier, was never begun, and has nothing on hold, which a withdrawal
+// would release.
+func (x *run) covers(o *Request) bool {
 	began := !o.Begun.IsZero() || o.State != StateOpen && o.State != StatePlanned && o.State != StateApproved
 	return x.log != nil && !began && len(o.Holds) == 0 && !slices.ContainsFunc(o.Terms(), func(t string) bool { return !x.r.has(t) })
 }
 
-// openToo are the other requests of the person that have work left: those that end
-// with this one, and the words about those that stay and keep their identifiers.
-func (x *run) openToo() (ending []string, staying []string, err error) {
+// otherRequests are the other open requests of the subject: the ids of those that end with
+// this one, and sentences about those that stay open and keep their identifiers.
+func (x *run) otherRequests() (ending []string, staying []string, err error) {
 	all, err := x.d.List()
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, o := range all {
 		switch {
-		case o.ID == x.r.ID || o.Done() || !x.about(&o.Request):
-		case x.closes(&o.Request):
+		case o.ID == x.r.ID || o.Done() || !x.aboutSubject(&o.Request):
+		case x.covers(&o.Request):
 			ending = append(ending, o.ID)
 		case o.Pseudonym == x.r.Pseudonym:
 			staying = append(staying, fmt.Sprintf("request %s of the same person is still open and keeps its identifiers", o.ID))
@@ -75,29 +75,29 @@ func (x *run) openToo() (ending []string, staying []string, err error) {
 	return ending, staying, nil
 }
 
-// closeSame withdraws the requests that end with this one. One that another process
+// closeCovered withdraws the requests that end with this one. One that another process
 // works on is an error: going on with this erasure closes it.
-func (x *run) closeSame(ctx context.Context) error {
-	ending, _, err := x.openToo()
+func (x *run) closeCovered(ctx context.Context) error {
+	ending, _, err := x.otherRequests()
 	if err != nil {
 		return err
 	}
 	for _, id := range ending {
-		if err := x.closeOther(ctx, id); err != nil {
+		if err := x.closeRequest(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *run) closeOther(ctx context.Context, id string) error {
+func (x *run) closeRequest(ctx context.Context, id string) error {
 	const op = "gdpr-withdraw"
 	lock, err := x.d.openRun(id, "")
 	if err != nil {
 		return fmt.Errorf("request %s of the same person is not closed: %w; run this again when that has ended", id, err)
 	}
 	r, err := x.d.load(id) // as it is now that nobody else is at it
-	if err == nil && !r.Done() && x.closes(&r) {
+	if err == nil && !r.Done() && x.covers(&r) {
 		reason := "completed by " + x.r.ID
 		err = x.d.act(audit.WithReason(ctx, reason), &r, op, nil, func(context.Context) (map[string]int64, error) { return nil, x.d.withdraw(&r, reason) })
 	}

@@ -81,7 +81,7 @@ func (s *sieve) take(ctx context.Context, t model.Text, err error) bool {
 		}
 	}
 	var closed []string
-	if err == nil && !named { // what names her is looked at again
+	if err == nil && !named { // what names the subject is looked at again
 		_, closed = s.q.m.Inside(t.Body)
 	}
 	s.mu.Lock()

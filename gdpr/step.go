@@ -101,7 +101,7 @@ func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (s
 }
 
 func (x *run) concerns(it model.Item) bool {
-	q := &search{m: x.m, friends: &subject.Friends{}, children: map[string][]string{}}
+	q := &search{m: x.m, bystanders: &subject.Bystanders{}, children: map[string][]string{}}
 	q.look(it)
 	return len(q.found) > 0
 }

@@ -10,9 +10,9 @@ import (
 	"memdesk/model"
 )
 
-// calledLike refuses a store whose name names the person: it would stand in the plan,
-// the log and the receipt, which must not name her.
-func calledLike(m *subject.Matcher, store string) error {
+// refuseStoreName refuses a store whose name names the subject: plan, log and receipt would
+// show it, and none of them may name the subject.
+func refuseStoreName(m *subject.Matcher, store string) error {
 	if !m.Names(store) {
 		return nil
 	}

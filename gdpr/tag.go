@@ -11,7 +11,7 @@ import (
 
 // An item is tagged with a person by a field, or by a key of a JSON object in one,
 // that says whom it concerns. A person in any other role, the reviewer, one of
-// those who like it, is somebody who is named there: the item is not about her.
+// those who like it, is only named there: the item is not about that person.
 
 // subjectKeys say whom an item concerns: crewship-disk.md (data_subject_id,
 // user_id), crewship-http.md (data_subject), provider-contract.md R33, and what
@@ -19,7 +19,7 @@ import (
 var subjectKeys = []string{"data_subject_id", "data_subject", "subject_id", "subject", "user_id", "target_user_id", "person", "person_id"}
 
 // ownerKeys say whose an item is (gateway-curated.md: user_key). They tag it with
-// the person; another owner does not make it somebody else's. In a tracker an owner
+// the subject; another owner does not make it another person's. In a tracker an owner
 // is who works on it.
 var ownerKeys = []string{"user", "user_key", "owner", "owner_id"}
 
@@ -29,7 +29,7 @@ func tagged(m *subject.Matcher, f model.Field, tracker bool) bool {
 	if tracker {
 		keys = subjectKeys
 	}
-	return slices.ContainsFunc(taggedIn(f, keys), func(v string) bool { return is(m, v) })
+	return slices.ContainsFunc(taggedIn(f, keys), func(v string) bool { return isIdentifier(m, v) })
 }
 
 // taggedIn reads the persons that a field, or a JSON object in it, names under keys.
@@ -73,8 +73,8 @@ func taggedIn(f model.Field, keys []string) []string {
 	return out
 }
 
-// is reports whether a value is an identifier of the person and nothing else.
-func is(m *subject.Matcher, value string) bool {
+// isIdentifier reports whether a value is an identifier of the subject and nothing else.
+func isIdentifier(m *subject.Matcher, value string) bool {
 	value = strings.TrimSpace(value)
 	hits := m.Text(value)
 	return len(hits) == 1 && hits[0].Start == 0 && hits[0].End == len(value)

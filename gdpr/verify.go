@@ -33,7 +33,7 @@ func (x *run) verify(ctx context.Context) error {
 		if err != nil {
 			x.row(receipt.Layer{Store: sp.Store, Layer: "items", Verdict: model.VerdictFailed, Method: "browse", Reason: string(model.KindOf(err))})
 		}
-		for _, r := range x.waits(sp.Store, rows) {
+		for _, r := range x.withLock(sp.Store, rows) {
 			x.row(r)
 		}
 	}
@@ -41,7 +41,7 @@ func (x *run) verify(ctx context.Context) error {
 }
 
 func (x *run) row(l receipt.Layer) {
-	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may be hers; another may be called "erased"
+	l.Layer = x.m.Redact(l.Layer, Erased) // a file's name may name the subject; another may be called "erased"
 	l.Reason = x.m.Redact(l.Reason, Erased)
 	x.out.Layers = append(x.out.Layers, l)
 }
@@ -51,11 +51,11 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	held := map[string]string{}
 	for _, st := range sp.Steps {
 		if st.Action == Held {
-			held[st.ID] = openly(st.Ground)
+			held[st.ID] = citedArticles(st.Ground)
 		}
 	}
 	q := newSearch(s, x.m)
-	q.vouched, q.held = x.r.vouched(x.m, s), func(id string) string { return held[id] }
+	q.isAttested, q.held = x.r.attestedItems(x.m, s), func(id string) string { return held[id] }
 	if _, err := q.run(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 		items.Verdict, items.Reason = model.VerdictAttested, fmt.Sprintf("%d items that cannot be opened were attested as they are", q.looked)
 	}
 	if recallOnly(s) {
-		x.unlisted(s, sp, &items)
+		x.describeUnlisted(s, sp, &items)
 	}
 	out := []receipt.Layer{items}
 	if len(held) > 0 {
@@ -124,20 +124,20 @@ func (x *run) verifyStore(ctx context.Context, s model.Store, sp StorePlan) ([]r
 	}
 	out = append(out, x.recall(ctx, s, held))
 	for i := range out {
-		x.said(s, &out[i])
+		x.attestRow(s, &out[i])
 	}
-	layers, err := x.bytesOf(ctx, s, q.friends, held)
+	layers, err := x.bytesOf(ctx, s, q.bystanders, held)
 	return append(out, layers...), err
 }
 
 // keepItem notes where an item that stays names the person, to tell its bytes from
 // others.
 func keepItem(q *search, it model.Item) {
-	q.friends.Keep(q.m, it.Body)
-	q.friends.Keep(q.m, it.ID)
+	q.bystanders.Keep(q.m, it.Body)
+	q.bystanders.Keep(q.m, it.ID)
 	for _, f := range it.Meta {
-		q.friends.Keep(q.m, f.Name)
-		q.friends.Keep(q.m, f.Value)
+		q.bystanders.Keep(q.m, f.Name)
+		q.bystanders.Keep(q.m, f.Value)
 	}
 }
 
@@ -184,13 +184,13 @@ func (x *run) recall(ctx context.Context, s model.Store, held map[string]string)
 }
 
 // bytesOf scans every layer of the medium, with what the scrub said of it.
-func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Friends, held map[string]string) ([]receipt.Layer, error) {
+func (x *run) bytesOf(ctx context.Context, s model.Store, bystanders *subject.Bystanders, held map[string]string) ([]receipt.Layer, error) {
 	if s.Maintainer == nil {
 		row := receipt.Layer{Store: s.Name, Layer: "medium", Method: "none", Verdict: model.VerdictUnaudited, Reason: "the store does not show what lies beneath its items"}
 		if !filepath.IsAbs(s.Location) { // not on this machine
 			row.Verdict, row.Reason = model.VerdictOutOfScope, "what lies beneath its items is on another machine: indexes, logs and backups there are for whoever runs it"
 		}
-		x.said(s, &row)
+		x.attestRow(s, &row)
 		return []receipt.Layer{row}, nil
 	}
 	layers, err := s.Maintainer.Layers(ctx)
@@ -200,7 +200,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 	var out []receipt.Layer
 	own := receipt.Layer{Store: s.Name, Layer: "items' own files", Method: scanMethod, Verdict: model.VerdictClean}
 	files := 0
-	scans := scanLayers(ctx, x.m, s, layers, friends, func(model.Layer) bool { return true }, nil)
+	scans := scanLayers(ctx, x.m, s, layers, bystanders, func(model.Layer) bool { return true }, nil)
 	for i, l := range layers {
 		if l.ID == gitLayer { // its commits were looked through
 			continue
@@ -218,7 +218,7 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		if kept && (row.Verdict == model.VerdictUnaudited || row.Verdict == model.VerdictResidue && attached(l)) {
 			row.Verdict, row.Held, row.Reason = model.VerdictOutOfScope, true, "on hold: "+row.Reason
 		}
-		if err := x.r.vouch(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
+		if err := x.r.applyAttestation(x.m, s, &row, l.ID, func() (string, error) { return layerSum(ctx, s, l, row) }); err != nil {
 			return nil, err
 		}
 		if (row.Verdict == model.VerdictUnaudited || row.HoldsPerson()) && l.Advice != "" {
@@ -235,13 +235,13 @@ func (x *run) bytesOf(ctx context.Context, s model.Store, friends *subject.Frien
 		return out, model.FromContext(ctx, "gdpr-erase")
 	}
 	names := x.names(s.Name, layers, held)
-	x.said(s, &names)
+	x.attestRow(s, &names)
 	out = append(out, names)
 	if files > 0 {
 		own.Reason = receipt.Files(files)
 		out = slices.Insert(out, 0, own)
 	}
-	return together(x.withScrub(s.Name, out)), nil
+	return groupRows(x.withScrub(s.Name, out)), nil
 }
 
 // names looks at what the layers are called: a file's name is as clear as its text.
@@ -395,11 +395,11 @@ func sortedValues(m map[string]string) []string {
 // heldLayer is the row of a store's items that are on hold.
 const heldLayer = "held items"
 
-// said binds a row that is no layer of the medium to its own words, and counts an
-// attestation of them.
-func (x *run) said(s model.Store, row *receipt.Layer) {
-	sum := saidSum(*row)
-	if err := x.r.vouch(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && !passesBySelf(row.Verdict) {
+// attestRow applies an attestation to a row that is no layer of the medium: its sum is that
+// of its own words.
+func (x *run) attestRow(s model.Store, row *receipt.Layer) {
+	sum := statedSum(*row)
+	if err := x.r.applyAttestation(x.m, s, row, row.Layer, func() (string, error) { return sum, nil }); err == nil && !passesBySelf(row.Verdict) {
 		row.Sum = sum
 	}
 }

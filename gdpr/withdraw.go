@@ -27,7 +27,7 @@ func (d *Desk) Withdraw(ctx context.Context, id, reason string) (Due, error) {
 	if err := r.over(op); err != nil {
 		return Due{}, err
 	}
-	if err := d.noErased(ctx, &r, op, "the reason", reason); err != nil {
+	if err := d.refuseErased(ctx, &r, op, "the reason", reason); err != nil {
 		return Due{}, err
 	}
 	if _, ok := d.receipted(&r); ok {

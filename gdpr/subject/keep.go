@@ -23,7 +23,7 @@ type keptPlace struct {
 const maxKept, keptReach = 12, 64
 
 // Keep notes the places at which a text that stays names the person.
-func (f *Friends) Keep(m *Matcher, text string) {
+func (f *Bystanders) Keep(m *Matcher, text string) {
 	for _, h := range m.Bytes([]byte(text)) {
 		p := keptPlace{term: h.Term}
 		if plain, _, ok := Plain([]byte(text)); ok && h.End <= len(plain) {
@@ -45,7 +45,7 @@ const (
 )
 
 // keeps tells whether a hit belongs to what stays.
-func (f *Friends) keeps(b []byte, h Hit, binary bool) sameness {
+func (f *Bystanders) keeps(b []byte, h Hit, binary bool) sameness {
 	if f == nil || len(f.kept) == 0 {
 		return unlike
 	}

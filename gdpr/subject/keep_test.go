@@ -34,7 +34,7 @@ func TestKeptTextsAreToldApart(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var f subject.Friends
+			var f subject.Bystanders
 			for _, k := range keep {
 				f.Keep(m, k)
 			}

@@ -45,7 +45,7 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 		head = bytes.Clone(head)
 		r, err := d.OpenReader(b)
 		if err != nil {
-			return o.shut(what, member, io.MultiReader(bytes.NewReader(head), b))
+			return o.handUnopened(what, member, io.MultiReader(bytes.NewReader(head), b))
 		}
 		defer func() { _ = r.Close() }() // it is only read
 		return o.open(member, metered{r, o}, depth+1)
@@ -63,7 +63,7 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 		inside := within(member, f.NameInArchive)
 		r, err := f.Open()
 		if err != nil {
-			o.not(inside, "encrypted, or compressed in a way that is not known: not opened"+byHand)
+			o.notOpened(inside, "encrypted, or compressed in a way that is not known: not opened"+byHand)
 			return nil
 		}
 		defer func() { _ = r.Close() }() // it is only read
@@ -74,15 +74,15 @@ func (o *opening) library(what, member string, b *bufio.Reader, depth int) (err 
 		return failed
 	}
 	if err != nil {
-		return o.shut(what, member, io.NewSectionReader(at, 0, size))
+		return o.handUnopened(what, member, io.NewSectionReader(at, 0, size))
 	}
 	return nil
 }
 
-// shut says that something was not opened, and hands its bytes over as they are.
-func (o *opening) shut(what, member string, r io.Reader) error {
-	o.not(member, what+" that cannot be read, or is encrypted: not opened"+byHand)
-	return o.hand(member, r)
+// handUnopened notes that something was not opened, and hands its bytes over as they are.
+func (o *opening) handUnopened(what, member string, r io.Reader) error {
+	o.notOpened(member, what+" that cannot be read, or is encrypted: not opened"+byHand)
+	return o.handOver(member, r)
 }
 
 // whole gives bytes that must be read at any place; nil where they are too many, which
@@ -96,8 +96,8 @@ func (o *opening) whole(member string, b *bufio.Reader, depth int) (io.ReaderAt,
 	case err != nil:
 		return nil, 0, o.broken(member, err)
 	case int64(len(all)) > o.bounds.memory:
-		o.not(member, fmt.Sprintf("more than %d MiB that can only be opened as a whole: not opened%s", o.bounds.memory>>20, byHand))
-		return nil, 0, o.hand(member, io.MultiReader(bytes.NewReader(all), b))
+		o.notOpened(member, fmt.Sprintf("more than %d MiB that can only be opened as a whole: not opened%s", o.bounds.memory>>20, byHand))
+		return nil, 0, o.handOver(member, io.MultiReader(bytes.NewReader(all), b))
 	}
 	return bytes.NewReader(all), int64(len(all)), nil
 }

@@ -275,14 +275,14 @@ func (m *Matcher) Near(text string) bool { return m.anchors.any(text) }
 func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, nil, false) }
 
 // find looks through all layers of bytes. loose: they are a record whose fields touch,
-// where an identifier counts without borders too, unless friends explain it.
-func (m *Matcher) find(b []byte, loose bool, friends *Friends, first bool) []Hit {
-	hits, _ := m.search(b, loose, friends, first)
+// where an identifier counts without borders too, unless bystanders explain it.
+func (m *Matcher) find(b []byte, loose bool, bystanders *Bystanders, first bool) []Hit {
+	hits, _ := m.search(b, loose, bystanders, first)
 	return hits
 }
 
 // search is find, and says what it did not see.
-func (m *Matcher) search(b []byte, loose bool, friends *Friends, first bool) ([]Hit, unseen) {
+func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool) ([]Hit, unseen) {
 	var hits []Hit
 	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, han: m.han}
 	w.look = func(v *view, l *layer) bool {
@@ -295,7 +295,7 @@ func (m *Matcher) search(b []byte, loose bool, friends *Friends, first bool) ([]
 			switch {
 			case l.loose && whole && l.method == "" && len(p.Letters) < shortTerm && !amidText(v.src, int(v.from[lo]), int(v.to[hi-1])):
 				return true
-			case !whole && (!l.loose || len(p.Letters) < shortTerm || friends.explains(v, lo, hi)):
+			case !whole && (!l.loose || len(p.Letters) < shortTerm || bystanders.explains(v, lo, hi)):
 				return true
 			case !whole:
 				h.Method = Embedded

@@ -148,8 +148,8 @@ func random(r io.Reader) (io.ReaderAt, int64, bool) {
 	return nil, 0, false
 }
 
-// not notes what was not opened.
-func (o *opening) not(member, why string) {
+// notOpened notes why something was not opened.
+func (o *opening) notOpened(member, why string) {
 	if member != "" {
 		why = "in " + member + ": " + why
 	}
@@ -184,17 +184,17 @@ func (o *opening) open(member string, r io.Reader, depth int) error {
 	switch {
 	case k == plainly:
 	case k == closedFile:
-		o.not(member, what+": not opened"+byHand)
+		o.notOpened(member, what+": not opened"+byHand)
 	case depth >= o.bounds.nested:
-		o.not(member, fmt.Sprintf("more than %d compressed files stand inside one another: not opened%s", o.bounds.nested, byHand))
+		o.notOpened(member, fmt.Sprintf("more than %d compressed files stand inside one another: not opened%s", o.bounds.nested, byHand))
 	default:
 		return o.inside(k, what, member, b, depth)
 	}
-	return o.hand(member, b)
+	return o.handOver(member, b)
 }
 
-// hand gives the bytes of a leaf, and looks whether they came to their end.
-func (o *opening) hand(member string, r io.Reader) error {
+// handOver gives the bytes of a leaf, and notes where they could not be read to the end.
+func (o *opening) handOver(member string, r io.Reader) error {
 	var failed error
 	err := o.leaf(member, readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
@@ -222,11 +222,11 @@ func (o *opening) broken(member string, err error) error {
 	case errors.Is(err, errUnread):
 		return unread()
 	case errors.Is(err, errTooMuch):
-		o.not(member, "more comes out of it than is looked at"+byHand)
+		o.notOpened(member, "more comes out of it than is looked at"+byHand)
 		return errTooMuch
 	}
 	o.cut = o.cut || errors.Is(err, io.ErrUnexpectedEOF)
-	o.not(member, "what is compressed could not be read to the end"+byHand)
+	o.notOpened(member, "what is compressed could not be read to the end"+byHand)
 	return nil
 }
 
@@ -239,7 +239,7 @@ func (o *opening) inside(k kind, what, member string, b *bufio.Reader, depth int
 	case zlibFile:
 		z, err := zlib.NewReader(b)
 		if err != nil {
-			return o.hand(member, b)
+			return o.handOver(member, b)
 		}
 		return o.open(member, metered{z, o}, depth+1)
 	case tarFile:
@@ -256,7 +256,7 @@ func (o *opening) inside(k kind, what, member string, b *bufio.Reader, depth int
 		}
 		return o.zip(member, at, size, depth)
 	}
-	return o.hand(member, b)
+	return o.handOver(member, b)
 }
 
 // gzip expands the parts that stand behind one another in a file.
@@ -331,7 +331,7 @@ func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
 			return err
 		}
 	}
-	return o.hand(member, b)
+	return o.handOver(member, b)
 }
 
 // zip opens its members, and looks at the bytes between them, where what was taken
@@ -339,8 +339,8 @@ func (o *opening) tar(member string, b *bufio.Reader, depth int) error {
 func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) error {
 	z, err := zip.NewReader(at, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		o.not(member, "a zip archive that cannot be read"+byHand)
-		return o.hand(member, io.NewSectionReader(at, 0, size))
+		o.notOpened(member, "a zip archive that cannot be read"+byHand)
+		return o.handOver(member, io.NewSectionReader(at, 0, size))
 	}
 	o.named(z.Comment)
 	z.RegisterDecompressor(12, func(r io.Reader) io.ReadCloser { return io.NopCloser(bzip2.NewReader(r)) })
@@ -356,12 +356,12 @@ func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) erro
 			continue
 		}
 		if f.Flags&1 != 0 {
-			o.not(inside, "encrypted: not opened"+byHand)
+			o.notOpened(inside, "encrypted: not opened"+byHand)
 			continue
 		}
 		r, err := f.Open()
 		if err != nil {
-			o.not(inside, "compressed in a way that is not known: not opened"+byHand)
+			o.notOpened(inside, "compressed in a way that is not known: not opened"+byHand)
 			continue
 		}
 		err = o.open(inside, metered{r, o}, depth+1)
@@ -384,7 +384,7 @@ func (o *opening) zip(member string, at io.ReaderAt, size int64, depth int) erro
 		}
 		done = max(done, min(s.to, size))
 	}
-	return o.hand(within(member, Between), metered{io.MultiReader(between...), o})
+	return o.handOver(within(member, Between), metered{io.MultiReader(between...), o})
 }
 
 // Between is the name of the bytes of an archive that belong to none of its members.

@@ -36,7 +36,7 @@ import (
 // What joins it otherwise is prose: "Dr.Zoë Ångström", "Zoë Ångström.Then".
 //
 // Nobody can tell all of these from one person under two ids. What holds an
-// identifier as a part is left alone and told (Friends.Joined): who is the same
+// identifier as a part is left alone and told (Bystanders.Joined): who is the same
 // person is for people to say, with an alias.
 
 // shape is what an identifier is made of.
@@ -61,7 +61,7 @@ func shapeOf(folded string) shape {
 	return bare
 }
 
-// roleWords say of an id that it is a person's, or what of hers it names.
+// roleWords say of an id that it is a person's, or what it is of.
 var roleWords = []string{
 	"user", "usr", "person", "people", "subject", "subj", "peer", "customer", "client", "contact", "member", "employee", "patient", "account",
 	"session", "chat", "profile", "ticket", "case", "id", "uid", "userid", "user_id", "data_subject_id", "subject_id",

@@ -131,7 +131,7 @@ func TestPartsOfOtherNames(t *testing.T) {
 // and explains it in the bytes of a database.
 func TestJoinedIdsAreTold(t *testing.T) {
 	m := matcher(t, "anaribeiro")
-	var f subject.Friends
+	var f subject.Bystanders
 	f.Add(m, "anaribeiro.backup and x-anaribeiro, anaribeiro2, xanaribeiro; anaribeiro@host. anaribeiro-b asked anaribeiro.")
 	want := []string{"anaribeiro-b", "anaribeiro.backup", "anaribeiro@host", "x-anaribeiro"}
 	if diff := cmp.Diff(want, f.Joined()); diff != "" {

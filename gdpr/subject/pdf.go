@@ -35,14 +35,14 @@ var pdfStream = regexp.MustCompile(`\bstream\r?\n`)
 // pdf opens a PDF.
 func (o *opening) pdf(member string, at io.ReaderAt, size int64) error {
 	if size > o.bounds.memory {
-		o.not(member, "a PDF that is too large to be opened"+byHand)
-		return o.hand(member, io.NewSectionReader(at, 0, size))
+		o.notOpened(member, "a PDF that is too large to be opened"+byHand)
+		return o.handOver(member, io.NewSectionReader(at, 0, size))
 	}
 	b := make([]byte, size)
 	if _, err := at.ReadAt(b, 0); err != nil && err != io.EOF {
 		return unread()
 	}
-	if err := o.hand(member, bytes.NewReader(b)); err != nil {
+	if err := o.handOver(member, bytes.NewReader(b)); err != nil {
 		return err
 	}
 	for _, loc := range pdfStream.FindAllIndex(b, -1) {
@@ -54,7 +54,7 @@ func (o *opening) pdf(member string, at io.ReaderAt, size int64) error {
 		if errors.Is(err, errTooMuch) {
 			return o.broken(member, err)
 		}
-		if err := o.hand(member, bytes.NewReader(out)); err != nil {
+		if err := o.handOver(member, bytes.NewReader(out)); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ const pdfTime = time.Minute
 func (o *opening) pages(member string, b []byte) error {
 	program, err := pdfText()
 	if err != nil {
-		o.not(member, "a PDF, and there is no pdftotext to read its pages: not opened (install poppler-utils, or set [gdpr] pdftotext)")
+		o.notOpened(member, "a PDF, and there is no pdftotext to read its pages: not opened (install poppler-utils, or set [gdpr] pdftotext)")
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(o.ctx, pdfTime)
@@ -77,10 +77,10 @@ func (o *opening) pages(member string, b []byte) error {
 	cmd := exec.CommandContext(ctx, program, "-enc", "UTF-8", "-", "-")
 	cmd.Stdin, cmd.Stdout, cmd.Env = bytes.NewReader(b), &limited{&text, o.bounds.memory}, []string{}
 	if err := cmd.Run(); err != nil {
-		o.not(member, "a PDF that pdftotext cannot read: not opened"+byHand)
+		o.notOpened(member, "a PDF that pdftotext cannot read: not opened"+byHand)
 		return nil
 	}
-	return o.hand(member, &text)
+	return o.handOver(member, &text)
 }
 
 // limited refuses more than so many bytes.

@@ -14,16 +14,16 @@ import (
 	"memdesk/model"
 )
 
-// Friends are words that hold an identifier without naming the person, such as
-// subj-ana2 beside subj-ana. In a record of a database, where one field follows
-// another without a border, they tell a longer word from a piece of the person.
-type Friends struct {
+// Bystanders are the longer words of other items that contain an identifier and do not name
+// the subject, such as subj-ana2 beside subj-ana. In a record of a database, where fields
+// touch, they tell such a word from an identifier with a neighbour.
+type Bystanders struct {
 	words map[[3]string]bool // what stands before, the identifier, and behind
 	kept  []keptPlace        // what stays names the person here
 }
 
 // Add takes the words of a text in which an identifier stands as a part only.
-func (f *Friends) Add(m *Matcher, text string) {
+func (f *Bystanders) Add(m *Matcher, text string) {
 	if !m.anchors.any(text) {
 		return
 	}
@@ -45,7 +45,7 @@ func (f *Friends) Add(m *Matcher, text string) {
 
 // Joined are the words that hold an identifier joined by a hyphen, a dot or an at
 // sign, as other ids do that may be the same person's (part.go), in order.
-func (f *Friends) Joined() []string {
+func (f *Bystanders) Joined() []string {
 	var out []string
 	for w := range f.words {
 		if strings.HasSuffix(strings.TrimRight(w[0], "-.@"), w[0]) && !strings.HasPrefix(w[2], ".") && !strings.HasPrefix(w[2], "@") && !strings.HasPrefix(w[2], "-") {
@@ -85,7 +85,7 @@ func tokenByte(b byte) bool {
 }
 
 // explains reports whether the letters around a hit are one of the known words.
-func (f *Friends) explains(v *view, lo, hi int) bool {
+func (f *Bystanders) explains(v *view, lo, hi int) bool {
 	if f == nil {
 		return false
 	}
@@ -108,7 +108,7 @@ type Report struct {
 	// Binary says that records were looked at, not text.
 	Binary bool
 	// Kept are places, not among Hits, that are copies of a text that stays
-	// (Friends.Keep), and Alike those in a binary medium that stand alone, as a key or
+	// (Bystanders.Keep), and Alike those in a binary medium that stand alone, as a key or
 	// a term of an index does, where one that stays leaves the same.
 	Kept, Alike int64
 	// Members are the members of an archive in which hits stand, by name, maxTold at
@@ -130,20 +130,20 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Scan reads to the end and counts what names the person. It holds about two
 // chunks in memory. In a binary medium, where fields touch, an identifier counts also
-// without a border, unless friends explain it. What is compressed and what lies in an
+// without a border, unless bystanders explain it. What is compressed and what lies in an
 // archive is looked into (open.go).
-func (m *Matcher) Scan(ctx context.Context, r io.Reader, friends *Friends) (Report, error) {
+func (m *Matcher) Scan(ctx context.Context, r io.Reader, bystanders *Bystanders) (Report, error) {
 	b := usual
 	b.until = time.Now().Add(openTime)
-	return m.scanWithin(ctx, r, friends, b)
+	return m.scanWithin(ctx, r, bystanders, b)
 }
 
-func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, friends *Friends, b bounds) (Report, error) {
+func (m *Matcher) scanWithin(ctx context.Context, r io.Reader, bystanders *Bystanders, b bounds) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	names := int64(0)
 	closed, err := each(ctx, r, func(member string, r io.Reader) error {
 		between := member == Between || strings.HasSuffix(member, " "+Between)
-		one, err := m.scanLeaf(ctx, r, friends, between)
+		one, err := m.scanLeaf(ctx, r, bystanders, between)
 		if between && rep.Hits+names > 0 {
 			one.Hits, one.By = 0, nil // most of it are the names that were counted
 		}
@@ -193,7 +193,7 @@ func (r *Report) join(o Report) {
 
 // scanLeaf scans what is no container; asText says that it is scanned as a text whatever
 // it is.
-func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, asText bool) (Report, error) {
+func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, bystanders *Bystanders, asText bool) (Report, error) {
 	rep := Report{First: -1, By: map[Method]int64{}}
 	hold := buffers.Get().(*[]byte)
 	defer func() {
@@ -226,7 +226,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, a
 			limit = len(buf)
 		}
 		if limit > left {
-			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, friends)
+			hits, unseen := m.hitsIn(buf, left, limit, rep.Binary, bystanders)
 			cut := slices.IndexFunc(unseen.cut, func(at int) bool { return at >= left && at < limit })
 			switch {
 			case unseen.tooMuch:
@@ -241,7 +241,7 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, a
 				buf = *hold
 			}
 			for _, h := range hits {
-				rep.count(buf, h, rep.Binary, friends, base)
+				rep.count(buf, h, rep.Binary, bystanders, base)
 			}
 			left = limit
 		}
@@ -256,13 +256,13 @@ func (m *Matcher) scanLeaf(ctx context.Context, r io.Reader, friends *Friends, a
 
 // hitsIn finds what ends in b[from:limit], as Bytes does: in a text whole tokens, in a
 // record whatever stands there.
-func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, friends *Friends) ([]Hit, unseen) {
+func (m *Matcher) hitsIn(b []byte, from, limit int, binary bool, bystanders *Bystanders) ([]Hit, unseen) {
 	if binary && from == 0 && limit == len(b) {
 		if _, _, ok := Plain(b); ok && Wide(b) { // UTF-16
 			binary = false
 		}
 	}
-	hits, unseen := m.search(b, binary, friends, false)
+	hits, unseen := m.search(b, binary, bystanders, false)
 	return slices.DeleteFunc(hits, func(h Hit) bool { return h.End <= from && from > 0 || h.End > limit }), unseen
 }
 
@@ -299,8 +299,8 @@ func (m *Matcher) inIndex(hits []Hit, l *layer) []Hit {
 }
 
 // count adds a hit in b, which begins at base.
-func (r *Report) count(b []byte, h Hit, binary bool, friends *Friends, base int64) {
-	switch friends.keeps(b, h, binary) {
+func (r *Report) count(b []byte, h Hit, binary bool, bystanders *Bystanders, base int64) {
+	switch bystanders.keeps(b, h, binary) {
 	case copied:
 		r.Kept++
 	case alike:

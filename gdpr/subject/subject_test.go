@@ -104,12 +104,12 @@ func TestScanForms(t *testing.T) {
 
 func TestFriendsExplainLongerWords(t *testing.T) {
 	m := matcher(t, "subj-ana")
-	var f subject.Friends
+	var f subject.Bystanders
 	f.Add(m, "subj-analysis is a folder, subj-ana2 an account; subj-ana herself explains nothing")
 	data := []byte("\x00\x01factsubj-analysis is\x00fact\x01subj-ana2\x00")
 	rep, err := m.Scan(t.Context(), bytes.NewReader(data), &f)
 	if err != nil || rep.Hits != 0 {
-		t.Errorf("friends: %+v, %v; want no hit", rep, err)
+		t.Errorf("bystanders: %+v, %v; want no hit", rep, err)
 	}
 	rep, _ = m.Scan(t.Context(), bytes.NewReader([]byte("\x00\x01factsubj-ana3")), &f)
 	if rep.By[subject.Embedded] != 1 {

@@ -79,14 +79,14 @@ func (w *walker) piece(l *layer) {
 		return
 	}
 	if l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
-		l.wide(w.foreign, w.piece1)
+		l.wide(w.foreign, w.pieceUnlessDone)
 	}
 	if w.han && l.method != Charset && l.method != UTF16 && !utf8.Valid(l.text) {
-		l.charsets(w.piece1)
+		l.charsets(w.pieceUnlessDone)
 	}
 }
 
-func (w *walker) piece1(l *layer) {
+func (w *walker) pieceUnlessDone(l *layer) {
 	if !w.done {
 		w.piece(l)
 	}
