@@ -130,6 +130,7 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer unlock()
+	l.sweep()
 	st, err := l.inspect()
 	if err != nil {
 		return nil, err

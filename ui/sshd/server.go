@@ -98,7 +98,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	s.ctx = ctx
 	ended := make(chan error, 1)
-	go func() { ended <- s.ssh.Serve(l) }()
+	go func() { ended <- s.ssh.Serve(arrivals{l, s}) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve ssh: %w", err)
@@ -119,15 +119,30 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// arrive is the first moment of a connection.
-func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
-	in, out := s.lobby.enter(conn)
-	ctx.SetValue(guestKey, in)
+// arrivals takes connections into the lobby in the order in which they come; the library's
+// goroutines, one per connection, begin in any order.
+type arrivals struct {
+	net.Listener
+	s *Server
+}
+
+func (a arrivals) Accept() (net.Conn, error) {
+	conn, err := a.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	in, out := a.s.lobby.enter(conn)
 	if out != nil {
-		s.logf("%s: dropped: too many connections without a console, and most are of its source", out.RemoteAddr())
+		a.s.logf("%s: dropped: too many connections without a console, and most are of its source", out.RemoteAddr())
 		_ = out.Close()
 	}
-	return in
+	return in, nil
+}
+
+// arrive is the first moment of a connection that arrivals accepted.
+func (s *Server) arrive(ctx charm.Context, conn net.Conn) net.Conn {
+	ctx.SetValue(guestKey, conn.(*guest))
+	return conn
 }
 
 // login configures the login of one connection. The key that signed is the one
