@@ -9,7 +9,7 @@ PKG     ?= ./...
 FUZZTIME ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: build demo test programs race bench lint vet-darwin fuzz golden poison-model screenshots soak dist clean
+.PHONY: build demo test programs race bench lint vet-darwin fuzz golden poison-model screenshots soak dist packages packages-test clean
 
 build: ## the binary, for this machine
 	$(GO) build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" -o bin/memdesk .
@@ -75,6 +75,12 @@ dist: ## one static Linux binary with man page and completions, and the three pa
 	for s in bash zsh fish; do ./dist/memdesk completion $$s > dist/completions/memdesk.$$s; done
 	tar -C dist -czf dist/memdesk-$$($(GO) env GOOS)-$$($(GO) env GOARCH).tar.gz memdesk man completions
 	@ls -l dist/memdesk dist/*.tar.gz
+
+packages: ## deb, rpm, apk and Arch for amd64 and arm64 into dist/packages, with checksums, SBOM and a signature by SIGN_KEY
+	STATIC="$(STATIC)" packaging/packages.sh
+
+packages-test: ## the packages built twice, verified, installed, used and removed
+	STATIC="$(STATIC)" packaging/packages_test.sh
 
 clean:
 	rm -rf bin dist

@@ -39,6 +39,7 @@ var layers = []layer{
 	{"audit/witness", []string{"internal", "audit/checkpoint"}},
 	{"audit", []string{"internal", "model", "quarantine", "backends", "audit"}},
 	{"cmd/memdesk-verify", nil}, // it is read alone
+	{"packaging/sbom", nil},
 	{"undo", []string{"internal", "model", "quarantine", "backends"}},
 	{"transfer", []string{"internal/safetext", "model"}},
 	{"work", []string{"model", "work"}},
