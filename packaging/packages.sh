@@ -37,7 +37,7 @@ for arch in ${ARCHS:-amd64 arm64}; do
   cp "$text"/memdesk.{1.gz,bash,zsh,fish} "$STAGE"
   go run ./packaging/sbom "$STAGE/memdesk" "$PKG_VERSION" > "$STAGE/sbom.spdx.json"
   cp "$STAGE/sbom.spdx.json" "$out/memdesk-$PKG_VERSION-$arch.spdx.json"
-  for kind in deb rpm apk archlinux; do $nfpm package -q -f packaging/nfpm.yaml -p $kind -t "$out" >/dev/null; done
+  for kind in deb rpm apk archlinux; do $nfpm package -f packaging/nfpm.yaml -p $kind -t "$out" >/dev/null; done
   rm -r "$STAGE"
 done
 (cd "$out" && sha256sum -- * > SHA256SUMS)
