@@ -9,7 +9,7 @@ PKG     ?= ./...
 FUZZTIME ?= 20s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
-.PHONY: build demo test programs race bench lint vet-darwin fuzz golden poison-model screenshots soak dist packages packages-test clean
+.PHONY: build demo test programs race bench bench-report lint vet-darwin fuzz golden poison-model screenshots soak soak-year dist packages packages-test clean
 
 build: ## the binary, for this machine
 	$(GO) build -tags "$(TAGS)" -ldflags "$(LDFLAGS)" -o bin/memdesk .
@@ -30,6 +30,14 @@ race: ## every test under the race detector
 
 bench: ## benchmarks, printed as ratios against a named peer
 	$(GO) test -tags "$(TAGS)" -run '^$$' -bench . -benchtime 300ms -p 1 -timeout 60m $(PKG)
+
+# MOST, FILES and ERASURES are the largest sizes; smaller ones make a quick run, into another directory than docs.
+MOST ?= 1000000
+FILES ?= 100000
+ERASURES ?= 100000
+REPORT ?= docs
+bench-report: ## docs/growth.md with charts: cost against size, beside peers
+	$(GO) run -tags "$(TAGS)" ./soak/growth -most $(MOST) -files $(FILES) -erasures $(ERASURES) $(REPORT)
 
 lint: ## gofmt, vet, staticcheck
 	@fmtless=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmtless" ]; then echo "not gofmt-ed:"; echo "$$fmtless"; exit 1; fi
@@ -67,6 +75,11 @@ screenshots: ## write the pictures of the README and of docs/design anew, from t
 
 soak: ## races and kill points in full
 	MEMDESK_SOAK=1 $(GO) test -tags "$(TAGS)" -race -timeout 120m $(PKG)
+
+# MEMDESK_SOAK_SEED repeats the choices of a run, DAYS is its length.
+DAYS ?= 365
+soak-year: ## a simulated year of seven stores under agents, sync tools, foreign writers and two operators
+	MEMDESK_SOAK_DAYS=$(DAYS) nice $(GO) test -tags "$(TAGS)" -run TestYear -count 1 -timeout 120m -v ./soak
 
 dist: ## one static Linux binary with man page and completions, and the three packed
 	rm -rf dist && mkdir -p dist/completions dist/man

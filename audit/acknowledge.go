@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"memdesk/internal/atomicfile"
@@ -61,7 +62,11 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 		return err
 	}
 	if w.tree != nil {
-		if origins := w.tree.origins(); len(origins) > 0 {
+		origins, err := l.endedBy(ctx, w.tree, h)
+		if err != nil {
+			return err
+		}
+		if len(origins) > 0 {
 			if h, err = l.endTree(h, k, origins); err != nil {
 				return err
 			}
@@ -69,6 +74,24 @@ func (l *Log) acknowledge(ctx context.Context, reason string) error {
 	}
 	l.seen, l.distrust, l.alarm, l.checked = h, head{}, "", time.Time{}
 	return nil
+}
+
+// endedBy are the trees that an acknowledgement up to h ends: those with checkpoints that broke, and one
+// that the records do not continue any more.
+func (l *Log) endedBy(ctx context.Context, w *treeWalk, h head) ([]string, error) {
+	origins := w.origins()
+	t, err := l.readTree()
+	if err != nil || slices.Contains(origins, t.Origin) {
+		return origins, nil
+	}
+	old, err := l.readCheckpoint(t)
+	if err == nil || errors.Is(err, ErrNoCheckpoint) {
+		_, err = l.grow(ctx, h, t, old)
+	}
+	if errors.Is(err, ErrTampered) {
+		return append(origins, t.Origin), nil
+	}
+	return origins, err
 }
 
 // gap counts the breaks that a new segment of this number adds by going on from h: records
@@ -131,7 +154,7 @@ func (l *Log) lastReadable(parts []part) head {
 			var found line
 			if parseLine(raw, &found) == nil {
 				f.Close()
-				return head{Seq: found.seq, Hash: string(found.values[fHash]), Segment: parts[i].name}
+				return head{Seq: found.seq, Hash: string(found.value(fHash)), Segment: parts[i].name}
 			}
 		}
 		f.Close()

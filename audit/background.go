@@ -52,7 +52,8 @@ func (l *Log) startLocked() {
 	b.running, b.stop = true, cancel
 	b.wg.Go(func() {
 		defer cancel()
-		// What fails here is told by Anchors, and tried again by the next run and by Close.
+		// What fails is kept for Anchors, which health and login tell, and tried again by the next run and by
+		// Close, whose error is told at the end of the program.
 		if _, err := l.Checkpoint(ctx); err == nil {
 			_ = l.Push(ctx, false)
 		}

@@ -33,30 +33,12 @@ func onStep(match string, nth int, f faultfs.Fault) func(int, string) *faultfs.F
 // and the next process goes on.
 func TestKilledAtEveryStep(t *testing.T) {
 	ctx := context.Background()
-	faults := map[string]faultfs.Fault{
-		"killed before":   {Crash: true},
-		"killed after":    {Crash: true, After: true},
-		"killed half way": {Crash: true, Part: 100},
-		"disk full":       {Err: syscall.ENOSPC, Part: 100},
-		"i/o error":       {Err: syscall.EIO},
-		"i/o error late":  {Err: syscall.EIO, After: true},
-	}
-	for name, fault := range faults {
+	for name, fault := range audit.Faults(100) {
 		t.Run(name, func(t *testing.T) {
 			for n := 0; ; n++ {
 				s := fresh(t)
 				s.limit = 2500
-				l := faultfs.New(func(i int, step string) *faultfs.Fault {
-					if i != n {
-						return nil
-					}
-					f := fault
-					if step == "write head.json" {
-						f.Part = 0 // one sector, overwritten in place, is written or not
-					}
-					return &f
-				})
-				l.FS = nosync{}
+				l := audit.AtStep(n, fault)
 				s.fs = l
 				log := s.open(t)
 				recorded := map[uint64]bool{}
@@ -82,7 +64,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 				if err != nil || !rep.OK {
 					t.Fatalf("%s: right after: %+v %v", what, rep, err)
 				}
-				s.fs = nosync{}
+				s.fs = audit.Quick{}
 				next := s.open(t)
 				if err := next.Writable(); err != nil {
 					t.Fatalf("%s: not writable afterwards: %v", what, err)

@@ -171,15 +171,11 @@ func fail(batch []*waiting, err error) {
 // writeBatch does one append of several records: lock, look again at what others left, settle it,
 // write, flush, save the head. What is wrong with one record alone is its own error.
 func (l *Log) writeBatch(ctx context.Context, batch []*waiting, mayRotate bool) error {
-	unlock, err := l.lock(ctx, true)
+	st, unlock, err := l.hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	st, err := l.inspect()
-	if err != nil {
-		return err
-	}
 	l.sweep()
 	l.saveKnown()
 	k, fresh, err := l.currentKey()

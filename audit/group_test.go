@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/atomicfile/faultfs"
 )
 
 // flushed tells how much of each file the last flush covered, and holds a flush back until told.
@@ -132,14 +131,11 @@ func TestAppendsShareAFlush(t *testing.T) {
 // was told that its record stands has it; the log verifies and goes on.
 func TestSharedAppendFails(t *testing.T) {
 	ctx := context.Background()
-	for name, fault := range map[string]faultfs.Fault{
-		"killed before": {Crash: true}, "killed after": {Crash: true, After: true}, "killed half way": {Crash: true, Part: 1500},
-		"disk full": {Err: syscall.ENOSPC, Part: 1500}, "i/o error": {Err: syscall.EIO}, "i/o error late": {Err: syscall.EIO, After: true},
-	} {
+	for name, fault := range Faults(1500) {
 		t.Run(name, func(t *testing.T) {
 			for n := 0; ; n++ {
 				dir := filepath.Join(t.TempDir(), "audit")
-				base, err := Open(Options{Dir: dir})
+				base, err := Open(Options{Dir: dir, FS: quick{}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -147,16 +143,7 @@ func TestSharedAppendFails(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ffs := faultfs.New(func(i int, step string) *faultfs.Fault {
-					if i != n {
-						return nil
-					}
-					f := fault
-					if step == "write head.json" {
-						f.Part = 0 // one sector, overwritten in place, is written or not
-					}
-					return &f
-				})
+				ffs := AtStep(n, fault)
 				l, err := Open(Options{Dir: dir, FS: ffs, SegmentBytes: 3000})
 				if err != nil {
 					t.Fatal(err)
@@ -180,7 +167,7 @@ func TestSharedAppendFails(t *testing.T) {
 				if err != nil || !rep.OK {
 					t.Fatalf("%s: %+v %v", what, rep, err)
 				}
-				next, err := Open(Options{Dir: dir})
+				next, err := Open(Options{Dir: dir, FS: quick{}})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -126,7 +126,7 @@ func checkLast(f io.ReaderAt, h head) (time.Time, error) {
 	}
 	var last line
 	body, ended := bytes.CutSuffix(raw, []byte{'\n'})
-	if err := parseLine(body, &last); !ended || err != nil || last.seq != h.Seq || string(last.values[fHash]) != h.Hash || !last.intact() {
+	if err := parseLine(body, &last); !ended || err != nil || last.seq != h.Seq || string(last.value(fHash)) != h.Hash || !last.intact() {
 		return time.Time{}, tampered("the last record, %d, was changed", h.Seq)
 	}
 	r, err := last.record()
@@ -161,14 +161,14 @@ func (st *state) adopt(rest []byte) error {
 		} else if err != nil || n == maxBatch {
 			return tampered("lines stand behind the last record that no append leaves")
 		}
-		if l.seq != st.head.Seq+1 || string(l.values[fPrev]) != st.head.Hash || !l.intact() {
+		if l.seq != st.head.Seq+1 || string(l.value(fPrev)) != st.head.Hash || !l.intact() {
 			return tampered("a record stands behind the last one that does not continue it")
 		}
 		r, err := l.record()
 		if err != nil {
 			return tampered("a record stands behind the last one that does not continue it")
 		}
-		st.head.Seq, st.head.Hash = l.seq, string(l.values[fHash])
+		st.head.Seq, st.head.Hash = l.seq, string(l.value(fHash))
 		st.head.Tail, st.head.Size = st.head.Size, st.head.Size+int64(len(body))+1
 		st.saved, st.last = false, r.TS
 		rest = behind

@@ -199,12 +199,12 @@ func (l *Log) matcher(q Filter) (func(*line) bool, error) {
 	actor, since, until := stored(q.Actor), stamp(q.Since), stamp(q.Until)
 	return func(l *line) bool {
 		for f, v := range want {
-			if string(l.values[f]) != v {
+			if string(l.value(f)) != v {
 				return false
 			}
 		}
-		ts := string(l.values[fTS]) // of fixed width, so text order is time order
-		return (actor == "" || string(l.values[fActor]) == actor || string(l.values[fActorKey]) == actor) &&
+		ts := string(l.value(fTS)) // of fixed width, so text order is time order
+		return (actor == "" || string(l.value(fActor)) == actor || string(l.value(fActorKey)) == actor) &&
 			(since == "" || ts >= since) && (until == "" || ts < until)
 	}, nil
 }

@@ -21,7 +21,7 @@ func filled(t *testing.T) (setup, *audit.Log) {
 	t.Helper()
 	s := fresh(t)
 	s.limit = 20_000
-	s.fs = nosync{}
+	s.fs = audit.Quick{}
 	l := s.open(t)
 	for i := range 60 {
 		e := audit.Entry{Action: "forget", Store: "a", Target: fmt.Sprintf("item-%d", i%10), Reason: fmt.Sprintf("reason %d", i)}

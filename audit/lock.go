@@ -64,3 +64,15 @@ func pause(ctx context.Context, d time.Duration) error {
 		return nil
 	}
 }
+
+// hold locks the log for a change and looks at its end.
+func (l *Log) hold(ctx context.Context) (st state, unlock func(), err error) {
+	if unlock, err = l.lock(ctx, true); err != nil {
+		return state{}, nil, err
+	}
+	if st, err = l.inspect(); err != nil {
+		unlock()
+		return state{}, nil, err
+	}
+	return st, unlock, nil
+}

@@ -149,15 +149,22 @@ func Open(o Options) (*Log, error) {
 // its way. It creates and changes nothing and is cheap enough to ask before each
 // act; only the append itself is the proof.
 func (l *Log) Writable() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
-	defer cancel()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.writable(ctx); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), lookWait) // of the look, not of this process's own appends
+	defer cancel()
+	err := l.writable(ctx)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return refuse(fmt.Errorf("a look at it took longer than %v: another process writes to it, or its disk is slow; try again", lookWait))
+	case err != nil:
 		return refuse(err)
 	}
 	return nil
 }
+
+// lookWait is how long Writable looks at what other processes have appended.
+const lookWait = 5 * time.Second
 
 func (l *Log) writable(ctx context.Context) error {
 	if err := l.permit(); err != nil {

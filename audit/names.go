@@ -250,13 +250,13 @@ func (c *nameCheck) next() {
 
 // take looks for the row of one record.
 func (c *nameCheck) take(r *line) {
-	target := r.values[fTarget]
-	if len(target) == 0 || string(r.values[fPhase]) == string(PhaseOutcome) {
+	target := r.value(fTarget)
+	if len(target) == 0 || string(r.value(fPhase)) == string(PhaseOutcome) {
 		return
 	}
 	state := NameAbsent
 	for ; c.more && c.row.Seq <= r.seq; c.next() {
-		if c.row.Seq == r.seq && c.row.Target == string(target) && c.row.TS == string(r.values[fTS]) {
+		if c.row.Seq == r.seq && c.row.Target == string(target) && c.row.TS == string(r.value(fTS)) {
 			state = c.row.state(c.key, c.row.Target)
 		}
 	}

@@ -8,21 +8,21 @@ import (
 // openSet keeps where intents stand and drops them at their outcome, so its size
 // is that of the acts under way.
 type openSet struct {
-	at map[uint64]place
+	at map[uint64]logOffset
 }
 
-type place struct {
+type logOffset struct {
 	segment string
 	off     int64
 }
 
 func (o *openSet) take(l *line, segment string, off int64) {
-	switch Phase(l.values[fPhase]) {
+	switch Phase(l.value(fPhase)) {
 	case PhaseIntent:
 		if o.at == nil {
-			o.at = map[uint64]place{}
+			o.at = map[uint64]logOffset{}
 		}
-		o.at[l.seq] = place{segment, off}
+		o.at[l.seq] = logOffset{segment, off}
 	case PhaseOutcome:
 		delete(o.at, l.link)
 	}

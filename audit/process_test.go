@@ -148,7 +148,7 @@ func TestTwoProcesses(t *testing.T) {
 func TestConcurrentUseOfOneLog(t *testing.T) {
 	const workers, each = 4, 25
 	s := fresh(t)
-	s.fs = nosync{}
+	s.fs = audit.Quick{}
 	l := s.open(t)
 	errs := make(chan error, workers)
 	for range workers {

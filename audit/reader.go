@@ -271,7 +271,7 @@ func (l *Log) recordAt(name string, size int64, seq uint64) (Record, error) {
 }
 
 // recordFrom reads the record at a known place.
-func (l *Log) recordFrom(p place, seq uint64) (Record, error) {
+func (l *Log) recordFrom(p logOffset, seq uint64) (Record, error) {
 	f, err := l.open(p.segment)
 	if err != nil {
 		return Record{}, err

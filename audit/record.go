@@ -83,13 +83,24 @@ var schema = [fieldCount]struct {
 	{`,"target":`, text}, {`,"tier":`, text}, {`,"tool":`, text}, {`,"ts":`, text}, {`,"v":`, integer},
 }
 
-// line is a parsed record: the values are slices of the stored bytes.
+// line is a parsed record over its stored bytes.
 type line struct {
-	raw    []byte // without the newline
-	values [fieldCount][]byte
-	cut    [2]int // the hash member, as `"hash":"…",`
-	seq    uint64
-	link   uint64
+	raw  []byte             // without the newline
+	ends [fieldCount]uint16 // where each member ends
+	seq  uint64
+	link uint64
+}
+
+// value is a member as it is stored, without quotes.
+func (l *line) value(f field) []byte {
+	start, end := len(schema[f].lead), int(l.ends[f])
+	if f > 0 {
+		start += int(l.ends[f-1])
+	}
+	if schema[f].form == text {
+		start, end = start+1, end-1
+	}
+	return l.raw[start:end]
 }
 
 // parseLine accepts exactly the canonical form; raw is kept, not copied.
@@ -117,13 +128,7 @@ func parseLine(raw []byte, l *line) error {
 		if end < 0 {
 			return fmt.Errorf("byte %d: bad value after %s", start, lead)
 		}
-		l.values[f] = raw[start:end]
-		if schema[f].form == text {
-			l.values[f] = raw[start+1 : end-1]
-		}
-		if f == fHash {
-			l.cut = [2]int{at + 1, end + 1}
-		}
+		l.ends[f] = uint16(end) // maxLine fits
 		at = end
 	}
 	if string(raw[at:]) != "}" {
@@ -134,20 +139,20 @@ func parseLine(raw []byte, l *line) error {
 
 // check reads the members that the chain stands on.
 func (l *line) check() error {
-	if string(l.values[fV]) != strconv.Itoa(version) {
-		return fmt.Errorf("unknown record version %s", l.values[fV])
+	if string(l.value(fV)) != strconv.Itoa(version) {
+		return fmt.Errorf("unknown record version %s", l.value(fV))
 	}
-	if !isDigest(l.values[fHash]) || !isDigest(l.values[fPrev]) {
+	if !isDigest(l.value(fHash)) || !isDigest(l.value(fPrev)) {
 		return errors.New("hash or prev is not 64 hexadecimal digits")
 	}
 	var err error
-	if l.seq, err = strconv.ParseUint(string(l.values[fSeq]), 10, 64); err != nil || l.seq == 0 {
+	if l.seq, err = strconv.ParseUint(string(l.value(fSeq)), 10, 64); err != nil || l.seq == 0 {
 		return errors.New("sequence is not a positive number")
 	}
-	if l.link, err = strconv.ParseUint(string(l.values[fLink]), 10, 64); err != nil {
+	if l.link, err = strconv.ParseUint(string(l.value(fLink)), 10, 64); err != nil {
 		return errors.New("link is not a sequence")
 	}
-	switch Phase(l.values[fPhase]) {
+	switch Phase(l.value(fPhase)) {
 	case PhaseIntent, PhaseNote:
 		if l.link != 0 {
 			return errors.New("only an outcome links")
@@ -167,16 +172,24 @@ func scanText(b []byte, at int) int {
 	if at >= len(b) || b[at] != '"' {
 		return -1
 	}
-	for i := at + 1; i < len(b); i++ {
-		switch c := b[i]; {
-		case c == '"':
-			return i + 1
-		case c < 0x20 || c > 0x7e || c == '\\':
-			return -1
-		}
+	i := at + 1
+	for i < len(b) && isText[b[i]] {
+		i++
 	}
-	return -1
+	if i == len(b) || b[i] != '"' {
+		return -1
+	}
+	return i + 1
 }
+
+// isText and isHex are tables because every byte of every record is looked up.
+var isText, isHex = func() (text, hex [256]bool) {
+	for c := range 256 {
+		text[c] = c >= 0x20 && c <= 0x7e && c != '"' && c != '\\'
+		hex[c] = c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
+	}
+	return text, hex
+}()
 
 // scanInteger gives the end of a canonical integer, -1 if bad.
 func scanInteger(b []byte, at int) int {
@@ -232,7 +245,7 @@ func isDigest(b []byte) bool {
 		return false
 	}
 	for _, c := range b {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+		if !isHex[c] {
 			return false
 		}
 	}
@@ -242,9 +255,10 @@ func isDigest(b []byte) bool {
 // digest computes the record's hash over the stored bytes; scratch is reused.
 func (l *line) digest(scratch []byte) (sum [2 * sha256.Size]byte, _ []byte) {
 	scratch = append(scratch[:0], hashLabel...)
-	scratch = append(scratch, l.values[fPrev]...)
-	scratch = append(scratch, l.raw[:l.cut[0]]...)
-	scratch = append(scratch, l.raw[l.cut[1]:]...)
+	scratch = append(scratch, l.value(fPrev)...)
+	// Without the member `"hash":"…",`.
+	scratch = append(scratch, l.raw[:l.ends[fHash-1]+1]...)
+	scratch = append(scratch, l.raw[l.ends[fHash]+1:]...)
 	h := sha256.Sum256(scratch)
 	hex.Encode(sum[:], h[:])
 	return sum, scratch
@@ -253,12 +267,12 @@ func (l *line) digest(scratch []byte) (sum [2 * sha256.Size]byte, _ []byte) {
 // intact reports whether the stored hash is that of the stored bytes.
 func (l *line) intact() bool {
 	sum, _ := l.digest(nil)
-	return string(sum[:]) == string(l.values[fHash])
+	return string(sum[:]) == string(l.value(fHash))
 }
 
 // record decodes the whole line.
 func (l *line) record() (Record, error) {
-	v := func(f field) string { return string(l.values[f]) }
+	v := func(f field) string { return string(l.value(f)) }
 	r := Record{
 		V: version, Seq: l.seq, Link: l.link, Boot: v(fBoot), Host: v(fHost), Tool: v(fTool), Actor: v(fActor),
 		ActorKey: v(fActorKey), Key: v(fKey), Role: v(fRole), Session: v(fSession), Action: v(fAction), Store: v(fStore),
@@ -277,7 +291,7 @@ func (l *line) record() (Record, error) {
 	if r.PID, err = strconv.Atoi(v(fPID)); err != nil {
 		return r, errors.New("pid is out of range")
 	}
-	r.Counts, err = decodeCounts(l.values[fCounts])
+	r.Counts, err = decodeCounts(l.value(fCounts))
 	return r, err
 }
 
@@ -329,7 +343,7 @@ func (r *Record) encode() ([]byte, error) {
 		return nil, fmt.Errorf("encode record: %w", err)
 	}
 	sum, _ := l.digest(nil)
-	copy(l.values[fHash], sum[:])
+	copy(l.value(fHash), sum[:])
 	r.Hash = string(sum[:])
 	return b, nil
 }

@@ -117,15 +117,11 @@ func (l *Log) retire(ctx context.Context, before time.Time, until uint64) (r ret
 	if err := l.sound(ctx); err != nil {
 		return r, 0, err
 	}
-	unlock, err := l.lock(ctx, true)
+	st, unlock, err := l.hold(ctx)
 	if err != nil {
 		return r, 0, err
 	}
 	defer unlock()
-	st, err := l.inspect()
-	if err != nil {
-		return r, 0, err
-	}
 	was, err := l.readRetired()
 	if err != nil {
 		return r, 0, err

@@ -27,15 +27,11 @@ func (l *Log) rotateKey(ctx context.Context) error {
 	if _, err := l.checkpoint(ctx); err != nil && errors.Is(err, ErrTampered) {
 		return err
 	}
-	unlock, err := l.lock(ctx, true)
+	st, unlock, err := l.hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	st, err := l.inspect()
-	if err != nil {
-		return err
-	}
 	t, err := l.readTree()
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNoCheckpoint

@@ -192,7 +192,7 @@ func TestTampering(t *testing.T) {
 			ctx := context.Background()
 			s := fresh(t)
 			s.limit = 2000
-			s.fs = nosync{}
+			s.fs = audit.Quick{}
 			l := s.open(t)
 			for range 3 {
 				act(t, l, forget)

@@ -125,16 +125,12 @@ func (l *Log) checkpoint(ctx context.Context) ([]byte, error) {
 	if err := l.sound(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := l.lock(ctx, true)
+	st, unlock, err := l.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	l.sweep()
-	st, err := l.inspect()
-	if err != nil {
-		return nil, err
-	}
 	if !st.saved {
 		if err := l.writeHead(st.head); err != nil {
 			return nil, err
@@ -169,7 +165,7 @@ func (l *Log) newTree(ctx context.Context, h head) (treeState, error) {
 	ended := map[string]bool{}
 	begun := ""
 	err := l.eachFrom(ctx, h, 1, func(ln *line, _ string, _ int64) error {
-		switch scope := string(ln.values[fScope]); string(ln.values[fAction]) {
+		switch scope := string(ln.value(fScope)); string(ln.value(fAction)) {
 		case ActionTree:
 			begun = originOf(scope)
 		case ActionTreeEnd:
@@ -210,7 +206,29 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 			return nil, err
 		}
 	}
-	g := grower{log: l, tree: old.tree()}
+	g, err := l.grow(ctx, h, t, old)
+	if err != nil {
+		return nil, err
+	}
+	c := checkpoint.Checkpoint{Origin: t.Origin, Size: g.tree.N, Root: g.tree.Hash}
+	signed, err := note.Sign(&note.Note{Text: c.Text()}, signers...)
+	if err != nil {
+		return nil, fmt.Errorf("sign the checkpoint: %w", err)
+	}
+	if err := atomicfile.WriteFS(l.fs, l.inTree(checkpointFile), signed, atomicfile.Options{}); err != nil {
+		return nil, fmt.Errorf("write the checkpoint: %w", bare(err))
+	}
+	for _, tile := range g.changed {
+		l.tiles().tidy(tile)
+	}
+	l.signedSeq.Store(h.Seq)
+	return signed, nil
+}
+
+// grow adds the records behind old to the tree, and signs nothing. ErrTampered says that they do not
+// continue what was signed.
+func (l *Log) grow(ctx context.Context, h head, t treeState, old signedHead) (*grower, error) {
+	g := &grower{log: l, tree: old.tree()}
 	from := t.First + uint64(old.Size)
 	if old.Size > 0 {
 		from-- // also the last record that was signed, so that the seam is checked
@@ -228,19 +246,7 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 	if t.seq(g.tree.N) != h.Seq {
 		return nil, tampered("the log ends with record %d, its head is record %d", t.seq(g.tree.N), h.Seq)
 	}
-	c := checkpoint.Checkpoint{Origin: t.Origin, Size: g.tree.N, Root: g.tree.Hash}
-	signed, err := note.Sign(&note.Note{Text: c.Text()}, signers...)
-	if err != nil {
-		return nil, fmt.Errorf("sign the checkpoint: %w", err)
-	}
-	if err := atomicfile.WriteFS(l.fs, l.inTree(checkpointFile), signed, atomicfile.Options{}); err != nil {
-		return nil, fmt.Errorf("write the checkpoint: %w", bare(err))
-	}
-	for _, tile := range g.changed {
-		l.tiles().tidy(tile)
-	}
-	l.signedSeq.Store(h.Seq)
-	return signed, nil
+	return g, nil
 }
 
 // announce appends the record that names the tree's key, unless it is there: the process may
@@ -248,7 +254,7 @@ func (l *Log) extend(ctx context.Context, h head, t treeState, old signedHead, s
 func (l *Log) announce(ctx context.Context, h head, t treeState) (head, error) {
 	there := false
 	err := l.eachFrom(ctx, h, t.First, func(ln *line, _ string, _ int64) error {
-		there = there || string(ln.values[fAction]) == ActionTree && string(ln.values[fScope]) == t.Keys[0]
+		there = there || string(ln.value(fAction)) == ActionTree && string(ln.value(fScope)) == t.Keys[0]
 		return nil
 	}, func(uint64) error { return nil })
 	if err != nil || there {
@@ -334,12 +340,12 @@ func (l *Log) eachFrom(ctx context.Context, h head, seq uint64, take func(ln *li
 			size = l.sealed(parts, i)
 		}
 		err := l.eachIn(ctx, parts[i].name, size, seq, func(ln *line, at int64) error {
-			if prev != "" && (ln.seq != before+1 || string(ln.values[fPrev]) != prev) || prev == "" && ln.seq != seq {
+			if prev != "" && (ln.seq != before+1 || string(ln.value(fPrev)) != prev) || prev == "" && ln.seq != seq {
 				if err := gap(ln.seq); err != nil {
 					return err
 				}
 			}
-			before, prev = ln.seq, string(ln.values[fHash])
+			before, prev = ln.seq, string(ln.value(fHash))
 			return take(ln, parts[i].name, at)
 		}, func() error { return gap(before + 1) })
 		if err != nil {
@@ -446,7 +452,7 @@ func (l *Log) NoteProven(ctx context.Context, e Entry, res Result) (*checkpoint.
 		}
 		return nil, nil, nil
 	}
-	_ = l.Push(ctx, false)
+	_ = l.Push(ctx, false) // what fails is kept for Anchors, which health, login and the end of the program tell
 	p, err := l.Prove(ctx, r.Seq)
 	if err != nil {
 		return nil, nil, err

@@ -7,11 +7,17 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -205,7 +211,7 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 				b.t.Fatal(err)
 			}
 			whole := bytes.Join(lines, nil)
-			h.Seq, h.Hash, h.Size, h.Tail = last.seq, string(last.values[fHash]), int64(len(whole)), int64(len(whole)-len(lines[len(lines)-1]))
+			h.Seq, h.Hash, h.Size, h.Tail = last.seq, string(last.value(fHash)), int64(len(whole)), int64(len(whole)-len(lines[len(lines)-1]))
 			if err := os.WriteFile(l.path(p.name), whole, 0o600); err != nil {
 				b.t.Fatal(err)
 			}
@@ -295,22 +301,28 @@ func TestAnAnchorSaysWhatItProves(t *testing.T) {
 
 func TestAnAcknowledgementEndsTheTree(t *testing.T) {
 	for _, size := range []int64{0, 2500} { // in one segment, and back over the end of some
-		t.Run(fmt.Sprint(size), func(t *testing.T) { acknowledgedRollBack(t, size) })
+		t.Run(fmt.Sprint(size), func(t *testing.T) { acknowledgedRollBack(t, size, size) })
 	}
+	// Back to where a segment ended: whole segments are left over, and what was signed still holds.
+	t.Run("between segments", func(t *testing.T) { acknowledgedRollBack(t, 0, 1) })
 }
 
-func acknowledgedRollBack(t *testing.T, size int64) {
+func acknowledgedRollBack(t *testing.T, before, after int64) {
 	b := newBench(t)
-	b.options.SegmentBytes = size
+	b.options.SegmentBytes = before
 	b.acts(3)
 	old := saved(t, b.dir)
+	b.options.SegmentBytes = after
 	b.acts(3)
+	b.options.SegmentBytes = before
 	putBack(t, old)
 	b.wantFound("")
 	if err := b.open().Acknowledge(t.Context(), "restored from Tuesday"); err != nil {
 		t.Fatal(err)
 	}
+	b.options.SegmentBytes = after
 	rep := b.verify()
+	b.options.SegmentBytes = before
 	if rep.OK || !rep.Acknowledged {
 		t.Fatalf("after the acknowledgement: %+v", rep)
 	}
@@ -609,6 +621,91 @@ func TestAnAnchorThatIsAway(t *testing.T) {
 	}
 }
 
+// TestAnAnchorComesBack: a disk that is not there and a witness that does not answer, for a day of acts. They are
+// tried ever more rarely, what they have stays as old as it is, and both take the newest checkpoint once they are
+// back: a roll-back to the day between is found by each alone.
+func TestAnAnchorComesBack(t *testing.T) {
+	disk := filepath.Join(t.TempDir(), "usb")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	url, vkey, _ := served(t, filepath.Join(t.TempDir(), "w"))
+	behind, err := neturl.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var away atomic.Bool
+	proxy := httputil.NewSingleHostReverseProxy(behind)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	clk := clock.NewFake(time.Date(2026, 5, 21, 9, 0, 0, 0, time.UTC))
+	witnessed := Anchor{Kind: "witness", URL: front.URL, Key: vkey}
+	b := newBench(t, Anchor{Kind: "file", Path: filepath.Join(disk, "checkpoints")}, witnessed)
+	b.options.Clock, b.options.FS, b.options.SegmentBytes = clk, quick{}, 0
+	b.acts(1)
+	before, last, err := b.open().Anchors(t.Context())
+	if err != nil || !anchoredTo(b, last) {
+		t.Fatalf("at first: %+v %v", before, err)
+	}
+
+	away.Store(true)
+	if err := os.Rename(disk, disk+".away"); err != nil {
+		t.Fatal(err)
+	}
+	const acts = 24 * 6
+	var between map[string][]byte
+	for i := range acts {
+		clk.Advance(10 * time.Minute)
+		l := b.open()
+		act(t, l)
+		if _, err := l.Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Push(t.Context(), false)
+		if i == acts/2 {
+			between = saved(t, b.dir)
+		}
+	}
+	all, newest, err := b.open().Anchors(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, a := range all {
+		if a.Seq != before[i].Seq || !a.At.Equal(before[i].At) || a.Error == "" || a.Seq == newest {
+			t.Errorf("after a day without it: %+v, before %+v", a, before[i])
+		}
+		if fails := b.open().readAnchors()[a.Name()].Fails; fails < 10 || fails > acts/2 {
+			t.Errorf("%s was tried %d times in a day of %d acts", a.Name(), fails, acts)
+		}
+	}
+
+	away.Store(false)
+	if err := os.Rename(disk+".away", disk); err != nil {
+		t.Fatal(err)
+	}
+	clk.Advance(retryMost)
+	b.acts(1)
+	if head, err := b.open().readHead(); err != nil || !anchoredTo(b, head.Seq) {
+		t.Errorf("it came back and has not got the newest checkpoint: %v", err)
+	}
+	b.wantOK()
+	putBack(t, between)
+	for _, only := range b.options.Anchors {
+		b.options.Anchors = []Anchor{only}
+		if only.Kind == "file" {
+			b.wantFound("records were taken away")
+		} else if p, err := b.open().Ask(t.Context(), only); err != nil || p.State != ProvenBroken {
+			t.Errorf("the witness: %+v %v", p, err)
+		}
+	}
+}
+
 // A process is killed at every step between record, tile and checkpoint; the next one goes on,
 // and every checkpoint that was ever signed still fits. 300 points with MEMDESK_SOAK.
 func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
@@ -657,27 +754,58 @@ func TestKilledBetweenRecordAndCheckpoint(t *testing.T) {
 	}
 }
 
-// A disk that fails leaves acts possible as far as the log itself can be written, and the tree
+// A disk that is full or fails leaves acts possible as far as the log itself can be written, and the tree
 // goes on when the disk does.
 func TestTheTreeOnABadDisk(t *testing.T) {
-	for _, match := range []string{"write .checkpoint", "sync .checkpoint", "rename checkpoint", "sync .000", "write .1", "mkdir tile"} {
-		b := newBench(t)
-		b.options.FS = faultfs.New(func(_ int, step string) *faultfs.Fault {
-			if strings.HasPrefix(step, match) {
-				return &faultfs.Fault{Err: fmt.Errorf("bad disk")}
-			}
-			return nil
-		})
-		l := b.open()
-		act(t, l)
-		if _, err := l.Checkpoint(t.Context()); err == nil && match != "sync .000" && match != "write .1" {
-			t.Errorf("%s: a checkpoint was signed", match)
+	for match, acts := range map[string]bool{
+		`sync log-`: false, `write \.checkpoint\.`: true, `sync \.checkpoint\.`: true, `rename checkpoint`: true,
+		`write \.\d+\.tmp`: true, `sync \.\d+\.tmp`: true, `rename \d+$`: true, `syncdir tree`: true, // a tile, named by its width
+	} {
+		for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
+			t.Run(fmt.Sprint(match, " ", fault), func(t *testing.T) {
+				b := newBench(t)
+				b.options.SegmentBytes = 0
+				b.acts(1)
+				met := 0
+				fs := faultfs.New(func(_ int, step string) *faultfs.Fault {
+					if !regexp.MustCompile("^" + match).MatchString(step) {
+						return nil
+					}
+					met++
+					return &faultfs.Fault{Err: fault}
+				})
+				fs.FS = quick{}
+				b.options.FS = fs
+				l := b.open()
+				if err := l.Note(t.Context(), Entry{Action: "read"}, Result{Verdict: OK}); (err == nil) != acts || !acts && !errors.Is(err, fault) {
+					t.Errorf("an act: %v, want it done: %v", err, acts)
+				}
+				if _, err := l.Checkpoint(t.Context()); acts && !errors.Is(err, fault) {
+					t.Errorf("a checkpoint: %v, want %v", err, fault)
+				}
+				if met == 0 {
+					t.Fatal("the fault did not come")
+				}
+				b.options.FS = nil
+				b.wantOK()
+				b.acts(1)
+				b.wantOK()
+				if head, err := b.open().readHead(); err != nil || !anchoredTo(b, head.Seq) {
+					t.Errorf("the tree does not go on: %v", err)
+				}
+			})
 		}
-		act(t, l)
-		b.options.FS = nil
-		b.acts(1)
-		b.wantOK()
 	}
+}
+
+// anchoredTo reports whether every anchor has a checkpoint up to a record.
+func anchoredTo(b *bench, seq uint64) bool {
+	b.t.Helper()
+	all, _, err := b.open().Anchors(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return !slices.ContainsFunc(all, func(a Anchored) bool { return a.Seq != seq || a.Error != "" })
 }
 
 // A stolen key signs whatever its thief wants; the anchors still know what they saw.

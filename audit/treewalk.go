@@ -193,17 +193,20 @@ func (s *source) unreadable(why string) {
 	}
 }
 
-// record takes the next record of the walk.
-func (w *treeWalk) record(l *line) {
-	switch string(l.values[fAction]) {
+// hashes reports whether the walk needs the leaves of records.
+func (w *treeWalk) hashes() bool { return w != nil && w.state.Origin != "" }
+
+// record takes the next record of the walk and its leaf.
+func (w *treeWalk) record(l *line, leaf tlog.Hash) {
+	switch string(l.value(fAction)) {
 	case ActionTree, ActionTreeKey:
 		first := uint64(0)
 		if r, err := l.record(); err == nil && r.Action == ActionTree {
 			first = uint64(r.Counts["first"])
 		}
-		w.keys[string(l.values[fScope])] = first
+		w.keys[string(l.value(fScope))] = first
 	case ActionTreeEnd:
-		w.ended[string(l.values[fScope])] = true
+		w.ended[string(l.value(fScope))] = true
 	case ActionAcknowledge:
 		w.restart(l.seq)
 	}
@@ -214,7 +217,7 @@ func (w *treeWalk) record(l *line) {
 		w.gap = true
 		return
 	}
-	w.front.Add(w.front.Leaf(l.raw))
+	w.front.Add(leaf)
 	claims := w.claims[w.front.Size]
 	if len(claims) == 0 {
 		return

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,7 +114,8 @@ var built struct {
 	err  error
 }
 
-// verifier runs the small verifier as whoever has it would: the program alone.
+// verifier runs the small verifier as whoever has it would: the program alone, in an empty directory, without
+// an environment.
 func verifier(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	built.once.Do(func() {
@@ -130,7 +132,9 @@ func verifier(t *testing.T, args ...string) (int, string) {
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
-	out, err := exec.Command(built.path, args...).CombinedOutput()
+	cmd := exec.Command(built.path, args...)
+	cmd.Dir, cmd.Env = t.TempDir(), []string{}
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -220,12 +224,16 @@ func TestVerifierFindsChangedReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(b []byte) int { return bytes.Index(b, []byte(bodyEnd)) }
+	lines := bytes.Split(bytes.Clone(payload), []byte("\n"))
+	line := slices.IndexFunc(lines, func(l []byte) bool { return bytes.Contains(l, []byte(`"forgotten":`)) })
+	lines[line], lines[line+1] = lines[line+1], lines[line]
 	// Whoever has the receipt key of a desk can sign what they like: the log names another digest.
 	for name, changed := range map[string][]byte{
 		"another's proof":   append(bytes.Clone(payload[:at(payload)]), second[at(second):]...),
 		"another status":    bytes.Replace(payload, []byte(`"complete"`), []byte(`"complete_in_scope"`), 1),
 		"a duplicate key":   bytes.Replace(payload, []byte(`"v": 1`), []byte("\"v\": 1,\n \"v\": 1"), 1),
 		"a later duplicate": bytes.Replace(payload, []byte("\n}"), []byte(",\n \"status\": \"x\"\n}"), 1),
+		"reordered":         bytes.Join(lines, []byte("\n")),
 		"a space":           bytes.Replace(payload, []byte(`"v": 1`), []byte(`"v":  1`), 1),
 		"no proof":          append(bytes.Clone(payload[:at(payload)]), []byte(",\n \"checkpoint\": null,\n \"inclusion_proof\": null,\n \"cosignatures\": []\n}")...),
 		"cut":               payload[:len(payload)-5],

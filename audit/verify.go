@@ -130,7 +130,6 @@ type walker struct {
 	key   error  // what is wrong with the key
 	seq   uint64 // of the last record that fits
 	prev  string // its hash
-	buf   []byte
 	rep   Report
 	open  openSet
 
@@ -270,62 +269,70 @@ func (w *walker) behind(f io.ReaderAt, p part, from int64, seal string) error {
 	return nil
 }
 
-// lines walks the records of one segment. After a break the rest of the segment
+// lines walks the records of one segment, in order, while others hash those to come. After a break the rest of the segment
 // proves nothing; the next segment's first record is the next foothold.
 func (w *walker) lines(ctx context.Context, f atomicfile.File, name string, limit int64) error {
-	s := newForward(f, 0, limit)
-	var parsed line
-	for n := 0; ; n++ {
-		if n%4096 == 0 && ctx.Err() != nil {
+	lots := newLots(f, limit, w.tree.hashes())
+	defer lots.wait()
+	first := true
+	for {
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		raw, at, ok := s.next()
-		if !ok {
-			if at < limit {
-				w.bad("segment %s ends inside a record behind record %d", name, w.seq)
+		lot, err := lots.next()
+		if err != nil {
+			return err
+		}
+		if lot == nil {
+			return nil
+		}
+		for i := range lot.lines {
+			c := &lot.lines[i]
+			if c.err != nil {
+				w.bad("the line behind record %d is unreadable: %v", w.seq, c.err)
+				return nil
 			}
+			if !w.follows(c) && !first {
+				return nil
+			}
+			first = false
+			w.accept(c, name)
+		}
+		if lot.cut {
+			w.bad("segment %s ends inside a record behind record %d", name, w.seq)
 			return nil
 		}
-		if err := parseLine(raw, &parsed); err != nil {
-			w.bad("the line behind record %d is unreadable: %v", w.seq, err)
-			return nil
-		}
-		if !w.follows(&parsed) && n > 0 {
-			return nil
-		}
-		w.accept(&parsed, name, at)
 	}
 }
 
 // follows checks one record against the chain.
-func (w *walker) follows(l *line) bool {
-	sum, buf := l.digest(w.buf)
-	w.buf = buf
+func (w *walker) follows(c *checked) bool {
 	switch {
-	case string(sum[:]) != string(l.values[fHash]):
-		w.bad("record %d was changed", l.seq)
-	case l.seq != w.seq+1:
-		w.bad("record %d follows record %d", l.seq, w.seq)
-	case string(l.values[fPrev]) != w.prev:
-		w.bad("record %d does not continue record %d", l.seq, w.seq)
+	case !c.intact:
+		w.bad("record %d was changed", c.seq)
+	case c.seq != w.seq+1:
+		w.bad("record %d follows record %d", c.seq, w.seq)
+	case string(c.value(fPrev)) != w.prev:
+		w.bad("record %d does not continue record %d", c.seq, w.seq)
 	default:
 		return true
 	}
 	return false
 }
 
-func (w *walker) accept(l *line, name string, at int64) {
-	w.seq, w.prev = l.seq, string(l.values[fHash])
+func (w *walker) accept(c *checked, name string) {
+	l := &c.line
+	w.seq, w.prev = l.seq, string(l.value(fHash))
 	w.rep.Events++
-	w.open.take(l, name, at)
+	w.open.take(l, name, c.at)
 	if w.names != nil {
 		w.names.take(l)
 	}
 	if w.tree != nil {
-		w.tree.record(l)
+		w.tree.record(l, c.leaf)
 	}
 	w.marked(w.seq, w.prev)
-	switch string(l.values[fAction]) {
+	switch string(l.value(fAction)) {
 	case ActionAcknowledge:
 		w.acknowledged(l)
 	case ActionRetire:

@@ -49,7 +49,7 @@ func Builtin() *Registry {
 		{
 			Name: "postgres", Summary: "a hypergraph on a PostgreSQL server, for many writers at once",
 			Location: "the name of the environment variable that holds the connection string", Variable: true,
-			Keys: []string{"dsn_env", "dsn_file", "max_conns", "min_conns", "workspace", "embed_url", "embed_command"},
+			Keys: []string{"dsn_env", "dsn_file", "max_conns", "min_conns", "workspace", "distributed", "embed_url", "embed_command"},
 			Open: openPostgres, Create: createPostgres, Check: checkPostgres,
 		},
 		{

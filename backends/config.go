@@ -63,7 +63,7 @@ type RoleConfig struct {
 	Role      string `toml:"role"`
 }
 
-// RoleNames are what a role can be.
+// RoleNames are the names of all roles.
 var RoleNames = []string{"viewer", "reviewer", "operator", "approver", "auditor", "privacy officer"}
 
 // check says what is wrong with a block of roles; empty: nothing.
@@ -221,6 +221,7 @@ type StoreConfig struct {
 	Schema       string `toml:"schema"`
 	MaxConns     int    `toml:"max_conns"`
 	MinConns     int    `toml:"min_conns"`
+	Distributed  bool   `toml:"distributed"`
 	EmbedURL     string `toml:"embed_url"`
 	EmbedCommand string `toml:"embed_command"`
 

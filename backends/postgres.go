@@ -39,7 +39,7 @@ func checkEmbedder(c StoreConfig, _ func(string) bool) (string, error) {
 
 func postgresConfig(c StoreConfig, env Env) (postgres.Config, error) {
 	dsn, err := readSecret(env, "dsn", c.DSNEnv, c.DSNFile)
-	return postgres.Config{DSN: dsn, Workspace: c.Workspace, MaxConns: c.MaxConns, MinConns: c.MinConns, ReadOnly: c.ReadOnly, Clock: env.Clock}, err
+	return postgres.Config{DSN: dsn, Workspace: c.Workspace, MaxConns: c.MaxConns, MinConns: c.MinConns, ReadOnly: c.ReadOnly, Distributed: c.Distributed, Clock: env.Clock}, err
 }
 
 func openPostgres(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

@@ -25,7 +25,7 @@ const DefaultApprovalValid = 7 * 24 * time.Hour
 // namespace separates approvals from any other use of a key.
 const namespace = "memdesk-approval"
 
-// approvalText is what is signed: this request, this plan, until then.
+// approvalText returns the signed text: request, plan and expiry.
 func approvalText(request, plan string, expires time.Time) []byte {
 	return fmt.Appendf(nil, "memdesk-approval-v1\n%s\n%s\n%s\n", request, plan, expires.UTC().Format(time.RFC3339))
 }

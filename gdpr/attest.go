@@ -32,12 +32,12 @@ type Attestation struct {
 	At     time.Time     `json:"at"`
 }
 
-// words are what a verdict says of an attestation; never the free text of its ground.
+// words describe an attestation in a verdict, without the free text of its ground.
 func (a Attestation) words() string {
 	return fmt.Sprintf("attested by %s on %s: %s", a.By, a.At.UTC().Format(dateForm), citedArticles(a.Ground))
 }
 
-// Looked is what a person attests: layers of a store, or items of it.
+// Looked names the layers or items of a store that a person attests.
 type Looked struct {
 	Store  string
 	Layers []string // as `gdpr verify` or the last run names them
@@ -144,7 +144,7 @@ func (d *Desk) newAttestations(ctx context.Context, r *Request, m *subject.Match
 	return out, nil
 }
 
-// sumOfLayer is what an attestation of a layer is bound to. It is refused where there is
+// sumOfLayer returns the hash that binds an attestation to a layer. It is refused where there is
 // nothing to attest.
 func (d *Desk) sumOfLayer(ctx context.Context, r *Request, m *subject.Matcher, s model.Store, layers []model.Layer, id string) (string, error) {
 	i := slices.IndexFunc(layers, func(l model.Layer) bool { return l.ID == id })
@@ -196,7 +196,7 @@ func sumOfItem(ctx context.Context, m *subject.Matcher, s model.Store, id string
 	it, err := s.Browser.Read(ctx, id)
 	switch k := model.KindOf(err); {
 	case err != nil && inLayers, err != nil && k != model.NotFound && k != model.InvalidInput && !k.Retryable():
-		return itemSum(""), nil // that it cannot be read is what was looked at
+		return itemSum(""), nil // the person attests a file that cannot be read
 	case err != nil:
 		return "", err
 	}

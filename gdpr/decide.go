@@ -201,7 +201,7 @@ func sealedField(m *subject.Matcher, it model.Item) string {
 	return ""
 }
 
-// plain is what an item says, in whatever encoding.
+// plain returns an item's text, decoded.
 func plain(it model.Item) string {
 	if text, _, ok := subject.Plain([]byte(it.Body)); ok {
 		return text
@@ -270,7 +270,7 @@ func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed 
 	if (declared && !tier.Writable || it.Has(model.FlagReadOnly)) && !raw(it) {
 		st.NewBody = beginsValue.ReplaceAllString(st.NewBody, "${1}"+model.ErasedWord)
 	}
-	if declared && tier.Cap > 0 && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
+	if declared && tier.Cap > 0 && !tier.CapSoft && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
 		st.body(m, it, "") // the mark is longer than what it stands for, and the tier is full
 	}
 	work := s.Work != nil // the store holds work items: one may be a title and nothing else

@@ -11,10 +11,11 @@ import (
 	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
-// Order is what an operator gives to begin or to go on.
+// Order is an operator's word to begin or to go on.
 type Order struct {
 	Request  string
 	PlanHash string // of the plan that was shown
@@ -42,7 +43,7 @@ type Outcome struct {
 	Layers    []receipt.Layer
 	// Problems name what was not done, in words.
 	Problems []string
-	// Advices are what an operator with more rights can do about layers that could not be
+	// Advices tell an operator with more rights what to do about layers that could not be
 	// looked at.
 	Advices []Advice
 }
@@ -64,7 +65,7 @@ func (o *Outcome) advise(store, layer, words string) {
 	o.Advices = append(o.Advices, Advice{Store: store, Words: words, Layers: []string{layer}})
 }
 
-// advice is what was advised about a layer; empty for nothing.
+// advice returns the advice about a layer; empty where there is none.
 func (o *Outcome) advice(store, layer string) string {
 	for _, a := range o.Advices {
 		if a.Store == store && slices.Contains(a.Layers, layer) {
@@ -158,7 +159,7 @@ func (d *Desk) Erase(ctx context.Context, o Order, fleet *backends.Fleet, watch 
 		return Outcome{}, err
 	}
 	out, err := d.erase(ctx, p, log, fleet, watch)
-	return out, errors.Join(err, log.f.Close())
+	return out, errors.Join(err, filelock.Close(log.f))
 }
 
 // erase is Erase under the run's lock.

@@ -42,7 +42,7 @@ type exportCounts struct {
 	NotExported int `json:"not_exported"`
 }
 
-// exportRules are what a reader of an export has to know.
+// exportRules explain an export to its reader.
 var exportRules = []string{
 	"what concerns the person alone is given whole; of what is shared with others the lines that name the person (Art. 15(4))",
 	"rows of a database that are items are given as items; its other rows, such as those of tables of other programs, and the bytes of its file may hold others too and are not given",
@@ -127,7 +127,7 @@ func (e *exporter) index() exportIndex {
 		Missing: e.missing, Rules: exportRules, Counts: exportCounts{len(e.rows), len(e.not)}}
 }
 
-// found are what the store lists and what its scanner set aside, each read again.
+// found exports the store's listed and quarantined items, each read again.
 func (e *exporter) found(ctx context.Context, s model.Store, q *search) error {
 	for i := range q.found {
 		f := &q.found[i]
@@ -211,7 +211,7 @@ func (e *exporter) versions(ctx context.Context, s model.Store, q *search) error
 	return nil
 }
 
-// layers are what lies beside the items: backups, copies, old versions, logs. The
+// layers exports the layers beside the items: backups, copies, old versions, logs. The
 // bytes of items are exported as items.
 func (e *exporter) layers(ctx context.Context, s model.Store, q *search) error {
 	if s.Maintainer == nil {

@@ -103,7 +103,7 @@ func (x *run) prove(ctx context.Context, rec *receipt.Receipt) error {
 	return nil
 }
 
-// limits are what a receipt does not prove.
+// limits names the facts that a receipt does not prove.
 func limits() []string {
 	return []string{
 		"times are those of the machine that carried the erasure out",

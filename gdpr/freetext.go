@@ -46,7 +46,7 @@ func (d *Desk) refuseErased(ctx context.Context, r *Request, op, what, text stri
 
 var (
 	article = regexp.MustCompile(`(?i)\bArt(?:icle|ikel|\.)?\s*([0-9]{1,2})\s*(\([0-9]{1,2}\))?\s*(\([a-z]\))?`)
-	// underOther is what the desk itself says of an item that another request holds.
+	// underOther matches the desk's own ground for an item that another request holds.
 	underOther = regexp.MustCompile(`^(on hold )?under request er-[0-9]{8}-[0-9a-f]{8}$`)
 )
 

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// Gate is what stands between every caller and the stores: nothing that names an
+// Gate stands between every caller and the stores: nothing that names an
 // erased person is retained, nothing that a request holds back is forgotten,
 // overwritten, scrubbed or migrated away.
 func (d *Desk) Gate() model.Middleware {
@@ -33,7 +33,7 @@ func (d *Desk) Gate() model.Middleware {
 	}
 }
 
-// redaction marks the Retain of an erasure's step. What it writes is what stands there
+// redaction marks the Retain of an erasure's step. It writes the text that stands there
 // without one person. Another one in it may be under erasure too, and suppressed: each
 // would wait for the other to be gone.
 type redaction struct{}

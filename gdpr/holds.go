@@ -20,7 +20,7 @@ import (
 // item of a store, by whatever name that store is opened.
 type Hold struct {
 	Store string `json:"store"` // as it was called
-	// Where is what store it is; empty only in a hold that was written before stores
+	// Where is the store's identity; empty only in a hold that was written before stores
 	// were told apart, until the next plan.
 	Where  string `json:"where,omitempty"`
 	ID     string `json:"id"`

@@ -38,7 +38,7 @@ func (d *Desk) Identify(ctx context.Context, id, method, on string) (Due, error)
 	})
 }
 
-// identityCheck is what the receipt says of it; nil when nobody asked and the clock never stood.
+// identityCheck is the receipt's member; nil when nobody asked and the clock never stood.
 func (r *Request) identityCheck() *receipt.IdentityCheck {
 	var c receipt.IdentityCheck
 	if r.Identity != nil {

@@ -14,7 +14,7 @@ import (
 	"memdesk/model"
 )
 
-// layerScan is what a byte scan of one layer found.
+// layerScan is the result of a byte scan of one layer.
 type layerScan struct {
 	rep subject.Report
 	err error

@@ -12,10 +12,11 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr/subject"
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
-// Action is what happens to an item or a layer.
+// Action is the planned change of an item or a layer.
 type Action string
 
 // The actions.
@@ -38,14 +39,14 @@ type Step struct {
 	// is removed as a whole it is the hash of its bytes.
 	Revision model.Revision `json:"revision,omitempty"`
 	Bytes    int64          `json:"bytes"`
-	// NewBody, NewMeta and NewID are what a redaction leaves.
+	// NewBody, NewMeta and NewID are the item after a redaction.
 	NewBody string        `json:"new_body,omitempty"`
 	NewMeta []model.Field `json:"new_meta,omitempty"`
 	NewID   string        `json:"new_id,omitempty"`
 	// Binary: NewBytes are NewBody in the item's own encoding.
 	Binary   bool   `json:"binary,omitempty"`
 	NewBytes []byte `json:"new_bytes,omitempty"`
-	// Beside is what the scrub edits in the item's record, fields apart.
+	// Beside lists the scrub's edits of the item's record, fields apart.
 	Beside []Beside `json:"beside,omitempty"`
 	Ground string   `json:"ground,omitempty"` // of a hold
 	// Others says that other persons are concerned too.
@@ -54,7 +55,7 @@ type Step struct {
 	Fallen bool `json:"fallen,omitempty"`
 }
 
-// StorePlan is what happens in one store.
+// StorePlan is the part of a plan in one store.
 type StorePlan struct {
 	Store   string `json:"store"`
 	Kind    string `json:"kind"`
@@ -66,7 +67,7 @@ type StorePlan struct {
 	Error   string `json:"error,omitempty"` // why it could not be searched, in words
 	// Problems name what could not be looked at.
 	Problems []string `json:"problems,omitempty"`
-	// Notes are what was left alone and people should look at; nothing waits for them.
+	// Notes name what stays and a person should look at; nothing waits for them.
 	Notes []string `json:"notes,omitempty"`
 	Steps []Step   `json:"steps"`
 }
@@ -150,7 +151,7 @@ func (d *Desk) MakePlan(ctx context.Context, id string, fleet *backends.Fleet, s
 		if err != nil {
 			return nil, err
 		}
-		defer run.f.Close() // nothing is written to it that a loss would harm
+		defer filelock.Close(run.f) // nothing is written to it that a loss would harm
 		if p, err = d.plan(ctx, &r, fleet, step); err != nil {
 			return nil, err
 		}
@@ -317,6 +318,7 @@ func planLayers(ctx context.Context, r *Request, m *subject.Matcher, s model.Sto
 	if s.Maintainer == nil {
 		return nil
 	}
+	t.part("listing", 0)
 	layers, err := s.Maintainer.Layers(ctx)
 	if err != nil {
 		return err

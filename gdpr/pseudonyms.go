@@ -11,7 +11,7 @@ import (
 	"memdesk/model"
 )
 
-// known is what stays of a complete request's identifiers: keyed hashes, by which a
+// known keeps a complete request's identifiers as keyed hashes, by which a
 // text can be looked through and a typed name recognised, and nothing searched for.
 type known struct {
 	ix     *suppress.Index

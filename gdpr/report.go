@@ -23,7 +23,7 @@ type status struct {
 
 func (d *Desk) statusFile(id string) string { return d.dir("runs", id+".status.json") }
 
-// Report is what the last run of a request reached, and of which plan; NotFound
+// Report returns the result of a request's last run and its plan; NotFound
 // when there was none or it became complete: then the receipt speaks.
 func (d *Desk) Report(id string) (out Outcome, plan string, err error) {
 	var s status
@@ -141,7 +141,7 @@ func (d *Desk) notBegun(ctx context.Context, r *Request, plan, erase string) (re
 	return next, nil
 }
 
-// leftIn is what there is to do about a layer that does not pass.
+// leftIn returns the work left on a layer that does not pass.
 func leftIn(r *Request, out Outcome, l receipt.Layer, plan, erase string) receipt.Left {
 	left := receipt.Left{Store: l.Store, Layer: l.Layer, Verdict: l.Verdict, Reason: l.Reason, Do: erase}
 	switch l.Verdict {

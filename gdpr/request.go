@@ -61,16 +61,16 @@ type Request struct {
 	Holds   []Hold   `json:"holds,omitempty"`
 	Choices []Choice `json:"choices,omitempty"`
 	Whole   []string `json:"whole,omitempty"` // stores that are about this person alone, by what they are
-	// Attested is what people looked at where the program cannot.
+	// Attested lists the attestations of layers and items that the program cannot read.
 	Attested []Attestation `json:"attested,omitempty"`
 	Exports  []Export      `json:"exports,omitempty"` // made for the person
 	// Recipients are those who were told, or have answered, with the days.
 	Recipients []receipt.Recipient `json:"recipients,omitempty"`
 	PlanHash   string              `json:"plan_hash,omitempty"`
 	Approvals  []Approval          `json:"approvals,omitempty"`
-	// Tally is what was done under plans before the one that stands, by plan and run.
+	// Tally counts the work under earlier plans, by plan and run.
 	Tally map[string][]receipt.Store `json:"tally,omitempty"`
-	// Warnings are what a run noticed that people have to know: it stands in the receipt.
+	// Warnings of a run stand in the receipt.
 	Warnings []string `json:"warnings,omitempty"`
 	// Begun is when the first run began.
 	Begun time.Time `json:"begun,omitzero"`
@@ -92,7 +92,7 @@ type Choice struct {
 	Action Action `json:"action"`
 }
 
-// Intake is what a request is made of.
+// Intake holds the particulars of a new request.
 type Intake struct {
 	Subject  string
 	Aliases  []string

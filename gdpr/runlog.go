@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -47,12 +48,16 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	if err != nil {
 		return nil, model.E(model.Unavailable, "gdpr-erase", pathless(err))
 	}
-	if err := lockFile(f); err != nil {
+	free, err := filelock.Try(f, true)
+	if err != nil {
+		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", err), f.Close())
+	}
+	if !free {
 		return nil, errors.Join(model.E(model.Conflict, "gdpr-erase", ErrBusy), f.Close())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), f.Close())
+		return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), filelock.Close(f))
 	}
 	l := &runLog{f: f, plan: plan, done: map[[2]int]bool{}, rows: map[int]int64{}, size: int64(len(b))}
 	for line := range bytes.Lines(b) {
@@ -63,7 +68,7 @@ func (d *Desk) openRun(id, plan string) (*runLog, error) {
 	}
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		if _, err := f.Write([]byte{'\n'}); err != nil {
-			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), f.Close())
+			return nil, errors.Join(model.E(model.Unavailable, "gdpr-erase", pathless(err)), filelock.Close(f))
 		}
 	}
 	return l, nil
@@ -146,7 +151,7 @@ func (l *runLog) flushLocked() error {
 	return nil
 }
 
-func (l *runLog) close() error { return errors.Join(l.flush(), l.f.Close()) }
+func (l *runLog) close() error { return errors.Join(l.flush(), filelock.Close(l.f)) }
 
 func removeIfThere(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 type Searching struct {
 	Store      string
 	At, Stores int    // the store in hand, from 1
-	Part       string // "items", then "bytes" of the layers
+	Part       string // "items", "listing" of the layers, then their "bytes"
 	Done       int64
 	Total      int64         // 0: not known
 	Bytes      int64         // looked at in this store
@@ -27,9 +27,14 @@ func (s Searching) String() string {
 	if s.Total > 0 {
 		of = fmt.Sprintf(" of %d", s.Total)
 	}
-	words := fmt.Sprintf("store %d of %d: %d%s items, %d bytes", s.At, s.Stores, s.Done, of, s.Bytes)
-	if s.Part == "bytes" {
-		words = fmt.Sprintf("store %d of %d: %d%s bytes of its files and indexes", s.At, s.Stores, s.Done, of)
+	words := fmt.Sprintf("store %d of %d: ", s.At, s.Stores)
+	switch s.Part {
+	case "listing":
+		words += "listing its files and indexes"
+	case "bytes":
+		words += fmt.Sprintf("%d%s bytes of its files and indexes", s.Done, of)
+	default:
+		words += fmt.Sprintf("%d%s items, %d bytes", s.Done, of, s.Bytes)
 	}
 	if s.Left > 0 {
 		words += fmt.Sprintf(", about %s left in this step", max(s.Left, time.Second).Round(time.Second))

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// FreeSpace is what an unprivileged program may still write below dir, or below
+// FreeSpace returns the bytes that an unprivileged program may still write below dir, or below
 // the nearest directory above that is there. false where it cannot be told.
 func FreeSpace(dir string) (int64, bool) {
 	for {

@@ -82,7 +82,7 @@ func (x *run) rename(ctx context.Context, s model.Store, st Step) (string, error
 	return x.forget(ctx, s, st)
 }
 
-// changed looks at an item that is not as the plan saw it. Gone or clean is what
+// changed looks at an item that is not as the plan saw it. Gone or clean is the result that
 // was wanted; otherwise it is left alone, and the plan has to be made again.
 func (x *run) changed(ctx context.Context, s model.Store, st Step, err error) (string, error) {
 	if s.Browser == nil {

@@ -15,8 +15,6 @@ import (
 	"memdesk/model"
 )
 
-// TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
-// every gate, as a restore or a sync peer does.
 // After a restore one store is looked through, and the log has the record.
 func TestASweepAfterARestore(t *testing.T) {
 	w := newWorld(t)
@@ -47,6 +45,8 @@ func TestASweepAfterARestore(t *testing.T) {
 	}
 }
 
+// TestSweepFindsWhateverCameBack brings back one thing at a time, by the side of
+// every gate, as a restore or a sync peer does.
 func TestSweepFindsWhateverCameBack(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ what, file, body string }{

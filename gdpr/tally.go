@@ -14,7 +14,7 @@ import (
 // it is the same one because something came back. The run's lock is held. A crash
 // between the two carries the same journal over again, under the same key.
 //
-// Counted is what was looked for since and not found: what the new plan has again did
+// Only items that a later search did not find are counted: what the new plan has again did
 // not go, whatever the store said.
 func (d *Desk) carryOver(r *Request, old, now Plan, l *runLog) error {
 	var done []receipt.Store

@@ -44,7 +44,7 @@ type Layer struct {
 	// Readable: OpenLayer gives its bytes. Otherwise Reason says why not, in words.
 	Readable bool
 	Reason   string
-	// Advice is what somebody with more rights than this program has can do, once for
+	// Advice tells somebody with more rights than this program what to do, once for
 	// all layers with the same words; empty where nobody can.
 	Advice string
 	// Links is how many other names the file has, here or elsewhere on its disk: what
@@ -56,6 +56,9 @@ type Layer struct {
 	// ItemID is the item whose bytes these are, or to whose file they are attached (an
 	// extended attribute, of another kind than LayerItem), where the layer is one item's.
 	ItemID string
+	// File is the absolute path of the layer's own file on this machine, by which its attributes are
+	// listed without opening it. It is shown to nobody; empty: OpenLayer is the only way.
+	File string
 }
 
 // ScrubRequest says what has to go.

@@ -215,7 +215,8 @@ type ForgetRequest struct {
 
 // ForgetResult counts the items that were actually removed (R30, R33).
 type ForgetResult struct {
-	Removed int64
+	Removed  int64
+	Warnings []string // what of the item stays elsewhere in the store, as far as that is known
 }
 
 // CheckSelectors applies R28 and R29 and the rule that a cascade takes no

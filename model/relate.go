@@ -119,7 +119,7 @@ type WorkRequest struct {
 	Limit  int // 0: all
 }
 
-// WorkResult is what was found. Total counts the matches, those beyond the limit too.
+// WorkResult holds the work items found. Total counts the matches, those beyond the limit too.
 type WorkResult struct {
 	Items []WorkItem
 	Total int64

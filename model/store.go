@@ -23,7 +23,7 @@ type Store struct {
 	// Features are the family's own capability flags, by their published names.
 	Features map[string]bool
 	// Limits are the family's own numbers, by their published names: max_connections,
-	// max_vector_dimensions, maxConcurrency. 0 is what the family says it is.
+	// max_vector_dimensions, maxConcurrency. What 0 means is the family's choice.
 	Limits map[string]int
 	// Scanner names the rules by which the store's own agents block a text
 	// (quarantine.RulesOf); empty: Crewship's.

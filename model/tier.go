@@ -41,6 +41,7 @@ type TierSpec struct {
 	KeyRule  KeyRule
 	KeyHint  string // what a key looks like: "a date, 2026-05-21"
 	Cap      int64  // of the resulting item in CapUnit; 0 means none
+	CapSoft  bool   // a write beyond the cap succeeds with a warning: the rest is kept and not loaded
 	CapUnit  CapUnit
 	Writable bool // false: Retain of new content is refused; an edit that only removes may pass
 	Hidden   bool // left out of lists unless asked for
@@ -78,7 +79,7 @@ func (t TierSpec) Renewed(meta []Field) []string {
 	return out
 }
 
-// TextForm is what a text has to be where not every text is taken.
+// TextForm is the form that a tier requires of a text.
 type TextForm string
 
 // The text forms.
@@ -89,6 +90,14 @@ const (
 
 // SoftCap is 80 % of the cap, from which a write warns (R13); 0 without a cap.
 func (t TierSpec) SoftCap() int64 { return (t.Cap*8 + 9) / 10 }
+
+// HardCap is the cap beyond which a write is refused; 0 for none.
+func (t TierSpec) HardCap() int64 {
+	if t.CapSoft {
+		return 0
+	}
+	return t.Cap
+}
 
 // CapFlag is the flag that a size deserves, or empty.
 func (t TierSpec) CapFlag(size int64) Flag {

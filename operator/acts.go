@@ -69,7 +69,7 @@ func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequ
 		return Done{}, model.Errorf(model.InvalidInput, "", "%s keeps no earlier texts that --keep-history could leave", st.Name)
 	}
 	res, e, err := s.Undo.Forget(ctx, st, req)
-	done := Done{Store: store, Item: req.ID, Removed: res.Removed}
+	done := Done{Store: store, Item: req.ID, Removed: res.Removed, Warnings: res.Warnings}
 	done.keep(e)
 	if err != nil {
 		return done, err
@@ -137,7 +137,7 @@ func (s *Session) Undos(context.Context) (rows []UndoRow, damaged int, err error
 	rows = make([]UndoRow, len(entries))
 	for i, e := range entries {
 		rows[i] = UndoRow{ID: e.ID, Store: e.Store, Item: e.Item, Op: string(e.Op), At: e.At, Expires: e.Expires,
-			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle}
+			Bytes: e.Bytes, Existed: e.Existed, Confirmed: e.After != "" || len(e.Sides) > 0, Obstacle: e.Obstacle, Sides: len(e.Sides)}
 	}
 	return rows, len(bad), nil
 }
@@ -170,22 +170,35 @@ func (s *Session) PlanTakeback(ctx context.Context, source string, since time.Ti
 	return origin.Plan(ctx, s.Ledger, s.Undo, s.Fleet.Store, want, source, since)
 }
 
-// Takeback does such a plan store by store, each under one undo entry. It gives their ids.
+// Takeback does such a plan store by store, each under one undo entry, and records it as one act
+// around the changes. It gives the ids of the undo entries.
 func (s *Session) Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error) {
 	ctx = audit.WithReason(ctx, reason)
 	if err := s.Allow(ctx, Takeback, "", ""); err != nil {
 		return nil, err
 	}
-	for _, m := range s.Fleet.Open() {
-		id, err := origin.Take(ctx, s.Undo, m.Store, plan)
-		if err != nil {
-			return undone, err
-		}
-		if id != "" {
-			undone = append(undone, id)
-		}
+	planned, done := map[string]int64{}, map[string]int64{}
+	for _, t := range plan {
+		planned[t.Action]++
 	}
-	return undone, nil
+	err = s.Log.Act(ctx, audit.Entry{Action: string(Takeback), Reason: reason, Counts: planned}, func(ctx context.Context) (map[string]int64, error) {
+		for _, m := range s.Fleet.Open() {
+			id, err := origin.Take(ctx, s.Undo, m.Store, plan)
+			if err != nil {
+				return done, err
+			}
+			for _, t := range plan {
+				if t.Store == m.Store.Name {
+					done[t.Action]++
+				}
+			}
+			if id != "" {
+				undone = append(undone, id)
+			}
+		}
+		return done, nil
+	})
+	return undone, err
 }
 
 // Repair moves items that the store's own program cannot read into a file beside the store: the
@@ -330,12 +343,18 @@ func (s *Session) RotateLogKey(ctx context.Context) error {
 }
 
 // RetireLog removes the log's segments whose records are all older than a moment, and gives the number
-// of records. What an anchor has not got stays.
-func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, error) {
+// of records and the moment: an earlier one than was asked for where a request that was filed then is
+// still open. What an anchor has not got stays.
+func (s *Session) RetireLog(ctx context.Context, before time.Time, reason string) (int64, time.Time, error) {
 	if err := s.Allow(audit.WithReason(ctx, reason), RetireLog, "", ""); err != nil {
-		return 0, err
+		return 0, before, err
 	}
-	return s.Log.Retire(ctx, before)
+	before, err := s.desk.Retiring(ctx, before)
+	if err != nil {
+		return 0, before, err
+	}
+	n, err := s.Log.Retire(ctx, before)
+	return n, before, err
 }
 
 // Refused records a call of a door that the caller's token does not allow.

@@ -24,7 +24,7 @@ type auditTerm struct {
 	at    time.Time
 }
 
-// AuditFields are what the filter can name.
+// AuditFields are the fields that a filter can name.
 var AuditFields = []string{"actor", "action", "store", "outcome", "phase", "target", "reason", "seq", "since", "until"}
 
 // ParseAuditFilter reads a filter; a field that does not exist or a time that is

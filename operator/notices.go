@@ -15,7 +15,7 @@ import (
 	"memdesk/jobs"
 )
 
-// Notices are what an operator is to be told when a console opens: acts without an outcome, and
+// Notices tell an operator at login of acts without an outcome, and
 // long work of runner's journal that broke off.
 func (s *Session) Notices(ctx context.Context, runner *jobs.Runner) []string {
 	return slices.Concat(s.openIntents(ctx), s.brokenOff(ctx, runner), s.dueSoon(ctx), s.unanchored(ctx))

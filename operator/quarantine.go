@@ -17,14 +17,15 @@ import (
 // for concurrent use.
 type Quarantine struct {
 	fleet *backends.Fleet
-	judge *review.Judge // nil: none
-	shelf *origin.Shelf // nil: none
+	judge *review.Judge                                                               // nil: none
+	shelf *origin.Shelf                                                               // nil: none
+	who   func(context.Context, model.Store, model.Header) (origin.Row, string, bool) // nil: nobody knows
 	list  walked[QuarantineEntry]
 }
 
 // Quarantine is the review list of the session's stores.
 func (s *Session) Quarantine() *Quarantine {
-	return &Quarantine{fleet: s.Fleet, judge: s.Judge, shelf: s.Shelf}
+	return &Quarantine{fleet: s.Fleet, judge: s.Judge, shelf: s.Shelf, who: s.WriterOf}
 }
 
 // Entries lists in a stable order. A store that cannot be read has one entry with Problem set,
@@ -55,6 +56,7 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 			}
 			for e, err := range review.List(ctx, m.Store) {
 				row := quarantineRow(e)
+				row.Writer = s.writer(ctx, m.Store, row)
 				if err != nil {
 					row = QuarantineEntry{Store: m.Name, Live: LiveUnknown, Problem: "the scan stopped: " + err.Error()}
 				}
@@ -64,6 +66,24 @@ func (s *Quarantine) walk(ctx context.Context) iter.Seq[QuarantineEntry] {
 			}
 		}
 	}
+}
+
+// writer is who wrote what was blocked: who made the write that waits, or who wrote the source
+// as long as it holds the text. Nil: nobody knows.
+func (s *Quarantine) writer(ctx context.Context, st model.Store, e QuarantineEntry) *Written {
+	if s.shelf != nil {
+		if h, err := s.shelf.Get(e.ID); err == nil {
+			return &Written{Row: origin.Row{Store: h.Store, ID: h.Request.ID, Writer: h.Writer, At: h.At}, Kept: origin.InLedger}
+		}
+	}
+	if s.who == nil || e.SourceID == "" || e.Live != LivePoisoned {
+		return nil
+	}
+	r, kept, ok := s.who(ctx, st, model.Header{ID: e.SourceID})
+	if !ok {
+		return nil
+	}
+	return &Written{Row: r, Kept: kept}
 }
 
 // Entry reads one with its content, or NotFound.
@@ -77,6 +97,7 @@ func (s *Quarantine) Entry(ctx context.Context, store, id string) (QuarantineDet
 		return QuarantineDetail{}, err
 	}
 	d := QuarantineDetail{QuarantineEntry: quarantineRow(e), Body: e.Body, Decoded: e.Decoded}
+	d.Writer = s.writer(ctx, st, d.QuarantineEntry)
 	if e.FalsePositive != "" {
 		d.Fields = append(d.Fields, model.Field{Name: "known false positive", Value: e.FalsePositive})
 	}

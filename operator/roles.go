@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Role is what somebody may do; rules says which acts.
+// Role names the acts that somebody may do; rules lists them.
 type Role string
 
 // The roles that [[operator.role]] gives. Every role sees headers and health.
@@ -69,7 +69,7 @@ func (s *Session) overSSH() bool {
 		slices.ContainsFunc([]string{"SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "SSH_USER_AUTH"}, func(k string) bool { return s.Env(k) != "" })
 }
 
-// Role is what the configuration and the door make of the operator, in words.
+// Role returns the operator's role in words, from the configuration and the door.
 func (s *Session) Role() string {
 	if s.lookOnly() != "" {
 		return string(RoleReader)

@@ -7,6 +7,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/origin"
 )
 
 // Done says what an act did.
@@ -34,6 +35,7 @@ type UndoRow struct {
 	Existed         bool   // false: the change made the item, so putting back removes it
 	Confirmed       bool   // false: nobody knows whether the change was made
 	Obstacle        string // why it cannot be put back; empty when it can
+	Sides           int    // items that were changed together; 0: one
 }
 
 // PageQuery asks for a window of a list.
@@ -54,7 +56,7 @@ type AuditPage struct {
 	Events []AuditEvent
 	Next   string // cursor of the page after (older events); empty at the end
 	Total  model.Count
-	// Notice is what the operator must know about the log as a whole, in words:
+	// Notice warns of the log as a whole, in words:
 	// that its chain does not verify, that it cannot be written. Empty: nothing.
 	Notice string
 	// Verified says up to where and when the chain was verified, in words.
@@ -83,7 +85,7 @@ type AuditEvent struct {
 	Fields []model.Field // the rest of the record, in its order: keyed hashes, counts, prev
 }
 
-// Facts are what an event says beside its number, time, action and Fields, empty ones included,
+// Facts are the members of an event beside its number, time, action and Fields, empty ones included,
 // in the order in which people read them.
 func (e AuditEvent) Facts() []model.Field {
 	return []model.Field{
@@ -128,6 +130,13 @@ type QuarantineEntry struct {
 	Bytes         int64
 	FalsePositive bool // a known false positive of the scanner
 	Problem       string
+	Writer        *Written // who wrote what was blocked; nil: nobody knows
+}
+
+// Written is who wrote an item, and where that is kept.
+type Written struct {
+	origin.Row
+	Kept string
 }
 
 // Span is a part of a text, in bytes.

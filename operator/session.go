@@ -25,7 +25,7 @@ import (
 	"memdesk/undo"
 )
 
-// Options are what a session is opened with.
+// Options configure a session.
 type Options struct {
 	Config  backends.Config
 	Kinds   *backends.Registry
@@ -110,7 +110,7 @@ func New(o Options) (*Session, error) {
 		Beside: beside,
 		Dir:    filepath.Join(s.State, "audit"), Clock: o.Clock, Tool: s.tool(),
 		Actor: s.Who, Role: s.Role(), Session: o.TTY, SegmentBytes: o.Config.Audit.SegmentBytes, Traces: s.traces, Marks: s.marks,
-		Permit:  func() error { return statedir.Newer(s.State) },
+		Permit:  func() error { return statedir.Barred(s.State) },
 		Anchors: anchors(o.Config.Audit.Anchors), CheckpointEvery: uint64(o.Config.Audit.CheckpointEvery), AnchorEvery: time.Duration(o.Config.Audit.AnchorEvery),
 		KeyAgent: o.Config.Audit.KeyAgent, KeyCommand: o.Config.Audit.KeyCommand, AgentSocket: o.Env("SSH_AUTH_SOCK"),
 	})
@@ -292,7 +292,7 @@ func (s *Session) traces() string {
 	return "the state directory holds " + strings.Join(found, ", ")
 }
 
-// marks are what the receipts say about how far the audit log had come. One that cannot be
+// marks are the heads of the audit log that the receipts record. One that cannot be
 // read says nothing; `gdpr verify` finds it.
 func (s *Session) marks() []audit.Mark {
 	dir := filepath.Join(s.State, "gdpr", "receipts")

@@ -179,10 +179,15 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 		note(model.Ref{}, err)
 	}
 	var out []review.Part
-	add := func(p review.Part) {
-		r := s.lastWriter(p.Store, p.ID)
-		if p.Source, p.Session = r.Actor, r.Session; p.At.IsZero() {
-			p.At = r.At
+	blocked := s.Quarantine()
+	add := func(p review.Part, w *Written) {
+		if w != nil {
+			if w.Actor != origin.Unknown {
+				p.Source = w.Actor
+			}
+			if p.Session = w.Session; p.At.IsZero() || w.Kept == origin.InLedger {
+				p.At = w.At
+			}
 		}
 		p.Recalled = given[model.Ref{Store: p.Store, ID: p.ID}]
 		out = append(out, p)
@@ -198,33 +203,37 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 				note(model.Ref{Store: m.Name}, err)
 				break
 			}
-			p := review.Part{Store: m.Name, ID: e.ID, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}}
+			p := review.Part{Store: m.Name, ID: e.ID, Name: e.Source, At: e.At, Category: e.Category, Cause: e.Pattern, Signals: []string{e.Pattern}}
 			if full, err := review.Read(ctx, m.Store, e.ID); err == nil {
 				p.Body = full.Body
 			}
 			if e.Category == review.CategorySignals {
-				score := s.heldScore(e.ID, p.Body)
-				p.Signals, p.Sum = score.Names(), score.Sum
+				score := s.HeldScore(e.ID, p.Body)
+				p.Signals, p.Found, p.Sum = score.Names(), score.Signals, score.Sum
 			}
 			seen[e.ID], seen[e.SourceID] = true, true
-			add(p)
+			add(p, blocked.writer(ctx, m.Store, quarantineRow(e)))
 		}
 		for e := range review.Items(ctx, m.Store, s.Judge) {
 			switch {
 			case e.Problem != "":
 				note(model.Ref{Store: m.Name, ID: e.ID}, model.Errorf(model.Internal, "quarantine", "%s", e.Problem))
 			case !seen[e.ID] && s.Flagged(e):
+				var w *Written
+				if r, kept, ok := s.WriterOfItem(m.Store, e.Item); ok {
+					w = &Written{r, kept}
+				}
 				add(review.Part{Store: m.Name, ID: e.ID, At: e.Modified, Category: review.CategorySignals, Cause: e.Score.Heaviest(),
-					Signals: e.Score.Names(), Sum: e.Score.Sum, Body: e.Body})
+					Signals: e.Score.Names(), Found: e.Score.Signals, Sum: e.Score.Sum, Body: e.Body}, w)
 			}
 		}
 	}
 	return out
 }
 
-// heldScore is the score of a text that waits: the one that it was held for, where that is
+// HeldScore is the score of a text that waits: the one that it was held for, where that is
 // kept, else what its words alone give.
-func (s *Session) heldScore(id, text string) signal.Score {
+func (s *Session) HeldScore(id, text string) signal.Score {
 	if h, err := s.Shelf.Get(id); err == nil && len(h.Signals) > 0 {
 		out := signal.Score{}
 		for _, g := range h.Signals {
@@ -235,7 +244,7 @@ func (s *Session) heldScore(id, text string) signal.Score {
 	return s.Judge.Words(text)
 }
 
-// Family is what Clear would mark: the texts of the given items and of every suspect that is
+// Family lists the texts that Clear would mark: those of the given items and of every suspect that is
 // alike, of which there are alike.
 func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.Ref, error)) (texts []string, alike int, err error) {
 	for _, ref := range refs {

@@ -46,7 +46,7 @@ func (v *Survey) Health(ctx context.Context) []backends.HealthReport {
 	return out
 }
 
-// TierUse is what one tier of a store holds, in all scopes.
+// TierUse counts the items of one tier, in all scopes.
 type TierUse struct {
 	model.TierSpec
 	Items, Bytes int64
@@ -80,7 +80,7 @@ func Tiers(ctx context.Context, s model.Store) (all []TierUse, problems []string
 	return all, seen.Problems, nil
 }
 
-// Tiers is what every tier of one store holds, with the largest item where a tier has a cap in bytes.
+// Tiers counts the items of every tier of one store, with the largest item where a tier has a cap in bytes.
 func (v *Survey) Tiers(ctx context.Context, store string) (all []TierUse, problems []string, err error) {
 	s, err := v.s.Fleet.Store(store)
 	if err != nil {

@@ -209,7 +209,7 @@ func trimMD(s string) string {
 // fits refuses what the tier's cap forbids (R13), before it waits for anybody.
 func fits(s *model.Store, tier, text string) error {
 	t, ok := s.Tier(tier)
-	if ok && t.Cap > 0 && t.CapUnit == model.CapBytes && int64(len(text)) > t.Cap {
+	if ok && t.HardCap() > 0 && t.CapUnit == model.CapBytes && int64(len(text)) > t.Cap {
 		return model.Errorf(model.InvalidInput, "retain", "%d bytes are over the cap of %d bytes of tier %s; nothing was written", len(text), t.Cap, t.Name)
 	}
 	if ok && !t.Writable {

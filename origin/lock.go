@@ -3,7 +3,8 @@ package origin
 import (
 	"errors"
 	"os"
-	"syscall"
+
+	"memdesk/internal/filelock"
 )
 
 // lockFile takes a lock that ends with its process: shared for those who add, alone
@@ -13,18 +14,8 @@ func lockFile(path string, alone bool) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	how := syscall.LOCK_SH
-	if alone {
-		how = syscall.LOCK_EX
-	}
-	for {
-		err = syscall.Flock(int(f.Fd()), how)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
+	if err := filelock.Wait(f, alone); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return func() { _ = f.Close() }, nil // closing gives the lock back
+	return func() { _ = filelock.Close(f) }, nil
 }

@@ -105,14 +105,14 @@ func runeEnd(text string, off int) int {
 	return start + size
 }
 
-// place turns byte offsets into lines and columns. Offsets that come in rising
+// lineCounter turns byte offsets into lines and columns. Offsets that come in rising
 // order cost one pass over the text in all.
-type place struct {
+type lineCounter struct {
 	text           string
 	off, line, col int
 }
 
-func (p *place) at(off int) (line, col int) {
+func (p *lineCounter) at(off int) (line, col int) {
 	if p.line == 0 || off < p.off {
 		p.off, p.line, p.col = 0, 1, 1
 	}

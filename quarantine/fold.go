@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"fmt"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,6 +25,9 @@ func isASCII(text string) bool {
 func isInvisible(r rune) bool {
 	if r < 0x0600 {
 		return r == 0x00AD
+	}
+	if ideograph(r) {
+		return false
 	}
 	return r == 0x115F || r == 0x1160 || r == 0x3164 || unicode.Is(unicode.Cf, r)
 }
@@ -76,12 +80,34 @@ func lookAlike(r rune) rune {
 // one character at a time, a place in the folded text can be traced back.
 type folding func(dst []byte, r rune) []byte
 
+// ideograph reports whether a rune is a Han character, which is visible, no mark,
+// like no Latin letter, and made of no parts.
+func ideograph(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
+
+// foldedLow are the foldings of the characters of Latin, Greek and Cyrillic.
+var foldedLow = sync.OnceValue(func() *[0x0600]string {
+	var t [0x0600]string
+	for r := range t {
+		t[r] = string(foldSlowly(nil, rune(r)))
+	}
+	return &t
+})
+
 // foldRune is upstream's folding. Decomposing one character at a time equals
 // decomposing the text: only marks change their order, and marks are dropped.
 func foldRune(dst []byte, r rune) []byte {
-	if r < utf8.RuneSelf {
+	switch {
+	case r < utf8.RuneSelf:
 		return append(dst, byte(r))
+	case r < 0x0600:
+		return append(dst, foldedLow()[r]...)
+	case ideograph(r):
+		return utf8.AppendRune(dst, r)
 	}
+	return foldSlowly(dst, r)
+}
+
+func foldSlowly(dst []byte, r rune) []byte {
 	if 0xAC00 <= r && r <= 0xD7A3 { // a Hangul syllable is decomposed by rule, not by table
 		return norm.NFKD.AppendString(dst, string(r))
 	}

@@ -42,7 +42,7 @@ func loadHermes(text string) (Verdict, bool) {
 func allHermes(text string) []Finding {
 	var out []Finding
 	hermesFindings(text, func(f Finding) bool {
-		at := place{text: text} // a new one: the findings do not come in the order of the text
+		at := lineCounter{text: text} // a new one: the findings do not come in the order of the text
 		f.Line, f.Col = at.at(f.Start)
 		out = append(out, f)
 		return true

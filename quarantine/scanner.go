@@ -92,7 +92,7 @@ func ScanLimit(text string, perPattern int) (found []Finding, unlisted int) {
 // hit is yielded also where the same rule hit the raw text.
 func findings(text string, twins bool) iter.Seq[Finding] {
 	return func(yield func(Finding) bool) {
-		w := walk{text: text, place: place{text: text}, yield: yield}
+		w := walk{text: text, place: lineCounter{text: text}, yield: yield}
 		ascii := isASCII(text)
 		if !ascii && !w.invisible() {
 			return
@@ -114,7 +114,7 @@ func findings(text string, twins bool) iter.Seq[Finding] {
 // walk carries one pass over a text. Its methods report whether to go on.
 type walk struct {
 	text  string
-	place place
+	place lineCounter
 	yield func(Finding) bool
 }
 

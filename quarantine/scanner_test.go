@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"memdesk/quarantine"
 )
@@ -199,6 +201,22 @@ func TestScanAllBeginsWithTheVerdict(t *testing.T) {
 		}
 		if len(all) == 0 || all[0].Verdict() != (quarantine.Verdict{Category: v.category, Pattern: v.pattern}) {
 			t.Errorf("%s: ScanAll(%q) = %+v", v.name, v.text, all)
+		}
+	}
+}
+
+// The shorter ways of folding and of finding what nobody sees agree with the long
+// one, for every character.
+func TestFoldingShortcuts(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		if got, want := quarantine.Fold(r), quarantine.FoldSlowly(r); got != want {
+			t.Fatalf("%U folds to %q, want %q", r, got, want)
+		}
+		if r >= 0x0600 && unicode.Is(unicode.Cf, r) && !quarantine.IsInvisible(r) {
+			t.Fatalf("%U is format, and seen", r)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func spelled(word string) string { return strings.Join(strings.Split(word, ""), 
 // verdict of Scan. Places upstream's rules already report are left out; at most
 // MaxPerPattern of each pattern are listed.
 func Strict(text string) []Finding {
-	s := strictScan{text: text, place: place{text: text}, listed: map[Verdict]int{}}
+	s := strictScan{text: text, place: lineCounter{text: text}, listed: map[Verdict]int{}}
 	s.selectors()
 	s.views()
 	s.base64()
@@ -97,7 +97,7 @@ func Strict(text string) []Finding {
 
 type strictScan struct {
 	text   string
-	place  place
+	place  lineCounter
 	found  []Finding
 	listed map[Verdict]int
 }

@@ -17,7 +17,7 @@ type carried struct {
 	lost []string
 }
 
-// address is what an item is written under: an id, or a key, or neither, where the store makes one.
+// address holds the id or key that an item is written under; neither, where the store makes one.
 type address struct{ id, key string }
 
 // carry makes the write of an item as new in a tier. What a store of another family has no field
@@ -119,7 +119,7 @@ func (r *run) setBeside(c *carried, it model.Item, beside *model.Beside) {
 	}
 }
 
-// about is what an item says of itself beside its text and fields, as fields.
+// about returns an item's title, scope, time and source as fields.
 func (r *run) about(it model.Item) []model.Field {
 	var out []model.Field
 	if it.Title != "" && it.Title != it.ID && !strings.Contains(it.Body, it.Title) {

@@ -138,7 +138,7 @@ func (k *Keeper) obstacle(s model.Store, it model.Item, op model.Op) string {
 		return "only its own writer may fill this tier"
 	case declared && t.OwnerMakes && op == model.OpForget:
 		return "only the program that owns the store makes such an item"
-	case declared && t.Cap > 0 && size(it.Body, t.CapUnit) > t.Cap:
+	case declared && t.HardCap() > 0 && size(it.Body, t.CapUnit) > t.Cap:
 		return "it is over the cap of its tier"
 	}
 	if v, hit := quarantine.RulesOf(s.Scanner).Scan(it.Body); hit {

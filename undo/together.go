@@ -17,7 +17,7 @@ import (
 // conflict.
 const OpResolve model.Op = "resolve"
 
-// wasResolve is what entries of earlier versions call it.
+// wasResolve is the name in entries of earlier versions.
 const wasResolve model.Op = "together"
 
 // renamed is the entry with the word that its operation has now.
@@ -263,7 +263,7 @@ func (k *Keeper) restoreTogether(ctx context.Context, s model.Store, e Entry, bo
 	return out, k.drop(e.ID)
 }
 
-// made tells whether a side's change was made and is what stands there now. An
+// made tells whether a side's change was made and stands there now. An
 // item that is neither as before nor as the change left it is Conflict.
 func (side Side) made(ctx context.Context, s model.Store) (now model.Revision, done bool, err error) {
 	now = model.Absent

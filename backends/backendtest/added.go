@@ -356,7 +356,7 @@ func cleaning(t TB, e *Env) {
 			any = true
 			cleanPoison(t, e, ts)
 		}
-		if ts.Cap > 0 && ts.CapUnit == model.CapBytes {
+		if ts.HardCap() > 0 && ts.CapUnit == model.CapBytes {
 			any = true
 			cleanOverCap(t, e, ts)
 		}

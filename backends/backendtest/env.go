@@ -16,7 +16,7 @@ import (
 	"memdesk/model"
 )
 
-// word is what the suite writes and recalls; no backend knows it otherwise.
+// word is written and recalled by the suite; no backend knows it otherwise.
 const word = "marmoset"
 
 // open opens a fresh store and closes it with the test.
@@ -237,7 +237,7 @@ func cut(s string) string {
 	return s
 }
 
-// tree is what stands under a directory: name, mode, size, time and content.
+// tree lists the files under a directory: name, mode, size, time and content.
 // While a SQLite database is open its -wal and -shm are its own affair, and as
 // they come and go the time of the directory that holds it is, too.
 func tree(t TB, dir string, open bool) string {

@@ -25,7 +25,7 @@ const (
 	Added    Mark = "a"
 )
 
-// TB is what a case needs of a test; *testing.T has it. Fatalf and Skip do not
+// TB is the part of *testing.T that a case uses. Fatalf and Skip do not
 // return.
 type TB interface {
 	Helper()
@@ -36,7 +36,7 @@ type TB interface {
 	Context() context.Context
 }
 
-// Case is one rule. Rules R are provider-contract.md's, D is what DESIGN.md adds
+// Case is one rule. Rules R are provider-contract.md's, rules D are those that DESIGN.md adds
 // to the contract, L are the Browser's.
 type Case struct {
 	Rule string
@@ -47,7 +47,7 @@ type Case struct {
 
 func (c Case) String() string { return fmt.Sprintf("%s(%s) %s", c.Rule, c.Mark, c.Name) }
 
-// Harness is what an adapter's test hands to the suite. Only Open is required;
+// Harness connects an adapter's test with the suite. Only Open is required;
 // a case that lacks something else is skipped with that reason.
 type Harness struct {
 	// Open opens a fresh, empty, writable store. The suite closes it.

@@ -14,7 +14,7 @@ type note struct {
 	tags             string
 }
 
-// notes are what people and agents wrote down, two of them about a customer.
+// notes are written by people and agents, two of them about a customer.
 var notes = []note{
 	{"convention", "boat-before-six", "Boats leave before six. Later ones meet the ferry at the narrow bridge.\n", 71, "boats, tides"},
 	{"convention", "cost-note-on-monday", "The weekly cost note goes out on Monday, as a table, largest first.\n", 64, "cost"},

@@ -51,7 +51,7 @@ type Config struct {
 	Timeout          time.Duration // of one request; 0: DefaultTimeout
 
 	// Session names the conversation of the Provider's calls: writes go to
-	// chat:<Session>. ConversationID is what a search sends, the bare session where
+	// chat:<Session>. ConversationID is sent by a search, the bare session where
 	// it is empty; SenderID sends the user's message, UserID where it is empty (G21).
 	Session        string
 	ConversationID string

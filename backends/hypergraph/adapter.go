@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// Config is what Adapt needs to know about a backend.
+// Config describes a backend to Adapt.
 type Config struct {
 	Name     string
 	Kind     string
@@ -172,7 +172,7 @@ func (a *adapter) checkTier(op, name string) error {
 	return model.Errorf(model.InvalidInput, op, "unknown tier %q: there are %s and %s", name, strings.Join(a.Vocabulary.Tiers, ", "), EdgeTier)
 }
 
-// begin is what every operation checks first.
+// begin makes the checks that all operations share.
 func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err

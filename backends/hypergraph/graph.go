@@ -14,7 +14,7 @@ type Vectors interface {
 	Embedding(ctx context.Context, node string) (vector []float32, modelName string, err error)
 }
 
-// NoVector is what to do about a node without a vector.
+// NoVector is the advice for a node without a vector.
 const NoVector = "the node has no vector: whoever embeds this store's texts must embed it first"
 
 // graph is the Graph facet over one backend.

@@ -27,7 +27,7 @@ func (a *adapter) look(ctx context.Context) []model.HealthFinding {
 	return a.Look(ctx)
 }
 
-// deepProbe is what the backend looks at in the background, and the embedder: one query
+// deepProbe checks in the background the backend, and the embedder with one query
 // that means nothing. nil when there is neither.
 func (a *adapter) deepProbe() vitals.Probe {
 	if a.Deep == nil && a.Embedder == nil {

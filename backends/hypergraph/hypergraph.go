@@ -270,7 +270,7 @@ type Backend interface {
 	Close() error
 }
 
-// Vocabulary is what a backend's schema admits.
+// Vocabulary holds the values that a backend's schema admits.
 type Vocabulary struct {
 	NodeTypes   []string
 	EdgeTypes   []string

@@ -84,17 +84,17 @@ func listKey(req model.PageRequest, order model.Order) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// place is where a page begins, seen in the direction it is read: in the nodes
+// pageStart is where a page begins, seen in the direction it is read: in the nodes
 // or the edges, at a cursor of the backend or, without one, at that half's start
 // (forward) or end (backward).
-type place struct {
+type pageStart struct {
 	Key         string
 	Edges, Back bool
 	Inner       string // of the backend, which makes it safe to type
 }
 
 // cursor is KEY.FLAGS.INNER.
-func (p place) cursor() string {
+func (p pageStart) cursor() string {
 	flags := ""
 	if p.Edges {
 		flags += "e"
@@ -105,27 +105,27 @@ func (p place) cursor() string {
 	return p.Key + "." + flags + "." + p.Inner
 }
 
-func parsePlace(text string) (p place, ok bool) {
+func parsePlace(text string) (p pageStart, ok bool) {
 	parts := strings.SplitN(text, ".", 3)
 	if len(parts) < 3 || strings.Trim(parts[1], "eb") != "" {
 		return p, false
 	}
-	return place{Key: parts[0], Edges: strings.Contains(parts[1], "e"), Back: strings.Contains(parts[1], "b"), Inner: parts[2]}, true
+	return pageStart{Key: parts[0], Edges: strings.Contains(parts[1], "e"), Back: strings.Contains(parts[1], "b"), Inner: parts[2]}, true
 }
 
-func (l *lister) start(req model.PageRequest) (place, error) {
+func (l *lister) start(req model.PageRequest) (pageStart, error) {
 	if req.End {
 		if req.Cursor != "" {
-			return place{}, model.Errorf(model.InvalidInput, "list", "a page is asked for by its cursor or as the last one, not both")
+			return pageStart{}, model.Errorf(model.InvalidInput, "list", "a page is asked for by its cursor or as the last one, not both")
 		}
-		return place{Key: l.key, Edges: l.edges, Back: true}, nil
+		return pageStart{Key: l.key, Edges: l.edges, Back: true}, nil
 	}
 	if req.Cursor == "" {
-		return place{Key: l.key, Edges: !l.nodes}, nil
+		return pageStart{Key: l.key, Edges: !l.nodes}, nil
 	}
 	p, ok := parsePlace(req.Cursor)
 	if !ok || p.Key != l.key || p.Edges && !l.edges || !p.Edges && !l.nodes {
-		return place{}, model.Errorf(model.InvalidInput, "list", "the cursor is not one of this list: start again without it")
+		return pageStart{}, model.Errorf(model.InvalidInput, "list", "the cursor is not one of this list: start again without it")
 	}
 	return p, nil
 }
@@ -139,7 +139,7 @@ type half struct {
 
 // page reads the half that the place is in and, when that runs out, goes on in
 // the other.
-func (l *lister) page(ctx context.Context, at place) (model.Page, error) {
+func (l *lister) page(ctx context.Context, at pageStart) (model.Page, error) {
 	here, err := l.half(ctx, at.Edges, at.Inner, at.Back, l.limit)
 	if err != nil {
 		return model.Page{}, err
@@ -182,10 +182,10 @@ func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 		return
 	}
 	if !edges && h.next == "" {
-		p.Next = place{Key: l.key, Edges: true}.cursor()
+		p.Next = pageStart{Key: l.key, Edges: true}.cursor()
 	}
 	if edges && h.prev == "" {
-		p.Prev = place{Key: l.key, Back: true}.cursor()
+		p.Prev = pageStart{Key: l.key, Back: true}.cursor()
 	}
 }
 
@@ -194,14 +194,14 @@ func (l *lister) bridge(p *model.Page, h half, otherHasItems, edges bool) {
 func (l *lister) join(first, second half, edges bool) model.Page {
 	p := model.Page{Items: append(first.items, second.items...), Total: sum(first.total, second.total)}
 	if first.prev != "" {
-		p.Prev = place{Key: l.key, Edges: edges, Back: true, Inner: first.prev}.cursor()
+		p.Prev = pageStart{Key: l.key, Edges: edges, Back: true, Inner: first.prev}.cursor()
 	}
 	last, inEdges := first, edges
 	if len(second.items) > 0 {
 		last, inEdges = second, true
 	}
 	if last.next != "" {
-		p.Next = place{Key: l.key, Edges: inEdges, Inner: last.next}.cursor()
+		p.Next = pageStart{Key: l.key, Edges: inEdges, Inner: last.next}.cursor()
 	}
 	return p
 }

@@ -158,10 +158,10 @@ func forget(t *testing.T, s model.Store, id string) {
 }
 
 // atOnce runs both sides n times at the same time. Neither may fail.
-func atOnce(t *testing.T, n int, program, desk func(i int) error) {
+func atOnce(t *testing.T, n int, sides ...func(i int) error) {
 	t.Helper()
 	var wg sync.WaitGroup
-	for _, side := range []func(int) error{program, desk} {
+	for _, side := range sides {
 		wg.Go(func() {
 			for i := range n {
 				if err := side(i); err != nil {

@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"fmt"
 
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
@@ -21,7 +22,7 @@ func (a *store) look(ctx context.Context) []model.HealthFinding {
 		for i := range a.Tables {
 			t := &a.Tables[i]
 			var n int64
-			if _, err := tx.One(`SELECT count(*) FROM (SELECT 1 FROM `+t.From+t.where(true)+` LIMIT 1) x`, nil, &n); err != nil {
+			if _, err := One(tx, `SELECT count(*) FROM (SELECT 1 FROM `+t.From+t.where(true)+` LIMIT 1) x`, nil, &n); err != nil {
 				return err
 			}
 		}
@@ -59,4 +60,27 @@ func (a *store) close() error {
 // Finding is a finding that leaves the store serving.
 func Finding(kind, ref, message string) model.HealthFinding {
 	return model.HealthFinding{Kind: kind, Ref: ref, Message: message, State: model.HealthDegraded}
+}
+
+// Check is a count that has to be 0; Message has a place for it.
+type Check struct{ Kind, Message, Count string }
+
+// Checks are the findings of those that are not.
+func Checks(tx Tx, checks ...Check) (out []model.HealthFinding, err error) {
+	for _, c := range checks {
+		var n int64
+		if _, err := One(tx, c.Count, nil, &n); err != nil {
+			return nil, err
+		}
+		out = append(out, Counted(c.Kind, c.Message, n)...)
+	}
+	return out, nil
+}
+
+// Counted is a finding with its number; none for 0.
+func Counted(kind, message string, n int64) []model.HealthFinding {
+	if n == 0 {
+		return nil
+	}
+	return []model.HealthFinding{Finding(kind, "", fmt.Sprintf(message, n))}
 }

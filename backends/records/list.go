@@ -15,8 +15,8 @@ import (
 	"memdesk/model"
 )
 
-// place is where a row stands in a list: what a cursor holds.
-type place struct {
+// bookmark is the row at which a page ends; a cursor holds it.
+type bookmark struct {
 	List    string `json:"l"`           // fingerprint of the request
 	At      string `json:"a,omitempty"` // the order's value
 	Table   int    `json:"t"`
@@ -24,7 +24,7 @@ type place struct {
 	Reverse bool   `json:"r,omitempty"` // the page before it is asked for
 }
 
-func (p place) encode() string {
+func (p bookmark) encode() string {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return "" // strings and numbers always encode
@@ -38,7 +38,7 @@ type window struct {
 	order       model.Order
 	hidden      bool
 	reverse     bool
-	after       *place
+	after       *bookmark
 	limit       int
 	needle      string // folded text that the items hold; empty: any
 }
@@ -121,7 +121,7 @@ func (a *store) window(op string, req model.PageRequest) (w window, back bool, e
 	if req.End {
 		return w, false, model.Errorf(model.InvalidInput, op, "the end of a list has no cursor")
 	}
-	var p place
+	var p bookmark
 	raw, err := base64.RawURLEncoding.DecodeString(req.Cursor)
 	if err != nil || json.Unmarshal(raw, &p) != nil || p.List != fingerprint(req) || p.Table < 0 || p.Table >= len(a.Tables) {
 		return w, false, model.Errorf(model.InvalidInput, op, "the cursor is not one of this list")
@@ -150,7 +150,7 @@ func (a *store) checkScope(tx Tx, op, scope string) error {
 			continue
 		}
 		var one int64
-		found, err := tx.One(`SELECT 1 FROM `+t.From+t.where(true, `(`+t.Scope+`) = ?`)+` LIMIT 1`, []any{scope}, &one)
+		found, err := One(tx, `SELECT 1 FROM `+t.From+t.where(true, `(`+t.Scope+`) = ?`)+` LIMIT 1`, []any{scope}, &one)
 		if err != nil || found {
 			return err
 		}
@@ -159,7 +159,7 @@ func (a *store) checkScope(tx Tx, op, scope string) error {
 }
 
 // fill collects a page, filtered by the request's query; more says that the list goes on.
-func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []place, more bool, err error) {
+func (a *store) fill(ctx context.Context, tx Tx, w window, req model.PageRequest) (items []model.Item, places []bookmark, more bool, err error) {
 	const batch = 500
 	want := w.limit
 	if req.Query != "" {
@@ -202,7 +202,7 @@ func Matches(it model.Item, needle string) bool {
 }
 
 // places gives the next places of a window, and whether there are more.
-func (a *store) places(tx Tx, w window) (out []place, more bool, err error) {
+func (a *store) places(tx Tx, w window) (out []bookmark, more bool, err error) {
 	var parts []string
 	var args []any
 	for i := range a.Tables {
@@ -219,7 +219,7 @@ func (a *store) places(tx Tx, w window) (out []place, more bool, err error) {
 		text = `SELECT t, k, a FROM (` + strings.Join(parts, ` UNION ALL `) + `) u` + w.sort("a", "t", "k"+a.collate()) + ` LIMIT ` + strconv.Itoa(w.limit+1)
 	}
 	err = tx.Each(text, args, func(scan func(...any) error) error {
-		var p place
+		var p bookmark
 		if err := scan(&p.Table, &p.Key, &p.At); err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (a *store) part(i int, w window) (text string, args []any, ok bool) {
 	if w.scope != "" {
 		cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
 	}
-	if may, with := a.mayHold(t, w.needle); may != "" {
+	if may, with := a.mayHold(t.Search, t.SearchJSON, w.needle); may != "" {
 		cond, args = append(cond, may), append(args, with...)
 	}
 	if p := w.after; p != nil {
@@ -324,7 +324,7 @@ func (t *Table) where(hidden bool, more ...string) string {
 }
 
 // items reads the rows of places, in their order.
-func (a *store) items(tx Tx, places []place) ([]model.Item, error) {
+func (a *store) items(tx Tx, places []bookmark) ([]model.Item, error) {
 	out := make([]model.Item, len(places))
 	for i := range a.Tables {
 		at := map[string]int{}
@@ -422,7 +422,7 @@ func (a *store) total(tx Tx, w window, req model.PageRequest, shown int64, more 
 			cond, args = append(cond, `(`+t.Scope+`) = ?`), append(args, w.scope)
 		}
 		var c int64
-		if _, err := tx.One(`SELECT count(*) FROM `+t.From+t.where(w.hidden, cond...), args, &c); err != nil {
+		if _, err := One(tx, `SELECT count(*) FROM `+t.From+t.where(w.hidden, cond...), args, &c); err != nil {
 			return model.Count{}, err
 		}
 		n += c
@@ -519,7 +519,7 @@ func (a *store) countItems(ctx context.Context, op string, out []model.TierCount
 func (a *store) each(ctx context.Context, op, tier string, hidden bool, yield func(model.Item) bool) error {
 	w := window{tier: tier, order: model.OrderID, hidden: hidden, limit: 500}
 	for {
-		var found []place
+		var found []bookmark
 		var items []model.Item
 		var more bool
 		err := a.DB.View(ctx, op, func(tx Tx) (err error) {

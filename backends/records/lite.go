@@ -2,7 +2,11 @@ package records
 
 import (
 	"context"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"memdesk/backends/internal/litefile"
@@ -23,14 +27,33 @@ func (l Lite) Change(ctx context.Context, op string, fn func(Tx) error) error {
 }
 
 // Columns names the columns of a table in an SQLite file, none where it is not there.
-func Columns(tx Tx, table string) (names []string, err error) {
-	err = tx.Each(`SELECT name FROM pragma_table_info(?)`, []any{table}, func(scan func(...any) error) error {
+func Columns(tx Tx, table string) ([]string, error) { return ColumnsIn(tx, "main", table) }
+
+// ColumnsIn are the columns of a table in one of the files of a connection.
+func ColumnsIn(tx Tx, file, table string) (names []string, err error) {
+	err = tx.Each(`SELECT name FROM pragma_table_info(?, ?)`, []any{table, file}, func(scan func(...any) error) error {
 		var name string
 		err := scan(&name)
 		names = append(names, name)
 		return err
 	})
 	return names, err
+}
+
+// Numbered is the Lookup of a table whose key is this column, a number: another spelling of a number is
+// no key.
+func Numbered(column string) func(keys []string) (cond string, args []any) {
+	return func(keys []string) (cond string, args []any) {
+		for _, k := range keys {
+			if n, err := strconv.ParseInt(k, 10, 64); err == nil && strconv.FormatInt(n, 10) == k {
+				args = append(args, n)
+			}
+		}
+		if len(args) == 0 {
+			return "FALSE", nil
+		}
+		return column + ` IN (?` + strings.Repeat(`, ?`, len(args)-1) + `)`, args
+	}
 }
 
 // Missing names the wanted columns, written `table.column`, that a file has not.
@@ -56,4 +79,59 @@ func Updated(n int64, err error) error {
 		return model.Errorf(model.Conflict, "retain", "another program has changed the row meanwhile: read it again")
 	}
 	return err
+}
+
+// Databases are the SQLite files of a directory, by their first bytes.
+func Databases(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, litefile.Worded("open", err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && isSQLite(filepath.Join(dir, e.Name())) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// IsFile reports whether a regular file lies there.
+func IsFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isSQLite(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	magic := make([]byte, 16)
+	n, _ := io.ReadFull(f, magic) // a shorter file is none
+	return string(magic[:n]) == "SQLite format 3\x00"
+}
+
+// Tell names the kind of file whose columns an SQLite file has; empty for none, or one that cannot be
+// read.
+func Tell(ctx context.Context, path string, kinds map[string]map[string][]string) (kind string) {
+	f, err := litefile.Open(path, true)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	_ = Lite{f}.View(ctx, "open", func(tx Tx) error { // what cannot be read is no candidate
+		for name, columns := range kinds {
+			missing, err := Missing(tx, columns)
+			if err != nil {
+				return err
+			}
+			if len(missing) == 0 {
+				kind = name
+			}
+		}
+		return nil
+	})
+	return kind
 }

@@ -46,7 +46,7 @@ func (m ServerMedium) Layers(ctx context.Context) ([]model.Layer, error) {
 				continue
 			}
 			var n int64
-			if _, err := tx.One(`SELECT pg_table_size(?::regclass)`, []any{m.qualified(t)}, &n); err != nil {
+			if _, err := One(tx, `SELECT pg_table_size(?::regclass)`, []any{m.qualified(t)}, &n); err != nil {
 				return err
 			}
 			out = append(out, model.Layer{ID: t, Kind: model.LayerDerived, Bytes: n, Readable: true})

@@ -39,14 +39,21 @@ func NewMemory(table string, columns []string, indexes ...string) (*Memory, erro
 
 // Fill replaces all rows by those that fn puts.
 func (m *Memory) Fill(ctx context.Context, fn func(put func(cells ...any) error) error) error {
+	return m.Edit(ctx, func(put func(...any) error, exec func(string, ...any) error) error {
+		if err := exec(m.clear); err != nil {
+			return err
+		}
+		return fn(put)
+	})
+}
+
+// Edit puts rows and runs statements, all or none of it.
+func (m *Memory) Edit(ctx context.Context, fn func(put func(cells ...any) error, exec func(text string, args ...any) error) error) error {
 	tx, err := m.db.BeginTx(ctx, nil)
 	if err != nil {
 		return litefile.Worded("open", err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing after a commit
-	if _, err := tx.ExecContext(ctx, m.clear); err != nil {
-		return litefile.Worded("open", err)
-	}
 	put, err := tx.PrepareContext(ctx, m.insert)
 	if err != nil {
 		return litefile.Worded("open", err)
@@ -54,6 +61,9 @@ func (m *Memory) Fill(ctx context.Context, fn func(put func(cells ...any) error)
 	defer put.Close()
 	err = fn(func(cells ...any) error {
 		_, err := put.ExecContext(ctx, cells...)
+		return err
+	}, func(text string, args ...any) error {
+		_, err := tx.ExecContext(ctx, text, args...)
 		return err
 	})
 	if err == nil {
@@ -86,18 +96,6 @@ func (t memoryTx) Each(text string, args []any, fn func(scan func(...any) error)
 		}
 	}
 	return litefile.Worded("read", rows.Err())
-}
-
-// One implements Tx.
-func (t memoryTx) One(text string, args []any, dest ...any) (found bool, err error) {
-	err = t.Each(text, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(dest...)
-	})
-	return found, err
 }
 
 // Exec implements Tx. The rows are made from what they are an index of, so none is written alone.

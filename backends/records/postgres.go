@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"memdesk/backends/internal/pgtls"
 	"memdesk/backends/internal/vitals"
 	"memdesk/model"
 )
@@ -26,6 +27,9 @@ type Server struct{ Pool *pgxpool.Pool }
 func Connect(dsn model.Secret, readOnly bool) (s Server, location string, err error) {
 	cfg, err := pgxpool.ParseConfig(dsn.Reveal())
 	if err != nil { // its text repeats the connection string
+		if words := pgtls.Unreadable(err); words != "" {
+			return Server{}, "", model.Errorf(model.InvalidInput, "open", "%s", words)
+		}
 		return Server{}, "", model.Errorf(model.InvalidInput, "open", "the connection string cannot be read")
 	}
 	cfg.MaxConns = 4
@@ -82,18 +86,6 @@ func (t serverTx) Each(text string, args []any, fn func(scan func(...any) error)
 		}
 	}
 	return wordedServer(t.op, rows.Err())
-}
-
-// One implements Tx.
-func (t serverTx) One(text string, args []any, dest ...any) (found bool, err error) {
-	err = t.Each(text, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(dest...)
-	})
-	return found, err
 }
 
 // Exec implements Tx.
@@ -187,7 +179,12 @@ func wordedServer(op string, err error) error {
 				break
 			}
 		}
+		if words := pgtls.Connect(err); words != "" {
+			return model.Errorf(kind, op, "%s (%s)", words, pg.Code)
+		}
 		return model.Errorf(kind, op, "%s (%s)", pg.Message, pg.Code)
+	case pgtls.Connect(err) != "":
+		return model.Errorf(model.Unavailable, op, "%s", pgtls.Connect(err))
 	case errors.As(err, &network), pgconn.SafeToRetry(err):
 		return model.Errorf(model.Unavailable, op, "the server does not answer")
 	}

@@ -74,10 +74,7 @@ func (a *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		return model.RecallResult{Hits: []model.RecallSnippet{}}, model.Wrap(op, err)
 	}
 	for _, h := range best {
-		text, line := snippet.Cut(h.it.Body, req.Query)
-		if text == "" {
-			text = strings.ToValidUTF8(h.it.Title, "\ufffd")
-		}
+		text, line := quote(h.it, req.Query)
 		res.Hits = append(res.Hits, model.RecallSnippet{ID: h.it.ID, Source: h.it.ID, Snippet: text, Line: line, Score: h.score})
 	}
 	return res, nil
@@ -94,9 +91,13 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 			if tier != "" && tier != t.Tier.Name {
 				continue
 			}
-			cond, args := a.mayHold(t, needle)
+			w := t.Recall
+			if w == nil {
+				w = &Words{Text: t.Search, JSON: t.SearchJSON}
+			}
+			cond, args := a.mayHold(w.Text, w.JSON, needle)
 			err := t.read(tx, false, cond, args, func(r Row) {
-				if it := t.item(r); Matches(it, needle) {
+				if it := t.item(r); t.Recall == nil && Matches(it, needle) || t.Recall != nil && t.Recall.hold(it, needle) {
 					yield(it)
 				}
 			})
@@ -112,11 +113,34 @@ func (a *store) matching(ctx context.Context, op, tier, needle string, begin fun
 	})
 }
 
+// hold reports whether a folded text stands where Recall looks.
+func (w Words) hold(it model.Item, needle string) bool {
+	has := func(s string) bool { return strings.Contains(snippet.Fold(s), needle) }
+	return has(it.Body) || has(it.Title) || slices.ContainsFunc(it.Meta, func(f model.Field) bool { return slices.Contains(w.Fields, f.Name) && has(f.Value) })
+}
+
+// quote cuts a snippet. What stands only in a field is marked with the field's name.
+func quote(it model.Item, query string) (text string, line int) {
+	needle := snippet.Fold(strings.TrimSpace(query))
+	if !strings.Contains(snippet.Fold(it.Body), needle) && !strings.Contains(snippet.Fold(it.Title), needle) {
+		for _, f := range it.Meta {
+			if strings.Contains(snippet.Fold(f.Value), needle) {
+				text, _ = snippet.Cut(f.Value, query)
+				return f.Name + ": " + text, 0
+			}
+		}
+	}
+	if text, line = snippet.Cut(it.Body, query); text == "" {
+		text = strings.ToValidUTF8(it.Title, "\ufffd")
+	}
+	return text, line
+}
+
 // mayHold is a condition that every row fulfils whose item holds a folded text, and many others
-// do not: one of the expressions of its table holds the text's longest word. A letter that others
+// do not: one of the expressions holds the text's longest word. A letter that others
 // than ASCII's fold to (k of the Kelvin sign, s of the long s, i of the dotless i) and a letter
 // beyond ASCII stand for any character, and what JSON writes as \u and a number may be any letter.
-func (a *store) mayHold(t *Table, needle string) (cond string, args []any) {
+func (a *store) mayHold(inText, inJSON []string, needle string) (cond string, args []any) {
 	word := ""
 	for _, w := range strings.FieldsFunc(needle, snippet.NotWord) {
 		if len(w) > len(word) {
@@ -129,15 +153,19 @@ func (a *store) mayHold(t *Table, needle string) (cond string, args []any) {
 		}
 		return r
 	}, word)
-	if len(t.Search)+len(t.SearchJSON) == 0 || strings.Trim(pattern, "_") == "" {
+	if len(inText)+len(inJSON) == 0 || strings.Trim(pattern, "_") == "" {
 		return "", nil
 	}
 	like := cmp.Or(a.Like, "LIKE")
 	var any []string
-	for _, e := range slices.Concat(t.Search, t.SearchJSON) {
+	for _, e := range slices.Concat(inText, inJSON) {
 		any, args = append(any, `(`+e+`) `+like+` ? ESCAPE '!'`), append(args, `%`+pattern+`%`)
 	}
-	for _, e := range t.SearchJSON {
+	for _, e := range inJSON {
+		if a.Like == "" { // SQLite looks for a byte of GLOB's with memchr, of LIKE's with a table of both cases
+			any = append(any, `(`+e+`) GLOB '*\u*'`)
+			continue
+		}
 		any, args = append(any, `(`+e+`) LIKE ? ESCAPE '!'`), append(args, `%\u%`)
 	}
 	return `(` + strings.Join(any, ` OR `) + `)`, args

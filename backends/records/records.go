@@ -22,10 +22,20 @@ import (
 type Tx interface {
 	// Each hands every row to fn.
 	Each(text string, args []any, fn func(scan func(...any) error) error) error
-	// One scans the first row into dest and reports whether there was one.
-	One(text string, args []any, dest ...any) (bool, error)
 	// Exec runs one statement and returns how many rows it changed.
 	Exec(text string, args ...any) (int64, error)
+}
+
+// One scans the first row into dest and reports whether there was one.
+func One(tx Tx, text string, args []any, dest ...any) (found bool, err error) {
+	err = tx.Each(text, args, func(scan func(...any) error) error {
+		if found {
+			return nil
+		}
+		found = true
+		return scan(dest...)
+	})
+	return found, err
 }
 
 // DB is the medium of a kind: snapshots for reading, transactions for changes. Errors are
@@ -89,6 +99,8 @@ type Table struct {
 	// item's id, title, body and metadata: rows without a word that is looked for are then not read.
 	// Both empty: every row is.
 	Search, SearchJSON []string
+	// Recall is what Recall looks at, where that is less than all of an item; nil: all of it.
+	Recall *Words
 	// Item makes the item's title, body, metadata and flags; the rest is set by this package.
 	Item func(Row) model.Item
 	// ReadOnly says why an item takes no edit; empty: it takes one. nil: all take one. An edit
@@ -111,8 +123,13 @@ type Table struct {
 	// are missing; nil: a row that was dropped is not put back as it was.
 	Keep   func(Tx, Row) ([]model.BesideRow, error)
 	Revive func(tx Tx, key string, rows []model.BesideRow) error
+	// Past hands out the earlier texts of a row, the newest first, also of one that is gone; where a
+	// version is given only that one is wanted. nil: the store keeps none.
+	Past func(tx Tx, key, version string, yield func(Version)) error
 	// Falls names the items that Drop takes with the row; nil: none.
 	Falls func(Tx, Row) ([]string, error)
+	// Stays says what of a row Drop leaves elsewhere; nil: nothing.
+	Stays func(Tx, Row) ([]string, error)
 	// Lookup is a condition for the rows with these keys, where the key's expression has no
 	// index; nil compares the expression.
 	Lookup func(keys []string) (cond string, args []any)
@@ -121,6 +138,10 @@ type Table struct {
 	// Unescape is its inverse; nil decodes percent-encoding.
 	Unescape func(id string) (key string, ok bool)
 }
+
+// Words are where Recall looks: expressions of text and of JSON that together hold every word of the
+// title, the body and these fields.
+type Words struct{ Text, JSON, Fields []string }
 
 // Config is what New needs to know about a kind.
 type Config struct {
@@ -140,7 +161,6 @@ type Config struct {
 	Concerning func(tx Tx, subjects []string, yield func(id, subject, reason string)) error
 	// Observe says what is wrong with the store's content.
 	Observe    func(tx Tx) ([]model.HealthFinding, error)
-	History    model.History
 	Maintainer model.Maintainer
 	Graph      model.Graph
 	Repairer   model.Repairer
@@ -167,7 +187,7 @@ func New(c Config) model.Store {
 		Orders: []model.Order{model.OrderID, model.OrderNewest, model.OrderOldest},
 		Notes:  c.Notes, Deviations: c.Deviations,
 		Provider: a, Browser: a, Texts: a,
-		History: c.History, Maintainer: c.Maintainer, Graph: c.Graph, Repairer: c.Repairer, Origin: c.Origin, Address: a.address, Closer: a.close,
+		Maintainer: c.Maintainer, Graph: c.Graph, Repairer: c.Repairer, Origin: c.Origin, Address: a.address, Closer: a.close,
 	}
 	const why = "whom an item concerns is told by the owner's own keys: a write cannot tag it"
 	s.Deviations = append(s.Deviations, model.Deviation{Rule: "R33", Reason: why + ", so a person's items are forgotten one by one"})
@@ -192,6 +212,9 @@ func New(c Config) model.Store {
 	}
 	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Revive != nil }) {
 		s.Keep = a.keep
+	}
+	if slices.ContainsFunc(c.Tables, func(t Table) bool { return t.Past != nil }) {
+		s.History = a
 	}
 	return s
 }

@@ -1,7 +1,9 @@
 package records
 
 import (
+	"database/sql"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -96,4 +98,68 @@ func InsertRow(tx Tx, table string, columns []string, r model.BesideRow) error {
 	}
 	_, err = tx.Exec(`INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (?`+strings.Repeat(`, ?`, len(columns)-1)+`) ON CONFLICT DO NOTHING`, args...)
 	return err
+}
+
+// DropBy removes the row of a table by this column, which is the key.
+func DropBy(table, column string) func(Tx, Row) error {
+	return func(tx Tx, r Row) error {
+		_, err := tx.Exec(`DELETE FROM `+table+` WHERE `+column+` = ?`, r.Key)
+		return err
+	}
+}
+
+// KeepBy gives Keep and Revive of a tier whose rows lie in one table, and Drop; name is the table's in
+// what is kept.
+func (t Table) KeepBy(name, table, column string, columns []string) Table {
+	t.Drop = DropBy(table, column)
+	t.Keep = func(tx Tx, r Row) ([]model.BesideRow, error) {
+		return KeepRows(tx, name, columns, `SELECT `+strings.Join(columns, `, `)+` FROM `+table+` WHERE `+column+` = ?`, r.Key)
+	}
+	t.Revive = func(tx Tx, _ string, rows []model.BesideRow) error {
+		for _, r := range rows {
+			if err := InsertRow(tx, table, columns, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return t
+}
+
+// DropNamed removes the rows of a table that concern a person, where what their column owner names
+// does not stand any more: nothing tells whose they are but their text.
+func DropNamed(tx Tx, table, owner string, columns []string, concerns func([]byte) bool, stands func(owner string) (bool, error)) (n int64, err error) {
+	if concerns == nil {
+		return 0, nil
+	}
+	named := map[string][]int64{}
+	err = tx.Each(`SELECT rowid, `+owner+`, `+strings.Join(columns, `, `)+` FROM `+table, nil, func(scan func(...any) error) error {
+		var id int64
+		var of string
+		texts := make([]sql.NullString, len(columns))
+		dest := []any{&id, &of}
+		for i := range texts {
+			dest = append(dest, &texts[i])
+		}
+		err := scan(dest...)
+		if slices.ContainsFunc(texts, func(t sql.NullString) bool { return concerns([]byte(t.String)) }) {
+			named[of] = append(named[of], id)
+		}
+		return err
+	})
+	for of, ids := range named {
+		there := false
+		if err == nil {
+			there, err = stands(of)
+		}
+		for _, id := range ids {
+			if err != nil || there {
+				break
+			}
+			var gone int64
+			gone, err = tx.Exec(`DELETE FROM `+table+` WHERE rowid = ?`, id)
+			n += gone
+		}
+	}
+	return n, err
 }

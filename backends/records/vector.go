@@ -25,7 +25,7 @@ func (a *store) beside(ctx context.Context, id string) (out model.Beside, err er
 	}
 	err = a.DB.View(ctx, op, func(tx Tx) error {
 		var raw []byte
-		found, err := tx.One(`SELECT `+t.Vector+` FROM `+t.From+t.where(true, cond), args, &raw)
+		found, err := One(tx, `SELECT `+t.Vector+` FROM `+t.From+t.where(true, cond), args, &raw)
 		if err == nil && !found {
 			err = model.Errorf(model.NotFound, op, "this store has no item %.200q", id)
 		}

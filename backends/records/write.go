@@ -173,40 +173,45 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 		return res, err
 	}
 	err := a.DB.Change(ctx, op, func(tx Tx) (err error) {
-		res.Removed, err = a.drop(tx, req)
+		res.Removed, res.Warnings, err = a.drop(tx, req)
 		return err
 	})
 	return res, model.Wrap(op, err)
 }
 
-// drop removes one item; what is not there, or is no id of this store, is 0.
-func (a *store) drop(tx Tx, req model.ForgetRequest) (int64, error) {
+// drop removes one item and says what stays of it; what is not there, or is no id of this store, is 0.
+func (a *store) drop(tx Tx, req model.ForgetRequest) (n int64, stays []string, err error) {
 	t, key, err := a.locate("forget", req.ID)
 	if err != nil {
-		return 0, nil
+		return 0, nil, nil
 	}
 	row, found, err := t.row(tx, key)
 	if err != nil || !found {
-		return 0, err
+		return 0, nil, err
 	}
 	if err := model.CheckMatch("forget", req.IfMatch, true, t.item(row).Revision); err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	n := int64(1)
+	n = 1
 	if t.Falls != nil {
 		with, err := t.Falls(tx, row)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		n += int64(len(with))
 	}
+	if t.Stays != nil {
+		if stays, err = t.Stays(tx, row); err != nil {
+			return 0, nil, err
+		}
+	}
 	if req.KeepHistory {
 		if t.DropKeeping == nil {
-			return 0, model.Errorf(model.Unsupported, "forget", "the store keeps no history of a %s", t.Tier.Name)
+			return 0, nil, model.Errorf(model.Unsupported, "forget", "the store keeps no history of a %s", t.Tier.Name)
 		}
-		return n, t.DropKeeping(tx, row)
+		return n, stays, t.DropKeeping(tx, row)
 	}
-	return n, t.Drop(tx, row)
+	return n, stays, t.Drop(tx, row)
 }
 
 // falls gives what would go with items, beside them.

@@ -2,18 +2,14 @@ package remote
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -21,7 +17,6 @@ import (
 	"memdesk/backends/internal/endpoint"
 	"memdesk/backends/internal/snippet"
 	"memdesk/internal/clock"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -51,7 +46,7 @@ const healthLimit = time.Second
 // Open asks the server what it serves. A server that answers the four calls only
 // gets the seven tiers of the contract and no facets.
 func Open(ctx context.Context, c Config) (model.Store, error) {
-	base, err := endpoint.Check(c.BaseURL)
+	base, err := endpoint.Check("base_url", c.BaseURL)
 	if err != nil {
 		return model.Store{}, err
 	}
@@ -169,11 +164,13 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 	data, err := io.ReadAll(io.LimitReader(res.Body, MaxBody+1))
 	switch {
 	case err != nil:
-		return out, broken(ctx, op, err)
+		return out, endpoint.Unanswered(ctx, op, err)
 	case len(data) > MaxBody:
 		return out, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", MaxBody)
 	case res.StatusCode == http.StatusTooManyRequests: // whatever the body says: a proxy may have written it
-		return out, putOff(op, res.Header.Get("Retry-After"), data)
+		var f failed
+		_ = json.Unmarshal(data, &f) // another shape says nothing
+		return out, endpoint.PutOff(op, res.Header.Get("Retry-After"), snippet.First(f.Error.Message, 500))
 	case res.StatusCode != http.StatusOK:
 		return out, failureIn(op, res.StatusCode, data)
 	}
@@ -184,69 +181,16 @@ func once[T any](ctx context.Context, r *client, method, path string, body any) 
 }
 
 func (r *client) send(ctx context.Context, op, method, path string, body any) (*http.Response, error) {
-	if err := model.FromContext(ctx, op); err != nil {
+	req, err := endpoint.Request(ctx, op, method, r.base.JoinPath(path), body)
+	if err != nil {
 		return nil, err
 	}
-	var in io.Reader
-	if body != nil {
-		data, err := safetext.MarshalJSON(body)
-		if err != nil {
-			return nil, model.Errorf(model.InvalidInput, op, "the request cannot be written as JSON")
-		}
-		in = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, method, r.base.JoinPath(path).String(), in)
-	if err != nil {
-		return nil, model.Errorf(model.Internal, op, "the request cannot be made")
-	}
 	req.Header.Set("Authorization", "Bearer "+r.token.Reveal())
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	res, err := r.http.Do(req)
 	if err != nil {
-		return nil, broken(ctx, op, err)
+		return nil, endpoint.Unanswered(ctx, op, err)
 	}
 	return res, nil
-}
-
-// broken words a failure of the network. Its text may hold the URL and is
-// dropped. Neither kind claims that nothing was changed (model.Unchanged).
-func broken(ctx context.Context, op string, err error) error {
-	if e := model.FromContext(ctx, op); e != nil {
-		return e
-	}
-	var timeout net.Error
-	var dial *net.OpError
-	switch {
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return model.Errorf(model.Timeout, op, "the server did not answer in time")
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return model.Errorf(model.Unavailable, op, "the server cannot be reached")
-	}
-	return model.Errorf(model.Unavailable, op, "the connection to the server broke")
-}
-
-// putOff is the error of a request that the server does not take now. Retry-After is
-// seconds or a date (RFC 9110, 10.2.3); without one nobody knows when, and After is
-// negative.
-func putOff(op, after string, body []byte) error {
-	words := "the server takes no more requests now (HTTP status 429)"
-	var f failed
-	if json.Unmarshal(body, &f) == nil && f.Error.Message != "" {
-		words = snippet.First(f.Error.Message, 500)
-	}
-	e := &model.Error{Op: op, Kind: model.RateLimited, Retryable: true, After: -1, Err: errors.New(words)}
-	if n, err := strconv.Atoi(strings.TrimSpace(after)); err == nil && n >= 0 && n < 1<<20 {
-		e.After = time.Duration(n) * time.Second
-	} else if at, err := http.ParseTime(after); err == nil {
-		e.After = max(0, time.Until(at))
-	}
-	if e.After > 0 {
-		e.Err = fmt.Errorf("%s: again in %s", words, e.After.Round(time.Second))
-	}
-	return e
 }
 
 // failureIn reads an error that the server sent. A body of another shape, which a
@@ -340,7 +284,7 @@ func (r *client) Forget(ctx context.Context, req model.ForgetRequest) (model.For
 	}
 	res, err := call[forgetResult](ctx, r, http.MethodPost, "/v1/forget", forgetRequest{WorkspaceID: req.WorkspaceID, AgentID: req.AgentID,
 		CrewID: req.CrewID, ID: id(req.ID), DataSubjectID: req.DataSubjectID, IfMatch: req.IfMatch})
-	return model.ForgetResult{Removed: res.Removed}, err
+	return model.ForgetResult{Removed: res.Removed, Warnings: res.Warnings}, err
 }
 
 // maxFindings bounds the findings that are taken from a server.
@@ -492,7 +436,7 @@ func (r *client) stream(ctx context.Context, op, method string, body any, each f
 		}
 	}
 	if err := in.Err(); err != nil {
-		return nil, broken(ctx, op, err)
+		return nil, endpoint.Unanswered(ctx, op, err)
 	}
 	return nil, model.Errorf(model.Unavailable, op, "the answer was cut: the list is not whole")
 }

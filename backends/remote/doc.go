@@ -150,7 +150,8 @@ type forgetRequest struct {
 }
 
 type forgetResult struct {
-	Removed int64 `json:"removed"`
+	Removed  int64    `json:"removed"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // health: a server of the published contract sends the first three fields; the others are

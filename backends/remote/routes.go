@@ -149,7 +149,7 @@ func recall(ctx context.Context, s model.Store, r recallRequest) (any, error) {
 func forget(ctx context.Context, s model.Store, r forgetRequest) (any, error) {
 	res, err := s.Provider.Forget(ctx, model.ForgetRequest{WorkspaceID: r.WorkspaceID, AgentID: r.AgentID, CrewID: r.CrewID,
 		ID: string(r.ID), DataSubjectID: r.DataSubjectID, IfMatch: r.IfMatch})
-	return forgetResult{res.Removed}, err
+	return forgetResult{res.Removed, res.Warnings}, err
 }
 
 func healthOf(ctx context.Context, s model.Store) (any, error) {

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Edit is what a decision makes of a file: new bytes, its removal, or nothing.
+// Edit is the effect of a decision on a file: new bytes, its removal, or nothing.
 type Edit struct {
 	Data   []byte
 	Remove bool

@@ -41,7 +41,7 @@ func (c Capabilities) Features() map[string]bool {
 	}
 }
 
-// Info is what is known about a place without reading it (S11).
+// Info describes a place without reading it (S11).
 type Info struct {
 	Locator  Locator
 	Dir      bool

@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// Config is what Adapt needs to know about a backend.
+// Config describes a backend to Adapt.
 type Config struct {
 	Name     string
 	Kind     string
@@ -172,7 +172,7 @@ func (a *adapter) hidden(tier string) bool {
 	return tier == TierTombstone || tier == TierLine || slices.Contains(a.Hidden, tier)
 }
 
-// begin is what every operation checks first.
+// begin makes the checks that all operations share.
 func (a *adapter) begin(ctx context.Context, op string, changes bool) error {
 	if err := model.FromContext(ctx, op); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package tracker
 
-// Capabilities are what a backend declares (provider-contract.md B7).
+// Capabilities are a backend's declarations (provider-contract.md B7).
 type Capabilities struct {
 	Create, Update, Delete, Close, Search, Query, ListReady, Dependencies, Labels, Sync bool
 	// MaxConcurrency is how many calls at once a backend takes; 0 is no limit.

@@ -8,7 +8,7 @@ import (
 	"memdesk/model"
 )
 
-// Entry is what a command tells of one item.
+// Entry is a command's answer about one item.
 type Entry struct {
 	Record Record
 	Bead   Bead

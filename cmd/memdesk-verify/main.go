@@ -258,7 +258,7 @@ func parseProof(b []byte) (proof, error) {
 	return p, nil
 }
 
-// record is what is read of a stored line; a log writes each member once.
+// record holds the checked members of a stored line; a log writes each member once.
 type record struct {
 	Seq    uint64 `json:"seq"`
 	TS     string `json:"ts"`
@@ -325,7 +325,7 @@ type signature struct {
 	Sig       string `json:"sig"`
 }
 
-// payload is what is read of a receipt (docs/receipt-v1.md).
+// payload holds the checked members of a receipt (docs/receipt-v1.md).
 type payload struct {
 	Request   string    `json:"subject_request_id"`
 	Status    string    `json:"status"`

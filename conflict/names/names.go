@@ -46,16 +46,16 @@ const (
 	BaseAndContent // and the texts are alike
 )
 
-// Place is where in a name a row's pattern stands.
-type Place int
+// Part is where in a name a row's pattern stands.
+type Part int
 
-// The places.
+// The parts of a name.
 const (
-	InGroup   Place = iota // the text of a ( ) group of the stem
-	InBracket              // the text of a [ ] group of the stem
-	AtEnd                  // the end of the stem
-	InName                 // anywhere in the whole name; the last hit counts
-	AtStart                // the start of the name
+	InGroup   Part = iota // the text of a ( ) group of the stem
+	InBracket             // the text of a [ ] group of the stem
+	AtEnd                 // the end of the stem
+	InName                // anywhere in the whole name; the last hit counts
+	AtStart               // the start of the name
 )
 
 // Row is one row of the table, or one form of it.
@@ -68,7 +68,7 @@ type Row struct {
 	Need       Need
 	// Orphan is the confidence of a name whose base is missing; empty: no find then.
 	Orphan Confidence
-	Place  Place
+	Place  Part
 	// Keywords are lower case; a group must hold one of them. A hit of the pattern
 	// counts only then. Empty: the pattern alone decides.
 	Keywords []string

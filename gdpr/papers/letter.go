@@ -25,7 +25,7 @@ var (
 	Languages = []string{"en", "de"}
 )
 
-// Letter is what a template may use. It holds no name: the letter is addressed by hand.
+// Letter holds the fields of a template. It holds no name: the letter is addressed by hand.
 type Letter struct {
 	Request, Received, Deadline, Finished string
 	Paused, Extended, Ended               bool

@@ -95,7 +95,7 @@ type Policy struct {
 	By            string   `json:"by"`
 }
 
-// Store counts what was done in one store. Forgotten and Redacted are what was looked
+// Store counts what was done in one store. Forgotten and Redacted count the items that were looked
 // for afterwards and not found any more.
 type Store struct {
 	Store     string `json:"store"`
@@ -120,7 +120,7 @@ type Layer struct {
 	Count int64 `json:"count,omitempty"`
 	// Held: its hits are the text of items on hold, which have a row of their own.
 	Held bool `json:"held,omitempty"`
-	// Sum is what an attestation of the layer is bound to, where there is or was one.
+	// Sum binds an attestation to the layer, where there is or was one.
 	Sum string `json:"sum,omitempty"`
 }
 

@@ -17,7 +17,7 @@ type Fold struct {
 	Layers int64 // counted as they were looked at: a row may speak for many
 	Bytes  int64 // looked at
 	Kinds  []KindCount
-	// Notes are what is said of clean layers beside the verdict, each once.
+	// Notes are remarks on clean layers, each once.
 	Notes []Note
 	Rows  []Layer
 }
@@ -118,7 +118,7 @@ func (f Fold) String() string {
 	return fmt.Sprintf("%d %s clean: %s", f.Layers, safetext.Noun(f.Layers, "layer"), f.Words())
 }
 
-// kind is what layers that are alike are called; many is empty for a word of its own.
+// kind names similar layers, one and many; many is empty for a word of its own.
 type kind struct{ one, many string }
 
 // kindOf tells layers that are alike by their names.

@@ -69,7 +69,7 @@ func (p *page) stores(stores []Store) {
 	}
 }
 
-// layers are what is not clean, a row each, then what is.
+// layers writes the layers that are not clean, a row each, then the clean ones.
 func (p *page) layers(layers []Layer, all bool) {
 	standing, clean := Split(layers)
 	how := methods{}

@@ -98,7 +98,7 @@ type signature struct {
 	Sig       string `json:"sig"` // base64
 }
 
-// preAuth is what DSSE signs (secure-systems-lab/dsse, protocol.md).
+// preAuth returns the bytes that DSSE signs (secure-systems-lab/dsse, protocol.md).
 func preAuth(kind string, payload []byte) []byte {
 	return append(fmt.Appendf(nil, "DSSEv1 %d %s %d ", len(kind), kind, len(payload)), payload...)
 }
@@ -124,7 +124,7 @@ func (r Receipt) Digest() (string, error) {
 	return "sha256:" + hex.EncodeToString(sum[:]), nil
 }
 
-// payload is what is signed.
+// payload returns the signed bytes.
 func (r Receipt) payload() ([]byte, error) {
 	r.V, r.Context = 1, Context()
 	r.Stores, r.Layers, r.Held, r.Attested = notNil(r.Stores), notNil(r.Layers), notNil(r.Held), notNil(r.Attested)

@@ -29,7 +29,7 @@ type Report struct {
 	Held      int64   `json:"held"`
 	Stores    []Store `json:"stores"`
 	Layers    []Layer `json:"layers"`
-	// Left is what stands between this and the end.
+	// Left lists the work before the request can end.
 	Left    []Left   `json:"left"`
 	Exports []Export `json:"exports"` // neither handed over nor deleted
 	Backups []Backup `json:"backups"`

@@ -45,7 +45,7 @@ type envelope struct {
 	Signature []byte
 }
 
-// toSign is what the key signs, after the magic.
+// toSign is the signed structure, after the magic.
 type toSign struct {
 	Namespace string
 	Reserved  string

@@ -85,7 +85,7 @@ func follows(gap []byte) bool {
 	return ok && len(bytes.Trim(head, " \t\r")) == 0 && len(bytes.Trim(tail, " \t>|#*")) == 0 && len(gap) < 64
 }
 
-// decodings are what a block may say.
+// decodings returns the possible decodings of a block.
 func decodings(text []byte, lines []line, in *[256]bool) [][]byte {
 	var all []byte
 	for _, l := range lines {
@@ -270,7 +270,7 @@ func unit(b []byte, size int, big bool) rune {
 	return r
 }
 
-// charsets are what a piece says in the encodings of Chinese and Japanese.
+// charsets decodes a piece by the encodings of Chinese and Japanese.
 func (l *layer) charsets(yield func(*layer)) {
 	for _, enc := range []encoding.Encoding{simplifiedchinese.GB18030, japanese.ShiftJIS} {
 		var out []byte

@@ -13,12 +13,12 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// kind is what holds a medium's text in another form than its bytes. It is told by
+// kind is a container format or compression. It is recognised by
 // the first bytes, never by a name.
 type kind uint8
 
 const (
-	plainly kind = iota // its bytes are what they are
+	plainly kind = iota // its bytes are its text
 	gzipFile
 	bzip2File
 	zlibFile

@@ -148,7 +148,7 @@ type view struct {
 	from, to []int32 // of each byte of text, its character in src
 }
 
-// asciiFold is what an ASCII byte becomes; 0 for what is no letter and no digit.
+// asciiFold maps an ASCII byte to its folded form; 0 for anything but a letter or digit.
 var asciiFold = func() (t [256]byte) {
 	for c := range 128 {
 		if wordByte(byte(c)) && c != '_' {
@@ -207,7 +207,7 @@ func (v *view) chars(lo, hi int) bool {
 	return (lo == 0 || v.from[lo-1] != v.from[lo]) && (hi == len(v.text) || v.from[hi] != v.from[hi-1])
 }
 
-// gap is what stands before the letter at i, behind the one before it.
+// gap returns the bytes between the letter at i and the one before it.
 func (v *view) gap(i int) []byte { return v.src[v.to[i-1]:max(v.to[i-1], v.from[i])] }
 
 // maxMark bounds, in bytes, a tag and what a link leads to.

@@ -55,7 +55,7 @@ func unemphasised(before, after []byte) ([]byte, []byte) {
 	return b, a
 }
 
-// Key is what stands at a place as identifiers of the pattern's kind are compared.
+// Key returns b in the form by which identifiers of the pattern's kind are compared.
 func (p *Pattern) Key(b []byte) string {
 	if p.Strict {
 		return shown(b)
@@ -101,7 +101,7 @@ func besideUnspaced(v *view, i int) bool {
 	return unicode.In(a, unspaced...) && unicode.In(b, unspaced...)
 }
 
-// gap is what parts two letters, in classes.
+// gap classifies the characters between two letters.
 type gap struct {
 	text       string // one character for each class, "x" where something else stands
 	parts      bool   // words of a name may be parted so
@@ -227,7 +227,7 @@ func joinsDigits(g []byte) bool {
 	return t == "-" || t == "." || t == "/" || t == ""
 }
 
-// dialGap is what people set between the digits of a telephone number.
+// dialGap reports whether g may part the digits of a telephone number.
 func dialGap(g []byte) bool {
 	if len(g) > 8 {
 		return false

@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// Kind is what an identifier is. It decides which spellings are the same one.
+// Kind is the sort of an identifier. It decides which spellings are the same one.
 type Kind string
 
 // The kinds.

@@ -39,7 +39,7 @@ import (
 // identifier as a part is left alone and told (Bystanders.Joined): who is the same
 // person is for people to say, with an alias.
 
-// shape is what an identifier is made of.
+// shape classifies the characters of an identifier.
 type shape uint8 // stands in files of hashes: append only
 
 const (

@@ -98,7 +98,7 @@ func (f *Bystanders) explains(v *view, lo, hi int) bool {
 	return false
 }
 
-// Report is what a scan of bytes found.
+// Report is the result of a scan of bytes.
 type Report struct {
 	Bytes int64 // looked at
 	Hits  int64

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync"
 	"unsafe"
 )
 
@@ -75,8 +76,9 @@ var kinds = func() (t [256]uint32) {
 	return t
 }()
 
-// plainPairs are the pairs of a sieve without patterns.
-var plainPairs = func() *[1 << 16]uint32 {
+// plainPairs are the pairs of a sieve without patterns, made for the first sieve: programs that look
+// for nobody start without them.
+var plainPairs = sync.OnceValue(func() *[1 << 16]uint32 {
 	s := &sieve{}
 	for i := range s.pairs {
 		s.pairs[i] = kinds[i&0xff] | kinds[i>>8]
@@ -95,10 +97,10 @@ var plainPairs = func() *[1 << 16]uint32 {
 		}
 	}
 	return &s.pairs
-}()
+})
 
 func newSieve(all []pattern) *sieve {
-	s := &sieve{patterns: slices.Clone(all), pairs: *plainPairs}
+	s := &sieve{patterns: slices.Clone(all), pairs: *plainPairs()}
 	slices.SortStableFunc(s.patterns, func(a, b pattern) int { return cmp.Compare(string(a.bytes), string(b.bytes)) })
 	each := len(s.patterns)/(magicGroup-longGroup) + 1
 	hashes := [hashSize][]uint16{}

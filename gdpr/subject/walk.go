@@ -35,7 +35,7 @@ type walker struct {
 	unseen   unseen
 }
 
-// unseen is what a walk did not see of compressed parts.
+// unseen tells of compressed parts that a walk could not see whole.
 type unseen struct {
 	cut     []int // where those begin that go on behind the text
 	tooMuch bool  // more would come out of them than is looked at
@@ -194,7 +194,7 @@ func (w *walker) packed(l *layer, at int) {
 	}
 }
 
-// zipMember is what stands behind the header of a deflated member of a zip archive
+// zipMember returns the data behind the header of a deflated member of a zip archive
 // (APPNOTE.TXT, 4.3.7); nil: it is stored, encrypted, compressed otherwise, or cut off.
 func zipMember(b []byte) []byte {
 	const header, deflated = 30, 8

@@ -95,7 +95,7 @@ func parseHash(s string) (subject.Sum, bool) {
 	return h, err == nil && n == len(h) && len(s) == 2*len(h)
 }
 
-// shortText is what sum hashes without taking memory for it. A sweep hashes every
+// shortText bounds a text that sum hashes without an allocation, in bytes. A sweep hashes every
 // word of a store.
 const shortText = 192
 

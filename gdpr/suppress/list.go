@@ -265,7 +265,7 @@ func (l *List) Names(texts ...string) (bool, error) {
 	return len(ix.Find(false, texts...)) > 0, nil
 }
 
-// Now is what the list knows at this moment, for who looks through many texts.
+// Now returns the list as it is at this moment, for a search of many texts.
 func (l *List) Now() (*Index, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,7 +275,7 @@ func (l *List) Now() (*Index, error) {
 	return l.ix, nil
 }
 
-// Index is what a list knows at one moment. It is not changed and safe for
+// Index is a list at one moment. It is not changed and safe for
 // concurrent use.
 type Index struct {
 	*subject.Index

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"memdesk/internal/filelock"
 )
 
 // FS is the file layer under this project's durable files: what they need of
@@ -100,20 +102,7 @@ func (OS) SyncDir(name string) error {
 
 type osFile struct{ *os.File }
 
-func (f osFile) TryLock(exclusive bool) (bool, error) {
-	how := syscall.LOCK_SH
-	if exclusive {
-		how = syscall.LOCK_EX
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, syscall.EINTR):
-			return false, os.NewSyscallError("flock", err)
-		}
-	}
-}
+func (f osFile) TryLock(exclusive bool) (bool, error) { return filelock.Try(f.File, exclusive) }
+
+// Close gives back the lock too.
+func (f osFile) Close() error { return filelock.Close(f.File) }

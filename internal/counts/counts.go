@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 
 	"memdesk/internal/atomicfile"
+	"memdesk/internal/filelock"
 )
 
 // Counts are kept in memory and added to their file in Save. They are safe for concurrent use.
@@ -52,8 +52,8 @@ func (c *Counts) Save() error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and the lock with it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	defer filelock.Close(lock)
+	if err := filelock.Wait(lock, true); err != nil {
 		return err
 	}
 	all, err := Read(c.path)

@@ -9,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
+
+	"memdesk/internal/filelock"
 )
 
 // turn is the size in bytes at which a file becomes the older one and a new one is
@@ -27,8 +28,8 @@ func locked(dir string, do func() error) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close() // and the lock with it
-	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != nil {
+	defer filelock.Close(d)
+	if err := filelock.Wait(d, true); err != nil {
 		return err
 	}
 	return do()

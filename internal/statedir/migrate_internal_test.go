@@ -73,3 +73,20 @@ func TestMigrateNothing(t *testing.T) {
 		t.Errorf("%d to %d, %v", from, to, err)
 	}
 }
+
+// TestEnsureAtOnce: programs that make the directory at the same time all may use it. A mark that is
+// written in two steps is seen empty by one of them.
+func TestEnsureAtOnce(t *testing.T) {
+	for range 100 {
+		dir := filepath.Join(t.TempDir(), "memdesk")
+		done := make(chan error)
+		for range 8 {
+			go func() { done <- Ensure(dir) }()
+		}
+		for range 8 {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

@@ -49,18 +49,19 @@ func Older(dir string) (bool, error) {
 	return there && format < current.format, err
 }
 
-// newerError says that this version does not know the format.
-type newerError string
+// barredError says why nothing may be written into the directory.
+type barredError string
 
 // Error implements error.
-func (e newerError) Error() string { return string(e) }
+func (e barredError) Error() string { return string(e) }
 
-// Newer is an error when a version wrote the directory whose format this one does not know: nothing
-// may be written into it, not even a record.
-func Newer(dir string) error {
+// Barred is an error when nothing may be written into the directory, not even the record of a
+// refusal: its format is one that this version does not know, another user owns it, or everybody
+// may put another directory in its place.
+func Barred(dir string) error {
 	_, _, err := current.known(dir)
-	if newer := newerError(""); errors.As(err, &newer) {
-		return newer
+	if barred := barredError(""); errors.As(err, &barred) {
+		return barred
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 		return 0, false, fmt.Errorf("the state directory is open to others (mode %04o); run chmod 700 on it", st.Mode().Perm())
 	}
 	if own, isUnix := st.Sys().(*syscall.Stat_t); isUnix && int(own.Uid) != os.Geteuid() {
-		return 0, false, errors.New("the state directory belongs to another user")
+		return 0, false, barredError("the state directory belongs to another user")
 	}
 	data, err := os.ReadFile(filepath.Join(dir, mark))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +108,7 @@ func (l layout) known(dir string) (format int, ok bool, err error) {
 	}
 	format, err = strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil || format < 1 || format > l.format {
-		return 0, true, newerError(fmt.Sprintf("the state directory has format %.20q, this version knows %d: use the memdesk that wrote it, or a newer one", strings.TrimSpace(string(data)), l.format))
+		return 0, true, barredError(fmt.Sprintf("the state directory has format %.20q, this version knows %d: use the memdesk that wrote it, or a newer one", strings.TrimSpace(string(data)), l.format))
 	}
 	return format, true, nil
 }
@@ -125,7 +126,7 @@ func guarded(dir string) error {
 		for ; ; p = filepath.Dir(p) {
 			st, err := os.Stat(p)
 			if err == nil && st.IsDir() && st.Mode().Perm()&0o002 != 0 && st.Mode()&fs.ModeSticky == 0 {
-				return fmt.Errorf("everybody may replace the state directory: a directory above it has mode %04o; take the right to write from others", st.Mode().Perm())
+				return barredError(fmt.Sprintf("everybody may replace the state directory: a directory above it has mode %04o; take the right to write from others", st.Mode().Perm()))
 			}
 			if p == filepath.Dir(p) {
 				break
@@ -150,18 +151,15 @@ func (l layout) ensure(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("the state directory cannot be made: %w", pathless(err))
 	}
-	f, err := os.OpenFile(filepath.Join(dir, mark), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
+	path := filepath.Join(dir, mark)
+	if _, err := os.Lstat(path); err == nil {
 		return nil
 	}
-	if err != nil {
+	// Whole or not at all: another memdesk that starts now must not read an empty mark.
+	if err := atomicfile.Write(path, fmt.Appendln(nil, l.format), 0o600); err != nil {
 		return fmt.Errorf("the state directory cannot be written: %w", pathless(err))
 	}
-	if _, err := fmt.Fprintln(f, l.format); err != nil {
-		_ = f.Close()
-		return fmt.Errorf("the state directory cannot be written: %w", pathless(err))
-	}
-	return f.Close()
+	return nil
 }
 
 func (l layout) migrate(dir string) (from, to int, err error) {

@@ -35,6 +35,7 @@ const access = "local all " + Guarded + " scram-sha-256\nlocal all all trust\n"
 type Server struct {
 	bin   string
 	dir   string
+	port  int                 // 0: the usual one; it is in the socket's name
 	as    *syscall.Credential // nil: as this user
 	leash io.WriteCloser      // closing it stops the server
 	ended chan struct{}       // closed when the shell has gone
@@ -66,7 +67,11 @@ func (s *Server) DSNWith(role, password, database string) string {
 }
 
 func (s *Server) dsn(who *url.Userinfo, database string) string {
-	u := url.URL{Scheme: "postgres", User: who, Path: "/" + database, RawQuery: url.Values{"host": {s.dir}}.Encode()}
+	query := url.Values{"host": {s.dir}}
+	if s.port != 0 {
+		query.Set("port", strconv.Itoa(s.port))
+	}
+	u := url.URL{Scheme: "postgres", User: who, Path: "/" + database, RawQuery: query.Encode()}
 	return u.String()
 }
 

@@ -38,12 +38,13 @@ var (
 	sigContradicts = signal.Signal{Name: "contradicts", Title: "says otherwise than an older item that somebody vouched for", Weight: 3}
 	sigManyPlaces  = signal.Signal{Name: "many_places", Title: "the same stands in several places, or of several people", Weight: 2}
 	sigProtected   = signal.Signal{Name: "protected_key", Title: "changes what says who the agent is, what it wants or what it may do", Weight: 2}
+	sigNamesTool   = signal.Signal{Name: "names_tool", Title: "names a command, an address, a package or a key where preferences or facts are kept", Weight: 1}
 	sigBurst       = signal.Signal{Name: "burst", Title: "its writer has written a lot within a minute", Weight: 1}
 )
 
 // ContextSignals are the signals from context, without evidence.
 func ContextSignals() []signal.Signal {
-	return []signal.Signal{sigContradicts, sigManyPlaces, sigProtected, sigBurst}
+	return []signal.Signal{sigContradicts, sigManyPlaces, sigProtected, sigNamesTool, sigBurst}
 }
 
 // The bounds of a look around.
@@ -67,6 +68,11 @@ func Around(ctx context.Context, w Write) []signal.Signal {
 	}
 	if key := protectedKey(w); key != "" {
 		add(sigProtected, key)
+	}
+	if start, end := toolIn(w); start >= 0 {
+		s := sigNamesTool
+		s.Start, s.End = start, end
+		out = append(out, s)
 	}
 	if w.History != nil {
 		if n := w.History.Lately(burstTime); n >= burstWrites {

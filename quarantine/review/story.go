@@ -60,9 +60,11 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 // Part is one entry of a story: a blocked entry or a live suspect.
 type Part struct {
 	Store, ID       string
+	Name            string // of what was blocked; empty: the id tells
 	At              time.Time
 	Category, Cause string // of a blocked entry its category and pattern, of a suspect "signals" and the heaviest one
 	Signals         []string
+	Found           []signal.Signal // the same with their evidence, of what looks planted
 	Sum             float64
 	Body            string
 	Source, Session string // who wrote it, empty when nobody knows

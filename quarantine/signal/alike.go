@@ -50,17 +50,21 @@ const (
 
 // codeMarks are characters of code, tables and headings, which share words without being about
 // the same.
-const codeMarks = "=_(){}[]|#<>`\\\t"
+const codeMarks = "=_(){}[]|#<>→`\\\t"
 
-// statement is one sentence to compare: its words without the values that it says something
-// with, and those values by kind.
+// statement is one sentence to compare.
 type statement struct {
-	all                       []uint64
-	frame                     map[uint64]bool
-	numbers, addresses, names map[uint64]bool
-	negated                   bool
-	start, end                int
-	pairs                     []string // of words in a row, the longest first
+	words      []said
+	start, end int
+	pairs      []string // of words in a row, the longest first
+}
+
+// said is one word of a statement.
+type said struct {
+	hash    uint64
+	kind    shape // number, address, name or a plain word
+	negates bool
+	links   bool // a subject stands before it and its value after it
 }
 
 // Statements are the sentences of a text that say enough to be compared with others.
@@ -70,29 +74,29 @@ type Statements []statement
 func StatementsOf(text string) Statements {
 	words := split(text, nil)
 	var out Statements
-	for _, at := range sentences(words) {
+	for _, at := range sentences(words, nil) {
 		if at.to-at.from < fewestWords || strings.ContainsAny(text[words[at.from].start:words[at.to-1].end], codeMarks) {
 			continue
 		}
-		s := statement{frame: map[uint64]bool{}, numbers: map[uint64]bool{}, addresses: map[uint64]bool{}, names: map[uint64]bool{},
-			start: words[at.from].start, end: words[at.to-1].end}
+		s := statement{start: words[at.from].start, end: words[at.to-1].end}
 		for i, w := range words[at.from:at.to] {
 			if i > 0 && words[at.from+i-1].shape&(number|address) == 0 && w.shape&(number|address) == 0 && text[words[at.from+i-1].end:w.start] == " " {
 				s.pairs = append(s.pairs, text[words[at.from+i-1].start:w.end])
 			}
-			s.all = append(s.all, w.hash)
-			switch {
-			case w.shape&address != 0:
-				s.addresses[w.hash] = true
-			case w.shape&number != 0:
-				s.numbers[w.hash] = true
-			case w.shape&opens == 0 && w.shape&(capital|inner) != 0:
-				s.names[w.hash] = true
-			case shippedTable().get(w.hash).says&negation != 0:
-				s.negated = !s.negated
-			default:
-				s.frame[w.hash] = true
+			says := shippedTable().get(w.hash).says
+			one := said{hash: w.hash, kind: w.shape & (number | address), negates: says&negation != 0}
+			colon := w.shape&heading != 0 && at.from+i+1 < at.to && words[at.from+i+1].shape&heading == 0
+			one.links = i > 0 && says&link != 0 || i+1 >= subjectWords && colon
+			if one.kind != 0 { // a stem is not enough
+				one.hash = fnvOffset
+				for _, c := range []byte(text[w.start:w.end]) {
+					one.hash = addByte(one.hash, c)
+				}
 			}
+			if one.kind == 0 && w.shape&(capital|inner) != 0 {
+				one.kind = capital
+			}
+			s.words = append(s.words, one)
 		}
 		slices.SortStableFunc(s.pairs, func(a, b string) int { return len(b) - len(a) })
 		if out = append(out, s); len(out) == mostStatements {
@@ -120,9 +124,8 @@ func (s Statements) Queries(n int) []string {
 	return out
 }
 
-// Contradicts reports whether a sentence of s says of the same matter something else than a
-// sentence of older does: another number, address or name, the opposite, or one other word in
-// its place. start and end are its bytes.
+// Contradicts reports whether a sentence of s gives the same attribute of the same subject
+// another value than a sentence of older, or denies it. start and end are its bytes.
 func (s Statements) Contradicts(older Statements) (start, end int, ok bool) {
 	for i := range s {
 		for k := range older {
@@ -135,44 +138,33 @@ func (s Statements) Contradicts(older Statements) (start, end int, ok bool) {
 }
 
 const (
-	matterFrom = 0.6  // the part of words that two statements about the same matter share
-	denialFrom = 0.75 // and a statement with its denial
+	subjectWords = 3 // the fewest words before a value: they name the subject and its attribute
+	linkReach    = 3 // how far before its value the linking word stands at most
+	valueWords   = 2 // the most words of a value
+	denialWords  = 2 // and of a denial, as in "do not"
 )
 
+// contradicts compares word by word: all words are the same but the value behind a linking
+// word, or one negation.
 func (s *statement) contradicts(o *statement) bool {
-	like := likeness(s.frame, o.frame)
+	a, b, before, link := s.words, o.words, 0, -1-linkReach
+	for len(a) > 0 && len(b) > 0 && a[0].hash == b[0].hash {
+		if a[0].links {
+			link = before
+		}
+		a, b, before = a[1:], b[1:], before+1
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1].hash == b[len(b)-1].hash {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
 	switch {
-	case len(s.frame) < fewestWords-2 || len(o.frame) < fewestWords-2:
-		return false
-	case s.negated != o.negated:
-		return like >= denialFrom
-	case like >= matterFrom && apart(s.names, o.names):
-		return true
-	case like >= denialFrom && !lacks(s.names, o.names) && !lacks(o.names, s.names) && (apart(s.numbers, o.numbers) || apart(s.addresses, o.addresses)):
-		return true
-	}
-	if len(s.all) != len(o.all) || s.all[0] != o.all[0] { // another subject
+	case len(a) == 0 || len(b) == 0:
+		more := slices.Concat(a, b)
+		return len(more) <= denialWords && slices.ContainsFunc(more, func(w said) bool { return w.negates })
+	case before < subjectWords || before-link > linkReach || len(a) > valueWords || len(b) > valueWords:
 		return false
 	}
-	other := 0
-	for i := range s.all {
-		if s.all[i] != o.all[i] {
-			other++
-		}
-	}
-	return other == 1
-}
-
-// apart reports whether each of two sets has a value that the other has not.
-func apart(a, b map[uint64]bool) bool { return lacks(a, b) && lacks(b, a) }
-
-func lacks(a, b map[uint64]bool) bool {
-	for h := range b {
-		if !a[h] {
-			return true
-		}
-	}
-	return false
+	return a[len(a)-1].kind == b[len(b)-1].kind
 }
 
 // SameOfOthers reports whether two texts say the same, their names, numbers and addresses

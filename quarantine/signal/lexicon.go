@@ -41,6 +41,7 @@ const (
 	amends
 	versus
 	flaw
+	link
 	outside // an address
 	brand   // a name of a product or company
 	product // a name with capitals inside, as products have
@@ -52,7 +53,7 @@ var classNames = map[string]class{
 	"lower": lower, "guard": guard, "weak": weak, "grant": grant, "anyone": anyone, "always": always, "agent": agent,
 	"order": order, "conceal": conceal, "override": override, "protected": protected, "praise": praise, "suggest": suggest,
 	"claim": claim, "falsify": falsify, "benefit": benefit, "report": report, "trust": trust, "trigger": trigger,
-	"authority": authority, "negation": negation, "amends": amends, "versus": versus, "flaw": flaw,
+	"authority": authority, "negation": negation, "amends": amends, "versus": versus, "flaw": flaw, "link": link,
 }
 
 // phraseWords is how many words an entry of the lexicon may have.

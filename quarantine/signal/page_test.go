@@ -72,6 +72,8 @@ func BenchmarkPoisoningPage(b *testing.B) {
 		{"memdesk's strict rules", func(s string) bool { return len(quarantine.Strict(s)) > 0 }},
 		{"**signals**", func(s string) bool { return signal.Scorer{}.Of(s).Sum >= signal.Default }},
 	}
+	ofWhom := plantedOf(b)
+	planted := []string{ownTexts}
 	for _, file := range files {
 		rows := readSet(b, file)
 		var plain, hidden, clean []labelled
@@ -109,11 +111,16 @@ func BenchmarkPoisoningPage(b *testing.B) {
 			}
 		}
 		bySignal := map[string][2]int{}
+		set := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		if len(plain)+len(hidden) > 0 {
+			planted = append(planted, set)
+		}
 		for _, r := range rows {
 			for _, name := range (signal.Scorer{}).Of(r.Content).Names() {
 				n := bySignal[name]
 				if r.planted() {
 					n[0]++
+					ofWhom.add(name, set)
 				} else {
 					n[1]++
 				}
@@ -138,12 +145,80 @@ func BenchmarkPoisoningPage(b *testing.B) {
 	for _, g := range review.ContextSignals() {
 		fmt.Fprintf(&page, "| %s | %.0f | %s |\n", g.Name, g.Weight, g.Title)
 	}
+	pairs, says := contradictions(b)
+	var found, wrong, real int
+	for i, p := range pairs {
+		_, _, got := signal.StatementsOf(p[1]).Contradicts(signal.StatementsOf(p[0]))
+		switch {
+		case says[i] && got:
+			found++
+		case got:
+			wrong++
+		}
+		if says[i] {
+			real++
+		}
+	}
+	fmt.Fprintf(&page, "\nA sentence contradicts another when all their words agree but the value behind a linking word (is, are kept, costs), or a negation. Of the\n"+
+		"pairs written for it in five languages %s are found, and %s of those that merely share words. What says it in other words is not found.\n"+
+		"What it flagged wrongly in the sets above was looked at when the comparison was made: its figures there flatter.\n",
+		rate(found, real), rate(wrong, len(pairs)-real))
 	page.WriteString("\nThe sets have no context of their own. The figures above come from writing each set in its order into an empty store, as if somebody had\n" +
 		"vouched for every text before: what they say of clean texts is a worst case, what they say of poisoned ones is chance.\n")
+	page.WriteString("\n## Where the signals of a text are found\n\nNo signal is made of the words of one set: each that finds something in a set of others finds something\n" +
+		"in the planted texts of the project's own, too. The share of its hits by set:\n\n| signal | " + strings.Join(planted, " | ") + " |\n|---" + strings.Repeat("|---", len(planted)) + "|\n")
+	for _, name := range slices.Sorted(maps.Keys(ofWhom)) {
+		all := 0
+		for _, n := range ofWhom[name] {
+			all += n
+		}
+		fmt.Fprintf(&page, "| %s |", name)
+		for _, set := range planted {
+			fmt.Fprintf(&page, " %s |", rate(ofWhom[name][set], all))
+		}
+		page.WriteString("\n")
+		if ofWhom[name][ownTexts] == 0 {
+			b.Errorf("%s finds nothing in the project's own texts: %v", name, ofWhom[name])
+		}
+	}
 	page.WriteString(limits)
 	if err := os.WriteFile(filepath.Join("..", "..", "docs", "poisoning.md"), []byte(page.String()), 0o644); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// ownTexts names the planted texts of testdata.
+const ownTexts = "testdata"
+
+// hitsBySet counts the hits of each signal in the planted texts of each set.
+type hitsBySet map[string]map[string]int
+
+func (h hitsBySet) add(name, set string) {
+	if h[name] == nil {
+		h[name] = map[string]int{}
+	}
+	h[name][set]++
+}
+
+// plantedOf are the hits in the planted texts of testdata.
+func plantedOf(b *testing.B) hitsBySet {
+	out := hitsBySet{}
+	files, err := filepath.Glob(filepath.Join("testdata", "memories", "*-poisoned.txt"))
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no planted texts in testdata: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			for _, name := range (signal.Scorer{}).Of(strings.TrimSpace(line)).Names() {
+				out.add(name, ownTexts)
+			}
+		}
+	}
+	return out
 }
 
 // vouching is a history in which everybody is trusted and nobody hurries.

@@ -7,6 +7,7 @@ package signal
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -15,7 +16,7 @@ import (
 
 // RuleVersion names the rules, lexicon and weights; it changes with any of them,
 // so that a stored decision can be told from one that newer rules would make.
-const RuleVersion = "signals-1"
+const RuleVersion = "signals-3"
 
 // Default is the score from which a memory is shown for review when nothing was
 // calibrated.
@@ -29,7 +30,15 @@ type Signal struct {
 	Start    int     `json:"start"`              // bytes of the passage it was found in
 	End      int     `json:"end"`                // none for a signal that the text alone does not give
 	Evidence string  `json:"evidence,omitempty"` // what else it was found in: an item, a key, a count
-	manner   bool    // how a thing is said, not what
+}
+
+// Passage is where in a text the signal was found; empty when the text alone does not give
+// it, or is another one.
+func (g Signal) Passage(text string) string {
+	if g.Start < 0 || g.Start >= g.End || g.End > len(text) {
+		return ""
+	}
+	return text[g.Start:g.End]
 }
 
 // Score is the sum of the signals, and they themselves, the heaviest first.
@@ -73,37 +82,74 @@ func (c Scorer) bias() float64 {
 	return c.wording.bias
 }
 
+// scratch holds what one score works with; it is used again, so that a score
+// allocates nothing but its signals.
+type scratch struct {
+	words     []word
+	sentences []span
+	said      []class
+	rules     []uint32
+	sums      []float64
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// scratchMost is the most words of a text whose scratch is kept.
+const scratchMost = 1 << 16
+
 // Of scores a text by its words alone. A planted order is a short passage, so the
 // score is that of the worst passage; a long text has more passages that may look
 // bad by chance, which is taken off.
 func (c Scorer) Of(text string) Score {
+	s := c.plain(text)
+	s.hidden(text)
+	s.encoded(c, text)
+	s.sort()
+	return s
+}
+
+// plain is the score of what stands there to be read.
+func (c Scorer) plain(text string) Score {
+	h := scratches.Get().(*scratch)
+	s := c.with(h, text)
+	if cap(h.words) <= scratchMost {
+		scratches.Put(h)
+	}
+	return s
+}
+
+func (c Scorer) with(h *scratch, text string) Score {
 	t := c.table
 	if t == nil {
 		t = shippedTable()
 	}
-	words := split(text, make([]word, 0, 64+len(text)/5))
-	all := sentences(words)
-	said := make([]class, len(all))
-	sums := make([]float64, 2*len(words)+1)
-	for i, at := range all {
-		said[i] = t.read(words, at, sums)
+	h.words = split(text, h.words[:0])
+	h.sentences = sentences(h.words, h.sentences[:0])
+	h.said = slices.Grow(h.said[:0], len(h.sentences))[:len(h.sentences)]
+	h.rules = slices.Grow(h.rules[:0], len(h.sentences))[:len(h.sentences)]
+	h.sums = slices.Grow(h.sums[:0], 2*len(h.words)+1)[:2*len(h.words)+1]
+	h.sums[0] = 0
+	for i, at := range h.sentences {
+		h.said[i] = t.read(h.words, at, h.sums)
+		h.rules[i] = holding(ofSentence, h.said[i])
 	}
+	bias, passages := c.bias(), len(h.sentences)-passageSentences+1
 	var worst Score
-	for i := range all {
-		last := min(i+passageSentences, len(all))
-		if i > 0 && last-i < passageSentences {
+	from := -1
+	for i := range h.sentences {
+		if i > 0 && i >= passages {
 			break
 		}
-		p := passage{words: words, sentences: all[i:last], said: said[i:last]}
-		if s := p.score(c.bias(), sums); s.Sum > worst.Sum {
-			worst = s
+		if sum := h.passage(i).sum(bias); sum > worst.Sum {
+			worst.Sum, from = sum, i
 		}
 	}
-	if passages := len(all) - passageSentences + 1; passages > 1 {
+	if from >= 0 {
+		worst.Signals = h.passage(from).signals(bias)
+	}
+	if passages > 1 {
 		worst.Sum = max(0, worst.Sum-discount*math.Log2(float64(passages)))
 	}
-	worst.hidden(text)
-	worst.sort()
 	return worst
 }
 
@@ -122,47 +168,85 @@ type passage struct {
 	words     []word
 	sentences []span
 	said      []class
+	rules     []uint32 // of ofSentence that each sentence holds, by their bits
+	sums      []float64
+}
+
+func (h *scratch) passage(i int) passage {
+	last := min(i+passageSentences, len(h.sentences))
+	return passage{h.words, h.sentences[i:last], h.said[i:last], h.rules[i:last], h.sums}
 }
 
 // span is a range of words.
 type span struct{ from, to int }
 
-func (p passage) score(bias float64, sums []float64) Score {
-	var s Score
-	var whole class
-	for i, at := range p.sentences {
-		m := p.said[i]
-		whole |= m
-		if m == 0 {
-			continue
+// holding is the set of rules that hold, by their bits.
+func holding(rules []rule, m class) (set uint32) {
+	if m == 0 {
+		return 0
+	}
+	for k := range rules {
+		if rules[k].holds(m) {
+			set |= 1 << k
 		}
-		for k := range ofSentence {
-			if r := &ofSentence[k]; r.holds(m) {
-				s.add(Signal{Name: r.name, Title: r.title, Weight: r.weight, manner: r.manner,
-					Start: p.words[at.from].start, End: p.words[at.to-1].end})
+	}
+	return set
+}
+
+// all are the rules that the passage holds, those of its sentences and its own.
+func (p passage) all() (sentence, whole uint32) {
+	var said class
+	for i, m := range p.said {
+		said |= m
+		sentence |= p.rules[i]
+	}
+	return sentence, holding(ofPassage, said)
+}
+
+// wording is what its wording adds to its score.
+func (p passage) wording(bias float64) float64 {
+	first, last := p.sentences[0].from, p.sentences[len(p.sentences)-1].to
+	return wordingWeight(bias, p.sums[2*last-1]-p.sums[2*first], last-first)
+}
+
+// sum is the score of a passage.
+func (p passage) sum(bias float64) float64 {
+	sum, manner := 0.0, 0.0
+	add := func(rules []rule, set uint32) {
+		for ; set != 0; set &= set - 1 {
+			if r := &rules[bits.TrailingZeros32(set)]; r.manner {
+				manner += r.weight
+			} else {
+				sum += r.weight
 			}
 		}
 	}
-	first, last := p.sentences[0].from, p.sentences[len(p.sentences)-1].to
-	start, end := p.words[first].start, p.words[last-1].end
-	for k := range ofPassage {
-		if r := &ofPassage[k]; r.holds(whole) {
-			s.add(Signal{Name: r.name, Title: r.title, Weight: r.weight, manner: r.manner, Start: start, End: end})
+	sentence, whole := p.all()
+	add(ofSentence, sentence)
+	add(ofPassage, whole)
+	return sum + min(manner+p.wording(bias), mannerMost)
+}
+
+// signals are the reasons of its score; of one name the first sentence is named.
+func (p passage) signals(bias float64) []Signal {
+	sentence, whole := p.all()
+	out := make([]Signal, 0, bits.OnesCount32(sentence)+bits.OnesCount32(whole)+1)
+	add := func(rules []rule, set uint32, at span) {
+		for ; set != 0; set &= set - 1 {
+			r := &rules[bits.TrailingZeros32(set)]
+			out = append(out, Signal{Name: r.name, Title: r.title, Weight: r.weight, Start: p.words[at.from].start, End: p.words[at.to-1].end})
 		}
 	}
-	if w := wordingWeight(bias, sums[2*last-1]-sums[2*first], last-first); w > 0 {
-		s.add(Signal{Name: "wording", Title: "worded like planted memories", Weight: w, manner: true, Start: start, End: end})
+	for i, at := range p.sentences {
+		add(ofSentence, p.rules[i]&sentence, at)
+		sentence &^= p.rules[i]
 	}
-	manner := 0.0
-	for _, g := range s.Signals {
-		if g.manner {
-			manner += g.Weight
-		} else {
-			s.Sum += g.Weight
-		}
+	at := span{p.sentences[0].from, p.sentences[len(p.sentences)-1].to}
+	add(ofPassage, whole, at)
+	if w := p.wording(bias); w > 0 {
+		out = append(out, Signal{Name: "wording", Title: "worded like planted memories", Weight: w, Start: p.words[at.from].start, End: p.words[at.to-1].end})
 	}
-	s.Sum += min(manner, mannerMost)
-	return s
+	return out
 }
 
 // add keeps a signal; of one name the first stands.
@@ -176,8 +260,7 @@ func (s *Score) add(g Signal) {
 }
 
 // sentences cuts words where sentences open.
-func sentences(words []word) []span {
-	var out []span
+func sentences(words []word, out []span) []span {
 	start := 0
 	for i := 1; i <= len(words); i++ {
 		if i == len(words) || words[i].shape&opens != 0 {

@@ -37,8 +37,11 @@ var shippedWording = sync.OnceValue(func() *Wording {
 // wordingWeight is what the wording of n words, the sum of whose weights is given,
 // adds to a score, 0 when it is closer to clean memories.
 func wordingWeight(bias, sum float64, n int) float64 {
-	chance := 1 / (1 + math.Exp(-(bias + sum/norm(n))))
-	return wordingMost * max(0, 2*chance-1)
+	x := bias + sum/norm(n)
+	if x <= 0 {
+		return 0
+	}
+	return wordingMost * (2/(1+math.Exp(-x)) - 1)
 }
 
 // norm makes long passages comparable with short ones.

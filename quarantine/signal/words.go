@@ -135,6 +135,13 @@ func markHeading(text string, words []word, i int) {
 func scanWord(text string, i int) (word, int, bool) {
 	w := word{start: i, hash: fnvOffset}
 	letters, upper, lower, digits := 0, 0, false, 0
+	for i < len(text) && text[i]-'a' <= 'z'-'a' { // most words have nothing else
+		if letters < stemLength {
+			w.hash = addByte(w.hash, text[i])
+		}
+		letters, lower = letters+1, true
+		i++
+	}
 	for i < len(text) {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
@@ -238,18 +245,20 @@ func addressEnd(text string, i int) int {
 func hostLike(s string) bool {
 	host, _, _ := strings.Cut(s, "/")
 	host, _, _ = strings.Cut(host, ":")
-	labels := strings.Split(host, ".")
-	last := labels[len(labels)-1]
-	if len(labels) == 4 && last != "" && strings.Trim(host, "0123456789.") == "" {
+	labels, last := 0, ""
+	named := true
+	for last = range strings.SplitSeq(host, ".") {
+		labels++
+		named = named && last != "" && strings.Trim(last, hostCharacters) == ""
+	}
+	if labels == 4 && last != "" && strings.Trim(host, "0123456789.") == "" {
 		return true
 	}
-	for _, l := range labels {
-		if l == "" || strings.Trim(strings.ToLower(l), "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
-			return false
-		}
-	}
-	return domains[strings.ToLower(last)]
+	return named && domains[strings.ToLower(last)]
 }
+
+// hostCharacters are those of a host name.
+const hostCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 // domains are top-level domains of host names as people write them without a
 // scheme; file name extensions are not among them.

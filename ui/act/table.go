@@ -30,6 +30,17 @@ var (
 		Doc: "mark all entries that the same rule has blocked, in every store", Examples: []string{"rule 1"}}
 )
 
+// Takeback is for rows that have a writer.
+var Takeback = Act{Name: "take back", Keys: []string{"T"}, Verb: "takeback", Args: "NUMBER", Lists: []string{"quarantine", "stories", "audit"},
+	Doc: "take back everything that this writer wrote since a time, after a preview", Examples: []string{"takeback 1"}}
+
+// Acts on stories: what belongs together in the quarantine.
+var (
+	Stories  = Act{Name: "stories", Keys: []string{"S"}, Doc: "what is blocked and what looks planted, grouped by who wrote it or by what it says"}
+	Harmless = Act{Name: "harmless", Keys: []string{"F"}, Verb: "harmless", Args: "NUMBER", Lists: []string{"stories"},
+		Doc: "mark this story and all that say nearly the same as harmless, after a question", Examples: []string{"harmless 1"}}
+)
+
 // Acts on conflicts.
 var (
 	KeepBase  = Act{Name: "base", Keys: []string{"b"}, Doc: "resolve: keep the base as it is and remove the copy, after a question"}
@@ -47,7 +58,9 @@ var (
 		Doc: "search every store and make the plan anew; nothing is changed", Examples: []string{"plan 1"}}
 	Show = Act{Name: "open", Keys: []string{"enter"}, Verb: "show", Args: "NUMBER", Lists: []string{"erasures"},
 		Doc: "what comes next: the plan, the run, what is left, or the receipt", Examples: []string{"show 1"}}
-	Hold = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
+	Unfold    = Act{Name: "unfold", Keys: []string{"enter"}, Doc: "list what is planned in this store or layer, or fold it away"}
+	UnfoldAll = Act{Keys: []string{"o"}, Doc: "list all that is planned in every store, or fold all of it away"}
+	Hold      = Act{Name: "hold", Keys: []string{"H"}, Verb: "hold", Args: "NUMBER", Lists: []string{"steps"},
 		Doc: "keep this item back, with the ground that permits it", Examples: []string{"hold 4"}}
 	Lift = Act{Keys: []string{"U"}, Verb: "unhold", Args: "NUMBER", Lists: []string{"erasures", "steps"},
 		Doc: "lift a hold, so that the item goes too", Examples: []string{"unhold 1"}}
@@ -83,7 +96,7 @@ var (
 
 // OnRows are the acts with a word that work on a row of a list, in the order of the help.
 func OnRows() []Act {
-	return []Act{Release, Delete, SameRule, Merge, Redundant, Request, Plan, Show, Hold, Lift, Withdraw, Choose, Approve, Erase, Retry, Pause, Deadline, Verify, Layers, Receipt, Stop}
+	return []Act{Release, Delete, SameRule, Takeback, Harmless, Merge, Redundant, Request, Plan, Show, Hold, Lift, Withdraw, Choose, Approve, Erase, Retry, Pause, Deadline, Verify, Layers, Receipt, Stop}
 }
 
 // OnItems are the acts with a word on items.

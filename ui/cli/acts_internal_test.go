@@ -166,3 +166,20 @@ func TestNothingChangesPastOperator(t *testing.T) {
 		t.Errorf("%d files read: %v", read, err)
 	}
 }
+
+// TestHelpNamesValues: what a flag's help puts in the place of a value is one word.
+func TestHelpNamesValues(t *testing.T) {
+	one := regexp.MustCompile(`^ +(-[a-zA-Z], )?--[a-z-]+( [^ ]+)?(   |$)`)
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		for l := range strings.Lines(c.LocalFlags().FlagUsages()) {
+			if l = strings.TrimRight(l, "\n"); l != "" && !one.MatchString(l) {
+				t.Errorf("%s: %s", c.CommandPath(), l)
+			}
+		}
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look((&app{Program: Program{Kinds: backends.Builtin(), Env: os.Getenv, Clock: clock.System{}}}).root())
+}

@@ -209,7 +209,11 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return tamperedOr(err)
 			}
-			a.linef("%s", keys[len(keys)-1])
+			key := keys[len(keys)-1]
+			if a.flags.json {
+				return a.emit("key", row{"key": key})
+			}
+			a.linef("%s", key)
 			return nil
 		},
 	}
@@ -224,7 +228,8 @@ func (a *app) auditRetireCommand() *cobra.Command {
 		Use: "retire --before DATE", Short: "Remove old segments of the log after their retention time, on record",
 		Long: "Removes the sealed segments whose records are all older than DATE, and the clear names of those records. A record\n" +
 			"says which; the hashes of the tree stay, so that every proof and every anchored checkpoint of before still holds.\n" +
-			"Every anchor must have the newest checkpoint first; an act without an outcome stays.",
+			"Every anchor must have the newest checkpoint first. An act without an outcome stays, and so does all from\n" +
+			"the day on which the oldest open erasure request was filed; the policy of erasures is recorded anew.",
 		Example: "  memdesk audit retire --before 2023-01-01 --reason \"kept for three years\"",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -244,12 +249,15 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), yes, "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
 				return err
 			}
-			n, err := a.session.RetireLog(cmd.Context(), at, reason)
+			n, upTo, err := a.session.RetireLog(cmd.Context(), at, reason)
 			if err != nil {
 				return tamperedOr(err)
 			}
+			if upTo.Before(at) {
+				a.sayf("records from %s on stay: the erasure request that was filed then is still open", stamp(upTo))
+			}
 			if a.flags.json {
-				return a.emit("retired", row{"records": n, "before": stamp(at)})
+				return a.emit("retired", row{"records": n, "before": stamp(upTo)})
 			}
 			a.linef("removed %s", plural(n, "record"))
 			return nil

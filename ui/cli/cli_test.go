@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -612,4 +613,30 @@ func TestAcknowledgeABrokenChain(t *testing.T) {
 	d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 6)
 	d.run("audit", "acknowledge", "--reason", "restored from a backup", "--yes").want(t, 0)
 	d.run("forget", "crewship:daily/2026-05-21.md", "--yes").want(t, 0)
+}
+
+// TestStoresSayTheirLimits: what a family declares of itself under its published names reaches the operator.
+func TestStoresSayTheirLimits(t *testing.T) {
+	d := newDesk(t)
+	vault, notes, beads := t.TempDir(), t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(beads, "issues.jsonl"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.bare("create", "sqlite="+filepath.Join(d.dir, "own.db"), "--yes").want(t, 0)
+	open := []string{"--open", "vault=" + vault, "--open", "devicelocal=" + notes, "--open", "beads=" + beads, "--open", "sqlite=" + filepath.Join(d.dir, "own.db"), "stores"}
+	d.bare(open...).want(t, 0, "conflict strategy: whole-file")
+	limits, notesOf := map[string]map[string]any{}, map[string]string{}
+	for _, row := range d.bare(append(open, "--json")...).want(t, 0).rows {
+		limits[row["store"].(string)], _ = row["limits"].(map[string]any)
+		notesOf[row["store"].(string)] = fmt.Sprint(row["notes"])
+	}
+	if n := limits["beads"]["maxConcurrency"]; n != 1.0 {
+		t.Errorf("beads: maxConcurrency %v", n)
+	}
+	if c, v := limits["sqlite"]["max_connections"], limits["sqlite"]["max_vector_dimensions"]; c == nil || v == nil {
+		t.Errorf("sqlite: %v", limits["sqlite"])
+	}
+	if !strings.Contains(notesOf["vault"], "conflict strategy: whole-file") || !strings.Contains(notesOf["devicelocal"], "conflict strategy: none") {
+		t.Errorf("conflict strategies: %v", notesOf)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"memdesk/gdpr"
 	"memdesk/internal/drafts"
 	"memdesk/internal/statedir"
+	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/ui/tui"
 )
@@ -30,7 +31,7 @@ func (a *app) console(ctx context.Context) error {
 	o := tui.Options{
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
-		Environ: os.Environ(), Clock: a.Clock, Quarantine: s.Quarantine(), Conflicts: s.Conflicts(ctx),
+		Environ: os.Environ(), Clock: a.Clock, Sources: tui.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
 		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
@@ -42,6 +43,10 @@ func (a *app) console(ctx context.Context) error {
 	}
 	if s.Log != nil {
 		o.Audit, o.Acts = s.AuditTrail(), s
+		o.Anchored = func(ctx context.Context) (string, model.HealthState) {
+			at := s.Anchoring(ctx)
+			return at.Words(a.Clock.Now()), at.State()
+		}
 		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)

@@ -58,6 +58,36 @@ func (a *app) logCall(verb, outcome string) {
 
 // count counts the guests' calls until the returned function is called.
 func (g *guests) count(ctx context.Context, s *operator.Session) (end func()) {
-	g.called, end = g.app.countCalls(ctx, s)
-	return end
+	closed := g.app.closeOrphans(ctx, s)
+	called, counted := g.app.countCalls(ctx, s)
+	g.called = called
+	return func() { counted(); closed() }
+}
+
+// orphansWait is how long the end of a server waits for the reading of a long log.
+const orphansWait = 2 * time.Second
+
+// closeOrphans closes, beside the serving, the intents of servers that were killed. end waits for it.
+func (a *app) closeOrphans(ctx context.Context, s *operator.Session) (end func()) {
+	if s.Log == nil || s.Log.Writable() != nil {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		n, err := s.Log.CloseOrphans(ctx)
+		if n > 0 {
+			a.sayf("%s of servers that are gone had no recorded outcome: closed in the audit log as unknown", plural(int64(n), "act"))
+		}
+		if err != nil && ctx.Err() == nil {
+			a.logf("acts without an outcome cannot be closed in the audit log: %v", err)
+		}
+	}()
+	return func() {
+		late := time.AfterFunc(orphansWait, stop)
+		<-ended
+		late.Stop()
+		stop()
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +101,16 @@ type realSSHD struct {
 // forced starts an sshd in which each key has memdesk as its forced command.
 func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realSSHD {
 	d.t.Helper()
+	var lines []string
+	for _, k := range keys {
+		lines = append(lines, string(ssh.MarshalAuthorizedKey(k)))
+	}
+	return d.forcedLines(lines, env, args...)
+}
+
+// forcedLines is forced with lines of authorized_keys, which may begin with options of their own.
+func (d *desk) forcedLines(lines []string, env []string, args ...string) *realSSHD {
+	d.t.Helper()
 	path := sshdPath(d.t)
 	self, err := os.Executable()
 	if err != nil {
@@ -121,7 +133,17 @@ func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realS
 		}
 		return file
 	}
-	script := "#!/bin/sh\n"
+	// Every program that is forced holds the writing end: reading ends when the last of them has ended,
+	// which sshd does not wait for.
+	held := filepath.Join(dir, "held")
+	if err := syscall.Mkfifo(held, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	running, err := os.OpenFile(held, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	script := "#!/bin/sh\nexec 9>'" + held + "'\n"
 	for k, v := range d.env {
 		script += fmt.Sprintf("export %s='%s'\n", k, v)
 	}
@@ -131,8 +153,12 @@ func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realS
 	script += fmt.Sprintf("export %s='%s'\ncd '%s'\nexec '%s' -test.run='^$'\n", playEnv, strings.Join(args, "\n"), d.dir, self)
 	forced := write("forced", script)
 	var authorized strings.Builder
-	for _, k := range keys {
-		fmt.Fprintf(&authorized, "restrict,pty,command=\"/bin/sh %s\" %s", forced, ssh.MarshalAuthorizedKey(k))
+	for _, l := range lines {
+		join := " "
+		if strings.HasPrefix(l, "cert-authority") {
+			join = ","
+		}
+		fmt.Fprintf(&authorized, "restrict,pty,command=\"/bin/sh %s\"%s%s", forced, join, l)
 	}
 	_, private, _ := ed25519.GenerateKey(rand.Reader)
 	block, err := ssh.MarshalPrivateKey(private, "")
@@ -161,6 +187,8 @@ func (d *desk) forced(keys []ssh.PublicKey, env []string, args ...string) *realS
 	d.t.Cleanup(func() {
 		_ = l.Close()
 		all.Wait()
+		_, _ = io.Copy(io.Discard, running) // nothing is ever written
+		_ = running.Close()
 		if d.t.Failed() {
 			d.t.Logf("sshd says:\n%s", s.log.String())
 		}

@@ -238,22 +238,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
-			for _, name := range whole {
-				store, err := a.openStore(name)
-				if err != nil {
-					return err
-				}
-				if err := d.Whole(cmd.Context(), r.ID, store); err != nil {
-					return err
-				}
-			}
-			told, end := a.progress()
-			p, err := d.Discover(cmd.Context(), r.ID, func(store, what string) { told(store + ": " + what) })
-			end()
+			p, s, err := a.discover(cmd.Context(), d, r.ID, whole)
 			if err != nil {
 				return err
 			}
@@ -263,6 +248,28 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&whole, "whole", nil, "a `STORE` that is about this person alone: all of it may go (repeatable; kept with the request)")
 	c.Flags().BoolVar(&text, "text", false, "show each redaction, text, metadata and what else its record says, before and after")
 	return c
+}
+
+// discover makes a request's plan and says on standard error how far the search has come.
+func (a *app) discover(ctx context.Context, d *operator.Erasures, id string, whole []string) (gdpr.Plan, *operator.Session, error) {
+	told, end := a.progress()
+	defer end()
+	told("opening the stores")
+	s, err := a.stores(ctx)
+	if err != nil {
+		return gdpr.Plan{}, nil, err
+	}
+	for _, name := range whole {
+		store, err := a.openStore(name)
+		if err != nil {
+			return gdpr.Plan{}, nil, err
+		}
+		if err := d.Whole(ctx, id, store); err != nil {
+			return gdpr.Plan{}, nil, err
+		}
+	}
+	p, err := d.Discover(ctx, id, func(store, what string) { told(store + ": " + what) })
+	return p, s, err
 }
 
 func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, fleet *backends.Fleet, text bool) error {

@@ -39,7 +39,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
 	fl.BoolVar(&f.yes, "yes", false, "do not ask")
 	fl.BoolVar(&f.all, "all", false, allLayers)
-	fl.BoolVar(&f.detach, "detach", false, "go on in the background; `memdesk jobs` shows it")
+	fl.BoolVar(&f.detach, "detach", false, "go on in the background: memdesk jobs shows it")
 	return c
 }
 

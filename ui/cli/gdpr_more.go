@@ -167,7 +167,7 @@ func (a *app) gdprSweepCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.Flags().StringVar(&restored, "restored", "", "after a restore: look through this `STORE` alone, and record that it was done")
+	c.Flags().StringVar(&restored, "restored", "", "after a restore: look through this `STORE` alone for who came back, erase them everywhere, and record that it was done")
 	return c
 }
 

@@ -108,7 +108,7 @@ func (s reportStore) say(a *app) {
 func (reportBackup) kind() string { return "backup" }
 
 func (b reportBackup) fields() row {
-	return row{"store": b.Store, "until": nilIfEmpty(b.Until), "note": b.Reason}
+	return row{"store": b.Store, "where": nilIfEmpty(b.Where), "until": nilIfEmpty(b.Until), "restore_guard": nilIfEmpty(b.Guard), "note": b.Reason}
 }
 
 func (b reportBackup) say(a *app) { a.linef("backups of %s", receipt.Backup(b).String()) }

@@ -52,7 +52,7 @@ func TestAReportFromAScript(t *testing.T) {
 		t.Errorf("file: %v %v", file, err)
 	}
 	page, err := os.ReadFile(filepath.Join(d.dir, "r.md"))
-	if err != nil || !strings.Contains(string(page), "## What is left") || strings.Contains(string(page)+string(b), "9931") {
+	if err != nil || !strings.Contains(string(page), "## What is left") || strings.Contains(string(page)+string(b), "Quill") || strings.Contains(string(page)+string(b), "usr_ida") { // no digits: a hash may have any
 		t.Errorf("page: %v\n%s", err, page)
 	}
 	if info, err := os.Stat(filepath.Join(d.dir, "r.md")); err != nil || info.Mode().Perm() != 0o600 {

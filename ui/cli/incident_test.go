@@ -43,7 +43,16 @@ func TestAnIncident(t *testing.T) {
 	if after := d.run("quarantine", "stories").want(t, 0); strings.Contains(after.out, "sends_out") {
 		t.Errorf("afterwards: %s", after.out)
 	}
-	if r := d.run("audit", "list", "--json"); !strings.Contains(r.out, `"takeback`) && !strings.Contains(r.out, `"forget"`) {
-		t.Errorf("audit: %s", r.out)
+	recorded := 0
+	for line := range strings.Lines(d.run("audit", "list", "--json").want(t, 0).out) {
+		if strings.Contains(line, `"action":"takeback"`) && strings.Contains(line, `"phase":"outcome"`) {
+			recorded++
+			if !strings.Contains(line, `"forget":2`) {
+				t.Errorf("recorded: %s", line)
+			}
+		}
+	}
+	if recorded != 1 {
+		t.Errorf("the take-back is recorded %d times as a whole", recorded)
 	}
 }

@@ -93,7 +93,7 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 	}
 	var who func(model.Header) (origin.Row, string, bool)
 	if f.origin {
-		who = func(h model.Header) (origin.Row, string, bool) { return a.listed(ctx, s, h) }
+		who = func(h model.Header) (origin.Row, string, bool) { return a.session.WriterOf(ctx, s, h) }
 	}
 	for {
 		req.Limit = model.MaxPage
@@ -129,20 +129,6 @@ func (a *app) incomplete(store string, page model.Page) error {
 	return nil
 }
 
-// listed is who wrote an item of a list, and where that is kept. The ledger is asked
-// first. Only a store that knows origins of its own has the item read.
-func (a *app) listed(ctx context.Context, s model.Store, h model.Header) (origin.Row, string, bool) {
-	if l := a.session.Ledger; l != nil {
-		if r, ok, err := l.Latest(s.Name, h.ID); err == nil && ok && (h.Revision == "" || h.Revision == r.Revision) {
-			return r, origin.InLedger, true
-		}
-	}
-	if s.Origin == nil {
-		return origin.Row{}, "", false
-	}
-	return a.written(ctx, s, h.ID)
-}
-
 // written reads an item to tell who wrote it; false when nobody knows.
 func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row, string, bool) {
 	if s.Browser == nil {
@@ -152,7 +138,7 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 	if err != nil {
 		return origin.Row{}, "", false
 	}
-	return origin.Known(a.session.Ledger, s, it)
+	return a.session.WriterOfItem(s, it)
 }
 
 // originValue is an origin in JSON: null when nobody knows.

@@ -64,7 +64,7 @@ func (a *app) showOrigin(ctx context.Context, text string) error {
 // knownOf is who wrote an item that memdesk did not write: its store's word, or the
 // author of the file's last commit. Unknown writers are said to be unknown.
 func (a *app) knownOf(ctx context.Context, s model.Store, it model.Item) (origin.Row, string) {
-	if r, kept, ok := origin.Known(a.session.Ledger, s, it); ok {
+	if r, kept, ok := a.session.WriterOfItem(s, it); ok {
 		return r, kept
 	}
 	if filepath.IsAbs(s.Location) && filepath.IsLocal(it.ID) {
@@ -128,10 +128,11 @@ func (a *app) sinceTime(s string) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, usage("say since when: --since TIME")
 	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return a.Clock.Now().Add(-d), nil
+	t, err := operator.ParseSince(s, a.Clock.Now())
+	if err != nil {
+		return t, usage("%v", err)
 	}
-	return parseTime(s)
+	return t, nil
 }
 
 func (a *app) takeback(ctx context.Context, f takebackFlags) error {

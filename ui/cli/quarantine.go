@@ -9,6 +9,7 @@ import (
 	"memdesk/model"
 	"memdesk/operator"
 	"memdesk/quarantine/review"
+	"memdesk/quarantine/signal"
 )
 
 func (a *app) quarantineCommand() *cobra.Command {
@@ -203,7 +204,7 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 	if raw && a.Terminal(a.Stdout) {
 		return usage("--raw writes unescaped bytes: send it to a file or a pipe")
 	}
-	_, s, ref, err := a.at(ctx, text)
+	desk, s, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
 	}
@@ -215,8 +216,13 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 		_, err := a.out.WriteString(e.Body)
 		return err
 	}
+	var score signal.Score
+	if desk.Judge != nil {
+		score = desk.HeldScore(e.ID, e.Body)
+	}
 	if a.flags.json {
 		r := entryRow{e}.fields()
+		r["score"], r["signals"] = score.Sum, append([]signal.Signal{}, score.Signals...)
 		found := []any{}
 		for _, f := range e.Findings {
 			found = append(found, row{"category": f.Category, "pattern": f.Pattern, "stage": f.Stage.String(), "start": f.Start, "end": f.End,
@@ -238,6 +244,15 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 		a.linef("  line %d col %d  %s / %s  %q", f.Line, f.Col, f.Category, f.Pattern, f.Match)
 		if f.Decoded != "" {
 			a.linef("      decoded: %s", a.text.LineMax(f.Decoded, 400))
+		}
+	}
+	for _, g := range score.Signals {
+		a.linef("  signal %s %+.1f: %s", g.Name, g.Weight, g.Title)
+		if passage := g.Passage(e.Body); passage != "" {
+			a.linef("      in: %s", a.text.LineMax(passage, 400))
+		}
+		if g.Evidence != "" {
+			a.linef("      see: %s", a.text.LineMax(g.Evidence, 400))
 		}
 	}
 	a.linef("")

@@ -30,11 +30,15 @@ func (d *desk) roleConfig(more string, roles map[string]ssh.Signer) string {
 	return path
 }
 
+func (s *realSSHD) dial(user string, key ssh.Signer) (*ssh.Client, error) {
+	return ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
+}
+
 // exec runs what sshd forces and gives its exit code. The client sends an environment
 // as hostile as it likes.
 func (s *realSSHD) exec(key ssh.Signer, env map[string]string) int {
 	s.t.Helper()
-	c, err := ssh.Dial("tcp", s.addr, &ssh.ClientConfig{User: s.user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
+	c, err := s.dial(s.user, key)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -107,6 +107,7 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 		}
 		d := a.doorDesk(s, f, bearer.Caller{Name: s.Who.ID, Scopes: scopes})
 		var end func()
+		defer a.closeOrphans(ctx, s)()
 		d.Called, end = a.countCalls(ctx, s)
 		defer end()
 		return d.Stdio(ctx, a.Stdin, a.Stdout)

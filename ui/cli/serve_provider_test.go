@@ -25,10 +25,16 @@ func (d *desk) provider(args ...string) (url string) {
 // served runs a server until the test ends and gives its address.
 func (d *desk) served(what string, args ...string) (url string) {
 	d.t.Helper()
+	return d.servedAs(what, append([]string{"--open", "crewship=" + d.mem}, args...)...)
+}
+
+// servedAs is served over the stores that the arguments name.
+func (d *desk) servedAs(what string, args ...string) (url string) {
+	d.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
 	ended := make(chan int, 1)
-	p := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem, "serve", what, "--listen", "127.0.0.1:0"}, args...),
+	p := cli.Program{Args: append([]string{"serve", what, "--listen", "127.0.0.1:0"}, args...),
 		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: w, Env: func(k string) string { return d.env[k] }, Dir: d.dir,
 		Clock: clock.System{}, Version: "test", Kinds: backends.Builtin(), Terminal: func(any) bool { return false }, User: "daemon"}
 	go func() {

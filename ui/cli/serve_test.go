@@ -45,7 +45,7 @@ func newGuest(t *testing.T, addr string, key ssh.Signer, w, h int) *guest {
 	return newGuestAs(t, "ana", addr, key, w, h)
 }
 
-func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int) *guest {
+func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int, env ...string) *guest {
 	t.Helper()
 	c, err := ssh.Dial("tcp", addr, &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(key)}, HostKeyCallback: ssh.InsecureIgnoreHostKey(), Timeout: patience})
 	if err != nil {
@@ -57,7 +57,10 @@ func newGuestAs(t *testing.T, user, addr string, key ssh.Signer, w, h int) *gues
 	if g.session, err = c.NewSession(); err != nil {
 		t.Fatal(err)
 	}
-	_ = g.session.Setenv("LANG", "C.UTF-8")
+	for _, kv := range append([]string{"LANG=C.UTF-8"}, env...) {
+		name, value, _ := strings.Cut(kv, "=")
+		_ = g.session.Setenv(name, value)
+	}
 	if err := g.session.RequestPty("xterm-256color", h, w, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -243,6 +246,7 @@ func TestServeSSH(t *testing.T) {
 	reader.see("[2 Tiers]", "daily", "READ-ONLY: this key may only look").press("G").see("journal of a day").press("\r").see("1 of 1").press("d").see("this console is read-only")
 	g.press("d").see("Forget daily/2026-05-21.md?", "reason")
 	g.see("[Cancel]", "enter cancel").press("\x1b[Z").see("[Forget]").press("\r").see("forgot daily/2026-05-21.md")
+	g.press("1").see("[1 Health]", "audit log: not anchored: whoever")
 	g.press("q")
 	if err := g.wait(); err != nil {
 		t.Errorf("the session ends with %v", err)

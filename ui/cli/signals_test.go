@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,30 @@ func TestPlantedMemories(t *testing.T) {
 	}
 }
 
+// What a write was held for is shown: the passage of a signal of the text, and what a signal
+// from context was found in.
+func TestHeldSignalsAreShown(t *testing.T) {
+	d := newDesk(t)
+	d.run("quarantine", "calibrate", "--apply", "4.5", "--yes").want(t, 0)
+	d.in = planted
+	if r := d.run("turn", "after", "--tier", "topics", "--key", "policy", "--yes", "-"); r.code != 6 {
+		t.Fatalf("kept: exit %d, %s", r.code, r.err)
+	}
+	id := regexp.MustCompile(`"id":"(door/[^"]+)"`).FindStringSubmatch(d.run("quarantine", "list", "--json").want(t, 0).out)
+	if id == nil {
+		t.Fatal("no held entry")
+	}
+	r := d.run("quarantine", "show", "crewship:"+id[1]).want(t, 0)
+	for _, want := range []string{"signal sends_out +5.0: sends data to an outside address", "in: ", "signal protected_key +2.0", "see: "} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in %s", want, r.out)
+		}
+	}
+	if r := d.run("quarantine", "show", "crewship:"+id[1], "--json").want(t, 0); !strings.Contains(r.out, `"name":"protected_key"`) || !strings.Contains(r.out, `"evidence":"`) {
+		t.Errorf("as JSON: %s", r.out)
+	}
+}
+
 // What looks planted is withheld from agents where the policy says so, and from
 // them only.
 func TestPlantedMemoriesAreWithheld(t *testing.T) {
@@ -87,7 +112,11 @@ func TestReplay(t *testing.T) {
 	if err := os.WriteFile(set, []byte(lines), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	before := d.run("items", "--all", "--json").want(t, 0).out
 	r := d.run("quarantine", "replay", "--set", set, "--json").want(t, 0)
+	if after := d.run("items", "--all", "--json").want(t, 0).out; after != before {
+		t.Errorf("a replay wrote into an open store: %s", after)
+	}
 	for _, want := range []string{`"id":"a"`, `"flagged":true`, `"outcome":"stored"`, `"outcome":"held"`, `"label":"poisoned exfiltration"`, `"outcome":"refused"`, `"entries":4`} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("no %s in %s", want, r.out)

@@ -211,6 +211,9 @@ func TestUnits(t *testing.T) {
 			d.in = "a line\n"
 			d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--yes", "-").want(t, 0) // the log has a key from its first record on
 			key := d.bare("audit", "key").want(t, 0).out
+			if said := d.bare("audit", "key", "--json").want(t, 0).row(t, "key")["key"]; said != strings.TrimSpace(key) {
+				t.Errorf("as JSON the key is %v", said)
+			}
 			vars := map[string]string{"CREDENTIALS_DIRECTORY": filepath.Join(d.dir, "credentials"), "STATE_DIRECTORY": filepath.Join(d.dir, "witness"),
 				"/etc/memdesk/authorized_keys": d.file("authorized_keys", someKey), "/etc/memdesk/witness.keys": d.file("witness.keys", key),
 				"MEMDESK_SSH_LISTEN": "127.0.0.1:0", "MEMDESK_PROVIDER_LISTEN": "127.0.0.1:0", "MEMDESK_PROVIDER_STORE": "ada",

@@ -41,7 +41,7 @@ func newDesk(t *testing.T, caller bearer.Caller) *door.Desk {
 }
 
 // deskOver is a desk over stores; its state lies in dir.
-func deskOver(t *testing.T, caller bearer.Caller, dir string, stores ...string) *door.Desk {
+func deskOver(t testing.TB, caller bearer.Caller, dir string, stores ...string) *door.Desk {
 	t.Helper()
 	ready := func() error { return os.MkdirAll(filepath.Join(dir, "state"), 0o700) }
 	state := filepath.Join(dir, "state")
@@ -63,7 +63,7 @@ func deskOver(t *testing.T, caller bearer.Caller, dir string, stores ...string) 
 }
 
 // client is the official client, connected to a desk.
-func client(t *testing.T, d *door.Desk) *mcp.ClientSession {
+func client(t testing.TB, d *door.Desk) *mcp.ClientSession {
 	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -50,7 +50,7 @@ func (c *call) writable(at spot, text string) error {
 		return readOnly(at.path)
 	case text == "":
 		return &faceError{"The file " + at.path + " would be empty; use delete."}
-	case at.tier.Cap > 0 && at.tier.CapUnit == model.CapBytes && int64(len(text)) > at.tier.Cap:
+	case at.tier.HardCap() > 0 && at.tier.CapUnit == model.CapBytes && int64(len(text)) > at.tier.Cap:
 		return say("The file % would exceed % bytes.", at.path, strconv.FormatInt(at.tier.Cap, 10))
 	case len(text) > maxGet:
 		return say("The file % would exceed % bytes.", at.path, strconv.Itoa(maxGet))

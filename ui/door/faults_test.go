@@ -15,7 +15,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"memdesk/internal/bearer"
-	"memdesk/ui/door"
 )
 
 // endless gives n bytes of one letter.
@@ -127,46 +126,6 @@ func TestAClientThatDies(t *testing.T) {
 	for _, f := range files {
 		if b, err := os.ReadFile(f); err != nil || string(b) != "whole\n" {
 			t.Errorf("%s holds %q, %v", filepath.Base(f), b, err)
-		}
-	}
-}
-
-// TestAReaderEverywhere: a token that may only recall changes nothing by any tool of any face
-// or alias, and every refusal is recorded.
-func TestAReaderEverywhere(t *testing.T) {
-	for _, face := range []string{door.Tools, door.Memory} {
-		d := newDesk(t, bearer.Caller{Name: "reader", Scopes: []string{bearer.ScopeRecall}})
-		s, err := d.Fleet.Store("vault")
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(s.Location, "memory", "fix", "note.md")
-		if err := os.WriteFile(file, []byte("kept\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if d.Face = face; face == door.Tools {
-			d.Aliases = door.Aliases()
-		}
-		c := client(t, d)
-		tools, err := c.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, tool := range tools.Tools {
-			for _, a := range []args{{}, {"ref": note, "content": "x", "reason": "x"}, {"text": "x"}, {"memory_id": note}, {"command": "delete", "path": "/memories/vault/fix/memory/fix/note.md"},
-				{"command": "create", "path": "/memories/vault/fix/memory/fix/n.md", "file_text": "x"}, {"entityNames": []string{note}}, {"content_hash": note}} {
-				_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: a})
-			}
-		}
-		for _, name := range []string{"memory_retain", "memory_forget", "add_memory", "delete_memory", "create_entities", "memory_store", "memory_delete"} {
-			_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: args{"ref": note, "content": "x", "text": "x", "reason": "x", "memory_id": note, "content_hash": note}})
-		}
-		files, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*"))
-		if err != nil || len(files) != 1 {
-			t.Errorf("%s: %v, %v", face, files, err)
-		}
-		if b, err := os.ReadFile(file); err != nil || string(b) != "kept\n" {
-			t.Errorf("%s: %q, %v", face, b, err)
 		}
 	}
 }

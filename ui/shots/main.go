@@ -158,10 +158,10 @@ func take(s shot, at size) (string, error) {
 	c.drawn = sync.NewCond(&c.mu)
 	go c.watch(tty)
 	go func() { _, _ = io.Copy(tty, c.screen) }() // what the terminal answers to queries
-	if err := c.see("of "); err != nil {
+	if err := c.see("esc closes it"); err != nil {
 		return "", err
 	}
-	for _, st := range s.keys {
+	for _, st := range append([]step{{"\x1b", " of "}}, s.keys...) {
 		c.still()
 		if _, err := io.WriteString(tty, st.press); err != nil {
 			return "", err

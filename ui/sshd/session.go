@@ -30,11 +30,18 @@ type Session struct {
 }
 
 // Name is how a session is called in the audit log.
-func (s Session) Name() string { return "ssh:" + s.User + "@" + s.Remote }
+func (s Session) Name() string {
+	user := s.User
+	if len(user) > maxUser { // the address must have its place in a record
+		user = user[:maxUser-1] + "~"
+	}
+	return "ssh:" + user + "@" + s.Remote
+}
 
 const (
 	maxSide  = 1000 // columns or rows: a larger terminal is taken for this large
 	maxValue = 64   // bytes of a variable from the client
+	maxUser  = 32   // bytes of the login name that the client gives
 )
 
 // session is one channel of a connection.

@@ -51,12 +51,19 @@ func (p *recall) renderStatus(width int) []string {
 
 func (p *recall) renderList(width int) []string {
 	st := p.d.st
-	where := max((width-30)*2/5, 16)
-	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), 12).Number(st.Heading, safetext.Const("RANK"), 4).
-		Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2).Cell(st.Heading, safetext.Const("WHERE"), where).Blank(1).Lit(st.Heading, "SNIPPET")
+	c := p.columns(width)
+	h := st.Row(width).Blank(1).Cell(st.Heading, safetext.Const("STORE"), 12)
+	if c.numbers {
+		h.Number(st.Heading, safetext.Const("RANK"), 4).Number(st.Heading, safetext.Const("SCORE"), 6).Blank(2)
+	}
+	h.Cell(st.Heading, safetext.Const("WHERE"), c.where).Blank(1)
+	if c.writer > 0 {
+		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.writer)
+	}
+	h.Lit(st.Heading, "SNIPPET")
 	out := []string{h.End()}
 	for i := p.table.top; i < min(len(p.rows), p.table.top+p.table.height); i++ {
-		out = append(out, p.row(p.rows[i], i == p.table.sel, width, where))
+		out = append(out, p.row(p.rows[i], i == p.table.sel, width, c))
 	}
 	if len(p.rows) == 0 {
 		out = append(out, p.emptiness(width)...)
@@ -64,7 +71,25 @@ func (p *recall) renderList(width int) []string {
 	return out
 }
 
-func (p *recall) row(h hitRow, at bool, width, where int) string {
+// hitColumns are the columns of the hits; the snippet takes the rest.
+type hitColumns struct {
+	numbers       bool // rank and score
+	where, writer int
+}
+
+// columns: where there is no room for all, who wrote a hit tells more than its rank, which
+// the detail has.
+func (p *recall) columns(width int) hitColumns {
+	switch {
+	case p.d.Origins == nil:
+		return hitColumns{numbers: true, where: max((width-30)*2/5, 16)}
+	case width < 76:
+		return hitColumns{where: max((width-28)*2/5, 16), writer: 10}
+	}
+	return hitColumns{numbers: true, where: max((width-30-originWidth)*2/5, 16), writer: originWidth}
+}
+
+func (p *recall) row(h hitRow, at bool, width int, c hitColumns) string {
 	st := p.d.st
 	if h.heading {
 		return st.Row(width).Blank(1).Put(st.Warn, h.where).End()
@@ -72,11 +97,21 @@ func (p *recall) row(h hitRow, at bool, width, where int) string {
 	r := st.Highlighted(width, at, !p.input.Focus)
 	r.Cell(st.Plain, h.name, 11).Blank(1)
 	if h.withheld {
-		r.Number(st.Bad, safetext.Const("!!"), 4).Blank(8)
+		if c.numbers {
+			r.Number(st.Bad, safetext.Const("!!"), 4).Blank(8)
+		} else {
+			r.Lit(st.Bad, "!! ")
+		}
 		return r.Put(st.Warn, h.where).End()
 	}
-	r.Number(st.Dim, safetext.Const(strconv.Itoa(h.rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
-	r.Cell(st.Plain, st.Tail(h.where, h.hit.Source, h.suffix(), where), where).Blank(1)
+	if c.numbers {
+		r.Number(st.Dim, safetext.Const(strconv.Itoa(h.rank)), 4).Number(st.Dim, h.score, 6).Blank(2)
+	}
+	r.Cell(st.Plain, st.Tail(h.where, h.hit.Source, h.suffix(), c.where), c.where).Blank(1)
+	if c.writer > 0 {
+		who, pt := p.who.cell(p.refOf(h))
+		r.Cell(pt, who, c.writer-1).Blank(1)
+	}
 	return r.Hits(st.Dim, h.snippet, h.matches).End()
 }
 

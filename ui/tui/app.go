@@ -71,7 +71,7 @@ func newApp(ctx context.Context, o Options) *App {
 	d := &desk{
 		ctx: ctx, fleet: o.Fleet, time: prose.Clock{Clock: o.Clock}, st: stylesOf(o, a.look.paint, a.look.dark), readOnly: o.ReadOnlyReason,
 		app: a, say: a.say, open: a.visit, later: ticking,
-		sources: sources{o.Audit, o.Quarantine, o.Conflicts, o.Erasure, o.Acts, o.Drafts, o.Jobs},
+		Sources: o.Sources,
 	}
 	d.plain, d.edit, d.env = o.Plain, o.Edit, environment(o.Environ)
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
@@ -250,7 +250,7 @@ func (a *App) resize(width, height int) tea.Cmd {
 		cmds = append(cmds, a.side.list.resize(w, h))
 	}
 	if a.pages.overlay != nil {
-		cmds = append(cmds, a.pages.overlay.pager.Resize(w-2, h-1))
+		cmds = append(cmds, a.pages.overlay.pager.Resize(a.pages.size(a.pages.overlay)))
 	}
 	if a.d.modal.dialog != nil && a.d.modal.dialog.pager != nil {
 		cmds = append(cmds, a.d.modal.dialog.pager.Resize(a.d.modal.boxWidth(a.d.modal.dialog)-2, h))

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -27,7 +29,7 @@ func newAudit(d *desk) *records[AuditEvent] {
 		},
 		least: []int{0, 17, 10, 9, 11, 14}, traits: traits[AuditEvent]{badge: 5, store: func(e AuditEvent) string { return e.Store }},
 	}
-	if d.audit == nil {
+	if d.Audit == nil {
 		kind.missing = "no audit log is attached to this console: memdesk audit list shows the operator log"
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[AuditEvent]], said, error) {
@@ -37,7 +39,7 @@ func newAudit(d *desk) *records[AuditEvent] {
 		if _, err := operator.ParseAuditFilter(q.Filter); err != nil {
 			return span[record[AuditEvent]]{}, said{}, err
 		}
-		page, err := d.audit.Events(ctx, q)
+		page, err := d.Audit.Events(ctx, q)
 		if err != nil {
 			return span[record[AuditEvent]]{}, said{}, err
 		}
@@ -61,11 +63,33 @@ func newAudit(d *desk) *records[AuditEvent] {
 		}
 		return e.Store + ":" + e.Target
 	}
-	if d.audit != nil {
-		kind.live = d.audit.Stamp
+	if d.Audit != nil {
+		kind.live = d.Audit.Stamp
 	}
 	kind.detail = func(_ context.Context, raw AuditEvent) *text.Page { return auditText(d, raw) }
+	kind.keys = func(p *records[AuditEvent]) []act.Act {
+		return []act.Act{d.takebacks.key(p.none, func() func(context.Context) (writing, bool) {
+			r, _ := p.list.current()
+			return func(ctx context.Context) (writing, bool) { return d.writingOfEvent(ctx, r.raw) }
+		})}
+	}
 	return newRecords(d, kind)
+}
+
+// writingOfEvent is the writer of an event. The log calls an agent so; what it wrote is noted
+// under its name alone where it came in by a door.
+func (d *desk) writingOfEvent(ctx context.Context, e AuditEvent) (writing, bool) {
+	if e.Noted || e.Actor == "" {
+		return writing{}, false
+	}
+	w := writing{source: e.Actor, names: []string{e.Actor}, since: e.At.UTC().Format(time.DateOnly)}
+	if name, ok := strings.CutPrefix(e.Actor, "agent "); ok {
+		w.names = append(w.names, name)
+		if plan, err := d.Origins.PlanTakeback(ctx, w.source, e.At.UTC().Truncate(24*time.Hour)); err == nil && len(plan) == 0 {
+			w.source = name
+		}
+	}
+	return w, true
 }
 
 func auditTarget(e AuditEvent) string {

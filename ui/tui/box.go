@@ -5,6 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
+
+	"memdesk/ui/tui/kit/paint"
 )
 
 // boxMargin is what a box leaves of a wide screen at each side, and boxPad what its
@@ -57,6 +59,15 @@ func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
 	if y < 0 {
 		y = h - len(body) - 2
 	}
+	putBox(st, under, body, x, y, inner)
+	if at != nil {
+		at = &tea.Position{X: at.X + x + 1, Y: at.Y + y}
+	}
+	return under, at
+}
+
+// putBox draws lines of inner columns in a border over the screen, its corner at x and y.
+func putBox(st *paint.Styles, under, body []string, x, y, inner int) {
 	side := st.Row(1).Put(st.Key, st.Glyphs.Vertical).End()
 	rule := strings.Repeat(st.Glyphs.Horizontal.String(), inner)
 	edge := func(left, right string) string {
@@ -70,16 +81,12 @@ func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
 	for i, line := range box {
 		under[y+i] = laidOver(under[y+i], line, x, inner+boxPad)
 	}
-	if at != nil {
-		at = &tea.Position{X: at.X + x + 1, Y: at.Y + y}
-	}
-	return under, at
 }
 
 // underneath is what the question lies over, and the line of the row that is decided on.
 func (md *modal) underneath(w, h int) (lines []string, row int) {
 	if md.d.app.pages.overlay != nil {
-		return md.d.app.pages.overlay.render(md.d.st, w, h), -1
+		return md.d.app.pages.drawn(w, h), -1
 	}
 	lines, _ = md.d.app.pane().render(w, h)
 	if p, ok := md.d.app.pane().(pointable); ok {

@@ -160,7 +160,7 @@ func (b *bulk) progress(esc safetext.Escaper) safetext.Text {
 
 // noBulk says why more than one item cannot be changed at once.
 func (d *desk) noBulk() string {
-	if d.jobs == nil {
+	if d.Jobs == nil {
 		return "there is no journal for long work here: one item at a time can be changed"
 	}
 	return ""
@@ -171,7 +171,7 @@ func (w *underway) watch(b *bulk) tea.Cmd {
 	ctx, cancel := context.WithCancel(w.d.ctx)
 	b.cancel = cancel
 	w.bulks = append(w.bulks, b)
-	runner := w.d.jobs
+	runner := w.d.Jobs
 	work := w.d.ask(func(context.Context) any {
 		defer cancel()
 		err := runner.Run(ctx, b.kind, b.title, func(ctx context.Context, j Job) error {

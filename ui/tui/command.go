@@ -44,6 +44,7 @@ func (l *commandLine) verbs() []act.Act {
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
 		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.curtain.lock)},
 		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.pages.noticeLines)},
+		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: l.d.storyActs.askRescan},
 		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.pages.messageLines)},
 		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.edits.openKept},
 		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},

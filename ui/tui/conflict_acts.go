@@ -75,7 +75,7 @@ func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dial
 // doResolve runs in a command.
 func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, why string) acted {
 	esc := d.esc
-	done, err := d.conflicts.Resolve(ctx, c, ch, why)
+	done, err := d.Conflicts.Resolve(ctx, c, ch, why)
 	switch {
 	case errors.Is(err, model.Conflict):
 		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err)), title: "Conflict", page: d.changedSides(ctx, c)}
@@ -116,7 +116,7 @@ func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
 func (rs *resolutions) mergeConflict(c conflict.Copy) tea.Cmd {
 	d := rs.d
 	return rs.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
-		cmp, err := d.conflicts.Compare(ctx, c)
+		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
 		}
@@ -208,7 +208,7 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		cmp, err := d.conflicts.Compare(ctx, c)
+		cmp, err := d.Conflicts.Compare(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +233,7 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 func (d *desk) dropRedundant() tea.Cmd {
 	a := d.app
 	return a.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
-		all, spared, err := d.conflicts.Redundant(ctx)
+		all, spared, err := d.Conflicts.Redundant(ctx)
 		esc := d.esc
 		if err != nil && len(all) == 0 {
 			return nil, esc.Sprintf("not counted: %s", prose.Reason(esc, err))
@@ -290,7 +290,7 @@ func (d *desk) dropEach(all []conflict.Copy) *bulk {
 		return b.each(ctx, j, len(all), key, func(ctx context.Context, i int) outcome {
 			c := all[i]
 			o := outcome{store: c.Store, name: c.ID, word: "left"}
-			done, err := d.conflicts.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, "redundant copy")
+			done, err := d.Conflicts.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, "redundant copy")
 			if err != nil {
 				o.why = prose.Reason(d.esc, err)
 				return o

@@ -25,7 +25,7 @@ type cameBack struct{ c conflict.Copy }
 func (rs *resolutions) lookAgain(m lookAgain) tea.Cmd {
 	return rs.d.ask(func(ctx context.Context) any {
 		// A store that cannot be asked now shows it in the next list.
-		if back, err := rs.d.conflicts.Returned(ctx, m.c); err != nil || !back {
+		if back, err := rs.d.Conflicts.Returned(ctx, m.c); err != nil || !back {
 			return nil
 		}
 		return cameBack(m)

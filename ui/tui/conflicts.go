@@ -32,11 +32,11 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },
 			}},
 	}
-	if d.conflicts == nil {
+	if d.Conflicts == nil {
 		kind.missing = "no source of conflicts is attached to this console: memdesk conflicts list shows them"
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[conflict.Copy]], said, error) {
-		page, err := d.conflicts.Conflicts(ctx, q)
+		page, err := d.Conflicts.Conflicts(ctx, q)
 		if err != nil {
 			return span[record[conflict.Copy]]{}, said{}, err
 		}
@@ -52,7 +52,7 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.resolutions.conflictDetail(false, 0)
 	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
-		cmp, err := d.conflicts.Compare(ctx, c)
+		cmp, err := d.Conflicts.Compare(ctx, c)
 		head := d.resolutions.conflictHead(cmp, c)
 		if err != nil {
 			head = append(head, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn})
@@ -232,7 +232,7 @@ func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Contex
 		if c.ID == "" {
 			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
-		cmp, err := d.conflicts.Compare(ctx, c)
+		cmp, err := d.Conflicts.Compare(ctx, c)
 		head := d.resolutions.conflictBrief(c)
 		if err != nil {
 			return text.NewPage(append(d.resolutions.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")

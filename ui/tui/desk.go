@@ -12,6 +12,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	// shown at all times: the audit log cannot be written, the role is reader.
 	ReadOnlyReason string
 	Notices        []string // shown at the start: intents that have no outcome
+	// Anchored says how far the audit log is kept outside, empty when there is none; nil: nobody knows.
+	Anchored func(context.Context) (string, model.HealthState)
 
 	Plain   bool // ASCII, no colour, no attributes, everything stacked
 	NoColor bool
@@ -37,15 +40,9 @@ type Options struct {
 	IdleLock time.Duration
 	Environ  []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
 
-	Clock      clock.Clock      // nil: the system's
-	Audit      AuditSource      // nil: the pane says why it is empty
-	Quarantine QuarantineSource // nil: the pane says why it is empty
-	Conflicts  ConflictSource   // nil: the pane says why it is empty
-	Settle     time.Duration    // after which a copy that was removed is looked for again; 0 is two minutes
-	Erasure    ErasureSource    // nil: the pane says why it is empty
-	Acts       Acts             // nil: nothing can be changed, and the keys say so
-	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
-	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
+	Clock  clock.Clock   // nil: the system's
+	Settle time.Duration // after which a copy that was removed is looked for again; 0 is two minutes
+	Sources
 	// Edit runs an editor on a file of this machine in the operator's terminal; nil:
 	// $VISUAL or $EDITOR of Environ, where the terminal is this process's own.
 	Edit func(path string) tea.ExecCommand
@@ -79,23 +76,25 @@ type desk struct {
 	say      func(paint.Tone, safetext.Text)                 // a message on the status line until the next key
 	open     func(visit) tea.Cmd                             // list items in the Tiers pane
 	later    func(pane int) func(time.Duration, any) tea.Cmd // delivers a message after a pause
-	sources
+	Sources
 	terminal
 	divider
 	workflows
 	screens
 }
 
-// sources are what the panes read and what changes memory; a nil one is absent, and the
-// pane or the key says so.
-type sources struct {
-	audit      AuditSource
-	quarantine QuarantineSource
-	conflicts  ConflictSource
-	erasure    ErasureSource
-	acts       Acts
-	drafts     *drafts.Folder
-	jobs       Jobs
+// Sources are what the panes read and what changes memory; a nil one is absent, and the pane or
+// the key says so.
+type Sources struct {
+	Audit      AuditSource      // nil: the pane says why it is empty
+	Quarantine QuarantineSource // nil: the pane says why it is empty
+	Conflicts  ConflictSource   // nil: the pane says why it is empty
+	Erasure    ErasureSource    // nil: the pane says why it is empty
+	Origins    OriginSource     // nil: nobody knows who wrote what, and no column says it
+	Stories    StorySource      // nil: the quarantine cannot be grouped, and the key says so
+	Acts       Acts             // nil: nothing can be changed, and the keys say so
+	Drafts     *drafts.Folder   // of texts in an editor; nil: nothing can be edited, and the keys say so
+	Jobs       Jobs             // nil: only one item at a time can be changed, and the keys say so
 }
 
 // terminal is what the session runs on.
@@ -126,6 +125,8 @@ type workflows struct {
 	removals    *removals
 	revisions   *revisions
 	resolutions *resolutions
+	takebacks   *takebacks
+	storyActs   *storyActs
 	requests    *requests
 	work        *underway
 }
@@ -133,7 +134,7 @@ type workflows struct {
 func newWorkflows(d *desk, o Options) workflows {
 	return workflows{
 		modal: &modal{d: d}, edits: &edits{d: d}, exports: &exports{d: d}, undos: &undos{d: d}, removals: &removals{d},
-		revisions: &revisions{d}, resolutions: &resolutions{d, cmp.Or(o.Settle, settleTime)}, requests: &requests{d: d}, work: &underway{d: d},
+		revisions: &revisions{d}, resolutions: &resolutions{d, cmp.Or(o.Settle, settleTime)}, takebacks: &takebacks{d}, storyActs: &storyActs{d}, requests: &requests{d: d}, work: &underway{d: d},
 	}
 }
 

@@ -22,6 +22,7 @@ const inFlight = 350 * time.Millisecond
 type field struct {
 	label safetext.Text
 	input text.Input
+	wrong safetext.Text // what is to be put right in it; empty: nothing
 }
 
 // choice is a button beside Cancel.
@@ -44,7 +45,8 @@ type filled struct {
 	fields []string
 }
 
-// dialog asks before an act. It starts on Cancel.
+// dialog asks before an act. It starts on Cancel, a form in its first field, or in the one that
+// has to be put right.
 type dialog struct {
 	title    safetext.Text
 	lines    []text.Line
@@ -53,6 +55,7 @@ type dialog struct {
 	noReason bool       // the audit log is not told why
 	must     bool       // a reason is required
 	fields   []field
+	form     bool // to be filled in, and no act yet
 	choices  []choice
 	canceled func() tea.Cmd // instead of saying that nothing was changed; may be nil
 
@@ -187,6 +190,9 @@ func (md *modal) show(d *dialog) tea.Cmd {
 	md.count++
 	d.gen = md.count
 	md.dialog = d
+	if d.form {
+		d.at = 1 + max(slices.IndexFunc(d.fields, func(f field) bool { return !f.wrong.IsEmpty() }), 0)
+	}
 	md.d.app.said.text = safetext.Text{}
 	if questioned != nil {
 		questioned(d, false)
@@ -281,6 +287,9 @@ func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 // answered: the operator writes on, so what the form was sent back for is not said any
 // longer; its line stays, so that nothing moves under the cursor.
 func (d *dialog) answered() {
+	if s := d.here(); s.kind == onField {
+		d.fields[s.n].wrong = safetext.Text{}
+	}
 	if len(d.fields) > 0 && d.lines[0].Kind == text.Warn {
 		d.lines[0] = text.Line{Kind: text.Note}
 	}

@@ -15,6 +15,11 @@ import (
 // room it is cut and says so, the fields and buttons never are.
 func (d *dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Position) {
 	fields, gap := len(d.fields)+1, 1 // the buttons, and a line above all of them
+	for _, f := range d.fields {
+		if !f.wrong.IsEmpty() {
+			fields++
+		}
+	}
 	if height <= 12 {
 		gap = 0
 	}
@@ -60,8 +65,12 @@ func (d *dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 		}
 		out = append(out, r.End())
 	}
+	labels := d.labels(st)
 	for i := range d.fields {
-		line(stop{onField, i}, d.fields[i].label, &d.fields[i].input)
+		line(stop{onField, i}, labels[i], &d.fields[i].input)
+		if wrong := d.fields[i].wrong; !wrong.IsEmpty() {
+			out = append(out, st.Row(width).Blank(1+labels[i].Width()).Put(st.Bad, st.Esc.Sprintf("!! %s", wrong)).End())
+		}
 	}
 	label := st.Esc.Const("reason, for the audit log: ")
 	if d.must {
@@ -75,6 +84,20 @@ func (d *dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	}
 	out = append(out, d.buttons(st, width))
 	return st.FillTo(out, width, height), cursor
+}
+
+// labels are those of the fields; in a form what is typed stands below each other.
+func (d *dialog) labels(st *paint.Styles) []safetext.Text {
+	out, widest := make([]safetext.Text, len(d.fields)), 0
+	for i, f := range d.fields {
+		out[i], widest = f.label, max(widest, f.label.Width())
+	}
+	for i := range out {
+		if d.form {
+			out[i] = st.Esc.Pad(out[i], widest)
+		}
+	}
+	return out
 }
 
 // fewRows is how many rows of a text are too few to begin with its file heads.

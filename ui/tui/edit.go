@@ -64,7 +64,7 @@ type edited struct {
 // editor is the command line of the operator's editor, or why there is none.
 func (d *desk) editor() (command, why string) {
 	switch {
-	case d.drafts == nil:
+	case d.Drafts == nil:
 		return "", "there is no state directory to keep a text in while it is edited"
 	case d.edit != nil || d.spoken:
 		return "", ""
@@ -314,11 +314,11 @@ func (ed *edits) write(ctx context.Context, e *edit, text, why string) (Done, er
 		if text == e.base {
 			body = nil // the source is to be released as it stands
 		}
-		return ed.d.acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
+		return ed.d.Acts.Release(ctx, e.store.Name, e.entry.ID, body, e.req.IfMatch, why)
 	}
 	if e.what == resolveItem {
 		ch := conflict.Choice{Take: conflict.TakeMerged, Merged: text, BaseRev: e.req.IfMatch}
-		return ed.d.conflicts.Resolve(ctx, e.second, ch, why)
+		return ed.d.Conflicts.Resolve(ctx, e.second, ch, why)
 	}
 	req := e.req
 	req.Content = text
@@ -329,7 +329,7 @@ func (ed *edits) write(ctx context.Context, e *edit, text, why string) (Done, er
 		}
 		req.Content, req.Meta = doc.Body, writable(doc.Meta, e.have)
 	}
-	return ed.d.acts.Retain(ctx, e.store.Name, req, why)
+	return ed.d.Acts.Retain(ctx, e.store.Name, req, why)
 }
 
 // writable leaves out the fields that the store keeps by itself, as long as the

@@ -42,10 +42,10 @@ type dueTick struct{}
 
 // countDue counts off the update loop, and again after a while.
 func (p *erasures) countDue() tea.Cmd {
-	if p.d.erasure == nil {
+	if p.d.Erasure == nil {
 		return nil
 	}
-	source, now := p.d.erasure, p.d.time.Clock
+	source, now := p.d.Erasure, p.d.time.Clock
 	return tea.Batch(p.d.later(paneErasure)(dueEvery, dueTick{}), p.ask(func(ctx context.Context) any {
 		all, err := source.Requests(ctx)
 		if err != nil {
@@ -100,11 +100,11 @@ func newErasures(d *desk) *erasures {
 		},
 		traits: traits[ErasureRequest]{badge: 2, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
-	if d.erasure == nil {
+	if d.Erasure == nil {
 		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[ErasureRequest]], said, error) {
-		all, err := d.erasure.Requests(ctx)
+		all, err := d.Erasure.Requests(ctx)
 		if err != nil {
 			return span[record[ErasureRequest]]{}, said{}, err
 		}
@@ -121,7 +121,7 @@ func newErasures(d *desk) *erasures {
 	kind.detail = func(ctx context.Context, raw ErasureRequest) *text.Page { return erasureText(ctx, d, raw) }
 	kind.keys = func(r *records[ErasureRequest]) []act.Act { return d.erasureKeys(r) }
 	kind.fresh = func(ctx context.Context, raw ErasureRequest) (record[ErasureRequest], error) {
-		now, err := d.erasure.Request(ctx, raw.ID)
+		now, err := d.Erasure.Request(ctx, raw.ID)
 		return erasureRecord(d, now), err
 	}
 	kind.crumb = func(raw ErasureRequest) safetext.Text { return d.esc.Line(raw.ID) }
@@ -328,13 +328,15 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
 	}
 	head := []text.Line{
 		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
-		{Value: esc.Const(erasureNext(r)), Kind: kind},
 	}
+	head = append(append(head, d.phaseLine(r)...), text.Line{Value: esc.Const(erasureNext(r)), Kind: kind})
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
 	}
 	head = append(head, d.runLines(ctx, r)...)
-	head = append(head, text.Line{Kind: text.Blank},
+	head = append(head, text.Line{Kind: text.Blank})
+	head = append(head, d.planSummary(ctx, r)...)
+	head = append(head,
 		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
 		field("received", esc.Const(r.Received)))
 	if r.Extended {
@@ -357,7 +359,6 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
 		head = append(head, field("ground", esc.LineMax(r.Ground, maxField)))
 	}
 	head = append(head, field("filed by", esc.LineMax(r.By, prose.MaxTitle)))
-	head = append(head, d.planSummary(ctx, r)...)
 	for _, h := range r.Holds {
 		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
 	}
@@ -371,18 +372,12 @@ func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
 		return nil
 	}
 	esc := d.esc
-	p, err := d.erasure.Plan(ctx, r.ID)
+	p, err := d.Erasure.Plan(ctx, r.ID)
 	if err != nil {
 		return []text.Line{{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}}
 	}
 	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], d.time.Ago(p.Made))}}
-	for _, s := range p.Stores {
-		if len(s.Steps) == 0 && s.Error == "" {
-			continue
-		}
-		head = append(head, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s)})
-	}
-	why, err := d.erasure.Unapproved(ctx, r.ID)
+	why, err := d.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:
 		why = err.Error()
@@ -391,7 +386,8 @@ func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
 	case why == "":
 		why = "nobody else has to approve"
 	}
-	return append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)})
+	head = append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)}, text.Line{Kind: text.Blank})
+	return append(append(head, eraseStores(d.st, p)...), text.Line{Kind: text.Blank})
 }
 
 // locate says why an act on the request at the cursor is not possible, beside what
@@ -441,7 +437,7 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 		return ""
 	}
 	out := []act.Act{
-		act.Request.With(func() string { return d.locked("") }, func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, "")) }),
+		act.Request.With(func() string { return d.locked("") }, func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, -1, "")) }),
 		act.Plan.With(d.noErasure(p, func(r ErasureRequest) string {
 			if why := stillOpen(r); why != "" {
 				return why

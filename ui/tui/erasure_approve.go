@@ -20,14 +20,14 @@ import (
 func (rq *requests) approve(r ErasureRequest) tea.Cmd {
 	d := rq.d
 	return d.ask(func(ctx context.Context) any {
-		now, err := d.erasure.Request(ctx, r.ID)
+		now, err := d.Erasure.Request(ctx, r.ID)
 		var p gdpr.Plan
 		if err == nil {
-			p, err = d.erasure.Plan(ctx, r.ID)
+			p, err = d.Erasure.Plan(ctx, r.ID)
 		}
 		var why string
 		if err == nil {
-			why, err = d.erasure.Unapproved(ctx, r.ID)
+			why, err = d.Erasure.Unapproved(ctx, r.ID)
 		}
 		switch {
 		case err != nil:
@@ -50,7 +50,7 @@ func (rq *requests) approveDialog(r ErasureRequest, p gdpr.Plan, why string) *di
 	}
 	return &dialog{
 		title: esc.Const("Approve"), noReason: true, lines: append(lines, rq.approvalLines(r, p, why)...),
-		body:   text.NewPage(eraseStores(esc, p), ""),
+		body:   text.NewPage(eraseStores(rq.d.st, p), ""),
 		fields: []field{{label: esc.Const("your private SSH key file, or empty for a key of your agent: ")}},
 		choices: []choice{{verb: "Approve", act: func(ctx context.Context, f filled) acted {
 			if err := rq.sign(ctx, r, p.Hash, strings.TrimSpace(f.fields[0])); err != nil {
@@ -70,7 +70,7 @@ func (rq *requests) sign(ctx context.Context, r ErasureRequest, hash, keyFile st
 		if err != nil {
 			return err
 		}
-		return d.erasure.Approve(ctx, r.ID, hash, signer)
+		return d.Erasure.Approve(ctx, r.ID, hash, signer)
 	}
 	keys, conn, err := sshsig.Agent(env("SSH_AUTH_SOCK"))
 	if err != nil {
@@ -78,8 +78,8 @@ func (rq *requests) sign(ctx context.Context, r ErasureRequest, hash, keyFile st
 	}
 	defer conn.Close()
 	for _, k := range keys { // an agent may hold the requester's key too
-		if d.erasure.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
-			return d.erasure.Approve(ctx, r.ID, hash, k)
+		if d.Erasure.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
+			return d.Erasure.Approve(ctx, r.ID, hash, k)
 		}
 	}
 	return model.Errorf(model.PermissionDenied, "approve", "no key of your agent may approve this request")

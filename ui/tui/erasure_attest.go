@@ -61,7 +61,7 @@ func (rq *requests) attestDialog(r ErasureRequest, l receipt.Layer, ground, wron
 	dlg.fields[0].input.Set(ground)
 	dlg.choices = []choice{{verb: "Attest", act: func(ctx context.Context, f filled) acted {
 		in := gdpr.Looked{Store: l.Store, Layers: []string{l.Layer}, Ground: strings.TrimSpace(f.fields[0]), By: strings.TrimSpace(f.fields[1])}
-		if err := d.erasure.Attest(ctx, r.ID, in); err != nil {
+		if err := d.Erasure.Attest(ctx, r.ID, in); err != nil {
 			return acted{next: rq.attestDialog(r, l, f.fields[0], "not attested: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, text: d.esc.Sprintf("attested: %s; r looks again", d.esc.LineMax(l.Layer, prose.MaxTitle))}

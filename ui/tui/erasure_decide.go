@@ -83,7 +83,7 @@ func (rq *requests) holdDialog(r ErasureRequest, st gdpr.Step, at *planPlace) *d
 		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
 	}, fields: []field{{label: esc.Const("ground, required: ")}}}
 	dlg.choices = []choice{{verb: "Hold", act: func(ctx context.Context, f filled) acted {
-		err := d.erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
+		err := d.Erasure.Hold(ctx, r.ID, gdpr.Hold{Store: st.Store, ID: st.ID, Ground: strings.TrimSpace(f.fields[0])})
 		return rq.replanned(r, err, "on hold", at)
 	}}}
 	return dlg
@@ -101,7 +101,7 @@ func (rq *requests) chooseDialog(r ErasureRequest, st gdpr.Step, at *planPlace) 
 		{Value: esc.Sprintf("The reason for the plan as it is: %s", esc.LineMax(st.Reason, prose.MaxReason))},
 		{Value: esc.Const("This voids the plan and its approvals, and replans."), Kind: text.Note},
 	}, choices: []choice{{verb: verb, act: func(ctx context.Context, _ filled) acted {
-		return rq.replanned(r, d.erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
+		return rq.replanned(r, d.Erasure.Choose(ctx, r.ID, gdpr.Choice{Store: st.Store, ID: st.ID, Action: other}), "noted", at)
 	}}}}
 }
 

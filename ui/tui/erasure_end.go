@@ -36,7 +36,7 @@ func (rq *requests) liftDialog(r ErasureRequest, item, wrong string, at *planPla
 	dlg.choices = []choice{{verb: "Lift", act: func(ctx context.Context, f filled) acted {
 		ref, err := model.ParseRef(strings.TrimSpace(f.fields[0]))
 		if err == nil {
-			err = d.erasure.Unhold(ctx, r.ID, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+			err = d.Erasure.Unhold(ctx, r.ID, gdpr.Hold{Store: ref.Store, ID: ref.ID})
 		}
 		switch {
 		case err != nil:
@@ -64,7 +64,7 @@ func (rq *requests) withdrawDialog(r ErasureRequest, wrong string) *dialog {
 	}
 	dlg := &dialog{title: esc.Const("Withdraw"), noReason: true, lines: lines, fields: []field{{label: esc.Const("who took it back and why, required: ")}}}
 	dlg.choices = []choice{{verb: "Withdraw", act: func(ctx context.Context, f filled) acted {
-		if err := d.erasure.Withdraw(ctx, r.ID, f.fields[0]); err != nil {
+		if err := d.Erasure.Withdraw(ctx, r.ID, f.fields[0]); err != nil {
 			return acted{next: rq.withdrawDialog(r, "not withdrawn: "+prose.Reason(d.esc, err).String())}
 		}
 		return acted{ok: true, text: d.esc.Sprintf("withdrawn: %s", r.ID)}

@@ -128,12 +128,12 @@ func TestErasureFaults(t *testing.T) {
 		id := o.planned("--subject", "usr_teo", "--alias", "Teo Alvarez", "--received", "2026-04-18")
 		r := o.console(80, 24).see("3 days overdue", "planned")
 		// A wrong form comes back with what is wrong, and keeps what was typed.
-		r.press("a").answer("File a request", "shift+tab").see("[Go on]").press("enter").answer("The person's id is missing", "tab", "usr_x").gone("id is missing").press("tab", "Ana X; X-1", "tab", "tab", "a letter").see("a letter").press("tab", "tab").see("[Go on]").press("enter")
+		r.press("a").form("File a request", "shift+tab", "shift+tab").see("[Go on]").press("enter").form("The person's id is missing", "usr_x").gone("id is missing").press("tab", "Ana X; X-1", "tab", "tab", "a letter").see("a letter").press("tab", "tab").see("[Go on]").press("enter")
 		// Closed on any of its pages, the form is as it was left; another person begins with an empty one.
 		r.answer("Is Ana X this person", "esc").see("nothing was filed; a opens the form as you left it")
-		r.press("a").answer("File a request").see("person's id: usr_x", "aliases: Ana X; X-1", "and why: a letter").press("shift+tab").see("[Clear form]").press("enter").gone("usr_x").answer("File a request", "esc").see("cancelled: nothing was filed")
-		r.press("a").answer("File a request", "tab", "usr_y").see("usr_y").press("esc").see("as you left it").press("a").answer("File a request").see("usr_y").press("esc").see("as you left it")
-		r.press("a").answer("File a request", "shift+tab").see("[Clear form]").press("enter").gone("usr_y").answer("File a request", "esc").see("cancelled: nothing was filed")
+		r.press("a").form("File a request").see("usr_x", "Ana X; X-1", "a letter").press("shift+tab", "shift+tab").see("[Clear form]").press("enter").gone("usr_x").form("File a request", "esc").see("cancelled: nothing was filed")
+		r.press("a").form("File a request", "usr_y").see("usr_y").press("esc").see("as you left it").press("a").form("File a request").see("usr_y").press("esc").see("as you left it")
+		r.press("a").form("File a request", "shift+tab", "shift+tab").see("[Clear form]").press("enter").gone("usr_y").form("File a request", "esc").see("cancelled: nothing was filed")
 		r.press("T").answer("The deadline of", "enter").see("cancelled")
 		r.press("T").answer("The deadline of", "tab", "tab").see("[Extend by two months]").press("enter").answer("Not changed: refused: the month ended on 2026-05-18", "tab", "2026-05-10", "tab").see("[Extend by two months]").press("enter").see("due in 58 days")
 		r.press("x").answer("Export everything", "tab", "ctrl+u", filepath.Join(o.dir, "e.zip"), "tab").see("[Export]").press("enter").see("exported")
@@ -157,7 +157,7 @@ func TestErasureFaults(t *testing.T) {
 			t.Fatalf("choose: %s", out)
 		}
 		r.press("E").see("the plan is void").press("esc").see("[6 Erasure")
-		r.press("}", "}").see("a legal claim")
+		r.press("}", "}", "}").see("a legal claim")
 		for range 100 { // the row under the old text may be read again still
 			r.press("U").until("an answer to U", func(now string) bool {
 				return strings.Contains(now, "Lift a hold?") || strings.Contains(now, "nothing is on hold")
@@ -208,9 +208,9 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 		}
 	}
 	r := o.console(80, 24).resize(60, 15).see("[6 Erase]")
-	r.press("a").answer("File a request", "tab", "usr_teo", "tab", "tab", "tab", "a letter", "tab", "tab").see("your private key FILE:").press(filepath.Join(o.dir, "none"), "tab").see("[Go on]")
-	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").answer("the key file cannot be read")
-	r.press("tab", "tab", "tab", "tab", "tab", "tab", "ctrl+u").press(mine, "tab").see("[Go on]").press("enter").answer("File this request?", "tab").see("[File it]").press("enter").see("filed er-")
+	r.press("a").form("File a request", "usr_teo", "tab", "tab", "tab", "a letter", "tab", "tab").see("your private key FILE:").press(filepath.Join(o.dir, "none"), "tab").see("[Go on]")
+	r.press("enter").answer("File this request?", "tab").see("[File it]").press("enter").form("the key file cannot be read")
+	r.press("tab", "tab", "tab", "tab", "tab", "ctrl+u").press(mine, "tab").see("[Go on]").press("enter").answer("File this request?", "tab").see("[File it]").press("enter").see("filed er-")
 	id := o.only()
 	out, _ := o.run("gdpr", "plan", id, "--json")
 	hash := regexp.MustCompile(`"plan_hash":"([0-9a-f]{64})"`).FindStringSubmatch(out)
@@ -221,10 +221,10 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 		t.Errorf("approved by the requester: exit %d: %s", code, out)
 	}
 	// The second operator signs where he reads the plan; the requester's key is refused there too.
-	r.press("ctrl+r").see("planned")
+	r.press("ctrl+r").see("▲ approved")
 	r.press("A").answer("Approve the erasure of", "tab").press(mine, "tab").see("[Approve]").press("enter").see("not approved: refused")
 	r.press("A").answer("Approve the erasure of", "tab").press(theirs, "tab").see("[Approve]").press("enter").see("approved " + id)
-	r.press("ctrl+r").see("approved").press("A").see("The plan is approved")
+	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved")
 }
 
 func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {

@@ -65,8 +65,9 @@ func namesIn(typed, id string) []string {
 	return out
 }
 
-// intakeDialog is the form of a new request; wrong says what to put right.
-func (rq *requests) intakeDialog(in intake, wrong string) *dialog {
+// intakeDialog is the form of a new request; wrong says what to put right in a field, -1 for all of
+// it.
+func (rq *requests) intakeDialog(in intake, at int, wrong string) *dialog {
 	esc := rq.d.st.Esc
 	if in.received == "" {
 		in.received = rq.d.time.Clock.Now().UTC().Format("2006-01-02")
@@ -75,19 +76,22 @@ func (rq *requests) intakeDialog(in intake, wrong string) *dialog {
 		{Value: esc.Const("File a request to be forgotten"), Kind: text.Title},
 		{Value: esc.Const("The id is how stores tag the person. Aliases are each name, address and number that may stand in a text, whole and as written. Separate aliases with \";\". You confirm each one. Nothing is searched or changed yet."), Kind: text.Note},
 	}
-	if wrong != "" {
+	if wrong != "" && at < 0 {
 		lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, lines...)
 	}
-	d := &dialog{title: esc.Const("New request"), lines: lines, noReason: true, fields: []field{
+	d := &dialog{title: esc.Const("New request"), lines: lines, noReason: true, form: true, fields: []field{
 		{label: esc.Const("person's id: ")}, {label: esc.Const("aliases: ")}, {label: esc.Const("received (YYYY-MM-DD): ")},
-		{label: esc.Const("ground, what was asked and why: ")}, {label: esc.Const("filed by (empty: you): ")},
+		{label: esc.Const("what was asked, and why: ")}, {label: esc.Const("filed by (empty: you): ")},
 	}}
-	if rq.d.erasure.Unattested() != "" { // nobody could approve it without
+	if rq.d.Erasure.Unattested() != "" { // nobody could approve it without
 		d.fields = append(d.fields, field{label: esc.Const("your private key FILE: ")})
 		d.lines = append(d.lines, text.Line{Value: esc.Const("Somebody else has to approve, with another key than yours: name your SSH key's file. It signs nothing, and its fingerprint is kept."), Kind: text.Note})
 	}
 	for i, v := range []string{in.subject, in.aliases, in.received, in.ground, in.by, in.key}[:len(d.fields)] {
 		d.fields[i].input.Set(v)
+	}
+	if wrong != "" && at >= 0 {
+		d.fields[at].wrong = esc.LineMax(wrong, prose.MaxReason)
 	}
 	read := func(at func(i int) string) intake {
 		in := intake{subject: at(0), aliases: at(1), received: at(2), ground: at(3), by: at(4)}
@@ -103,7 +107,7 @@ func (rq *requests) intakeDialog(in intake, wrong string) *dialog {
 	if in.begun() { // it may have been of another person
 		d.choices = append(d.choices, choice{verb: "Clear form", run: func() tea.Cmd {
 			rq.intake = intake{}
-			return rq.d.modal.show(rq.intakeDialog(intake{}, ""))
+			return rq.d.modal.show(rq.intakeDialog(intake{}, -1, ""))
 		}})
 	}
 	return d
@@ -118,17 +122,17 @@ func (rq *requests) checkIntake(ctx context.Context, in intake) *dialog {
 	words := func(err error) string { return prose.Reason(rq.d.esc, err).String() }
 	switch {
 	case strings.TrimSpace(in.subject) == "":
-		return rq.intakeDialog(in, "The person's id is missing.")
+		return rq.intakeDialog(in, 0, "The person's id is missing.")
 	case idErr != nil:
-		return rq.intakeDialog(in, "The id: "+words(idErr))
+		return rq.intakeDialog(in, 0, "The id: "+words(idErr))
 	case allErr != nil:
-		return rq.intakeDialog(in, "An alias: "+words(allErr))
+		return rq.intakeDialog(in, 1, "An alias: "+words(allErr))
 	case dateErr != nil:
-		return rq.intakeDialog(in, "The date: "+words(dateErr))
+		return rq.intakeDialog(in, 2, "The date: "+words(dateErr))
 	case strings.TrimSpace(in.ground) == "":
-		return rq.intakeDialog(in, "The ground is missing: what did the person ask for, and why?")
+		return rq.intakeDialog(in, 3, "The ground is missing.")
 	}
-	all, notes, err := rq.d.erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
+	all, notes, err := rq.d.Erasure.Propose(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.given()})
 	if err != nil { // the request can be filed all the same: its deadline runs
 		notes = append(notes, "no store was asked for names: "+words(err))
 	}
@@ -196,22 +200,22 @@ func (rq *requests) fileDialog(in intake) *dialog {
 	}
 	if in.key != "" {
 		lines = append(lines, field("your key", in.key))
-	} else if why := rq.d.erasure.Unattested(); why != "" {
+	} else if why := rq.d.Erasure.Unattested(); why != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(why, prose.MaxReason)), Kind: text.Warn})
 	}
 	lines = append(lines, text.Line{Value: esc.Const("The names stay with the request until the last store is done; the audit log keeps keyed hashes."), Kind: text.Note})
 	return &dialog{title: esc.Const("New request"), lines: lines, noReason: true, canceled: rq.laidAside(func() intake { return in }), choices: []choice{
 		{verb: "File it", act: func(ctx context.Context, _ filled) acted { return rq.fileRequest(ctx, in) }},
-		{verb: "Change", run: func() tea.Cmd { return rq.d.modal.show(rq.intakeDialog(in, "")) }},
+		{verb: "Change", run: func() tea.Cmd { return rq.d.modal.show(rq.intakeDialog(in, -1, "")) }},
 	}}
 }
 
 // fileRequest runs in a command.
 func (rq *requests) fileRequest(ctx context.Context, in intake) acted {
-	r, err := rq.d.erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
+	r, err := rq.d.Erasure.File(ctx, gdpr.Intake{Subject: in.subject, Aliases: in.confirmed, Received: in.received, Ground: in.ground, By: strings.TrimSpace(in.by)}, in.key)
 	if err != nil {
 		in.confirmed, in.left = nil, nil
-		return acted{next: rq.intakeDialog(in, "Not filed: "+prose.Reason(rq.d.esc, err).String())}
+		return acted{next: rq.intakeDialog(in, -1, "Not filed: "+prose.Reason(rq.d.esc, err).String())}
 	}
 	filed := rq.d.esc.Sprintf("filed %s; p searches every store and makes the plan", r.ID)
 	if r.Note != "" {

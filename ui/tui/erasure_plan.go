@@ -13,10 +13,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/gdpr"
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/subject"
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/ui/act"
+	"memdesk/ui/tui/kit/chart"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
@@ -59,7 +61,7 @@ func (rq *requests) discover(r ErasureRequest, at *planPlace) tea.Cmd {
 	b := &bulk{kind: "console-plan", title: "plan " + r.ID, noun: "store", ready: "Plan ready", total: len(d.fleet.Members())}
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		at := ""
-		p, err := d.erasure.Discover(ctx, r.ID, func(store, what string) {
+		p, err := d.Erasure.Discover(ctx, r.ID, func(store, what string) {
 			if at != "" && at != store {
 				b.add(outcome{store: at, name: "searched", ok: true, word: "searched"})
 			}
@@ -101,21 +103,25 @@ func searched(esc safetext.Escaper, p gdpr.Plan) []outcome {
 type stepCount struct{ forget, redact, held, scrub, outside int }
 
 func countSteps(steps []gdpr.Step) (t stepCount) {
-	for _, st := range steps {
-		switch st.Action {
-		case gdpr.Forget:
-			t.forget++
-		case gdpr.Redact:
-			t.redact++
-		case gdpr.Held:
-			t.held++
-		case gdpr.Scrub:
-			t.scrub++
-		case gdpr.OutOfScope:
-			t.outside++
-		}
+	for i := range steps {
+		t.add(steps[i].Action)
 	}
 	return t
+}
+
+func (t *stepCount) add(a gdpr.Action) {
+	switch a {
+	case gdpr.Forget:
+		t.forget++
+	case gdpr.Redact:
+		t.redact++
+	case gdpr.Held:
+		t.held++
+	case gdpr.Scrub:
+		t.scrub++
+	case gdpr.OutOfScope:
+		t.outside++
+	}
 }
 
 func (t stepCount) words() string {
@@ -168,36 +174,66 @@ var actionWords = map[gdpr.Action]string{
 	gdpr.Forget: "x forget", gdpr.Redact: "~ redact", gdpr.Scrub: "x scrub", gdpr.Held: "= hold", gdpr.OutOfScope: "- outside",
 }
 
-// planRow is a row of the plan: all of it, a store, or one step.
+// planRow is a row of the plan: all of it, a store, a layer of one, or one step.
 type planRow struct {
 	plan  *gdpr.Plan
 	store *gdpr.StorePlan
+	layer string // of a step or of the steps that the row stands for; empty: of a whole store
 	step  *gdpr.Step
+	steps stepCount // that the row stands for
+	open  bool      // they are listed below it
+}
+
+// fold tells what a row folds; empty: nothing.
+func (r planRow) fold() string {
+	if r.store == nil || r.step != nil || r.steps == (stepCount{}) {
+		return ""
+	}
+	return r.store.Store + "\x00" + r.layer
+}
+
+// folds are which stores and layers of a plan are listed with their steps.
+type folds struct {
+	on   bool // all are folded but those that are open
+	open map[string]bool
+}
+
+func (f *folds) shows(fold string) bool { return !f.on || f.open[fold] }
+
+func (f *folds) toggle(fold string) {
+	if f.open == nil {
+		f.open = map[string]bool{}
+	}
+	f.open[fold] = !f.open[fold]
 }
 
 // openPlan lists the plan that stands, with the cursor at a place of it; nil: at its
 // start.
 func (rq *requests) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 	d := rq.d
-	var shown planPages
+	shown := planPages{folds: folds{on: d.heard == nil}} // a list that is read out has no folds
+	if at != nil {
+		shown.toggle(at.store + "\x00")
+		shown.toggle(at.store + "\x00" + at.layer)
+	}
 	kind := recordKind[planRow]{
 		noun: "step", tell: tellPlan, empty: "Nothing in any store names the person.",
-		columns: []column{{"STORE", 12, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
+		columns: []column{{"STORE", 15, false}, {"ACTION", 10, false}, {"LAYER", 11, false}, {"WHAT", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record[planRow]], said, error) {
-			p, rows, err := shown.rows(ctx, d.erasure, r.ID, q)
+			p, rows, err := shown.rows(ctx, d.Erasure, r.ID, q)
 			if err != nil {
 				return span[record[planRow]]{}, said{}, err
 			}
-			return planPage(d.esc, p, rows, q)
+			return planPage(d.st, p, rows, q)
 		},
 		detail: func(ctx context.Context, raw planRow) *text.Page {
-			now, err := d.erasure.Request(ctx, r.ID)
+			now, err := d.Erasure.Request(ctx, r.ID)
 			if err != nil {
 				now = r
 			}
 			return d.planText(ctx, now, raw)
 		},
-		keys: func(p *records[planRow]) []act.Act { return d.planKeys(p, r) },
+		keys: func(p *records[planRow]) []act.Act { return append(foldKeys(p, &shown), d.planKeys(p, r)...) },
 		field: func(raw planRow) string {
 			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()
@@ -217,6 +253,21 @@ type planPages struct {
 	mu   sync.Mutex
 	plan *gdpr.Plan
 	all  []planRow
+	folds
+}
+
+// turn folds or unfolds, all where fold is empty.
+func (s *planPages) turn(fold string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if fold != "" {
+		s.toggle(fold)
+	} else {
+		s.on, s.open = !s.on, nil
+	}
+	if s.plan != nil {
+		s.all = planRows(s.plan, &s.folds)
+	}
 }
 
 func (s *planPages) rows(ctx context.Context, src ErasureSource, id string, q PageQuery) (*gdpr.Plan, []planRow, error) {
@@ -231,18 +282,21 @@ func (s *planPages) rows(ctx context.Context, src ErasureSource, id string, q Pa
 	if err != nil {
 		return nil, nil, err
 	}
-	s.plan, s.all = &p, planRows(&p)
+	s.plan, s.all = &p, planRows(&p, &s.folds)
+	if q.Filter != "" { // what is looked for is found in what is folded too
+		s.all = planRows(&p, &folds{})
+	}
 	return s.plan, s.all, nil
 }
 
 // planPage gives the rows from a cursor on: the whole, then store by store, layer
 // by layer.
-func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (span[record[planRow]], said, error) {
+func planPage(st *paint.Styles, p *gdpr.Plan, rows []planRow, q PageQuery) (span[record[planRow]], said, error) {
 	start := 0
 	if q.Cursor != "" {
 		hash, n, _ := strings.Cut(q.Cursor, ":")
 		var err error
-		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash {
+		if start, err = strconv.Atoi(n); err != nil || hash != p.Hash || start < 0 {
 			return span[record[planRow]]{}, said{}, model.Errorf(model.InvalidInput, "plan", "the plan was made anew: ctrl+r shows it")
 		}
 	}
@@ -250,7 +304,7 @@ func planPage(esc safetext.Escaper, p *gdpr.Plan, rows []planRow, q PageQuery) (
 	i := start
 	for ; i < len(rows) && len(out.rows) < q.Limit; i++ {
 		if rows[i].matches(q) {
-			out.rows = append(out.rows, planRecord(esc, i, rows[i]))
+			out.rows = append(out.rows, planRecord(st, rows[i]))
 		}
 	}
 	if i < len(rows) {
@@ -265,20 +319,32 @@ func (r planRow) matches(q PageQuery) bool {
 	switch {
 	case r.step != nil:
 		return q.Matches(r.step.Store, actionWords[r.step.Action], r.step.Layer, r.step.ID, r.step.Reason)
-	case r.store != nil:
+	case r.store != nil && r.layer == "":
 		return q.Matches(r.store.Store, r.store.Kind)
 	}
 	return q.Filter == ""
 }
 
-func planRows(p *gdpr.Plan) []planRow {
+// planRows are the rows of a plan: the whole, then store by store, layer by layer. A store of
+// several layers has a row for each, where it can be folded.
+func planRows(p *gdpr.Plan, f *folds) []planRow {
 	out := []planRow{{plan: p}}
 	for i := range p.Stores {
 		s := &p.Stores[i]
-		out = append(out, planRow{plan: p, store: s})
+		head := planRow{plan: p, store: s, steps: countSteps(s.Steps)}
+		head.open = f.shows(head.fold())
+		out = append(out, head)
+		if !head.open {
+			continue
+		}
 		at := make([]int, len(s.Steps))
+		layers := map[string]*stepCount{}
 		for j := range at {
 			at[j] = j
+			if layers[s.Steps[j].Layer] == nil {
+				layers[s.Steps[j].Layer] = &stepCount{}
+			}
+			layers[s.Steps[j].Layer].add(s.Steps[j].Action)
 		}
 		slices.SortStableFunc(at, func(x, y int) int {
 			if c := strings.Compare(s.Steps[x].Layer, s.Steps[y].Layer); c != 0 {
@@ -286,31 +352,98 @@ func planRows(p *gdpr.Plan) []planRow {
 			}
 			return strings.Compare(s.Steps[x].ID, s.Steps[y].ID)
 		})
+		layer := planRow{open: true}
 		for _, j := range at {
-			out = append(out, planRow{plan: p, store: s, step: &s.Steps[j]})
+			if st := &s.Steps[j]; st.Layer != layer.layer && f.on && len(layers) > 1 {
+				layer = planRow{plan: p, store: s, layer: st.Layer, steps: *layers[st.Layer]}
+				layer.open = f.shows(layer.fold())
+				out = append(out, layer)
+			}
+			if layer.open {
+				out = append(out, planRow{plan: p, store: s, layer: s.Steps[j].Layer, step: &s.Steps[j]})
+			}
 		}
 	}
 	return out
 }
 
-func planRecord(esc safetext.Escaper, i int, r planRow) record[planRow] {
-	out := record[planRow]{key: r.plan.Hash + ":" + strconv.Itoa(i), raw: r}
+// key tells a row from others of its plan, whatever is folded.
+func (r planRow) key() string {
+	switch {
+	case r.step != nil:
+		return r.plan.Hash + "\x00" + r.store.Store + "\x00" + r.layer + "\x00" + r.step.ID
+	case r.store != nil:
+		return r.plan.Hash + "\x00" + r.store.Store + "\x00" + r.layer
+	}
+	return r.plan.Hash
+}
+
+// planBar is the width of the bar of a store in the list.
+const planBar = 8
+
+func planRecord(st *paint.Styles, r planRow) record[planRow] {
+	esc := st.Esc
+	out := record[planRow]{key: r.key(), raw: r}
 	switch {
 	case r.step != nil:
 		tones := map[gdpr.Action]paint.Tone{gdpr.Forget: paint.ToneWarn, gdpr.Scrub: paint.ToneWarn}
 		out.tones = []paint.Tone{paint.ToneInfo, tones[r.step.Action]}
-		out.cells = []safetext.Text{esc.Line(r.step.Store), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
+		out.cells = []safetext.Text{esc.Sprintf("    %s", esc.Line(r.step.Store)), esc.Const(actionWords[r.step.Action]), esc.Line(r.step.Layer), prose.NameFirst(esc, r.step.ID)}
+	case r.layer != "":
+		out.cells = []safetext.Text{esc.Sprintf("  %s%s", st.Glyphs.Fold[r.open], esc.Line(r.store.Store)), r.bar(st), esc.Line(r.layer), esc.Const(r.steps.words())}
 	case r.store != nil:
 		if r.store.Error != "" || len(r.store.Problems) > 0 {
 			out.tones = []paint.Tone{paint.ToneInfo, paint.ToneInfo, paint.ToneInfo, paint.ToneBad}
 		}
-		out.cells = []safetext.Text{esc.Line(r.store.Store), esc.Const("-----"), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
+		sign := esc.Const("  ")
+		if r.fold() != "" {
+			sign = st.Glyphs.Fold[r.open]
+		}
+		out.cells = []safetext.Text{esc.Sprintf("%s%s", sign, esc.Line(r.store.Store)), r.bar(st), esc.Line(r.store.Kind), storeWords(esc, *r.store)}
 	default:
 		items, held := r.plan.Count()
-		out.cells = []safetext.Text{esc.Const("all stores"), esc.Const("====="), esc.Const("plan"),
+		out.cells = []safetext.Text{esc.Const("all stores"), esc.Const(""), esc.Const("plan"),
 			esc.Sprintf("%s, %s on hold; hash %s", prose.Plural(items, "item"), prose.Group(held), r.plan.Hash[:min(12, len(r.plan.Hash))])}
 	}
 	return out
+}
+
+// bar is the share of what a row stands for, of the store where most was found.
+func (r planRow) bar(st *paint.Styles) safetext.Text {
+	var most int64
+	for _, s := range r.plan.Stores {
+		most = max(most, int64(len(s.Steps)))
+	}
+	return st.Esc.Const(chart.Bar(st, chartRow(r.store.Store, r.steps), most, planBar))
+}
+
+// foldKeys list the steps of a store or a layer, or fold them away.
+func foldKeys(p *records[planRow], shown *planPages) []act.Act {
+	fold := func() (string, bool) {
+		if p.list == nil { // the key table
+			return "all", false
+		}
+		row, ok := p.list.current()
+		if !ok || p.full {
+			return "", false
+		}
+		return row.raw.fold(), row.raw.open
+	}
+	var out []act.Act
+	if at, _ := fold(); at != "" {
+		out = append(out, act.Unfold.With(nil, func() tea.Cmd {
+			at, _ := fold()
+			shown.turn(at)
+			return p.list.refresh()
+		}))
+	}
+	if p.full {
+		return out
+	}
+	return append(out, act.UnfoldAll.With(nil, func() tea.Cmd {
+		shown.turn("")
+		return p.list.refresh()
+	}))
 }
 
 // planText is a row of the plan in full. It runs in a command.
@@ -318,6 +451,8 @@ func (d *desk) planText(ctx context.Context, r ErasureRequest, row planRow) *tex
 	switch {
 	case row.step != nil:
 		return d.stepText(ctx, r, *row.step)
+	case row.layer != "":
+		return text.NewPage([]text.Line{{Value: d.esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: d.esc.Const(row.steps.words())}}, "")
 	case row.store != nil:
 		return text.NewPage(d.storePlanLines(*row.store), "")
 	}
@@ -335,7 +470,7 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
 	}
-	if max := d.erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
+	if max := d.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
 		for _, s := range p.OverShare(max) {
 			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
 		}
@@ -349,14 +484,35 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
+	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(d.st, *p)...), text.Line{Kind: text.Blank})
 	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(d, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
-	if free := d.erasure.FreeBytes(); free > 0 {
+	if free := d.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))
 	}
-	if why, err := d.erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
+	if why, err := d.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
 		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, prose.MaxTitle))))
 	}
-	return append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
+	head = append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
+	return append(head, backupLines(esc, d.Erasure.Backups(*p))...)
+}
+
+// backupLines tell of the backups that are configured, one by one, and of the others in one line.
+func backupLines(esc safetext.Escaper, all []receipt.Backup) []text.Line {
+	var unknown []string
+	var known []receipt.Backup
+	for _, b := range all {
+		switch {
+		case b.Where != "" || b.Until != "":
+			known = append(known, b)
+		case !strings.HasPrefix(b.Reason, "none: "): // a store that is kept in memory only has none
+			unknown = append(unknown, b.Store)
+		}
+	}
+	head := chapter(esc, "Backups", known)
+	if len(unknown) > 0 {
+		head = append(head, text.Line{Value: esc.Sprintf("Of backups nothing is configured ([[backup]]), and they may hold the person: %s.", esc.LineMax(strings.Join(unknown, ", "), prose.MaxReason)), Kind: text.Note})
+	}
+	return head
 }
 
 // duration is an estimate in words.
@@ -482,6 +638,8 @@ func tellPlan(esc safetext.Escaper, e planRow) safetext.Text {
 	switch {
 	case e.step != nil:
 		return esc.Sprintf("%s: %s in %s, layer %s", e.step.Action, esc.LineMax(e.step.ID, prose.MaxTitle), e.step.Store, e.step.Layer)
+	case e.layer != "":
+		return esc.Sprintf("Store %s, layer %s: %s", e.store.Store, e.layer, e.steps.words())
 	case e.store != nil:
 		return esc.Sprintf("Store %s, %s: %s", e.store.Store, e.store.Kind, storeWords(esc, *e.store))
 	}

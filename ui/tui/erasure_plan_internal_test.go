@@ -47,7 +47,7 @@ func TestPlanIsReadOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		page, _, err := planPage(safetext.Escaper{}, p, rows, q)
+		page, _, err := planPage(newTestStyles(), p, rows, q)
 		if err != nil {
 			t.Fatal(err)
 		}

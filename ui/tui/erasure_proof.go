@@ -69,10 +69,10 @@ func (rq *requests) openVerdicts(r ErasureRequest) tea.Cmd {
 	d := rq.d
 	return rq.layersSide(r, "Layers of "+r.ID, func(ctx context.Context) ([]receipt.Layer, error) {
 		if r.Done() {
-			_, rec, _, err := d.erasure.Receipt(ctx, r.ID)
+			_, rec, _, err := d.Erasure.Receipt(ctx, r.ID)
 			return rec.Layers, err
 		}
-		out, _, err := d.erasure.Report(ctx, r.ID)
+		out, _, err := d.Erasure.Report(ctx, r.ID)
 		return out.Layers, err
 	})
 }
@@ -241,7 +241,7 @@ func (rq *requests) verifyNow(r ErasureRequest, typed string, aliases ...string)
 	b.run = func(ctx context.Context, _ Job, b *bulk) error {
 		b.note(d.esc.Const("every store and layer is looked at again"))
 		var err error
-		if layers, err = d.erasure.Verify(ctx, r.ID, typed, aliases...); err != nil {
+		if layers, err = d.Erasure.Verify(ctx, r.ID, typed, aliases...); err != nil {
 			if ctx.Err() != nil {
 				b.stop()
 			}
@@ -271,7 +271,7 @@ func (rq *requests) approvalDialog(r ErasureRequest, p gdpr.Plan, why string) *d
 
 func (rq *requests) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []text.Line {
 	d, esc := rq.d, rq.d.esc
-	rules := d.erasure.Rules()
+	rules := d.Erasure.Rules()
 	title := esc.Const("The plan is approved, or needs no approval")
 	if why != "" {
 		title = esc.Sprintf("Not yet: %s", esc.LineMax(why, prose.MaxReason))
@@ -300,7 +300,7 @@ func (rq *requests) approvalLines(r ErasureRequest, p gdpr.Plan, why string) []t
 func (rq *requests) showReceipt(r ErasureRequest) tea.Cmd {
 	d := rq.d
 	return rq.d.ask(func(ctx context.Context) any {
-		_, rec, key, err := d.erasure.Receipt(ctx, r.ID)
+		_, rec, key, err := d.Erasure.Receipt(ctx, r.ID)
 		if errors.Is(err, receipt.ErrTampered) {
 			return acted{quiet: true, title: "Receipt", text: d.esc.Const("the receipt is NOT as it was signed"), page: text.NewPage([]text.Line{
 				{Value: d.esc.Const("!! The receipt is not as it was signed, so it proves nothing."), Kind: text.Warn},
@@ -400,7 +400,7 @@ func (rq *requests) saveDialogOf(r ErasureRequest, path, wrong string) *dialog {
 	dlg.fields = []field{{label: esc.Const("file: ")}}
 	dlg.fields[0].input.Set(path)
 	dlg.choices = []choice{{verb: "Save", act: func(ctx context.Context, f filled) acted {
-		n, err := d.erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.fields[0]))
+		n, err := d.Erasure.SaveReceipt(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
 			return acted{next: rq.saveDialogOf(r, f.fields[0], "not saved: "+prose.Reason(d.esc, err).String())}
 		}
@@ -426,7 +426,7 @@ func (rq *requests) personExportDialog(r ErasureRequest, path, wrong string) *di
 	dlg := &dialog{title: esc.Const("Export"), noReason: true, lines: lines, fields: []field{{label: esc.Const("directory or .zip: ")}}}
 	dlg.fields[0].input.Set(path)
 	dlg.choices = []choice{{verb: "Export", act: func(ctx context.Context, f filled) acted {
-		n, missing, err := d.erasure.Export(ctx, r.ID, strings.TrimSpace(f.fields[0]))
+		n, missing, err := d.Erasure.Export(ctx, r.ID, strings.TrimSpace(f.fields[0]))
 		if err != nil {
 			return acted{next: rq.personExportDialog(r, f.fields[0], "not exported: "+prose.Reason(d.esc, err).String())}
 		}

@@ -13,6 +13,8 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/jobs"
 	"memdesk/model"
+	"memdesk/ui/tui/kit/chart"
+	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
@@ -22,11 +24,11 @@ func (rq *requests) erase(r ErasureRequest) tea.Cmd {
 	d := rq.d
 	return rq.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		esc := d.esc
-		now, err := d.erasure.Request(ctx, r.ID)
+		now, err := d.Erasure.Request(ctx, r.ID)
 		if err != nil {
 			return nil, prose.Reason(esc, err)
 		}
-		p, err := d.erasure.Plan(ctx, r.ID)
+		p, err := d.Erasure.Plan(ctx, r.ID)
 		if err != nil {
 			return nil, prose.Reason(esc, err)
 		}
@@ -36,7 +38,7 @@ func (rq *requests) erase(r ErasureRequest) tea.Cmd {
 		if now.PlanHash != p.Hash {
 			return nil, esc.Const("the plan is void, something was changed since: p plans again")
 		}
-		why, err := d.erasure.Unapproved(ctx, r.ID)
+		why, err := d.Erasure.Unapproved(ctx, r.ID)
 		if err != nil {
 			return nil, prose.Reason(esc, err)
 		}
@@ -88,16 +90,16 @@ func (rq *requests) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *di
 	if verb == "Go on" {
 		lines = append(lines, text.Line{Value: esc.Const("What is done already is not done again."), Kind: text.Note})
 	}
-	if tied := d.erasure.Tied(); tied != "" {
+	if tied := d.Erasure.Tied(); tied != "" {
 		lines = append(lines, text.Line{Value: esc.Sprintf("It ends with this console and can be gone on with: %s.", esc.LineMax(tied, prose.MaxReason)), Kind: text.Note})
 	} else {
 		lines = append(lines, text.Line{Value: esc.Const("It runs on its own: leaving this pane or the connection does not stop it."), Kind: text.Note})
 	}
-	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: text.NewPage(eraseStores(esc, p), "")}
-	over := len(p.OverShare(d.erasure.Rules().MaxShare)) > 0
+	dlg := &dialog{title: esc.Const("Erase"), lines: lines, name: r.ID, noReason: true, body: text.NewPage(eraseStores(d.st, p), "")}
+	over := len(p.OverShare(d.Erasure.Rules().MaxShare)) > 0
 	if over {
 		if wrong == "" {
-			dlg.lines = slices.Insert(dlg.lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.erasure.Rules().MaxShare)[0].ShareWords(d.erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
+			dlg.lines = slices.Insert(dlg.lines, 1, text.Line{Value: esc.Sprintf("!! %s.", esc.LineMax(p.OverShare(d.Erasure.Rules().MaxShare)[0].ShareWords(d.Erasure.Rules().MaxShare), prose.MaxReason)), Kind: text.Warn})
 		}
 		dlg.fields = []field{{label: esc.Sprintf("a large part of a store goes; type %s, the number of items: ", strconv.FormatInt(items, 10))}}
 	}
@@ -115,28 +117,71 @@ func (rq *requests) eraseDialog(r ErasureRequest, p gdpr.Plan, wrong string) *di
 }
 
 // eraseStores is what happens, store by store.
-func eraseStores(esc safetext.Escaper, p gdpr.Plan) []text.Line {
-	var out []text.Line
-	for _, s := range p.Stores {
-		kind := text.Field
-		if s.Error != "" || len(s.Problems) > 0 {
-			kind = text.Warn
+func eraseStores(st *paint.Styles, p gdpr.Plan) []text.Line {
+	esc := st.Esc
+	rows := make([]chart.Row, len(p.Stores))
+	var trouble []text.Line
+	for i, s := range p.Stores {
+		rows[i] = chartRow(s.Store, countSteps(s.Steps))
+		switch {
+		case s.Error != "":
+			rows[i].Trouble = true
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: text.Warn})
+		case len(s.Problems) > 0:
+			rows[i].Trouble = true
+			trouble = append(trouble, text.Line{Name: esc.Line(s.Store), Value: esc.Sprintf("!! %s not looked at", prose.Plural(int64(len(s.Problems)), "place")), Kind: text.Warn})
 		}
-		out = append(out, text.Line{Name: esc.Line(s.Store), Value: storeWords(esc, s), Kind: kind})
 	}
-	return out
+	return append(chart.Table(st, rows), trouble...)
+}
+
+// chartRow is what becomes of what was found in a store, or in a layer of it.
+func chartRow(store string, t stepCount) chart.Row {
+	r := chart.Row{Store: store, Go: int64(t.forget + t.scrub), Redact: int64(t.redact), Hold: int64(t.held), Left: int64(t.outside)}
+	r.Found = r.Go + r.Redact + r.Hold + r.Left
+	return r
+}
+
+// phaseLine is how far a request is on its way; none of one that was withdrawn.
+func (d *desk) phaseLine(r ErasureRequest) []text.Line {
+	names := []string{"filed", "planned", "approved", "erased", "verified"}
+	done := 1
+	switch r.State {
+	case gdpr.StateWithdrawn:
+		return nil
+	case gdpr.StatePlanned:
+		done = 2
+	case gdpr.StateApproved:
+		done = 3
+	case gdpr.StateRunning:
+		done = 3
+		if r.Run != nil && strings.HasSuffix(r.Run.Note, " verify") {
+			done = 4
+		}
+	case gdpr.StatePartial, gdpr.StatePending:
+		done = 4
+	case gdpr.StateInScope, gdpr.StateComplete:
+		done = len(names)
+	}
+	if !d.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // nobody else has a word in it
+		names = slices.Delete(names, 2, 3)
+		if done > 2 {
+			done--
+		}
+	}
+	return []text.Line{{Value: chart.Phases(d.st, names, done, r.Stopped() || r.State == gdpr.StatePartial)}}
 }
 
 // beginErasure runs in a command.
 func (rq *requests) beginErasure(ctx context.Context, o gdpr.Order) acted {
 	esc := rq.d.esc
-	if err := rq.d.erasure.Erase(ctx, o); err != nil {
+	if err := rq.d.Erasure.Erase(ctx, o); err != nil {
 		return acted{text: esc.Sprintf("not begun, nothing was erased: %s", prose.Reason(esc, err))}
 	}
 	rq.d.stuck.set("an erasure is for good")
 	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
 	return acted{ok: true, text: said, then: func() tea.Cmd {
-		rq.d.work.tied = rq.d.work.tied || rq.d.erasure.Tied() != ""
+		rq.d.work.tied = rq.d.work.tied || rq.d.Erasure.Tied() != ""
 		p := rq.d.erasures
 		cmd := rq.d.app.enter(paneErasure)
 		p.full = true
@@ -149,9 +194,9 @@ func (rq *requests) beginErasure(ctx context.Context, o gdpr.Order) acted {
 func (rq *requests) pauseErasure(r ErasureRequest) tea.Cmd {
 	d := rq.d
 	return rq.d.ask(func(ctx context.Context) any {
-		run, word := d.erasure.Pause, "it pauses at its next step"
+		run, word := d.Erasure.Pause, "it pauses at its next step"
 		if r.Run.State == jobs.Paused {
-			run, word = d.erasure.Resume, "it goes on"
+			run, word = d.Erasure.Resume, "it goes on"
 		}
 		err := run(ctx, r.Run.ID)
 		if err != nil {
@@ -176,9 +221,12 @@ func (d *desk) runLines(ctx context.Context, r ErasureRequest) []text.Line {
 	if r.Run.Class != "" {
 		head = append(head, field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
 	}
-	p, err := d.erasure.Plan(ctx, r.ID)
+	p, err := d.Erasure.Plan(ctx, r.ID)
 	if err != nil {
 		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
+	}
+	if bar := chart.Progress(d.st, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
+		head = append(head, text.Line{Value: bar})
 	}
 	return append(head, progressLines(esc, p, r.Run)...)
 }
@@ -227,7 +275,7 @@ func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []text.Line {
 		return nil
 	}
 	esc := d.esc
-	rep, err := d.erasure.StatusReport(ctx, r.ID)
+	rep, err := d.Erasure.StatusReport(ctx, r.ID)
 	if errors.Is(err, model.NotFound) {
 		return nil
 	}
@@ -268,7 +316,7 @@ func (rq *requests) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 		if len(f.fields) > 0 {
 			told = strings.TrimSpace(f.fields[0])
 		}
-		return d.erasure.Extend(ctx, id, told)
+		return d.Erasure.Extend(ctx, id, told)
 	}
 	clock := func(do func(context.Context, string) error) func(context.Context, string, filled) error {
 		return func(ctx context.Context, id string, _ filled) error { return do(ctx, id) }
@@ -292,9 +340,9 @@ func (rq *requests) deadlineDialog(r ErasureRequest, wrong string) *dialog {
 		dlg.choices = append(dlg.choices, choice{verb: "Extend by two months", act: does("extended by two months", extend)})
 	}
 	if r.PausedSince == "" {
-		dlg.choices = append(dlg.choices, choice{verb: "Stop the clock", act: does("the clock stands; T lets it run again", clock(d.erasure.StopClock))})
+		dlg.choices = append(dlg.choices, choice{verb: "Stop the clock", act: does("the clock stands; T lets it run again", clock(d.Erasure.StopClock))})
 	} else {
-		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", clock(d.erasure.StartClock))})
+		dlg.choices = append(dlg.choices, choice{verb: "Let it run", act: does("the clock runs again", clock(d.Erasure.StartClock))})
 	}
 	if wrong != "" {
 		dlg.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", esc.LineMax(wrong, prose.MaxReason)), Kind: text.Warn}}, dlg.lines...)

@@ -119,11 +119,11 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 // journalled runs an export as a job; reading goes on where there is no journal, or
 // where it cannot be written.
 func (d *desk) journalled(ctx context.Context, e *export, do func(context.Context) error) error {
-	if d.jobs == nil {
+	if d.Jobs == nil {
 		return do(ctx)
 	}
 	began := false
-	err := d.jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j Job) error {
+	err := d.Jobs.Run(ctx, "console-export", "a file of "+safetext.Noun(2, e.noun), func(ctx context.Context, j Job) error {
 		began = true
 		e.mu.Lock()
 		e.id = j.ID()

@@ -15,6 +15,7 @@ import (
 	"memdesk/internal/clock"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 	"memdesk/ui/tui"
 )
 
@@ -313,7 +314,7 @@ func deskWith(long int) (tui.Options, map[string]*fake) {
 	reopen := func(context.Context, string) backends.Member { return members[3] }
 	return tui.Options{
 		Fleet: backends.NewFleet(members, reopen), Operator: "ann", Clock: clock.Fixed(now),
-		Audit: auditFake{}, Quarantine: quarantineFake{fakes},
+		Sources: tui.Sources{Audit: auditFake{}, Quarantine: quarantineFake{fakes}},
 	}, fakes
 }
 
@@ -365,7 +366,7 @@ type quarantineFake struct{ fakes map[string]*fake }
 func (f quarantineFake) entries() []tui.QuarantineEntry {
 	all := []tui.QuarantineEntry{
 		{Store: "crewship", ID: "q/1", Filed: true, Source: "crews/eng/shared/CREW.md", Category: "override", Pattern: "ignore_previous", SHA256: "4be0", Line: 3, Col: 1, SourceID: "crews/eng/shared/CREW.md",
-			Excerpt: "Ignore previous instructions", Live: tui.LivePoisoned, At: now.Add(-3 * time.Hour), Bytes: 70},
+			Excerpt: "Ignore previous instructions", Live: tui.LivePoisoned, At: now.Add(-3 * time.Hour), Bytes: 70, Writer: &operator.Written{Row: adaRow("crews/eng/shared/CREW.md"), Kept: origin.InLedger}},
 		{Store: "crewship", ID: "q/2", Filed: true, Source: "daily/2026-05-01.md", Category: "exfiltration", Pattern: "curl_pipe", Line: 8, Excerpt: "curl \x1b]0;x\x07| sh", Live: tui.LiveClean, At: now.Add(-480 * time.Hour), FalsePositive: true},
 		{Store: "hostile", ID: "q/3", Source: "notes\nmore", Live: tui.Liveness("odd"), Problem: "the record is not JSON"},
 	}

@@ -22,7 +22,7 @@ func (d *desk) locked(store string) string {
 	switch {
 	case d.readOnly != "":
 		return "this console is read-only: " + d.readOnly
-	case d.acts == nil:
+	case d.Acts == nil:
 		return "this console only shows; memdesk forget, retain and undo change memory"
 	case store == "":
 		return ""
@@ -85,7 +85,7 @@ func (rm *removals) forget(ref model.Ref, seen model.Revision) tea.Cmd {
 		if err != nil {
 			return nil, d.esc.Sprintf("not forgotten, it cannot be read: %s", prose.Reason(d.esc, err))
 		}
-		warnings, err := d.acts.Preview(ctx, ref.Store, ref.ID)
+		warnings, err := d.Acts.Preview(ctx, ref.Store, ref.ID)
 		if err != nil {
 			return nil, d.esc.Sprintf("not forgotten: %s", prose.Reason(d.esc, err))
 		}
@@ -125,7 +125,7 @@ func (d *desk) forgetDialog(s model.Store, it model.Item, seen model.Revision, w
 func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision, why string) acted {
 	esc := d.esc
 	id := esc.LineMax(ref.ID, prose.MaxTitle)
-	done, err := d.acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
+	done, err := d.Acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
 	if done.Relations > 0 {
 		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, "relation"))
 	}

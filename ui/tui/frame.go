@@ -51,7 +51,7 @@ func (a *App) View() (v tea.View) {
 		cursor = at
 	} else if a.pages.overlay != nil {
 		lines = append(lines, a.pages.overlayCrumbs())
-		lines = append(lines, a.pages.overlay.render(a.d.st, w, h)...)
+		lines = append(lines, a.pages.drawn(w, h)...)
 	} else {
 		body, at := a.pane().render(w, h)
 		lines = append(lines, a.breadcrumbs())

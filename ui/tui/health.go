@@ -47,6 +47,12 @@ type healthTick struct{}
 // presence tells which stores' files and directories are there.
 type presence map[string]bool
 
+// anchored is how far the audit log is kept outside.
+type anchored struct {
+	words string
+	state model.HealthState
+}
+
 // health watches every store, open or not.
 type health struct {
 	d       *desk
@@ -63,6 +69,9 @@ type health struct {
 	detail   *text.Pager
 	shown    string // what the detail was made from
 	rest     rest
+	log      anchored
+	width    int
+	height   int
 }
 
 func newHealth(d *desk) *health {
@@ -82,7 +91,40 @@ func (p *health) enter() tea.Cmd {
 		return p.show()
 	}
 	p.ticking = true
-	return tea.Batch(p.round(), p.tick(), p.show())
+	return tea.Batch(p.round(), p.tick(), p.show(), p.askLog())
+}
+
+// askLog looks how far the audit log is anchored.
+func (p *health) askLog() tea.Cmd {
+	ask := p.d.app.o.Anchored
+	if ask == nil {
+		return nil
+	}
+	return p.ask(func(ctx context.Context) any {
+		words, state := ask(ctx)
+		return anchored{words, state}
+	})
+}
+
+// footing is what stands below the stores: the audit log is none of them.
+func (p *health) footing() []string {
+	if p.log.words == "" {
+		return nil
+	}
+	st, sign := p.d.st, ""
+	paint := st.Dim
+	switch p.log.state {
+	case model.HealthOK:
+	case model.HealthDown:
+		sign, paint = "!! ", st.Bad
+	default:
+		sign, paint = "! ", st.Warn
+	}
+	words := st.Esc.Sprintf("%saudit log: %s", st.Esc.Const(sign), st.Esc.LineMax(p.log.words, prose.MaxReason))
+	if p.height < 16 { // the stores come first
+		return []string{st.Row(p.width).Blank(1).Cell(paint, words, p.width-2).End()}
+	}
+	return st.Paragraph(paint, words, p.width)
 }
 
 func (p *health) tick() tea.Cmd {
@@ -103,6 +145,9 @@ func (p *health) look() tea.Cmd {
 		case local:
 			paths[m.Name] = m.Location
 		}
+	}
+	if p.looks%healthEvery == 0 {
+		cmds = append(cmds, p.askLog())
 	}
 	return tea.Batch(append(cmds, p.ask(func(context.Context) any { return seen(paths) }))...)
 }
@@ -142,6 +187,9 @@ func (p *health) down() int {
 
 func (p *health) badge() (safetext.Text, paint.Tone) {
 	n := p.down()
+	if p.log.state == model.HealthDown {
+		n++
+	}
 	if n == 0 {
 		return safetext.Text{}, paint.ToneInfo
 	}
@@ -179,6 +227,12 @@ func (p *health) update(msg any) tea.Cmd {
 		return tea.Batch(p.look(), p.tick())
 	case presence:
 		return p.arrived(msg)
+	case anchored:
+		if msg == p.log {
+			return nil
+		}
+		p.log = msg
+		return p.resize(p.width, p.height)
 	case checked:
 		p.running[msg.report.Store] = false
 		p.reports[msg.report.Store] = msg.report
@@ -229,7 +283,7 @@ func (p *health) reindex() tea.Cmd {
 	p.indexing[s.Name] = true
 	p.d.say(paint.ToneInfo, p.d.st.Esc.Sprintf("building the index of %s", s.Name))
 	return p.ask(func(ctx context.Context) any {
-		n, err := p.d.acts.Reindex(ctx, s.Name, "")
+		n, err := p.d.Acts.Reindex(ctx, s.Name, "")
 		return reindexed{s.Name, n, err}
 	})
 }
@@ -369,13 +423,15 @@ func orElse(t, other safetext.Text) safetext.Text {
 }
 
 func (p *health) resize(width, height int) tea.Cmd {
-	f := p.d.split(width, height)
+	p.width, p.height = width, height
+	f := p.d.split(width, height-len(p.footing()))
 	p.table.resize(f.listHeight-1, f.beside)
 	return p.detail.Resize(f.detailWidth, f.detailHeight)
 }
 
 func (p *health) render(width, height int) ([]string, *tea.Position) {
-	f := p.d.split(width, height)
+	below := p.footing()
+	f := p.d.split(width, height-len(below))
 	st := p.d.st
 	list := make([]string, 0, f.listHeight)
 	h := st.Row(f.listWidth).Blank(1)
@@ -388,7 +444,7 @@ func (p *health) render(width, height int) ([]string, *tea.Position) {
 	if len(members) == 0 {
 		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(noStores), f.listWidth)...)
 	}
-	return p.d.join(f, list, p.detail, safetext.Const("store")), nil
+	return append(p.d.join(f, list, p.detail, safetext.Const("store")), below...), nil
 }
 
 // noStores says what to do when there is nothing to look at.

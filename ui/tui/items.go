@@ -57,6 +57,7 @@ type items struct {
 	pinned bool           // the reader shows an item that the list has not been led to
 	whole  *held[itemRow] // the list as it was before it was filtered
 	left   []leftPlace    // lists that were left, the last one last
+	who    *writers
 }
 
 // leftPlace is a list as it was left: who comes back finds it so.
@@ -79,7 +80,7 @@ type markedItem struct {
 }
 
 func newItems(d *desk, pane int, r *reader) *items {
-	l := &items{d: d, reader: r, list: newWindow(d.asker(pane), func(r itemRow) string { return r.key })}
+	l := &items{d: d, reader: r, who: newWriters(d, pane), list: newWindow(d.asker(pane), func(r itemRow) string { return r.key })}
 	l.marks = newMarks(func() *window[itemRow] { return l.list }, func(r itemRow) markedItem {
 		return markedItem{r.header.Stamp, r.header.Revision, r.header.Bytes}
 	})
@@ -210,8 +211,17 @@ func (l *items) terms() []string {
 	return text.SearchWords(l.query)
 }
 
-// preview asks for the item at the cursor once the cursor rests.
-func (l *items) preview() tea.Cmd {
+// preview asks for the item at the cursor once the cursor rests, and for who wrote what is
+// on the screen.
+func (l *items) preview() tea.Cmd { return tea.Batch(l.named(), l.previewed()) }
+
+// named asks who wrote the rows on the screen.
+func (l *items) named() tea.Cmd {
+	rows := l.list.rows[min(l.list.top, len(l.list.rows)):]
+	return l.who.want(func(int) string { return l.at.store }, min(len(rows), l.list.height), func(i int) model.Header { return rows[i].header })
+}
+
+func (l *items) previewed() tea.Cmd {
 	w := l.wanted()
 	if l.pinned {
 		return nil
@@ -326,19 +336,23 @@ func (l *items) crumbs() []safetext.Text {
 }
 
 // columns of the list: what the numbers leave is shared by title and id.
-type itemColumns struct{ title, id, tier, flags int }
+type itemColumns struct{ title, id, tier, origin, size, flags int }
 
 func (l *items) columns(width int) itemColumns {
-	rest := width - 2 - 10 - 6
-	c := itemColumns{flags: 12}
+	c := itemColumns{size: 10, flags: 12}
 	if width >= 90 {
 		c.flags = 18
 	}
-	rest -= c.flags
 	if l.at.tier == "" {
 		c.tier = 11
-		rest -= c.tier
 	}
+	if l.d.Origins != nil {
+		c.origin = originWidth
+		if width < 76 { // each gives a little, so that the title can be read
+			c.size, c.flags, c.tier, c.origin = 8, 8, min(c.tier, 10), 11
+		}
+	}
+	rest := width - 2 - c.size - 6 - c.flags - c.tier - c.origin
 	c.title = rest
 	if rest >= 36 {
 		c.title = rest * 11 / 20
@@ -380,7 +394,13 @@ func (l *items) heading(h *paint.Row, c itemColumns) {
 	if c.tier > 0 {
 		h.Cell(st.Heading, safetext.Const("TIER"), c.tier)
 	}
-	h.Number(st.Heading, safetext.Const("SIZE"), 10).Number(st.Heading, safetext.Const("AGE"), 5).Blank(1).Lit(st.Heading, "FLAGS")
+	if c.origin > 0 {
+		h.Cell(st.Heading, safetext.Const("ORIGIN"), c.origin)
+	}
+	if c.size > 0 {
+		h.Number(st.Heading, safetext.Const("SIZE"), c.size)
+	}
+	h.Number(st.Heading, safetext.Const("AGE"), 5).Blank(1).Lit(st.Heading, "FLAGS")
 }
 
 func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
@@ -396,7 +416,14 @@ func (l *items) row(it itemRow, at bool, width int, c itemColumns) string {
 	if c.tier > 0 {
 		r.Cell(st.Dim, it.tier, c.tier-1).Blank(1)
 	}
-	r.Number(st.Dim, it.size, 10).Number(st.Dim, safetext.Const(l.d.time.Age(it.header.Modified)), 5).Blank(1)
+	if c.origin > 0 {
+		who, pt := l.who.cell(model.Ref{Store: l.at.store, ID: it.key})
+		r.Cell(pt, who, c.origin-1).Blank(1)
+	}
+	if c.size > 0 {
+		r.Number(st.Dim, it.size, c.size)
+	}
+	r.Number(st.Dim, safetext.Const(l.d.time.Age(it.header.Modified)), 5).Blank(1)
 	flags := st.Warn
 	if it.blocked {
 		flags = st.Bad

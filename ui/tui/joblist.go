@@ -35,7 +35,7 @@ func jobKind(kind string) string {
 }
 
 func (w *underway) runJobs() tea.Cmd {
-	if w.d.jobs == nil {
+	if w.d.Jobs == nil {
 		w.d.say(paint.ToneWarn, w.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
 		return nil
 	}
@@ -54,7 +54,7 @@ func (w *underway) jobsKind() recordKind[jobRow] {
 		detail: func(_ context.Context, raw jobRow) *text.Page { return d.jobText(raw) },
 		field:  func(raw jobRow) string { return string(raw.ID) }, datum: jobDatum,
 		live: func(ctx context.Context) string {
-			all, err := d.jobs.List(ctx)
+			all, err := d.Jobs.List(ctx)
 			return fmt.Sprint(all, err) // compared only
 		},
 		keys: func(p *records[jobRow]) []act.Act {
@@ -72,7 +72,7 @@ func jobAt(p *records[jobRow]) jobRow {
 }
 
 func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record[jobRow]], said, error) {
-	all, err := d.jobs.List(ctx)
+	all, err := d.Jobs.List(ctx)
 	if err != nil {
 		return span[record[jobRow]]{}, said{}, err
 	}
@@ -85,7 +85,7 @@ func (d *desk) fetchJobs(ctx context.Context, q PageQuery) (span[record[jobRow]]
 	out := span[record[jobRow]]{total: model.Count{N: int64(len(all)), Unknown: q.Filter != ""}}
 	i := start
 	for ; i < len(all) && len(out.rows) < q.Limit; i++ {
-		row := jobRow{all[i], d.jobs.Tied(all[i].ID)}
+		row := jobRow{all[i], d.Jobs.Tied(all[i].ID)}
 		if q.Matches(string(row.State), jobWord(row.State), jobKind(row.Kind), row.Title, string(row.ID)) {
 			out.rows = append(out.rows, d.jobRecord(row))
 		}
@@ -273,7 +273,7 @@ func (w *underway) cancelJob(row jobRow) tea.Cmd {
 		if own != nil {
 			own.stop()
 		}
-		err := d.jobs.Cancel(ctx, row.ID)
+		err := d.Jobs.Cancel(ctx, row.ID)
 		switch {
 		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
 			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: w.refreshHere}

@@ -17,7 +17,7 @@ import (
 
 // openKept lists the operator's texts that no store took.
 func (ed *edits) openKept() tea.Cmd {
-	if ed.d.drafts == nil {
+	if ed.d.Drafts == nil {
 		ed.d.say(paint.ToneWarn, ed.d.esc.Const("there is no state directory, so no text was put aside"))
 		return nil
 	}
@@ -30,7 +30,7 @@ func (ed *edits) keptKind() recordKind[drafts.Kept] {
 		noun: "text", empty: "No text was put aside: every one that you wrote was saved, or thrown away by you.", name: "kept",
 		columns: []column{{"WHEN", 21, false}, {"AGE", 5, true}, {"SIZE", 10, true}, {"NAME", 0, false}},
 		fetch: func(_ context.Context, q PageQuery) (span[record[drafts.Kept]], said, error) {
-			all, err := d.drafts.Kept()
+			all, err := d.Drafts.Kept()
 			if err != nil {
 				return span[record[drafts.Kept]]{}, said{}, model.Errorf(model.Unavailable, "kept texts", "%s", d.esc.Err(err).String())
 			}
@@ -68,12 +68,12 @@ func (ed *edits) keptText(k drafts.Kept) *text.Page {
 		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}
 	next := esc.Const("y copies the text; memdesk retain writes the file to an item.")
-	if o, ok := originOf(k); ok {
+	if o, ok := purposeOf(k); ok {
 		head = append(head, text.Line{Name: esc.Const("for"), Value: esc.LineMax(model.Ref{Store: o.Store, ID: o.Label}.String(), maxField)})
 		next = esc.Const("enter opens it in the editor again; y copies the text.")
 	}
 	head = append(head, text.Line{Value: next, Kind: text.Note}, text.Line{Kind: text.Blank})
-	body, err := ed.d.drafts.ReadKept(k.Name)
+	body, err := ed.d.Drafts.ReadKept(k.Name)
 	if err != nil {
 		return text.NewPage(append(head, text.Line{Value: esc.Sprintf("!! it cannot be read: %s", esc.Err(err)), Kind: text.Warn}), "")
 	}
@@ -84,7 +84,7 @@ func (ed *edits) keptText(k drafts.Kept) *text.Page {
 func (ed *edits) copyKept(k drafts.Kept) tea.Cmd {
 	esc := ed.d.esc
 	return ed.d.ask(func(context.Context) any {
-		body, err := ed.d.drafts.ReadKept(k.Name)
+		body, err := ed.d.Drafts.ReadKept(k.Name)
 		if err != nil {
 			return acted{quiet: true, text: esc.Sprintf("not copied: %s", esc.Err(err))}
 		}

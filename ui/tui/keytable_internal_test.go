@@ -42,7 +42,7 @@ func KeyTable() []act.Section {
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
-	add("6 Erasure: a plan", a.d.planKeys(&records[planRow]{}, ErasureRequest{}))
+	add("6 Erasure: a plan", append(foldKeys(&records[planRow]{}, nil), a.d.planKeys(&records[planRow]{}, ErasureRequest{})...))
 	add("6 Erasure: layers and verdicts (V)", a.d.requests.layerKeys(&records[layerRow]{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	for _, s := range []struct {
@@ -50,6 +50,7 @@ func KeyTable() []act.Section {
 		open  func() tea.Cmd
 	}{
 		{"Versions of an item (H)", func() tea.Cmd { return a.d.revisions.openHistory(model.Ref{}) }},
+		{"4 Quarantine: stories (S)", func() tea.Cmd { return openSide(a, "Stories", a.d.storyActs.kind()) }},
 		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a, "Undo", a.d.undos.undoKind()) }},
 		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a, "Kept texts", a.d.edits.keptKind()) }},
 		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a, "Jobs", a.d.work.jobsKind()) }},

@@ -55,7 +55,7 @@ func (w *underway) leave() tea.Cmd {
 	if !w.atWork() {
 		return tea.Quit
 	}
-	runner := w.d.jobs
+	runner := w.d.Jobs
 	return w.d.ask(func(ctx context.Context) any {
 		out := leaveNow{tied: map[jobs.ID]bool{}}
 		if runner == nil {

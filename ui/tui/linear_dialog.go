@@ -69,6 +69,9 @@ func (l *linear) act(d *dialog, c choice, f filled) tea.Cmd {
 func (l *linear) fillIn(d *dialog) (f filled, ok bool) {
 	for i := range d.fields {
 		in := &d.fields[i].input
+		if wrong := d.fields[i].wrong; !wrong.IsEmpty() {
+			l.sentence(l.a.d.esc.Sprintf("!! %s", wrong))
+		}
 		prompt := strings.TrimSuffix(d.fields[i].label.String(), ": ")
 		if was := l.a.d.esc.Line(in.Value()); !was.IsEmpty() {
 			prompt += fmt.Sprintf(" (enter keeps %s)", was)

@@ -229,6 +229,10 @@ func (l *linear) health(_ context.Context, name string) {
 				l.say("%s: NOT WELL: %s.", m.Name, l.a.d.esc.LineMax(h.Status.Message, prose.MaxReason))
 			}
 		}
+		l.drain(p.askLog())
+		if p.log.words != "" {
+			l.say("Audit log: %s.", l.a.d.esc.LineMax(p.log.words, prose.MaxReason))
+		}
 		l.say("health, with the name of a store, tells all that is known of it.")
 		return
 	}

@@ -174,15 +174,15 @@ func TestMarkdownLongTable(t *testing.T) {
 	txt := text.NewPage(nil, body)
 	l := text.Layout{St: newTestStyles(), Width: 60, Markdown: true}
 	at := txt.LineStart(len(body) / 2)
-	from := func(at text.Place) string {
+	from := func(at text.RowRef) string {
 		rows, i := l.Around(txt, at, 40, 40)
 		return rows[i].Text.String()
 	}
-	if a, b := from(text.Place{Off: at}), "1 │ some words here"; a != b {
+	if a, b := from(text.RowRef{Off: at}), "1 │ some words here"; a != b {
 		t.Errorf("in the middle it is drawn %q, want %q", a, b)
 	}
 	_, next := txt.PieceEnd(at)
-	rows, _ := l.Around(txt, text.Place{Off: next}, 40, 40)
+	rows, _ := l.Around(txt, text.RowRef{Off: next}, 40, 40)
 	for _, r := range rows {
 		if r.At.Off == at && r.Text.String() != "1 │ some words here" {
 			t.Errorf("from another place it is drawn %q", r.Text)

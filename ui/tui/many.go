@@ -66,7 +66,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 			seen = it.Revision
 		}
 	}
-	done, err := d.acts.Forget(ctx, t.ref.Store, model.ForgetRequest{ID: t.ref.ID, IfMatch: seen}, why)
+	done, err := d.Acts.Forget(ctx, t.ref.Store, model.ForgetRequest{ID: t.ref.ID, IfMatch: seen}, why)
 	switch {
 	case errors.Is(err, model.Conflict):
 		o.why = d.esc.Const("it has changed since it was marked")
@@ -227,7 +227,7 @@ func (us *undos) undoMany(ids []string) tea.Cmd {
 	d := us.d
 	return us.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		esc := d.esc
-		rows, _, err := d.acts.Undos(ctx)
+		rows, _, err := d.Acts.Undos(ctx)
 		if err != nil {
 			return nil, esc.Sprintf("not undone: %s", prose.Reason(esc, err))
 		}
@@ -261,7 +261,7 @@ func (d *desk) undoEach(items []target, why string) *bulk {
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
 		return b.each(ctx, j, len(items), func(i int) string { return items[i].undo }, func(ctx context.Context, i int) outcome {
 			o := outcome{store: items[i].ref.Store, name: items[i].name, word: "left"}
-			done, err := d.acts.Restore(ctx, items[i].undo, why)
+			done, err := d.Acts.Restore(ctx, items[i].undo, why)
 			if err != nil {
 				o.why = prose.Reason(d.esc, err)
 				return o

@@ -24,13 +24,13 @@ func midEdit(t *testing.T, time0 clock.Clock, w, h int) (*App, *edit, wrote) {
 	s := model.Store{Name: "notes", Kind: "vault"}
 	dir := t.TempDir()
 	a := New(Options{
-		Fleet: backends.NewFleet([]backends.Member{{Name: "notes", Kind: "vault", Store: s}}, nil), Clock: time0, Acts: noActs{},
-		Drafts: drafts.New(dir, time0, func() error { return nil }), IdleLock: time.Minute,
+		Fleet: backends.NewFleet([]backends.Member{{Name: "notes", Kind: "vault", Store: s}}, nil), Clock: time0, IdleLock: time.Minute,
+		Sources: Sources{Acts: noActs{}, Drafts: drafts.New(dir, time0, func() error { return nil })},
 	})
 	a.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	e := &edit{what: editItem, store: s, label: "a.md", original: "was\n", base: "was\n", req: model.RetainRequest{ID: "a.md", Mode: model.Replace, IfMatch: "1"}}
 	var err error
-	if e.draft, err = a.d.drafts.Open("a.md", e.original); err != nil {
+	if e.draft, err = a.d.Drafts.Open("a.md", e.original); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.draft.Write("is\n"); err != nil {

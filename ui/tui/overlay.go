@@ -21,6 +21,7 @@ type overlay struct {
 	title safetext.Text
 	pager *text.Pager
 	words string // the page was left with the lines that have them
+	box   bool   // it is a box over the pane where its text has room there
 }
 
 // pages are the texts that lie over a pane: help, notices, messages.
@@ -35,6 +36,29 @@ func (o *overlay) render(st *paint.Styles, width, height int) []string {
 		out[0] = st.Rule(st.Esc.Sprintf("/%s", o.words), width)
 	}
 	return append(out, o.pager.Framed(st, width, height-1)...)
+}
+
+// size gives the columns and lines of a page's text.
+func (ps *pages) size(o *overlay) (w, h int) {
+	w, h = ps.d.app.room()
+	if o.box {
+		w = min(w-2*boxMargin, widestBox) - boxPad
+	}
+	return max(w-2, 8), max(h-1, 1)
+}
+
+// drawn is the open page: a box over the pane, or all of the pane's room.
+func (ps *pages) drawn(w, h int) []string {
+	o, st := ps.overlay, ps.d.st
+	rows := len(o.pager.Rows)
+	if !o.box || o.words != "" || rows == 0 || rows+2 > h {
+		return o.render(st, w, h)
+	}
+	under, _ := ps.d.app.pane().render(w, h)
+	under = st.FillTo(under, w, h)
+	inner := o.pager.Width + 2
+	putBox(st, under, o.pager.Framed(st, inner, rows), (w-inner-boxPad)/2, (h-rows-2)/2, inner)
+	return under
 }
 
 func (ps *pages) openOverlay(title string, head []text.Line) tea.Cmd {
@@ -78,10 +102,9 @@ func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (ps *pages) newOverlay(title string) *overlay {
-	w, h := ps.d.app.room()
-	p := text.New(ps.d.st, ps.d.asker(overlayPane))
-	p.Width, p.Height = max(w-2, 8), max(h-1, 1)
-	return &overlay{title: safetext.Const(title), pager: p}
+	o := &overlay{title: safetext.Const(title), pager: text.New(ps.d.st, ps.d.asker(overlayPane))}
+	o.pager.Width, o.pager.Height = ps.size(o)
+	return o
 }
 
 func (ps *pages) closeOverlay() tea.Cmd {
@@ -101,10 +124,12 @@ func (ps *pages) overlayCrumbs() string {
 	return ps.d.app.crumbLine([]safetext.Text{ps.overlay.title}, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.d.app.slow.said)
 }
 
-// notices is the page that the console starts with when something needs to be
+// notices is the box that the console starts with when something needs to be
 // known first.
 func (ps *pages) notices() *overlay {
 	o := ps.newOverlay("Notices")
+	o.box = !ps.d.plain
+	o.pager.Width, o.pager.Height = ps.size(o)
 	o.pager.Text = text.NewPage(ps.noticeLines(), "")
 	return o
 }
@@ -112,7 +137,7 @@ func (ps *pages) notices() *overlay {
 func (ps *pages) noticeLines() []text.Line {
 	esc := ps.d.st.Esc
 	lines := []text.Line{
-		{Value: esc.Const("What you should know before you go on. esc closes this page; :notices shows it again."), Kind: text.Note},
+		{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
 		{Kind: text.Blank},
 	}
 	for _, n := range ps.d.app.o.Notices {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -40,11 +41,16 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		least: []int{11, 16, 0, 11, 5, 10}, traits: traits[QuarantineEntry]{badge: 4, store: func(e QuarantineEntry) string { return e.Store },
 			less: map[int]func(a, b QuarantineEntry) int{4: func(a, b QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
-	if d.quarantine == nil {
+	if d.Origins != nil { // before the rule, which takes the rest
+		at := len(kind.columns) - 1
+		kind.columns = slices.Insert(kind.columns, at, column{"ORIGIN", originWidth, false})
+		kind.least = slices.Insert(kind.least, at, 8)
+	}
+	if d.Quarantine == nil {
 		kind.missing = "no quarantine source is attached to this console: memdesk quarantine list shows what scanners have set aside"
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[QuarantineEntry]], said, error) {
-		page, err := d.quarantine.Entries(ctx, q)
+		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
 			return span[record[QuarantineEntry]]{}, said{}, err
 		}
@@ -55,11 +61,11 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		return out, said{}, nil
 	}
 	kind.detail = func(ctx context.Context, e QuarantineEntry) *text.Page {
-		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
+		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d, e, full, err, false)
 	}
 	kind.facts = func(ctx context.Context, e QuarantineEntry) *text.Page {
-		full, err := d.quarantine.Entry(ctx, e.Store, e.ID)
+		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
 		return quarantineText(d, e, full, err, true)
 	}
 	kind.keys = func(p *records[QuarantineEntry]) []act.Act {
@@ -69,6 +75,16 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 				return d.edits.release(r.raw)
 			}),
 			act.Delete.With(func() string { return noDiscard(p) }, func() tea.Cmd { return discardHere(p) }),
+			d.takebacks.key(p.none, func() func(context.Context) (writing, bool) {
+				r, _ := p.list.current()
+				return func(context.Context) (writing, bool) {
+					if r.raw.Writer == nil {
+						return writing{}, false
+					}
+					return writingOf(r.raw.Writer.Row), true
+				}
+			}),
+			act.Stories.With(d.storyActs.refusal, func() tea.Cmd { return openSide(d.app, "Stories", d.storyActs.kind()) }),
 			act.SameRule.With(p.none, func() tea.Cmd {
 				r, _ := p.list.current()
 				rule := r.raw
@@ -160,7 +176,7 @@ func (rm *removals) discard(e QuarantineEntry, begun func()) tea.Cmd {
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
 		}
-		warnings, err := d.acts.Preview(ctx, e.Store, e.ID)
+		warnings, err := d.Acts.Preview(ctx, e.Store, e.ID)
 		if err != nil {
 			return nil, d.esc.Sprintf("not deleted: %s", prose.Reason(d.esc, err))
 		}
@@ -194,7 +210,7 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 // its entry has gone: without a word that would look as if nothing had happened.
 func (d *desk) doDiscard(ctx context.Context, e QuarantineEntry, ref model.Ref, why string) acted {
 	out := d.doForget(ctx, ref, "", why)
-	if !out.ok || d.quarantine == nil {
+	if !out.ok || d.Quarantine == nil {
 		return out
 	}
 	if still, err := d.stillPoisoned(ctx, []QuarantineEntry{e}); err == nil && len(still) > 0 {
@@ -208,7 +224,7 @@ func (d *desk) stillPoisoned(ctx context.Context, of []QuarantineEntry) ([]Quara
 	type place struct{ store, name string }
 	sources, ids := map[place]bool{}, map[place]bool{}
 	for q := (PageQuery{Limit: model.MaxPage}); ; {
-		page, err := d.quarantine.Entries(ctx, q)
+		page, err := d.Quarantine.Entries(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -275,13 +291,13 @@ func quarantineRecord(d *desk, e QuarantineEntry) record[QuarantineEntry] {
 	case LiveUnknown:
 		tones[3] = paint.ToneWarn
 	}
-	return record[QuarantineEntry]{
-		key: e.Store + "\x00" + e.ID, raw: e, tones: tones,
-		cells: []safetext.Text{
-			esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category),
-			esc.Const(string(live)), esc.Const(d.time.Age(e.At)), what,
-		},
+	cells := []safetext.Text{esc.Line(e.Store), prose.NameFirst(esc, e.Source), esc.Line(e.Category), esc.Const(string(live)), esc.Const(d.time.Age(e.At)), what}
+	if d.Origins != nil {
+		cells = slices.Insert(cells, len(cells)-1, entryCell(esc, e.Writer))
+		tones = slices.Insert(tones, min(len(tones), len(cells)-2), paint.ToneInfo)
 	}
+	return record[QuarantineEntry]{
+		key: e.Store + "\x00" + e.ID, raw: e, tones: tones, cells: cells}
 }
 
 // quarantineText shows an entry: what was blocked, with the match in it, under a line of
@@ -305,6 +321,9 @@ func quarantineText(d *desk, e QuarantineEntry, full QuarantineDetail, err error
 		text.Line{Value: st.Badge(paint.ToneBad, esc.Sprintf("%s (%s) at %s", esc.LineMax(e.Pattern, prose.MaxTitle), esc.Line(e.Category), esc.Const(matchPlace(e)))), Kind: text.Note})
 	if e.FalsePositive {
 		head = append(head, text.Line{Value: esc.Const("A known false positive of the scanner."), Kind: text.Note})
+	}
+	if e.Writer != nil && d.Origins != nil {
+		head = append(head, text.Line{Value: esc.Sprintf("Written by %s.", writerWords(d, *e.Writer)), Kind: text.Note})
 	}
 	if err != nil {
 		head = append(head, text.Line{Value: esc.Sprintf("!! its content cannot be read: %s", prose.Reason(esc, err)), Kind: text.Warn})

@@ -183,6 +183,7 @@ func itemText(d *desk, s model.Store, it model.Item) *text.Page {
 		head = append(head, field("scope", esc.Line(it.Scope)))
 	}
 	head = append(head, field("size", sizeText(esc, spec, it)), field("changed", esc.Const(changed(d, it.Modified))))
+	head = append(head, d.writerLines(s, it)...)
 	if it.Revision != "" {
 		head = append(head, field("revision", esc.Line(string(it.Revision))))
 	}

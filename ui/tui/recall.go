@@ -46,6 +46,7 @@ type recall struct {
 	detail  *text.Pager
 	shown   string
 	rest    rest
+	who     *writers
 	reader  *reader
 	reading bool // one item fills the pane
 	width   int
@@ -53,7 +54,7 @@ type recall struct {
 }
 
 func newRecall(d *desk) *recall {
-	p := &recall{d: d, ask: d.asker(paneRecall), later: d.later(paneRecall), reader: newReader(d, paneRecall)}
+	p := &recall{d: d, ask: d.asker(paneRecall), later: d.later(paneRecall), who: newWriters(d, paneRecall), reader: newReader(d, paneRecall)}
 	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, paneRecall)
 	p.table.skip = func(i int) bool { return p.rows[i].heading }
 	p.table.moved = func() tea.Cmd {
@@ -81,6 +82,7 @@ func (p *recall) start() tea.Cmd {
 	}
 	p.query = strings.TrimSpace(p.input.Value())
 	p.moved = false
+	p.who.anew()
 	if p.query == "" {
 		p.answers, p.rows, p.waiting, p.running = nil, nil, nil, false
 		p.table.set(0)
@@ -131,6 +133,9 @@ func (p *recall) update(msg any) tea.Cmd {
 			p.cancel()
 			return p.rebuild()
 		}
+	case writersCame:
+		p.who.take(msg)
+		return p.named()
 	case readDue:
 		return p.reader.due(msg)
 	case restDue:
@@ -175,7 +180,12 @@ func (p *recall) rebuild() tea.Cmd {
 	p.table.set(len(p.rows)) // before the layout, which draws the row at the cursor
 	laid := p.layout()
 	p.table.set(len(p.rows))
-	return tea.Batch(laid, p.show())
+	return tea.Batch(laid, p.show(), p.named())
+}
+
+// named asks who wrote what was hit.
+func (p *recall) named() tea.Cmd {
+	return p.who.want(func(i int) string { return p.rows[i].store }, len(p.rows), func(i int) model.Header { return model.Header{ID: p.rows[i].hit.ID} })
 }
 
 func (p *recall) current() (hitRow, bool) {
@@ -343,8 +353,22 @@ func (p *recall) bindings() []act.Act {
 		{Keys: []string{"y"}, Name: "copy ref", Doc: "copy the hit's reference to the clipboard of the terminal", Why: p.noHit, Do: p.copyRef},
 		{Keys: []string{"Y"}, Doc: "copy the hit as one line of JSON", Why: p.noHit, Do: p.copyRow},
 		act.Edit.Called("edit the item of this hit in $EDITOR; nothing is written before you have seen the difference").With(p.noEdit, p.editHere),
+		p.d.takebacks.key(p.noHit, p.writerHere),
 		act.Export.Called("export all hits to a file, CSV or JSON lines").With(act.Unless(p.noHit, p.d.noExport), p.exportHits),
 	}, act.Aside(p.detail, "hit")...), act.Movement(&p.table, "hit")...)
+}
+
+// writerHere finds who wrote the item of the hit at the cursor.
+func (p *recall) writerHere() func(context.Context) (writing, bool) {
+	h, _ := p.current()
+	return func(ctx context.Context) (writing, bool) {
+		s, err := p.d.fleet.Store(h.store)
+		if err != nil {
+			return writing{}, false
+		}
+		r, _, ok := p.d.Origins.WriterOf(ctx, s, model.Header{ID: h.hit.ID})
+		return writingOf(r), ok
+	}
 }
 
 // page is the item of a hit on the whole screen.

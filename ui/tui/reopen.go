@@ -11,9 +11,9 @@ import (
 	"memdesk/model"
 )
 
-// origin is what a text that is put aside was written for: enough to open it again and
+// purpose is what a text that is put aside was written for: enough to open it again and
 // to write it as if it had never been closed. It is the note of its draft.
-type origin struct {
+type purpose struct {
 	What  editKind            `json:"what"`
 	Store string              `json:"store"`
 	Label string              `json:"label"`
@@ -27,7 +27,7 @@ func (e *edit) note() string {
 	if e.what == releaseItem || e.what == resolveItem {
 		return ""
 	}
-	b, err := json.Marshal(origin{e.what, e.store.Name, e.label, e.kind, e.req})
+	b, err := json.Marshal(purpose{e.what, e.store.Name, e.label, e.kind, e.req})
 	if err != nil {
 		return ""
 	}
@@ -36,7 +36,7 @@ func (e *edit) note() string {
 
 // draftOf makes the file for the editor, with the note that lets it be opened again.
 func (d *desk) draftOf(e *edit, name string) (err error) {
-	if e.draft, err = d.drafts.Open(name+extension(e), e.original); err != nil {
+	if e.draft, err = d.Drafts.Open(name+extension(e), e.original); err != nil {
 		return err
 	}
 	if note := e.note(); note != "" {
@@ -46,9 +46,9 @@ func (d *desk) draftOf(e *edit, name string) (err error) {
 }
 
 // originOf reads the note of a text that was put aside.
-func originOf(k drafts.Kept) (o origin, ok bool) {
+func purposeOf(k drafts.Kept) (o purpose, ok bool) {
 	if k.Note == "" || json.Unmarshal([]byte(k.Note), &o) != nil {
-		return origin{}, false
+		return purpose{}, false
 	}
 	return o, o.Store != "" && (o.What == editItem || o.What == createItem || o.What == appendItem)
 }
@@ -59,7 +59,7 @@ func (ed *edits) noReopen(p *records[drafts.Kept]) string {
 	if !ok {
 		return p.list.nothing()
 	}
-	o, known := originOf(r.raw)
+	o, known := purposeOf(r.raw)
 	if !known {
 		return "this text does not tell its item, or belongs to a release or a conflict: y copies it, and memdesk retain writes the file"
 	}
@@ -72,11 +72,11 @@ func (ed *edits) noReopen(p *records[drafts.Kept]) string {
 func (ed *edits) reopen(k drafts.Kept) tea.Cmd {
 	d := ed.d
 	return ed.begin(func(ctx context.Context) (*edit, error) {
-		o, ok := originOf(k)
+		o, ok := purposeOf(k)
 		if !ok {
 			return nil, model.Errorf(model.Unsupported, "reopen", "this text does not tell its item")
 		}
-		text, err := d.drafts.ReadKept(k.Name)
+		text, err := d.Drafts.ReadKept(k.Name)
 		if err != nil {
 			return nil, model.Errorf(model.Unavailable, "reopen", "%s", d.esc.Err(err).String())
 		}
@@ -109,7 +109,7 @@ func (ed *edits) reopen(k drafts.Kept) tea.Cmd {
 // away or put aside anew.
 func (d *desk) settled(e *edit) {
 	if e.kept != "" {
-		_ = d.drafts.Drop(e.kept) // the sweep takes what is left
+		_ = d.Drafts.Drop(e.kept) // the sweep takes what is left
 		e.kept = ""
 	}
 }

@@ -99,6 +99,8 @@ func play(scenario string) error {
 			members := o.Fleet.Members()
 			members[0].Store.History = versions{fakes["crewship"]}
 			o.Fleet = backends.NewFleet(members, nil)
+		case "origins": // after "acts"
+			o.Origins, o.Stories = originsFake{o.Acts.(*actsFake)}, &storiesFake{}
 		case "acts":
 			acting(&o, &actsFake{fakes: fakes})
 		case "conflicts", "moved": // of a store that the operator does not call production

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	"memdesk/conflict"
 	"memdesk/gdpr"
@@ -10,6 +11,7 @@ import (
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/origin"
 )
 
 // What the console shows and what its acts report, as package operator has it.
@@ -73,6 +75,24 @@ type AuditSource interface {
 	Stamp(ctx context.Context) string
 }
 
+// OriginSource knows who wrote what, and takes back what one source wrote. It is safe for
+// concurrent use.
+type OriginSource interface {
+	// WriterOf is who wrote an item of a list last, and where that is kept; false when
+	// nobody knows.
+	WriterOf(ctx context.Context, s model.Store, h model.Header) (origin.Row, string, bool)
+	// WriterOfItem is who wrote the text of an item that was read.
+	WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool)
+	// PlanTakeback says what taking back the writes of one source since a time would do; it
+	// changes nothing.
+	PlanTakeback(ctx context.Context, source string, since time.Time) ([]origin.Taken, error)
+	// Takeback does such a plan store by store, each as a whole or not at all, and gives the
+	// undo entries.
+	Takeback(ctx context.Context, plan []origin.Taken, reason string) (undone []string, err error)
+	// Told are the times that items were given to agents since a time, oldest first.
+	Told(ctx context.Context, items []model.Ref, since time.Time) ([]origin.Recall, error)
+}
+
 // QuarantineSource lists what scanners have set aside in every store. It changes
 // nothing and is safe for concurrent use.
 type QuarantineSource interface {
@@ -125,6 +145,8 @@ type ErasureSource interface {
 	Discover(ctx context.Context, id string, step func(store, what string)) (gdpr.Plan, error)
 	// Plan is the plan that stands, or NotFound.
 	Plan(ctx context.Context, id string) (gdpr.Plan, error)
+	// Backups says until when backups of a plan's stores may hold the person.
+	Backups(p gdpr.Plan) []receipt.Backup
 	// Hold keeps an item back; this voids the plan.
 	Hold(ctx context.Context, id string, h gdpr.Hold) error
 	// Unhold lifts a hold, also of a complete request; this voids the plan.

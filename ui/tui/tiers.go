@@ -61,6 +61,9 @@ func (p *tiers) update(msg any) tea.Cmd {
 		return p.items.marks.peeked(msg)
 	case walked[itemRow]:
 		return p.items.marks.walked(p.d, msg)
+	case writersCame:
+		p.items.who.take(msg)
+		return p.items.named()
 	case readDue:
 		return p.reader.due(msg)
 	case filterDue:
@@ -253,6 +256,7 @@ func (p *tiers) refresh() tea.Cmd {
 	case levelOverview:
 		return p.overview.refresh()
 	case levelItems:
+		p.items.who.anew()
 		return tea.Batch(p.overview.countStore(p.items.at.store), p.items.list.refresh(), p.items.marks.filtered(p.items.query), p.reader.open(p.reader.want, true))
 	}
 	return p.reader.open(p.reader.want, true)
@@ -310,6 +314,7 @@ func (p *tiers) changed() tea.Cmd {
 		return p.overview.refresh()
 	}
 	p.items.marks.clear()
+	p.items.who.anew()
 	count := p.overview.countStore(p.items.at.store)
 	if p.level == levelItem {
 		return tea.Batch(count, p.reader.open(p.reader.want, true), p.items.list.refresh())

@@ -91,7 +91,7 @@ func (us *undos) undoLast() tea.Cmd {
 	}
 	id := last[0]
 	return us.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
-		rows, _, err := d.acts.Undos(ctx)
+		rows, _, err := d.Acts.Undos(ctx)
 		if err != nil {
 			return nil, d.esc.Sprintf("not undone: %s", prose.Reason(d.esc, err))
 		}
@@ -108,7 +108,8 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 	what, title := esc.Sprintf("Restores the old text (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo the %s of %s?", esc.Line(u.Op), esc.LineMax(u.Item, prose.MaxTitle))
 	switch {
 	case u.Op == string(undo.OpResolve):
-		what, title = esc.Sprintf("Restores both files (%s bytes).", prose.Group(u.Bytes)), esc.Sprintf("Undo resolving %s?", esc.LineMax(u.Item, prose.MaxTitle))
+		what = esc.Sprintf("Restores all of them as they were (%s bytes).", prose.Group(u.Bytes))
+		title = esc.Sprintf("Undo the change of %s, %s among them?", prose.Plural(int64(max(u.Sides, 2)), "item"), esc.LineMax(u.Item, prose.MaxTitle))
 	case !u.Existed:
 		what = esc.Const("Removes the item that the change made.")
 	}
@@ -132,7 +133,7 @@ func (d *desk) undoDialog(u UndoRow) *dialog {
 // doUndo runs in a command.
 func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 	esc := d.esc
-	done, err := d.acts.Restore(ctx, u.ID, why)
+	done, err := d.Acts.Restore(ctx, u.ID, why)
 	switch {
 	case errors.Is(err, model.Conflict):
 		return acted{text: esc.Sprintf("not undone: %s", prose.Reason(esc, err)), title: "Conflict", page: d.conflictText(ctx, model.Ref{Store: u.Store, ID: u.Item})}
@@ -202,7 +203,7 @@ func (us *undos) noRestore(p *records[UndoRow]) string {
 
 // fetchUndos gives all entries as one page: they are few, and each is one file.
 func (d *desk) fetchUndos(ctx context.Context, q PageQuery) (span[record[UndoRow]], said, error) {
-	rows, damaged, err := d.acts.Undos(ctx)
+	rows, damaged, err := d.Acts.Undos(ctx)
 	if err != nil {
 		return span[record[UndoRow]]{}, said{}, err
 	}
@@ -247,7 +248,7 @@ func undoText(d *desk, u UndoRow) *text.Page {
 }
 
 func (us *undos) openUndos() tea.Cmd {
-	if us.d.acts == nil {
+	if us.d.Acts == nil {
 		us.d.say(paint.ToneWarn, us.d.st.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
 		return nil
 	}

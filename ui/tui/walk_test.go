@@ -206,15 +206,15 @@ func TestWalkTheErasure(t *testing.T) {
 	o := newOffice(t, "")
 	id := o.planned("--subject", "usr_maren", "--alias", "Maren Holt")
 	r := o.console(80, 24).see("due in 31 days", "planned")
-	r.scrolls("nobody else has to approve").press("right").see("Erasure › ", "filed by").press("esc").see("1 of 1")
+	r.scrolls("filed by").press("right").see("Erasure › ", "deadline").press("esc").see("1 of 1")
 	r.press("enter").see("The plan of").press("A").see("The plan is approved, or needs no approval").press("esc").gone("needs no approval")
-	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
+	r.press("p").see("Plan ready: 7 of 7 stores", "The plan of").press("j").see("▸ harbor", "36 of 299").press("enter").see("▾ harbor", "▸ harbor").press("enter").gone("▾ harbor").press("/", "graph forget", "enter").see("/graph forget", "forget: the item goes")
 	r.asked("c", "Shall it be redacted instead?").press("enter").see("cancelled").asked("H", "Keep ").press("enter").see("cancelled")
-	r.press("esc").see(" of 62").press("esc").gone("The plan of").see("planned")
+	r.press("esc").see("1 of 8").press("esc").gone("The plan of").see("· planned")
 	for key, question := range map[string]string{"E": "for good?", "x": "Export everything", "T": "The deadline of"} {
 		r.asked(key, question).press("enter").see("cancelled")
 	}
-	r.press("v").see("Layers of", "looked at now", "! something left", "of 76 layers, ").press("esc").see("planned")
+	r.press("v").see("Layers of", "looked at now", "! something left", "of 76 layers, ").press("esc").see("· planned")
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(o.dir, "graph.db")+"?_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,16 @@ func TestPlaceInAPlanIsKept(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")
 	o.file("--subject", "usr_maren")
-	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of").press("j", "j", "j", "j").see("5 of ")
-	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "5 of ", "held for").gone("[Hold]")
+	r := o.console(100, 30).see("usr_maren").press("p").see("The plan of", "▸ harbor").press("o").see("▾ harbor", "x forget").press("j", "j", "j").see("4 of ")
+	r.press("H").answer("Keep ", "tab", "a claim", "tab").see("[Hold]").press("enter").see("Plan of", "5 of ", "▸ graph", "held for").gone("[Hold]")
 	r.press("U").answer("Lift a hold?", "tab", "tab").see("[Lift]").press("enter").see("Plan of", "5 of ").gone("held for")
-	r.press("c").answer("Shall it", "tab").press("enter").see("Plan of", "5 of ").gone("Shall it")
+	r.press("c").answer("redacted instead?", "tab").press("enter").see("Plan of", "5 of ").gone("instead?")
+}
+
+// The plan says until when backups hold the person, as configured, and of which stores nobody knows.
+func TestAPlanNamesBackups(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "[[backup]]\nstore = \"graph\"\nwhere = \"tapes in the cellar\"\nexpires_after = \"30d\"\nrestore_guard = \"the runbook\"\n")
+	o.file("--subject", "usr_maren")
+	o.console(200, 50).see("usr_maren").press("p").see("The plan of", "Backups", "graph: tapes in the cellar", "until 2026-06-20", "Of backups nothing is configured", "notes, device, desk, work.")
 }

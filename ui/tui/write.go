@@ -107,7 +107,7 @@ func (ed *edits) createDialog(s model.Store, at scopeOf) *dialog {
 		tier = only
 	}
 	d := &dialog{
-		title: esc.Const("Create"), lines: lines, noReason: true,
+		title: esc.Const("Create"), lines: lines, noReason: true, form: true,
 		fields: []field{{label: esc.Const("tier: ")}, {label: esc.Const("key: ")}},
 	}
 	d.fields[0].input.Set(tier)
@@ -135,9 +135,10 @@ func keyWords(esc safetext.Escaper, t model.TierSpec) safetext.Text {
 // create checks what was filled in and opens the editor. It runs in a command.
 func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, key string) acted {
 	esc := ed.d.esc
-	back := func(what safetext.Text) acted {
+	const ofTier, ofKey = 0, 1
+	wrongIn := func(field int, what safetext.Text) acted {
 		d := ed.createDialog(s, scopeOf{at.store, at.scope, tier})
-		d.lines = append([]text.Line{{Value: esc.Sprintf("!! %s", what), Kind: text.Warn}}, d.lines...)
+		d.fields[field].wrong = what
 		d.fields[0].input.Set(tier)
 		d.fields[1].input.Set(key)
 		return acted{next: d}
@@ -145,11 +146,11 @@ func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, ke
 	spec, ok := s.Tier(tier)
 	switch {
 	case !ok:
-		return back(esc.Sprintf("The store has no tier %q.", tier))
+		return wrongIn(ofTier, esc.Sprintf("The store has no tier %q.", tier))
 	case !spec.Writable:
-		return back(esc.Sprintf("Only its own writer fills the tier %s.", esc.Line(tier)))
+		return wrongIn(ofTier, esc.Sprintf("Only its own writer fills the tier %s.", esc.Line(tier)))
 	case spec.KeyRule == model.KeyRequired && key == "":
-		return back(esc.Sprintf("The tier %s needs a key.", esc.Line(tier)))
+		return wrongIn(ofKey, esc.Sprintf("The tier %s needs a key.", esc.Line(tier)))
 	case spec.KeyRule == model.KeyIgnored:
 		key = ""
 	}
@@ -162,15 +163,15 @@ func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, ke
 	if s.Address != nil {
 		id, err := s.Address(req)
 		if err != nil {
-			return back(prose.Reason(esc, err))
+			return wrongIn(ofKey, prose.Reason(esc, err))
 		}
 		if id != "" {
 			label = id
 			if s.Browser != nil {
 				if _, err := s.Browser.Read(ctx, id); err == nil {
-					return back(esc.Sprintf("%s is there already: e edits it.", esc.LineMax(id, prose.MaxTitle)))
+					return wrongIn(ofKey, esc.Sprintf("%s is there already: e edits it.", esc.LineMax(id, prose.MaxTitle)))
 				} else if !errors.Is(err, model.NotFound) {
-					return back(prose.Reason(esc, err))
+					return wrongIn(ofKey, prose.Reason(esc, err))
 				}
 			}
 		}
@@ -180,7 +181,7 @@ func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, ke
 	}
 	e := &edit{what: createItem, store: s, req: req, label: label, kind: spec.Document}
 	if err := ed.d.draftOf(e, path.Base(label)); err != nil {
-		return back(esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
+		return wrongIn(ofKey, esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
 	}
 	return acted{start: e}
 }

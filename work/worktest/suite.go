@@ -23,7 +23,7 @@ const (
 	Added    Mark = "a"
 )
 
-// Harness is what a member's test hands to the suite.
+// Harness connects a member's test with the suite.
 type Harness struct {
 	// Open opens a port over a fresh, empty, writable store.
 	Open func(t *testing.T) work.Port

@@ -40,7 +40,7 @@ type order[T any] struct{ byID, byTime *index[T] }
 func (o order[T]) insert(x *T) { o.byID.insert(x); o.byTime.insert(x) }
 func (o order[T]) remove(x *T) { o.byID.remove(x); o.byTime.remove(x) }
 
-// facet is what filters ask for most, counted as it changes so that totals need
+// facet is the most common filter, counted as it changes so that totals need
 // no scan.
 type facet struct{ tier, kind, subtype string }
 

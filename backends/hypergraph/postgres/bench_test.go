@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -356,4 +357,79 @@ func floor(n int) time.Duration {
 		best = min(best, time.Since(start))
 	}
 	return best
+}
+
+// BenchmarkPartitions compares a workspace in one of eight hash partitions, beside seven
+// others of its size, with the same workspace alone in plain tables.
+func BenchmarkPartitions(b *testing.B) {
+	const size, others, rounds = 100_000, 7, 200
+	begin := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	fill := func(dsn, workspace string) *postgres.Store {
+		s, err := postgres.Open(b.Context(), postgres.Config{DSN: model.NewSecret(dsn), Workspace: workspace})
+		must(b, err)
+		b.Cleanup(func() { _ = s.Close() })
+		must(b, second(s.CreateNodes(b.Context(), func(yield func(hypergraph.Node) bool) {
+			for i := range size {
+				n := fact(fmt.Sprintf("%08x-%d", uint32(i)*2654435761, i), benchText(i))
+				n.CreatedAt = begin.Add(time.Duration(i) * time.Second)
+				if !yield(n) {
+					return
+				}
+			}
+		})))
+		return s
+	}
+	database := func(distributed bool) (string, *postgres.Store) {
+		dsn := testpg.New(b).DSN("postgres", "postgres")
+		s, err := postgres.Create(b.Context(), postgres.Config{DSN: model.NewSecret(dsn), Distributed: distributed})
+		must(b, err)
+		must(b, s.Close())
+		if distributed {
+			testpg.Exec(b, dsn, strings.Replace(recipe(b), "parts constant int := 4", "parts constant int := 8", 1))
+			for i := range others {
+				fill(dsn, fmt.Sprint("other-", i))
+			}
+		}
+		s = fill(dsn, "w")
+		testpg.Exec(b, dsn, `VACUUM ANALYZE`)
+		return dsn, s
+	}
+	dsn, spread := database(true)
+	_, plain := database(false)
+	bytes, err := strconv.ParseFloat(testpg.Value(b, dsn, fmt.Sprintf(
+		`SELECT (sum(pg_total_relation_size(relid)) / %d)::bigint::text FROM pg_partition_tree('memdesk.nodes')`, size*(others+1))), 64)
+	must(b, err)
+	added := 0
+	for _, act := range []struct {
+		name string
+		do   func(s *postgres.Store) error
+	}{
+		{"page", func(s *postgres.Store) error {
+			return second(s.ListNodes(b.Context(), hypergraph.Listing{Limit: 50}))
+		}},
+		{"recall", func(s *postgres.Store) error {
+			return second(s.SearchByContent(b.Context(), "needle", hypergraph.SearchOptions{Limit: 20}))
+		}},
+		{"retain", func(s *postgres.Store) error {
+			added++
+			return s.CreateNode(b.Context(), fact(fmt.Sprint("new-", added), benchText(added)))
+		}},
+	} {
+		b.Run(act.name, func(b *testing.B) {
+			var ours, theirs time.Duration
+			for b.Loop() {
+				for range rounds {
+					start := time.Now()
+					must(b, act.do(spread))
+					ours += time.Since(start)
+					start = time.Now()
+					must(b, act.do(plain))
+					theirs += time.Since(start)
+				}
+			}
+			b.ReportMetric(bytes, "bytes/row") // indexes included
+			b.ReportMetric(float64(ours)/float64(theirs), "x-alone")
+			b.ReportMetric(float64(ours.Microseconds())/float64(b.N*rounds)/1000, "ms")
+		})
+	}
 }

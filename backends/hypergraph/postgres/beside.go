@@ -148,7 +148,7 @@ func copyRows(ctx context.Context, conn *pgxpool.Conn, t besideTable, w io.Write
 	return err
 }
 
-// copied is what COPY gives; closing it ends the COPY and gives its connection back.
+// copied is the output of COPY; closing it ends the COPY and gives its connection back.
 type copied struct {
 	*io.PipeReader
 	cancel context.CancelFunc

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"memdesk/backends/internal/pgtls"
 	"memdesk/model"
 )
 
@@ -29,6 +30,9 @@ func poolConfig(cfg Config) (*pgxpool.Config, error) {
 	}
 	p, err := pgxpool.ParseConfig(cfg.DSN.Reveal())
 	if err != nil { // the text of the error repeats the string, and may name a password
+		if words := pgtls.Unreadable(err); words != "" {
+			return nil, model.Errorf(model.InvalidInput, op, "%s", words)
+		}
 		return nil, model.Errorf(model.InvalidInput, op, "the connection string cannot be read: give postgres://user@host/database, special characters in the password as %%XX, or keywords such as host=… dbname=…")
 	}
 	most := cmp.Or(cfg.MaxConns, DefaultMaxConns)

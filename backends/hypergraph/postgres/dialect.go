@@ -10,7 +10,7 @@ import (
 // conditions begin with the workspace, which is $1 of every statement.
 type conditions = sqlgraph.Conditions
 
-// dialect is what sqlgraph needs to know of this schema.
+// dialect describes this schema to sqlgraph.
 type dialect struct{ *Store }
 
 // NodeFilter implements sqlgraph.Dialect.
@@ -55,5 +55,5 @@ var vocabulary = hypergraph.Recurse()
 // maxVectorDimensions is the published limit (provider-contract.md H12).
 const maxVectorDimensions = 16000
 
-// rules are what the schema admits.
+// rules are the limits of the schema.
 var rules = sqlgraph.Rules{Vocabulary: vocabulary, PlainText: true, Subjects: true, Dimensions: maxVectorDimensions}

@@ -14,7 +14,7 @@ import (
 )
 
 // recipe is the SQL of DISTRIBUTE.md.
-func recipe(t *testing.T) string {
+func recipe(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("DISTRIBUTE.md")
 	must(t, err)

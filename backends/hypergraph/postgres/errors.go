@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"memdesk/backends/internal/pgtls"
 	"memdesk/model"
 )
 
@@ -27,6 +28,9 @@ func worded(op string, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &server):
+		if words := pgtls.Connect(err); words != "" {
+			return model.Errorf(model.PermissionDenied, op, "%s (SQLSTATE %s)", words, server.Code)
+		}
 		return wordedServer(op, server)
 	case errors.Is(err, context.Canceled):
 		return model.Errorf(model.Timeout, op, "cancelled")
@@ -51,14 +55,15 @@ func unreachable(err error) bool {
 
 // unreachableWords say why without saying where.
 func unreachableWords(err error) string {
+	if words := pgtls.Connect(err); words != "" {
+		return words
+	}
 	text := err.Error()
 	for _, w := range []struct{ sign, words string }{
 		{"connection refused", "nothing answers at the server's address: is PostgreSQL running, and are host and port right?"},
 		{"no such file", "the server's socket is not there: is PostgreSQL running, and is the host's directory right?"},
 		{"no such host", "the server's host name is unknown"},
 		{"server misbehaving", "the server's host name cannot be looked up now"},
-		{"tls", "the server and memdesk do not agree on TLS: see sslmode in the connection string"},
-		{"x509", "the server's certificate is not trusted: see sslrootcert in the connection string"},
 	} {
 		if strings.Contains(strings.ToLower(text), w.sign) {
 			return w.words
@@ -82,7 +87,7 @@ func wordedServer(op string, e *pgconn.PgError) error {
 	}
 	switch e.Code {
 	case "28P01", "28000":
-		return say(model.PermissionDenied, "the server refuses this user or its password: check the connection string and pg_hba.conf")
+		return say(model.PermissionDenied, "the server refuses this user or its password: check the connection string, its sslmode too, and pg_hba.conf")
 	case "3D000":
 		return say(model.NotFound, "the server has no such database: create it, or correct the connection string")
 	case "42501":

@@ -16,3 +16,10 @@ func Run(ctx context.Context, s *Store, text string) error {
 	_, err := s.pool.Exec(ctx, text)
 	return err
 }
+
+// PollOften lets a watcher of a distributed database ask without a pause until the test ends.
+func PollOften(t interface{ Cleanup(func()) }) {
+	old := pollPause
+	pollPause = 1
+	t.Cleanup(func() { pollPause = old })
+}

@@ -16,7 +16,7 @@ var mustHave = []string{"nodes_by_words"}
 // in seconds.
 const heldTooLong = 120
 
-// Look is what Health asks beside a ping, within its deadline: the schema, the index of words,
+// Look makes Health's checks beside the ping, within its deadline: the schema, the index of words,
 // whether the server takes writes, and a lock that a transaction has kept for minutes.
 func (s *Store) Look(ctx context.Context) []model.HealthFinding { return s.look(ctx, heldTooLong) }
 

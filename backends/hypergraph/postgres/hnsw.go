@@ -94,7 +94,7 @@ func (s *Store) indexVectors(ctx context.Context) error {
 		if _, err := q.One(`SELECT to_regtype('vector') IS NOT NULL`, nil, &there); err != nil || !there {
 			return err
 		}
-		if _, err := q.Exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+		if err := lockSchema(q); err != nil {
 			return err
 		}
 		for _, text := range []string{vectorOf, vectorsTable, fillVectors} {

@@ -33,7 +33,7 @@ const SearchSQL = `SELECT c.oid::regclass AS file, position(convert_to(:'id', 'U
 	`FROM pg_class c WHERE pg_relation_filepath(c.oid) IS NOT NULL AND (c.relnamespace = 'memdesk'::regnamespace ` +
 	`OR c.oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = 'memdesk'::regnamespace));`
 
-// askSuperuser is what there is to do about files that are not shown
+// askSuperuser is the advice for files that are not shown
 // (erasure-physical.md, PostgreSQL).
 const askSuperuser = "a superuser, once: put a superuser's connection string where the store's dsn_env or dsn_file points, and memdesk rewrites and looks itself. " +
 	"To look by hand before, in psql as superuser, for each identifier: \\set id 'THE IDENTIFIER'  CHECKPOINT;  " + SearchSQL + "  found has to be f in every row"
@@ -118,7 +118,7 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
 	err := m.s.ops.read(ctx, "layers", func(q *query) error {
 		out = nil
-		super, err := isSuperuser(q)
+		super, err := m.s.seesFiles(q)
 		if err != nil {
 			return err
 		}
@@ -146,12 +146,19 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 		if err != nil {
 			return err
 		}
+		if m.s.isDistributed() {
+			out = append(out, otherServers())
+		}
 		return elsewhere(q, set, &out)
 	})
 	return out, err
 }
 
-func isSuperuser(q *query) (bool, error) {
+// seesFiles reports whether the role may read the files in which the rows lie.
+func (s *Store) seesFiles(q *query) (bool, error) {
+	if s.isDistributed() {
+		return false, nil
+	}
 	var super bool
 	_, err := q.One(`SELECT current_setting('is_superuser') = 'on'`, nil, &super)
 	return super, err

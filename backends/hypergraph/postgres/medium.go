@@ -20,7 +20,7 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	var files []relation
 	super := false
 	err := m.s.ops.read(ctx, op, func(q *query) (err error) {
-		if super, err = isSuperuser(q); err != nil || !super {
+		if super, err = m.s.seesFiles(q); err != nil || !super {
 			return err
 		}
 		text := relations

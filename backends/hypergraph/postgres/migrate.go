@@ -9,10 +9,6 @@ import (
 	"memdesk/model"
 )
 
-// migrationLock is the advisory lock under which one process at a time migrates:
-// "memdesk" as a number.
-const migrationLock = 0x6d656d6465736b
-
 // Schema implements model.Migrator.
 func (s *Store) Schema(ctx context.Context) (model.SchemaState, error) {
 	var at int
@@ -53,10 +49,15 @@ func (s *Store) Migrate(ctx context.Context, target int) (model.SchemaState, err
 	if s.asked {
 		return model.SchemaState{}, model.Errorf(model.PermissionDenied, op, "the store is read-only: opened for reading only")
 	}
+	if target > 0 {
+		if err := s.makeLedger(ctx, op); err != nil {
+			return model.SchemaState{}, err
+		}
+	}
 	for {
 		at, done := 0, false
 		err := s.migration(ctx, op, func(q *query) (err error) {
-			at, done, err = migrateStep(q, target, s.clock.Now().UnixNano())
+			at, done, err = s.migrateStep(q, target)
 			return err
 		})
 		if err != nil {
@@ -96,22 +97,34 @@ func (s *Store) migration(ctx context.Context, op string, fn func(*query) error)
 
 // migrateStep takes one step towards a version and reports whether none is left.
 // The version is read under the lock: another process may have been faster.
-func migrateStep(q *query, target int, now int64) (at int, done bool, err error) {
-	if _, err := q.Exec(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock)); err != nil {
+func (s *Store) migrateStep(q *query, target int) (at int, done bool, err error) {
+	if at, err = schemaVersion(q); err != nil || at == 0 && target == 0 {
+		return at, true, err
+	}
+	if err := lockSchema(q); err != nil {
 		return 0, false, err
 	}
 	if at, err = schemaVersion(q); err != nil || at == target {
 		return at, true, err
 	}
-	if at == 0 {
-		if err := firstTables(q); err != nil {
-			return at, false, err
-		}
+	var engine, triggers bool
+	if _, err := q.One(engines, nil, &engine); err != nil {
+		return at, false, err
+	}
+	if _, err := q.One(tells, nil, &triggers); err != nil {
+		return at, false, err
 	}
 	for _, st := range steps {
+		if st.perServer && (engine || s.isDistributed()) {
+			st.up, st.what = nil, st.what+": left out, the database is distributed"
+		}
+		if st.perServer && !triggers {
+			st.down = nil
+		}
 		switch {
 		case at < target && st.version == at+1:
-			return at, false, run(q, st.version, st.up, `INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES ($1, $2, $3)`, st.version, st.what, now)
+			return at, false, run(q, st.version, st.up, `INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES ($1, $2, $3)`,
+				st.version, st.what, s.clock.Now().UnixNano())
 		case at > target && st.version == at:
 			if err := refuseToDrop(q, target, at); err != nil {
 				return at, false, err
@@ -145,20 +158,43 @@ func refuseToDrop(q *query, target, at int) error {
 	return nil
 }
 
-// firstTables makes what records the versions. The schema may be there already,
-// made by somebody with the right to.
-func firstTables(q *query) error {
-	var there bool
-	if _, err := q.One(`SELECT to_regnamespace('memdesk') IS NOT NULL`, nil, &there); err != nil {
+// lockSchema keeps every other migration waiting until the transaction ends. It locks a row:
+// engines that know no advisory lock know that.
+func lockSchema(q *query) error {
+	if _, err := q.Exec(`INSERT INTO memdesk.schema_migrations (version, what, applied_at) VALUES (0, 'the row that a migration locks', 0) ON CONFLICT DO NOTHING`); err != nil {
 		return err
 	}
-	if !there {
-		if _, err := q.Exec(`CREATE SCHEMA memdesk`); err != nil {
-			return fmt.Errorf("make the schema memdesk: %w", err)
-		}
-	}
-	_, err := q.Exec(`CREATE TABLE IF NOT EXISTS memdesk.schema_migrations (version integer PRIMARY KEY, what text NOT NULL, applied_at bigint NOT NULL)`)
+	_, err := q.Exec(`SELECT version FROM memdesk.schema_migrations WHERE version = 0 FOR UPDATE`)
 	return err
+}
+
+// makeLedger makes the table that records the versions. The schema may be there already,
+// made by somebody with the right to; another process may make both at the same time.
+func (s *Store) makeLedger(ctx context.Context, op string) error {
+	var there, schema bool
+	look := func(q *query) error {
+		_, err := q.One(`SELECT to_regclass('memdesk.schema_migrations') IS NOT NULL, to_regnamespace('memdesk') IS NOT NULL`, nil, &there, &schema)
+		return err
+	}
+	failed := s.migration(ctx, op, func(q *query) error {
+		if err := look(q); err != nil || there {
+			return err
+		}
+		if !schema {
+			if _, err := q.Exec(`CREATE SCHEMA memdesk`); err != nil {
+				return fmt.Errorf("make the schema memdesk: %w", err)
+			}
+		}
+		_, err := q.Exec(`CREATE TABLE memdesk.schema_migrations (version integer PRIMARY KEY, what text NOT NULL, applied_at bigint NOT NULL)`)
+		return err
+	})
+	if failed == nil {
+		return nil
+	}
+	if err := s.migration(ctx, op, look); err != nil || !there {
+		return failed
+	}
+	return nil
 }
 
 func run(q *query, version int, statements []string, record string, args ...any) error {

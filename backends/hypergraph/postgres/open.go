@@ -26,7 +26,10 @@ type Config struct {
 	// MaxConns and MinConns bound the pool; 0 is DefaultMaxConns and none.
 	MaxConns, MinConns int
 	ReadOnly           bool
-	Clock              clock.Clock // nil: the system's
+	// Distributed says that the rows lie on several servers: no advisory lock, notification
+	// or trigger is used. Engines that are known to be distributed are found out.
+	Distributed bool
+	Clock       clock.Clock // nil: the system's
 }
 
 // DefaultWorkspace is the workspace of a store that names none.
@@ -103,7 +106,7 @@ func connect(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, worded(op, err)
 	}
-	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, vectors: newVectorCache()}
+	s := &Store{workspace: cfg.Workspace, clock: cfg.Clock, pool: pool, location: location(p.ConnConfig, cfg.Workspace), asked: cfg.ReadOnly, distributed: cfg.Distributed, vectors: newVectorCache()}
 	s.ops = newOps(s, nil)
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
@@ -138,12 +141,13 @@ func (s *Store) prepare(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.version, s.pgvector, s.indexed = p.version, p.pgvector, p.indexed
-	s.readOnly, s.outdated = p.readOnly(s.asked), p.outdated()
-	s.notes = p.notes()
+	s.distributed = s.distributed || p.distributed()
+	s.readOnly, s.outdated = p.readOnly(s.asked), p.outdated(s.distributed)
+	s.notes = p.notes(s.distributed)
 	return nil
 }
 
-// probed is what one look at the server tells.
+// probed is the result of one look at the server.
 type probed struct {
 	encoding string
 	version  int
@@ -154,7 +158,12 @@ type probed struct {
 	offered  bool // pgvector could be installed
 	indexed  map[int]bool
 	notWhole int64
+	engine   bool // is known to be distributed
+	triggers bool // tell watchers
 }
+
+// distributed reports that the server is such an engine, or that the schema was made for one.
+func (p probed) distributed() bool { return p.engine || p.version >= watchStep && !p.triggers }
 
 func (s *Store) probe(ctx context.Context) (probed, error) {
 	var p probed
@@ -163,7 +172,13 @@ func (s *Store) probe(ctx context.Context) (probed, error) {
 		if _, err := q.One(`SELECT current_setting('server_encoding'), pg_is_in_recovery(), current_setting('transaction_read_only') = 'on',
 			to_regclass('memdesk.schema_migrations') IS NOT NULL,
 			to_regtype('vector') IS NOT NULL, EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector')`, nil,
-			&p.encoding, &p.standby, &p.refuses, &there, &p.pgvector, &p.offered); err != nil || !there {
+			&p.encoding, &p.standby, &p.refuses, &there, &p.pgvector, &p.offered); err != nil {
+			return err
+		}
+		if _, err := q.One(engines, nil, &p.engine); err != nil || !there {
+			return err
+		}
+		if _, err := q.One(tells, nil, &p.triggers); err != nil {
 			return err
 		}
 		if _, err := q.One(`SELECT COALESCE(max(version), 0) FROM memdesk.schema_migrations`, nil, &p.version); err != nil || p.version == 0 {
@@ -199,17 +214,23 @@ func (p probed) readOnly(asked bool) string {
 }
 
 // outdated says what an older schema needs.
-func (p probed) outdated() string {
-	if p.version >= latest() {
+func (p probed) outdated(distributed bool) string {
+	switch {
+	case distributed && p.triggers:
+		return mustForgetTriggers
+	case p.version >= latest():
 		return ""
 	}
 	return fmt.Sprintf("its schema is version %d and this memdesk writes version %d: `memdesk migrate --store NAME` brings it up to date", p.version, latest())
 }
 
-func (p probed) notes() []string {
+func (p probed) notes(distributed bool) []string {
 	var out []string
-	if why := p.outdated(); why != "" {
+	if why := p.outdated(distributed); why != "" {
 		out = append(out, "it takes no changes: "+why)
+	}
+	if distributed {
+		out = append(out, "the database is distributed: its changes are asked for every few seconds, and the files of its servers are not seen from here")
 	}
 	switch {
 	case len(p.indexed) > 0:

@@ -38,6 +38,7 @@ func OpenPending(ctx context.Context, cfg Config) (*Pending, error) {
 	if !p.ready {
 		seen.version, seen.missing = latest(), nil
 		s.mu.Lock()
+		s.distributed = s.distributed || seen.engine
 		s.readOnly, s.pgvector = seen.readOnly(cfg.ReadOnly), seen.pgvector
 		s.notes = []string{"the database has no memdesk schema yet: it is made with the first change"}
 		s.mu.Unlock()

@@ -21,8 +21,12 @@ func adapt(s *postgres.Store) model.Store {
 
 func TestProvider(t *testing.T) {
 	t.Parallel()
-	open := desk(t)
-	backendtest.Run(t, backendtest.Harness{
+	backendtest.Run(t, harness(desk(t)))
+}
+
+// harness gives the conformance suite stores that open makes.
+func harness(open func(t *testing.T) *postgres.Store) backendtest.Harness {
+	return backendtest.Harness{
 		Open: func(t *testing.T) model.Store { return adapt(open(t)) },
 		OpenReadOnly: func(t *testing.T) model.Store {
 			s := open(t)
@@ -45,7 +49,7 @@ func TestProvider(t *testing.T) {
 		Scope:       model.RetainRequest{WorkspaceID: "ws", AgentID: "agent", CrewID: "crew"},
 		NotByRetain: map[string]string{hypergraph.EdgeTier: "an edge needs members beside its label"},
 		Meta:        func(string) (string, string, string) { return "subtype", "one", "other" },
-	})
+	}
 }
 
 // TestWorkspacesAreStoresOfTheirOwn: what is remembered of one workspace (holds, undo, plans) is

@@ -25,15 +25,17 @@ type step struct {
 	version  int
 	what     string
 	up, down []string
+	// perServer steps need what a distributed database does not have, and are left out there.
+	perServer bool
 	// items are the tables whose rows are items, of any workspace: while one has any,
 	// the step down is refused.
 	items []string
 }
 
 var steps = []step{
-	{1, "nodes, hyperedges, members, decisions and vectors", tablesUp, tablesDown, []string{"nodes", "hyperedges"}},
-	{2, "the index of words", wordsUp, wordsDown, nil},
-	{3, "word of changes to watchers", watchUp, watchDown, nil},
+	{1, "nodes, hyperedges, members, decisions and vectors", tablesUp, tablesDown, false, []string{"nodes", "hyperedges"}},
+	{2, "the index of words", wordsUp, wordsDown, false, nil},
+	{3, "word of changes to watchers", watchUp, watchDown, true, nil},
 }
 
 // latest is the version that this program writes.

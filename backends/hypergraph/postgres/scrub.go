@@ -45,7 +45,7 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 	if err != nil {
 		return nil, err
 	}
-	super, err := isSuperuser(q)
+	super, err := m.s.seesFiles(q)
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,9 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 		set, err := settings(q)
 		if err != nil {
 			return nil, err
+		}
+		if m.s.isDistributed() {
+			out = append(out, model.LayerResult{Layer: otherServers().ID, Method: "none", Verdict: model.VerdictOutOfScope, Reason: otherServersReason})
 		}
 		return append(out, model.LayerResult{Layer: layerStatistics, Method: "ANALYZE", Verdict: model.VerdictOutOfScope, Reason: statisticsReason},
 			model.LayerResult{Layer: layerWAL, Method: "none", Verdict: model.VerdictOutOfScope, Reason: walReason(set)}), nil

@@ -71,7 +71,7 @@ func (s *Store) searched(o hypergraph.SearchOptions) conditions {
 	return c
 }
 
-// lookup is what a text matches: the first of its words, and its words with the
+// lookup is the search for a text: the first of its words, and its words with the
 // last as a beginning, that matches anything in the workspace.
 type lookup struct {
 	expr    string // a tsquery; empty: substring
@@ -174,7 +174,7 @@ func (s search) rankedAll(expr string) (hypergraph.SearchResult, error) {
 	return hypergraph.SearchResult{Hits: hits, Total: model.Count{N: total}}, err
 }
 
-// rankedColumns are what a filter and a rank look at.
+// rankedColumns are the columns of filter and rank.
 const rankedColumns = `n.workspace, n.id, n.created_at, n.words, n.type, n.tier, n.subtype, n.confidence`
 
 // rankedNewest ranks the newest of very many matches. Where the words stand in a

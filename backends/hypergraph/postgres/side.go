@@ -153,7 +153,7 @@ func dropTied(q *query, from, mine string, args []any, texts, removed []string) 
 	return gone, nil
 }
 
-// cleaned is what a cell holds afterwards; drop says that its row goes.
+// cleaned returns a cell's text after the redaction; drop says that its row goes.
 func cleaned(text string, req model.ScrubRequest) (after string, drop bool) {
 	after, drop = withoutIDs(text, req.Removed)
 	if after == "" || req.Concerns == nil || !req.Concerns([]byte(after)) {

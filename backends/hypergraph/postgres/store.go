@@ -29,13 +29,14 @@ type Store struct {
 	location  string
 	asked     bool // for reading only
 
-	mu       sync.Mutex
-	readOnly string // why changes are refused, empty where they are not
-	outdated string // why the schema takes no changes before it is migrated
-	version  int    // of the schema, as last seen
-	notes    []string
-	indexed  map[int]bool // dimensions with an index of pgvector
-	pgvector bool
+	mu          sync.Mutex
+	readOnly    string // why changes are refused, empty where they are not
+	outdated    string // why the schema takes no changes before it is migrated
+	version     int    // of the schema, as last seen
+	notes       []string
+	indexed     map[int]bool // dimensions with an index of pgvector
+	pgvector    bool
+	distributed bool // the rows lie on several servers (distributed.go)
 
 	vectors *vectorCache
 

@@ -30,6 +30,9 @@ func newVectorCache() *vectorCache { return &vectorCache{turn: make(chan struct{
 
 // at gives the vectors of q's snapshot; nil where they are not kept.
 func (c *vectorCache) at(q *query, s *Store) (*vectorSet, error) {
+	if s.isDistributed() { // a snapshot is of one server
+		return nil, nil
+	}
 	var snapshot string
 	var standby bool
 	// A standby's snapshot does not name what is still running.

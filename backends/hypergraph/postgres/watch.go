@@ -35,6 +35,9 @@ func (s *Store) Watch(ctx context.Context) (<-chan model.Change, error) {
 	if s.schemaVersion() < watchStep {
 		return nil, model.Errorf(model.Unsupported, op, "schema version %d tells nobody of changes: `memdesk migrate --store NAME` brings it up to date", s.schemaVersion())
 	}
+	if s.isDistributed() {
+		return s.poll(ctx)
+	}
 	l := &listener{s: s}
 	if err := l.connect(ctx); err != nil {
 		l.close()

@@ -11,7 +11,7 @@ import (
 
 type conditions = sqlgraph.Conditions
 
-// dialect is what sqlgraph needs to know of a file.
+// dialect describes a file to sqlgraph.
 type dialect struct{ *Store }
 
 // NodeFilter implements sqlgraph.Dialect.
@@ -86,7 +86,7 @@ func (l layout) createdAt(column string) func(*conditions, string, time.Time) {
 func (s *Store) tierColumn() string    { return s.layout.nodeFilter().Tier }
 func (s *Store) subtypeColumn() string { return s.layout.nodeFilter().Subtype }
 
-// rules are what the file's schema admits.
+// rules returns the limits of the file's schema.
 func (s *Store) rules() sqlgraph.Rules {
 	r := sqlgraph.Rules{Vocabulary: s.vocabulary, Subjects: s.layout.own, Dimensions: maxVectorDimensions}
 	if !s.layout.vectors {

@@ -119,3 +119,23 @@ func TestAnIndexThatIsGoneIsMadeAnew(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// TestHealthReadsTheIndexAsItIsNow: an index of words that another process has merged since the
+// last look is in order. SQLite's check alone reads it by the parts that it was made of then.
+func TestHealthReadsTheIndexAsItIsNow(t *testing.T) {
+	path, _ := filled(t)
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	must(t, err)
+	defer s.Close()
+	if found := s.Deep(t.Context()); len(found) > 0 {
+		t.Fatalf("at first: %+v", found)
+	}
+	other, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	must(t, err)
+	must(t, other.CreateNode(t.Context(), hypergraph.Node{ID: "late", Type: "fact", Tier: "longterm", Content: "a lamp"}))
+	must(t, other.Close())
+	runSQL(t, path, `INSERT INTO nodes_fts (nodes_fts) VALUES ('optimize')`)
+	if found := s.Deep(t.Context()); len(found) > 0 {
+		t.Errorf("after another process merged the index: %+v", found)
+	}
+}

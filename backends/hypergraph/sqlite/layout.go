@@ -7,7 +7,7 @@ import (
 	"memdesk/model"
 )
 
-// layout is what the SQL of the two schemas differs in. Tables and most columns
+// layout holds the differences between the SQL of the two schemas. Tables and most columns
 // have the same names in both.
 type layout struct {
 	own bool

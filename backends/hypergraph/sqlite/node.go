@@ -12,7 +12,7 @@ import (
 	"memdesk/backends/hypergraph/internal/sqlgraph"
 )
 
-// nodeSelect is what weighNodes reads from the alias n. JSON columns are cast, because
+// nodeSelect lists the columns that weighNodes reads from the alias n. JSON columns are cast, because
 // recurse stores them as BLOB, TEXT or NULL (recurse.md, "Encodings as stored").
 func (l layout) nodeSelect() string {
 	if l.own { // every column is there and of its type

@@ -142,7 +142,7 @@ func (s *Store) prepare(ctx context.Context, cfg Config) error {
 var recurseTrigger = regexp.MustCompile(`(?i)^create trigger (if not exists )?[^ ]+ after update( of [a-z_]+( , [a-z_]+)*)? on nodes( for each row)? begin` +
 	` update nodes set (updated_at|last_accessed) = current_timestamp where id = new \. id ; end$`)
 
-// contents is what a file's catalogue says.
+// contents is a file's catalogue.
 type contents struct {
 	application, version int64
 	tables               map[string]string // definition by name

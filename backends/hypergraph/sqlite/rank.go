@@ -20,7 +20,7 @@ const scanLimit = 200000
 const rankText = 1 << 16
 
 // rankedNewest ranks the newest matches only. FTS5's own BM25 first counts every
-// row that holds a word, which is what a search of a very common word must not
+// row that holds a word, a cost that a search of a very common word must not
 // pay for; so the weights are computed here, over the window.
 func (s search) rankedNewest(l lookup) (hypergraph.SearchResult, error) {
 	var res hypergraph.SearchResult

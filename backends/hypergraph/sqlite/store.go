@@ -56,7 +56,7 @@ func (s *Store) Schema() Kind { return s.kind }
 // Notes tell operators which file is open and what stands beside it.
 func (s *Store) Notes() []string { return slices.Clone(s.notes) }
 
-// Vocabulary is what the file's own CHECK lists admit: an older recurse file
+// Vocabulary returns the values that the file's CHECK lists admit: an older recurse file
 // refuses the reasoning edge types.
 func (s *Store) Vocabulary() hypergraph.Vocabulary {
 	v := s.vocabulary

@@ -55,6 +55,11 @@ func (m maintainer) names(ctx context.Context, l model.Layer) (names []string, e
 	if !l.Readable || l.Kind == model.LayerExternal {
 		return nil, nil
 	}
+	if l.File != "" { // of 100,000 files hardly any has one, and each would be opened
+		if names, err = listAt(l.File); len(names) == 0 || err != nil {
+			return nil, err
+		}
+	}
 	r, err := m.Maintainer.OpenLayer(ctx, l.ID)
 	if err != nil {
 		return nil, nil

@@ -13,14 +13,29 @@ import (
 // in bytes.
 const maxSize = 64 << 10
 
-// list gives the names of a file's attributes. A file system without any has none.
+// list returns the names of a file's attributes. A file system without any has none.
 func list(fd int) ([]string, error) {
-	n, err := unix.Flistxattr(fd, nil)
+	return listed(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
+}
+
+// listAt is list of a path. It follows no link at the path's end; a file that is gone has none.
+func listAt(path string) ([]string, error) {
+	return listed(func(buf []byte) (int, error) {
+		n, err := unix.Llistxattr(path, buf)
+		if errors.Is(err, unix.ENOENT) {
+			return 0, nil
+		}
+		return n, err
+	})
+}
+
+func listed(list func(buf []byte) (int, error)) ([]string, error) {
+	n, err := list(nil)
 	if err != nil || n <= 0 {
 		return nil, worded(err)
 	}
 	buf := make([]byte, maxSize)
-	if n, err = unix.Flistxattr(fd, buf); err != nil {
+	if n, err = list(buf); err != nil {
 		return nil, worded(err)
 	}
 	var out []string

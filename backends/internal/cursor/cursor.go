@@ -1,4 +1,4 @@
-// Package cursor writes a place in a list as a short opaque text, and reads it again. It knows no
+// Package cursor writes a row of a list as a short opaque text, and reads it again. It knows no
 // list: a cursor of another one is told by its key.
 package cursor
 
@@ -12,15 +12,15 @@ import (
 // keyBytes is how much of a key's hash a cursor carries: enough to tell one operator's lists apart.
 const keyBytes = 6
 
-// Place is the row at the border of a page, by what the list is ordered by.
-type Place struct {
+// Row is the row at the border of a page, by what the list is ordered by.
+type Row struct {
 	Before bool // the page ends at the row, else it begins behind it
 	Value  int64
 	ID     string // any bytes
 }
 
-// Encode writes a place in the list of this key: whatever the list was asked for.
-func Encode(key []byte, p Place) string {
+// Encode writes a row of the list of this key: whatever the list was asked for.
+func Encode(key []byte, p Row) string {
 	b := sum(key)
 	flag := byte(0)
 	if p.Before {
@@ -32,15 +32,15 @@ func Encode(key []byte, p Place) string {
 }
 
 // Decode reads what Encode wrote for the same key; false for anything else.
-func Decode(key []byte, text string) (Place, bool) {
+func Decode(key []byte, text string) (Row, bool) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) < keyBytes+2 || !slices.Equal(b[:keyBytes], sum(key)) || b[keyBytes] > 1 {
-		return Place{}, false
+		return Row{}, false
 	}
-	p := Place{Before: b[keyBytes] == 1}
+	p := Row{Before: b[keyBytes] == 1}
 	value, n := binary.Varint(b[keyBytes+1:])
 	if n <= 0 {
-		return Place{}, false
+		return Row{}, false
 	}
 	p.Value, p.ID = value, string(b[keyBytes+1+n:])
 	return p, true

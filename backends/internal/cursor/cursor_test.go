@@ -6,7 +6,7 @@ import (
 )
 
 func TestRoundTrip(t *testing.T) {
-	for _, p := range []Place{{}, {Before: true, Value: -1, ID: "a/b.md"}, {Value: math.MaxInt64, ID: "\xff\x00"}, {Value: math.MinInt64}} {
+	for _, p := range []Row{{}, {Before: true, Value: -1, ID: "a/b.md"}, {Value: math.MaxInt64, ID: "\xff\x00"}, {Value: math.MinInt64}} {
 		text := Encode([]byte("list"), p)
 		if got, ok := Decode([]byte("list"), text); !ok || got != p {
 			t.Errorf("%+v became %+v, %v", p, got, ok)
@@ -16,13 +16,13 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	// What W16 was about: an id of 43 bytes made 190 letters.
-	if n := len(Encode([]byte("list"), Place{Value: 1795132800000000000, ID: "crews/crew_platform/agents/ada/AGENT.md/xyz"})); n > 80 {
+	if n := len(Encode([]byte("list"), Row{Value: 1795132800000000000, ID: "crews/crew_platform/agents/ada/AGENT.md/xyz"})); n > 80 {
 		t.Errorf("%d letters", n)
 	}
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(Encode([]byte("list"), Place{Value: 7, ID: "x"}))
+	f.Add(Encode([]byte("list"), Row{Value: 7, ID: "x"}))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
 		if p, ok := Decode([]byte("list"), text); ok {

@@ -2,13 +2,17 @@ package endpoint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"memdesk/backends/internal/snippet"
@@ -31,7 +35,7 @@ type Client struct {
 
 // NewClient checks the address; it makes no connection. An unset key is not sent.
 func NewClient(base, header string, key model.Secret, advice string) (Client, error) {
-	u, err := Check(base)
+	u, err := Check("base_url", base)
 	if err != nil {
 		return Client{}, err
 	}
@@ -51,6 +55,37 @@ func (c Client) Close() { c.http.CloseIdleConnections() }
 // refused key, NotFound, RateLimited and InvalidInput by the answer's status, else Unavailable or
 // Timeout, neither of which says that nothing was changed.
 func (c Client) Do(ctx context.Context, op, method, path string, query url.Values, body any) ([]byte, error) {
+	at := c.base.JoinPath(path)
+	at.RawQuery = query.Encode()
+	req, err := Request(ctx, op, method, at, body)
+	if err != nil {
+		return nil, err
+	}
+	if c.key.IsSet() {
+		req.Header.Set(c.header, c.key.Reveal())
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, Unanswered(ctx, op, err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return nil, Unanswered(ctx, op, err)
+	case len(data) > maxAnswer:
+		return nil, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", maxAnswer)
+	case res.StatusCode == http.StatusTooManyRequests:
+		return nil, PutOff(op, res.Header.Get("Retry-After"), "")
+	case res.StatusCode != http.StatusOK:
+		return nil, c.refused(op, res.StatusCode, data)
+	}
+	return data, nil
+}
+
+// Request is a request with body as JSON; nil sends none. It carries no key. A context that has ended
+// is its own kind.
+func Request(ctx context.Context, op, method string, at *url.URL, body any) (*http.Request, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
@@ -62,46 +97,49 @@ func (c Client) Do(ctx context.Context, op, method, path string, query url.Value
 		}
 		in = bytes.NewReader(data)
 	}
-	at := c.base.JoinPath(path)
-	at.RawQuery = query.Encode()
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), in)
 	if err != nil {
 		return nil, model.Errorf(model.Internal, op, "the request cannot be made")
-	}
-	if c.key.IsSet() {
-		req.Header.Set(c.header, c.key.Reveal())
 	}
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return nil, unanswered(ctx, op, err)
-	}
-	defer res.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
-	switch {
-	case err != nil:
-		return nil, unanswered(ctx, op, err)
-	case len(data) > maxAnswer:
-		return nil, model.Errorf(model.Unavailable, op, "the answer is larger than %d bytes", maxAnswer)
-	case res.StatusCode != http.StatusOK:
-		return nil, c.refused(op, res.StatusCode, data)
-	}
-	return data, nil
+	return req, nil
 }
 
-// unanswered words a failure of the network. Its text may hold the URL and is dropped.
-func unanswered(ctx context.Context, op string, err error) error {
+// Unanswered words a failure of the network. Its text may hold the URL and is dropped. Neither kind
+// says that nothing was changed (model.Unchanged).
+func Unanswered(ctx context.Context, op string, err error) error {
 	if e := model.FromContext(ctx, op); e != nil {
 		return e
 	}
 	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	var dial *net.OpError
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
 		return model.Errorf(model.Timeout, op, "the server did not answer in time")
+	case errors.As(err, &dial) && dial.Op == "dial":
+		return model.Errorf(model.Unavailable, op, "the server cannot be reached")
 	}
-	return model.Errorf(model.Unavailable, op, "the server cannot be reached")
+	return model.Errorf(model.Unavailable, op, "the connection to the server broke")
+}
+
+// PutOff is the error of a request that the server does not take now (HTTP status 429); why is the
+// server's own reason, or "". after is its Retry-After: seconds or a date (RFC 9110, 10.2.3); without
+// one nobody knows when, and After is negative.
+func PutOff(op, after, why string) error {
+	e := &model.Error{Op: op, Kind: model.RateLimited, Retryable: true, After: -1,
+		Err: errors.New(cmp.Or(why, "the server takes no more requests now (HTTP status 429)"))}
+	if n, err := strconv.Atoi(strings.TrimSpace(after)); err == nil && n >= 0 && n < 1<<20 {
+		e.After = time.Duration(n) * time.Second
+	} else if at, err := http.ParseTime(after); err == nil {
+		e.After = max(0, time.Until(at))
+	}
+	if e.After > 0 {
+		e.Err = fmt.Errorf("%w: again in %s", e.Err, e.After.Round(time.Second))
+	}
+	return e
 }
 
 // refused words an answer that is no success. The server's reason is repeated only where it is about
@@ -112,8 +150,6 @@ func (c Client) refused(op string, status int, data []byte) error {
 		return model.Errorf(model.PermissionDenied, op, "the server answered with HTTP status %d: %s", status, c.advice)
 	case http.StatusNotFound:
 		return model.Errorf(model.NotFound, op, "the server has no such item")
-	case http.StatusTooManyRequests:
-		return model.Errorf(model.RateLimited, op, "the server takes no more requests now (HTTP status 429)")
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		var why struct {
 			Detail any `json:"detail"`

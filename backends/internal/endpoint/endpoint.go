@@ -10,11 +10,11 @@ import (
 	"memdesk/model"
 )
 
-// Check reads base_url: https, or plain http to this machine only, without user, query
-// and fragment. Its errors are InvalidInput and do not repeat the address.
-func Check(text string) (*url.URL, error) {
+// Check reads the address under a key of the configuration: https, or plain http to this machine only,
+// without user, query and fragment. Its errors are InvalidInput and do not repeat the address.
+func Check(key, text string) (*url.URL, error) {
 	bad := func(why string) (*url.URL, error) {
-		return nil, model.Errorf(model.InvalidInput, "open", "base_url %s", why)
+		return nil, model.Errorf(model.InvalidInput, "open", "%s %s", key, why)
 	}
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	switch {
@@ -23,7 +23,7 @@ func Check(text string) (*url.URL, error) {
 	case err != nil || u.Host == "":
 		return bad("is no URL: write https://host:port")
 	case u.User != nil:
-		return bad("must not hold a user or password: the token goes into token_env or token_file")
+		return bad("must not hold a user or password: give the token by the key of the store that ends in _env or _file")
 	case u.RawQuery != "" || u.Fragment != "":
 		return bad("must not hold a query or fragment")
 	case u.Scheme == "https":

@@ -28,7 +28,7 @@ type cursor struct {
 	depth int
 }
 
-// Members walks the members of the object that is the whole line. key is what
+// Members walks the members of the object that is the whole line. key is the text that
 // stands between the quotes of its name, value the raw value. It is valid exactly
 // where encoding/json finds the line valid; visit may run before a later error.
 func Members(line []byte, visit func(key, value Span)) error {

@@ -26,6 +26,9 @@ func (f *File) Deep(ctx context.Context) []model.HealthFinding {
 	var faults []string
 	err := f.View(ctx, "health", func(q *Query) error {
 		faults = nil
+		if err := refreshIndexes(q); err != nil {
+			return err
+		}
 		return q.Each(`PRAGMA quick_check(3)`, nil, func(scan func(...any) error) error {
 			var line string
 			if err := scan(&line); err != nil {
@@ -48,4 +51,23 @@ func (f *File) Deep(ctx context.Context) []model.HealthFinding {
 	}
 	return vitals.Down(model.FindingPage, "the file is damaged ("+strings.Join(faults[:min(len(faults), pageErrors)], "; ")+
 		"): some items cannot be read; restore it from a back-up, or save what can be read with `sqlite3 FILE .recover`")
+}
+
+// refreshIndexes begins a read of every FTS5 table. The check of FTS5 itself does not: it looks for the
+// parts of the index that its connection knew last, and calls those corrupt that another process has
+// merged since.
+func refreshIndexes(q *Query) error {
+	var tables []string
+	err := q.Each(`SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%'`, nil, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		tables = append(tables, name)
+		return err
+	})
+	for _, name := range tables {
+		if err == nil {
+			_, err = q.One(`SELECT count(*) FROM (SELECT rowid FROM `+quote(name)+` LIMIT 1)`, nil, new(int64))
+		}
+	}
+	return err
 }

@@ -213,12 +213,12 @@ func (kept) Close() error { return nil }
 // Fd is the descriptor of the file.
 func (k kept) Fd() uintptr { return k.f.Fd() }
 
-// Media are the files of one store as one model.Maintainer.
-type Media []Medium
+// Media are the files and tables of one store as one model.Maintainer.
+type Media []model.Maintainer
 
 var _ model.Maintainer = Media{}
 
-// Layers lists the layers of all files, each once.
+// Layers lists the layers of all, each once.
 func (m Media) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
 	seen := map[string]bool{}
@@ -237,7 +237,7 @@ func (m Media) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, nil
 }
 
-// OpenLayer reads a layer of whichever file has it.
+// OpenLayer reads a layer of whichever has it.
 func (m Media) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
 	for _, one := range m {
 		r, err := one.OpenLayer(ctx, id)
@@ -248,7 +248,7 @@ func (m Media) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) 
 	return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
 }
 
-// Scrub cleans one file after the other.
+// Scrub cleans one after the other.
 func (m Media) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {
 	var out []model.LayerResult
 	for _, one := range m {

@@ -385,7 +385,7 @@ func clean(at, cells []any, req model.ScrubRequest, removed map[string]bool) *cl
 	return &r
 }
 
-// redacted is what stays of a cell: nothing where the person cannot be taken out of it, as
+// redacted returns the rest of a cell: nothing where the person cannot be taken out of it, as
 // from one that is compressed.
 func redacted(c any, text string, req model.ScrubRequest) string {
 	after := req.Redact([]byte(text))

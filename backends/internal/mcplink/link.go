@@ -58,7 +58,7 @@ func New(c Config) (*Link, error) {
 			return &mcp.CommandTransport{Command: exec.Command(c.Command, c.Args...), TerminateDuration: endLimit}
 		}}, nil
 	}
-	base, err := endpoint.Check(c.BaseURL)
+	base, err := endpoint.Check("base_url", c.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		err = model.Errorf(model.PermissionDenied, "call", "the server answered with HTTP status %d: check the token and its scopes", res.StatusCode)
 	case http.StatusTooManyRequests:
-		err = model.Errorf(model.RateLimited, "call", "the server takes no more requests now (HTTP status 429)")
+		err = endpoint.PutOff("call", res.Header.Get("Retry-After"), "")
 	}
 	if err != nil {
 		return nil, errors.Join(err, res.Body.Close())

@@ -26,7 +26,7 @@ func key(req model.PageRequest) []byte {
 }
 
 func (r Row) cursor(req model.PageRequest, before bool) string {
-	return cursor.Encode(key(req), cursor.Place{Before: before, Value: r.Value, ID: r.ID})
+	return cursor.Encode(key(req), cursor.Row{Before: before, Value: r.Value, ID: r.ID})
 }
 
 // Page sorts the rows and cuts out the page that is asked for. Problems make the total a
@@ -45,7 +45,7 @@ func Page(rows []Row, req model.PageRequest, problems []string) (model.Page, err
 		if !ok {
 			return model.Page{}, model.Errorf(model.InvalidInput, "list", "the cursor is not this list's: take it from a page with the same filter and order")
 		}
-		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Place) int {
+		at, exact := slices.BinarySearchFunc(rows, c, func(r Row, c cursor.Row) int {
 			return cmp.Or(cmp.Compare(r.Value, c.Value), strings.Compare(r.ID, c.ID))
 		})
 		if c.Before {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -92,7 +91,7 @@ func fixed(pairs ...string) []model.Field {
 func observations() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "observation", Title: "what an agent noted in a session", KeyRule: model.KeyRequired, Document: model.Structured},
-		Prefix: "observation/", From: "observations m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.updated_at",
+		Prefix: "observation/", From: "observations m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.updated_at",
 		Size: "length(CAST(m.content AS BLOB))", Gone: "m.deleted_at IS NOT NULL",
 		Columns: []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.revision_count", "m.created_at", "m.deleted_at"},
 		Search:  []string{"m.content", "m.title", "m.type", "m.topic_key", "m.session_id", "m.tool_name", "m.scope", "m.created_at", "CAST(m.id AS TEXT)", "CAST(m.revision_count AS TEXT)", "m.deleted_at"},
@@ -127,7 +126,7 @@ func observations() records.Table {
 			return records.Updated(tx.Exec(`UPDATE observations SET content = ?, title = ?, type = ?, topic_key = NULLIF(?, ''), normalized_hash = ?, revision_count = revision_count + 1, updated_at = ?
 				WHERE id = ? AND content = ?`, c.New.Body, title, kind, topic, normalized(c.New.Body), c.Now.Format("2006-01-02 15:04:05"), c.Row.Key, c.Row.Cells[0]))
 		},
-		Drop: drop("observations"),
+		Drop: records.DropBy("observations", "id"),
 	}
 }
 
@@ -140,12 +139,12 @@ func normalized(text string) string {
 func prompts() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "prompt", Title: "what a user asked: a record, which can be forgotten, not edited", KeyRule: model.KeyRequired, Document: model.Structured},
-		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Scope: "m.project", At: "m.created_at",
+		Prefix: "prompt/", From: "user_prompts m", Key: "CAST(m.id AS TEXT)", Lookup: records.Numbered("m.id"), Scope: "m.project", At: "m.created_at",
 		Size: "length(CAST(m.content AS BLOB))", Columns: []string{"m.content", "m.session_id"}, Search: []string{"m.content", "m.session_id", "CAST(m.id AS TEXT)"},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Meta: fixed("session", r.Text(1))}
 		},
-		Drop: drop("user_prompts"),
+		Drop: records.DropBy("user_prompts", "id"),
 	}
 }
 
@@ -189,27 +188,9 @@ func under(tx records.Tx, r records.Row) ([]string, error) {
 	return out, nil
 }
 
-func drop(table string) func(records.Tx, records.Row) error {
-	return func(tx records.Tx, r records.Row) error {
-		_, err := tx.Exec(`DELETE FROM `+table+` WHERE id = ?`, r.Key)
-		return err
-	}
-}
-
 // observe counts what Engram hides and what its index lacks.
 func observe(tx records.Tx) ([]model.HealthFinding, error) {
-	var out []model.HealthFinding
-	for _, c := range [][3]string{
-		{`SELECT count(*) FROM observations WHERE deleted_at IS NOT NULL`, "expired", "%d deleted observations are still readable in the file"},
-		{`SELECT count(*) FROM observations WHERE session_id NOT IN (SELECT id FROM sessions)`, "orphan", "%d observations are of a session that is gone"},
-	} {
-		var n int64
-		if _, err := tx.One(c[0], nil, &n); err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			out = append(out, records.Finding(c[1], "", fmt.Sprintf(c[2], n)))
-		}
-	}
-	return out, nil
+	return records.Checks(tx,
+		records.Check{Kind: "expired", Message: "%d deleted observations are still readable in the file", Count: `SELECT count(*) FROM observations WHERE deleted_at IS NOT NULL`},
+		records.Check{Kind: "orphan", Message: "%d observations are of a session that is gone", Count: `SELECT count(*) FROM observations WHERE session_id NOT IN (SELECT id FROM sessions)`})
 }

@@ -1,10 +1,9 @@
 package engram_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,31 +12,14 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/engram"
+	"memdesk/backends/records/recordstest"
 	"memdesk/model"
 )
 
-const made = "its program alone makes new ones"
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = recordstest.Must
 
 func file(t *testing.T, statements ...string) string {
-	t.Helper()
-	schema, err := os.ReadFile("../../demodata/schema/engram.sql")
-	must(t, err)
-	path := filepath.Join(t.TempDir(), "engram.db")
-	db, err := sql.Open("sqlite3", path)
-	must(t, err)
-	defer db.Close()
-	for _, text := range append([]string{string(schema)}, statements...) {
-		_, err := db.Exec(text)
-		must(t, err)
-	}
-	return path
+	return recordstest.File(t, "engram", statements...)
 }
 
 const seed = `
@@ -54,26 +36,12 @@ func open(t *testing.T, c engram.Config) model.Store {
 }
 
 func TestConformance(t *testing.T) {
-	var last string
-	fresh := func(t *testing.T, statements ...string) string {
-		path := file(t, statements...)
-		last = filepath.Dir(path)
-		return path
-	}
-	backendtest.Run(t, backendtest.Harness{
-		Open: func(t *testing.T) model.Store { return open(t, engram.Config{Path: fresh(t)}) },
-		OpenReadOnly: func(t *testing.T) model.Store {
-			return open(t, engram.Config{Path: fresh(t, seed), ReadOnly: true})
-		},
-		Broken: func(t *testing.T) model.Store {
-			path := fresh(t)
-			s := open(t, engram.Config{Path: path})
-			must(t, os.Remove(path))
-			return s
-		},
-		Files:       func(*testing.T) string { return last },
-		NotByRetain: map[string]string{"thread": made, "message": made, "observation": made, "memory": made, "session": made},
-	})
+	backendtest.Run(t, recordstest.Harness(func(t *testing.T, items bool) (string, string) {
+		path := file(t, map[bool]string{true: seed}[items])
+		return path, path
+	}, func(ctx context.Context, path string, readOnly bool) (model.Store, error) {
+		return engram.Open(ctx, engram.Config{Path: path, ReadOnly: readOnly})
+	}))
 }
 
 // TestEdit keeps Engram's own columns in step: hash, revision, search index.
@@ -120,6 +88,20 @@ func TestListHidesWhatEngramHides(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("hidden %v: %q, want %q", hidden, got, want)
+		}
+	}
+}
+
+// TestOneSpelling: an id is a number as Engram's rows have it; another spelling is no item.
+func TestOneSpelling(t *testing.T) {
+	s := open(t, engram.Config{Path: file(t, seed)})
+	defer s.Close()
+	for _, id := range []string{"observation/01", "observation/1.0", "observation/+1", "observation/x", "prompt/ 1"} {
+		if it, err := s.Browser.Read(t.Context(), id); !errors.Is(err, model.NotFound) {
+			t.Errorf("%s reads %+v, %v", id, it, err)
+		}
+		if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id}); err != nil || res.Removed != 0 {
+			t.Errorf("forget of %s: %+v, %v", id, res, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package langgraph_test
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -88,6 +89,10 @@ func benchStore(b *testing.B, n int) {
 		b.ReportMetric(float64(ours)/float64(peer), step.name+"-x")
 		b.ReportMetric(float64(ours.Microseconds())/1000, step.name+"-ms")
 	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "heap-MB")
 	ours := spent(func() {
 		for i := range 100 {
 			_, err := s.Provider.Forget(b.Context(), model.ForgetRequest{ID: fmt.Sprintf("users/ada/%07d", i)})

@@ -2,7 +2,9 @@ package langgraph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"memdesk/backends/records"
 	"memdesk/model"
@@ -19,49 +21,43 @@ const (
 
 // observe says what the packages do not (LG9).
 func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
-	var out []model.HealthFinding
-	for _, c := range append(l.storeChecks(), l.checkpointChecks()...) {
-		var n int64
-		if _, err := tx.One(c.sql, nil, &n); err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			out = append(out, records.Finding(c.kind, "", fmt.Sprintf(c.message, n)))
-		}
+	out, err := records.Checks(tx, append(l.storeChecks(), l.checkpointChecks()...)...)
+	if err != nil {
+		return nil, err
 	}
 	large, err := l.largeThreads(tx)
 	if err != nil {
 		return nil, err
 	}
+	live, err := l.liveThreads(tx)
+	if err != nil {
+		return nil, err
+	}
+	large = append(large, live...)
 	rights, err := l.rights(tx)
 	return append(append(out, large...), rights...), err
 }
 
-// check is a count that has to be 0.
-type check struct{ kind, sql, message string }
-
-func (l layout) storeChecks() []check {
+func (l layout) storeChecks() []records.Check {
 	if !l.has("store") {
 		return nil
 	}
-	out := []check{{"expired", `SELECT count(*) FROM ` + l.table("store") + ` WHERE expires_at < now()`, "%d expired rows are still on disk"}}
-	if !l.has("store_vectors") {
+	out := []records.Check{{Kind: "expired", Message: "%d expired rows are still on disk", Count: `SELECT count(*) FROM ` + l.table("store") + ` m WHERE ` + l.column("expires_at") + ` < now()`}}
+	if !l.has("store_vectors") || !slices.Contains(l.have["store"], "updated_at") {
 		return out
 	}
 	ns, _ := l.namespace()
 	vectors, rows, on := l.table("store_vectors"), l.table("store"), ` ON s.`+ns+` = v.`+ns+` AND s.key = v.key`
 	return append(out,
-		check{"orphan", `SELECT count(*) FROM ` + vectors + ` v LEFT JOIN ` + rows + ` s` + on + ` WHERE s.key IS NULL`, "%d vectors belong to no row"},
-		check{"index", `SELECT count(*) FROM ` + vectors + ` v JOIN ` + rows + ` s` + on + ` WHERE s.updated_at > v.created_at + interval '1 second'`, "%d vectors are older than their row"},
-		check{"index", `SELECT count(*) FROM ` + rows + ` s WHERE EXISTS (SELECT 1 FROM ` + vectors + `) AND NOT EXISTS (SELECT 1 FROM ` + vectors + ` v WHERE s.` + ns + ` = v.` + ns + ` AND s.key = v.key)`,
-			"%d rows have no vector beside others that have one: semantic recall misses them"})
+		records.Check{Kind: "orphan", Message: "%d vectors belong to no row", Count: `SELECT count(*) FROM ` + vectors + ` v LEFT JOIN ` + rows + ` s` + on + ` WHERE s.key IS NULL`},
+		records.Check{Kind: "index", Message: "%d vectors are older than their row", Count: `SELECT count(*) FROM ` + vectors + ` v JOIN ` + rows + ` s` + on + ` WHERE s.updated_at > v.created_at + interval '1 second'`},
+		records.Check{Kind: "index", Message: "%d rows have no vector beside others that have one: semantic recall misses them", Count: `SELECT count(*) FROM ` + rows + ` s WHERE EXISTS (SELECT 1 FROM ` + vectors + `) AND NOT EXISTS (SELECT 1 FROM ` + vectors + ` v WHERE s.` + ns + ` = v.` + ns + ` AND s.key = v.key)`})
 }
 
-func (l layout) checkpointChecks() (out []check) {
+func (l layout) checkpointChecks() (out []records.Check) {
 	for _, t := range []string{"checkpoint_blobs", "checkpoint_writes"} {
 		if l.has("checkpoints") && l.has(t) {
-			out = append(out, check{"orphan", `SELECT count(*) FROM ` + l.table(t) + ` b WHERE NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`,
-				"%d rows of " + t + " have no checkpoint: a deletion stopped half-way"})
+			out = append(out, records.Check{Kind: "orphan", Message: "%d rows of " + t + " have no checkpoint: a deletion stopped half-way", Count: `SELECT count(*) FROM ` + l.table(t) + ` b WHERE NOT EXISTS (SELECT 1 FROM ` + l.table("checkpoints") + ` c WHERE c.thread_id = b.thread_id)`})
 		}
 	}
 	return out
@@ -89,6 +85,20 @@ func (l layout) largeThreads(tx records.Tx) (out []model.HealthFinding, err erro
 	return out, err
 }
 
+// liveThreads names the newest thread whose graph wrote within the last minute.
+func (l layout) liveThreads(tx records.Tx) ([]model.HealthFinding, error) {
+	if !l.has("checkpoints") {
+		return nil, nil
+	}
+	var thread string
+	found, err := records.One(tx, `SELECT thread_id FROM `+l.table("checkpoints")+` WHERE checkpoint->>'ts' >= ? ORDER BY checkpoint->>'ts' DESC LIMIT 1`,
+		[]any{time.Now().UTC().Add(-time.Minute).Format("2006-01-02T15:04:05")}, &thread)
+	if err != nil || !found {
+		return nil, err
+	}
+	return []model.HealthFinding{records.Finding("live", "thread/"+records.Escape(thread), "its newest checkpoint is younger than a minute: a graph that runs writes the next one from memory, and a thread that is forgotten meanwhile comes back")}, nil
+}
+
 // rights says which tables the role may not delete from.
 func (l layout) rights(tx records.Tx) (out []model.HealthFinding, err error) {
 	for _, t := range scanned {
@@ -96,7 +106,7 @@ func (l layout) rights(tx records.Tx) (out []model.HealthFinding, err error) {
 			continue
 		}
 		var may bool
-		if _, err := tx.One(`SELECT has_table_privilege(?, 'DELETE')`, []any{l.table(t)}, &may); err != nil {
+		if _, err := records.One(tx, `SELECT has_table_privilege(?, 'DELETE')`, []any{l.table(t)}, &may); err != nil {
 			return nil, err
 		}
 		if !may {

@@ -62,7 +62,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	return records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: location, DB: db, Tables: l.tables(), ReadOnlyReason: reason, Remote: true, Collate: `COLLATE "C"`, Like: "ILIKE", Clock: c.Clock,
-		Notes:      []string{"a graph that runs writes its next checkpoint from memory: a thread that is forgotten meanwhile comes back"},
+		Notes:      []string{l.whose(), "a graph that runs writes its next checkpoint from memory: a thread that is forgotten meanwhile comes back"},
 		Concerning: l.concerning, Observe: l.observe, Maintainer: l.medium(db),
 	}), nil
 }
@@ -91,14 +91,14 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 			return "", model.Errorf(model.InvalidInput, "open", "the table store is neither package's: its columns are %s", strings.Join(store, ", "))
 		}
 		l.python = py
-		for _, c := range []string{"key", "value", "created_at", "updated_at", "expires_at"} {
+		for _, c := range []string{"key", "value"} {
 			if !slices.Contains(store, c) {
-				return "", model.Errorf(model.InvalidInput, "open", "the table store has no column %s", c)
+				return "", model.Errorf(model.InvalidInput, "open", "the table store has no column %s: its columns are %s", c, strings.Join(store, ", "))
 			}
 		}
 		if l.has("store_migrations") {
 			var v int64
-			if _, err := tx.One(`SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("store_migrations"), nil, &v); err != nil {
+			if _, err := records.One(tx, `SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("store_migrations"), nil, &v); err != nil {
 				return "", err
 			}
 			if v > knownMigrations {
@@ -108,19 +108,43 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 	}
 	if l.has("checkpoint_migrations") && !l.python && !slices.Contains(l.have["checkpoint_writes"], "task_path") { // Python's numbers are not known
 		var v int64
-		if _, err := tx.One(`SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("checkpoint_migrations"), nil, &v); err != nil {
+		if _, err := records.One(tx, `SELECT COALESCE(max(v), 0)::bigint FROM `+l.table("checkpoint_migrations"), nil, &v); err != nil {
 			return "", err
 		}
 		if v > knownCheckpointMigrations {
 			reason = fmt.Sprintf("the checkpoints are at migration %d, and this version knows %d", v, knownCheckpointMigrations)
 		}
 	}
-	for _, t := range checkpointTables {
-		if threads && !l.has(t) {
+	for _, t := range scanned {
+		if slices.Contains(checkpointTables, t) && threads && !l.has(t) {
 			reason = "the table " + t + " is missing beside the checkpoints"
+		}
+		missing := slices.DeleteFunc(slices.Clone(expected[t]), func(c string) bool { return !l.has(t) || slices.Contains(l.have[t], c) })
+		if len(missing) > 0 {
+			reason = "the table " + t + " is of a version that is not known: it lacks " + strings.Join(missing, ", ")
+			if t != "store" {
+				l.have[t] = nil
+			}
 		}
 	}
 	return reason, nil
+}
+
+// expected are the columns that both packages have. A store that lacks one of its own is shown without
+// it, another table is not looked at; nothing is written to either.
+var expected = map[string][]string{
+	"store": {"created_at", "updated_at", "expires_at"}, "store_vectors": {"key", "embedding", "created_at"},
+	"checkpoints":       {"thread_id", "checkpoint_ns", "checkpoint_id", "checkpoint", "metadata"},
+	"checkpoint_blobs":  {"thread_id", "checkpoint_ns", "channel", "version", "type", "blob"},
+	"checkpoint_writes": {"thread_id", "checkpoint_ns", "checkpoint_id", "channel", "type", "blob"},
+}
+
+// column is a column of the store's row m; NULL where the table lacks it.
+func (l layout) column(name string) string {
+	if slices.Contains(l.have["store"], name) {
+		return "m." + name
+	}
+	return "NULL::timestamptz"
 }
 
 func (l layout) has(table string) bool { return len(l.have[table]) > 0 }
@@ -134,6 +158,17 @@ func (l layout) namespace() (column, separator string) {
 		return "prefix", "."
 	}
 	return "namespace_path", ":"
+}
+
+// whose says which package's tables they are.
+func (l layout) whose() string {
+	switch {
+	case !l.has("store"):
+		return "checkpoints alone, in schema " + l.schema
+	case l.python:
+		return "the Python package's tables, in schema " + l.schema
+	}
+	return "the JavaScript package's tables, in schema " + l.schema
 }
 
 func (l layout) tables() []records.Table {
@@ -155,7 +190,7 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 			ns, sep := l.namespace()
 			t := l.values()
 			err := tx.Each(`SELECT `+ns+` || chr(31) || key, (? = ANY(string_to_array(`+ns+`, ?))) FROM `+l.table("store")+`
-				WHERE ? = ANY(string_to_array(`+ns+`, ?)) OR value->>'user_id' = ? OR value->>'userId' = ?`, []any{s, sep, s, sep, s, s}, func(scan func(...any) error) error {
+				WHERE ? = ANY(string_to_array(`+ns+`, ?)) OR value @> jsonb_build_object('user_id', ?::text) OR value @> jsonb_build_object('userId', ?::text)`, []any{s, sep, s, sep, s, s}, func(scan func(...any) error) error {
 				var key string
 				var label bool
 				err := scan(&key, &label)

@@ -10,16 +10,12 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/langgraph"
+	"memdesk/backends/records/recordstest"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = recordstest.Must
 
 // database makes a database with one package's tables and runs statements in it.
 func database(t *testing.T, whose string, statements ...string) string {
@@ -171,6 +167,52 @@ func TestLargeThreads(t *testing.T) {
 	}
 	if len(got) != 1 || !strings.HasPrefix(got[0], "thread/long: the thread holds 150 checkpoints in ") {
 		t.Errorf("large threads: %q", got)
+	}
+}
+
+// TestHistory: the versions of a thread are its checkpoints, the newest first; values have none.
+func TestHistory(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `UPDATE checkpoints SET metadata = '{"source":"loop"}' WHERE checkpoint_id = '2'`))
+	id := "thread/t" + model.Inner + "/1"
+	v, err := s.History.Revisions(t.Context(), id)
+	if err != nil || v.State != model.Recorded || len(v.Versions) != 2 || v.Versions[0].ID != "2" || v.Versions[0].By != "loop" || v.Versions[0].Bytes < 50 || v.Versions[0].At.IsZero() {
+		t.Errorf("%+v, %v", v, err)
+	}
+	for version, want := range map[string]string{"2": "human\nHello\n\nai\nHi", "1": ""} {
+		if it, err := s.History.ReadRevision(t.Context(), id, version); err != nil || it.Body != want {
+			t.Errorf("checkpoint %s reads %q, %v", version, it.Body, err)
+		}
+	}
+	if _, err := s.History.ReadRevision(t.Context(), id, "3"); !errors.Is(err, model.NotFound) {
+		t.Errorf("a checkpoint that is not there: %v", err)
+	}
+	if v, err := s.History.Revisions(t.Context(), "users/brin/p"); err != nil || v.State != model.Unrecorded {
+		t.Errorf("a value's history: %+v, %v", v, err)
+	}
+}
+
+// TestLive: a thread whose graph writes now is named, since it comes back after it is forgotten.
+func TestLive(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `INSERT INTO checkpoints VALUES ('now', '', '1', NULL, 'json', jsonb_build_object('ts', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), '{}')`))
+	var got []string
+	for _, f := range backendtest.Examined(t, s).Findings {
+		if f.Kind == "live" {
+			got = append(got, f.Ref)
+		}
+	}
+	if !slices.Equal(got, []string{"thread/now"}) {
+		t.Errorf("live threads: %q", got)
+	}
+}
+
+// TestOlderTables: a store without a column that both packages have is shown without it, for reading.
+func TestOlderTables(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `ALTER TABLE store DROP COLUMN expires_at`, `ALTER TABLE checkpoint_blobs DROP COLUMN version`))
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "lacks") {
+		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
+	}
+	if page, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) != 6 {
+		t.Errorf("%d items, %v", len(page.Items), err)
 	}
 }
 

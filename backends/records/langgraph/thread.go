@@ -13,18 +13,14 @@ import (
 // change every later checkpoint, and a resumed graph would replay the old text (LG6).
 func (l layout) threads() records.Table {
 	c := l.table("checkpoints")
+	columns, blobs := l.channel()
 	from := `(SELECT thread_id, max(checkpoint_id) FILTER (WHERE checkpoint_ns = '') AS newest, count(*) AS n FROM ` + c + ` GROUP BY thread_id) m
 		LEFT JOIN ` + c + ` c ON c.thread_id = m.thread_id AND c.checkpoint_ns = '' AND c.checkpoint_id = m.newest`
-	columns := []string{"COALESCE((c.checkpoint->'channel_values'->'messages')::text, '')", "m.n", "COALESCE(c.metadata::text, '')"}
-	if l.has("checkpoint_blobs") {
-		from += ` LEFT JOIN ` + l.table("checkpoint_blobs") + ` b ON b.thread_id = m.thread_id AND b.checkpoint_ns = '' AND b.channel = 'messages' AND b.version = c.checkpoint->'channel_versions'->>'messages'`
-		columns = append(columns, "COALESCE(b.type, '')", "b.blob")
-	} else {
-		columns = append(columns, "''", "NULL::bytea")
-	}
+	from += blobs
+	columns = append(columns, "m.n", "COALESCE(c.metadata::text, '')")
 	return records.Table{
 		Tier:   model.TierSpec{Name: "thread", Title: "a conversation of a graph: an edit would have to change every later checkpoint, so it can only be forgotten", KeyRule: model.KeyRequired, Document: model.Structured},
-		Prefix: "thread/", From: from, Key: "m.thread_id", At: "COALESCE(c.checkpoint->>'ts', '')", Columns: columns, Item: thread,
+		Prefix: "thread/", From: from, Key: "m.thread_id", At: "COALESCE(c.checkpoint->>'ts', '')", Columns: columns, Item: thread, Past: l.past,
 		Drop: func(tx records.Tx, r records.Row) error {
 			for _, t := range checkpointTables {
 				if !l.has(t) {
@@ -39,22 +35,55 @@ func (l layout) threads() records.Table {
 	}
 }
 
-func thread(r records.Row) model.Item {
-	var it model.Item
-	raw := r.Text(0)
-	switch kind := r.Text(3); kind {
+// channel are the expressions of a checkpoint's messages, and what it is joined with for them: the
+// value inside checkpoint c, or type and bytes of a blob at the version that c names.
+func (l layout) channel() (columns []string, join string) {
+	columns = []string{"COALESCE((c.checkpoint->'channel_values'->'messages')::text, '')", "''", "NULL::bytea"}
+	if l.has("checkpoint_blobs") {
+		columns[1], columns[2] = "COALESCE(b.type, '')", "b.blob"
+		join = ` LEFT JOIN ` + l.table("checkpoint_blobs") + ` b ON b.thread_id = c.thread_id AND b.checkpoint_ns = '' AND b.channel = 'messages' AND b.version = c.checkpoint->'channel_versions'->>'messages'`
+	}
+	return columns, join
+}
+
+// past are a thread's checkpoints. A list has the size of their channel, one version its text.
+func (l layout) past(tx records.Tx, thread, version string, yield func(records.Version)) error {
+	columns, blobs := l.channel()
+	if version == "" {
+		columns = []string{"''", "''", "NULL::bytea", "COALESCE(octet_length(" + columns[2] + "), octet_length(" + columns[0] + "))"}
+	} else {
+		columns = append(columns, "0")
+	}
+	return tx.Each(`SELECT c.checkpoint_id, COALESCE(c.checkpoint->>'ts', ''), COALESCE(c.metadata->>'source', ''), `+strings.Join(columns, `, `)+` FROM `+l.table("checkpoints")+` c`+blobs+`
+		WHERE c.thread_id = ? AND c.checkpoint_ns = '' AND (? = '' OR c.checkpoint_id = ?) ORDER BY c.checkpoint_id DESC`, []any{thread, version, version}, func(scan func(...any) error) error {
+		var v records.Version
+		var raw, kind string
+		var blob []byte
+		err := scan(&v.ID, &v.At, &v.By, &raw, &kind, &blob, &v.Bytes)
+		if version != "" {
+			v.Text = conversation(raw, kind, blob)
+		}
+		yield(v)
+		return err
+	})
+}
+
+// conversation is a channel as text.
+func conversation(raw, kind string, blob []byte) string {
+	switch kind {
 	case "", "empty":
 	case "json":
-		raw = r.Text(4)
+		raw = string(blob)
 	default:
-		it.Body = fmt.Sprintf("channel messages is %s, %d bytes: not shown", kind, len(r.Text(4)))
+		return fmt.Sprintf("channel messages is %s, %d bytes: not shown", kind, len(blob))
 	}
-	if it.Body == "" {
-		it.Body = messages(raw)
-	}
-	it.Meta = []model.Field{{Name: "checkpoints", Value: r.Text(1), ReadOnly: true}}
-	if r.Text(2) != "" {
-		it.Meta = append(it.Meta, model.Field{Name: "metadata", Value: r.Text(2), ReadOnly: true})
+	return messages(raw)
+}
+
+func thread(r records.Row) model.Item {
+	it := model.Item{Body: conversation(r.Text(0), r.Text(1), []byte(r.Text(2))), Meta: []model.Field{{Name: "checkpoints", Value: r.Text(3), ReadOnly: true}}}
+	if r.Text(4) != "" {
+		it.Meta = append(it.Meta, model.Field{Name: "metadata", Value: r.Text(4), ReadOnly: true})
 	}
 	it.Title = r.Key
 	return it

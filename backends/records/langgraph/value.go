@@ -17,7 +17,7 @@ const unit = "\x1f"
 // values are the rows of the store.
 func (l layout) values() records.Table {
 	ns, sep := l.namespace()
-	columns := []string{"m.value::text", "m." + ns, "m.key", "m.created_at::text", "m.updated_at::text", "COALESCE(m.expires_at::text, '')", "COALESCE(m.expires_at < now(), FALSE)::text"}
+	columns := []string{"m.value::text", "m." + ns, "m.key", l.column("created_at") + "::text", l.column("updated_at") + "::text", "COALESCE(" + l.column("expires_at") + "::text, '')", "COALESCE(" + l.column("expires_at") + " < now(), FALSE)::text"}
 	if l.has("store_vectors") {
 		columns = append(columns, `EXISTS (SELECT 1 FROM `+l.table("store_vectors")+` v WHERE v.`+ns+` = m.`+ns+` AND v.key = m.key)::text`)
 	} else {
@@ -36,8 +36,8 @@ func (l layout) values() records.Table {
 		Vector: vector,
 		Tier: model.TierSpec{Name: "store", Title: "values by namespace and key", KeyRule: model.KeyRequired, KeyHint: "LABEL/LABEL/KEY, by id", Document: model.Structured, Text: model.TextObject,
 			Renews: []string{"created_at", "updated_at", "expires_at", "ttl_minutes", "vector"}},
-		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(m.updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
-		Gone: "m.expires_at < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"m.value::text"},
+		From: l.table("store") + " m", Key: "m." + ns + " || chr(31) || m.key", Scope: scope("m."+ns, sep), At: "to_char(" + l.column("updated_at") + " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')",
+		Gone: l.column("expires_at") + " < now()", Columns: columns, Search: []string{"m." + ns, "m.key"}, SearchJSON: []string{"m.value::text"},
 		Lookup: func(keys []string) (string, []any) {
 			var args []any
 			for _, k := range keys {

@@ -42,6 +42,8 @@ var optional = map[string][]string{
 // layout is what of the optional parts a file has.
 type layout struct {
 	owner, resources, observations, state bool // owner: messages carry resourceId
+	observed                              bool // observation records name the messages that they were drawn from
+	vectors                               []string
 }
 
 // Open opens the file. InvalidInput for one that holds no threads and messages of Mastra's; one
@@ -74,11 +76,12 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	return records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: c.Path, DB: db, Tables: has.tables(), ReadOnlyReason: cmp.Or(reason, f.ReadOnlyReason()), Clock: c.Clock,
-		Notes:      []string{"an agent that runs keeps working memory and recent messages in its own memory: it can write over a change made meanwhile"},
+		Notes: []string{"an agent that runs keeps working memory and recent messages in its own memory: it can write over a change made meanwhile",
+			"an erasure takes the workflow snapshots of the person: a run that is suspended then cannot resume"},
 		Concerning: has.concerning, Observe: has.observe,
 		Maintainer: litefile.Medium{
 			File: f, Items: []string{"mastra_threads", "mastra_messages", "mastra_resources", "mastra_observational_memory"},
-			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, Edited: editedRow,
+			Tied: []string{"threadId", "thread_id"}, Raw: threadKey, Owners: []string{"resourceId", "userId"}, OwnedRows: has.ownedVectors(), Edited: editedRow,
 		},
 	}), nil
 }
@@ -115,8 +118,31 @@ func look(tx records.Tx, reason string) (layout, string, error) {
 		}
 	}
 	missing, err := records.Missing(tx, map[string][]string{"mastra_messages": {"resourceId"}})
+	if err != nil {
+		return has, reason, err
+	}
 	has.owner = len(missing) == 0
-	return has, reason, err
+	missing, err = records.Missing(tx, map[string][]string{"mastra_observational_memory": {"observedMessageIds"}})
+	if err != nil {
+		return has, reason, err
+	}
+	has.observed = len(missing) == 0
+	return has, reason, tx.Each(`SELECT t.name FROM sqlite_master t WHERE t.type = 'table' AND 2 = (SELECT count(*) FROM pragma_table_info(t.name) c WHERE c.name IN ('vector_id', 'metadata'))`, nil, func(scan func(...any) error) error {
+		var name string
+		err := scan(&name)
+		has.vectors = append(has.vectors, name)
+		return err
+	})
+}
+
+// ownedVectors are the rows of Mastra's vector tables in this file whose metadata names a resource: a
+// text that is redacted would leave its vector.
+func (l layout) ownedVectors() map[string]string {
+	out := map[string]string{}
+	for _, table := range l.vectors {
+		out[table] = `json_valid(metadata) AND ? IN (json_extract(metadata, '$.resource_id'), json_extract(metadata, '$.resourceId'))`
+	}
+	return out
 }
 
 // threadKey is the raw id of a thread's item; another item's ties no row.
@@ -244,7 +270,7 @@ func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 		}
 		var n int64
 		var oldest string
-		if _, err := tx.One(`SELECT count(*), COALESCE(CAST(min(`+column+`) AS TEXT), '') FROM `+table+` WHERE `+column+` < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-90 days')`, nil, &n, &oldest); err != nil {
+		if _, err := records.One(tx, `SELECT count(*), COALESCE(CAST(min(`+column+`) AS TEXT), '') FROM `+table+` WHERE `+column+` < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-90 days')`, nil, &n, &oldest); err != nil {
 			return nil, err
 		}
 		if n > 0 {

@@ -71,16 +71,28 @@ func (l layout) messages() records.Table {
 			return ""
 		},
 		Save: saveMessage,
-		Drop: func(tx records.Tx, r records.Row) error {
-			_, err := tx.Exec(`DELETE FROM mastra_messages WHERE id = ?`, r.Key)
-			return err
-		},
+		Drop: records.DropBy("mastra_messages", "id"),
 	}
 	if l.owner {
 		t.Scope = "COALESCE(m.resourceId, t.resourceId)"
 	}
 	t.Search, t.SearchJSON = append([]string{"m.id", t.Scope}, t.Columns[1:]...), t.Columns[:1]
+	if l.observed {
+		t.Stays = drawn
+	}
+	t.Recall = &records.Words{JSON: t.SearchJSON, Fields: []string{"tool"}}
 	return t
+}
+
+// drawn names the observations that were drawn from a message: they outlive it (MA6).
+func drawn(tx records.Tx, r records.Row) (out []string, err error) {
+	err = tx.Each(`SELECT id FROM mastra_observational_memory WHERE instr(`+metaJSON("observedMessageIds")+`, json_quote(?)) > 0 ORDER BY id`, []any{r.Key}, func(scan func(...any) error) error {
+		var id string
+		err := scan(&id)
+		out = append(out, "what was drawn from it stays in observation/"+records.Escape(id))
+		return err
+	})
+	return out, err
 }
 
 // saveMessage sets the text of the one text part, and the content string beside the parts where

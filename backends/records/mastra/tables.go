@@ -30,7 +30,7 @@ func (l layout) threads() records.Table {
 		Prefix: "thread/", From: "mastra_threads m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
 		Size:    `length(CAST(m.title AS BLOB))`,
 		Columns: []string{"m.title", metaJSON("m.metadata"), "m.createdAt"},
-		Search:  []string{"m.id", "m.title", "m.resourceId", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")},
+		Search:  []string{"m.id", "m.title", "m.resourceId", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")}, Recall: &records.Words{Text: []string{"m.title"}},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0)}, Meta: []model.Field{
 				{Name: "resourceId", Value: r.Scope, ReadOnly: true}, {Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
@@ -86,7 +86,7 @@ func resources() records.Table {
 		Prefix: "resource/", From: "mastra_resources m", Key: "m.id", Scope: "m.id", At: "m.updatedAt",
 		Size:    `COALESCE(length(CAST(m.workingMemory AS BLOB)), 0)`,
 		Columns: []string{"m.workingMemory", metaJSON("m.metadata"), "m.createdAt"},
-		Search:  []string{"m.id", "m.workingMemory", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")},
+		Search:  []string{"m.id", "m.workingMemory", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")}, Recall: &records.Words{Text: []string{"m.workingMemory"}},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Meta: []model.Field{{Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
 		},
@@ -99,10 +99,7 @@ func resources() records.Table {
 			_, err = tx.Exec(`INSERT INTO mastra_resources (id, workingMemory, metadata, createdAt, updatedAt) VALUES (?, ?, jsonb(?), ?, ?)`, key, doc.Body, meta, now, now)
 			return nil, err
 		},
-		Drop: func(tx records.Tx, r records.Row) error {
-			_, err := tx.Exec(`DELETE FROM mastra_resources WHERE id = ?`, r.Key)
-			return err
-		},
+		Drop: records.DropBy("mastra_resources", "id"),
 	}
 }
 
@@ -110,7 +107,7 @@ func observations() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: "observation", Title: "observations drawn from conversations", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
 		Prefix: "observation/", From: "mastra_observational_memory m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
-		Size: `length(CAST(m.activeObservations AS BLOB))`,
+		Size: `length(CAST(m.activeObservations AS BLOB))`, Recall: &records.Words{Text: []string{"m.activeObservations"}},
 		Columns: []string{"m.activeObservations", "m.scope", "m.threadId", "m.generationCount", "m.lookupKey", metaJSON("m.bufferedObservationChunks"), "m.bufferedObservations",
 			"m.isObserving OR m.isReflecting OR m.isBufferingObservation OR m.isBufferingReflection"},
 		Item: func(r records.Row) model.Item {
@@ -128,11 +125,20 @@ func observations() records.Table {
 			c.Warnings = append(c.Warnings, "vectors of observations lie elsewhere and are stale until the program makes them anew")
 			return save(tx, c, "mastra_observational_memory", "activeObservations")
 		},
-		Drop: func(tx records.Tx, r records.Row) error {
-			_, err := tx.Exec(`DELETE FROM mastra_observational_memory WHERE id = ?`, r.Key)
-			return err
-		},
+		Drop: records.DropBy("mastra_observational_memory", "id"), Past: generations,
 	}
+}
+
+// generations are the records of the same lookup key that a reflection put the row in the place of.
+func generations(tx records.Tx, key, version string, yield func(records.Version)) error {
+	return tx.Each(`SELECT o.id, o.updatedAt, 'generation ' || o.generationCount, o.activeObservations FROM mastra_observational_memory m
+		JOIN mastra_observational_memory o ON o.lookupKey = m.lookupKey AND o.id <> m.id AND (o.generationCount, o.createdAt) < (m.generationCount, m.createdAt)
+		WHERE m.id = ? AND ? IN ('', o.id) ORDER BY o.generationCount DESC, o.createdAt DESC`, []any{key, version}, func(scan func(...any) error) error {
+		var v records.Version
+		err := scan(&v.ID, &v.At, &v.By, &v.Text)
+		yield(v)
+		return err
+	})
 }
 
 // readOnly makes fields that only the program writes, leaving out empty ones.

@@ -21,7 +21,7 @@ import (
 	"memdesk/model"
 )
 
-// file is the graph's file and an index of its lines in memory, made anew when the file changes.
+// file is the graph's file and an index of its lines in memory, which follows the file's changes.
 type file struct {
 	path  string // behind a symbolic link
 	locks string // directory of the lock files; empty: no changes
@@ -30,9 +30,11 @@ type file struct {
 	index *records.Memory
 	data  []byte
 	lines []line
-	at    stamp
-	read  bool
-	ours  stamp // of what memdesk wrote last
+	// indexed says that the index is that of data and lines, and read that these are the file's as at
+	// tells.
+	indexed, read bool
+	at            stamp
+	ours          stamp // of what memdesk wrote last
 }
 
 // stamp tells one state of a file from another.
@@ -59,6 +61,9 @@ func stampOf(path string) (stamp, error) {
 
 // prefixes are the beginnings of ids by tier.
 var prefixes = map[string]string{relationTier: "edge/", problemTier: "problem/"}
+
+// key is a line's id in its tier.
+func (l line) key() string { return strings.TrimPrefix(l.id, prefixes[l.tier]) }
 
 func openFile(path, locks string) (*file, error) {
 	if path == "" {
@@ -98,21 +103,39 @@ func (f *file) refresh(ctx context.Context) error {
 	return f.load(ctx, data)
 }
 
-// load makes the index of these bytes.
+// load makes the index that of these bytes: of the lines that changed, where that can be told.
 func (f *file) load(ctx context.Context, data []byte) error {
-	f.data, f.lines, f.read = data, parse(data), false
-	err := f.index.Fill(ctx, func(put func(...any) error) error {
-		for _, l := range f.lines {
-			if l.tier == "" {
-				continue
+	if f.read = true; f.indexed && bytes.Equal(f.data, data) {
+		return nil
+	}
+	old := f.lines
+	lines, from, to, ok := splice(old, data)
+	if ok = ok && f.indexed; !ok {
+		lines = parse(data)
+		from, to = 0, len(lines)
+	}
+	err := f.index.Edit(ctx, func(put func(...any) error, exec func(string, ...any) error) (err error) {
+		if !ok {
+			err = exec(`DELETE FROM items`)
+		} else {
+			shift := len(lines) - len(old)
+			for _, l := range old[from : to-shift] {
+				if err == nil {
+					err = exec(`DELETE FROM items WHERE tier = ? AND key = ?`, l.tier, l.key())
+				}
 			}
-			if err := put(l.tier, strings.TrimPrefix(l.id, prefixes[l.tier]), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why); err != nil {
-				return err
+			if err == nil && shift != 0 {
+				err = exec(`UPDATE items SET line = line + ? WHERE tier = 'problem' AND line > ?`, shift, to-shift)
 			}
 		}
-		return nil
+		for _, l := range lines[from:to] {
+			if err == nil && l.tier != "" {
+				err = put(l.tier, l.key(), len(l.body), l.body, l.title, l.name, l.entityType, l.from, l.relation, l.to, l.number, l.why)
+			}
+		}
+		return err
 	})
-	f.read = err == nil
+	f.data, f.lines, f.indexed, f.read = data, lines, err == nil, err == nil
 	return err
 }
 
@@ -125,7 +148,7 @@ type graphTx struct {
 
 func (f *file) tx(ctx context.Context) graphTx { return graphTx{f.index.Tx(ctx), f, ctx} }
 
-// edit replaces the lines and makes the index anew, within a change.
+// edit replaces the lines, within a change.
 func (t graphTx) edit(lines [][]byte) error {
 	return t.load(t.ctx, bytes.Join(lines, []byte("\n")))
 }
@@ -183,13 +206,5 @@ func (f *file) Deep(context.Context) []model.HealthFinding { return nil }
 
 // Close implements records.DB.
 func (f *file) Close() error { return f.index.Close() }
-
-// isMine reports whether a file of the directory is what the server or a repair left beside the
-// store, and so may hold its text.
-func (f *file) isMine(name string) bool {
-	base := filepath.Base(f.path)
-	stem := strings.TrimSuffix(base, filepath.Ext(base))
-	return strings.HasPrefix(name, base+".") && strings.HasSuffix(name, ".tmp") || strings.HasPrefix(name, base+".aside-") || strings.HasPrefix(name, "."+base+".tmp.") || name == stem+".json"
-}
 
 var _ records.DB = (*file)(nil)

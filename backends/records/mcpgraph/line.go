@@ -44,32 +44,83 @@ type line struct {
 	more               bool   // it has keys that the program's next write drops
 }
 
-// parse reads a file into lines. A name that was seen before makes its line a problem.
+// identity is what one line of the file alone may have: a name, a relation; of a problem its bytes.
+func (l line) identity() string {
+	switch l.tier {
+	case entityTier:
+		return entityTier + " " + l.name
+	case problemTier:
+		id, _, _ := strings.Cut(l.id, "-") // which of the lines of these bytes it is
+		return id
+	}
+	return l.id
+}
+
+// parse reads a file into lines.
 func parse(data []byte) []line {
 	var out []line
-	seen := map[string]bool{}
 	for i, raw := range bytes.Split(data, []byte("\n")) {
 		l := readLine(raw)
 		l.number = i + 1
-		if l.tier == entityTier && seen[l.name] || l.tier == relationTier && seen[l.id] {
-			l = problem(raw, whyDuplicate)
-			l.number = i + 1
-		}
-		switch l.tier {
-		case entityTier:
-			seen[l.name] = true
-		case relationTier:
-			seen[l.id] = true
-		case problemTier:
-			l.title = "line " + strconv.Itoa(l.number) + ": " + l.why
-			for n := 2; seen[l.id]; n++ { // the same bytes again
-				l.id = strings.TrimSuffix(l.id, "-"+strconv.Itoa(n-1)) + "-" + strconv.Itoa(n)
-			}
-			seen[l.id] = true
-		}
 		out = append(out, l)
 	}
-	return out
+	return single(out)
+}
+
+// single makes problems of lines whose identity a line before has.
+func single(lines []line) []line {
+	seen := make(map[string]int, len(lines))
+	for i, l := range lines {
+		if (l.tier == entityTier || l.tier == relationTier) && seen[l.identity()] > 0 {
+			l = problem(l.raw, whyDuplicate)
+			l.number = i + 1
+		}
+		n := seen[l.identity()] + 1
+		seen[l.identity()] = n
+		if n > 1 && l.tier == problemTier { // the same bytes again
+			l.id += "-" + strconv.Itoa(n)
+		}
+		lines[i] = l
+	}
+	return lines
+}
+
+// splice makes the lines of data from those that stood before: only what lies between the first and
+// the last that differ, from and to in the new lines, is read. ok is false where one of these has, or
+// had, the identity of another line: which of them counts has to be told anew.
+func splice(old []line, data []byte) (lines []line, from, to int, ok bool) {
+	raw := bytes.Split(data, []byte("\n"))
+	least := min(len(old), len(raw))
+	for from < least && bytes.Equal(raw[from], old[from].raw) {
+		from++
+	}
+	tail := 0
+	for tail < least-from && bytes.Equal(raw[len(raw)-1-tail], old[len(old)-1-tail].raw) {
+		tail++
+	}
+	to = len(raw) - tail
+	touched := map[string]bool{} // the identities of what went and of what came
+	for _, l := range old[from : len(old)-tail] {
+		touched[l.identity()] = true
+	}
+	lines = append(make([]line, 0, len(raw)), old[:from]...)
+	came := map[string]bool{"": true}
+	for _, r := range raw[from:to] {
+		l := readLine(r)
+		if l.tier != "" && came[l.identity()] {
+			return nil, 0, 0, false
+		}
+		came[l.identity()], touched[l.identity()] = true, true
+		lines = append(lines, l)
+	}
+	lines = append(lines, old[len(old)-tail:]...)
+	for i := range lines {
+		lines[i].raw, lines[i].number = raw[i], i+1
+		if l := lines[i]; (i < from || i >= to) && l.tier != "" && (touched[l.identity()] || l.why == whyDuplicate) {
+			return nil, 0, 0, false
+		}
+	}
+	return lines, from, to, true
 }
 
 func readLine(raw []byte) line {

@@ -54,7 +54,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		Notes:  []string{"the memory server takes no lock: a write of its own that began before a change of memdesk's undoes it, which is then reported"},
 		Deviations: []model.Deviation{{Rule: "R05", Reason: "a text is a list of observations, each begun by `- `"},
 			{Rule: "R06", Reason: "appended observations begin on a line of their own, and one that is there is not added again"}},
-		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: graph{f}, Repairer: repairer{f, c.Clock},
+		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: records.Graph{DB: f, Node: node, Links: links}, Repairer: repairer{f, c.Clock},
 	}), nil
 }
 
@@ -80,6 +80,7 @@ func entities() records.Table {
 	return records.Table{
 		Tier: model.TierSpec{Name: entityTier, Title: "entities: the observations are the text", KeyRule: model.KeyRequired, KeyHint: "the entity's name", Document: model.Structured, Owned: true, Text: model.TextList},
 		From: "items m", Where: "m.tier = 'entity'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.title", "m.etype", "m.name"},
+		Search: []string{"m.body", "m.key", "m.title", "m.etype"},
 		Escape: func(key string) string { return key }, Unescape: same,
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{{Name: "entityType", Value: r.Text(2)}}}
@@ -143,11 +144,9 @@ func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]st
 	name := entity.Name(key)
 	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), jsonedit.QuoteList(obs), []byte(`}`))
 	g := tx.(graphTx)
-	last := -1
-	for i, l := range g.lines {
-		if l.tier == entityTier {
-			last = i
-		}
+	last := len(g.lines) - 1
+	for last >= 0 && g.lines[last].tier != entityTier {
+		last--
 	}
 	return nil, g.insert(last+1, last < 0, text)
 }
@@ -169,21 +168,15 @@ func (t graphTx) insert(at int, end bool, text []byte) error {
 
 // withEntity names what goes with an entity: its relations, and further lines of its name (MG5,
 // MG6).
-func withEntity(tx records.Tx, r records.Row) ([]string, error) {
+func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
 	name := r.Text(3)
-	var out []string
-	err := tx.Each(`SELECT key FROM items WHERE tier = 'relation' AND (origin = ? OR target = ?) ORDER BY line`, []any{name, name}, func(scan func(...any) error) error {
-		var key string
-		err := scan(&key)
-		out = append(out, "edge/"+key)
-		return err
-	})
 	for _, l := range tx.(graphTx).lines {
-		if l.why == whyDuplicate && readLine(l.raw).name == name && readLine(l.raw).tier == entityTier {
+		again := l.why == whyDuplicate && readLine(l.raw).identity() == entityTier+" "+name
+		if again || l.tier == relationTier && (l.from == name || l.to == name) {
 			out = append(out, l.id)
 		}
 	}
-	return out, err
+	return out, nil
 }
 
 // drop removes the lines with these ids.
@@ -201,6 +194,7 @@ func relations() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: relationTier, Title: "relations between entities", KeyRule: model.KeyRequired, KeyHint: "FROM/TYPE/TO, by id", Document: model.Structured},
 		Prefix: "edge/", From: "items m", Where: "m.tier = 'relation'", Key: "m.key", Size: "m.size", Columns: []string{"m.body", "m.origin", "m.relation", "m.target"},
+		Search: []string{"m.body", "m.key"},
 		Escape: func(key string) string { return key }, Unescape: func(id string) (string, bool) { return id, true },
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0), Flags: []model.Flag{model.FlagEdge}}, Meta: []model.Field{
@@ -224,10 +218,10 @@ func relations() records.Table {
 func problems() records.Table {
 	return records.Table{
 		Tier:   model.TierSpec{Name: problemTier, Title: "lines that the server cannot use", KeyRule: model.KeyRequired, Document: model.Opaque},
-		Prefix: "problem/", From: "items m", Where: "m.tier = 'problem'", Key: "m.key", Size: "m.size", Columns: []string{"CAST(m.body AS BLOB)", "m.title", "m.line", "m.why"},
+		Prefix: "problem/", From: "items m", Where: "m.tier = 'problem'", Key: "m.key", Size: "m.size", Columns: []string{"CAST(m.body AS BLOB)", "m.line", "m.why"},
 		Item: func(r records.Row) model.Item {
-			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{
-				{Name: "line", Value: r.Text(2), ReadOnly: true}, {Name: "why", Value: r.Text(3), ReadOnly: true}}}
+			return model.Item{Body: r.Text(0), Header: model.Header{Title: "line " + r.Text(1) + ": " + r.Text(2)}, Meta: []model.Field{
+				{Name: "line", Value: r.Text(1), ReadOnly: true}, {Name: "why", Value: r.Text(2), ReadOnly: true}}}
 		},
 		Save: func(records.Tx, *records.Change) error {
 			return model.Errorf(model.Unsupported, "retain", "a line that is neither an entity nor a relation is kept as it is: forget it, or set it aside with memdesk repair")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,15 +15,11 @@ import (
 	"memdesk/backends/backendtest"
 	"memdesk/backends/internal/entity"
 	"memdesk/backends/records"
+	"memdesk/backends/records/recordstest"
 	"memdesk/model"
 )
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = recordstest.Must
 
 const sample = `{"type":"entity","name":"Ada","entityType":"person","observations":["likes rye","two\nlines"],"since":1.50}
 {"type":"entity","name":"pier/3","entityType":"place","observations":[]}
@@ -263,6 +260,51 @@ func TestScrub(t *testing.T) {
 	}
 }
 
+// TestCopies: copies beside the file and other versions' graphs in npm's cache are named and can be
+// read, and nothing of them is cleaned.
+func TestCopies(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "_npx")
+	const tail = "node_modules/@modelcontextprotocol/server-memory/dist"
+	for _, f := range []string{"aa/" + tail + "/memory.jsonl", "aa/" + tail + "/memory.jsonl.bak", "aa/" + tail + "/memory.json", "aa/" + tail + "/index.js", "bb/" + tail + "/memory.jsonl", "cc/" + tail + "/index.js"} {
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(cache, f)), 0o700))
+		must(t, os.WriteFile(filepath.Join(cache, f), []byte(sample), 0o600))
+	}
+	s := open(t, filepath.Join(cache, "aa", tail, "memory.jsonl"))
+	layers, err := s.Maintainer.Layers(t.Context())
+	must(t, err)
+	var got []string
+	for _, l := range layers {
+		got = append(got, string(l.Kind)+" "+l.ID)
+		if l.Readable {
+			r, err := s.Maintainer.OpenLayer(t.Context(), l.ID)
+			must(t, err)
+			must(t, r.Close())
+		}
+	}
+	if want := []string{"derived memory.jsonl", "external memory.json", "external memory.jsonl.bak", "external npx bb", "external free blocks, backups, transcripts"}; !slices.Equal(got, want) {
+		t.Errorf("layers %q, want %q", got, want)
+	}
+	_, err = s.Maintainer.Scrub(t.Context(), model.ScrubRequest{Concerns: func(b []byte) bool { return strings.Contains(string(b), "Ada") }})
+	must(t, err)
+	if got := content(t, filepath.Join(cache, "bb", tail, "memory.jsonl")); got != sample {
+		t.Error("the other version's graph was changed")
+	}
+	if _, err := s.Maintainer.OpenLayer(t.Context(), "index.js"); !errors.Is(err, model.NotFound) {
+		t.Errorf("the server's own code opens as a layer: %v", err)
+	}
+}
+
+// TestCutOff: a last line without newline that is not JSON is told apart.
+func TestCutOff(t *testing.T) {
+	text := ""
+	for _, f := range backendtest.Examined(t, open(t, write(t, sample+`{"type":"ent`))).Findings {
+		text += f.Message + "\n"
+	}
+	if !strings.Contains(text, "is the last one and is cut off") {
+		t.Errorf("health says %s", text)
+	}
+}
+
 // TestForeignFile is open for reading, with the line that says something else.
 func TestForeignFile(t *testing.T) {
 	s := open(t, write(t, "\n{\"a\":1}\n"))
@@ -337,5 +379,74 @@ func TestPutBack(t *testing.T) {
 	must(t, f.putBack([]byte("ours"), []byte("older"))) // the server has written since
 	if got := content(t, path); got != "theirs" {
 		t.Errorf("the server's later write was replaced by %q", got)
+	}
+}
+
+// TestIndexFollows: after any change of the file, lines and index are what reading it anew gives,
+// names that stand twice and come and go included.
+func TestIndexFollows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var lines []string
+	one := func() string {
+		switch n := rnd.IntN(5); rnd.IntN(7) {
+		case 0:
+			return fmt.Sprintf(`{"type":"relation","from":"e%d","to":"e%d","relationType":"r"}`, n, n+1)
+		case 1:
+			return fmt.Sprintf("broken %d", n%2)
+		case 2:
+			return ""
+		case 3:
+			return fmt.Sprintf(`{"type":"entity","name":"e%d","entityType":"t"}`, n)
+		default:
+			return fmt.Sprintf(`{"type":"entity","name":"e%d","entityType":"t","observations":["%d"]}`, rnd.IntN(40), rnd.IntN(3))
+		}
+	}
+	index := func(f *file) (out []string) {
+		must(t, f.View(t.Context(), "test", func(tx records.Tx) error {
+			return tx.Each(`SELECT tier || '|' || key || '|' || body || '|' || name || '|' || origin || '|' || target || '|' || CASE tier WHEN 'problem' THEN line ELSE '' END || '|' || why FROM items ORDER BY 1`, nil, func(scan func(...any) error) error {
+				var row string
+				err := scan(&row)
+				out = append(out, row)
+				return err
+			})
+		}))
+		return out
+	}
+	path := write(t, "")
+	f, err := openFile(path, "")
+	must(t, err)
+	defer f.Close()
+	spliced := 0
+	for range 400 {
+		switch at := rnd.IntN(len(lines) + 1); {
+		case rnd.IntN(3) == 0 && at < len(lines):
+			lines = slices.Delete(lines, at, min(at+1+rnd.IntN(3), len(lines)))
+		case rnd.IntN(3) == 0 && at < len(lines):
+			lines[at] = one()
+		default:
+			lines = slices.Insert(lines, at, one())
+		}
+		data := []byte(strings.Join(lines, "\n"))
+		if _, _, _, ok := splice(f.lines, data); ok && len(f.lines) > 0 {
+			spliced++
+		}
+		must(t, os.WriteFile(path, data, 0o600))
+		f.read = false
+		got := index(f)
+		other, err := openFile(path, "")
+		must(t, err)
+		want := index(other)
+		must(t, other.Close())
+		if !slices.Equal(got, want) {
+			t.Fatalf("of\n%s\nthe index is\n%s\nand read anew\n%s", data, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		for i, l := range f.lines {
+			if w := other.lines[i]; l.id != w.id || l.number != w.number || l.why != w.why || string(l.raw) != string(w.raw) {
+				t.Fatalf("line %d is %+v, read anew %+v", i+1, l, w)
+			}
+		}
+	}
+	if spliced < 100 {
+		t.Errorf("%d of 400 changes were read as such", spliced)
 	}
 }

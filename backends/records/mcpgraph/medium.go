@@ -17,40 +17,74 @@ import (
 // medium is the file and what the server and repairs leave beside it.
 type medium struct{ f *file }
 
-// Layers lists the file, temporary files, lines set aside, and the older memory.json.
+// kept is a file that may hold the store's text. why says what keeps memdesk from cleaning it; empty:
+// nothing does.
+type kept struct{ id, path, why string }
+
+// kept lists what the server and repairs left beside the store, copies, and what other versions of the
+// server have in npm's cache.
+func (f *file) kept() (out []kept, err error) {
+	dir, base := filepath.Split(f.path)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, litefile.Worded("layers", err)
+	}
+	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	for _, e := range entries {
+		name, why := e.Name(), ""
+		switch {
+		case !e.Type().IsRegular() || name == base:
+			continue
+		case strings.HasPrefix(name, base+".") && strings.HasSuffix(name, ".tmp"), strings.HasPrefix(name, base+".aside-"), strings.HasPrefix(name, "."+base+".tmp."):
+		case name == stem+".json":
+			why = "the server's older file: open it as a store of its own and erase there too"
+		case strings.HasPrefix(name, base), strings.HasPrefix(name, stem+" "), strings.HasPrefix(name, stem+"."), strings.HasPrefix(name, "."+base):
+			why = "a copy or backup beside the file: delete it, or open it as a store and erase there too"
+		default:
+			continue
+		}
+		out = append(out, kept{name, filepath.Join(dir, name), why})
+	}
+	cache, rest, in := strings.Cut(filepath.ToSlash(f.path), "/_npx/")
+	if _, tail, ok := strings.Cut(rest, "/"); in && ok {
+		versions, _ := os.ReadDir(cache + "/_npx") // one that cannot be listed has none for us
+		for _, v := range versions {
+			if path := cache + "/_npx/" + v.Name() + "/" + tail; path != filepath.ToSlash(f.path) && records.IsFile(path) {
+				out = append(out, kept{"npx " + v.Name(), path, "the graph of another version of the server in npm's cache: open it as a store of its own and erase there too"})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Layers lists the file, what is kept beside it, and what no program here reaches.
 func (m medium) Layers(ctx context.Context) ([]model.Layer, error) {
 	if err := model.FromContext(ctx, "layers"); err != nil {
 		return nil, err
 	}
-	names, err := m.f.siblings()
+	all, err := m.f.kept()
 	if err != nil {
 		return nil, err
 	}
 	var out []model.Layer
-	for _, name := range append([]string{filepath.Base(m.f.path)}, names...) {
-		info, err := os.Lstat(m.at(name))
+	for _, k := range append([]kept{{filepath.Base(m.f.path), m.f.path, ""}}, all...) {
+		info, err := os.Lstat(k.path)
 		if os.IsNotExist(err) {
 			continue
 		}
-		l := model.Layer{ID: name, Kind: model.LayerDerived, Readable: err == nil}
+		l := model.Layer{ID: k.id, Kind: model.LayerDerived, Reason: k.why, Readable: err == nil}
+		if k.why != "" {
+			l.Kind = model.LayerExternal
+		}
 		if err != nil {
 			l.Reason = "it cannot be looked at"
 		} else {
 			l.Bytes = info.Size()
 		}
-		if m.older(name) {
-			l.Kind, l.Reason = model.LayerExternal, "the server's older file: open it as a store of its own and erase there too"
-		}
 		out = append(out, l)
 	}
-	return out, nil
-}
-
-func (m medium) at(name string) string { return filepath.Join(filepath.Dir(m.f.path), name) }
-
-// older reports whether a file is the server's from before it wrote lines.
-func (m medium) older(name string) bool {
-	return strings.HasSuffix(name, ".json") && name != filepath.Base(m.f.path)
+	return append(out, model.Layer{ID: "free blocks, backups, transcripts", Kind: model.LayerExternal,
+		Reason: "the file system's free blocks, backups and the agents' own transcripts are not looked at: an agent can write from its transcript what was erased here"}), nil
 }
 
 // OpenLayer reads one of the files.
@@ -58,14 +92,21 @@ func (m medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error)
 	if err := model.FromContext(ctx, "open-layer"); err != nil {
 		return nil, err
 	}
-	if id != filepath.Base(id) || id != filepath.Base(m.f.path) && !m.f.isMine(id) {
-		return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
-	}
-	r, err := os.Open(m.at(id))
+	all, err := m.f.kept()
 	if err != nil {
-		return nil, litefile.Worded("open-layer", err)
+		return nil, err
 	}
-	return r, nil
+	for _, k := range append(all, kept{id: filepath.Base(m.f.path), path: m.f.path}) {
+		if k.id != id {
+			continue
+		}
+		r, err := os.Open(k.path)
+		if err != nil {
+			return nil, litefile.Worded("open-layer", err)
+		}
+		return r, nil
+	}
+	return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
 }
 
 // Scrub redacts what the lines of edited entities say beside their observations, and removes files
@@ -78,19 +119,16 @@ func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err != nil {
 		return nil, err
 	}
-	names, err := m.f.siblings()
+	all, err := m.f.kept()
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if m.older(name) {
-			continue
-		}
-		data, err := os.ReadFile(m.at(name))
-		if err != nil || !req.Concerns(data) {
+	for _, k := range all {
+		data, err := os.ReadFile(k.path)
+		if k.why != "" || err != nil || !req.Concerns(data) {
 			continue // gone meanwhile, or nothing of the person
 		}
-		refused, may := req.Permits(name, data)
+		refused, may := req.Permits(k.id, data)
 		switch {
 		case req.Dry:
 			continue
@@ -98,8 +136,8 @@ func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 			res = append(res, refused)
 			continue
 		}
-		r := model.LayerResult{Layer: name, Method: "file removed", Rows: 1, Verdict: model.VerdictClean}
-		if err := os.Remove(m.at(name)); err != nil {
+		r := model.LayerResult{Layer: k.id, Method: "file removed", Rows: 1, Verdict: model.VerdictClean}
+		if err := os.Remove(k.path); err != nil {
 			r.Verdict, r.Reason = model.VerdictFailed, litefile.Worded("scrub", err).Error()
 		}
 		res = append(res, r)
@@ -121,7 +159,8 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 			if err != nil {
 				continue
 			}
-			for _, name := range names(o) {
+			for _, m := range slices.Clone(o.Members) {
+				name := m.Name
 				before := o.Raw(name)
 				if slices.Contains([]string{"type", "name", "entityType", "observations"}, name) || !req.Concerns(before) {
 					continue
@@ -131,11 +170,9 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 					res.Verdict, res.Reason = model.VerdictResidue, "nobody has seen it as it is now: make a new plan"
 					continue
 				}
-				if next := slices.Clone(l.raw); !req.Dry {
-					if o.Set(after, name); string(o.Line) != string(next) {
-						raw[i] = o.Line
-						res.Rows++
-					}
+				if o.Set(after, name); !req.Dry && string(o.Line) != string(l.raw) {
+					raw[i] = o.Line
+					res.Rows++
 				}
 			}
 		}
@@ -151,12 +188,4 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 		res.Verdict, res.Reason = model.VerdictFailed, err.Error()
 	}
 	return []model.LayerResult{res}, nil
-}
-
-func names(o *jsonedit.Object) []string {
-	var out []string
-	for _, m := range o.Members {
-		out = append(out, m.Name)
-	}
-	return out
 }

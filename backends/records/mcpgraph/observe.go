@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"memdesk/backends/internal/litefile"
@@ -17,7 +18,8 @@ import (
 func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	var out []model.HealthFinding
 	more := 0
-	for _, l := range tx.(graphTx).lines {
+	lines := tx.(graphTx).lines
+	for _, l := range lines {
 		if l.more {
 			more++
 		}
@@ -29,39 +31,28 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 			whyType: "is of an unknown type: the server's next write drops it", whyShape: "has not the shape of its type: search and adding fail on it",
 			whyDuplicate: "repeats a name or a relation: the first line counts",
 		}[l.why]
+		if l.why == whyNotJSON && l.number == len(lines) {
+			what = "is the last one and is cut off, without a newline: the memory server fails on every call"
+		}
 		out = append(out, records.Finding("line", l.id, fmt.Sprintf("line %d %s", l.number, what)))
 	}
 	if more > 0 {
 		out = append(out, records.Finding("line", "", fmt.Sprintf("%d lines have keys that the server's next write drops", more)))
 	}
 	var dangling int64
-	_, err := tx.One(`SELECT count(*) FROM items r WHERE r.tier = 'relation' AND (r.origin NOT IN (SELECT name FROM items WHERE tier = 'entity') OR r.target NOT IN (SELECT name FROM items WHERE tier = 'entity'))`, nil, &dangling)
+	_, err := records.One(tx, `SELECT count(*) FROM items r WHERE r.tier = 'relation' AND (r.origin NOT IN (SELECT name FROM items WHERE tier = 'entity') OR r.target NOT IN (SELECT name FROM items WHERE tier = 'entity'))`, nil, &dangling)
 	if err != nil {
 		return nil, err
 	}
 	if dangling > 0 {
 		out = append(out, records.Finding("orphan", "", fmt.Sprintf("%d relations lead to an entity that is not there", dangling)))
 	}
-	if left, err := f.siblings(); err == nil && len(left) > 0 {
-		out = append(out, records.Finding("left", left[0], fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
+	all, _ := f.kept() // a directory that cannot be listed is Look's to tell
+	if left := slices.DeleteFunc(all, func(k kept) bool { return k.why != "" }); len(left) > 0 {
+		out = append(out, records.Finding("left", left[0].id, fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
 	}
 	if info, err := os.Stat(f.path); err == nil && time.Since(info.ModTime()) < time.Minute {
 		out = append(out, records.Finding("live", "", "the file changed within the last minute: a server may be writing, and its writes can undo others"))
-	}
-	return out, nil
-}
-
-// siblings are files beside the store that may hold its text.
-func (f *file) siblings() ([]string, error) {
-	entries, err := os.ReadDir(filepath.Dir(f.path))
-	if err != nil {
-		return nil, litefile.Worded("layers", err)
-	}
-	var out []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && f.isMine(e.Name()) {
-			out = append(out, e.Name())
-		}
 	}
 	return out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -162,21 +163,16 @@ func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, li
 
 // writing reports whether a temporary file of the server's lies beside the store.
 func (f *file) writing() bool {
-	names, err := f.siblings()
-	if err != nil {
-		return true
-	}
-	for _, name := range names {
-		if strings.HasSuffix(name, ".tmp") {
-			return true
-		}
-	}
-	return false
+	all, err := f.kept()
+	return err != nil || slices.ContainsFunc(all, func(k kept) bool { return k.why == "" && strings.HasSuffix(k.id, ".tmp") })
 }
 
 // undone reports whether a change is not in what stands now: something that it added is missing, or
 // something that it took out is there again.
 func undone(before, wrote, now []byte) bool {
+	if bytes.Equal(wrote, now) {
+		return false
+	}
 	was, ours, is := meanings(before), meanings(wrote), meanings(now)
 	for l := range ours {
 		if !was[l] && !is[l] {

@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/mem0"
+	"memdesk/backends/records/recordstest"
 	"memdesk/internal/testpg"
 	"memdesk/model"
 )
@@ -80,7 +81,7 @@ func TestCollectionConformance(t *testing.T) {
 			must(t, err)
 			return s
 		},
-		NotByRetain:  map[string]string{"memory": made},
+		NotByRetain:  map[string]string{"memory": recordstest.Made},
 		BrokenReason: "a server that is down is the postgres kind's test",
 	})
 }

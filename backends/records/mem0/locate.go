@@ -3,7 +3,6 @@ package mem0
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,11 +20,13 @@ type files struct {
 }
 
 // The columns by which a file is told (M01), not its name.
-var (
-	vectorColumns  = map[string][]string{"vectors": {"id", "vector", "payload"}}
-	historyColumns = map[string][]string{"memory_history": {"id", "memory_id", "previous_value", "new_value", "action", "created_at", "updated_at", "is_deleted"}}
-	pythonColumns  = map[string][]string{"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at"}}
-)
+var known = map[string]map[string][]string{
+	"vectors": {"vectors": records.PayloadColumns},
+	"history": {"memory_history": historyColumns},
+	"python":  {"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at"}},
+}
+
+func fileKind(ctx context.Context, path string) string { return records.Tell(ctx, path, known) }
 
 const entitiesSuffix = "_entities"
 
@@ -43,7 +44,7 @@ func locate(ctx context.Context, path, history string) (files, error) {
 	if !info.IsDir() {
 		dir = filepath.Dir(path)
 	}
-	names, err := databases(dir)
+	names, err := records.Databases(dir)
 	if err != nil {
 		return f, err
 	}
@@ -103,55 +104,6 @@ func only(dir, what string, names []string) (string, error) {
 		return filepath.Join(dir, names[0]), nil
 	}
 	return "", model.Errorf(model.InvalidInput, "open", "%d candidates for the %s: %s; name one", len(names), what, strings.Join(names, ", "))
-}
-
-// databases are the SQLite files of a directory, by their first bytes.
-func databases(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, litefile.Worded("open", err)
-	}
-	var out []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && isSQLite(filepath.Join(dir, e.Name())) {
-			out = append(out, e.Name())
-		}
-	}
-	return out, nil
-}
-
-func isSQLite(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	magic := make([]byte, 16)
-	n, _ := io.ReadFull(f, magic) // a shorter file is none
-	return string(magic[:n]) == "SQLite format 3\x00"
-}
-
-// fileKind tells a file by its columns: vectors, history, python, or nothing.
-func fileKind(ctx context.Context, path string) string {
-	f, err := litefile.Open(path, true)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	kind := ""
-	_ = records.Lite{File: f}.View(ctx, "open", func(tx records.Tx) error { // what cannot be read is no candidate
-		for name, columns := range map[string]map[string][]string{"vectors": vectorColumns, "history": historyColumns, "python": pythonColumns} {
-			missing, err := records.Missing(tx, columns)
-			if err != nil {
-				return err
-			}
-			if len(missing) == 0 {
-				kind = name
-			}
-		}
-		return nil
-	})
-	return kind
 }
 
 func isQdrant(dir string) bool {

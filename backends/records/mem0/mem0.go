@@ -41,11 +41,11 @@ type Config struct {
 
 // store is what of the databases there is.
 type store struct {
-	engine
-	history     string // the table of earlier texts; empty: it is not reached
-	python      bool   // the history has Python's columns,
-	pastColumns []string
-	spoken      string // the table of messages; empty: there is none
+	memories, entities records.Payloads
+	history            string // the table of earlier texts; empty: it is not reached
+	python             bool   // the history has Python's columns,
+	pastColumns        []string
+	spoken             string // the table of messages; empty: there is none
 }
 
 // The names under which a connection to the vector file sees the others.
@@ -66,9 +66,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	s := &store{engine: lite, python: found.python}
+	s := &store{memories: records.LitePayloads("main.vectors"), python: found.python}
 	if found.entities != "" {
-		s.entities = entitiesName + ".vectors"
+		s.entities = records.LitePayloads(entitiesName + ".vectors")
 	}
 	switch {
 	case found.history == "":
@@ -91,19 +91,19 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	db := records.Lite{File: f}
-	media, reason, err := found.open(ctx, f, readOnly)
+	media, others, reason, err := found.media(ctx, f, readOnly)
 	if err == nil && found.python {
 		err = db.View(ctx, "open", func(tx records.Tx) (err error) {
-			s.pastColumns, err = columnsOf(tx, historyName, "history")
+			s.pastColumns, err = records.ColumnsIn(tx, historyName, "history")
 			return err
 		})
 	}
 	if err != nil {
-		_ = f.Close() // the first error is the one that counts
+		_ = closing{db, others}.Close() // the first error is the one that counts
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(s.config(c, records.Config{
-		Location: c.Path, DB: closing{db, media}, ReadOnlyReason: reason, Maintainer: ownerless{media, db, s},
+		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: reason, Maintainer: ownerless{media, db, s},
 	})), nil
 }
 
@@ -114,46 +114,25 @@ func (s *store) config(c Config, r records.Config) records.Config {
 	r.Concerning, r.Observe = s.concerning, s.observe
 	if s.history == "" {
 		r.Notes = append(r.Notes, unreached)
-	} else {
-		r.History = revisions{s, r.DB}
 	}
 	return r
-}
-
-// past is the transaction that sees the history.
-func (s *store) past(tx records.Tx) records.Tx {
-	if two, ok := tx.(pair); ok {
-		return two.past
-	}
-	return tx
-}
-
-// columnsOf names a table's columns in one of the files of a connection.
-func columnsOf(tx records.Tx, file, table string) (names []string, err error) {
-	err = tx.Each(`SELECT name FROM pragma_table_info(?, ?)`, []any{table, file}, func(scan func(...any) error) error {
-		var name string
-		err := scan(&name)
-		names = append(names, name)
-		return err
-	})
-	return names, err
 }
 
 // ownerless names, beside the layers of the files, the history of memories that are gone and that
 // says nothing of whose they were (M06).
 type ownerless struct {
-	litefile.Media
+	model.Maintainer
 	db records.DB
 	s  *store
 }
 
 // Layers lists the files, and the rows whose owner is unknown.
 func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
-	out, err := o.Media.Layers(ctx)
+	out, err := o.Maintainer.Layers(ctx)
 	if err != nil || o.s.history == "" {
 		return out, err
 	}
-	n := 0
+	var n int64
 	err = o.db.View(ctx, "layers", func(tx records.Tx) (err error) {
 		n, err = o.s.ownerlessRows(tx)
 		return err
@@ -166,52 +145,39 @@ func (o ownerless) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, err
 }
 
-// open opens the files for maintenance and looks for triggers in each: reason says why the store
-// is read-only.
-func (f files) open(ctx context.Context, db *litefile.File, readOnly bool) (media litefile.Media, reason string, err error) {
-	if media, err = f.media(db, readOnly); err != nil {
-		return nil, "", err
-	}
-	for _, m := range media {
-		if err := m.File.GuardTriggers(ctx, nil); err != nil {
-			return nil, "", err
-		}
-		reason = cmp.Or(reason, m.File.ReadOnlyReason())
-	}
-	return media, reason, nil
-}
-
 // closing closes the files that only scrubs use with the store.
 type closing struct {
 	records.Lite
-	media litefile.Media
+	others []*litefile.File
 }
 
 func (c closing) Close() error {
-	for _, m := range c.media[1:] { // the first is the store's own
-		_ = m.File.Close()
+	for _, f := range c.others {
+		_ = f.Close()
 	}
 	return c.Lite.Close()
 }
 
-// media are the files as a maintainer sees them.
-func (f files) media(db *litefile.File, readOnly bool) (litefile.Media, error) {
-	out := litefile.Media{{File: db, Items: []string{"vectors"}, Owners: []string{"user_id"},
-		Edited: func(id string) (string, string, string) { return "vectors", "id", id }}}
-	if f.history != "" {
-		file, err := litefile.Open(f.history, readOnly, litefile.Attached{Name: "vector_file", Path: f.vectors})
-		if err != nil {
-			return nil, err
+// media opens the files for maintenance and looks for triggers in each: reason says why the store is
+// read-only. The first is the store's own.
+func (f files) media(ctx context.Context, db *litefile.File, readOnly bool) (media litefile.Media, others []*litefile.File, reason string, err error) {
+	add := func(m litefile.Medium, path string, with ...litefile.Attached) {
+		if path == "" || err != nil {
+			return
 		}
-		const gone = `memory_id NOT IN (SELECT id FROM vector_file.vectors)`
-		out = append(out, litefile.Medium{File: file, Items: []string{"messages"}, Tied: []string{"memory_id"}, NamedRows: map[string]string{"memory_history": gone, "history": gone}})
-	}
-	if f.entities != "" {
-		file, err := litefile.Open(f.entities, readOnly)
-		if err != nil {
-			return nil, err
+		if m.File == nil {
+			if m.File, err = litefile.Open(path, readOnly, with...); err != nil {
+				return
+			}
+			others = append(others, m.File)
 		}
-		out = append(out, litefile.Medium{File: file, Owners: []string{"user_id"}, OwnedRows: map[string]string{"vectors": `json_valid(payload) AND json_extract(payload, '$.user_id') = ?`}})
+		err = m.File.GuardTriggers(ctx, nil)
+		media, reason = append(media, m), cmp.Or(reason, m.File.ReadOnlyReason())
 	}
-	return out, nil
+	const gone = `memory_id NOT IN (SELECT id FROM vector_file.vectors)`
+	add(litefile.Medium{File: db, Items: []string{"vectors"}, Owners: []string{"user_id"}, Edited: func(id string) (string, string, string) { return "vectors", "id", id }}, f.vectors)
+	add(litefile.Medium{Items: []string{"messages"}, Tied: []string{"memory_id"}, NamedRows: map[string]string{"memory_history": gone, "history": gone}}, f.history,
+		litefile.Attached{Name: "vector_file", Path: f.vectors})
+	add(litefile.Medium{Owners: []string{"user_id"}, OwnedRows: map[string]string{"vectors": `json_valid(payload) AND json_extract(payload, '$.user_id') = ?`}}, f.entities)
+	return media, others, reason, err
 }

@@ -1,9 +1,8 @@
 package mem0_test
 
 import (
-	"database/sql"
+	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,58 +11,24 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/mem0"
+	"memdesk/backends/records/recordstest"
 	"memdesk/model"
 )
 
-const made = "its program alone makes new ones"
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func exec(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	must(t, err)
-	defer db.Close()
-	for _, text := range statements {
-		_, err := db.Exec(text)
-		must(t, err)
-	}
-}
-
-func cell(t *testing.T, path, query string) string {
-	t.Helper()
-	db, err := sql.Open("sqlite3", path)
-	must(t, err)
-	defer db.Close()
-	var out sql.NullString
-	must(t, db.QueryRow(query).Scan(&out))
-	return out.String
-}
-
-func schema(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../demodata/schema", name))
-	must(t, err)
-	return string(text)
-}
+var must, exec, cell, schema = recordstest.Must, recordstest.Exec, recordstest.Cell, recordstest.Schema
 
 // folder makes the files of a store with three memories of two users.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0.sql"),
+	exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0"),
 		`INSERT INTO vectors VALUES ('m1', x'0000803f', '{"n":1.50,"user_id":"ada","agent_id":"desk","data":"Ada likes rye","hash":"x","textLemmatized":"ada like rye","createdAt":"2026-01-01T00:00:00.000Z"}')`,
 		`INSERT INTO vectors VALUES ('m2', x'0000803f', '{"user_id":"brin","data":"Brin met Ada at the pier","hash":"x","textLemmatized":"brin meet ada pier","createdAt":"2026-01-02T00:00:00.000Z"}')`,
 		`INSERT INTO vectors VALUES ('m3', x'0000803f', '{"user_id":"brin","data":"old","hash":"x","expiration_date":"2020-01-01"}')`)
-	exec(t, filepath.Join(dir, "h.db"), schema(t, "mem0-history.sql"),
+	exec(t, filepath.Join(dir, "h.db"), schema(t, "mem0-history"),
 		`INSERT INTO memory_history (memory_id, new_value, action) VALUES ('m1', 'Ada likes rye', 'ADD'), ('m2', 'Brin met Ada at the pier', 'ADD'), ('gone', 'Ada was here', 'ADD'), ('gone2', 'nobody', 'ADD')`,
 		`INSERT INTO messages VALUES ('s1', 'agent_id=desk&user_id=ada', 'user', 'hello', NULL, '2026-01-01T00:00:00.000Z'), ('s2', 'user_id=ada2', 'user', 'hi', NULL, '2026-01-01T00:00:00.000Z')`)
-	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "mem0.sql"),
+	exec(t, filepath.Join(dir, "v_entities.db"), schema(t, "mem0"),
 		`INSERT INTO vectors VALUES ('e1', x'00', '{"data":"rye","linkedMemoryIds":["m1"],"user_id":"ada"}'), ('e2', x'00', '{"data":"pier","linkedMemoryIds":["m1","m2"],"user_id":"brin"}')`)
 	return dir
 }
@@ -78,31 +43,17 @@ func open(t *testing.T, path string) model.Store {
 
 // TestConformance runs the cases that need no write of a new item: mem0 alone makes memories.
 func TestConformance(t *testing.T) {
-	var last string
-	backendtest.Run(t, backendtest.Harness{
-		Open: func(t *testing.T) model.Store {
-			last = t.TempDir()
-			exec(t, filepath.Join(last, "v.db"), schema(t, "mem0.sql"))
-			s, err := mem0.Open(t.Context(), mem0.Config{Path: last})
-			must(t, err)
-			return s
-		},
-		OpenReadOnly: func(t *testing.T) model.Store {
-			last = folder(t)
-			s, err := mem0.Open(t.Context(), mem0.Config{Path: last, ReadOnly: true})
-			must(t, err)
-			return s
-		},
-		Broken: func(t *testing.T) model.Store {
-			last = folder(t)
-			s, err := mem0.Open(t.Context(), mem0.Config{Path: last})
-			must(t, err)
-			must(t, os.Remove(filepath.Join(last, "v.db")))
-			return s
-		},
-		Files:       func(*testing.T) string { return last },
-		NotByRetain: map[string]string{"thread": made, "message": made, "observation": made, "memory": made, "session": made},
-	})
+	backendtest.Run(t, recordstest.Harness(func(t *testing.T, items bool) (string, string) {
+		dir := t.TempDir()
+		if items {
+			dir = folder(t)
+		} else {
+			exec(t, filepath.Join(dir, "v.db"), schema(t, "mem0"))
+		}
+		return dir, filepath.Join(dir, "v.db")
+	}, func(ctx context.Context, path string, readOnly bool) (model.Store, error) {
+		return mem0.Open(ctx, mem0.Config{Path: path, ReadOnly: readOnly})
+	}))
 }
 
 // TestEdit sets text and hash, drops the lemmatized copy, keeps the rest byte for byte and writes
@@ -244,12 +195,12 @@ func TestOpen(t *testing.T) {
 	if s := open(t, filepath.Join(dir, "v.db")); s.History == nil || s.Capabilities()["keep_history"] != true {
 		t.Error("the history beside the vector file was not found")
 	}
-	exec(t, filepath.Join(dir, "w.db"), schema(t, "mem0.sql"))
+	exec(t, filepath.Join(dir, "w.db"), schema(t, "mem0"))
 	if _, err := mem0.Open(t.Context(), mem0.Config{Path: dir}); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), "v.db, w.db") {
 		t.Errorf("two vector files: %v", err)
 	}
 	alone := t.TempDir()
-	exec(t, filepath.Join(alone, "v.db"), schema(t, "mem0.sql"))
+	exec(t, filepath.Join(alone, "v.db"), schema(t, "mem0"))
 	s := open(t, alone)
 	text := ""
 	for _, f := range backendtest.Examined(t, s).Findings {
@@ -257,6 +208,10 @@ func TestOpen(t *testing.T) {
 	}
 	if !strings.Contains(text, "no history file was found") {
 		t.Errorf("health says %q", text)
+	}
+	exec(t, filepath.Join(alone, "v.db"), `INSERT INTO vectors VALUES ('m1', x'00', '{"data":"x"}')`)
+	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"}); err != nil || !strings.Contains(strings.Join(res.Warnings, ""), "no history file was found") {
+		t.Errorf("the forget says %q, %v", res.Warnings, err)
 	}
 }
 

@@ -3,7 +3,6 @@ package mem0
 import (
 	"crypto/md5"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -18,31 +17,6 @@ var fixed = []string{"user_id", "agent_id", "run_id", "hash", "createdAt", "upda
 // lemmatized are the spellings of the second copy of the text.
 var lemmatized = []string{"textLemmatized", "text_lemmatized"}
 
-// engine is how a database spells what the statements need; m is a row of the memories.
-type engine struct {
-	memories, entities string // the tables; no entities: there is no entity store
-	id, vector         string // of row m
-	payload            string // of row m, as text
-	object             string // condition: the payload of row m is JSON
-	key                func(name string) string
-	today              string
-	row                string // condition: the row with this id
-	json               string // a parameter that is a payload
-	holds              string // condition: the payload holds a text
-	lookup             func(keys []string) (cond string, args []any)
-	unescape           func(id string) (key string, ok bool)
-	insert             string // a row of id, vector and payload into the table of this name, %s
-}
-
-var lite = engine{
-	memories: "main.vectors", id: "m.id", vector: "m.vector", payload: "m.payload", object: "json_valid(m.payload)",
-	key: func(name string) string {
-		return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END`
-	},
-	today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
-	insert: `INSERT INTO %s (id, vector, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-}
-
 func (s *store) tables() []records.Table {
 	out := []records.Table{s.memoryTable()}
 	if s.spoken != "" {
@@ -51,21 +25,25 @@ func (s *store) tables() []records.Table {
 	return out
 }
 
+// expired is the condition of memories that Python hides.
+func (s *store) expired() string { return s.memories.Key("expiration_date") + ` < ` + s.memories.Today }
+
 func (s *store) memoryTable() records.Table {
+	m := s.memories
 	part := func(name string) string {
-		return `COALESCE('/` + name + `=' || ` + s.key(name) + `, '')`
+		return `COALESCE('/` + name + `=' || ` + m.Key(name) + `, '')`
 	}
-	expired := s.key("expiration_date") + ` < ` + s.today
+	expired := s.expired()
 	t := records.Table{
 		Tier: model.TierSpec{Name: "memory", Title: "what was remembered of somebody", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
-		From: s.memories + " m", Key: s.id, Scope: `substr(` + part("user_id") + ` || ` + part("agent_id") + ` || ` + part("run_id") + `, 2)`,
-		At:      `COALESCE(` + strings.Join([]string{s.key("updatedAt"), s.key("updated_at"), s.key("createdAt"), s.key("created_at")}, ", ") + `)`,
-		Size:    `COALESCE(octet_length(CASE WHEN ` + s.object + ` THEN ` + s.key("data") + ` ELSE ` + s.payload + ` END), 0)`,
+		From: m.Table + " m", Key: m.ID, Scope: `substr(` + part("user_id") + ` || ` + part("agent_id") + ` || ` + part("run_id") + `, 2)`,
+		At:      `COALESCE(` + strings.Join([]string{m.Key("updatedAt"), m.Key("updated_at"), m.Key("createdAt"), m.Key("created_at")}, ", ") + `)`,
+		Size:    `COALESCE(octet_length(CASE WHEN ` + m.Object + ` THEN ` + m.Key("data") + ` ELSE ` + m.Payload + ` END), 0)`,
 		Gone:    expired,
-		Vector:  s.vector,
-		Columns: []string{s.payload, `CASE WHEN ` + expired + ` THEN '1' ELSE '0' END`},
-		Search:  []string{s.id}, SearchJSON: []string{s.payload},
-		Lookup: s.lookup, Unescape: s.unescape,
+		Vector:  m.Vector,
+		Columns: []string{m.Payload, `CASE WHEN ` + expired + ` THEN '1' ELSE '0' END`},
+		Search:  []string{m.ID}, SearchJSON: []string{m.Payload},
+		Lookup: m.Lookup, Unescape: m.Unescape,
 		Item: memory,
 		ReadOnly: func(r records.Row, it model.Item) string {
 			if it.Has(model.FlagUnreadable) {
@@ -81,8 +59,10 @@ func (s *store) memoryTable() records.Table {
 			return s.dropMemory(tx, r)
 		},
 	}
-	if s.history != "" {
-		t.DropKeeping = s.dropMemory
+	if s.history == "" {
+		t.Stays = func(records.Tx, records.Row) ([]string, error) { return []string{unreached}, nil }
+	} else {
+		t.DropKeeping, t.Past = s.dropMemory, s.past
 	}
 	return t
 }
@@ -95,14 +75,7 @@ func memory(r records.Row) model.Item {
 		return model.Item{Body: r.Text(0), Header: model.Header{Flags: []model.Flag{model.FlagUnreadable}}}
 	}
 	it.Body, _ = o.Text("data")
-	seen := map[string]bool{"data": true}
-	for _, m := range o.Members {
-		if !seen[m.Name] {
-			seen[m.Name] = true
-			v, _ := o.Text(m.Name)
-			it.Meta = append(it.Meta, model.Field{Name: m.Name, Value: v, ReadOnly: slices.Contains(fixed, m.Name)})
-		}
-	}
+	it.Meta = records.Fields(o, fixed, "data")
 	if r.Text(1) != "0" {
 		it.Flags = []model.Flag{model.FlagExpired}
 	}
@@ -117,9 +90,10 @@ func (s *store) save(tx records.Tx, c *records.Change) error {
 	if err != nil {
 		return model.Errorf(model.Unsupported, "retain", "the payload is no JSON object")
 	}
-	if err := setFields(o, c.Old.Meta, c.New.Meta); err != nil {
-		return err
+	if slices.ContainsFunc(c.New.Meta, func(f model.Field) bool { return f.Name == "data" }) {
+		return model.Errorf(model.InvalidInput, "retain", "the text is the body, not the field data")
 	}
+	records.SetFields(o, c.Old.Meta, c.New.Meta)
 	now := c.Now.Format("2006-01-02T15:04:05.000Z")
 	o.Set(jsonedit.Quote(c.New.Body), "data")
 	o.Set(jsonedit.Quote(sum(c.New.Body)), "hash")
@@ -139,33 +113,7 @@ func (s *store) save(tx records.Tx, c *records.Change) error {
 			}
 		}
 	}
-	return records.Updated(tx.Exec(`UPDATE `+s.memories+` SET payload = `+s.json+` WHERE `+s.row+` AND payload = `+s.json, string(o.Line), c.Row.Key, c.Row.Text(0)))
-}
-
-// setFields writes the caller's own keys. A value that was a number, an object or a list stays
-// one; another is text.
-func setFields(o *jsonedit.Object, old, want []model.Field) error {
-	keep := map[string]bool{}
-	for _, f := range want {
-		keep[f.Name] = true
-		if f.Name == "data" {
-			return model.Errorf(model.InvalidInput, "retain", "the text is the body, not the field data")
-		}
-		have, isText := o.Text(f.Name)
-		switch {
-		case o.Find(f.Name) >= 0 && have == f.Value:
-		case o.Find(f.Name) >= 0 && !isText && json.Valid([]byte(f.Value)):
-			o.Set([]byte(f.Value), f.Name)
-		default:
-			o.Set(jsonedit.Quote(f.Value), f.Name)
-		}
-	}
-	for _, f := range old {
-		if !keep[f.Name] && !f.ReadOnly {
-			o.Remove(f.Name)
-		}
-	}
-	return nil
+	return s.memories.Replace(tx, records.PayloadRow{ID: c.Row.Key, Payload: c.Row.Text(0)}, string(o.Line))
 }
 
 var spokenColumns = []string{"id", "session_scope", "role", "content", "name", "created_at"}
@@ -183,22 +131,7 @@ func (s *store) messages() records.Table {
 			}
 			return it
 		},
-		Drop: func(tx records.Tx, r records.Row) error {
-			_, err := tx.Exec(`DELETE FROM `+s.spoken+` WHERE id = ?`, r.Key)
-			return err
-		},
-		Keep: func(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
-			return records.KeepRows(tx, "messages", spokenColumns, `SELECT `+strings.Join(spokenColumns, `, `)+` FROM `+s.spoken+` WHERE id = ?`, r.Key)
-		},
-		Revive: func(tx records.Tx, _ string, rows []model.BesideRow) error {
-			for _, r := range rows {
-				if err := records.InsertRow(tx, s.spoken, spokenColumns, r); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
+	}.KeepBy("messages", s.spoken, "id", spokenColumns)
 }
 
 // sum is the hash that mem0 keeps of a text.

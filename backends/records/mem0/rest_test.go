@@ -12,6 +12,7 @@ import (
 
 	"memdesk/backends/backendtest"
 	"memdesk/backends/records/mem0"
+	"memdesk/backends/records/recordstest"
 	"memdesk/model"
 )
 
@@ -120,7 +121,7 @@ func TestServerConformance(t *testing.T) {
 			server.Close()
 			return s
 		},
-		NotByRetain: map[string]string{"memory": made},
+		NotByRetain: map[string]string{"memory": recordstest.Made},
 	})
 }
 

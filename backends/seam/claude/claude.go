@@ -92,7 +92,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		said = append(said, "no program here takes a lock; a running session keeps the index that it has loaded")
 	}
 	return notes.Open(ctx, notes.Config{
-		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Features: tree.Capabilities().Features(),
+		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
 		Clock: c.Clock, Notes: said, Layout: s.layout,
 	})
 }
@@ -128,7 +128,7 @@ func Profile(dir string) (string, error) {
 	switch {
 	case has("projects/*/memory/*.md", "agent-memory/*/*.md"):
 		return home, nil
-	case has("memories") && (has(codexDatabase) || firstLine(filepath.Join(dir, "memories", "memory_summary.md")) == "v1"):
+	case has("memories") && (has(codexDatabase) || codexVersion.MatchString(firstLine(filepath.Join(dir, codexSummary)))):
 		return codex, nil
 	case has("GEMINI.md") && (has("settings.json") || filepath.Base(abs) == ".gemini"):
 		return gemini, nil
@@ -140,6 +140,19 @@ func Profile(dir string) (string, error) {
 	return "", model.Errorf(model.InvalidInput, "open", "%q holds no coding agent's memory: looked for projects/*/memory/*.md, agent-memory/*/*.md, "+
 		"memories/ with memories_1.sqlite or a memory_summary.md of v1, GEMINI.md with settings.json, a MEMORY.md with links to .md files, memories/", filepath.Base(abs))
 }
+
+// unknown says why a directory is not of a version that this package knows: it is opened for reading
+// then. A summary of another version is Codex's all the same, and none of the memory tool's files.
+func (s *store) unknown() string {
+	if v := firstLine(filepath.Join(s.path, codexSummary)); s.profile == codex && v != "v1" && codexVersion.MatchString(v) {
+		return "Codex's memory_summary.md is of version " + v + ", and this version knows v1"
+	}
+	return ""
+}
+
+const codexSummary = "memories/memory_summary.md"
+
+var codexVersion = regexp.MustCompile(`^v[0-9]{1,4}$`)
 
 var (
 	literal     = regexp.MustCompile(`[*?\[\\]`)
@@ -242,6 +255,7 @@ func (s *store) tiers() []model.TierSpec {
 		switch name {
 		case tierIndex:
 			t.Title, t.KeyRule = "the index of a memory directory: its first 200 lines or 25 KB are loaded", model.KeyIgnored
+			t.Cap, t.CapSoft, t.CapUnit = capBytes, true, model.CapBytes
 		case tierNote:
 			t.Title = "memories without a type"
 		case tierInstructions:
@@ -282,7 +296,7 @@ func (s *store) head(id, text string) (tier, title string) {
 		return tierNote, title
 	case codex:
 		switch {
-		case id == "memories/memory_summary.md":
+		case id == codexSummary:
 			return tierIndex, title
 		case id == "memories/MEMORY.md":
 			return "project", title

@@ -118,8 +118,11 @@ func TestIndexFollows(t *testing.T) {
 	was := index()
 	retain := func(text string) {
 		t.Helper()
-		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "race (1).md", Mode: model.Replace, Content: text})
+		res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "race (1).md", Mode: model.Replace, Content: text})
 		must(t, err)
+		if !slices.Contains(res.Warnings, "a session that runs keeps the index that it has loaded") {
+			t.Errorf("the write says %q", res.Warnings)
+		}
 	}
 	retain("---\nname: Mill] race\ndescription: runs dry\n---\nx\n")
 	if want := was + "- [Mill\\] race](race%20%281%29.md) — runs dry\n"; index() != want {
@@ -366,4 +369,35 @@ func TestConformance(t *testing.T) {
 			return open(t, fresh(t, "memories/"+key+".md", content))
 		},
 	})
+}
+
+// TestSoftCap: the tiers show what of an index is loaded, and a write beyond it succeeds with a warning
+// (CC6).
+func TestSoftCap(t *testing.T) {
+	s := open(t, sample(t))
+	i := slices.IndexFunc(s.Tiers, func(t model.TierSpec) bool { return t.Name == "index" })
+	if spec := s.Tiers[i]; spec.Cap != 25_600 || spec.HardCap() != 0 {
+		t.Errorf("the tier is %+v", spec)
+	}
+	res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "MEMORY.md", Mode: model.Replace, Content: strings.Repeat("- a line of the index\n", 2000)})
+	if err != nil || !strings.Contains(strings.Join(res.Warnings, "\n"), "the rest is not loaded") {
+		t.Errorf("the write says %q, %v", res.Warnings, err)
+	}
+}
+
+// TestCodexOfAnotherVersion opens for reading with the reason: it is not taken for a directory of the
+// memory tool, into which memdesk would write.
+func TestCodexOfAnotherVersion(t *testing.T) {
+	dir := plant(t, t.TempDir(), "memories/memory_summary.md", "v2\nsummary\n", "memories/MEMORY.md", "m")
+	s, err := claude.Open(t.Context(), claude.Config{Path: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "of version v2") || !slices.Contains(s.Notes, "profile codex") {
+		t.Errorf("read-only %v: %s, %q", s.ReadOnly, s.ReadOnlyReason, s.Notes)
+	}
+	if _, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "memories/MEMORY.md"}); !model.IsRefusal(err) {
+		t.Errorf("a forget: %v", err)
+	}
 }

@@ -195,8 +195,12 @@ func (s *store) change(ctx context.Context, op string, index seam.Locator, edit 
 
 // wrote gives a new memory its line, puts back the lines that it had, and lets a line follow a changed name or description.
 func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string) {
+	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)
 	if !ok {
+		if tier, _ := s.head(id, text); tier == tierIndex && over(text) {
+			warnings = append(warnings, long)
+		}
 		return warnings
 	}
 	err := s.change(ctx, "retain", index, func(lines []string) []string {
@@ -216,9 +220,11 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 	})
 	if err != nil {
 		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
+	} else {
+		warnings = append(warnings, "a session that runs keeps the index that it has loaded")
 	}
 	if data, err := s.tree.Read(ctx, index); err == nil && over(data) {
-		warnings = append(warnings, "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded")
+		warnings = append(warnings, long)
 	}
 	return warnings
 }

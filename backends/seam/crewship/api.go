@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
+	"memdesk/backends/internal/endpoint"
 	"memdesk/model"
 )
 
@@ -37,17 +36,10 @@ func newAPI(cfg Config) (*api, error) {
 	if cfg.APIURL == "" {
 		return nil, nil
 	}
-	bad := func(why string) (*api, error) {
-		return nil, model.Errorf(model.InvalidInput, "open", "api_url %s", why)
-	}
-	u, err := url.Parse(strings.TrimRight(cfg.APIURL, "/"))
+	u, err := endpoint.Check("api_url", cfg.APIURL)
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return bad("is no URL: write https://host of the Crewship server")
-	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return bad("must hold no user, query or fragment: the token goes into api_token_env or api_token_file")
-	case u.Scheme == "http" && !onThisMachine(u.Hostname()):
-		return bad("is plain http to another machine: the token would travel in clear; use https")
+	case err != nil:
+		return nil, err
 	case !cfg.APIToken.IsSet():
 		return nil, model.Errorf(model.InvalidInput, "open", "api_url needs a token: set api_token_env or api_token_file")
 	case cfg.Workspace == "":
@@ -55,13 +47,8 @@ func newAPI(cfg Config) (*api, error) {
 	}
 	return &api{base: u, token: cfg.APIToken, workspace: cfg.Workspace, http: &http.Client{
 		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it would carry the token away
+		CheckRedirect: endpoint.NoRedirect,
 	}}, nil
-}
-
-func onThisMachine(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // erase runs Crewship's own erasure of a person and returns the rows it deleted.

@@ -155,7 +155,7 @@ func (s *store) readOnlyReason(snap *snapshot) string {
 		return "its configuration says read_only"
 	}
 	var denied error
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
@@ -189,7 +189,7 @@ func (s *store) checkBinding(snap *snapshot) error {
 	if s.at.single || s.cfg.Workspace == "" && s.cfg.Crew == "" && s.cfg.Agent == "" {
 		return nil
 	}
-	if len(snap.places) > 0 {
+	if len(snap.memories) > 0 {
 		return nil
 	}
 	var said []string
@@ -201,9 +201,9 @@ func (s *store) checkBinding(snap *snapshot) error {
 	return model.Errorf(model.NotFound, "open", "the store holds no memory of %s; correct or remove the key", strings.Join(said, ", "))
 }
 
-// open opens the .memory directory of a place. Unavailable when the whole store
-// has vanished, NotFound when only the place has.
-func (s *store) open(p *place) (*rootdir.Dir, error) {
+// open opens a .memory directory. Unavailable when the whole store
+// has vanished, NotFound when only the memory directory has.
+func (s *store) open(p *memoryDir) (*rootdir.Dir, error) {
 	root, err := openRoot(p.root, s.cfg.Fault)
 	if err != nil || p.dir == "." {
 		return root, err

@@ -134,7 +134,7 @@ func (d *directory) isCrew(id, said string) bool {
 	return id == said || d.crews[id].slug == said
 }
 
-func (d *directory) agentOf(p *place) (agent, bool) {
+func (d *directory) agentOf(p *memoryDir) (agent, bool) {
 	key := p.crew
 	if key == "" {
 		key = "/" + p.workspace
@@ -143,7 +143,7 @@ func (d *directory) agentOf(p *place) (agent, bool) {
 	return a, ok
 }
 
-func (d *directory) isAgent(p *place, said string) bool {
+func (d *directory) isAgent(p *memoryDir, said string) bool {
 	if p.agent == said {
 		return true
 	}
@@ -151,8 +151,8 @@ func (d *directory) isAgent(p *place, said string) bool {
 	return ok && a.id == said
 }
 
-// scopeTitle names a place for people, from the workspace down.
-func (d *directory) scopeTitle(p *place) string {
+// scopeTitle names a memory directory for people, from the workspace down.
+func (d *directory) scopeTitle(p *memoryDir) string {
 	out := firstOf(d.workspaces[p.workspace].name, p.workspace)
 	join := func(part string) {
 		if part == "" {

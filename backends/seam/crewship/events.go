@@ -45,11 +45,11 @@ func (s *store) StoreEvents(ctx context.Context, limit int) ([]model.StoreEvent,
 	return out, nil
 }
 
-// journalScope are the workspaces of the store's places and, where the store is bound
+// journalScope are the workspaces of the store's memory directories and, where the store is bound
 // to less than a workspace, their crews, as JSON arrays; crews is null otherwise.
 func (s *store) journalScope(snap *snapshot) (workspaces, crews string) {
 	inWorkspace, inCrew := map[string]bool{}, map[string]bool{}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.workspace != "" {
 			inWorkspace[p.workspace] = true
 		}

@@ -203,7 +203,7 @@ func TestFixtureBlockedFiles(t *testing.T) {
 }
 
 // TestFixtureRecall replays what an agent's own search answered, in its order. A
-// crew's files are another place's, and not in an agent's own store.
+// crew's files are another memory directory's, and not in an agent's own store.
 func TestFixtureRecall(t *testing.T) {
 	dir := fixture(t)
 	data, err := os.ReadFile(filepath.Join(dir, "recall.json"))

@@ -12,7 +12,7 @@ import (
 )
 
 // Forget unlinks one file and then its lock file while holding it. An entry of
-// the quarantine goes by its id too. An absent item, directory or place is
+// the quarantine goes by its id too. An absent item or directory is
 // Removed 0 (R31); a symbolic link is refused (R34).
 func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.ForgetResult, error) {
 	if err := req.CheckSelectors(); err != nil {
@@ -31,13 +31,13 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if err := s.checkWritable("forget"); err != nil {
 		return model.ForgetResult{}, err
 	}
-	if e.place == nil {
+	if e.memory == nil {
 		return model.ForgetResult{}, nil
 	}
 	if err := s.couldBe(e); err != nil {
 		return model.ForgetResult{}, err
 	}
-	dir, err := s.open(e.place)
+	dir, err := s.open(e.memory)
 	if errors.Is(err, model.NotFound) && !s.at.single {
 		return model.ForgetResult{}, nil
 	}
@@ -60,11 +60,11 @@ func (s *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 // (R34): a word without an extension, or a file of a tier that lives elsewhere, such as
 // CREW.md in an agent's own memory.
 func (s *store) couldBe(e entry) error {
-	elsewhere := slices.ContainsFunc(contractTiers, func(tier string) bool { return e.label == tier+".md" && !lives(tier, e.place.kind) })
+	elsewhere := slices.ContainsFunc(contractTiers, func(tier string) bool { return e.label == tier+".md" && !lives(tier, e.memory.kind) })
 	if !elsewhere && strings.Contains(path.Base(e.label), ".") {
 		return nil
 	}
-	dir, err := s.open(e.place)
+	dir, err := s.open(e.memory)
 	if err == nil {
 		defer dir.Close()
 		_, err = dir.Stat(e.label)
@@ -87,11 +87,11 @@ func (s *store) checkScope(ctx context.Context, e entry, req model.ForgetRequest
 	if err != nil {
 		return err
 	}
-	if e.place == nil {
+	if e.memory == nil {
 		_, err := s.choose("forget", snap, sel)
 		return err
 	}
-	return s.agrees("forget", snap, e.place, sel)
+	return s.agrees("forget", snap, e.memory, sel)
 }
 
 // forget removes the file; NotFound when it is not there.

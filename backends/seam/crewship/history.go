@@ -29,7 +29,7 @@ func (s *store) Revisions(ctx context.Context, id string) (model.Versions, error
 	if err != nil {
 		return model.Versions{}, err
 	}
-	if e.place == nil {
+	if e.memory == nil {
 		return model.Versions{}, absent("history", id)
 	}
 	if why := unrecorded(e); why != "" {
@@ -78,16 +78,16 @@ func unrecorded(e entry) string {
 // versionPath is the name under which the database knows an item; shared paths
 // are cut to their last part.
 func versionPath(e entry) string {
-	switch e.place.kind {
+	switch e.memory.kind {
 	case kindWorkspace:
 		return "workspace/" + e.label
 	case kindCrew:
-		return "crew:" + e.place.crew + "/" + path.Base(e.label)
+		return "crew:" + e.memory.crew + "/" + path.Base(e.label)
 	}
-	if e.tier == tierCrew && e.place.crew != "" {
-		return "crew:" + e.place.crew + "/CREW.md"
+	if e.tier == tierCrew && e.memory.crew != "" {
+		return "crew:" + e.memory.crew + "/CREW.md"
 	}
-	return "agent:" + e.place.agent + "/" + e.label
+	return "agent:" + e.memory.agent + "/" + e.label
 }
 
 // versionRows reads the item's rows; why is set when they cannot be told.
@@ -95,7 +95,7 @@ func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, wh
 	if s.at.db == "" {
 		return nil, "there is no crewship.db beside this memory", nil
 	}
-	if e.place.kind == kindSingle && e.place.agent == "" && e.place.crew == "" {
+	if e.memory.kind == kindSingle && e.memory.agent == "" && e.memory.crew == "" {
 		return nil, "the directory does not tell whose memory it is", nil
 	}
 	workspaces := map[string]bool{}
@@ -109,7 +109,7 @@ func (s *store) versionRows(ctx context.Context, e entry) (rows []versionRow, wh
 			r.at, _ = time.Parse(time.RFC3339Nano, v[5]) // zero when Crewship's own form was not kept
 			rows = append(rows, r)
 			workspaces[v[6]] = true
-		}, 7, versionPath(e), e.place.workspace, e.place.workspace)
+		}, 7, versionPath(e), e.memory.workspace, e.memory.workspace)
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -156,7 +156,7 @@ func (s *store) ReadRevision(ctx context.Context, id, version string) (model.Ite
 	if err != nil {
 		return model.Item{}, err
 	}
-	if e.place == nil {
+	if e.memory == nil {
 		return model.Item{}, absent("history", id)
 	}
 	rows, why, err := s.versionRows(ctx, e)

@@ -13,14 +13,14 @@ import (
 	"memdesk/model"
 )
 
-// index takes out of a place's search index the rows of removed files and those
+// index takes out of a memory directory's search index the rows of removed files and those
 // that name the person, and leaves no byte of them. Crewship builds the rows of a
 // file anew when it indexes next.
 func (w *scrubbing) index(f file) (int64, error) {
 	if _, err := f.dir.Stat(f.label); err != nil { // no link, and still there
 		return 0, ignoreAbsent(err)
 	}
-	path := filepath.Join(f.place.root, filepath.FromSlash(below(f.place.dir, f.label)))
+	path := filepath.Join(f.memory.root, filepath.FromSlash(below(f.memory.dir, f.label)))
 	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"1000"}}
 	db := sql.OpenDB(connector{(&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()})
 	defer db.Close()
@@ -28,7 +28,7 @@ func (w *scrubbing) index(f file) (int64, error) {
 	if _, err := db.ExecContext(w.ctx, "PRAGMA trusted_schema = OFF"); err != nil {
 		return 0, indexError(err)
 	}
-	rows, err := w.indexRows(db, f.place.prefix)
+	rows, err := w.indexRows(db, f.memory.prefix)
 	if err != nil {
 		return 0, indexError(err)
 	}

@@ -12,10 +12,10 @@ import (
 
 const indexName = "index.sqlite"
 
-// indexed gives fn Crewship's own index of a place and reports whether it did: the index
+// indexed gives fn Crewship's own index of a memory directory and reports whether it did: the index
 // is there, has the shape that Crewship gives it, and is no older than the files. It
 // writes nothing. fn may be called again, and then sets its results anew.
-func (s *store) indexed(ctx context.Context, snap *snapshot, p *place, fn func(*rankIndex) error) bool {
+func (s *store) indexed(ctx context.Context, snap *snapshot, p *memoryDir, fn func(*rankIndex) error) bool {
 	dir, err := s.open(p)
 	if err != nil {
 		return false

@@ -13,7 +13,7 @@ import (
 	"memdesk/quarantine"
 )
 
-// facts are what a file's content tells.
+// facts are read from a file's content.
 type facts struct {
 	stamp   string // of the file when it was read: good enough for a list
 	sum     uint64 // of the text: what a verdict must hang on
@@ -80,10 +80,10 @@ func (s *store) keepFacts(id string, f facts) {
 	s.facts[id] = f
 }
 
-// header is what a list shows, from the entry and, when it was read, the facts.
+// header returns the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	h := model.Header{
-		ID: e.id, Tier: e.tier, Scope: e.place.scope(), Title: f.title,
+		ID: e.id, Tier: e.tier, Scope: e.memory.scope(), Title: f.title,
 		Bytes: m.Size, Modified: m.Modified.UTC(), Stamp: m.Stamp(),
 	}
 	spec, _ := s.tier(e.tier)
@@ -127,10 +127,10 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	if err != nil {
 		return model.Item{}, err
 	}
-	if e.place == nil {
+	if e.memory == nil {
 		return model.Item{}, absent("read", id)
 	}
-	dir, err := s.open(e.place)
+	dir, err := s.open(e.memory)
 	if err != nil {
 		return model.Item{}, err
 	}
@@ -153,8 +153,8 @@ func absent(op, id string) error {
 	return model.Errorf(model.NotFound, op, "%q does not exist", id)
 }
 
-// resolve turns an id into an entry that need not exist. Its place is nil when
-// the store has no such place. InvalidInput for an id of another shape (R34) and
+// resolve turns an id into an entry that need not exist. Its memory directory is nil when
+// the store has no such memory directory. InvalidInput for an id of another shape (R34) and
 // for the machinery beside the memories.
 func (s *store) resolve(ctx context.Context, op, id string) (entry, error) {
 	prefix, label, err := s.splitID(op, id)
@@ -171,8 +171,8 @@ func (s *store) resolve(ctx context.Context, op, id string) (entry, error) {
 	if err != nil {
 		return entry{}, err
 	}
-	if e.place = snap.find(prefix); e.place != nil && e.tier == "" {
-		e.tier = classify(e.place.kind, label)
+	if e.memory = snap.find(prefix); e.memory != nil && e.tier == "" {
+		e.tier = classify(e.memory.kind, label)
 		e.decided = snap.names.isDecided(label)
 	}
 	return e, nil

@@ -13,10 +13,10 @@ import (
 	"memdesk/model"
 )
 
-// versionsPrefix begins the layers of version blobs; no place has that prefix.
+// versionsPrefix begins the layers of version blobs; no memory directory has that prefix.
 const versionsPrefix = "versions/"
 
-// Layers lists every file beneath the places, machinery included, the version
+// Layers lists every file beneath the memory directories, machinery included, the version
 // blobs, and the database, which only Crewship may change.
 func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	snap, err := s.survey(ctx, "layers")
@@ -27,23 +27,23 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	for _, why := range snap.problems {
 		out = append(out, model.Layer{ID: "(not looked at)", Kind: model.LayerExternal, Reason: why})
 	}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
-		if err := s.eachFile(ctx, p, func(f file) { out = append(out, f.layer()) }); err != nil {
+		if err := s.eachFile(ctx, p, func(f file) { out = append(out, f.layer(filepath.Join(p.root, p.dir))) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.eachBlob(ctx, func(f file) { out = append(out, f.layer()) }); err != nil {
+	if err := s.eachBlob(ctx, func(f file) { out = append(out, f.layer(filepath.Join(s.at.memory, "versions"))) }); err != nil {
 		return nil, err
 	}
 	return append(out, s.databaseLayers()...), nil
 }
 
-// file is one name beneath a place, or a version blob.
+// file is one name beneath a memory directory, or a version blob.
 type file struct {
-	place   *place // nil for a version blob
+	memory  *memoryDir // nil for a version blob
 	label   string
 	meta    rootdir.Meta
 	problem string
@@ -51,22 +51,26 @@ type file struct {
 }
 
 func (f file) id() string {
-	if f.place == nil {
+	if f.memory == nil {
 		return versionsPrefix + f.label
 	}
-	return f.place.prefix + f.label
+	return f.memory.prefix + f.label
 }
 
 func (f file) isItem() bool {
-	if f.place == nil {
+	if f.memory == nil {
 		return false
 	}
 	_, quarantined := quarantineLabel(f.label)
 	return quarantined || isMemory(f.label)
 }
 
-func (f file) layer() model.Layer {
+// layer is the file as a layer; dir is the directory that the walk began in.
+func (f file) layer(dir string) model.Layer {
 	l := model.Layer{ID: f.id(), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true, Reason: f.problem}
+	if f.meta.Kind == rootdir.File {
+		l.File = filepath.Join(dir, filepath.FromSlash(f.label))
+	}
 	if f.isItem() {
 		l.Kind, l.ItemID = model.LayerItem, l.ID
 	}
@@ -84,9 +88,9 @@ func (f file) layer() model.Layer {
 	return l
 }
 
-// eachFile walks everything beneath a place. What cannot be looked into is handed
+// eachFile walks everything beneath a memory directory. What cannot be looked into is handed
 // over as a file with a problem.
-func (s *store) eachFile(ctx context.Context, p *place, fn func(file)) error {
+func (s *store) eachFile(ctx context.Context, p *memoryDir, fn func(file)) error {
 	dir, err := s.open(p)
 	switch {
 	case errors.Is(err, model.NotFound):
@@ -94,13 +98,13 @@ func (s *store) eachFile(ctx context.Context, p *place, fn func(file)) error {
 	case errors.Is(err, model.Unavailable):
 		return err
 	case err != nil:
-		fn(file{place: p, label: ".", problem: err.Error()})
+		fn(file{memory: p, label: ".", problem: err.Error()})
 		return nil
 	}
 	defer dir.Close()
 	return walk.Everything(ctx, "layers", dir, nil, func(w walk.Found) {
 		if !w.Empty {
-			fn(file{place: p, label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
+			fn(file{memory: p, label: w.Path, meta: w.Meta, problem: w.Problem, dir: dir})
 		}
 	})
 }

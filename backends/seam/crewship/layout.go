@@ -12,11 +12,11 @@ import (
 
 // layout is where the parts of a store lie.
 type layout struct {
-	single bool   // one .memory directory
-	base   string // B: holds crews; the directory itself when single
-	memory string // M: versions and workspace tier; empty when there is none
-	db     string // crewship.db; empty when there is none
-	bound  place  // of a single directory: what its path tells about whose it is
+	single bool      // one .memory directory
+	base   string    // B: holds crews; the directory itself when single
+	memory string    // M: versions and workspace tier; empty when there is none
+	db     string    // crewship.db; empty when there is none
+	bound  memoryDir // of a single directory: what its path tells about whose it is
 }
 
 const (
@@ -157,7 +157,7 @@ func existing(elem ...string) string {
 // the database of the data directory that it lies in.
 func singleLayout(path string) layout {
 	at := layout{single: true, base: path}
-	at.bound = place{kind: kindSingle, root: path, dir: "."}
+	at.bound = memoryDir{kind: kindSingle, root: path, dir: "."}
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	n := len(parts)
 	if parts[n-1] != memoryName {

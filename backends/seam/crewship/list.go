@@ -33,7 +33,7 @@ func (l listing) Check(key paging.Key) error {
 			return model.Errorf(model.InvalidInput, "list", "unknown tier %q", key.Tier)
 		}
 	}
-	if key.Scope != "" && !slices.ContainsFunc(l.places, func(p *place) bool { return p.scope() == key.Scope }) {
+	if key.Scope != "" && !slices.ContainsFunc(l.memories, func(p *memoryDir) bool { return p.scope() == key.Scope }) {
 		return model.Errorf(model.InvalidInput, "list", "unknown scope %q; scopes are as tiers lists them", key.Scope)
 	}
 	return nil
@@ -44,7 +44,7 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 	rows = []int32{}
 	for i := range l.entries {
 		e := &l.entries[i]
-		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && e.place.scope() != key.Scope ||
+		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && e.memory.scope() != key.Scope ||
 			e.hidden() && !key.Hidden && key.Tier != e.tier {
 			continue
 		}
@@ -126,29 +126,29 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 	return out, nil
 }
 
-// Tiers counts per place and tier.
+// Tiers counts per memory directory and tier.
 func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	snap, err := s.look(ctx)
 	if err != nil {
 		return nil, err
 	}
 	type cell struct {
-		p    *place
+		p    *memoryDir
 		tier string
 	}
 	counts := map[cell]*model.TierCount{}
 	for i := range snap.entries {
 		e := &snap.entries[i]
-		c := counts[cell{e.place, e.tier}]
+		c := counts[cell{e.memory, e.tier}]
 		if c == nil {
-			c = &model.TierCount{Scope: e.place.scope(), ScopeTitle: snap.names.scopeTitle(e.place), Tier: e.tier}
-			counts[cell{e.place, e.tier}] = c
+			c = &model.TierCount{Scope: e.memory.scope(), ScopeTitle: snap.names.scopeTitle(e.memory), Tier: e.tier}
+			counts[cell{e.memory, e.tier}] = c
 		}
 		c.Items++
 		c.Bytes += e.meta.Size
 	}
 	out := []model.TierCount{}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		for _, t := range s.tiers {
 			if c := counts[cell{p, t.Name}]; c != nil {
 				out = append(out, *c)
@@ -158,10 +158,10 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	return out, nil
 }
 
-// reader reads files of a walk and keeps the directory of the last place open.
+// reader reads files of a walk and keeps the last memory directory open.
 type reader struct {
 	s   *store
-	at  *place
+	at  *memoryDir
 	dir *rootdir.Dir
 }
 
@@ -172,7 +172,7 @@ func (r *reader) close() {
 	}
 }
 
-func (r *reader) open(p *place) error {
+func (r *reader) open(p *memoryDir) error {
 	if r.dir != nil && r.at == p {
 		return nil
 	}
@@ -186,7 +186,7 @@ func (r *reader) open(p *place) error {
 }
 
 func (r *reader) content(e *entry) (string, facts, rootdir.Meta, error) {
-	if err := r.open(e.place); err != nil {
+	if err := r.open(e.memory); err != nil {
 		return "", facts{}, rootdir.Meta{}, err
 	}
 	return r.s.content(r.dir, e)
@@ -194,7 +194,7 @@ func (r *reader) content(e *entry) (string, facts, rootdir.Meta, error) {
 
 // facts reads the file only when it is not known as it is now.
 func (r *reader) facts(e *entry) (facts, rootdir.Meta, error) {
-	if err := r.open(e.place); err != nil {
+	if err := r.open(e.memory); err != nil {
 		return facts{}, rootdir.Meta{}, err
 	}
 	m, err := r.dir.Stat(e.label)

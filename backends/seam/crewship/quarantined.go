@@ -33,7 +33,7 @@ func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 		return nil, err
 	}
 	out := []model.Quarantined{}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
@@ -50,7 +50,7 @@ func (s *store) Quarantined(ctx context.Context) ([]model.Quarantined, error) {
 	return out, nil
 }
 
-func (s *store) quarantinedIn(snap *snapshot, p *place) ([]model.Quarantined, error) {
+func (s *store) quarantinedIn(snap *snapshot, p *memoryDir) ([]model.Quarantined, error) {
 	dir, err := s.open(p)
 	if err != nil {
 		return unlistable(p, err)
@@ -73,8 +73,8 @@ func (s *store) quarantinedIn(snap *snapshot, p *place) ([]model.Quarantined, er
 }
 
 // unlistable is the row for a quarantine that cannot be looked into; nothing for
-// a place without one.
-func unlistable(p *place, err error) ([]model.Quarantined, error) {
+// a memory directory without one.
+func unlistable(p *memoryDir, err error) ([]model.Quarantined, error) {
 	switch {
 	case errors.Is(err, model.NotFound):
 		return nil, nil
@@ -89,7 +89,7 @@ func unlistable(p *place, err error) ([]model.Quarantined, error) {
 }
 
 // quarantinedOne reads one entry; what is wrong with it is its Problem.
-func (s *store) quarantinedOne(snap *snapshot, p *place, dir *rootdir.Dir, name string) model.Quarantined {
+func (s *store) quarantinedOne(snap *snapshot, p *memoryDir, dir *rootdir.Dir, name string) model.Quarantined {
 	q := model.Quarantined{ID: p.prefix + quarantineDir + "/" + name}
 	data, m, err := dir.Read(quarantineDir+"/"+name, readLimit)
 	q.Bytes = m.Size
@@ -119,7 +119,7 @@ func (s *store) quarantinedOne(snap *snapshot, p *place, dir *rootdir.Dir, name 
 // sourceID tells which item a recorded label names: the agent's own, or for
 // CREW.md what its crew shares. The item need not stand any more. Empty when it
 // cannot be told.
-func sourceID(snap *snapshot, p *place, label string) string {
+func sourceID(snap *snapshot, p *memoryDir, label string) string {
 	if rootdir.CheckName(label) != nil || !isMemory(label) {
 		return ""
 	}

@@ -17,7 +17,7 @@ import (
 	"memdesk/model"
 )
 
-// rankIndex is the full-text index of one place, as Crewship keeps it in
+// rankIndex is the full-text index of one memory directory, as Crewship keeps it in
 // index.sqlite (crewship-disk.md, Ranked recall), built in memory for one query: only
 // of the files that can match, with the totals of all, from which ranks are made. Where
 // Crewship's own file is fresh, it stands in its place (indexed).
@@ -38,8 +38,8 @@ type rowsOf struct {
 
 const rankSchema = `CREATE VIRTUAL TABLE memory_chunks USING fts5(file UNINDEXED, content, tokenize='unicode61')`
 
-// ranked builds the index of a place for the words of a query. The caller closes it.
-func (s *store) ranked(ctx context.Context, snap *snapshot, p *place, words []string) (*rankIndex, error) {
+// ranked builds the index of a memory directory for the words of a query. The caller closes it.
+func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words []string) (*rankIndex, error) {
 	dir, err := s.open(p)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func TestRanksAreThoseOfTheWholeIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	ranks := func(words []string, query string) (out []string, files int) {
-		x, err := s.ranked(t.Context(), snap, snap.places[0], words)
+		x, err := s.ranked(t.Context(), snap, snap.memories[0], words)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 // Recall answers as an agent's own search does (crewship-disk.md, Ranked recall): any
-// word suffices, rows are ranked per place and merged. Files that the scanner rejects
+// word suffices, rows are ranked per memory directory and merged. Files that the scanner rejects
 // give no text and are named in Quarantined when the query reaches them; nothing is
 // written for them.
 func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.RecallResult, error) {
@@ -41,7 +41,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		if p.missing {
 			continue
 		}
-		if err := r.place(ctx, p); err != nil {
+		if err := r.searchMemory(ctx, p); err != nil {
 			return model.RecallResult{}, err
 		}
 	}
@@ -49,7 +49,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	return r.result(), nil
 }
 
-// recall is one search over several places.
+// recall is one search over several memory directories.
 type recall struct {
 	store *store
 	snap  *snapshot
@@ -62,15 +62,15 @@ type recall struct {
 	hits        []model.RecallSnippet
 	quarantined []string
 	total       int64
-	left        bool // rows beyond the bound of a place
+	left        bool // rows beyond the bound of a memory directory
 	tooBig      int
 	unreadable  int
 }
 
-// rowsRanked is how many rows of a place are ranked for a limit.
+// rowsRanked is how many rows of a memory directory are ranked for a limit.
 func rowsRanked(limit int) int { return min(3*limit, 50) }
 
-func (r *recall) place(ctx context.Context, p *place) error {
+func (r *recall) searchMemory(ctx context.Context, p *memoryDir) error {
 	var a answer
 	if !r.store.indexed(ctx, r.snap, p, func(x *rankIndex) (err error) {
 		if a, err = r.rank(ctx, p, x); err != nil {
@@ -107,7 +107,7 @@ func (r *recall) place(ctx context.Context, p *place) error {
 
 var errPoisonedIndex = errors.New("a row of the index is poisoned")
 
-// answer is what the index of one place gives.
+// answer is the result of one memory directory's index.
 type answer struct {
 	rows   []chunk // best first
 	wanted map[string]*entry
@@ -115,7 +115,7 @@ type answer struct {
 	left   bool               // rows beyond the bound
 }
 
-func (r *recall) rank(ctx context.Context, p *place, x *rankIndex) (answer, error) {
+func (r *recall) rank(ctx context.Context, p *memoryDir, x *rankIndex) (answer, error) {
 	a := answer{wanted: map[string]*entry{}, score: map[string]float64{}}
 	all, err := x.matching(ctx, r.expr)
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *recall) wants(e *entry) bool {
 	if r.tier != "" {
 		return e.tier == r.tier
 	}
-	switch e.place.kind {
+	switch e.memory.kind {
 	case kindCrew:
 		return e.tier == tierCrew
 	case kindUsers:
@@ -212,7 +212,7 @@ func (r *recall) wants(e *entry) bool {
 	return !t.Aside && !t.Hidden
 }
 
-// result merges the places: by score, an earlier place first.
+// result merges the memory directories: by score, an earlier directory first.
 func (r *recall) result() model.RecallResult {
 	slices.SortStableFunc(r.hits, func(a, b model.RecallSnippet) int { return cmp.Compare(b.Score, a.Score) })
 	out := model.RecallResult{Hits: []model.RecallSnippet{}, Quarantined: r.quarantined, Total: r.total}

@@ -25,13 +25,13 @@ const (
 
 // target is where a Retain writes.
 type target struct {
-	place *place
-	label string
-	spec  model.TierSpec
-	agent *place // the agent whose quarantine keeps what is refused; nil: nobody's
+	memory *memoryDir
+	label  string
+	spec   model.TierSpec
+	agent  *memoryDir // the agent whose quarantine keeps what is refused; nil: nobody's
 }
 
-func (t target) id() string { return t.place.prefix + t.label }
+func (t target) id() string { return t.memory.prefix + t.label }
 
 // Retain writes one file by Crewship's protocol: its own lock, the cap and the
 // scanner on the resulting bytes, an atomic and durable exchange. A refusal
@@ -169,7 +169,7 @@ func (s *store) targetByID(snap *snapshot, req model.RetainRequest, sel selectio
 
 // quarantineOf is the agent in whose directory a refused text is kept: always an
 // agent's, even for a crew's file (crewship-disk.md, File formats).
-func (s *store) quarantineOf(snap *snapshot, p *place, sel selection) *place {
+func (s *store) quarantineOf(snap *snapshot, p *memoryDir, sel selection) *memoryDir {
 	if p.isAgent() {
 		return p
 	}
@@ -177,7 +177,7 @@ func (s *store) quarantineOf(snap *snapshot, p *place, sel selection) *place {
 		return nil
 	}
 	sel.agent = firstOf(sel.agent, s.cfg.Agent)
-	for _, q := range snap.places {
+	for _, q := range snap.memories {
 		if q.isAgent() && (p.crew == "" || q.crew == p.crew) && sel.sees(q, snap.names, nil) {
 			return q
 		}
@@ -188,7 +188,7 @@ func (s *store) quarantineOf(snap *snapshot, p *place, sel selection) *place {
 // write evaluates the request twice: on the item as it lies there, so that a
 // refusal makes no lock file, and again under the lock.
 func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (model.RetainResult, error) {
-	dir, err := s.openForWriting(to.place)
+	dir, err := s.openForWriting(to.memory)
 	if err != nil {
 		return model.RetainResult{}, err
 	}
@@ -201,7 +201,7 @@ func (s *store) write(ctx context.Context, to target, req model.RetainRequest) (
 		return model.RetainResult{}, err
 	}
 	if dir == nil {
-		if dir, err = s.makePlace(to.place); err != nil {
+		if dir, err = s.makeMemory(to.memory); err != nil {
 			return model.RetainResult{}, err
 		}
 	}
@@ -233,7 +233,7 @@ func parentOf(label string) string {
 	return "."
 }
 
-// outcome is what a request would leave behind.
+// outcome is the file that a request would leave.
 type outcome struct {
 	data     []byte
 	warnings []string
@@ -343,7 +343,7 @@ func (s *store) setAside(to target, b *blockedError) (string, error) {
 		return "", err
 	}
 	if dir == nil {
-		if dir, err = s.makePlace(to.agent); err != nil {
+		if dir, err = s.makeMemory(to.agent); err != nil {
 			return "", err
 		}
 	}
@@ -358,8 +358,8 @@ func (s *store) setAside(to target, b *blockedError) (string, error) {
 	return to.agent.prefix + label, nil
 }
 
-// openForWriting opens a place; nil when it has no directory yet.
-func (s *store) openForWriting(p *place) (*rootdir.Dir, error) {
+// openForWriting opens a memory directory; nil when it is not there yet.
+func (s *store) openForWriting(p *memoryDir) (*rootdir.Dir, error) {
 	dir, err := s.open(p)
 	if errors.Is(err, model.NotFound) && !s.at.single {
 		return nil, nil
@@ -367,8 +367,8 @@ func (s *store) openForWriting(p *place) (*rootdir.Dir, error) {
 	return dir, err
 }
 
-// makePlace makes the .memory directory of an agent or crew that the store knows.
-func (s *store) makePlace(p *place) (*rootdir.Dir, error) {
+// makeMemory makes the .memory directory of an agent or crew that the store knows.
+func (s *store) makeMemory(p *memoryDir) (*rootdir.Dir, error) {
 	root, err := openRoot(p.root, s.cfg.Fault)
 	if err != nil {
 		return nil, err

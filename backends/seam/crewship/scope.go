@@ -12,13 +12,13 @@ type selection struct{ workspace, crew, agent string }
 
 func (sel selection) empty() bool { return sel == selection{} }
 
-// narrow keeps the places that the configuration selects.
-func (s *store) narrow(all []*place, known *directory) []*place {
+// narrow keeps the memory directories that the configuration selects.
+func (s *store) narrow(all []*memoryDir, known *directory) []*memoryDir {
 	sel := selection{s.cfg.Workspace, s.cfg.Crew, s.cfg.Agent}
 	if sel.empty() {
 		return all
 	}
-	var out []*place
+	var out []*memoryDir
 	crews := crewsOf(all, sel, known)
 	for _, p := range all {
 		if sel.sees(p, known, crews) {
@@ -28,11 +28,11 @@ func (s *store) narrow(all []*place, known *directory) []*place {
 	return out
 }
 
-// sees reports whether a place is in the selection. An agent's view is its own
+// sees reports whether a memory directory is in the selection. An agent's view is its own
 // memory and what its crews share; nothing of an unknown workspace is in any
 // workspace's view (R27), except of a single directory that neither its path nor the
 // configuration binds to a workspace: every request names one.
-func (sel selection) sees(p *place, known *directory, agentsCrews map[string]bool) bool {
+func (sel selection) sees(p *memoryDir, known *directory, agentsCrews map[string]bool) bool {
 	unbound := p.prefix == "" && p.workspace == ""
 	if sel.workspace != "" && !unbound && !known.isWorkspace(p.workspace, sel.workspace) {
 		return false
@@ -50,7 +50,7 @@ func (sel selection) sees(p *place, known *directory, agentsCrews map[string]boo
 }
 
 // crewsOf are the crews in which the selected agent is.
-func crewsOf(all []*place, sel selection, known *directory) map[string]bool {
+func crewsOf(all []*memoryDir, sel selection, known *directory) map[string]bool {
 	out := map[string]bool{}
 	if sel.agent == "" {
 		return out
@@ -64,15 +64,15 @@ func crewsOf(all []*place, sel selection, known *directory) map[string]bool {
 	return out
 }
 
-// choose gives the places that a request may mean. A part that disagrees with
+// choose gives the memory directories that a request may mean. A part that disagrees with
 // everything the store is bound to is InvalidInput (R17).
-func (s *store) choose(op string, snap *snapshot, sel selection) ([]*place, error) {
+func (s *store) choose(op string, snap *snapshot, sel selection) ([]*memoryDir, error) {
 	if sel.empty() {
-		return snap.places, nil
+		return snap.memories, nil
 	}
-	crews := crewsOf(snap.places, sel, snap.names)
-	var out []*place
-	for _, p := range snap.places {
+	crews := crewsOf(snap.memories, sel, snap.names)
+	var out []*memoryDir
+	for _, p := range snap.memories {
 		if sel.sees(p, snap.names, crews) {
 			out = append(out, p)
 		}
@@ -96,13 +96,13 @@ func (s *store) choose(op string, snap *snapshot, sel selection) ([]*place, erro
 	return nil, model.Errorf(model.InvalidInput, op, "this store is not bound to %s%s", strings.Join(said, ", "), hint)
 }
 
-// pick finds the one place where a tier of the selection lives.
-func (s *store) pick(op string, snap *snapshot, spec model.TierSpec, sel selection) (*place, error) {
+// pick finds the one memory directory where a tier of the selection lives.
+func (s *store) pick(op string, snap *snapshot, spec model.TierSpec, sel selection) (*memoryDir, error) {
 	places, err := s.choose(op, snap, sel)
 	if err != nil {
 		return nil, err
 	}
-	var found []*place
+	var found []*memoryDir
 	for _, p := range places {
 		if lives(spec.Name, p.kind) && s.meant(p, spec.Name, sel) {
 			found = append(found, p)
@@ -119,7 +119,7 @@ func (s *store) pick(op string, snap *snapshot, spec model.TierSpec, sel selecti
 
 // meant decides between an agent's file and its crew's where both have the tier:
 // naming an agent means the agent's, naming only a crew means the crew's.
-func (s *store) meant(p *place, tier string, sel selection) bool {
+func (s *store) meant(p *memoryDir, tier string, sel selection) bool {
 	agent := firstOf(sel.agent, s.cfg.Agent)
 	crew := firstOf(sel.crew, s.cfg.Crew)
 	switch tier {
@@ -151,7 +151,7 @@ func whose(tier string) string {
 }
 
 // agrees refuses a request whose scope is not that of the item it names.
-func (s *store) agrees(op string, snap *snapshot, p *place, sel selection) error {
+func (s *store) agrees(op string, snap *snapshot, p *memoryDir, sel selection) error {
 	places, err := s.choose(op, snap, sel)
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func (s *store) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 		return nil, err
 	}
 	w := scrubbing{store: s, ctx: ctx, req: req}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
@@ -169,7 +169,7 @@ func (w *scrubbing) copy(f file) {
 	w.step(f, "removed")
 	err = f.dir.Remove(f.label)
 	method := "copy removed"
-	if f.place == nil { // its name is its hash, so it cannot be redacted in place
+	if f.memory == nil { // its name is its hash, so it cannot be redacted in place
 		method = "the text of an old version removed; its record in crewship.db stays, and Crewship answers 410 for that version"
 	}
 	w.add(f, method, 1, ignoreAbsent(err))
@@ -191,7 +191,7 @@ func (w *scrubbing) leftover(f file, data []byte) {
 		return
 	}
 	of := f.label[:at]
-	if _, err := f.dir.Stat(of + ".lock"); err != nil { // no writer of this place left it
+	if _, err := f.dir.Stat(of + ".lock"); err != nil { // no writer of this memory directory left it
 		return
 	}
 	now, _, err := f.dir.Read(of, 0)

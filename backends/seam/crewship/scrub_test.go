@@ -274,7 +274,7 @@ func TestScrubRemovesWhatAWriteLeft(t *testing.T) {
 	}
 	for name, want := range map[string]bool{"AGENT.md.tmp.0123456789abcdef": false, "AGENT.md.tmp.0123456789abcde0": false, "AGENT.md.tmp.0123456789abcde1": true,
 		".lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcdef": false, "daily/.lock.tmp.0123456789abcde0": true,
-		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // there is no lock: no writer of this place made it
+		"daily/2026-01-01.md.tmp.0123456789abcdef": true} { // there is no lock: no writer of this memory directory made it
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != want {
 			t.Errorf("%s: %v; want it to stay: %v", name, err, want)
 		}

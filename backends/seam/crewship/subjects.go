@@ -49,7 +49,7 @@ func (snap *snapshot) workspaces() []string {
 	for id := range snap.names.workspaces {
 		add(id)
 	}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		add(p.workspace)
 	}
 	return out

@@ -17,12 +17,12 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 	if err != nil {
 		return nil, err
 	}
-	for from := 0; from < len(snap.entries); { // they lie by place
+	for from := 0; from < len(snap.entries); { // they lie by memory directory
 		to := from + 1
-		for to < len(snap.entries) && snap.entries[to].place == snap.entries[from].place {
+		for to < len(snap.entries) && snap.entries[to].memory == snap.entries[from].memory {
 			to++
 		}
-		more, err := s.placeTexts(ctx, snap.entries[from:to], yield)
+		more, err := s.textsOf(ctx, snap.entries[from:to], yield)
 		if err != nil || !more {
 			return slices.Clone(snap.problems), err
 		}
@@ -34,8 +34,8 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 // errEnough ends a walk whose caller has heard enough.
 var errEnough = errors.New("enough")
 
-func (s *store) placeTexts(ctx context.Context, entries []entry, yield func(model.Text, error) bool) (more bool, err error) {
-	dir, err := s.open(entries[0].place)
+func (s *store) textsOf(ctx context.Context, entries []entry, yield func(model.Text, error) bool) (more bool, err error) {
+	dir, err := s.open(entries[0].memory)
 	if err != nil { // Read says why, of each
 		for i := range entries {
 			it, err := s.Read(ctx, entries[i].id)

@@ -72,24 +72,24 @@ func specs() []model.TierSpec {
 	}
 }
 
-// kindsOf are the places where a tier lives, in the order of choice.
-func kindsOf(tier string) []placeKind {
+// kindsOf are the kinds of memory directory where a tier lives, in the order of choice.
+func kindsOf(tier string) []ownerKind {
 	switch tier {
 	case tierAgent, tierPins, tierPeers:
-		return []placeKind{kindAgent, kindSolo, kindSingle}
+		return []ownerKind{kindAgent, kindSolo, kindSingle}
 	case tierCrew, tierTopics, tierLearned, tierCrewPins, tierProposals:
-		return []placeKind{kindCrew, kindSingle}
+		return []ownerKind{kindCrew, kindSingle}
 	case tierUsers:
-		return []placeKind{kindCrew, kindUsers, kindSingle}
+		return []ownerKind{kindCrew, kindUsers, kindSingle}
 	case tierPersona, tierDaily, tierLessons:
-		return []placeKind{kindAgent, kindSolo, kindCrew, kindSingle}
+		return []ownerKind{kindAgent, kindSolo, kindCrew, kindSingle}
 	case tierWorkspace:
-		return []placeKind{kindWorkspace}
+		return []ownerKind{kindWorkspace}
 	}
-	return []placeKind{kindAgent, kindSolo, kindCrew, kindWorkspace, kindUsers, kindSingle}
+	return []ownerKind{kindAgent, kindSolo, kindCrew, kindWorkspace, kindUsers, kindSingle}
 }
 
-func lives(tier string, kind placeKind) bool {
+func lives(tier string, kind ownerKind) bool {
 	return slices.Contains(kindsOf(tier), kind)
 }
 
@@ -100,7 +100,7 @@ func (s *store) declare(snap *snapshot) []model.TierSpec {
 	var out []model.TierSpec
 	for _, t := range specs() {
 		narrowed := s.at.single || s.cfg.Workspace != "" || s.cfg.Crew != "" || s.cfg.Agent != ""
-		if narrowed && !slices.ContainsFunc(snap.places, func(p *place) bool { return lives(t.Name, p.kind) }) {
+		if narrowed && !slices.ContainsFunc(snap.memories, func(p *memoryDir) bool { return lives(t.Name, p.kind) }) {
 			continue
 		}
 		if (t.Name == tierLearned || t.Name == tierCrewPins) && !s.topicsKnown(snap) {
@@ -120,9 +120,9 @@ func (s *store) tier(name string) (model.TierSpec, bool) {
 	return model.TierSpec{}, false
 }
 
-// classify tells the tier of a label in a place. Whatever is nowhere expected is
+// classify tells the tier of a label in a memory directory. Whatever is nowhere expected is
 // "other", so that no file is hidden.
-func classify(kind placeKind, label string) string {
+func classify(kind ownerKind, label string) string {
 	if kind == kindWorkspace {
 		return tierWorkspace
 	}
@@ -218,7 +218,7 @@ func isTemp(base string) bool {
 }
 
 // labelOf is the label that a tier and a key give (R9–R11).
-func (s *store) labelOf(snap *snapshot, p *place, spec model.TierSpec, key string) (string, error) {
+func (s *store) labelOf(snap *snapshot, p *memoryDir, spec model.TierSpec, key string) (string, error) {
 	if spec.KeyRule == model.KeyRequired {
 		if err := checkKey(spec, key); err != nil {
 			return "", err

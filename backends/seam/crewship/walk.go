@@ -16,19 +16,19 @@ import (
 
 // entry is one file of the walk.
 type entry struct {
-	id    string
-	place *place
-	label string
-	tier  string
-	meta  rootdir.Meta
+	id     string
+	memory *memoryDir
+	label  string
+	tier   string
+	meta   rootdir.Meta
 	// decided: a proposal that somebody has approved or rejected.
 	decided bool
 }
 
-// snapshot is what one walk over the store saw. It is immutable but for
+// snapshot is the result of one walk over the store. It is immutable but for
 // the lists made of it.
 type snapshot struct {
-	places   []*place
+	memories []*memoryDir
 	entries  []entry // sorted by id
 	problems []string
 	names    *directory
@@ -79,7 +79,7 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	snap := &snapshot{tree: walk.Tree{Began: time.Now()}, db: database{s.at.db}.stamp()}
 	snap.names = s.loadNames(ctx)
 	var err error
-	snap.places, snap.problems, err = s.places(snap.names)
+	snap.memories, snap.problems, err = s.memoryDirs(snap.names)
 	return snap, err
 }
 
@@ -94,7 +94,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 			snap.sawAbove(s.at.memory, ".")
 		}
 	}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.missing {
 			continue
 		}
@@ -106,7 +106,7 @@ func (s *store) walk(ctx context.Context) (*snapshot, error) {
 	return snap, nil
 }
 
-// sawAbove notes the directories above the places, in which places come and go.
+// sawAbove notes the directories above the memory directories, in which those come and go.
 func (snap *snapshot) sawAbove(base string, dirs ...string) {
 	root, err := rootdir.Open(base, nil)
 	if err != nil {
@@ -114,7 +114,7 @@ func (snap *snapshot) sawAbove(base string, dirs ...string) {
 	}
 	defer root.Close()
 	seen := map[string]bool{}
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if p.root != base || p.missing {
 			continue
 		}
@@ -132,7 +132,7 @@ func (snap *snapshot) sawAbove(base string, dirs ...string) {
 	}
 }
 
-func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *place) error {
+func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) error {
 	dir, err := s.open(p)
 	if err != nil {
 		if s.at.single || errors.Is(err, model.Unavailable) {
@@ -145,7 +145,7 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *place) error {
 	tree, entries, err := walk.Walk(ctx, "list", dir, memories, func(files *rootdir.Files, label string) (entry, bool) {
 		m, ok := walk.Stat(files, label)
 		return entry{
-			id: p.prefix + label, place: p, label: label,
+			id: p.prefix + label, memory: p, label: label,
 			tier: classify(p.kind, label), meta: m, decided: snap.names.isDecided(label),
 		}, ok
 	})
@@ -160,14 +160,14 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *place) error {
 	return nil
 }
 
-// memories are the rules of a walk over a place.
+// memories are the rules of a walk over a memory directory.
 var memories = walk.Rules{Enter: func(dir string) bool { return isOpenDir(path.Base(dir)) }, Take: isMemory}
 
-// of are the entries of a place; ids begin with its prefix.
-func (snap *snapshot) of(p *place) []entry {
+// of are the entries of a memory directory; ids begin with its prefix.
+func (snap *snapshot) of(p *memoryDir) []entry {
 	from, _ := slices.BinarySearchFunc(snap.entries, p.prefix, func(e entry, prefix string) int { return strings.Compare(e.id, prefix) })
 	to := from
-	for to < len(snap.entries) && snap.entries[to].place == p {
+	for to < len(snap.entries) && snap.entries[to].memory == p {
 		to++
 	}
 	return snap.entries[from:to]
@@ -185,7 +185,7 @@ func below(dir, name string) string {
 
 // topicsSlug is the crew's slug, under which its topics lie: from the database,
 // else from the one directory that has topics. Empty when neither tells.
-func (s *store) topicsSlug(known *directory, p *place) string {
+func (s *store) topicsSlug(known *directory, p *memoryDir) string {
 	if c, ok := known.crews[p.crew]; ok && segment(c.slug) {
 		return c.slug
 	}
@@ -216,7 +216,7 @@ func (s *store) topicsSlug(known *directory, p *place) string {
 
 // topicsKnown reports whether every crew's slug is known.
 func (s *store) topicsKnown(snap *snapshot) bool {
-	for _, p := range snap.places {
+	for _, p := range snap.memories {
 		if (p.kind == kindCrew || p.kind == kindSingle) && s.topicsSlug(snap.names, p) == "" {
 			return false
 		}

@@ -36,7 +36,7 @@ const (
 	userLimit   = 1375
 )
 
-// nextSession is what every change needs to be said with: the agent reads the
+// nextSession is the note that every change carries: the agent reads the
 // files when a session begins.
 const nextSession = "it takes effect at the agent's next session"
 
@@ -244,8 +244,8 @@ func fileOf(tier string) (string, bool) {
 
 func tierOf(file string) string { return strings.TrimSuffix(file, ".md") }
 
-// place is what an id names.
-type place struct {
+// idParts is the position that an id names.
+type idParts struct {
 	file    string // MEMORY.md or USER.md
 	hash    string // of an entry; empty: the whole file
 	pending string // name of a proposal without .json
@@ -254,18 +254,18 @@ type place struct {
 var hashForm = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
 // parseID reads MEMORY.md/<12 hex>, MEMORY.md and pending/<name>.
-func parseID(id string) (place, bool) {
+func parseID(id string) (idParts, bool) {
 	head, rest, divided := strings.Cut(id, "/")
 	if head == TierPending && divided {
 		ok := len(id) <= rootdir.MaxName && rest != "" && rest != "." && rest != ".." && !strings.ContainsAny(rest, "/\\\x00")
-		return place{pending: rest}, ok
+		return idParts{pending: rest}, ok
 	}
 	for _, name := range fileNames {
 		if head == name {
-			return place{file: name, hash: rest}, !divided || hashForm.MatchString(rest)
+			return idParts{file: name, hash: rest}, !divided || hashForm.MatchString(rest)
 		}
 	}
-	return place{}, false
+	return idParts{}, false
 }
 
 func badID(op, id string) error {

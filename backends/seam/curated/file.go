@@ -15,7 +15,7 @@ import (
 // some thousands.
 const fileLimit = 4 << 20
 
-// fileMode is what the agent's own writer gives a new file.
+// fileMode is the mode that the agent's own writer gives a new file.
 const fileMode = 0o600
 
 // fileNames are the files, in the order in which their locks are taken.

@@ -47,7 +47,7 @@ type payload struct {
 
 func (p proposal) id() string { return TierPending + "/" + p.name }
 
-// body is what the proposal would write, or remove; of one that cannot be
+// body returns the text that the proposal would write or remove; of one that cannot be
 // understood the bytes as they are.
 func (p proposal) body() string {
 	switch {
@@ -218,7 +218,7 @@ func (s *store) proposal(name string) (*rootdir.Dir, proposal, error) {
 }
 
 // reject removes a proposal's file.
-func (s *store) reject(ctx context.Context, at place, req model.ForgetRequest) (model.ForgetResult, error) {
+func (s *store) reject(ctx context.Context, at idParts, req model.ForgetRequest) (model.ForgetResult, error) {
 	d, p, err := s.proposal(at.pending)
 	if errors.Is(err, model.NotFound) {
 		return model.ForgetResult{}, nil
@@ -246,7 +246,7 @@ func (s *store) reject(ctx context.Context, at place, req model.ForgetRequest) (
 // file afterwards: a crash between leaves it to be approved again, which finds
 // the entry there and only removes the file. The result's ID is the entry's; for
 // a removal the proposal's own.
-func (s *store) approve(ctx context.Context, at place, req model.RetainRequest) (model.RetainResult, error) {
+func (s *store) approve(ctx context.Context, at idParts, req model.RetainRequest) (model.RetainResult, error) {
 	const op = "retain"
 	if req.Mode != model.Replace {
 		return model.RetainResult{}, model.Errorf(model.Unsupported, op, "nothing is appended to a proposal: replace its %s by %s, or forget it", stateField, stateApproved)
@@ -286,7 +286,7 @@ func (s *store) approve(ctx context.Context, at place, req model.RetainRequest) 
 func (s *store) replay(ctx context.Context, p proposal) (model.RetainResult, error) {
 	name, _ := p.file()
 	if p.Payload.Action == "add" {
-		res, err := s.retainEntry(ctx, place{file: name, hash: hashOf(trim(p.Payload.Content))},
+		res, err := s.retainEntry(ctx, idParts{file: name, hash: hashOf(trim(p.Payload.Content))},
 			model.RetainRequest{Tier: tierOf(name), Mode: model.Append, Content: p.Payload.Content})
 		if errors.Is(err, model.AlreadyExists) {
 			text := trim(p.Payload.Content)
@@ -308,7 +308,7 @@ func (s *store) replay(ctx context.Context, p proposal) (model.RetainResult, err
 		_, err := s.Forget(ctx, model.ForgetRequest{ID: id, IfMatch: revisionOf(e.text)})
 		return model.RetainResult{ID: p.id(), Warnings: []string{"the entry " + id + " was removed", nextSession}}, err
 	}
-	return s.retainEntry(ctx, place{file: name, hash: e.hash},
+	return s.retainEntry(ctx, idParts{file: name, hash: e.hash},
 		model.RetainRequest{ID: id, Mode: model.Replace, Content: p.Payload.Content, IfMatch: revisionOf(e.text)})
 }
 

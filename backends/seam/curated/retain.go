@@ -36,64 +36,64 @@ func (s *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 }
 
 // target applies the rules that need no look at the files.
-func (s *store) target(req model.RetainRequest) (place, error) {
+func (s *store) target(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
 	if err := req.Mode.Check(); err != nil {
-		return place{}, err
+		return idParts{}, err
 	}
 	if err := unscoped(op, req.WorkspaceID, req.CrewID, req.AgentID); err != nil {
-		return place{}, err
+		return idParts{}, err
 	}
 	to, err := s.addressed(req)
 	if err != nil {
-		return place{}, err
+		return idParts{}, err
 	}
 	switch {
 	case req.DataSubjectID != "":
-		return place{}, model.Errorf(model.Unsupported, op, "this store keeps no data-subject keys")
+		return idParts{}, model.Errorf(model.Unsupported, op, "this store keeps no data-subject keys")
 	case to.pending != "":
 		return to, nil
 	case len(req.Meta) > 0:
-		return place{}, model.Errorf(model.InvalidInput, op, "an entry has no metadata fields")
+		return idParts{}, model.Errorf(model.InvalidInput, op, "an entry has no metadata fields")
 	case req.Binary && !utf8.ValidString(req.Content):
-		return place{}, model.Errorf(model.Unsupported, op, "the files hold text only")
+		return idParts{}, model.Errorf(model.Unsupported, op, "the files hold text only")
 	case !utf8.ValidString(req.Content):
-		return place{}, model.Errorf(model.InvalidInput, op, "the content is not UTF-8 text")
+		return idParts{}, model.Errorf(model.InvalidInput, op, "the content is not UTF-8 text")
 	case trim(req.Content) == "" && to.hash == "":
-		return place{}, model.Errorf(model.InvalidInput, op, "the content is empty; forget entries instead")
+		return idParts{}, model.Errorf(model.InvalidInput, op, "the content is empty; forget entries instead")
 	}
 	return to, nil
 }
 
 // addressed finds what ID, Tier and Key name together. Without an ID it is the
 // entry that the content itself would be.
-func (s *store) addressed(req model.RetainRequest) (place, error) {
+func (s *store) addressed(req model.RetainRequest) (idParts, error) {
 	const op = "retain"
 	if req.ID == "" {
 		name, ok := fileOf(req.Tier)
 		switch {
 		case req.Tier == TierPending:
-			return place{}, model.Errorf(model.InvalidInput, op, "only the agent itself files proposals; approve one by its id")
+			return idParts{}, model.Errorf(model.InvalidInput, op, "only the agent itself files proposals; approve one by its id")
 		case !ok:
-			return place{}, model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s and %s", req.Tier, TierMemory, TierUser)
+			return idParts{}, model.Errorf(model.InvalidInput, op, "unknown tier %q; there are %s and %s", req.Tier, TierMemory, TierUser)
 		case req.Key != "":
-			return place{}, model.Errorf(model.InvalidInput, op, "an entry has no key: leave it out, or give the entry's id")
+			return idParts{}, model.Errorf(model.InvalidInput, op, "an entry has no key: leave it out, or give the entry's id")
 		}
-		return place{file: name, hash: hashOf(trim(req.Content))}, nil
+		return idParts{file: name, hash: hashOf(trim(req.Content))}, nil
 	}
 	to, ok := parseID(req.ID)
 	if !ok {
-		return place{}, badID(op, req.ID)
+		return idParts{}, badID(op, req.ID)
 	}
 	tier, key := TierPending, to.pending
 	if to.file != "" {
 		tier, key = tierOf(to.file), to.hash
 	}
 	if req.Tier != "" && req.Tier != tier {
-		return place{}, model.Errorf(model.InvalidInput, op, "%q is of tier %s, not %s", req.ID, tier, req.Tier)
+		return idParts{}, model.Errorf(model.InvalidInput, op, "%q is of tier %s, not %s", req.ID, tier, req.Tier)
 	}
 	if req.Key != "" && req.Key != key {
-		return place{}, model.Errorf(model.InvalidInput, op, "key %q is not that of %q", req.Key, req.ID)
+		return idParts{}, model.Errorf(model.InvalidInput, op, "key %q is not that of %q", req.Key, req.ID)
 	}
 	return to, nil
 }
@@ -110,14 +110,14 @@ func (s *store) address(req model.RetainRequest) (string, error) {
 	return to.file + "/" + to.hash, nil
 }
 
-// edit is what a request makes of a file.
+// edit is a file after a request.
 type edit struct {
 	next     []entry
 	text     string // of the entry that results
 	warnings []string
 }
 
-func (s *store) retainEntry(ctx context.Context, to place, req model.RetainRequest) (model.RetainResult, error) {
+func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainRequest) (model.RetainResult, error) {
 	var done edit
 	err := s.change(ctx, "retain", to.file, func(f file) ([]entry, error) {
 		var err error
@@ -139,7 +139,7 @@ func (s *store) retainEntry(ctx context.Context, to place, req model.RetainReque
 }
 
 // evaluate decides over one entry: revision, form, repeats, cap, scanner.
-func (s *store) evaluate(f file, to place, req model.RetainRequest) (edit, error) {
+func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, error) {
 	if err := f.checkChangeable("retain", s.cfg.Name); err != nil {
 		return edit{}, err
 	}

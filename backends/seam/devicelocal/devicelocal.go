@@ -61,7 +61,10 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	if err != nil {
 		return model.Store{}, err
 	}
-	said := []string{"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text"}
+	said := []string{
+		"forget unlinks the file; AgentM's own memory_forget only marks it as deleted and keeps the text",
+		"conflict strategy: " + tree.ConflictStrategy(),
+	}
 	index, why := notes.OpenIndex(cfg.Path, cfg.Env)
 	if why != "" {
 		said = append(said, why)
@@ -86,6 +89,6 @@ func Tree(cfg Config) (*seam.Dir, error) {
 const newFile fs.FileMode = 0o644
 
 // places are AgentM's own, without those that lie in the memory itself.
-func places(env func(string) string) []notes.Place {
-	return slices.DeleteFunc(notes.AgentMPlaces(env), func(p notes.Place) bool { return p.Prefix == "(device)/_meta" })
+func places(env func(string) string) []notes.OutsideDir {
+	return slices.DeleteFunc(notes.AgentMPlaces(env), func(p notes.OutsideDir) bool { return p.Prefix == "(device)/_meta" })
 }

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// installBD is what to do when the command is missing.
+// installBD is the advice for a missing command.
 const installBD = "install beads (https://github.com/steveyegge/beads) or set command; port = \"jsonl\" opens the file instead"
 
 // CLI is a .beads directory through the bd command, which keeps its truth in a

@@ -304,7 +304,7 @@ func csvField(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// difference is what a list gains and what it loses.
+// difference returns the members that a list gains and those that it loses.
 func difference(was, is string) (add, drop []string, err error) {
 	a, err1 := tracker.SplitNames(was)
 	b, err2 := tracker.SplitNames(is)

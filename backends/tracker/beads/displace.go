@@ -59,7 +59,7 @@ func (d displacing) Rename(oldname, newname string) error {
 	return errForeign
 }
 
-// writer is what a file is written through. A test's layer renames by itself.
+// writer returns the file system of a write. A test's layer renames by itself.
 func (s *Store) writer(old []byte) atomicfile.FS {
 	if _, plain := s.fs.(atomicfile.OS); plain {
 		return displacing{old: old}

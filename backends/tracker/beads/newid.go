@@ -51,7 +51,7 @@ func random(n int) string {
 // prefixSample is how many of the newest items tell the store's prefix.
 const prefixSample = 200
 
-// prefix is what most of the newest ids of bd's form begin with; empty where most
+// prefix returns the beginning of most of the newest ids of bd's form; empty where most
 // are Foolery's, and where there are none.
 func (s *snapshot) prefix() string {
 	counts := map[string]int{}

@@ -31,7 +31,7 @@ const (
 	interactionsName = "interactions.jsonl"
 )
 
-// Config is what opening needs.
+// Config configures Open.
 type Config struct {
 	Name     string
 	Path     string // a repository, its .beads directory, or the issues.jsonl in it

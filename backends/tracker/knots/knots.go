@@ -21,10 +21,10 @@ import (
 	"memdesk/model"
 )
 
-// install is what to do when the command is missing.
+// install is the advice for a missing command.
 const install = "install Knots (https://github.com/acartine/knots) or set command to the path of kno"
 
-// Config is what opening needs.
+// Config configures Open.
 type Config struct {
 	Name     string
 	Path     string // a repository, or its .knots directory
@@ -161,7 +161,7 @@ func (b *Backend) Ping(ctx context.Context) error {
 	return err
 }
 
-// view is what kno listed, with the command at hand for the edges of one item and
+// view is kno's list, with the command at hand for the edges of one item and
 // for the knots of which only the head is known.
 type view struct {
 	*tracker.Static

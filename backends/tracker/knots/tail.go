@@ -15,7 +15,7 @@ import (
 	"memdesk/model"
 )
 
-// head is what is known of a knot that kno does not list: kno moves closed knots to
+// head is the known part of a knot that kno does not list: kno moves closed knots to
 // its cold tier and those that nobody changed for a week to its warm one
 // (beads-foolery-knots.md, kno).
 type head struct {

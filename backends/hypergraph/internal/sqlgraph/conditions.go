@@ -1,4 +1,4 @@
-// Package sqlgraph is what the hypergraph stores over SQL share: which rows an operation
+// Package sqlgraph is shared by the hypergraph stores over SQL: which rows an operation
 // means, how lists are paged, how the graph is walked, what a node or edge must be. It
 // knows no driver and keeps no connection; what two databases write differently is their
 // Dialect.

@@ -9,17 +9,17 @@ import (
 	"memdesk/model"
 )
 
-// EdgeTable is what two databases do differently with the rows of edges.
+// EdgeTable holds the differences between two databases in the rows of edges.
 type EdgeTable interface {
 	// EdgeMoved keeps what the schema derives from its edges. old is nil for a new edge, now
 	// for one that is gone.
 	EdgeMoved(q Query, old, now *hypergraph.Edge) error
-	// Revised is what an UPDATE of an edge sets beside the values; empty where the schema
+	// Revised is set by an UPDATE of an edge beside the values; empty where the schema
 	// counts no versions.
 	Revised() string
 }
 
-// VectorTable is what two databases do differently with the vectors of nodes.
+// VectorTable holds the differences between two databases in the vectors of nodes.
 type VectorTable interface {
 	// DropVector removes what a node's meaning is stored as.
 	DropVector(q Query, node string) error
@@ -80,7 +80,7 @@ func (w Writes) CreateEdge(ctx context.Context, e hypergraph.Edge) error {
 		return err
 	}
 	return w.Change(ctx, op, func(q Query) error {
-		if err := w.checkMembers(q, e.Members); errors.Is(err, model.NotFound) { // the edge itself is what was asked for
+		if err := w.checkMembers(q, e.Members); errors.Is(err, model.NotFound) { // the caller asked for the edge, not for its member
 			return model.E(model.Conflict, op, errors.Unwrap(err))
 		} else if err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"memdesk/model"
 )
 
-// Dialect is what two databases write differently. A Query that is passed in is the
+// Dialect holds the differences between two databases' SQL. A Query that is passed in is the
 // dialect's own.
 type Dialect interface {
 	// NodeFilter adds a filter over the alias n.

@@ -10,7 +10,7 @@ import (
 	"memdesk/model"
 )
 
-// NodeTable is what two databases do differently with the rows of nodes. What a schema
+// NodeTable holds the differences between two databases in the rows of nodes. What a schema
 // derives from them is its index of words, counters, versions and the mark of a vector.
 type NodeTable interface {
 	// Now is the time of what is written, as fine as the database orders by.

@@ -84,7 +84,7 @@ func (s Schema) Upsert(q Query, table string, columns []string, keep string, val
 	return err
 }
 
-// Set is what an UPDATE writes.
+// Set is the assignment list of an UPDATE.
 type Set struct {
 	parts []string
 	args  []any

@@ -22,7 +22,7 @@ var (
 	roles            = []string{"subject", "object", "context", "participant"}
 )
 
-// Rules are what a schema admits beside the lists that all share.
+// Rules are a schema's own limits, beside the lists that all share.
 type Rules struct {
 	Vocabulary hypergraph.Vocabulary
 	// PlainText: no text holds a NUL or a byte that is not UTF-8, contents and labels
@@ -35,7 +35,7 @@ type Rules struct {
 }
 
 // Node is InvalidInput for what the schema's lists refuse, in words an operator can act
-// on: an error of the database would end the transaction. old is what is stored, nil for
+// on: an error of the database would end the transaction. old is the stored value, nil for
 // a new node: an odd value which a live writer stored may stay.
 func (r Rules) Node(op string, n hypergraph.Node, old *hypergraph.Node) error {
 	if n.ID == "" {

@@ -53,12 +53,12 @@ type VectorSet[K any] struct {
 	// Mixed: several models' vectors. The plain way counts those of others under a filter.
 	Mixed bool
 
-	rows  []vectorRow[K]
-	data  []float32 // of unit length, Dims numbers a row
-	words map[string]string
+	rows   []vectorRow[K]
+	blocks [][]float32 // of unit vectors, perBlock rows in each: one slice of all would be copied as it grows
+	words  map[string]string
 }
 
-// VectorNode is what a search's options look at.
+// VectorNode holds the fields that a search filters by.
 type VectorNode struct {
 	Tier, Type, Subtype string
 	Confidence          float64
@@ -83,16 +83,32 @@ func (s *VectorSet[K]) Add(v []float32) int {
 	if s.Dims == 0 {
 		s.Dims = len(v)
 	}
-	s.Full, s.Mixed = 4*(len(s.data)+len(v)) > vectorBytes, len(v) != s.Dims
+	s.Full, s.Mixed = 4*(len(s.rows)+1)*len(v) > vectorBytes, len(v) != s.Dims
 	if !s.Serves() {
-		s.rows, s.data = nil, nil
+		s.rows, s.blocks = nil, nil
 		return -1
 	}
 	if unit == nil {
 		return -1
 	}
-	s.rows, s.data = append(s.rows, vectorRow[K]{}), append(s.data, unit...)
+	at := len(s.rows) / s.perBlock()
+	if at == len(s.blocks) {
+		s.blocks = append(s.blocks, nil)
+		if at > 0 {
+			s.blocks[at] = make([]float32, 0, s.perBlock()*s.Dims)
+		}
+	}
+	s.rows, s.blocks[at] = append(s.rows, vectorRow[K]{}), append(s.blocks[at], unit...)
 	return len(s.rows) - 1
+}
+
+// perBlock is how many vectors have room in a block of 4 MB.
+func (s *VectorSet[K]) perBlock() int { return max(1, 1<<20/s.Dims) }
+
+// unit gives a row's vector.
+func (s *VectorSet[K]) unit(row int) []float32 {
+	at := row % s.perBlock() * s.Dims
+	return s.blocks[row/s.perBlock()][at : at+s.Dims]
 }
 
 // Describe tells of which node a row's vector is. A row that is never described has no
@@ -125,7 +141,7 @@ func (s *VectorSet[K]) Rank(unit []float32, o hypergraph.SearchOptions, archive 
 		if !keep(&s.rows[i]) {
 			return math.NaN()
 		}
-		return float64(vectors.Dot(unit, s.data[i*s.Dims:(i+1)*s.Dims]))
+		return float64(vectors.Dot(unit, s.unit(i)))
 	})
 	best := vectors.Best[K]{Limit: o.Limit, Prefer: prefer}
 	var compared int64

@@ -46,8 +46,8 @@ func Whole(q string) Query {
 // lowered are buffers for texts in lower case.
 var lowered = sync.Pool{New: func() any { return new([]byte) }}
 
-// In reports whether a text holds every word. It is what most texts are dismissed by,
-// and makes nothing of them.
+// In reports whether a text holds every word. It dismisses most texts
+// without an allocation.
 func (q Query) In(text []byte) bool {
 	buf := lowered.Get().(*[]byte)
 	defer lowered.Put(buf)

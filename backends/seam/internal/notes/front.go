@@ -7,7 +7,7 @@ import (
 	"memdesk/backends/internal/title"
 )
 
-// head is what the beginning of a note tells. It is for display: the bytes are the
+// head holds the fields at the beginning of a note. It is for display: the bytes are the
 // document.
 type head struct {
 	kind   string // of the one type or kind line; empty for none or both

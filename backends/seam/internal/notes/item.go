@@ -15,7 +15,7 @@ import (
 	"memdesk/quarantine"
 )
 
-// facts are what a file's whole content tells.
+// facts are read from a file's whole content.
 type facts struct {
 	head    head
 	stamp   string // of the file when it was read: good enough for a list
@@ -110,7 +110,7 @@ func (s *store) currentFacts(root *rootdir.Dir, id string) (facts, rootdir.Meta,
 	return f, m, err
 }
 
-// header is what a list shows, from the entry and, when it was read, the facts.
+// header returns the row of a list, from the entry and, when it was read, the facts.
 func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	h := model.Header{
 		ID: e.id, Tier: e.tier, Scope: s.scopeOf(e.id), Title: f.head.title,

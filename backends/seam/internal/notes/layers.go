@@ -14,16 +14,16 @@ import (
 	"memdesk/model"
 )
 
-// Place is a directory outside the store where AgentM keeps text of its notes.
-type Place struct {
+// OutsideDir is a directory outside the store where AgentM keeps text of its notes.
+type OutsideDir struct {
 	Prefix string // of its layers' ids: "(state)"
 	Path   string
 	// Names are path.Match patterns of the files that matter; the rest is not listed.
 	Names []string
 	// Lines: the files are JSON lines that only grow; scrubbing drops those that name
-	// the person. Otherwise nothing of the place is written.
+	// the person. Otherwise nothing in it is written.
 	Lines  bool
-	Reason string // of a place that is not written: whose it is and what to do
+	Reason string // of a directory that is not written: whose it is and what to do
 }
 
 // oldVersions are the folders in which sync tools and editors keep what was
@@ -60,12 +60,12 @@ type found struct {
 // places outside.
 func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	var out []model.Layer
-	err := s.eachFound(ctx, func(f found) { out = append(out, f.layer()) })
+	err := s.eachFound(ctx, func(f found) { out = append(out, f.layer(s.cfg.Path)) })
 	if err != nil {
 		return nil, err
 	}
-	err = s.eachOutside(ctx, func(p Place, _ *rootdir.Dir, f found) {
-		l := f.layer()
+	err = s.eachOutside(ctx, func(p OutsideDir, _ *rootdir.Dir, f found) {
+		l := f.layer(p.Path)
 		l.ID, l.ItemID, l.Kind = p.Prefix+"/"+f.id, "", model.LayerDerived
 		if !p.Lines {
 			l.Kind = model.LayerExternal
@@ -88,8 +88,12 @@ func (s *store) Layers(ctx context.Context) ([]model.Layer, error) {
 	return out, nil
 }
 
-func (f found) layer() model.Layer {
+// layer is the file as a layer; dir is the directory that the walk began in.
+func (f found) layer(dir string) model.Layer {
 	l := model.Layer{ID: cmp.Or(f.side.Name, f.id), Kind: model.LayerDerived, Bytes: f.meta.Size, Readable: true}
+	if f.meta.Kind == rootdir.File {
+		l.File = filepath.Join(dir, filepath.FromSlash(f.id))
+	}
 	switch f.sort {
 	case sortItem:
 		l.Kind, l.ItemID = model.LayerItem, f.id
@@ -187,7 +191,7 @@ func dirSort(name string) sort {
 }
 
 // eachOutside hands over the files of AgentM's own places.
-func (s *store) eachOutside(ctx context.Context, fn func(Place, *rootdir.Dir, found)) error {
+func (s *store) eachOutside(ctx context.Context, fn func(OutsideDir, *rootdir.Dir, found)) error {
 	for _, p := range s.cfg.Outside {
 		if err := model.FromContext(ctx, "layers"); err != nil {
 			return err

@@ -101,7 +101,7 @@ func tierOf(id, kind string, known func(string) bool) string {
 	return tierOther
 }
 
-// kindName is what a type or kind may be called to become a tier.
+// kindName matches a type or kind that can name a tier.
 var kindName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // maxKinds bounds how many tiers front matter can make; a note of a further kind

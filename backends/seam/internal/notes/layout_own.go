@@ -28,7 +28,7 @@ type Layout struct {
 	// for a new item.
 	Wrote   func(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string)
 	Removed func(ctx context.Context, id string) error
-	// Beside is what other files say of an item; nil where none do.
+	// Beside returns the statements of other files about an item; nil where there are none.
 	Beside func(ctx context.Context, id string) (model.Beside, error)
 	// Side tells of a file that is no item.
 	Side func(id string) Side

@@ -29,8 +29,10 @@ type Config struct {
 	// Tree makes every change; it stands on Path.
 	Tree *seam.Dir
 	// Virgin: a missing Path is an empty store, made by the first write.
-	Virgin     bool
-	ReadOnly   bool
+	Virgin   bool
+	ReadOnly bool
+	// Unknown says which version of its program's layout this is not; empty: it is a known one.
+	Unknown    string
 	Features   map[string]bool
 	Deviations []model.Deviation
 	Notes      []string
@@ -39,7 +41,7 @@ type Config struct {
 	// empty when nothing is wrong. nil: nothing stands there.
 	Status func(ctx context.Context) []model.HealthFinding
 	// Outside are AgentM's places beyond the directory that hold text of its notes.
-	Outside []Place
+	Outside []OutsideDir
 	// Layout is another program's; nil is AgentM's.
 	Layout *Layout
 	// Index is the store's local index; nil where no place for it can be told.
@@ -120,6 +122,9 @@ func withBinary(features map[string]bool) map[string]bool {
 func (s *store) readOnlyReason() string {
 	if s.cfg.ReadOnly {
 		return "its configuration says read_only"
+	}
+	if s.cfg.Unknown != "" {
+		return s.cfg.Unknown
 	}
 	root, err := s.open("open")
 	if err != nil || root == nil {

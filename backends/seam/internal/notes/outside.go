@@ -7,13 +7,13 @@ import (
 
 // AgentMPlaces are AgentM's own places beyond the notes (agentm.md, Residue after
 // deleting a note).
-func AgentMPlaces(env func(string) string) []Place {
+func AgentMPlaces(env func(string) string) []OutsideDir {
 	if env == nil {
 		return nil
 	}
-	var out []Place
+	var out []OutsideDir
 	if dir := stateDir(env); dir != "" {
-		out = append(out, Place{
+		out = append(out, OutsideDir{
 			Prefix: "(state)", Path: dir,
 			Names:  []string{"index.db", "index.db-wal", "index.db-shm", "index.db-journal", "*.json", "*.jsonl"},
 			Reason: "derived state of AgentM's daemon, which alone writes it: let it rebuild its index and clear its journal",
@@ -22,11 +22,11 @@ func AgentMPlaces(env func(string) string) []Place {
 	if home := env("HOME"); home != "" {
 		cache := filepath.Join(home, ".cache", "agentm")
 		out = append(out,
-			Place{Prefix: "(cache)/dream/revert-log", Path: filepath.Join(cache, "dream", "revert-log"), Names: []string{"*.jsonl"}, Lines: true},
-			Place{Prefix: "(cache)/telemetry", Path: filepath.Join(cache, "telemetry"), Names: []string{"*.jsonl"}, Lines: true},
-			Place{Prefix: "(device)/_meta", Path: filepath.Join(home, ".agentm", "memory", "_meta"), Names: []string{"*"},
+			OutsideDir{Prefix: "(cache)/dream/revert-log", Path: filepath.Join(cache, "dream", "revert-log"), Names: []string{"*.jsonl"}, Lines: true},
+			OutsideDir{Prefix: "(cache)/telemetry", Path: filepath.Join(cache, "telemetry"), Names: []string{"*.jsonl"}, Lines: true},
+			OutsideDir{Prefix: "(device)/_meta", Path: filepath.Join(home, ".agentm", "memory", "_meta"), Names: []string{"*"},
 				Reason: "AgentM's records on this device; open the devicelocal store to remove them"},
-			Place{Prefix: "(lost_and_found)", Path: filepath.Join(home, "Library", "Application Support", "Google", "DriveFS", "lost_and_found"), Names: []string{"*"},
+			OutsideDir{Prefix: "(lost_and_found)", Path: filepath.Join(home, "Library", "Application Support", "Google", "DriveFS", "lost_and_found"), Names: []string{"*"},
 				Reason: "Google Drive keeps it without a home directory; remove it there"},
 		)
 	}

@@ -174,7 +174,7 @@ func (s *store) tierAt(id string) string {
 	return s.entryTier(id, h.kind)
 }
 
-// outcome is what a request would leave behind.
+// outcome is the file that a request would leave.
 type outcome struct {
 	data     []byte
 	warnings []string

@@ -138,7 +138,7 @@ func (w *scrubbing) file(f found) {
 	case f.sort == sortCopy:
 		w.copy(f)
 	case f.sort == sortForeign:
-		w.foreign(cmp.Or(f.side.Name, f.id), f.id, w.root, f.layer().Reason)
+		w.foreign(cmp.Or(f.side.Name, f.id), f.id, w.root, f.layer("").Reason)
 	case f.sort == sortLines:
 		w.inUse(f)
 	}
@@ -322,7 +322,7 @@ func (w *scrubbing) books(id string) (int64, error) {
 }
 
 // outside treats AgentM's places beyond the store.
-func (w *scrubbing) outside(p Place, dir *rootdir.Dir, f found) {
+func (w *scrubbing) outside(p OutsideDir, dir *rootdir.Dir, f found) {
 	layer := p.Prefix + "/" + f.id
 	switch {
 	case f.problem != "":

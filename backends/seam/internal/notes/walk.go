@@ -23,7 +23,7 @@ type entry struct {
 // hidden entries are left out of plain lists.
 func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
 
-// snapshot is what one walk over the store saw. It is immutable but for
+// snapshot is the result of one walk over the store. It is immutable but for
 // the lists made of it.
 type snapshot struct {
 	tree     *walk.Tree

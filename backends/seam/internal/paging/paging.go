@@ -12,7 +12,7 @@ import (
 	"memdesk/model"
 )
 
-// Key is what a list is filtered and ordered by.
+// Key is the filter and order of a list.
 type Key struct {
 	Tier, Scope, Query string
 	Order              model.Order
@@ -40,7 +40,7 @@ func (k Key) bytes() []byte {
 	return data
 }
 
-// Row is what a row of a list is ordered by.
+// Row holds the sort keys of a row.
 type Row struct {
 	ID       string
 	Modified time.Time
@@ -94,7 +94,7 @@ func (l List) Window(req model.PageRequest) (from, to int, err error) {
 }
 
 // search finds a position among the rows.
-func (l List) search(pos cursor.Place) (at int, exact bool) {
+func (l List) search(pos cursor.Row) (at int, exact bool) {
 	at, end := 0, l.Len
 	for at < end {
 		mid := int(uint(at+end) >> 1)
@@ -107,7 +107,7 @@ func (l List) search(pos cursor.Place) (at int, exact bool) {
 	return at, at < l.Len && l.compare(at, pos) == 0
 }
 
-func (l List) compare(i int, pos cursor.Place) int {
+func (l List) compare(i int, pos cursor.Row) int {
 	r := l.At(i)
 	c := 0
 	switch l.Key.Order {
@@ -136,14 +136,14 @@ func (l List) Cursors(from, to int) (prev, next string) {
 	case to > 0:
 		next = l.cursor(to-1, "", false)
 	default: // just before the first
-		prev, next = "", cursor.Encode(l.Key.bytes(), cursor.Place{Value: l.value(l.At(0))})
+		prev, next = "", cursor.Encode(l.Key.bytes(), cursor.Row{Value: l.value(l.At(0))})
 	}
 	return prev, next
 }
 
 func (l List) cursor(i int, suffix string, before bool) string {
 	r := l.At(i)
-	return cursor.Encode(l.Key.bytes(), cursor.Place{Before: before, Value: l.value(r), ID: r.ID + suffix})
+	return cursor.Encode(l.Key.bytes(), cursor.Row{Before: before, Value: l.value(r), ID: r.ID + suffix})
 }
 
 func (l List) value(r Row) int64 {

@@ -8,14 +8,14 @@ import (
 	"memdesk/model"
 )
 
-// Source is what one walk over files has found, in the order of ids.
+// Source is the result of one walk over files, in the order of ids.
 type Source interface {
 	// Check refuses a tier or a scope that there is not, as InvalidInput.
 	Check(key Key) error
 	// Select gives the positions of the entries that belong to a list, in the
 	// order of ids. It is bounded when a file could not be searched.
 	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
-	// Row is what the entry at a position is ordered by.
+	// Row returns the sort keys of the entry at a position.
 	Row(i int32) Row
 	// Headers reads the entries at these positions anew, one header for each.
 	Headers(ctx context.Context, rows []int32) ([]model.Header, error)

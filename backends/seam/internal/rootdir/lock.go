@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -19,7 +20,7 @@ const LockWait = 10 * time.Second
 type Lock struct{ f *os.File }
 
 // Unlock lets go.
-func (l *Lock) Unlock() { _ = l.f.Close() }
+func (l *Lock) Unlock() { _ = filelock.Close(l.f) }
 
 // Lock takes the exclusive flock on a file, which is made with the mode when it is
 // absent and stays (crewship-disk.md, Write protocol 1). A link in its place is

@@ -84,7 +84,7 @@ func step(at *os.Root, part string) (*os.Root, error) {
 	return next, nil
 }
 
-// Kind is what a name stands for.
+// Kind is the sort of a directory entry.
 type Kind uint8
 
 // The kinds of directory entries.
@@ -95,7 +95,7 @@ const (
 	Special // a device, a pipe, a socket
 )
 
-// Meta is what can be told about a name without opening it.
+// Meta describes a directory entry without opening it.
 type Meta struct {
 	Modified time.Time
 	Size     int64 // of a file; 0 for the rest
@@ -377,7 +377,7 @@ func (d *Dir) RemoveDir(name string) error {
 	return syncDir(d.root, parentOf(name))
 }
 
-// Readlink is what a symbolic link holds: the name of what it leads to.
+// Readlink returns the target of a symbolic link.
 func (d *Dir) Readlink(name string) (string, error) {
 	to, err := d.root.Readlink(filepath.FromSlash(name))
 	if err != nil {

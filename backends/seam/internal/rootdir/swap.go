@@ -19,7 +19,7 @@ import (
 // what the caller had seen. Nothing of another writer's has been lost.
 var ErrChanged = errors.New("another writer changed it at the same moment")
 
-// Seen is what a caller has read of a file and decided on.
+// Seen is the file as its caller read it before deciding.
 type Seen struct {
 	Exists bool
 	Data   []byte
@@ -84,7 +84,7 @@ type swapper struct {
 	now    time.Time
 	copies []string
 	over   bool
-	// old is what the exchange took out, by its temporary name; it goes last.
+	// old is the temporary name of the file that the exchange took out; it goes last.
 	old string
 }
 

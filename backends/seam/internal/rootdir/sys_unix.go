@@ -8,6 +8,7 @@ import (
 	"os"
 	"syscall"
 
+	"memdesk/internal/filelock"
 	"memdesk/model"
 )
 
@@ -38,19 +39,7 @@ func owner(fi fs.FileInfo) (uid, gid int, ok bool) {
 }
 
 // flock reports whether the lock was free.
-func flock(f *os.File) (bool, error) {
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		case !errors.Is(err, syscall.EINTR):
-			return false, err
-		}
-	}
-}
+func flock(f *os.File) (bool, error) { return filelock.Try(f, true) }
 
 // access asks whether the process may make entries in a directory. It only
 // informs, so going by the path again is harmless.

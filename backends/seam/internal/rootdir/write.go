@@ -181,7 +181,7 @@ func sameOwner(a, b fs.FileInfo) bool {
 // drop takes the temporary file away again after a failure.
 func (d *Dir) drop(temp string, err error) error {
 	if !errors.Is(err, ErrCrash) {
-		_ = d.root.Remove(temp) // the failure itself is what the caller must hear
+		_ = d.root.Remove(temp) // the caller hears the failure itself
 	}
 	return err
 }

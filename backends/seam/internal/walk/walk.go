@@ -153,7 +153,7 @@ func everything(ctx context.Context, op string, root *rootdir.Dir, at string, en
 	return nil
 }
 
-// Tree is what one walk saw beside the files.
+// Tree holds the directories and problems of one walk.
 type Tree struct {
 	Dirs     []Seen
 	Problems []string

@@ -29,10 +29,11 @@ type glyphs struct {
 	Crumb, Dot, Point    safetext.Text
 	Continued            safetext.Text // before a row that goes on from the row above
 	section              safetext.Text
-	Up, Down             safetext.Text // there is more, above and below
-	Corners              [4]string     // of a box
-	Full, Rest           string        // of a gauge
-	State                [4]string     // before a state, by its tone
+	Up, Down             safetext.Text          // there is more, above and below
+	Corners              [4]string              // of a box
+	Full, Rest           string                 // of a gauge
+	State                [4]string              // before a state, by its tone
+	Fold                 map[bool]safetext.Text // before what can be folded: whether it is open
 }
 
 // Styles is the one palette. Meaning is never by colour alone: every state that
@@ -92,8 +93,8 @@ func New(l Looks, dark bool) *Styles {
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}}
+		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}}
+	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}}
 }

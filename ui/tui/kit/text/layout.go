@@ -11,15 +11,15 @@ import (
 	"memdesk/ui/tui/kit/paint"
 )
 
-// Place is a row of the wrapped text: a piece of the body by its offset, or the
+// RowRef is a row of the wrapped text: a piece of the body by its offset, or the
 // head as a whole with off -1, and the row inside it.
-type Place struct{ Off, sub int }
+type RowRef struct{ Off, sub int }
 
-var Start = Place{Off: -1}
+var Start = RowRef{Off: -1}
 
 // Wrapped is one row of the screen.
 type Wrapped struct {
-	At     Place
+	At     RowRef
 	next   int // where the piece after this one starts; the body's length at its end
 	line   int // number of the line in the body; 0 in the head
 	cont   bool
@@ -94,7 +94,7 @@ func (l Layout) headRows(t *Page) []Wrapped {
 		l.seek(t, n, out[first:])
 	}
 	for i := range out {
-		out[i].At = Place{Off: -1, sub: i}
+		out[i].At = RowRef{Off: -1, sub: i}
 		if out[i].kind == Field && l.needle == nil {
 			out[i].hits = Matches(out[i].Text, l.terms)
 		}
@@ -160,7 +160,7 @@ func (l Layout) pieceRows(t *Page, off, line int) []Wrapped {
 	var out []Wrapped
 	for i, part := range l.St.Wrap(escaped, max(l.Width-gutter(t), 1)) {
 		out = append(out, Wrapped{
-			At: Place{off, i}, next: next, line: line, cont: cont || i > 0,
+			At: RowRef{off, i}, next: next, line: line, cont: cont || i > 0,
 			Text: part, hits: Matches(part, terms), Look: whole,
 		})
 	}
@@ -267,7 +267,7 @@ func cutRuns(runs []paint.Stretch, start, end int) []paint.Stretch {
 }
 
 // Around lays out the rows above and from a place on.
-func (l Layout) Around(t *Page, at Place, before, after int) (rows []Wrapped, index int) {
+func (l Layout) Around(t *Page, at RowRef, before, after int) (rows []Wrapped, index int) {
 	l.grid = new(grid)
 	var head, body []Wrapped
 	off := max(at.Off, 0)

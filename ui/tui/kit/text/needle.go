@@ -271,9 +271,9 @@ func (n *needle) reach() int {
 }
 
 // rowOf is where the row of a match is looked for: the start of its piece.
-func (t *Page) rowOf(s spot) Place {
+func (t *Page) rowOf(s spot) RowRef {
 	if s.head < len(t.Head) {
 		return Start
 	}
-	return Place{Off: t.pieceNear(t.LineStart(s.start), s.start)}
+	return RowRef{Off: t.pieceNear(t.LineStart(s.start), s.start)}
 }

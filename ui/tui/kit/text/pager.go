@@ -56,7 +56,7 @@ func (p *Pager) Show(t *Page, line int, terms []string) tea.Cmd {
 	p.Text, p.Terms = t, terms
 	at := Start
 	if line > 0 {
-		at = Place{Off: t.offsetOf(line)}
+		at = RowRef{Off: t.offsetOf(line)}
 	}
 	if s := &p.Search; s.In.Focus { // the operator types already: what is typed is looked for here
 		s.Found, s.rank, s.Origin = nil, 0, at
@@ -78,7 +78,7 @@ func (p *Pager) Clear() {
 
 // LayOut asks for the rows around a place; then the screen is moved by further
 // rows.
-func (p *Pager) LayOut(at Place, further int, keep bool) tea.Cmd {
+func (p *Pager) LayOut(at RowRef, further int, keep bool) tea.Cmd {
 	p.gen++
 	p.Busy = true
 	gen, t, width, margin := p.gen, p.Text, p.Width, 3*p.Height+50
@@ -152,7 +152,7 @@ func (p *Pager) Resize(width, height int) tea.Cmd {
 	return p.LayOut(p.topPlace(), 0, false)
 }
 
-func (p *Pager) topPlace() Place {
+func (p *Pager) topPlace() RowRef {
 	if p.Shown != p.Text || p.Top >= len(p.Rows) {
 		return Start
 	}
@@ -223,7 +223,7 @@ func (p *Pager) End() tea.Cmd {
 	if p.AtEnd() && !p.Busy {
 		return p.Move(len(p.Rows))
 	}
-	return p.LayOut(Place{Off: p.Text.pieceBefore(len(p.Text.Body))}, len(p.Text.Body), false)
+	return p.LayOut(RowRef{Off: p.Text.pieceBefore(len(p.Text.Body))}, len(p.Text.Body), false)
 }
 
 // Position says which line of the body is on top, and how far down that is.

@@ -22,8 +22,8 @@ type search struct {
 	rank   int      // of here among all, from 1; 0: there is none
 	round  int      // it was gone to from the other end of the text: 1 from the start, -1 from the end
 
-	Origin Place // where the operator was when the line was opened
-	wish   *wish // what the layout under way is to find
+	Origin RowRef // where the operator was when the line was opened
+	wish   *wish  // what the layout under way is to find
 	last   *atomic.Int64
 }
 
@@ -107,7 +107,7 @@ func (p *Pager) want(from spot, back, still bool) tea.Cmd {
 	return p.wantAt(p.topPlace(), from, back, still)
 }
 
-func (p *Pager) wantAt(at Place, from spot, back, still bool) tea.Cmd {
+func (p *Pager) wantAt(at RowRef, from spot, back, still bool) tea.Cmd {
 	s := &p.Search
 	if p.Text == nil {
 		return nil // it is looked for when it is there
@@ -169,7 +169,7 @@ func (p *Pager) Searched() tea.Cmd {
 }
 
 // spotAt is the first place of a row.
-func (p *Pager) spotAt(at Place) spot {
+func (p *Pager) spotAt(at RowRef) spot {
 	if at.Off >= 0 {
 		return spot{head: len(p.Text.Head), start: at.Off}
 	}

@@ -8,11 +8,11 @@ import (
 	"memdesk/model"
 )
 
-// placeKind is whose memory a .memory directory holds.
-type placeKind int
+// ownerKind is whose memory a .memory directory holds.
+type ownerKind int
 
 const (
-	kindSingle    placeKind = iota // one directory, opened by itself, owner unknown
+	kindSingle    ownerKind = iota // one directory, opened by itself, owner unknown
 	kindAgent                      // an agent of a crew
 	kindCrew                       // what a crew shares
 	kindSolo                       // an agent without a crew
@@ -20,12 +20,12 @@ const (
 	kindWorkspace                  // M/<workspace>, the coordinator's
 )
 
-// place is one directory of memories.
-type place struct {
-	prefix string // of ids, with a slash at its end; empty when the store is one place
-	kind   placeKind
+// memoryDir is one .memory directory and whose it is.
+type memoryDir struct {
+	prefix string // of ids, with a slash at its end; empty when the store is one memory directory
+	kind   ownerKind
 	root   string // directory to open, an absolute path
-	dir    string // the place below root
+	dir    string // below root
 	// workspace and crew are ids, agent is a slug, as on disk; a workspace that the
 	// path does not tell comes from the database, and is empty without one.
 	workspace, crew, agent string
@@ -33,22 +33,22 @@ type place struct {
 	missing bool
 }
 
-// scope names the place in lists.
-func (p *place) scope() string { return strings.TrimSuffix(p.prefix, "/") }
+// scope names the memory directory in lists.
+func (p *memoryDir) scope() string { return strings.TrimSuffix(p.prefix, "/") }
 
-func (p *place) isAgent() bool {
+func (p *memoryDir) isAgent() bool {
 	return p.kind == kindAgent || p.kind == kindSolo || p.kind == kindSingle
 }
 
-// places enumerates crews by id and agents by slug (crewship-disk.md). What could
+// memoryDirs enumerates crews by id and agents by slug (crewship-disk.md). What could
 // not be looked into is said in problems.
-func (s *store) places(known *directory) (out []*place, problems []string, err error) {
+func (s *store) memoryDirs(known *directory) (out []*memoryDir, problems []string, err error) {
 	if s.at.single {
 		p := s.at.bound
 		p.workspace = firstOf(p.workspace, s.cfg.Workspace, known.workspaceOfCrew(p.crew))
 		p.crew = firstOf(p.crew, s.cfg.Crew)
 		p.agent = firstOf(p.agent, s.cfg.Agent)
-		return []*place{&p}, nil, nil
+		return []*memoryDir{&p}, nil, nil
 	}
 	e := enumeration{known: known, base: s.at.base, memory: s.at.memory}
 	if e.root, err = openRoot(s.at.base, nil); err != nil {
@@ -57,7 +57,7 @@ func (s *store) places(known *directory) (out []*place, problems []string, err e
 	defer e.root.Close()
 	e.crews()
 	e.solos()
-	e.add(place{prefix: "workspace-shared/", kind: kindUsers, root: e.base, dir: "workspace/shared/.memory"})
+	e.add(memoryDir{prefix: "workspace-shared/", kind: kindUsers, root: e.base, dir: "workspace/shared/.memory"})
 	if err := e.workspaces(); err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ type enumeration struct {
 	known        *directory
 	base, memory string
 	root         *rootdir.Dir
-	out          []*place
+	out          []*memoryDir
 	problems     []string
 }
 
@@ -104,8 +104,8 @@ func (e *enumeration) directories(root *rootdir.Dir, dir string) []string {
 	return out
 }
 
-// add takes a place up when its directory is there.
-func (e *enumeration) add(p place) {
+// add takes a memory directory up when its directory is there.
+func (e *enumeration) add(p memoryDir) {
 	m, err := e.root.Stat(p.dir)
 	switch {
 	case errors.Is(err, model.NotFound):
@@ -126,18 +126,18 @@ func (e *enumeration) crews() {
 		for _, agent := range e.directories(e.root, "crews/"+crew+"/agents") {
 			e.add(agentPlace(e.base, ws, crew, agent))
 		}
-		e.add(place{prefix: "crews/" + crew + "/shared/", kind: kindCrew, root: e.base,
+		e.add(memoryDir{prefix: "crews/" + crew + "/shared/", kind: kindCrew, root: e.base,
 			dir: "crews/" + crew + "/shared/.memory", workspace: ws, crew: crew})
 	}
 }
 
-func agentPlace(base, ws, crew, agent string) place {
-	return place{prefix: "crews/" + crew + "/agents/" + agent + "/", kind: kindAgent, root: base,
+func agentPlace(base, ws, crew, agent string) memoryDir {
+	return memoryDir{prefix: "crews/" + crew + "/agents/" + agent + "/", kind: kindAgent, root: base,
 		dir: "crews/" + crew + "/agents/" + agent + "/.memory", workspace: ws, crew: crew, agent: agent}
 }
 
-func soloPlace(base, ws, agent string) place {
-	return place{prefix: "solo/" + ws + "/" + agent + "/", kind: kindSolo, root: base,
+func soloPlace(base, ws, agent string) memoryDir {
+	return memoryDir{prefix: "solo/" + ws + "/" + agent + "/", kind: kindSolo, root: base,
 		dir: "solo/" + ws + "/agents/" + agent + "/.memory", workspace: ws, agent: agent}
 }
 
@@ -162,7 +162,7 @@ func (e *enumeration) workspaces() error {
 		if ws == "versions" || strings.HasPrefix(ws, ".") {
 			continue
 		}
-		e.out = append(e.out, &place{prefix: "workspace/" + ws + "/", kind: kindWorkspace,
+		e.out = append(e.out, &memoryDir{prefix: "workspace/" + ws + "/", kind: kindWorkspace,
 			root: e.memory, dir: ws, workspace: ws})
 	}
 	return nil
@@ -175,7 +175,7 @@ func (e *enumeration) expected() {
 	for _, p := range e.out {
 		there[p.prefix] = true
 	}
-	add := func(p place) {
+	add := func(p memoryDir) {
 		if p.missing = true; !there[p.prefix] && rootdir.CheckName(p.dir) == nil {
 			there[p.prefix] = true
 			e.out = append(e.out, &p)
@@ -192,7 +192,7 @@ func (e *enumeration) expected() {
 	}
 	for id, c := range e.known.crews {
 		if segment(id) {
-			add(place{prefix: "crews/" + id + "/shared/", kind: kindCrew, root: e.base,
+			add(memoryDir{prefix: "crews/" + id + "/shared/", kind: kindCrew, root: e.base,
 				dir: "crews/" + id + "/shared/.memory", workspace: c.workspace, crew: id})
 		}
 	}
@@ -241,10 +241,10 @@ func badID(op, id string) error {
 	return model.Errorf(model.InvalidInput, op, "%q is no id of this store; take one from its lists", id)
 }
 
-// find gives the place of an id that has the right shape; nil when the store has
-// no such place.
-func (snap *snapshot) find(prefix string) *place {
-	for _, p := range snap.places {
+// find gives the memory directory of an id that has the right shape; nil when the store has
+// no such memory directory.
+func (snap *snapshot) find(prefix string) *memoryDir {
+	for _, p := range snap.memories {
 		if p.prefix == prefix {
 			return p
 		}

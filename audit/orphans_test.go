@@ -1,0 +1,65 @@
+package audit_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+
+	"memdesk/audit"
+)
+
+// The intents of processes that are gone are closed as unknown by the next one, those of a process
+// that lives and of another machine are left.
+func TestCloseOrphans(t *testing.T) {
+	ctx := context.Background()
+	dead := exec.Command("true")
+	must(t, dead.Run())
+	s := fresh(t)
+	at := func(l *audit.Log) uint64 {
+		seq, err := l.Intent(ctx, forget)
+		must(t, err)
+		return seq
+	}
+	open := map[uint64]bool{}
+	for name, c := range map[string]struct {
+		from   audit.Process
+		closed bool
+	}{
+		"killed":           {audit.Process{PID: dead.Process.Pid}, true},
+		"before a restart": {audit.Process{PID: 1, Boot: "another"}, true},
+		"under way":        {audit.Process{PID: 1}, false},
+		"another machine":  {audit.Process{PID: dead.Process.Pid, Host: "another"}, false},
+	} {
+		l := s.open(t)
+		audit.Pretend(l, c.from)
+		if seq := at(l); !c.closed {
+			open[seq] = true
+			t.Logf("%d: %s", seq, name)
+		}
+	}
+	before := s.open(t)
+	at(before) // of a process with the number of this one, before it
+	next := s.open(t)
+	open[at(next)] = true // its own
+	if n, err := next.CloseOrphans(ctx); err != nil || n != 3 {
+		t.Errorf("%d closed, %v; want 3", n, err)
+	}
+	left, err := next.OpenIntents(ctx)
+	if err != nil || len(left) != len(open) {
+		t.Fatalf("left: %+v, %v", left, err)
+	}
+	for _, r := range left {
+		if !open[r.Seq] {
+			t.Errorf("%d is open", r.Seq)
+		}
+	}
+	if n, err := next.CloseOrphans(ctx); err != nil || n != 0 {
+		t.Errorf("again: %d closed, %v", n, err)
+	}
+	if page, err := next.List(ctx, audit.Filter{Result: audit.Unknown}, 0, ""); err != nil || len(page.Rows) != 3 || page.Rows[0].Class != audit.ClassInterrupted {
+		t.Errorf("outcomes: %+v, %v", page.Rows, err)
+	}
+	if rep := verify(t, s.dir); !rep.OK {
+		t.Errorf("verify: %s", rep.Reason)
+	}
+}

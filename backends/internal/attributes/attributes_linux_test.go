@@ -1,0 +1,59 @@
+package attributes_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"memdesk/backends/internal/attributes"
+	"memdesk/model"
+)
+
+// files is a maintainer of a directory's files that counts what it opens.
+type files struct {
+	model.Maintainer
+	dir    string
+	names  []string
+	opened map[string]int
+}
+
+func (f files) Layers(context.Context) (out []model.Layer, err error) {
+	for _, n := range f.names {
+		out = append(out, model.Layer{ID: n, Kind: model.LayerItem, ItemID: n, Readable: true, File: filepath.Join(f.dir, n)})
+	}
+	return out, nil
+}
+
+func (f files) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) {
+	f.opened[id]++
+	return os.Open(filepath.Join(f.dir, id))
+}
+
+// TestFilesWithoutAttributesStayClosed: of many files hardly any has an attribute; the others are not
+// opened to say so.
+func TestFilesWithoutAttributesStayClosed(t *testing.T) {
+	f := files{dir: t.TempDir(), names: []string{"plain.md", "tagged.md", "gone.md"}, opened: map[string]int{}}
+	for _, n := range f.names[:2] {
+		if err := os.WriteFile(filepath.Join(f.dir, n), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch err := unix.Setxattr(filepath.Join(f.dir, "tagged.md"), "user.author", []byte("ana"), 0); {
+	case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EPERM):
+		t.Skip("the file system of the temporary directory keeps no extended attributes of users")
+	case err != nil:
+		t.Fatal(err)
+	}
+	layers, err := attributes.Of(f).Layers(t.Context())
+	if err != nil || len(layers) != 4 || layers[3].ID != "tagged.md/user.author" || layers[3].ItemID != "tagged.md" {
+		t.Errorf("%+v, %v", layers, err)
+	}
+	if len(f.opened) != 1 || f.opened["tagged.md"] != 1 {
+		t.Errorf("opened %v", f.opened)
+	}
+}

@@ -1,0 +1,87 @@
+package records
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"memdesk/model"
+)
+
+// Mirror is a DB over rows that are reached by calls to a server: each look reads all of them into a
+// table in memory, which the statements of this package work on. A change is calls of its own, made
+// with the context of MirrorTx.
+type Mirror struct {
+	mu    sync.Mutex // the table holds one look at a time
+	index *Memory
+	fill  func(ctx context.Context, op string, put func(cells ...any) error) error
+	close func()
+}
+
+// NewMirror makes a mirror of the rows that fill puts; the table is called items. Close calls close.
+func NewMirror(columns []string, fill func(ctx context.Context, op string, put func(cells ...any) error) error, close func()) (*Mirror, error) {
+	index, err := NewMemory("items", columns, columns[0])
+	return &Mirror{index: index, fill: fill, close: close}, err
+}
+
+// MirrorTx is one look at a mirror.
+type MirrorTx struct {
+	Tx
+	Context context.Context
+	mirror  *Mirror
+}
+
+// Again reads all rows anew, after a change.
+func (t MirrorTx) Again(op string) error { return t.mirror.refresh(t.Context, op) }
+
+func (m *Mirror) refresh(ctx context.Context, op string) error {
+	return m.index.Fill(ctx, func(put func(...any) error) error { return m.fill(ctx, op, put) })
+}
+
+// View implements DB.
+func (m *Mirror) View(ctx context.Context, op string, fn func(Tx) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.refresh(ctx, op); err != nil {
+		return err
+	}
+	return fn(MirrorTx{m.index.Tx(ctx), ctx, m})
+}
+
+// Change implements DB.
+func (m *Mirror) Change(ctx context.Context, op string, fn func(Tx) error) error {
+	return m.View(ctx, op, fn)
+}
+
+// Look implements DB: View has asked the server already.
+func (m *Mirror) Look(time.Time) []model.HealthFinding { return nil }
+
+// Deep implements DB.
+func (m *Mirror) Deep(context.Context) []model.HealthFinding { return nil }
+
+// Close implements DB.
+func (m *Mirror) Close() error {
+	m.close()
+	return m.index.Close()
+}
+
+var _ DB = (*Mirror)(nil)
+
+// Unreached is the model.Maintainer of a server whose calls reach nothing but its items.
+type Unreached []model.Layer
+
+var _ model.Maintainer = Unreached{}
+
+// Layers names what stays.
+func (u Unreached) Layers(context.Context) ([]model.Layer, error) { return u, nil }
+
+// OpenLayer is Unsupported.
+func (Unreached) OpenLayer(_ context.Context, id string) (io.ReadCloser, error) {
+	return nil, model.Errorf(model.Unsupported, "open-layer", "the server shows nothing of %.100q", id)
+}
+
+// Scrub does nothing: what Forget leaves is out of reach.
+func (Unreached) Scrub(context.Context, model.ScrubRequest) ([]model.LayerResult, error) {
+	return nil, nil
+}

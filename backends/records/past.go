@@ -1,0 +1,69 @@
+package records
+
+import (
+	"cmp"
+	"context"
+
+	"memdesk/model"
+)
+
+// Version is one earlier text of an item, as the owner's program keeps it.
+type Version struct {
+	ID, At, By, Text string
+	Bytes            int64 // of the text where a list leaves it out; 0: of Text
+	Meta             []model.Field
+}
+
+// Revisions lists an item's earlier texts, the newest first.
+func (a *store) Revisions(ctx context.Context, id string) (model.Versions, error) {
+	out := model.Versions{State: model.Recorded}
+	t, err := a.past(ctx, id, "", func(v Version) {
+		out.Versions = append(out.Versions, model.Version{ID: v.ID, At: Time(v.At), By: v.By, Bytes: cmp.Or(v.Bytes, int64(len(v.Text))), Readable: true})
+	}, func() { out.Versions = nil })
+	if err == nil && t.Past == nil {
+		return model.Versions{State: model.Unrecorded, Reason: "the program keeps no history of a " + t.Tier.Name}, nil
+	}
+	return out, model.Wrap("history", err)
+}
+
+// ReadRevision gives an item as one of its versions has it.
+func (a *store) ReadRevision(ctx context.Context, id, version string) (model.Item, error) {
+	var it model.Item
+	found := false
+	t, err := a.past(ctx, id, version, func(v Version) {
+		if v.ID != version {
+			return
+		}
+		found = true
+		it.Body, it.Meta = v.Text, v.Meta
+		if v.By != "" {
+			it.Meta = append([]model.Field{{Name: "action", Value: v.By, ReadOnly: true}}, it.Meta...)
+		}
+		it.Header = model.Header{ID: id, Bytes: int64(len(v.Text)), Modified: Time(v.At)}
+	}, func() { found = false })
+	if err == nil && !found {
+		err = model.Errorf(model.NotFound, "history", "the history has no such version")
+	}
+	if err != nil {
+		return model.Item{}, model.Wrap("history", err)
+	}
+	it.Tier = t.Tier.Name
+	return it, nil
+}
+
+// past hands out the versions of an item; begin is called before the first, again where the look is
+// taken again.
+func (a *store) past(ctx context.Context, id, version string, yield func(Version), begin func()) (*Table, error) {
+	const op = "history"
+	if err := a.begin(ctx, op, false); err != nil {
+		return nil, err
+	}
+	t, key, err := a.locate(op, id)
+	if err != nil || t.Past == nil {
+		return t, err
+	}
+	return t, a.DB.View(ctx, op, func(tx Tx) error {
+		begin()
+		return t.Past(tx, key, version, yield)
+	})
+}

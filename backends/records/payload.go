@@ -1,0 +1,201 @@
+package records
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/model"
+)
+
+// Payloads is a table whose rows are an id, a vector and a JSON object, and the way its database
+// spells what statements need of it; m is a row.
+type Payloads struct {
+	Table               string // qualified; empty: it is not there
+	ID, Vector, Payload string
+	Object              string                   // condition: the payload is a JSON object
+	Key                 func(name string) string // a member of the payload, as text
+	Today               string
+	Lookup              func(keys []string) (cond string, args []any)
+	Unescape            func(id string) (key string, ok bool)
+
+	row, json, holds, insert string
+}
+
+// PayloadColumns are the columns of such a table.
+var PayloadColumns = []string{"id", "vector", "payload"}
+
+// LitePayloads is such a table in an SQLite file.
+func LitePayloads(table string) Payloads {
+	return Payloads{
+		Table: table, ID: "m.id", Vector: "m.vector", Payload: "m.payload", Object: "json_valid(m.payload)",
+		Key: func(name string) string {
+			return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END`
+		},
+		Today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
+		insert: `INSERT INTO %s (id, vector, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+	}
+}
+
+// uuid is an id as PostgreSQL prints it: another spelling is no id.
+var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+// ServerPayloads is such a table of PostgreSQL, with vectors of pgvector and ids that are UUIDs.
+func ServerPayloads(schema, table string) Payloads {
+	p := Payloads{
+		ID: "m.id::text", Vector: "m.vector::text", Payload: "m.payload::text", Object: "jsonb_typeof(m.payload) = 'object'",
+		Key:   func(name string) string { return `(m.payload->>'` + name + `')` },
+		Today: "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+		row:   "id = ?::uuid", json: "?::jsonb", holds: "strpos(payload::text, ?) > 0",
+		insert: `INSERT INTO %[1]s (id, vector, payload) SELECT id, vector, payload FROM jsonb_populate_record(NULL::%[1]s,
+			jsonb_build_object('id', ?::text, 'vector', ?::text, 'payload', ?::jsonb)) ON CONFLICT DO NOTHING`,
+		Lookup:   func(keys []string) (string, []any) { return "m.id = ANY(?::uuid[])", []any{keys} },
+		Unescape: func(id string) (string, bool) { return id, uuid.MatchString(id) },
+	}
+	if table != "" {
+		p.Table = pgx.Identifier{schema, table}.Sanitize()
+	}
+	return p
+}
+
+// PayloadRow is a row without its vector.
+type PayloadRow struct{ ID, Payload string }
+
+// Rows reads the rows of a condition; empty: all.
+func (p Payloads) Rows(tx Tx, cond string, args ...any) (out []PayloadRow, err error) {
+	if p.Table == "" {
+		return nil, nil
+	}
+	if cond != "" {
+		cond = ` WHERE ` + cond
+	}
+	err = tx.Each(`SELECT `+p.ID+`, `+p.Payload+` FROM `+p.Table+` m`+cond, args, func(scan func(...any) error) error {
+		var r PayloadRow
+		err := scan(&r.ID, &r.Payload)
+		out = append(out, r)
+		return err
+	})
+	return out, err
+}
+
+// Holding reads the rows whose payload holds a text somewhere.
+func (p Payloads) Holding(tx Tx, text string) ([]PayloadRow, error) { return p.Rows(tx, p.holds, text) }
+
+// Row reads one row.
+func (p Payloads) Row(tx Tx, id string) (PayloadRow, bool, error) {
+	if p.Unescape != nil {
+		if _, ok := p.Unescape(id); !ok {
+			return PayloadRow{}, false, nil
+		}
+	}
+	rows, err := p.Rows(tx, p.row, id)
+	if err != nil || len(rows) == 0 {
+		return PayloadRow{}, false, err
+	}
+	return rows[0], true, nil
+}
+
+// Replace writes a payload over the one that was seen: Conflict where that is not there any more.
+func (p Payloads) Replace(tx Tx, was PayloadRow, payload string) error {
+	return Updated(tx.Exec(`UPDATE `+p.Table+` SET payload = `+p.json+` WHERE `+p.row+` AND payload = `+p.json, payload, was.ID, was.Payload))
+}
+
+// Delete removes a row.
+func (p Payloads) Delete(tx Tx, id string) (int64, error) {
+	return tx.Exec(`DELETE FROM `+p.Table+` WHERE `+p.row, id)
+}
+
+// Keep reads a row so that Insert writes it again; name is the table's in what is kept.
+func (p Payloads) Keep(tx Tx, name, id string) ([]model.BesideRow, error) {
+	return KeepRows(tx, name, PayloadColumns, `SELECT `+p.ID+`, `+p.Vector+`, `+p.Payload+` FROM `+p.Table+` m WHERE `+p.row, id)
+}
+
+// Insert writes a kept row again; one that is there stays.
+func (p Payloads) Insert(tx Tx, r model.BesideRow) (PayloadRow, error) {
+	args, err := Values(PayloadColumns, r)
+	if err != nil {
+		return PayloadRow{}, err
+	}
+	_, err = tx.Exec(fmt.Sprintf(p.insert, p.Table), args...)
+	var row PayloadRow
+	row.ID, _ = args[0].(string)
+	row.Payload, _ = args[2].(string)
+	return row, err
+}
+
+// Clean removes the rows whose member owner is one of the erased persons, and from others' what they
+// say of them: a row that is no JSON without it goes.
+func (p Payloads) Clean(tx Tx, owner string, req model.ScrubRequest) (done int64, err error) {
+	if p.Table == "" {
+		return 0, nil
+	}
+	for _, subject := range req.Subjects {
+		n, err := tx.Exec(`DELETE FROM `+p.Table+` AS m WHERE `+p.Key(owner)+` = ?`, subject)
+		if err != nil {
+			return 0, err
+		}
+		done += n
+	}
+	rows, err := p.Rows(tx, "")
+	if err != nil || req.Concerns == nil {
+		return done, err
+	}
+	for _, r := range rows {
+		if !req.Concerns([]byte(r.Payload)) {
+			continue
+		}
+		done++
+		if req.Redact != nil {
+			if clean := req.Redact([]byte(r.Payload)); json.Valid(clean) {
+				if err := p.Replace(tx, r, string(clean)); err != nil {
+					return 0, err
+				}
+				continue
+			}
+		}
+		if _, err := p.Delete(tx, r.ID); err != nil {
+			return 0, err
+		}
+	}
+	return done, nil
+}
+
+// Fields are the members of an object as fields, but those that are left out; fixed ones take no
+// edit.
+func Fields(o *jsonedit.Object, fixed []string, without ...string) (out []model.Field) {
+	seen := map[string]bool{}
+	for _, m := range o.Members {
+		if !seen[m.Name] && !slices.Contains(without, m.Name) {
+			seen[m.Name] = true
+			v, _ := o.Text(m.Name)
+			out = append(out, model.Field{Name: m.Name, Value: v, ReadOnly: slices.Contains(fixed, m.Name)})
+		}
+	}
+	return out
+}
+
+// SetFields writes fields as members: those of old that are not wanted go, unless they are fixed. A
+// value that was a number, an object or a list stays one; another is text.
+func SetFields(o *jsonedit.Object, old, want []model.Field) {
+	keep := map[string]bool{}
+	for _, f := range want {
+		keep[f.Name] = true
+		have, isText := o.Text(f.Name)
+		switch {
+		case o.Find(f.Name) >= 0 && have == f.Value:
+		case o.Find(f.Name) >= 0 && !isText && json.Valid([]byte(f.Value)):
+			o.Set([]byte(f.Value), f.Name)
+		default:
+			o.Set(jsonedit.Quote(f.Value), f.Name)
+		}
+	}
+	for _, f := range old {
+		if !keep[f.Name] && !f.ReadOnly {
+			o.Remove(f.Name)
+		}
+	}
+}

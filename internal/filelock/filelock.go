@@ -1,0 +1,50 @@
+// Package filelock takes advisory locks of whole files (flock(2)) and gives them back.
+//
+// A lock belongs to the open file, not to the descriptor: a program that this process
+// is starting holds a copy of every descriptor until its exec. Closing a file would
+// leave the lock with that copy for a moment, so Close unlocks first.
+package filelock
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// Try takes the lock, exclusive or shared, without waiting; false when another open
+// file holds it.
+func Try(f *os.File, exclusive bool) (bool, error) {
+	err := flock(f, how(exclusive)|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Wait takes the lock, exclusive or shared, when it is free.
+func Wait(f *os.File, exclusive bool) error { return flock(f, how(exclusive)) }
+
+// Close gives the lock back, if there is one, and closes the file.
+func Close(f *os.File) error {
+	_ = flock(f, syscall.LOCK_UN) // a file that cannot be unlocked is unlocked by its close
+	return f.Close()
+}
+
+func how(exclusive bool) int {
+	if exclusive {
+		return syscall.LOCK_EX
+	}
+	return syscall.LOCK_SH
+}
+
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return os.NewSyscallError("flock", err)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package filelock_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"memdesk/internal/filelock"
+)
+
+func open(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// TestTry: two may share, one alone keeps the others out.
+func TestTry(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	for _, c := range []struct{ first, second, got bool }{
+		{first: true, second: true}, {first: true}, {second: true}, {got: true},
+	} {
+		a, b := open(t, path), open(t, path)
+		if ok, err := filelock.Try(a, c.first); !ok || err != nil {
+			t.Fatalf("%+v: the first: %v %v", c, ok, err)
+		}
+		if ok, err := filelock.Try(b, c.second); ok != c.got || err != nil {
+			t.Errorf("%+v: the second: %v %v", c, ok, err)
+		}
+		if err := filelock.Close(a); err != nil {
+			t.Error(err)
+		}
+		if err := filelock.Wait(b, true); err != nil {
+			t.Errorf("%+v: after the first: %v", c, err)
+		}
+		if err := filelock.Close(b); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCloseUnlocksCopies: a child that has not reached its exec holds a copy of the
+// descriptor. Close gives the lock back all the same.
+func TestCloseUnlocksCopies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	f := open(t, path)
+	if ok, err := filelock.Try(f, true); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	child, err := syscall.Dup(int(f.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(child)
+	if err := filelock.Close(f); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := filelock.Try(open(t, path), true); !ok || err != nil {
+		t.Errorf("the copy keeps the lock: %v %v", ok, err)
+	}
+}

@@ -1,0 +1,140 @@
+// Package chart draws an erasure: the phases that it goes through, how far it is, and what
+// becomes of what each store holds.
+package chart
+
+import (
+	"strconv"
+	"strings"
+
+	"memdesk/internal/safetext"
+	"memdesk/ui/tui/kit/paint"
+	"memdesk/ui/tui/kit/prose"
+	"memdesk/ui/tui/kit/text"
+)
+
+// Row is one store of a plan.
+type Row struct {
+	Store                         string
+	Found, Go, Redact, Hold, Left int64
+	Trouble                       bool // something of it was not looked at
+}
+
+func (r Row) add(o Row) Row {
+	r.Found, r.Go, r.Redact, r.Hold, r.Left = r.Found+o.Found, r.Go+o.Go, r.Redact+o.Redact, r.Hold+o.Hold, r.Left+o.Left
+	return r
+}
+
+// signs are what a bar is made of: what goes, is redacted, is held, is left, and the rest.
+func signs(st *paint.Styles) [5]string {
+	if st.Esc.ASCII {
+		return [5]string{"#", "~", "=", ".", " "}
+	}
+	return [5]string{"█", "▓", "▒", "░", " "}
+}
+
+// Bar shows the parts of what was found in cells; most is what fills all of them.
+func Bar(st *paint.Styles, r Row, most int64, cells int) string {
+	if most <= 0 || r.Found <= 0 {
+		return strings.Repeat(" ", cells)
+	}
+	sign := signs(st)
+	var out strings.Builder
+	parts := []int64{r.Go, r.Redact, r.Hold, r.Left}
+	wide := make([]int, len(parts))
+	used, widest := 0, 0
+	for i, n := range parts {
+		if n > 0 { // a part is seen, however small
+			wide[i] = max(int((n*int64(cells)+most/2)/most), 1)
+		}
+		if used += wide[i]; wide[i] > wide[widest] {
+			widest = i
+		}
+	}
+	over := max(used-cells, 0)
+	wide[widest], used = wide[widest]-over, used-over
+	for i, n := range wide {
+		out.WriteString(strings.Repeat(sign[i], n))
+	}
+	return out.String() + strings.Repeat(sign[4], cells-used)
+}
+
+// The widths of the table's bars and names: all of it has room beside a list of 100 columns.
+const barCells, nameCells = 6, 9
+
+// Table says per store what was found, will go, is redacted, held and left, with the sum under
+// it. Stores where nothing was found share one line.
+func Table(st *paint.Styles, rows []Row) []text.Line {
+	esc := st.Esc
+	var most int64
+	var all Row
+	var empty []safetext.Text
+	for _, r := range rows {
+		most = max(most, r.Found)
+		all = all.add(r)
+	}
+	line := func(name safetext.Text, found, bar, goes, redact, hold, left string) safetext.Text {
+		return esc.Sprintf("%s%s %s%s%s%s%s", esc.Pad(st.Esc.Trunc(name, nameCells), nameCells), esc.Const(pad(found, 5)), esc.Const(bar),
+			esc.Const(pad(goes, 4)), esc.Const(pad(redact, 7)), esc.Const(pad(hold, 5)), esc.Const(pad(left, 5)))
+	}
+	row := func(r Row, name safetext.Text) safetext.Text {
+		return line(name, number(r.Found), Bar(st, r, most, barCells), number(r.Go), number(r.Redact), number(r.Hold), number(r.Left))
+	}
+	out := []text.Line{{Value: line(esc.Const("STORE"), "FOUND", strings.Repeat(" ", barCells), "GO", "REDACT", "HOLD", "LEFT"), Kind: text.Note}}
+	for _, r := range rows {
+		switch {
+		case r.Trouble:
+			out = append(out, text.Line{Value: row(r, esc.Sprintf("!! %s", esc.Line(r.Store))), Kind: text.Warn})
+		case r.Found == 0:
+			empty = append(empty, esc.Line(r.Store))
+		default:
+			out = append(out, text.Line{Value: row(r, esc.Line(r.Store))})
+		}
+	}
+	most = all.Found
+	out = append(out, text.Line{Value: row(all, esc.Const("all")), Kind: text.Title})
+	if len(empty) > 0 {
+		out = append(out, text.Line{Value: esc.Sprintf("nothing in %s", esc.Join(empty, ", ")), Kind: text.Note})
+	}
+	s := signs(st)
+	return append(out, text.Line{Value: esc.Const(s[0] + " goes  " + s[1] + " is redacted  " + s[2] + " is held  " + s[3] + " is left"), Kind: text.Note})
+}
+
+// number is a count in a table: nothing draws the eye where there is nothing.
+func number(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return prose.Group(n)
+}
+
+func pad(s string, width int) string { return strings.Repeat(" ", max(width-len(s), 1)) + s }
+
+// Phases are the steps of an erasure with a sign each: those that are done, the one that is
+// next or under way, and those to come.
+func Phases(st *paint.Styles, names []string, done int, stuck bool) safetext.Text {
+	parts := make([]safetext.Text, len(names))
+	for i, name := range names {
+		tone := paint.ToneInfo
+		switch {
+		case i < done:
+			tone = paint.ToneGood
+		case i == done && stuck:
+			tone = paint.ToneBad
+		case i == done:
+			tone = paint.ToneWarn
+		}
+		parts[i] = st.Badge(tone, st.Esc.Const(name))
+	}
+	return st.Esc.Join(parts, " ")
+}
+
+// Progress is how far long work is, as a bar with its number.
+func Progress(st *paint.Styles, done, total int64) safetext.Text {
+	const cells = 24
+	if total <= 0 {
+		return safetext.Text{}
+	}
+	full := int(min(max(done, 0), total) * cells / total)
+	bar := strings.Repeat(st.Glyphs.Full, full) + strings.Repeat(st.Glyphs.Rest, cells-full)
+	return st.Esc.Const(bar + " " + strconv.FormatInt(done*100/total, 10) + " %, step " + prose.Group(done) + " of " + prose.Group(total))
+}

@@ -1,0 +1,63 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"memdesk/ui/tui/kit/paint"
+)
+
+func styles(ascii bool) *paint.Styles { return paint.New(paint.Looks{Ascii: ascii}, true) }
+
+// A bar has its width whatever it stands for, and a part is seen however small it is.
+func TestBar(t *testing.T) {
+	st := styles(true)
+	rapid.Check(t, func(t *rapid.T) {
+		part := rapid.Int64Range(0, 1000)
+		r := Row{Go: part.Draw(t, "go"), Redact: part.Draw(t, "redact"), Hold: part.Draw(t, "hold"), Left: part.Draw(t, "left")}
+		r.Found = r.Go + r.Redact + r.Hold + r.Left
+		bar := Bar(st, r, r.Found+part.Draw(t, "more"), 8)
+		if utf8.RuneCountInString(bar) != 8 {
+			t.Fatalf("%q is not 8 wide", bar)
+		}
+		for i, n := range []int64{r.Go, r.Redact, r.Hold, r.Left} {
+			if sign := signs(st)[i]; (n > 0) != strings.Contains(bar, sign) {
+				t.Errorf("%d of %+v: %q in %q", n, r, sign, bar)
+			}
+		}
+	})
+}
+
+// The table adds up, warns of what was not looked at, and folds what is empty into a line.
+func TestTable(t *testing.T) {
+	var all []string
+	for _, l := range Table(styles(true), []Row{{Store: "harbor", Found: 5, Go: 2, Redact: 2, Left: 1}, {Store: "down", Trouble: true}, {Store: "desk"}, {Store: "graph", Found: 1200, Go: 1199, Hold: 1}}) {
+		all = append(all, strings.TrimRight(l.Value.String(), " "))
+	}
+	got := strings.Join(all, "\n")
+	for _, want := range []string{"harbor       5 #~.      2      2    -    1", "!! down", "graph     1,200 #####= 1,199      -    1    -", "all       1,205 ###~=.", "nothing in desk"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+}
+
+// Where a run is can be told without colour.
+func TestPhasesAndProgress(t *testing.T) {
+	st := styles(true)
+	if got := Phases(st, []string{"filed", "planned", "erased"}, 1, false).String(); got != "+ filed ! planned - erased" {
+		t.Error(got)
+	}
+	if got := Phases(st, []string{"filed", "planned"}, 1, true).String(); got != "+ filed x planned" {
+		t.Error(got)
+	}
+	if got := Progress(st, 3, 12).String(); got != "######------------------ 25 %, step 3 of 12" {
+		t.Error(got)
+	}
+	if got := Progress(st, 0, 0); !got.IsEmpty() {
+		t.Error(got)
+	}
+}

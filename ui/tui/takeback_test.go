@@ -1,0 +1,129 @@
+package tui_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"memdesk/model"
+	"memdesk/origin"
+	"memdesk/ui/tui"
+)
+
+// originsFake knows the daily notes as written by an agent, and takes them back through the
+// fakes.
+type originsFake struct{ acts *actsFake }
+
+func adaRow(id string) origin.Row {
+	return origin.Row{Store: "crewship", ID: id, At: now.Add(-26 * time.Hour), Writer: origin.Writer{Actor: "ada", Client: "claude-code", Version: "2.1",
+		Session: "s-42", Channel: origin.Web, Detail: "https://a.test/\x1b[31m", Trust: origin.Untrusted}}
+}
+
+func (o originsFake) WriterOf(_ context.Context, s model.Store, h model.Header) (origin.Row, string, bool) {
+	switch {
+	case strings.Contains(h.ID, "daily"):
+		return adaRow(h.ID), origin.InLedger, true
+	case strings.Contains(h.ID, "pins"):
+		return origin.Row{Store: s.Name, ID: h.ID, At: now, Writer: origin.Writer{Actor: origin.Unknown, Session: "run-7\x1b]0;x\x07", Channel: origin.Agent, Trust: origin.Untrusted}}, origin.InStore, true
+	}
+	return origin.Row{}, "", false
+}
+
+func (o originsFake) WriterOfItem(s model.Store, it model.Item) (origin.Row, string, bool) {
+	return o.WriterOf(context.Background(), s, it.Header)
+}
+
+const (
+	bosNote = "crews/eng/agents/bo/daily/2026-05-20.md"
+	bosPins = "crews/eng/shared/pins.md"
+)
+
+func (o originsFake) PlanTakeback(_ context.Context, source string, since time.Time) ([]origin.Taken, error) {
+	if source != "ada" && source != "s-42" || since.After(now) {
+		return nil, nil
+	}
+	plan := []origin.Taken{
+		{Store: "crewship", ID: bosNote, Action: origin.ActForget, At: now.Add(-26 * time.Hour)},
+		{Store: "crewship", ID: bosPins, Action: origin.ActSkip, Reason: "somebody else changed it since\x1b[31m", At: now.Add(-25 * time.Hour)},
+	}
+	if source == "s-42" {
+		return plan[1:], nil
+	}
+	return plan, nil
+}
+
+func (o originsFake) Takeback(ctx context.Context, plan []origin.Taken, reason string) ([]string, error) {
+	if o.acts.meddle != nil {
+		return nil, errors.New("the store is full")
+	}
+	done, err := o.acts.Forget(ctx, "crewship", model.ForgetRequest{ID: plan[0].ID}, reason)
+	return []string{done.Undo}, err
+}
+
+func (originsFake) Told(context.Context, []model.Ref, time.Time) ([]origin.Recall, error) {
+	return []origin.Recall{{Actor: "brin\x1b[31m"}, {Actor: "cole"}, {Actor: "cole"}}, nil
+}
+
+// Who wrote an item stands in lists, beside the hits of a recall, in the quarantine, and in
+// words in the detail.
+func TestOriginColumn(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
+		r.see("[2 Tiers]", "48,210").press("enter").see("ORIGIN", "ada, web", "run-7", "?").golden(fmt.Sprintf("origins-%dx%d", w, h))
+		r.press("f").press("Thurs").press("enter").press("enter").see("ada with claude-code/2.1 in session s-42")
+		r.press("4").see("ORIGIN", "Written by ada with claude-code/2.1")
+		r.press("3").press("/").press("deploy").see("ORIGIN", "ada, web").press("enter").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// T takes back what the writer of a row wrote: previewed, as one job, with one undo.
+func TestTakeBack(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := startRobot(t, start{scenario: "desk,acts,origins", width: w, height: h, env: []string{"HOME=" + t.TempDir()}})
+		r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada wrote since 2026-05-20?")
+		r.see("2 items: 1 to forget, 0 to put back as it was before, 1 left", "!! given to agents 3 times since: brin", "PRODUCTION", "forget", "daily/2026-05-20.md", "leave", "changed it since").golden(fmt.Sprintf("takeback-%dx%d", w, h))
+		r.press("esc").see("cancelled")
+		r.asked("T", "Take back what ada").press("tab", "tab", "tab", "tab").see("[Change]").press("enter").see("web:https://a.test/").form("known as: ada; s-42; claude-code/2.1")
+		r.press("ctrl+u").press("s-42").press("tab", "tab").see("[Preview]").press("enter").see("what s-42 wrote since 2026-05-20", "0 to forget", "enter cancel")
+		r.press("tab").see("[Change]").press("enter").form("known as").press("tab", "ctrl+u").press("yesterday").press("tab").press("enter").form(`!! "yesterday" is no time`).press("ctrl+u").press("36h")
+		r.press("shift+tab", "ctrl+u").press("nobody").press("tab", "tab").press("enter").form("Nothing is noted that nobody wrote since 36h.").press("esc").see("cancelled")
+		r.asked("T", "Take back what ada").press("tab").press("they lied").press("tab").press("ada").press("tab").see("[Take back]").press("enter").see("done: 2 of 2 items", "forgotten", "left")
+		r.press("esc").asked("z", "Undo the forget of").press("esc").see("cancelled").press("q")
+		raw, err := r.left()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkOutput(t, raw)
+	})
+}
+
+// Where nobody knows who wrote something, or nothing is noted, T says so.
+func TestTakeBackNeedsAWriter(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,acts,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
+	r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab", "tab", "tab").see("[Change]").press("enter").form("known as")
+	r.press("ctrl+u").press("s-42").press("tab", "tab").press("enter").see("what s-42 wrote", "0 to forget", "enter cancel").press("esc").see("cancelled")
+	r.press("j").see("2 of 3").press("T").see("nobody knows who wrote this")
+	r.press("7").see("[7 Audit]", "event 1,204").press("T").form("Nothing is noted that ann wrote since 2026-05-21.").press("esc").see("cancelled")
+	r.press("3").press("/").press("deploy").see("ada, web").press("enter").press("j").see("2 of ").press("T").see("nobody knows who wrote this")
+	bare := startRobot(t, start{scenario: "desk,acts", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
+	bare.see("[2 Tiers]", "48,210").press("4").see("1 of 3").press("T").see("nothing is noted of who wrote what")
+}
+
+// A store that refuses is told of, and what became of it is not claimed.
+func TestTakeBackFails(t *testing.T) {
+	t.Parallel()
+	r := startRobot(t, start{scenario: "desk,meddle,origins", width: 120, height: 30, env: []string{"HOME=" + t.TempDir()}})
+	r.see("[2 Tiers]", "48,210").press("4").see("1 of 3").asked("T", "Take back what ada").press("tab", "tab").press("ada").press("tab").see("[Take back]").press("enter")
+	r.see("not known", "1 failed", "the store is full")
+}
+
+var _ tui.OriginSource = originsFake{}
