@@ -25,6 +25,7 @@ import (
 type file struct {
 	path  string // behind a symbolic link
 	locks string // directory of the lock files; empty: no changes
+	swap  func(path string, want, data []byte) (came []byte, err error)
 
 	mu    sync.Mutex
 	index *records.Memory
@@ -83,7 +84,7 @@ func openFile(path, locks string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{path: abs, locks: locks, index: index}, nil
+	return &file{path: abs, locks: locks, swap: atomicfile.Swap, index: index}, nil
 }
 
 // refresh reads the file when it has changed.
@@ -95,12 +96,21 @@ func (f *file) refresh(ctx context.Context) error {
 	if f.read && f.at.same(now) {
 		return nil
 	}
-	data, err := os.ReadFile(f.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return litefile.Worded("open", err)
+	data, err := f.bytes()
+	if err != nil {
+		return err
 	}
 	f.at = now
 	return f.load(ctx, data)
+}
+
+// bytes are the file's; none where it is absent.
+func (f *file) bytes() ([]byte, error) {
+	data, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, litefile.Worded("open", err)
 }
 
 // load makes the index that of these bytes: of the lines that changed, where that can be told.

@@ -5,6 +5,7 @@ package mcpgraph
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,6 +45,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		_ = f.Close() // the first error is the one that counts
 		return model.Store{}, err
 	}
+	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.System{})
 	reason := foreign(f.lines)
 	if c.ReadOnly {
 		reason = "opened for reading only"
@@ -60,19 +62,12 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 
 // foreign says why a file is none of the server's; empty where it is, or holds nothing.
 func foreign(lines []line) string {
-	first := 0
-	for _, l := range lines {
-		switch {
-		case l.tier == entityTier || l.tier == relationTier:
-			return ""
-		case l.tier == problemTier && first == 0:
-			first = l.number
-		}
-	}
-	if first == 0 {
+	first := slices.IndexFunc(lines, func(l line) bool { return l.tier == problemTier })
+	known := func(l line) bool { return l.tier == entityTier || l.tier == relationTier }
+	if first < 0 || slices.ContainsFunc(lines, known) {
 		return ""
 	}
-	return fmt.Sprintf("no line of the file is an entity or a relation; the first that says something is line %d", first)
+	return fmt.Sprintf("no line of the file is an entity or a relation; the first that says something is line %d", first+1)
 }
 
 func entities() records.Table {

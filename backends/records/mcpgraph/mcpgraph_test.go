@@ -16,6 +16,7 @@ import (
 	"memdesk/backends/internal/entity"
 	"memdesk/backends/records"
 	"memdesk/backends/records/recordstest"
+	"memdesk/internal/atomicfile"
 	"memdesk/model"
 )
 
@@ -366,19 +367,58 @@ func TestAWriteBetween(t *testing.T) {
 	}
 }
 
-// TestPutBack: a change that came over the server's write and is refused gives way to it.
-func TestPutBack(t *testing.T) {
-	path := write(t, "ours")
-	f, err := openFile(path, t.TempDir())
-	must(t, err)
-	defer f.Close()
-	must(t, f.putBack([]byte("ours"), []byte("theirs")))
-	if got := content(t, path); got != "theirs" {
-		t.Errorf("the file holds %q", got)
+// TestAWriteOverAWrite: a server's write comes out of the exchange, and the server writes again on what
+// the exchange put there, before the next one. Both of its writes stay, with the change or without it.
+func TestAWriteOverAWrite(t *testing.T) {
+	one := func(name, obs string) string {
+		return fmt.Sprintf(`{"type":"entity","name":"%s","entityType":"t","observations":["%s"]}`, name, obs)
 	}
-	must(t, f.putBack([]byte("ours"), []byte("older"))) // the server has written since
-	if got := content(t, path); got != "theirs" {
-		t.Errorf("the server's later write was replaced by %q", got)
+	for name, c := range map[string]struct {
+		refuse        bool
+		first, second func(string) string // the server's two writes
+		want          []string
+	}{
+		"adds": {false, func(s string) string { return s + "\n" + one("first", "") }, func(s string) string { return s + "\n" + one("second", "") },
+			[]string{one("shared", "a"), one("first", ""), one("second", ""), one("mine", "")}},
+		"a refused change": {true, func(s string) string { return s + "\n" + one("first", "") }, func(s string) string { return s + "\n" + one("second", "") },
+			[]string{one("shared", "a"), one("first", ""), one("second", "")}},
+		"observations of one entity": {false, func(s string) string { return strings.Replace(s, `"a"`, `"a","b"`, 1) }, func(s string) string { return strings.Replace(s, `"a"`, `"a","c"`, 1) },
+			[]string{one("shared", `a","b","c`), one("mine", "")}},
+		"a deletion": {false, func(string) string { return one("other", "") }, func(s string) string { return s + "\n" + one("second", "") },
+			[]string{one("other", ""), one("second", ""), one("mine", "")}},
+		"a write of what was there before": {false, func(s string) string { return s + "\n" + one("first", "") }, func(string) string { return one("shared", "a") + "\n" + one("first", "") + "\n" + one("second", "") },
+			[]string{one("shared", "a"), one("first", ""), one("second", ""), one("mine", "")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, one("shared", "a"))
+			f, err := openFile(path, filepath.Join(t.TempDir(), "memdesk", "locks"))
+			must(t, err)
+			defer f.Close()
+			swaps := 0
+			f.swap = func(path string, want, data []byte) ([]byte, error) {
+				switch swaps++; swaps {
+				case 1:
+					must(t, os.WriteFile(path, data, 0o640))
+					return []byte(c.first(string(want))), nil
+				case 2:
+					must(t, os.WriteFile(path, []byte(c.second(string(want))), 0o640))
+				}
+				return atomicfile.Swap(path, want, data)
+			}
+			runs := 0
+			err = f.Change(t.Context(), "test", func(tx records.Tx) error {
+				if runs++; runs > 1 && c.refuse {
+					return model.Errorf(model.Conflict, "test", "it changed")
+				}
+				return tx.(graphTx).insert(0, true, []byte(one("mine", "")))
+			})
+			got := strings.Split(content(t, path), "\n")
+			slices.Sort(got)
+			slices.Sort(c.want)
+			if !slices.Equal(got, c.want) || (err != nil) != c.refuse {
+				t.Errorf("%v:\n%s\nwanted\n%s", err, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
 	}
 }
 

@@ -160,8 +160,7 @@ func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model
 				continue
 			}
 			for _, m := range slices.Clone(o.Members) {
-				name := m.Name
-				before := o.Raw(name)
+				name, before := m.Name, o.Raw(m.Name)
 				if slices.Contains([]string{"type", "name", "entityType", "observations"}, name) || !req.Concerns(before) {
 					continue
 				}

@@ -2,6 +2,7 @@ package mcpgraph
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,11 +79,7 @@ func (r repairer) Broken(ctx context.Context) ([]string, error) {
 
 func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 	const op = "set-aside"
-	now := time.Now
-	if r.clock != nil {
-		now = r.clock.Now
-	}
-	name := filepath.Base(r.f.path) + ".aside-" + now().UTC().Format("20060102T150405Z") + ".jsonl"
+	name := filepath.Base(r.f.path) + ".aside-" + r.clock.Now().UTC().Format("20060102T150405Z") + ".jsonl"
 	err := r.f.View(ctx, op, func(tx records.Tx) error {
 		wanted := map[string]bool{}
 		for _, id := range ids {
@@ -107,13 +104,7 @@ func (r repairer) SetAside(ctx context.Context, ids []string) (string, error) {
 			return litefile.Worded(op, err)
 		}
 		_, err = aside.Write(out)
-		if serr := aside.Sync(); err == nil {
-			err = serr
-		}
-		if cerr := aside.Close(); err == nil {
-			err = cerr
-		}
-		return litefile.Worded(op, err)
+		return litefile.Worded(op, errors.Join(err, aside.Sync(), aside.Close()))
 	})
 	return name, err
 }

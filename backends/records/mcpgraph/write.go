@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"memdesk/backends/internal/entity"
+	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/internal/litefile"
 	"memdesk/backends/records"
 	"memdesk/internal/atomicfile"
@@ -52,84 +54,111 @@ func (f *file) foreign() bool {
 	return err != nil || !now.same(f.ours) && now.info != nil && time.Since(now.changed) < lively
 }
 
-// change makes the change on what stands there until what it displaces is what it was made of, and
-// returns both.
+// change makes the change until what it displaces is what it was made of, and returns the file without
+// it and with it. What the server wrote meanwhile is carried into both.
 func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error) (before, after []byte, err error) {
-	var seen []byte // what the next exchange has to bring out; nil: the file itself is the base
-	for range attempts {
-		if seen == nil {
-			f.read = false
-			if err := f.refresh(ctx); err != nil {
-				return nil, nil, err
-			}
+	f.read = false
+	if err := f.refresh(ctx); err != nil {
+		return nil, nil, err
+	}
+	before, stands := f.data, f.data
+	for i := range 2 * attempts {
+		if i == attempts && err == nil {
+			err = model.Errorf(model.Locked, op, "the memory server writes all the time: nothing was changed, try again")
 		}
-		before = f.data
-		if err := fn(f.tx(ctx)); err != nil {
-			return nil, nil, f.abandon(err, seen, before)
+		if err == nil {
+			err = f.load(ctx, before)
 		}
-		after = f.data
-		if seen == nil && bytes.Equal(before, after) {
-			return before, after, nil
+		if err == nil {
+			err = fn(f.tx(ctx))
 		}
-		want := before
-		if seen != nil {
-			want = seen
+		if after = f.data; err != nil {
+			after = before // what was written of the change is taken back
 		}
-		came, err := f.swap(want, after)
-		switch {
-		case errors.Is(err, atomicfile.ErrMoved):
-			seen = nil
-			continue
-		case err != nil:
-			return nil, nil, err
-		case bytes.Equal(came, want):
-			f.ours, err = stampOf(f.path)
+		if bytes.Equal(stands, after) {
 			return before, after, err
 		}
-		seen = after
-		if err := f.load(ctx, came); err != nil {
-			return nil, nil, f.abandon(err, seen, came)
-		}
-	}
-	err = model.Errorf(model.Locked, op, "the memory server writes all the time: nothing was changed, try again")
-	return nil, nil, f.abandon(err, seen, f.data)
-}
-
-// abandon gives up a change for an error, and undoes what was written of it.
-func (f *file) abandon(err error, wrote, base []byte) error {
-	if back := f.putBack(wrote, base); back != nil {
-		return errors.Join(err, back)
-	}
-	return err
-}
-
-// putBack undoes a write that came over the server's: base, which it displaced, stands again, or
-// what the server wrote since. Nothing is done where nothing was written.
-func (f *file) putBack(wrote, base []byte) error {
-	for range attempts {
-		if wrote == nil {
-			return nil
-		}
-		came, err := f.swap(wrote, base)
+		came, swapped := f.swap(f.path, stands, after)
 		switch {
-		case errors.Is(err, atomicfile.ErrMoved): // the server's own word stands
-			return nil
-		case err != nil || bytes.Equal(came, wrote):
-			return err
+		case errors.Is(swapped, atomicfile.ErrMoved): // and nothing was done
+			now, unread := f.bytes()
+			if unread != nil {
+				return nil, nil, unread
+			}
+			before, stands = carry(stands, now, before), now
+		case swapped != nil:
+			err = litefile.Worded(op, swapped)
+		case bytes.Equal(came, stands):
+			f.ours, swapped = stampOf(f.path)
+			return before, after, errors.Join(err, swapped)
+		default: // the server may read what stands now, and write before the next exchange
+			before, stands = carry(stands, came, before), after
 		}
-		wrote, base = base, came
 	}
-	return model.Errorf(model.Locked, "retain", "the memory server writes all the time: look at the item")
+	return nil, nil, errors.Join(err, model.Errorf(model.Conflict, op, "the change could not be taken back: look at the item"))
 }
 
-// swap puts data in the place of the file and returns what stood there: atomicfile.ErrMoved where that was
-// seen not to be what is wanted before anything was done.
-func (f *file) swap(want, data []byte) (came []byte, err error) {
-	came, err = atomicfile.Swap(f.path, want, data)
-	if err != nil && !errors.Is(err, atomicfile.ErrMoved) {
-		err = litefile.Worded("retain", err)
+// carry makes the change from one version of the file to another in a third one: takes out the lines that
+// went, adds those that came, and changes the observations of an entity that all have.
+func carry(from, to, onto []byte) []byte {
+	if bytes.Equal(from, onto) {
+		return to
 	}
-	return came, err
+	was, is := byIdentity(from), byIdentity(to)
+	var out, added [][]byte
+	for _, l := range parse(onto) {
+		id := l.identity()
+		old, now := was[id], is[id]
+		delete(is, id)
+		switch {
+		case l.tier == "", old.says() == now.says():
+		case now.tier == "":
+			continue
+		case l.says() == old.says():
+			l.raw = now.raw
+		default:
+			l.raw = merged(l, old, now)
+		}
+		out = append(out, l.raw)
+	}
+	for _, l := range parse(to) {
+		if id := l.identity(); is[id].tier != "" && is[id].says() != was[id].says() {
+			added = append(added, l.raw)
+			delete(is, id)
+		}
+	}
+	end := len(out)
+	if end > 0 && len(out[end-1]) == 0 { // a final newline stays final
+		end--
+	}
+	return bytes.Join(slices.Insert(out, end, added...), []byte("\n"))
+}
+
+func byIdentity(data []byte) map[string]line {
+	out := map[string]line{}
+	for _, l := range parse(data) {
+		if l.tier != "" {
+			out[l.identity()] = l
+		}
+	}
+	return out
+}
+
+// merged gives an entity's line the observations that came, and takes from it those that went.
+func merged(l, old, now line) []byte {
+	o, err := jsonedit.Parse(l.raw)
+	if err != nil {
+		return now.raw
+	}
+	have, _ := entity.Decode(l.body) // bodies of entities are made by Encode
+	was, _ := entity.Decode(old.body)
+	is, _ := entity.Decode(now.body)
+	kept := slices.DeleteFunc(slices.Clone(have), func(s string) bool { return slices.Contains(was, s) && !slices.Contains(is, s) })
+	came := slices.DeleteFunc(is, func(s string) bool { return slices.Contains(was, s) })
+	if all := entity.Join(kept, came); !slices.Equal(all, have) {
+		o.Set(jsonedit.QuoteList(all), "observations")
+	}
+	return o.Line
 }
 
 // readBack looks whether a write stands. A server that had read the file before it and renames its
@@ -167,34 +196,10 @@ func (f *file) writing() bool {
 	return err != nil || slices.ContainsFunc(all, func(k kept) bool { return k.why == "" && strings.HasSuffix(k.id, ".tmp") })
 }
 
-// undone reports whether a change is not in what stands now: something that it added is missing, or
-// something that it took out is there again.
+// undone reports whether a change is not in what stands now: making it there changes something.
 func undone(before, wrote, now []byte) bool {
-	if bytes.Equal(wrote, now) {
-		return false
-	}
-	was, ours, is := meanings(before), meanings(wrote), meanings(now)
-	for l := range ours {
-		if !was[l] && !is[l] {
-			return true
-		}
-	}
-	for l := range was {
-		if !ours[l] && is[l] {
-			return true
-		}
-	}
-	return false
+	return !bytes.Equal(wrote, now) && !bytes.Equal(carry(before, wrote, now), now)
 }
 
-// meanings are what the lines of a file say, however they are spelled: the server writes every line
-// anew.
-func meanings(data []byte) map[string]bool {
-	out := map[string]bool{}
-	for _, l := range parse(data) {
-		if l.tier != "" {
-			out[l.id+"\x00"+l.entityType+"\x00"+l.body] = true
-		}
-	}
-	return out
-}
+// says is the meaning of a line, however it is spelled: the server writes every line anew.
+func (l line) says() string { return l.id + "\x00" + l.entityType + "\x00" + l.body }
