@@ -20,14 +20,22 @@ const keptChecks = 60
 type checks struct {
 	took   []time.Duration // -1: it did not answer well
 	lastOK time.Time
+	// down is when the store was first seen not to answer, zero while it answers; wrong is what the last
+	// check that failed said, at failed.
+	down, failed time.Time
+	wrong        string
 }
 
 func (c *checks) add(r backends.HealthReport) {
 	took := r.Latency
-	if !r.Status.OK {
-		took = -1
+	if r.Status.OK {
+		c.lastOK, c.down = r.Status.CheckedAt, time.Time{}
 	} else {
-		c.lastOK = r.Status.CheckedAt
+		took = -1
+		c.failed, c.wrong = r.Status.CheckedAt, r.Status.Message
+		if c.down.IsZero() {
+			c.down = c.failed
+		}
 	}
 	c.took = append(c.took, took)
 	c.took = c.took[max(len(c.took)-keptChecks, 0):]

@@ -23,6 +23,17 @@ func TestChecksInWords(t *testing.T) {
 	if !c.lastOK.Equal(at) {
 		t.Errorf("last success %v", c.lastOK)
 	}
+	gone, later := at.Add(time.Minute), at.Add(2*time.Minute)
+	c = checks{}
+	c.add(backends.HealthReport{Status: model.HealthStatus{Message: "gone", CheckedAt: gone}})
+	c.add(backends.HealthReport{Status: model.HealthStatus{Message: "still gone", CheckedAt: later}})
+	if !c.down.Equal(gone) || !c.failed.Equal(later) || c.wrong != "still gone" {
+		t.Errorf("down since %v, last error at %v: %s", c.down, c.failed, c.wrong)
+	}
+	c.add(backends.HealthReport{Status: model.HealthStatus{OK: true, CheckedAt: later}})
+	if !c.down.IsZero() || c.wrong != "still gone" {
+		t.Errorf("answering again it is down since %v, and the last error is %q", c.down, c.wrong)
+	}
 	for range 2 * keptChecks {
 		c.add(backends.HealthReport{Latency: time.Second})
 	}

@@ -346,6 +346,11 @@ func (p *health) describe(m backends.Member) []text.Line {
 			course = past.counted
 		}
 		head = append(head, field("checks", course(esc)))
+		if !past.down.IsZero() {
+			head = append(head, text.Line{Name: esc.Const("down since"), Value: esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.down)), esc.Const(p.d.time.Age(past.down))), Kind: text.Warn})
+		} else if !past.failed.IsZero() {
+			head = append(head, field("last error", esc.Sprintf("%s, %s", esc.Const(prose.Moment(past.failed)), esc.LineMax(past.wrong, prose.MaxReason))))
+		}
 		last := esc.Const("not since this console was opened")
 		if !past.lastOK.IsZero() {
 			last = esc.Const(prose.Moment(past.lastOK))
