@@ -196,12 +196,7 @@ type tally struct {
 
 func (a *App) storeCount() tally {
 	esc := a.d.st.Esc
-	var failed []safetext.Text
-	for _, m := range a.members {
-		if m.Err != nil {
-			failed = append(failed, esc.Line(m.Name))
-		}
-	}
+	failed := a.d.health.down()
 	up := len(a.members) - len(failed)
 	t := tally{all: esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))}
 	if a.width < fullBarFrom {

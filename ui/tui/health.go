@@ -174,19 +174,19 @@ func (p *health) arrived(now presence) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// down counts the stores that do not answer.
-func (p *health) down() int {
-	n := 0
+// down names the stores that do not answer, the newest check or, before the first, the opening says.
+func (p *health) down() []safetext.Text {
+	var names []safetext.Text
 	for _, m := range p.d.fleet.Members() {
 		if rep, known := p.reports[m.Name]; known && !rep.Status.OK || !known && m.Err != nil {
-			n++
+			names = append(names, p.d.st.Esc.Line(m.Name))
 		}
 	}
-	return n
+	return names
 }
 
 func (p *health) badge() (safetext.Text, paint.Tone) {
-	n := p.down()
+	n := len(p.down())
 	if p.log.state == model.HealthDown {
 		n++
 	}

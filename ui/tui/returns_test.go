@@ -49,7 +49,7 @@ func TestRealStoresDieAndComeBack(t *testing.T) {
 		if err := os.Rename(vault, vault+".away"); err != nil {
 			t.Fatal(err)
 		}
-		r.press("r").see("1 of 2 answer", "what to do", "down since", "!!")
+		r.press("r").see("1 of 2 answer", "1 down", "what to do", "down since", "!!")
 		if err := os.Rename(vault+".away", vault); err != nil {
 			t.Fatal(err)
 		}
