@@ -54,10 +54,10 @@ done
 echo "a machine with nothing but the package opens the demo and serves it over SSH"
 if [ "$(id -u)" = 0 ] && chroot=$(PATH=$PATH:/usr/sbin:/sbin command -v chroot) && command -v ssh >/dev/null; then
   bare=$work/bare; mkdir -p "$bare/tmp" "$bare/root"; dpkg-deb -x memdesk_*_"$arch".deb "$bare"
-  alone() { env -i HOME=/root PATH=/usr/bin "$chroot" "$bare" /usr/bin/memdesk "$@"; }
+  alone=(env -i HOME=/root PATH=/usr/bin "$chroot" "$bare" /usr/bin/memdesk) # no function: in the background that is a shell, and kill would leave the program
   install -m 0600 "$work/key.pub" "$bare/root/authorized_keys"
-  alone demo --seed-only --dir /root/desk >/dev/null 2>&1 || fail "the demo alone"
-  alone --config /root/desk/config.toml serve ssh --listen 127.0.0.1:0 --authorized-keys /root/authorized_keys > "$work/served" 2>&1 & served=$!
+  "${alone[@]}" demo --seed-only --dir /root/desk >/dev/null 2>&1 || fail "the demo alone"
+  "${alone[@]}" --config /root/desk/config.toml serve ssh --listen 127.0.0.1:0 --authorized-keys /root/authorized_keys > "$work/served" 2>&1 & served=$!
   until grep -q 'console on' "$work/served"; do kill -0 $served || fail "serve ssh: $(cat "$work/served")"; sleep 0.1; done
   port=$(sed -n 's/.*127\.0\.0\.1:\([0-9]*\) .*/\1/p' "$work/served"); mkfifo "$work/keys"
   TERM=xterm-256color ssh -tt -p "$port" -i "$work/key" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null 127.0.0.1 < "$work/keys" > "$work/screen" 2>/dev/null & seen=$!
