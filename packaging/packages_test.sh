@@ -78,7 +78,7 @@ if [ "$ARCHS" = "$host" ]; then echo ok; exit; fi
 echo "the other machine's program"
 if command -v qemu-aarch64 >/dev/null; then
   dpkg-deb -x memdesk_*_arm64.deb "$work/arm"
-  qemu-aarch64 "$work/arm/usr/bin/memdesk" version | grep -q . || fail "arm64: version"
+  qemu-aarch64 "$work/arm/usr/bin/memdesk" version | grep . >/dev/null || fail "arm64: version"
   env -i HOME="$work/arm/home" XDG_STATE_HOME="$work/arm/state" qemu-aarch64 "$work/arm/usr/bin/memdesk" demo --seed-only --dir "$work/arm/demo" >/dev/null 2>&1 || fail "arm64: demo"
 else
   echo "NOT RUN: no qemu-aarch64; to run it: apt-get install -y qemu-user"
