@@ -76,7 +76,7 @@ func Decode(body string) ([]string, error) {
 		more, continues := strings.CutPrefix(row, "  ")
 		blank := row == "" && i+1 < len(rows) && (strings.HasPrefix(rows[i+1], "  ") || rows[i+1] == "")
 		switch {
-		case begins || row == "-":
+		case begins:
 			out = append(out, rest)
 		case len(out) > 0 && (continues || blank):
 			out[len(out)-1] += "\n" + more

@@ -134,21 +134,13 @@ func readLine(raw []byte) line {
 	if err != nil {
 		return problem(raw, whyNotObject)
 	}
-	kind, _ := o.Text("type")
-	text := func(key string) (string, bool) {
-		v := o.Raw(key)
-		if len(v) == 0 || v[0] != '"' {
-			return "", false
-		}
-		s, _ := o.Text(key)
-		return s, true
-	}
+	kind, _ := text(o, "type")
 	l := line{raw: raw}
 	switch kind {
 	case "entity":
 		var ok1, ok2 bool
-		l.name, ok1 = text("name")
-		l.entityType, ok2 = text("entityType")
+		l.name, ok1 = text(o, "name")
+		l.entityType, ok2 = text(o, "entityType")
 		var obs []string
 		if !ok1 || !ok2 || o.Find("observations") < 0 || json.Unmarshal(o.Raw("observations"), &obs) != nil || string(o.Raw("observations")) == "null" || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
@@ -156,9 +148,9 @@ func readLine(raw []byte) line {
 		l.tier, l.id, l.title, l.body, l.more = entityTier, entity.ID(l.name), l.name, entity.Encode(obs), len(o.Members) > 4
 	case "relation":
 		var ok1, ok2, ok3 bool
-		l.from, ok1 = text("from")
-		l.to, ok2 = text("to")
-		l.relation, ok3 = text("relationType")
+		l.from, ok1 = text(o, "from")
+		l.to, ok2 = text(o, "to")
+		l.relation, ok3 = text(o, "relationType")
 		if !ok1 || !ok2 || !ok3 || !utf8.Valid(raw) {
 			return problem(raw, whyShape)
 		}
@@ -168,6 +160,15 @@ func readLine(raw []byte) line {
 		return problem(raw, whyType)
 	}
 	return l
+}
+
+// text is a member that is a string.
+func text(o *jsonedit.Object, key string) (string, bool) {
+	if v := o.Raw(key); len(v) == 0 || v[0] != '"' {
+		return "", false
+	}
+	s, _ := o.Text(key)
+	return s, true
 }
 
 func problem(raw []byte, why string) line {

@@ -146,7 +146,8 @@ func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]st
 	return nil, g.insert(last+1, last < 0, text)
 }
 
-// insert puts a line at a place, or at the end; a final newline stays final.
+// insert puts a line at a place, or at the end; a final newline stays final, and a file of CRLF lines
+// gets one more.
 func (t graphTx) insert(at int, end bool, text []byte) error {
 	raw := t.raw()
 	switch {
@@ -158,16 +159,50 @@ func (t graphTx) insert(at int, end bool, text []byte) error {
 			at--
 		}
 	}
+	if at < len(raw) && bytes.HasSuffix(raw[0], []byte("\r")) {
+		text = append(bytes.TrimSuffix(text, []byte("\r")), '\r')
+	}
 	return t.edit(slices.Insert(raw, at, text))
 }
 
-// withEntity names what goes with an entity: its relations, and further lines of its name (MG5,
-// MG6).
+// withEntity names what goes with an entity: its relations, and every line that the server's own
+// deletion takes with the name: further ones, and those of a wrong shape (MG5, MG6).
 func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
 	name := r.Text(3)
 	for _, l := range tx.(graphTx).lines {
-		again := l.why == whyDuplicate && readLine(l.raw).identity() == entityTier+" "+name
-		if again || l.tier == relationTier && (l.from == name || l.to == name) {
+		if l.id != r.Key && l.about(name) {
+			out = append(out, l.id)
+		}
+	}
+	return out, nil
+}
+
+// about reports whether a line is an entity of the name, or a relation with it at an end, whether or
+// not it is an item.
+func (l line) about(name string) bool {
+	switch {
+	case l.tier == relationTier:
+		return l.from == name || l.to == name
+	case l.tier == entityTier:
+		return l.name == name
+	case l.why != whyDuplicate && l.why != whyShape:
+		return false
+	}
+	o, err := jsonedit.Parse(l.raw)
+	if err != nil {
+		return false
+	}
+	has := func(key string) bool { s, ok := text(o, key); return ok && s == name }
+	if kind, _ := text(o, "type"); kind == "entity" {
+		return has("name")
+	}
+	return has("from") || has("to")
+}
+
+// withRelation names the further lines of the same relation: one that stayed would be the relation.
+func withRelation(tx records.Tx, r records.Row) (out []string, err error) {
+	for _, l := range tx.(graphTx).lines {
+		if l.why == whyDuplicate && readLine(l.raw).id == "edge/"+r.Key {
 			out = append(out, l.id)
 		}
 	}
@@ -206,7 +241,14 @@ func relations() records.Table {
 			text := slices.Concat([]byte(`{"type":"relation","from":`), jsonedit.Quote(from), []byte(`,"to":`), jsonedit.Quote(to), []byte(`,"relationType":`), jsonedit.Quote(relation), []byte(`}`))
 			return nil, tx.(graphTx).insert(0, true, text)
 		},
-		Drop: func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), []string{"edge/" + r.Key}) },
+		Falls: withRelation,
+		Drop: func(tx records.Tx, r records.Row) error {
+			falls, err := withRelation(tx, r)
+			if err != nil {
+				return err
+			}
+			return drop(tx.(graphTx), append(falls, "edge/"+r.Key))
+		},
 	}
 }
 

@@ -87,7 +87,7 @@ func TestBody(t *testing.T) {
 			t.Errorf("%q comes back as %q, %v", obs, got, err)
 		}
 	}
-	for text, line := range map[string]string{"plain": "line 1", "- a\nb": "line 2", "  x": "line 1"} {
+	for text, line := range map[string]string{"plain": "line 1", "- a\nb": "line 2", "  x": "line 1", "- a\n-": "line 2"} {
 		if _, err := entity.Decode(text); !errors.Is(err, model.InvalidInput) || !strings.Contains(err.Error(), line) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -151,6 +151,33 @@ func TestForget(t *testing.T) {
 	}
 	if got := content(t, path); strings.Contains(got, `"name":"Ada"`) || strings.Contains(got, `"from":"Ada"`) || !strings.Contains(got, "{\"type\":\"entity\",\"name\":\"half\n") {
 		t.Errorf("the file is\n%s", got)
+	}
+}
+
+// TestForgetTakesEveryLine: a line that says the same again, or the name in a wrong shape, would be what
+// was forgotten, and the server's own deletion takes it too (MG5, MG6).
+func TestForgetTakesEveryLine(t *testing.T) {
+	const ada, rel = `{"type":"entity","name":"Ada","entityType":"p","observations":[]}`, `{"type":"relation","from":"Ada","to":"b","relationType":"is"}`
+	const other = `{"type":"entity","name":"other","entityType":"p","observations":["Ada"]}`
+	const loose = `{"type":"relation","from":"x","to":"y","relationType":"is"}`
+	all := strings.Join([]string{rel, ada, other, rel, `{"type":"entity","name":"Ada"}`, loose, `{"type":"relation","to":"Ada"}`, ada, loose, `{"type":"future","name":"Ada"}`}, "\r\n") + "\r\n"
+	for id, want := range map[string][]string{"Ada": {other, loose, loose, `{"type":"future","name":"Ada"}`}, "edge/x/is/y": {rel, ada, other, rel, `{"type":"entity","name":"Ada"}`, `{"type":"relation","to":"Ada"}`, ada, `{"type":"future","name":"Ada"}`}} {
+		path := write(t, all)
+		s := open(t, path)
+		falls, err := s.Falls(t.Context(), []string{id})
+		must(t, err)
+		res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		if n := 10 - len(want); err != nil || res.Removed != int64(n) || len(falls) != n-1 {
+			t.Errorf("%s: removed %d with %d named before, want %d; %v", id, res.Removed, len(falls), n, err)
+		}
+		if got := content(t, path); got != strings.Join(want, "\r\n")+"\r\n" {
+			t.Errorf("%s: the file is\n%s", id, got)
+		}
+		_, err = s.Provider.Retain(t.Context(), model.RetainRequest{Tier: "entity", Key: "new", Mode: model.Replace, Content: "- x"})
+		must(t, err)
+		if got := content(t, path); strings.Count(got, "\n") != strings.Count(got, "\r\n") {
+			t.Errorf("a new line has not the line end of the others:\n%q", got)
+		}
 	}
 }
 
