@@ -3,8 +3,6 @@ package mcpgraph
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,7 +15,6 @@ import (
 	"memdesk/backends/internal/vitals"
 	"memdesk/backends/records"
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/statedir"
 	"memdesk/model"
 )
 
@@ -34,30 +31,8 @@ type file struct {
 	// indexed says that the index is that of data and lines, and read that these are the file's as at
 	// tells.
 	indexed, read bool
-	at            stamp
-	ours          stamp // of what memdesk wrote last
-}
-
-// stamp tells one state of a file from another.
-type stamp struct {
-	size    int64
-	changed time.Time
-	info    fs.FileInfo
-}
-
-func (s stamp) same(o stamp) bool {
-	return s.size == o.size && s.changed.Equal(o.changed) && (s.info == nil) == (o.info == nil) && (s.info == nil || os.SameFile(s.info, o.info))
-}
-
-func stampOf(path string) (stamp, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return stamp{}, nil
-	}
-	if err != nil {
-		return stamp{}, litefile.Worded("open", err)
-	}
-	return stamp{info.Size(), info.ModTime(), info}, nil
+	at            records.Stamp
+	ours          records.Stamp // of what memdesk wrote last
 }
 
 // prefixes are the beginnings of ids by tier.
@@ -89,11 +64,11 @@ func openFile(path, locks string) (*file, error) {
 
 // refresh reads the file when it has changed.
 func (f *file) refresh(ctx context.Context) error {
-	now, err := stampOf(f.path)
+	now, err := records.StampOf(f.path)
 	if err != nil {
 		return err
 	}
-	if f.read && f.at.same(now) {
+	if f.read && f.at.Same(now) {
 		return nil
 	}
 	data, err := f.bytes()
@@ -179,25 +154,6 @@ func (f *file) View(ctx context.Context, _ string, fn func(records.Tx) error) er
 		return err
 	}
 	return fn(f.tx(ctx))
-}
-
-// lock takes this program's lock on the file. The server knows none.
-func (f *file) lock(ctx context.Context, op string) (func(), error) {
-	if f.locks == "" {
-		return nil, model.Errorf(model.Unavailable, op, "there is no state directory to hold the lock")
-	}
-	if err := statedir.Ensure(filepath.Dir(f.locks)); err != nil {
-		return nil, model.E(model.Unavailable, op, err)
-	}
-	if err := os.MkdirAll(f.locks, 0o700); err != nil {
-		return nil, litefile.Worded(op, err)
-	}
-	sum := sha256.Sum256([]byte(f.path))
-	release, err := atomicfile.Lock(ctx, filepath.Join(f.locks, "mcpgraph-"+hex.EncodeToString(sum[:8])), 10*time.Second)
-	if errors.Is(err, atomicfile.ErrHeld) {
-		return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
-	}
-	return release, litefile.Worded(op, err)
 }
 
 // Look implements records.DB.

@@ -34,7 +34,7 @@ const (
 func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	unlock, err := f.lock(ctx, op)
+	unlock, err := records.LockFile(ctx, op, f.locks, Kind, f.path)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,8 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 
 // foreign reports whether somebody else wrote the file a moment ago.
 func (f *file) foreign() bool {
-	now, err := stampOf(f.path)
-	return err != nil || !now.same(f.ours) && now.info != nil && time.Since(now.changed) < lively
+	now, err := records.StampOf(f.path)
+	return err != nil || !now.Same(f.ours) && now.There() && time.Since(now.Changed) < lively
 }
 
 // change makes the change until what it displaces is what it was made of, and returns the file without
@@ -89,7 +89,7 @@ func (f *file) change(ctx context.Context, op string, fn func(records.Tx) error)
 		case swapped != nil:
 			err = litefile.Worded(op, swapped)
 		case bytes.Equal(came, stands):
-			f.ours, swapped = stampOf(f.path)
+			f.ours, swapped = records.StampOf(f.path)
 			return before, after, errors.Join(err, swapped)
 		default: // the server may read what stands now, and write before the next exchange
 			before, stands = carry(stands, came, before), after

@@ -1,0 +1,64 @@
+package records
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"memdesk/backends/internal/litefile"
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+)
+
+// Stamp tells one state of a flat file from another, without reading it.
+type Stamp struct {
+	Changed time.Time
+	size    int64
+	info    fs.FileInfo
+}
+
+// There reports whether there was a file.
+func (s Stamp) There() bool { return s.info != nil }
+
+// Same reports whether the file is as it was.
+func (s Stamp) Same(o Stamp) bool {
+	return s.size == o.size && s.Changed.Equal(o.Changed) && s.There() == o.There() && (!s.There() || os.SameFile(s.info, o.info))
+}
+
+// StampOf is that of a file, which may be absent.
+func StampOf(path string) (Stamp, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Stamp{}, nil
+	}
+	if err != nil {
+		return Stamp{}, litefile.Worded("open", err)
+	}
+	return Stamp{info.ModTime(), info.Size(), info}, nil
+}
+
+// LockFile takes this program's lock on a flat file whose owner knows none, in a directory of the state
+// directory. Locked where another process of this program holds it for ten seconds.
+func LockFile(ctx context.Context, op, dir, kind, path string) (release func(), err error) {
+	if dir == "" {
+		return nil, model.Errorf(model.Unavailable, op, "there is no state directory to hold the lock")
+	}
+	if err := statedir.Ensure(filepath.Dir(dir)); err != nil {
+		return nil, model.E(model.Unavailable, op, err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, litefile.Worded(op, err)
+	}
+	sum := sha256.Sum256([]byte(path))
+	release, err = atomicfile.Lock(ctx, filepath.Join(dir, kind+"-"+hex.EncodeToString(sum[:8])), 10*time.Second)
+	if errors.Is(err, atomicfile.ErrHeld) {
+		return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
+	}
+	return release, litefile.Worded(op, err)
+}
