@@ -268,6 +268,27 @@ func TestWhatAnOwnerDoesIsFound(t *testing.T) {
 	}
 }
 
+// Two copies of one log go on, the second without its anchor and to a longer end. It is found when it meets the anchor,
+// and the first copy still holds.
+func TestAForkMeetsAFileAnchor(t *testing.T) {
+	b := newBench(t)
+	b.options.SegmentBytes = 0
+	b.acts(3)
+	old := saved(t, b.dir)
+	b.acts(3)
+	first := saved(t, b.dir)
+	putBack(t, old)
+	b.options.Anchors = nil
+	b.acts(9)
+	b.wantOK()
+	b.options.Anchors = []Anchor{{Kind: "file", Path: b.usb}}
+	b.wantFound("records were changed")
+	putBack(t, first)
+	b.wantOK()
+	b.acts(1)
+	b.wantOK()
+}
+
 // A statement says up to where the log is as it was, even when what follows was changed.
 func TestAnAnchorSaysWhatItProves(t *testing.T) {
 	b := newBench(t)

@@ -2,7 +2,9 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"memdesk/audit"
@@ -19,14 +21,17 @@ type Anchoring struct {
 	Error   string    // why it is not known
 }
 
-// Anchoring asks the log, not the anchors: it is cheap. There is no log where Newest is 0 and Error
-// is empty.
+// Anchoring asks the log and what it has of its anchors, no anchor over a network. There is no log where Newest is 0,
+// and Error and Alarm are empty.
 func (s *Session) Anchoring(ctx context.Context) Anchoring {
 	var out Anchoring
 	if s.Log == nil {
 		return out
 	}
-	var err error
+	err := s.Log.Writable()
+	if errors.Is(err, audit.ErrTampered) {
+		out.Alarm = strings.TrimPrefix(err.Error(), audit.ErrNotWritable.Error()+": ") + "; no change is possible until `memdesk audit acknowledge --reason TEXT`"
+	}
 	if out.Anchors, out.Newest, err = s.Log.Anchors(ctx); err != nil {
 		out.Error = err.Error()
 		return out
@@ -48,12 +53,12 @@ func (s *Session) Anchoring(ctx context.Context) Anchoring {
 // Words is all of it in one line, empty when there is no log.
 func (a Anchoring) Words(now time.Time) string {
 	switch {
+	case a.Alarm != "":
+		return "ALARM: " + a.Alarm
 	case a.Error != "":
 		return a.Error
 	case a.Newest == 0:
 		return ""
-	case a.Alarm != "":
-		return "ALARM: " + a.Alarm
 	case len(a.Anchors) == 0:
 		return "not anchored: whoever owns the files can rewrite the log; [[audit.anchor]] names a place outside"
 	}

@@ -82,4 +82,25 @@ func TestAnchoringInHealth(t *testing.T) {
 	}
 	s, _ = open(file)
 	want(s, model.HealthOK, "anchored 24 h ago")
+	// A log that was put back from a copy is an alarm, whatever its anchors have, and so is one that is gone.
+	if err := os.Rename(usb+".away", usb); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(state, "memdesk", "audit")
+	if err := os.CopyFS(dir+".copy", os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir, dir+".was"); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(file)
+	want(s, model.HealthDown, "ALARM: ", "the audit log is gone", "memdesk audit acknowledge")
+	if err := os.Chmod(dir+".copy", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(dir+".copy", dir); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = open(file)
+	want(s, model.HealthDown, "ALARM: ", "restored from a copy", "memdesk audit acknowledge")
 }

@@ -91,7 +91,7 @@ func provenRows(all []audit.Proven) []any {
 func (a *app) sayProven(all []audit.Proven) {
 	outside := false
 	for _, p := range all {
-		outside = outside || p.Kind != "own" && p.State == audit.ProvenHolds
+		outside = outside || p.Kind != "own" && p.Seq > 0
 		switch p.State {
 		case audit.ProvenHolds:
 			a.linef("%s: records 1 to %d are as they were on %s", p.By, p.Seq, when(p.At))
