@@ -69,7 +69,7 @@ func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequ
 		return Done{}, model.Errorf(model.InvalidInput, "", "%s keeps no earlier texts that --keep-history could leave", st.Name)
 	}
 	res, e, err := s.Undo.Forget(ctx, st, req)
-	done := Done{Store: store, Item: req.ID, Removed: res.Removed, Warnings: res.Warnings}
+	done := Done{Store: store, Item: req.ID, Removed: res.Removed, Fell: undo.FallNoun(e.Falls), Warnings: res.Warnings}
 	done.keep(e)
 	if err != nil {
 		return done, err
@@ -157,7 +157,7 @@ func (s *Session) Restore(ctx context.Context, id, reason string) (Done, error) 
 	}
 	res, err := s.Undo.Restore(audit.WithReason(ctx, reason), s.Fleet.Store, id)
 	done := Done{Store: res.Store, Item: res.Item, Bytes: res.Result.Bytes, Revision: res.Result.Revision,
-		Relations: res.Relations, Warnings: res.Warnings, Notes: res.Notes, Gone: res.Removed}
+		Relations: res.Relations, Fell: undo.FallNoun(e.Falls), Warnings: res.Warnings, Notes: res.Notes, Gone: res.Removed}
 	done.keep(res.Again)
 	return done, err
 }

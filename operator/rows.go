@@ -19,6 +19,7 @@ type Done struct {
 	Gone        bool           // of a restore: the change had created the item, which is gone again
 	Kept        string         // of a resolve: id under which the copy's text stays; empty when it went
 	Relations   int64          // that went with them, or with Restore came back with them
+	Fell        string         // the word for what Relations counts: relation, or item
 	Undo        string         // takes the act back; empty: nothing was kept
 	Expires     time.Time      // until when it can
 	Obstacle    string         // why Restore cannot put it back, empty when it can

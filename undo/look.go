@@ -198,10 +198,21 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 	return warnings, nil
 }
 
+// FallNoun is the word for what goes because others do: relation where all are, else item.
+func FallNoun(ids []string) string {
+	if slices.ContainsFunc(ids, func(id string) bool { return !strings.HasPrefix(id, "edge/") }) {
+		return "item"
+	}
+	return "relation"
+}
+
 // FallWords says which items go because others do: how many, and the first of them.
 func FallWords(ids []string) string {
 	const named = 3
 	out := fmt.Sprintf("%d %s with it, left with fewer than two members: ", len(ids), verb(int64(len(ids)), "relation goes", "relations go"))
+	if FallNoun(ids) == "item" {
+		out = fmt.Sprintf("%d %s with it: ", len(ids), verb(int64(len(ids)), "item goes", "items go"))
+	}
 	out += strings.Join(ids[:min(len(ids), named)], ", ")
 	if more := len(ids) - named; more > 0 {
 		out += fmt.Sprintf(" and %d more", more)

@@ -48,13 +48,13 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 		}
 		a.need(ref.Store)
 	}
-	falls, err := a.sayFalls(ctx, refs)
+	falls, noun, err := a.sayFalls(ctx, refs)
 	if err != nil && !yes { // else each item says for itself why it did not go
 		return "", err
 	}
 	question := "forget " + strings.Join(refs, ", ")
 	if falls > 0 {
-		question += " and " + plural(falls, "relation") + " with it"
+		question += " and " + plural(falls, noun) + " with it"
 	}
 	if yes {
 		return question, nil
@@ -77,13 +77,14 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 
 // sayFalls names what goes because the items of refs do, all of them together: an edge
 // that two of them tie falls with neither of them alone.
-func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, err error) {
+func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, noun string, err error) {
+	var all []string
 	byStore := map[string][]string{}
 	var order []string
 	for _, text := range refs {
 		_, store, ref, err := a.at(ctx, text)
 		if err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		if byStore[store.Name] == nil {
 			order = append(order, store.Name)
@@ -93,14 +94,14 @@ func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, err error) 
 	for _, store := range order {
 		falls, err := a.session.Falls(ctx, store, byStore[store])
 		if err != nil {
-			return n, err
+			return n, "", err
 		}
 		if len(falls) > 0 {
 			a.sayf("%s: %s", store, undo.FallWords(falls))
 		}
-		n += int64(len(falls))
+		all = append(all, falls...)
 	}
-	return n, nil
+	return int64(len(all)), undo.FallNoun(all), nil
 }
 
 // forgetAll removes what it can. A single failure is returned as it is; among
@@ -139,7 +140,7 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	}
 	with := ""
 	if done.Relations > 0 {
-		with = ", and " + plural(done.Relations, "relation") + " with it"
+		with = ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
 	a.linef("%s  removed %d%s", ref.String(), done.Removed, with)
 	if req.KeepHistory {

@@ -118,7 +118,7 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 			word = "removed again: the change had created it"
 		}
 		if done.Relations > 0 {
-			word += ", and " + plural(done.Relations, "relation") + " with it"
+			word += ", and " + plural(done.Relations, done.Fell) + " with it"
 		}
 		a.linef("%s  %s", model.Ref{Store: done.Store, ID: done.Item}.String(), word)
 		a.sayUndo(done)

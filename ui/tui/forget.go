@@ -11,6 +11,7 @@ import (
 	"memdesk/model"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
+	"memdesk/undo"
 )
 
 // removals take items and entries of the quarantine away.
@@ -127,7 +128,7 @@ func (d *desk) doForget(ctx context.Context, ref model.Ref, seen model.Revision,
 	id := esc.LineMax(ref.ID, prose.MaxTitle)
 	done, err := d.Acts.Forget(ctx, ref.Store, model.ForgetRequest{ID: ref.ID, IfMatch: seen}, why)
 	if done.Relations > 0 {
-		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, "relation"))
+		id = esc.Sprintf("%s and %s with it", id, prose.Plural(done.Relations, done.Fell))
 	}
 	if err == nil && done.Removed > 0 {
 		d.stuck.took(esc, done)
@@ -196,7 +197,15 @@ func (d *desk) fallsWith(ctx context.Context, items []target) ([]text.Line, erro
 			return nil, err
 		}
 		if n := int64(len(falls)); n > 0 {
-			out = append(out, text.Line{Value: d.esc.Sprintf("!! With them %s of %s, left with fewer than two members: %s.", prose.Plural(n, "relation"), name, fallNames(d.esc, falls)), Kind: text.Warn})
+			why, ids := "", make([]string, n)
+			for i, f := range falls {
+				ids[i] = f.ID
+			}
+			noun := undo.FallNoun(ids)
+			if noun == "relation" {
+				why = ", left with fewer than two members"
+			}
+			out = append(out, text.Line{Value: d.esc.Sprintf("!! With them %s of %s%s: %s.", prose.Plural(n, noun), name, why, fallNames(d.esc, falls)), Kind: text.Warn})
 		}
 	}
 	return out, nil

@@ -94,7 +94,7 @@ func (d *desk) forgetOne(ctx context.Context, b *bulk, t target, why string) out
 		o.why = d.esc.Const("nothing was kept for undo")
 	}
 	if done.Relations > 0 {
-		with := d.esc.Sprintf("%s went with it", prose.Plural(done.Relations, "relation"))
+		with := d.esc.Sprintf("%s went with it", prose.Plural(done.Relations, done.Fell))
 		if o.why.String() != "" {
 			with = d.esc.Sprintf("%s; %s", with, o.why)
 		}

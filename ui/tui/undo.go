@@ -145,7 +145,7 @@ func (d *desk) doUndo(ctx context.Context, u UndoRow, why string) acted {
 		word = "removed again"
 	}
 	if done.Relations > 0 {
-		word += " with " + prose.Plural(done.Relations, "relation")
+		word += " with " + prose.Plural(done.Relations, done.Fell)
 	}
 	out := acted{ok: true, undone: []string{u.ID}, text: esc.Sprintf("%s: %s; :undo lists what can be taken back", word, esc.LineMax(u.Item, prose.MaxTitle))}
 	if len(done.Warnings) > 0 {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"memdesk/backends/internal/litefile"
@@ -25,11 +26,12 @@ type Config struct {
 	Clock    clock.Clock
 }
 
-// needed are the columns without which a file is not this kind (MA1).
-var needed = map[string][]string{
-	"mastra_threads":  {"id", "resourceId", "title", "metadata", "createdAt", "updatedAt"},
-	"mastra_messages": {"id", "thread_id", "content", "role", "type", "createdAt"},
-}
+// needed are the columns without which a file is not this kind, and usual those that each version had
+// so far: a file without one is open for reading (MA1).
+var (
+	needed = map[string][]string{"mastra_threads": {"id", "resourceId"}, "mastra_messages": {"id", "thread_id", "content"}}
+	usual  = map[string][]string{"mastra_threads": {"title", "metadata", "createdAt", "updatedAt"}, "mastra_messages": {"role", "type", "createdAt"}}
+)
 
 // optional are tables that older files may lack.
 var optional = map[string][]string{
@@ -41,8 +43,9 @@ var optional = map[string][]string{
 
 // layout is what of the optional parts a file has.
 type layout struct {
-	owner, resources, observations, state bool // owner: messages carry resourceId
-	observed                              bool // observation records name the messages that they were drawn from
+	owner, resources, observations, state bool     // owner: messages carry resourceId
+	observed                              bool     // observation records name the messages that they were drawn from
+	without                               []string // usual columns that are missing
 	vectors                               []string
 }
 
@@ -86,10 +89,27 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}), nil
 }
 
+const unknown = "the file's version is not known: it lacks "
+
+// column is a usual column of the table's row m; empty text where the table lacks it.
+func (l layout) column(table, name string) string {
+	if slices.Contains(l.without, table+"."+name) {
+		return "''"
+	}
+	return "m." + name
+}
+
 // look reads which optional tables there are. One that lacks a column makes the store
 // read-only (MA1).
 func look(tx records.Tx, reason string) (layout, string, error) {
 	var has layout
+	without, err := records.Missing(tx, usual)
+	if has.without = without; err == nil && len(without) > 0 && reason == "" {
+		reason = unknown + strings.Join(without, ", ")
+	}
+	if err != nil {
+		return has, reason, err
+	}
 	for table, columns := range optional {
 		have, err := records.Columns(tx, table)
 		if err != nil || len(have) == 0 {
@@ -104,7 +124,7 @@ func look(tx records.Tx, reason string) (layout, string, error) {
 		}
 		if len(missing) > 0 {
 			if reason == "" {
-				reason = "the file's version is not known: it lacks " + strings.Join(missing, ", ")
+				reason = unknown + strings.Join(missing, ", ")
 			}
 			continue
 		}
@@ -190,6 +210,9 @@ func (l layout) concerning(tx records.Tx, subjects []string, yield func(id, subj
 	return nil
 }
 
+// observedThread is the thread of an observation record; NULL for one of a resource.
+const observedThread = `COALESCE(threadId, CASE WHEN lookupKey LIKE 'thread:%' THEN substr(lookupKey, 8) END)`
+
 type ownedBy struct{ prefix, reason, sql string }
 
 func (l layout) owned() []ownedBy {
@@ -206,7 +229,7 @@ func (l layout) owned() []ownedBy {
 	}
 	if l.observations {
 		out = append(out, ownedBy{"observation/", "its resourceId", `SELECT id FROM mastra_observational_memory WHERE resourceId = ? OR lookupKey = 'resource:' || ?`},
-			ownedBy{"observation/", "of a thread of the subject", `SELECT id FROM mastra_observational_memory WHERE threadId IN ` + mine})
+			ownedBy{"observation/", "of a thread of the subject", `SELECT id FROM mastra_observational_memory WHERE ` + observedThread + ` IN ` + mine})
 	}
 	return out
 }
@@ -233,7 +256,7 @@ func (l layout) observe(tx records.Tx) ([]model.HealthFinding, error) {
 	}
 	if l.observations {
 		checks = append(checks,
-			check{`SELECT id, threadId FROM mastra_observational_memory WHERE threadId IS NOT NULL AND threadId NOT IN (SELECT id FROM mastra_threads)`,
+			check{`SELECT id, ` + observedThread + ` FROM mastra_observational_memory WHERE ` + observedThread + ` NOT IN (SELECT id FROM mastra_threads)`,
 				func(key, more string) {
 					add("orphan", "observation/"+records.Escape(key), "the observations outlived their thread %.200q", more)
 				}},

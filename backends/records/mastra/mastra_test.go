@@ -199,6 +199,52 @@ func TestOpen(t *testing.T) {
 	if !s.ReadOnly || !strings.Contains(s.ReadOnlyReason, "mastra_resources.workingMemory") {
 		t.Errorf("read-only %v: %s", s.ReadOnly, s.ReadOnlyReason)
 	}
+	older := open(t, mastra.Config{Path: file(t, seed, `ALTER TABLE mastra_threads DROP COLUMN metadata`, `ALTER TABLE mastra_threads DROP COLUMN updatedAt`, `ALTER TABLE mastra_messages DROP COLUMN role`)})
+	defer older.Close()
+	page, err := older.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || len(page.Items) != 8 || !strings.Contains(older.ReadOnlyReason, "mastra_messages.role, mastra_threads.metadata, mastra_threads.updatedAt") {
+		t.Errorf("%d items, read-only for %q, %v", len(page.Items), older.ReadOnlyReason, err)
+	}
+}
+
+// TestMetadataStaysText: an older program reads text and not JSONB (MA2).
+func TestMetadataStaysText(t *testing.T) {
+	path := file(t, seed, `UPDATE mastra_threads SET metadata = '{"k": 1.50}' WHERE id = 'b'`)
+	s := open(t, mastra.Config{Path: path})
+	defer s.Close()
+	for id, want := range map[string]string{"thread/b": "text", "thread/a" + model.Inner + "/1 50%": "blob"} {
+		_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: id, Mode: model.Replace, Content: "t", Meta: []model.Field{{Name: "metadata", Value: `{"k": 2.50}`}}})
+		must(t, err)
+		key := map[bool]string{true: "b", false: "a/1 50%"}[id == "thread/b"]
+		if got := cell(t, path, `SELECT typeof(metadata) || ' ' || json(metadata) FROM mastra_threads WHERE id = '`+key+`'`); !strings.HasPrefix(got, want) || !strings.Contains(got, "2.50") {
+			t.Errorf("%s: metadata is %q, want %q", id, got, want)
+		}
+	}
+}
+
+// TestObservationsByLookupKey: a record that names its thread in the lookup key alone is the thread's.
+func TestObservationsByLookupKey(t *testing.T) {
+	s := open(t, mastra.Config{Path: file(t, seed, `UPDATE mastra_observational_memory SET threadId = NULL, resourceId = NULL`)})
+	defer s.Close()
+	falls, err := s.Falls(t.Context(), []string{"thread/a" + model.Inner + "/1 50%"})
+	if err != nil || len(falls) != 3 {
+		t.Errorf("falls %+v, %v", falls, err)
+	}
+	mine := false
+	must(t, s.Subjects.Concerning(t.Context(), []string{"ada"}, func(h model.SubjectHit) bool {
+		mine = mine || h.ID == "observation/o1"
+		return true
+	}))
+	if !mine {
+		t.Error("the subject's observation is not named")
+	}
+	gone := false
+	for _, f := range backendtest.Examined(t, s).Findings {
+		gone = gone || f.Ref == "observation/o2" && f.Kind == "orphan"
+	}
+	if !gone {
+		t.Error("Health does not name the record whose thread is gone")
+	}
 }
 
 // TestRecall looks at bodies, titles and tool parts, which it marks, and not at ids and owners.

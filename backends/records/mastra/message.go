@@ -46,10 +46,10 @@ func readContent(raw string) content {
 func (l layout) messages() records.Table {
 	t := records.Table{
 		Tier:   model.TierSpec{Name: "message", Title: "what was said", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
-		Prefix: "message/", From: "mastra_messages m LEFT JOIN mastra_threads t ON t.id = m.thread_id", Key: "m.id", Scope: "t.resourceId", At: "m.createdAt",
+		Prefix: "message/", From: "mastra_messages m LEFT JOIN mastra_threads t ON t.id = m.thread_id", Key: "m.id", Scope: "t.resourceId", At: l.column("mastra_messages", "createdAt"),
 		Size: `CASE WHEN NOT json_valid(m.content) THEN length(CAST(m.content AS BLOB)) ELSE
 			(SELECT COALESCE(sum(length(CAST(json_extract(p.value, '$.text') AS BLOB))) + 2 * (count(*) - 1), 0) FROM json_each(m.content, '$.parts') p WHERE json_extract(p.value, '$.type') = 'text') END`,
-		Columns: []string{"m.content", "m.role", "m.type", "m.thread_id"},
+		Columns: []string{"m.content", l.column("mastra_messages", "role"), l.column("mastra_messages", "type"), "m.thread_id"},
 		Item: func(r records.Row) model.Item {
 			c := readContent(r.Text(0))
 			it := model.Item{Body: strings.Join(c.texts, separator), Meta: readOnly("role", r.Text(1), "type", r.Text(2), "thread", r.Text(3), "resourceId", r.Scope,

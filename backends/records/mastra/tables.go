@@ -25,12 +25,13 @@ func metaJSON(column string) string {
 }
 
 func (l layout) threads() records.Table {
+	title, metadata, created := l.column("mastra_threads", "title"), metaJSON(l.column("mastra_threads", "metadata")), l.column("mastra_threads", "createdAt")
 	return records.Table{
 		Tier:   model.TierSpec{Name: "thread", Title: "conversations: the title is the text", KeyRule: model.KeyRequired, Document: model.Structured, Owned: true},
-		Prefix: "thread/", From: "mastra_threads m", Key: "m.id", Scope: "m.resourceId", At: "m.updatedAt",
-		Size:    `length(CAST(m.title AS BLOB))`,
-		Columns: []string{"m.title", metaJSON("m.metadata"), "m.createdAt"},
-		Search:  []string{"m.id", "m.title", "m.resourceId", "m.createdAt"}, SearchJSON: []string{metaJSON("m.metadata")}, Recall: &records.Words{Text: []string{"m.title"}},
+		Prefix: "thread/", From: "mastra_threads m", Key: "m.id", Scope: "m.resourceId", At: l.column("mastra_threads", "updatedAt"),
+		Size:    `length(CAST(` + title + ` AS BLOB))`,
+		Columns: []string{title, metadata, created},
+		Search:  []string{"m.id", title, "m.resourceId", created}, SearchJSON: []string{metadata}, Recall: &records.Words{Text: []string{title}},
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(0)}, Meta: []model.Field{
 				{Name: "resourceId", Value: r.Scope, ReadOnly: true}, {Name: "metadata", Value: r.Text(1)}, {Name: "createdAt", Value: r.Text(2), ReadOnly: true}}}
@@ -57,7 +58,7 @@ func (l layout) underThread(tx records.Tx, r records.Row) ([]string, error) {
 		return nil, err
 	}
 	if l.observations {
-		if err := collect("observation/", `SELECT id FROM mastra_observational_memory WHERE threadId = ? ORDER BY id`); err != nil {
+		if err := collect("observation/", `SELECT id FROM mastra_observational_memory WHERE `+observedThread+` = ? ORDER BY id`); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +68,7 @@ func (l layout) underThread(tx records.Tx, r records.Row) ([]string, error) {
 func (l layout) dropThread(tx records.Tx, r records.Row) error {
 	from := []string{`mastra_messages WHERE thread_id = ?`}
 	if l.observations {
-		from = append(from, `mastra_observational_memory WHERE threadId = ?`)
+		from = append(from, `mastra_observational_memory WHERE `+observedThread+` = ?`)
 	}
 	if l.state {
 		from = append(from, `mastra_thread_state WHERE threadId = ?`)
@@ -161,7 +162,7 @@ func save(tx records.Tx, c *records.Change, table, column string) error {
 		if err != nil {
 			return err
 		}
-		set, args = append(set, `metadata = jsonb(?)`), append(args, meta)
+		set, args = append(set, `metadata = CASE typeof(metadata) WHEN 'text' THEN ? ELSE jsonb(?) END`), append(args, meta, meta) // older programs read text alone
 	}
 	text := `UPDATE ` + table + ` SET ` + strings.Join(set, `, `) + ` WHERE id = ? AND COALESCE(` + column + `, '') = ?`
 	return records.Updated(tx.Exec(text, append(args, c.Row.Key, c.Old.Body)...))
