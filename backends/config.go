@@ -191,6 +191,8 @@ type UIConfig struct {
 	Linear  bool   `toml:"linear"`
 	// Mouse says whether the console takes the mouse; nil is yes.
 	Mouse *bool `toml:"mouse"`
+	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never, nil 3 s.
+	Poll *Duration `toml:"poll"`
 	// IdleLock is how long nobody presses a key before the screen is blanked; 0 is never.
 	IdleLock Duration `toml:"idle_lock"`
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/internal/drafts"
 	"memdesk/internal/statedir"
@@ -32,7 +33,7 @@ func (a *app) console(ctx context.Context) error {
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Sources: tui.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
-		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock),
+		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
 	// is wanted; without that wish the console is tried, in ASCII and without colour.
@@ -50,6 +51,14 @@ func (a *app) console(ctx context.Context) error {
 		return a.acting(ctx, s, o)
 	}
 	return tui.Run(ctx, o)
+}
+
+// pollEvery is how often lists are looked at that tell no changes.
+func pollEvery(configured *backends.Duration) time.Duration {
+	if configured == nil {
+		return 3 * time.Second
+	}
+	return time.Duration(*configured)
 }
 
 // inFrame is who works at the console, with the role where it is not an operator's.

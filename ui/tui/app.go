@@ -73,6 +73,7 @@ func newApp(ctx context.Context, o Options) *App {
 		app: a, say: a.say, open: a.visit, later: ticking,
 		Sources: o.Sources,
 	}
+	d.glances.every = o.Poll
 	d.plain, d.edit, d.env = o.Plain, o.Edit, environment(o.Environ)
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		d.remote = true
@@ -103,6 +104,11 @@ func (a *App) Init() (cmd tea.Cmd) {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
 	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.curtain.watchIdle(a.o.IdleLock), a.d.erasures.countDue()}
+	for _, p := range a.panes {
+		if p, ok := p.(watched); ok {
+			cmds = append(cmds, p.watch())
+		}
+	}
 	if a.pages.overlay != nil {
 		cmds = append(cmds, a.pages.overlay.pager.LayOut(text.Start, 0, false))
 	}

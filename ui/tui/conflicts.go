@@ -26,7 +26,7 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		columns: []column{
 			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 12, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
 		},
-		least: []int{20, 9, 12, 0, 5, 10}, traits: traits[conflict.Copy]{badge: 3, store: func(c conflict.Copy) string { return c.Store },
+		least: []int{20, 9, 12, 0, 5, 10}, traits: traits[conflict.Copy]{badge: 3, poll: true, store: func(c conflict.Copy) string { return c.Store },
 			less: map[int]func(a, b conflict.Copy) int{
 				0: func(a, b conflict.Copy) int { return natural(path.Base(a.Target), path.Base(b.Target)) },
 				4: func(a, b conflict.Copy) int { return b.At.Compare(a.At) },

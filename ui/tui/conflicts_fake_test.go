@@ -19,6 +19,8 @@ type conflictsFake struct {
 	all   []conflict.Copy
 	acts  *actsFake
 	moved bool // a side changes before every resolve
+	// more are copies that a tool has made meanwhile; may be nil.
+	more func() []conflict.Copy
 }
 
 func newConflictsFake(acts *actsFake, moved bool) *conflictsFake {
@@ -59,7 +61,11 @@ func (f *conflictsFake) Conflicts(_ context.Context, q tui.PageQuery) (tui.Confl
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var page tui.ConflictPage
-	for _, c := range f.all {
+	all := f.all
+	if f.more != nil {
+		all = append(f.more(), all...)
+	}
+	for _, c := range all {
 		if q.Matches(c.ID) {
 			page.Copies = append(page.Copies, c)
 		}

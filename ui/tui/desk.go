@@ -40,7 +40,9 @@ type Options struct {
 	IdleLock time.Duration
 	Environ  []string // KEY=value; TERM, LANG, LC_*, NO_COLOR are read
 
-	Clock  clock.Clock   // nil: the system's
+	Clock clock.Clock // nil: the system's
+	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never.
+	Poll   time.Duration
 	Settle time.Duration // after which a copy that was removed is looked for again; 0 is two minutes
 	Sources
 	// Edit runs an editor on a file of this machine in the operator's terminal; nil:
@@ -79,6 +81,7 @@ type desk struct {
 	Sources
 	terminal
 	divider
+	glances glances
 	workflows
 	screens
 }

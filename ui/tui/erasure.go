@@ -25,6 +25,7 @@ type erasures struct {
 	*records[ErasureRequest]
 	ticking bool
 	begun   begun
+	states  map[string]string // of the requests, in words, when they were last seen
 	due     due
 }
 
@@ -98,7 +99,7 @@ func newErasures(d *desk) *erasures {
 		columns: []column{
 			{"DUE", 17, false}, {"STATE", 13, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
 		},
-		traits: traits[ErasureRequest]{badge: 2, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
+		traits: traits[ErasureRequest]{badge: 2, poll: true, less: map[int]func(a, b ErasureRequest) int{0: func(a, b ErasureRequest) int { return a.Deadline.Compare(b.Deadline) }}},
 	}
 	if d.Erasure == nil {
 		kind.missing = "no erasure desk is attached to this console. An erasure is over all stores: open it without --store"
@@ -159,6 +160,7 @@ func (p *erasures) update(msg any) tea.Cmd {
 	case noticed[ErasureRequest]:
 		if msg.trail == nil && msg.page.err == nil {
 			p.due = msg.notice.due
+			p.told(msg.page.pages)
 		}
 	}
 	if _, ok := msg.(erasureTick); ok {
@@ -171,6 +173,24 @@ func (p *erasures) update(msg any) tea.Cmd {
 	cmd := p.records.update(msg)
 	p.ended()
 	return tea.Batch(cmd, p.tick())
+}
+
+// told says what became of a request while another pane is on the screen: an approval, the
+// end of a run.
+func (p *erasures) told(pages []span[record[ErasureRequest]]) {
+	now := map[string]string{}
+	for _, page := range pages {
+		for _, row := range page.rows {
+			r := row.raw
+			now[r.ID] = erasureWord(r)
+			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.visible() && p.d.app.said.text.IsEmpty() {
+				p.d.say(paint.ToneInfo, p.d.esc.Sprintf("6 Erasure: %s is now %s", p.d.esc.Line(r.ID), p.d.esc.Const(now[r.ID])))
+			}
+		}
+	}
+	if p.query == "" {
+		p.states = now
+	}
 }
 
 // began keeps in mind which run was begun here.

@@ -61,6 +61,10 @@ func newOffice(t *testing.T, config string) *office {
 		t.Fatal(err)
 	}
 	keepFamilies(t, filepath.Join(dir, demodata.ConfigFile))
+	if !strings.Contains(config, "[ui]\n") {
+		config += "\n[ui]\n"
+	}
+	config = strings.Replace(config, "[ui]\n", "[ui]\npoll = \"0s\"\n", 1) // what appears by itself has tests of its own
 	f, err := os.OpenFile(filepath.Join(dir, demodata.ConfigFile), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,7 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},
 		act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session; :undo lists earlier ones", Why: a.d.undos.noUndo, Do: a.d.undos.undoLast},
 		act.Act{Keys: []string{"ctrl+r", "f5"}, Name: "refresh", Doc: "ask the stores again for what is shown", Do: func() tea.Cmd { return a.pane().refresh() }},
+		act.Act{Keys: []string{"ctrl+s"}, Doc: "freeze the lists, which change by themselves otherwise, or let them go on", Do: a.freeze},
 		act.Act{Keys: []string{"ctrl+w"}, Doc: "the list over the whole width, or beside its detail again", Do: a.widen},
 		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.line.openCommand},
 		act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys that work here", Do: a.pages.openHelp},

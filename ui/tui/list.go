@@ -80,6 +80,7 @@ type window[T any] struct {
 	seek      string    // id of the row that the cursor goes to when the list begins anew
 	seekFirst int64     // place of that row's page in the whole list
 	loading   [arriveRefresh + 1]bool
+	quiet     bool  // the refresh under way is by the clock: the screen does not say that it loads
 	again     bool  // a refresh was asked for while an answer was under way that may not know of the change
 	err       error // of the last fetch; the rows are then what was known before
 	retry     bool  // a key was pressed since: ask again for what could not be had
@@ -151,7 +152,7 @@ func (w *window[T]) arrive(m fetched[T]) tea.Cmd {
 		return nil
 	}
 	w.loading[m.how] = false
-	w.err, w.retry = m.err, false
+	w.err, w.retry, w.quiet = m.err, false, w.quiet && m.how != arriveRefresh
 	again := w.again
 	w.again = false
 	if m.err != nil {
@@ -449,7 +450,7 @@ func (w *window[T]) nothing() string {
 }
 
 func (w *window[T]) busy() bool {
-	return w.loading[arriveReset] || w.loading[arriveRefresh] ||
+	return w.loading[arriveReset] || w.loading[arriveRefresh] && !w.quiet ||
 		w.loading[arriveNext] && w.sel == len(w.rows)-1 || w.loading[arrivePrev] && w.sel == 0
 }
 

@@ -38,7 +38,7 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		columns: []column{
 			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 11, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
 		},
-		least: []int{11, 16, 0, 11, 5, 10}, traits: traits[QuarantineEntry]{badge: 4, store: func(e QuarantineEntry) string { return e.Store },
+		least: []int{11, 16, 0, 11, 5, 10}, traits: traits[QuarantineEntry]{badge: 4, poll: true, store: func(e QuarantineEntry) string { return e.Store },
 			less: map[int]func(a, b QuarantineEntry) int{4: func(a, b QuarantineEntry) int { return b.At.Compare(a.At) }}},
 	}
 	if d.Origins != nil { // before the rule, which takes the rest

@@ -29,6 +29,7 @@ type traits[T any] struct {
 	badge int                                         // column that is a state with a sign, from 1; 0: none
 	less  map[int]func(a, b T) int                    // orders by column, where its text does not sort; nil: all do
 	store func(raw T) string                          // whose row it is; nil: of no one store
+	poll  bool                                        // the source tells no changes: the list is asked for again by the clock
 	lay   func(p *records[T])                         // called before a detail is asked for; may be nil
 	facts func(ctx context.Context, raw T) *text.Page // all that is known of a row, behind i; nil: the detail has it
 }

@@ -4,24 +4,15 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 	"memdesk/ui/tui/kit/text"
 )
-
-// liveEvery is the pause between two looks at a list that grows by itself.
-const liveEvery = 2 * time.Second
-
-// liveTick asks whether a list has grown.
-type liveTick struct{}
-
-// liveStamp is the state of a list's source.
-type liveStamp struct{ stamp string }
 
 // noticed is a page with what its source says about the whole list.
 type noticed[T any] struct {
@@ -56,20 +47,21 @@ type records[T any] struct {
 	jump   jump
 	detail *text.Pager
 	looked
-	filter text.Input
-	live   livefilter
-	query  string
-	notice said
-	pick   string // key of the record that the cursor goes to when it is there
-	open   bool
-	marks  *marks[record[T], record[T]]
-	rest   rest
-	sorted sorting
-	stamp  string // of the source, when it grows by itself
-	ticks  bool
-	read   []record[T] // of the page that was read out last
-	width  int
-	height int
+	filter  text.Input
+	live    livefilter
+	query   string
+	notice  said
+	pick    string // key of the record that the cursor goes to when it is there
+	open    bool
+	marks   *marks[record[T], record[T]]
+	rest    rest
+	sorted  sorting
+	stamp   string // of the source, when it grows by itself
+	pulse   pulse
+	waiting model.Count // rows of the whole list, when it was last seen
+	read    []record[T] // of the page that was read out last
+	width   int
+	height  int
 }
 
 func newRecords[T any](d *desk, kind recordKind[T]) *records[T] {
@@ -95,38 +87,25 @@ func (p *records[T]) trouble() safetext.Text { return p.list.trouble(p.d.esc) }
 func (p *records[T]) unavailable() string { return p.kind.missing }
 
 func (p *records[T]) enter() tea.Cmd {
+	if p.open && p.d.glances.frozen && p.follows() {
+		return p.watch()
+	}
 	if p.open {
-		return tea.Batch(p.list.refresh(), p.tick())
+		return tea.Batch(p.list.refresh(), p.watch())
 	}
 	p.open = true
 	if p.kind.near != nil {
 		p.list.fetch = p.fetcher()
 		cmd := p.list.follow(&trail[record[T]]{anew: true, kin: p.kind.near})
 		p.list.trail.line = p.kind.line
-		return tea.Batch(cmd, p.tick())
+		return tea.Batch(cmd, p.watch())
 	}
-	return tea.Batch(p.restart(nil, false), p.tick())
+	return tea.Batch(p.restart(nil, false), p.watch())
 }
 
-// tick looks at a source that grows, as long as its list is on the screen.
-func (p *records[T]) tick() tea.Cmd {
-	if p.kind.live == nil || p.ticks {
-		return nil
-	}
-	p.ticks = true
-	return p.d.later(p.kind.pane)(liveEvery, liveTick{})
-}
-
-func (p *records[T]) visible() bool { return p.d.app == nil || p.d.app.pane() == pane(p) }
-
-// grown asks for the list again when its source has another state.
-func (p *records[T]) grown(m liveStamp) tea.Cmd {
-	was := p.stamp
-	p.stamp = m.stamp
-	if was == m.stamp { // the first one tells too: the list may be older than it
-		return nil
-	}
-	return p.list.refresh()
+func (p *records[T]) visible() bool {
+	a := p.d.app
+	return a == nil || p.kind.pane == a.active && a.side == nil || a.side != nil && p.kind.pane == a.side.list.address()
 }
 
 // restart asks for the list anew; the cursor goes to the row that is the nearest kin.
@@ -177,15 +156,10 @@ func (p *records[T]) update(msg any) tea.Cmd {
 		if msg.page.gen == p.list.gen {
 			p.notice = msg.notice
 		}
-		// Whoever looks at the newest row goes on looking at the newest row.
-		follow := p.kind.live != nil && msg.page.how == arriveRefresh && p.list.sel == 0
-		cmd := p.list.arrive(msg.page)
+		cmd := p.arrived(msg.page)
 		if at := slices.IndexFunc(p.list.rows, func(r record[T]) bool { return r.key == p.pick }); at >= 0 && p.pick != "" {
 			p.pick = ""
 			cmd = tea.Batch(cmd, p.list.Move(at-p.list.sel))
-		}
-		if follow {
-			p.list.sel, p.list.top = 0, 0
 		}
 		return tea.Batch(cmd, p.layout(), p.follow())
 	case detailed:
@@ -216,12 +190,7 @@ func (p *records[T]) update(msg any) tea.Cmd {
 	case text.LaidOut:
 		p.detail.Arrive(msg)
 	case liveTick:
-		p.ticks = false
-		if !p.visible() {
-			return nil
-		}
-		live := p.kind.live
-		return tea.Batch(p.ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.tick())
+		return p.ticked()
 	case liveStamp:
 		return p.grown(msg)
 	case peeked[record[T]]:
@@ -318,7 +287,11 @@ func (p *records[T]) position() (safetext.Text, bool) {
 	if p.full {
 		return p.detail.Position(), p.detail.Busy
 	}
-	return p.list.position(), p.list.busy()
+	at := p.list.position()
+	if p.follows() && !at.IsEmpty() {
+		at = p.d.aged(at, p.pulse)
+	}
+	return at, p.list.busy()
 }
 
 func (p *records[T]) typing() *text.Input {

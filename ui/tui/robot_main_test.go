@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"memdesk/backends"
+	"memdesk/conflict"
+	"memdesk/conflict/names"
 	"memdesk/internal/clock"
 	"memdesk/internal/drafts"
 	"memdesk/jobs"
@@ -110,6 +112,14 @@ func play(scenario string) error {
 			acts := &actsFake{fakes: fakes}
 			acting(&o, acts)
 			o.Conflicts, o.Settle = newConflictsFake(acts, word == "moved"), time.Millisecond
+		case "live": // after "conflicts": looked at all the time, and a tool makes a copy as long as a file exists
+			o.Poll = 10 * time.Millisecond
+			o.Conflicts.(*conflictsFake).more = func() []conflict.Copy {
+				if _, err := os.Stat(os.Getenv(goneEnv)); err != nil {
+					return nil
+				}
+				return []conflict.Copy{{Store: "crewship", ID: "notes/fresh copy.md", BaseID: "notes/fresh.md", Target: "notes/fresh.md", Tool: "finder", Confidence: names.Possible, Reason: "name pattern 16", At: now}}
+			}
 		case "journal": // a real one, after "acts"
 			r, err := jobs.Open(jobs.Options{Dir: filepath.Join(os.Getenv("HOME"), "state", "jobs"), Poll: 10 * time.Millisecond})
 			if err != nil {

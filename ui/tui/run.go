@@ -19,7 +19,7 @@ func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if o.Linear {
-		o.Plain = true
+		o.Plain, o.Poll = true, 0 // what is read out does not change by itself
 		return runLinear(ctx, o)
 	}
 	a := newApp(ctx, o)
