@@ -401,3 +401,35 @@ func TestCodexOfAnotherVersion(t *testing.T) {
 		t.Errorf("a forget: %v", err)
 	}
 }
+
+// TestIndexKeepsItsEnd: line ends and the missing final newline of an index stay, retain and forget are each
+// other's inverse, and an undo puts back lines beside one that names other files too (CC9, CC11).
+func TestIndexKeepsItsEnd(t *testing.T) {
+	for _, end := range []string{"\n", "\r\n"} {
+		for _, final := range []string{"", end} {
+			index := strings.Join([]string{"# Mill", "- [Weir and A](weir.md) and [A](a.md)", "- [A](a.md)", "- [Weir](weir.md) — old"}, end) + final
+			dir := plant(t, t.TempDir(), mem+"MEMORY.md", index, mem+"weir.md", "w", mem+"a.md", "a")
+			s := open(t, dir)
+			before := tree(t, dir)
+			_, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "new.md", Mode: model.Replace, Content: "New"})
+			must(t, err)
+			line := end + "- [New](new.md)" + final
+			if got := tree(t, dir); !strings.Contains(got, strings.TrimSuffix(index, end)+line) {
+				t.Errorf("%q, %q: after a retain\n%q", end, final, got)
+			}
+			_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "new.md"})
+			must(t, err)
+			if got := tree(t, dir); got != before {
+				t.Errorf("%q, %q: retain and forget left\n%q, want\n%q", end, final, got, before)
+			}
+			with, err := s.Beside(t.Context(), mem+"weir.md")
+			must(t, err)
+			_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: mem + "weir.md"})
+			must(t, err)
+			res, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: mem + "weir.md", Mode: model.Replace, Content: "w", Restore: true, Beside: &with})
+			if got := tree(t, dir); err != nil || got != before || len(res.Warnings) > 0 {
+				t.Errorf("%q, %q: an undo left\n%q, want\n%q; %q, %v", end, final, got, before, res.Warnings, err)
+			}
+		}
+	}
+}

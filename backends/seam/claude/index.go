@@ -187,13 +187,40 @@ func body(text string) string {
 func (s *store) change(ctx context.Context, op string, index seam.Locator, edit func(lines []string) []string) error {
 	_, err := s.tree.Change(ctx, op, index, func(old []byte, exists bool) (seam.Edit, error) {
 		before := slices.Collect(strings.Lines(string(old)))
-		after := strings.Join(edit(slices.Clone(before)), "")
+		after := strings.Join(ended(before, edit(slices.Clone(before))), "")
 		return seam.Edit{Data: []byte(after), Keep: after == string(old), Remove: exists && after == ""}, nil
 	})
 	return err
 }
 
-// wrote gives a new memory its line, puts back the lines that it had, and lets a line follow a changed name or description.
+// ended gives lines the line end of the file, and its last one a final newline where there was one (CC11).
+func ended(before, lines []string) []string {
+	if len(before) == 0 || len(lines) == 0 {
+		return lines
+	}
+	end, last := lineEnd(before), len(lines)-1
+	for i, l := range lines[:last] {
+		if !strings.HasSuffix(l, "\n") {
+			lines[i] += end
+		}
+	}
+	if plain, cut := strings.CutSuffix(lines[last], "\n"); cut && !strings.HasSuffix(before[len(before)-1], "\n") {
+		lines[last] = strings.TrimSuffix(plain, "\r")
+	} else if !cut && strings.HasSuffix(before[len(before)-1], "\n") {
+		lines[last] += end
+	}
+	return lines
+}
+
+func lineEnd(lines []string) string {
+	if len(lines) > 0 && strings.HasSuffix(lines[0], "\r\n") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// wrote gives a new memory its line, puts back the lines that it had, and lets a line follow a changed name or description. Of an
+// undo it says only what did not come back.
 func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Beside) (warnings []string) {
 	const long = "the index is longer than what a session loads, 200 lines or 25 KB: the rest is not loaded"
 	index, file, ok := s.place(id)
@@ -208,22 +235,24 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 		switch {
 		case old != "" && at >= 0:
 			return follow(lines, file, parse(old), parse(text))
-		case old != "" || at >= 0:
-			return lines
-		case with != nil:
+		case with != nil && old == "":
 			for _, l := range with.Lines {
-				lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+				if !slices.Contains(lines, l.Text) {
+					lines = slices.Insert(lines, min(l.At, len(lines)), l.Text)
+				}
 			}
 			return lines
+		case old != "" || at >= 0:
+			return lines
 		}
-		return added(lines, line(file, text))
+		return append(lines, line(file, text)+lineEnd(lines))
 	})
 	if err != nil {
 		warnings = append(warnings, "the file is written, and its index is not: "+err.Error())
-	} else {
+	} else if with == nil {
 		warnings = append(warnings, "a session that runs keeps the index that it has loaded")
 	}
-	if data, err := s.tree.Read(ctx, index); err == nil && over(data) {
+	if data, err := s.tree.Read(ctx, index); with == nil && err == nil && over(data) {
 		warnings = append(warnings, long)
 	}
 	return warnings
@@ -232,18 +261,6 @@ func (s *store) wrote(ctx context.Context, id, old, text string, with *model.Bes
 func over(data string) bool { return len(data) > capBytes || lineCount(data) > capLines }
 
 func lineCount(data string) int { return len(slices.Collect(strings.Lines(data))) }
-
-// added puts a line at the end, with the line end of the others.
-func added(lines []string, text string) []string {
-	end := "\n"
-	if len(lines) > 0 && strings.HasSuffix(lines[0], "\r\n") {
-		end = "\r\n"
-	}
-	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		lines[n-1] += end
-	}
-	return append(lines, text+end)
-}
 
 // follow changes the words of a file's lines that came from its front matter (CC10).
 func follow(lines []string, file string, old, now front) []string {
