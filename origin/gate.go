@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"memdesk/internal/clock"
@@ -132,7 +133,7 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	if tier == "" && id != "" {
 		tier = tierOf(c.Store, id)
 	}
-	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier)) {
+	if w.Trust != Trusted && (r.ReviewAll || Instructs(tier) || InstructsBy(id)) {
 		if err := fits(c.Store, tier, text); err != nil { // the store would refuse it in any case
 			return err
 		}
@@ -182,17 +183,18 @@ func has(fields []model.Field, f model.Field) bool {
 	return false
 }
 
-// tierOf finds the tier of an item that is not there yet by the words of its id.
+// tierOf finds the tier of an item that is not there yet by the words of its id: its name,
+// else the folder next to it that is called like a tier.
 func tierOf(s *model.Store, id string) string {
-	base := id
-	for i := len(id) - 1; i >= 0; i-- {
-		if id[i] == '/' {
-			base = id[i+1:]
-			break
-		}
-	}
+	parts := strings.Split(id, "/")
+	base := parts[len(parts)-1]
 	for _, name := range []string{base, trimMD(base)} {
 		if t, ok := s.Tier(name); ok {
+			return t.Name
+		}
+	}
+	for i := len(parts) - 2; i >= 0; i-- {
+		if t, ok := s.Tier(parts[i]); ok {
 			return t.Name
 		}
 	}

@@ -139,8 +139,20 @@ func From(ctx context.Context) (Writer, bool) {
 // Instructs reports whether the text of a tier is loaded as instructions, so that
 // nothing untrusted may enter it unseen (AD12).
 func Instructs(tier string) bool {
-	switch strings.TrimSuffix(strings.ToLower(path.Base(tier)), ".md") { // a tier of a server is STORE/TIER
+	name := strings.ToLower(path.Base(tier)) // a tier of a server is STORE/TIER
+	switch strings.TrimSuffix(name, ".md") {
 	case "agent", "agents", "crew", "persona", "pins", "memory", "user", "claude", "soul", "identity":
+		return true
+	}
+	return name == "index" || name == "instructions" || name == "crew-pins"
+}
+
+// InstructsBy reports whether an item is a file that agents' programs load as instructions,
+// whatever its tier is called.
+func InstructsBy(id string) bool {
+	switch path.Base(id) {
+	case "AGENT.md", "AGENTS.md", "CREW.md", "PERSONA.md", "pins.md", "MEMORY.md", "USER.md", "CLAUDE.md", "GEMINI.md", "SOUL.md",
+		"IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md":
 		return true
 	}
 	return false

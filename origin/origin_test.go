@@ -28,6 +28,7 @@ type desk struct {
 	keeper *undo.Keeper
 	fleet  *backends.Fleet
 	names  func(texts ...string) (bool, error) // see origin.Rules
+	judged []string                            // the tiers of the writes that were judged
 }
 
 func newDesk(t *testing.T, reviewAll bool) *desk {
@@ -47,6 +48,10 @@ func newDesk(t *testing.T, reviewAll bool) *desk {
 	d.fleet = backends.Open(t.Context(), backends.Builtin(), configs, backends.Env{Clock: clock.System{}, Getenv: func(string) string { return "" }}, backends.Policy{
 		Audit: func(ctx context.Context, _ *model.Call, next func(context.Context) error) error { return next(ctx) },
 		Origin: origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf, Clock: clock.System{}, ReviewAll: reviewAll,
+			Suspect: func(_ context.Context, w review.Write) review.Verdict {
+				d.judged = append(d.judged, w.Tier)
+				return review.Verdict{}
+			},
 			Names: func(texts ...string) (bool, error) {
 				if d.names == nil {
 					return false, nil
@@ -310,6 +315,29 @@ func TestHeld(t *testing.T) {
 	}
 	if err := d.retain(t.Context(), three, "an operator's word about instructions\n", model.Append); err != nil {
 		t.Errorf("an operator's write: %v", err)
+	}
+}
+
+// TestNewItemsByTheirIDs: an item that is not there yet is judged in the tier that its id tells,
+// and a file that programs load as instructions waits, whatever its tier is called.
+func TestNewItemsByTheirIDs(t *testing.T) {
+	d := newDesk(t, false)
+	for _, id := range []string{"memory/fix/new.md", "memory/fix/of/a/plan.md", "memory/user-notes/index.md"} {
+		if err := d.retain(agent(t.Context(), "alpha"), id, "harmless\n", model.Append); err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if got := strings.Join(d.judged, " "); got != "fix fix index.md" {
+		t.Errorf("judged in the tiers %s", got)
+	}
+	for _, id := range []string{"memory/fix/MEMORY.md", "GEMINI.md", "memory/platform/pins.md"} {
+		var held *origin.HeldError
+		if err := d.retain(agent(t.Context(), "alpha"), id, "harmless\n", model.Append); !errors.As(err, &held) || held.Pattern != origin.PatternOrigin || d.read(id) != "" {
+			t.Errorf("%s: %v", id, err)
+		}
+		if err := d.retain(t.Context(), id, "an operator's\n", model.Append); err != nil {
+			t.Errorf("%s by an operator: %v", id, err)
+		}
 	}
 }
 

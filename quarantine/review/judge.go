@@ -124,20 +124,26 @@ func (j *Judge) ask(ctx context.Context, text string) (float64, error) {
 
 // Threshold is the score from which a write waits; false where nothing was
 // calibrated, so that nothing waits for its words, and where Problem says that the
-// thresholds cannot be read.
-func (j *Judge) Threshold(store, tier string, trusted bool) (float64, bool) {
+// thresholds cannot be read. A tier of a calibrated store that nobody knows, as that of an
+// item which is new, has the lowest of the store's.
+func (j *Judge) Threshold(store, tier string, trusted bool) (lowest float64, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.load()
 	for _, b := range j.bounds {
-		if b.Store == store && b.Tier == tier {
-			if trusted {
-				return b.Trusted, true
-			}
-			return b.Untrusted, true
+		at := b.Untrusted
+		if trusted {
+			at = b.Trusted
+		}
+		switch {
+		case b.Store != store:
+		case b.Tier == tier:
+			return at, true
+		case !ok || at < lowest:
+			lowest, ok = at, true
 		}
 	}
-	return 0, false
+	return lowest, ok
 }
 
 // Problem says why the thresholds cannot be read; nil when they can. As long as it

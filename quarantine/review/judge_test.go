@@ -35,7 +35,7 @@ func TestNothingWaitsBeforeCalibration(t *testing.T) {
 	if suspect(j, "notes", exfiltration, false).Waits {
 		t.Error("a text waits before anybody calibrated")
 	}
-	if err := j.Set(Threshold{Store: "s", Tier: "notes", Untrusted: 4, Trusted: 50}); err != nil {
+	if err := j.Set(Threshold{Store: "s", Tier: "high", Untrusted: 60, Trusted: 70}, Threshold{Store: "s", Tier: "notes", Untrusted: 4, Trusted: 50}); err != nil {
 		t.Fatal(err)
 	}
 	for _, j := range []*Judge{j, judgeIn(t, dir)} { // in this process and the next
@@ -45,8 +45,11 @@ func TestNothingWaitsBeforeCalibration(t *testing.T) {
 		if suspect(j, "notes", exfiltration, true).Waits {
 			t.Error("a trusted writer has the threshold of others")
 		}
-		if suspect(j, "other", exfiltration, false).Waits {
-			t.Error("a tier without a threshold holds back")
+		if v := suspect(j, "unheard of", exfiltration, false); !v.Waits {
+			t.Errorf("a tier of the store that nobody knows: %+v", v)
+		}
+		if j.Suspect(t.Context(), Write{Store: model.Store{Name: "other"}, Tier: "notes", Text: exfiltration}).Waits {
+			t.Error("another store holds back, which nobody calibrated")
 		}
 	}
 	if err := j.Clear(time.Now(), exfiltration); err != nil {
