@@ -131,6 +131,24 @@ func checkInstalled(t *testing.T, client, before, after string, path []string, i
 	}
 }
 
+// TestInstallNamesTheConfiguration: a client is started from elsewhere and has another environment,
+// so the entry names the configuration that holds here; --open stands for itself.
+func TestInstallNamesTheConfiguration(t *testing.T) {
+	d := newDesk(t)
+	config := filepath.Join(d.dir, "own.toml")
+	if err := os.WriteFile(config, []byte("[[store]]\nname = \"mem\"\nkind = \"crewship\"\npath = \""+d.mem+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.env["MEMDESK_CONFIG"] = "own.toml"
+	named := d.bare("-s", "mem", "mcp", "install", "claude", "--dry-run").want(t, 0).out
+	if !strings.Contains(named, `"--config"`) || !strings.Contains(named, config) {
+		t.Errorf("the entry does not find its store: %s", named)
+	}
+	if open := d.bare("--open", "crewship="+d.mem, "mcp", "install", "claude", "--dry-run").want(t, 0).out; strings.Contains(open, "--config") {
+		t.Errorf("--open turns the configuration off: %s", open)
+	}
+}
+
 // TestTurn: what a run left is retained as an agent's, scanned, and found by the next
 // run between its fences.
 func TestTurn(t *testing.T) {

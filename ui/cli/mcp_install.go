@@ -126,8 +126,12 @@ func (a *app) mcpEntry(m mcpClient, f installFlags) (map[string]any, error) {
 		return nil, err
 	}
 	args := []string{}
-	if a.flags.config != "" {
-		args = append(args, "--config", a.absolute(a.flags.config))
+	config := a.flags.config
+	if config == "" && len(a.flags.open) == 0 { // a client starts elsewhere, with another environment
+		config = a.Env("MEMDESK_CONFIG")
+	}
+	if config != "" {
+		args = append(args, "--config", a.absolute(config))
 	}
 	for _, o := range a.flags.open {
 		args = append(args, "--open", a.absoluteOpen(o))
