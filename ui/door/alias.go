@@ -1,7 +1,10 @@
 package door
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -37,6 +40,14 @@ var aliases = map[string][]tool{
 	},
 }
 
+// named like the main tool, these take what they do not know when their alias is offered.
+var lenient = map[string]map[string]runner{
+	"mcp-memory-service": {"memory_list": reading(list, false), "memory_health": reading(health, false)},
+}
+
+// maxValues is the most entities, names or observations of one call.
+const maxValues = 100
+
 // alias is a tool that takes arguments it does not know.
 func alias[T any](name, about, scope string, properties object, required []string, run func(context.Context, *call, T) (answer, error)) tool {
 	reads := scope == bearer.ScopeRecall
@@ -54,7 +65,7 @@ type textArgs struct {
 
 func aliasAdd(text func(textArgs) string) func(context.Context, *call, textArgs) (answer, error) {
 	return func(ctx context.Context, c *call, a textArgs) (answer, error) {
-		return retain(ctx, c, retainArgs{Content: text(a)})
+		return retain(ctx, c, c.keyed(retainArgs{Content: text(a)}, ""))
 	}
 }
 
@@ -100,11 +111,49 @@ func aliasEntities(ctx context.Context, c *call, a struct {
 		Observations []string `json:"observations"`
 	} `json:"entities"`
 }) (answer, error) {
-	return each(a.Entities, func(i int) (answer, error) {
+	return each(c.writing, a.Entities, func(i int) (answer, error) {
 		e := a.Entities[i]
-		return retain(ctx, c, retainArgs{Content: strings.Join(append([]string{e.Name}, e.Observations...), "\n") + "\n"})
+		whole := c.keyed(retainArgs{Content: strings.Join(append([]string{e.Name}, e.Observations...), "\n") + "\n"}, e.Name)
+		return c.retainLines(ctx, whole, e.Observations)
 	})
 }
+
+// keyed gives a write a key where its tier wants one, which no alias has: the entity's name where
+// the store takes it, else its words and a hash of the text.
+func (c *call) keyed(a retainArgs, name string) retainArgs {
+	s, err := c.store("")
+	if t, ok := s.Tier(c.Tier); err != nil || !ok || t.KeyRule != model.KeyRequired {
+		return a
+	}
+	words := strings.FieldsFunc(strings.ToLower(cmp.Or(name, a.Content)), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	sum := sha256.Sum256([]byte(cmp.Or(name, a.Content)))
+	a.Key = strings.Join(append(words[:min(len(words), keyWords)], hex.EncodeToString(sum[:4])), "-")
+	if name != "" && s.Address != nil {
+		if _, err := s.Address(model.RetainRequest{Tier: c.Tier, Key: name, Content: a.Content}); err == nil {
+			a.Key = name
+		}
+	}
+	return a
+}
+
+// retainLines writes observations as lines of text, or as a list where the store takes nothing else.
+func (c *call) retainLines(ctx context.Context, a retainArgs, observations []string) (answer, error) {
+	out, err := retain(ctx, c, a)
+	if model.KindOf(err) != model.InvalidInput || len(observations) == 0 {
+		return out, err
+	}
+	a.Content = ""
+	for _, o := range observations {
+		a.Content += "- " + strings.ReplaceAll(o, "\n", "\n  ") + "\n"
+	}
+	if out, lerr := retain(ctx, c, a); lerr == nil {
+		return out, nil
+	}
+	return out, err
+}
+
+// keyWords is how many words of a text stand in its key.
+const keyWords = 5
 
 // aliasObservations adds lines to the item that an entity's name finds.
 func aliasObservations(ctx context.Context, c *call, a struct {
@@ -113,9 +162,10 @@ func aliasObservations(ctx context.Context, c *call, a struct {
 		Contents   []string `json:"contents"`
 	} `json:"observations"`
 }) (answer, error) {
-	return each(a.Observations, func(i int) (answer, error) {
+	return each(c.writing, a.Observations, func(i int) (answer, error) {
 		return c.named(ctx, a.Observations[i].EntityName, func(ref string) (answer, error) {
-			return retain(ctx, c, retainArgs{Content: strings.Join(a.Observations[i].Contents, "\n") + "\n", Ref: ref})
+			lines := a.Observations[i].Contents
+			return c.retainLines(ctx, retainArgs{Content: strings.Join(lines, "\n") + "\n", Ref: ref}, lines)
 		})
 	})
 }
@@ -123,7 +173,7 @@ func aliasObservations(ctx context.Context, c *call, a struct {
 func aliasOpen(ctx context.Context, c *call, a struct {
 	Names []string `json:"names"`
 }) (answer, error) {
-	return each(a.Names, func(i int) (answer, error) {
+	return each(nil, a.Names, func(i int) (answer, error) {
 		return c.named(ctx, a.Names[i], func(ref string) (answer, error) { return get(ctx, c, getArgs{Ref: ref}) })
 	})
 }
@@ -131,7 +181,7 @@ func aliasOpen(ctx context.Context, c *call, a struct {
 func aliasDelete(ctx context.Context, c *call, a struct {
 	Names []string `json:"entityNames"`
 }) (answer, error) {
-	return each(a.Names, func(i int) (answer, error) {
+	return each(c.writing, a.Names, func(i int) (answer, error) {
 		return c.named(ctx, a.Names[i], func(ref string) (answer, error) {
 			return forget(ctx, c, forgetArgs{Ref: ref, Reason: aliasReason})
 		})
@@ -147,7 +197,7 @@ func (c *call) named(ctx context.Context, name string, run func(ref string) (ans
 	return run(ref)
 }
 
-// entity is the reference of the item whose first line is the name.
+// entity is the reference of the item that has the name: as its title, its id or its first line.
 func (c *call) entity(ctx context.Context, name string) (string, error) {
 	out, err := c.recall(ctx, name, model.RecallLimit, "", "")
 	if err != nil {
@@ -160,7 +210,7 @@ func (c *call) entity(ctx context.Context, name string) (string, error) {
 			continue
 		}
 		it, err := c.read(ctx, s, ref.ID)
-		if first, _, _ := strings.Cut(it.Body, "\n"); err != nil || first != name {
+		if first, _, _ := strings.Cut(it.Body, "\n"); err != nil || first != name && it.Title != name && it.ID != name {
 			continue
 		}
 		if found != "" {
@@ -176,10 +226,21 @@ func (c *call) entity(ctx context.Context, name string) (string, error) {
 
 // each runs a call for every value and answers with all of their facts. It stops at
 // the first error when nothing was done before; later ones stand among the facts.
-func each[T any](values []T, run func(i int) (answer, error)) (answer, error) {
-	facts, texts := []any{}, []string{}
+// pace is asked before every call but the first, which was counted when it came in.
+func each[T any](pace func() error, values []T, run func(i int) (answer, error)) (answer, error) {
+	if len(values) > maxValues {
+		return answer{}, model.Errorf(model.InvalidInput, "call", "%d values in one call; %d are the most", len(values), maxValues)
+	}
+	facts, texts, room := []any{}, []string{}, maxText
 	for i := range values {
-		a, err := run(i)
+		var a answer
+		var err error
+		if i > 0 && pace != nil {
+			err = pace()
+		}
+		if err == nil {
+			a, err = run(i)
+		}
 		if err != nil && i == 0 {
 			return answer{}, err
 		}
@@ -187,7 +248,13 @@ func each[T any](values []T, run func(i int) (answer, error)) (answer, error) {
 			f := factOf(err)
 			a = answer{failed{"error", f}, f.Message}
 		}
-		facts, texts = append(facts, a.facts), append(texts, a.text)
+		facts = append(facts, a.facts)
+		if room -= len(a.text) + 1; room >= 0 {
+			texts = append(texts, a.text)
+		}
+	}
+	if room < 0 {
+		texts = append(texts, restLeftOut)
 	}
 	return answer{object{"status": "ok", "results": facts}, strings.Join(texts, "\n")}, nil
 }

@@ -135,6 +135,11 @@ func (d *Desk) tools() []tool {
 	}
 	out := mainTools()
 	for _, a := range d.Aliases {
+		for i, t := range out {
+			if run, ok := lenient[a][t.def.Name]; ok {
+				out[i].run, t.def.InputSchema.(object)["additionalProperties"] = run, true
+			}
+		}
 		out = append(out, aliases[a]...)
 	}
 	return out
@@ -256,12 +261,13 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 		d.called(t.def.Name, refused)
 		return failure(t, refused), nil
 	}
-	if t.writes && !d.writes.AllowN(d.Clock.Now(), 1) {
-		limited := model.Errorf(model.RateLimited, t.def.Name, "more than %d writes a minute: wait", writesMinute)
-		d.called(t.def.Name, limited)
-		return failure(t, limited), nil
-	}
 	c := &call{Desk: d, writer: d.writer(req)}
+	if t.writes {
+		if limited := c.writing(); limited != nil {
+			d.called(t.def.Name, limited)
+			return failure(t, limited), nil
+		}
+	}
 	out, err := t.run(under(ctx, c.writer), c, args)
 	d.called(t.def.Name, err)
 	if err != nil {
@@ -272,6 +278,14 @@ func (d *Desk) serve(ctx context.Context, t tool, req *mcp.CallToolRequest) (*mc
 		res.Meta = t.meta(c)
 	}
 	return res, err
+}
+
+// writing counts a write; an error when the caller makes too many (AD15).
+func (c *call) writing() error {
+	if c.writes.AllowN(c.Clock.Now(), 1) {
+		return nil
+	}
+	return model.Errorf(model.RateLimited, "retain", "more than %d writes a minute: wait", writesMinute)
 }
 
 // writer is who calls: the name of the token, and what the client says of itself.
@@ -360,6 +374,18 @@ func message(err error) string {
 	text := err.Error()
 	if errors.As(err, &e) && e.Err != nil {
 		text = e.Err.Error()
+	}
+	return plainLine(text)
+}
+
+// leftOut stands for words of a store or a caller that the scanner rejects: they reach an agent
+// outside the fences.
+const leftOut = "[left out: it reads like instructions]"
+
+// plainLine is a text on one line, escaped, for where no fence stands around it.
+func plainLine(text string) string {
+	if poisoned(text) {
+		return leftOut
 	}
 	return safetext.LineMax(text, 1000).String()
 }

@@ -48,7 +48,12 @@ func deskOver(t testing.TB, caller bearer.Caller, dir string, stores ...string) 
 	d := &door.Desk{Undo: undo.New(filepath.Join(state, "undo"), 0, clock.System{}, ready), Ledger: origin.OpenLedger(state, ready),
 		Trace: origin.OpenTrace(state, ready), Names: origin.OpenPaths(state, ready), Clock: clock.System{}, Caller: caller,
 		Unwritable: func() string { return "" }, Refused: func(context.Context, string, string) {}, Face: door.Tools, Version: "test"}
-	none := func(string) string { return "" }
+	none := func(name string) string {
+		if name == "XDG_STATE_HOME" { // for the locks of stores whose programs know none
+			return filepath.Join(dir, "xdg")
+		}
+		return ""
+	}
 	configs, err := backends.ParseOpen(backends.Builtin(), stores, dir, none)
 	if err != nil {
 		t.Fatal(err)

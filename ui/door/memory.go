@@ -71,8 +71,10 @@ func memory(ctx context.Context, c *call, raw json.RawMessage) (answer, error) {
 	if !ok {
 		return answer{}, model.Errorf(model.InvalidInput, "memory", "command is view, create, str_replace, insert, delete or rename")
 	}
-	if a.Command != "view" && !c.writes.AllowN(c.Clock.Now(), 1) {
-		return answer{}, model.Errorf(model.RateLimited, "memory", "more than %d writes a minute: wait", writesMinute)
+	if a.Command != "view" {
+		if err := c.writing(); err != nil {
+			return answer{}, err
+		}
 	}
 	out, err := cmd.run(c, ctx, a)
 	return answer{text: out}, err

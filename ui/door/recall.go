@@ -130,13 +130,15 @@ func (c *call) hit(ctx context.Context, h backends.FusedHit) (hitFact, bool) {
 	if poisoned(h.Snippet) || poisoned(h.Source) {
 		return f, false
 	}
+	// What cannot be read whole is judged by what is given of it.
+	part := model.Item{Header: model.Header{Title: h.Source}, Body: h.Snippet}
 	s, err := c.Fleet.Store(h.Store)
 	if err != nil || s.Browser == nil || h.ID == "" {
-		return f, true
+		return f, !c.withheld(ctx, h.Store, part)
 	}
 	it, err := s.Browser.Read(ctx, h.ID)
 	if err != nil {
-		return f, !isGone(err)
+		return f, !isGone(err) && !c.withheld(ctx, h.Store, part)
 	}
 	if c.withheld(ctx, h.Store, it) {
 		return f, false
@@ -215,10 +217,11 @@ type listArgs struct {
 }
 
 type listed struct {
-	Status string     `json:"status"`
-	Items  []itemFact `json:"items"`
-	Next   string     `json:"next,omitempty"`
-	Total  *int64     `json:"total,omitempty"`
+	Status string      `json:"status"`
+	Items  []itemFact  `json:"items"`
+	Next   string      `json:"next,omitempty"`
+	Total  *int64      `json:"total,omitempty"`
+	Stores []storeFact `json:"stores,omitempty"` // what of them could not be looked at
 }
 
 type itemFact struct {
@@ -246,19 +249,19 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	} else if len(names) > 0 {
 		at = names[0]
 	}
-	s, err := c.Fleet.Store(at)
-	if err != nil {
-		return answer{}, err
-	}
-	if s.Browser == nil {
-		return answer{}, model.Errorf(model.Unsupported, "list", "store %s cannot show its items", s.Name)
-	}
-	page, err := s.Browser.List(ctx, model.PageRequest{Tier: a.Tier, Cursor: cursor, Limit: pageItems})
-	if err != nil {
-		return answer{}, err
-	}
 	out := listed{Status: "ok", Items: []itemFact{}}
-	var lines strings.Builder
+	s, page, err := c.page(ctx, at, a.Tier, cursor)
+	switch {
+	case err != nil && (len(names) == 1 || cursor != ""):
+		return answer{}, err
+	case err != nil: // the other stores are listed all the same
+		out.Stores = append(out.Stores, storeFact{at, message(err)})
+	}
+	for _, problem := range page.Problems {
+		out.Stores = append(out.Stores, storeFact{at, plainLine(problem)})
+	}
+	b, room := strings.Builder{}, maxText-len(fenceBegin)-len(fenceEnd)-len(restLeftOut)-3
+	b.WriteString(fenceBegin + "\n")
 	for _, h := range page.Items {
 		if h.Has(model.FlagBlocked) || h.Has(model.FlagPending) || poisoned(h.Title) || poisoned(h.ID) {
 			continue
@@ -274,9 +277,19 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 			}
 		}
 		out.Items = append(out.Items, f)
-		lines.WriteString("> " + safetext.Sprintf("%s · tier %s · %s", f.Ref, f.Tier, f.Title).String() + "\n")
+		line := "> " + safetext.Sprintf("%s · tier %s · %s", f.Ref, f.Tier, f.Title).String() + "\n"
+		if room -= len(line); room >= 0 {
+			b.WriteString(line)
+		}
 	}
-	if !page.Total.Unknown && !page.Total.AtLeast && len(names) == 1 {
+	if room < 0 {
+		b.WriteString(restLeftOut + "\n")
+	}
+	b.WriteString(fenceEnd)
+	for _, f := range out.Stores {
+		b.WriteString("\n" + f.Store + ": " + f.Error)
+	}
+	if err == nil && !page.Total.Unknown && !page.Total.AtLeast && len(names) == 1 {
 		out.Total = &page.Total.N
 	}
 	if i := slices.Index(names, at); page.Next != "" {
@@ -284,7 +297,20 @@ func list(ctx context.Context, c *call, a listArgs) (answer, error) {
 	} else if i >= 0 && i+1 < len(names) {
 		out.Next = names[i+1] + ":"
 	}
-	return answer{out, fenceBegin + "\n" + lines.String() + fenceEnd}, nil
+	return answer{out, b.String()}, nil
+}
+
+// page is one page of a store.
+func (c *call) page(ctx context.Context, store, tier, cursor string) (model.Store, model.Page, error) {
+	s, err := c.Fleet.Store(store)
+	if err != nil {
+		return s, model.Page{}, err
+	}
+	if s.Browser == nil {
+		return s, model.Page{}, model.Errorf(model.Unsupported, "list", "store %s cannot show its items", s.Name)
+	}
+	page, err := s.Browser.List(ctx, model.PageRequest{Tier: tier, Cursor: cursor, Limit: pageItems})
+	return s, page, err
 }
 
 type healthy struct {
@@ -308,10 +334,10 @@ func health(ctx context.Context, c *call, _ struct{}) (answer, error) {
 	out.Writable = out.Reason == ""
 	var lines []string
 	for r := range c.Fleet.Health(ctx) {
-		st := storeState{Store: r.Store, OK: r.Status.OK, Message: safetext.LineMax(r.Status.Message, 1000).String(),
+		st := storeState{Store: r.Store, OK: r.Status.OK, Message: plainLine(r.Status.Message),
 			LatencyMS: float64(r.Latency.Microseconds()) / 1000, CheckedAt: r.Status.CheckedAt.UTC()}
 		if s, err := c.Fleet.Store(r.Store); err == nil {
-			st.Tiers = writableTiers(s)
+			st.Tiers = slices.DeleteFunc(writableTiers(s), poisoned)
 		}
 		out.Stores = append(out.Stores, st)
 		word := "ok"

@@ -207,8 +207,10 @@ func (c *call) write(ctx context.Context, s model.Store, req model.RetainRequest
 	if errors.As(err, &part) {
 		res, notes = part.Retained, append(notes, "a part of it was not done: "+message(part.Err))
 	}
-	out := retained{Status: "retained", Store: s.Name, Tier: req.Tier, Revision: res.Revision, Bytes: res.Bytes, Undo: e.ID,
-		Notes: append(notes, res.Warnings...)}
+	for _, w := range res.Warnings {
+		notes = append(notes, plainLine(w))
+	}
+	out := retained{Status: "retained", Store: s.Name, Tier: req.Tier, Revision: res.Revision, Bytes: res.Bytes, Undo: e.ID, Notes: notes}
 	text := "retained"
 	if res.ID != "" {
 		out.Ref = model.Ref{Store: s.Name, ID: res.ID}.String()

@@ -96,7 +96,7 @@ func mainTools() []tool {
 		{def: &mcp.Tool{Name: "memory_list", Title: "List", Annotations: hints(true, false, true),
 			Description:  "List memory items, 50 a page; next is the cursor of the page after.",
 			InputSchema:  input(false, nil, object{"store": text("only this store"), "tier": text("only this tier"), "cursor": text("next of the page before")}),
-			OutputSchema: output(object{"items": aList, "next": aString, "total": aNumber})},
+			OutputSchema: output(object{"items": aList, "next": aString, "total": aNumber, "stores": aList})},
 			scopes: needs(bearer.ScopeRecall), run: reading(list, true)},
 	}
 }

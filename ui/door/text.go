@@ -13,6 +13,9 @@ const (
 	fenceEnd   = "--- end of recalled memory ---"
 )
 
+// restLeftOut says that an answer was longer than its text may be (AD15).
+const restLeftOut = "[the rest is left out]"
+
 // block is recalled text between its fences. It never grows beyond limit bytes, the
 // last fence included: an item that does not fit is left out as a whole.
 type block struct {
@@ -42,7 +45,7 @@ func (x *block) add(ref, tier, origin, text string, whole bool) bool {
 				x.left++
 				return false
 			}
-			const more = "> [the rest is left out]\n"
+			const more = "> " + restLeftOut + "\n"
 			if it.Len()+len(more) <= room {
 				it.WriteString(more)
 			}

@@ -1,0 +1,263 @@
+package door_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"memdesk/backends"
+	"memdesk/internal/bearer"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/ui/door"
+)
+
+// verbs is a store of the four verbs alone, whose words are its own.
+type verbs struct{ words string }
+
+func (v verbs) Retain(context.Context, model.RetainRequest) (model.RetainResult, error) {
+	return model.RetainResult{ID: "x", Warnings: []string{v.words}}, nil
+}
+
+func (v verbs) Recall(_ context.Context, req model.RecallRequest) (model.RecallResult, error) {
+	if req.Query == "fail" {
+		return model.RecallResult{}, model.Errorf(model.Unavailable, "recall", "%s", v.words)
+	}
+	return model.RecallResult{Hits: []model.RecallSnippet{{ID: "x", Source: "x", Snippet: "a planted heron"}, {ID: "y", Source: "y", Snippet: "a heron"}}, Total: 2}, nil
+}
+
+func (v verbs) Forget(context.Context, model.ForgetRequest) (model.ForgetResult, error) {
+	return model.ForgetResult{}, model.Errorf(model.NotFound, "forget", "%s", v.words)
+}
+
+func (v verbs) Health(context.Context) model.HealthStatus {
+	return model.HealthStatus{Message: v.words, CheckedAt: time.Unix(0, 0)}
+}
+
+// uncounted counts nothing.
+type uncounted struct{}
+
+func (uncounted) Tiers(context.Context) ([]model.TierCount, error) { return nil, nil }
+
+// partial is a list that is not all there.
+type partial struct {
+	uncounted
+	words string
+}
+
+func (p partial) List(context.Context, model.PageRequest) (model.Page, error) {
+	return model.Page{Problems: []string{p.words}}, nil
+}
+
+func (partial) Read(context.Context, string) (model.Item, error) {
+	return model.Item{}, model.Errorf(model.NotFound, "read", "nothing")
+}
+
+// overVerbs is a desk over stores of one kind: bare has four verbs, cut a list that is not all
+// there, full an item with a long title for each place of a page.
+func overVerbs(t *testing.T, words string, names ...string) *door.Desk {
+	t.Helper()
+	kinds := &backends.Registry{}
+	if err := kinds.Register(backends.Kind{Name: "verbs", Open: func(_ context.Context, c backends.StoreConfig, _ backends.Env) (model.Store, error) {
+		s := model.Store{Name: c.Name, Kind: "verbs", Provider: verbs{words}, Tiers: []model.TierSpec{{Name: "t", Writable: true}}}
+		switch c.Name {
+		case "cut":
+			s.Browser = partial{words: words}
+		case "full":
+			s.Browser = long{}
+		}
+		return s, nil
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	var configs []backends.StoreConfig
+	for _, n := range names {
+		configs = append(configs, backends.StoreConfig{Name: n, Kind: "verbs"})
+	}
+	d := newDesk(t, bearer.Caller{Name: "planner"})
+	d.Fleet = backends.Open(t.Context(), kinds, configs, backends.Env{Clock: clock.System{}, Getenv: func(string) string { return "" }}, backends.Policy{Audit: backends.Unrecorded})
+	t.Cleanup(func() { _ = d.Fleet.Close() })
+	return d
+}
+
+// long is a page of items whose ids and titles are as long as they may be.
+type long struct{ uncounted }
+
+func (long) List(_ context.Context, req model.PageRequest) (model.Page, error) {
+	var p model.Page
+	for i := range req.Limit {
+		p.Items = append(p.Items, model.Header{ID: fmt.Sprintf("%04d", i) + strings.Repeat("i", model.MaxID-4), Tier: "t", Title: strings.Repeat("t", 300)})
+	}
+	return p, nil
+}
+
+func (long) Read(_ context.Context, id string) (model.Item, error) {
+	return model.Item{Header: model.Header{ID: id, Tier: "t"}, Body: "x"}, nil
+}
+
+// TestWordsOfStores: what a store says of itself, in errors, health, warnings and problems,
+// reaches an agent outside the fences, so instructions are left out of it, and other words stay.
+func TestWordsOfStores(t *testing.T) {
+	for words, want := range map[string]string{poison: "left out: it reads like instructions", "the disk is full": "the disk is full"} {
+		c := client(t, overVerbs(t, words, "bare", "cut"))
+		for tool, all := range map[string][]args{
+			"memory_health": {nil}, "memory_list": {{"store": "cut"}},
+			"memory_recall": {{"query": "fail", "store": "bare"}, {"query": "fail"}},
+			"memory_retain": {{"content": "x", "tier": "t", "store": "bare"}}, "memory_forget": {{"ref": "bare:x", "reason": "x"}},
+		} {
+			for _, a := range all {
+				res, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+				if err != nil {
+					t.Fatal(err)
+				}
+				whole, _ := json.Marshal(res)
+				if strings.Contains(string(whole), "ignore previous") || !strings.Contains(string(whole), want) {
+					t.Errorf("%s %v: %s", tool, a, whole)
+				}
+			}
+		}
+	}
+}
+
+// TestAListOfManyStores: a store that cannot list is named, and the list goes on behind it.
+func TestAListOfManyStores(t *testing.T) {
+	c := client(t, overVerbs(t, "half of it is locked", "bare", "cut", "full"))
+	var cursor any = ""
+	var named []string
+	items := 0
+	for range 3 {
+		r := call(t, c, "memory_list", args{"cursor": cursor})
+		if r.error {
+			t.Fatalf("%+v", r)
+		}
+		if stores, ok := r.facts["stores"].([]any); ok {
+			for _, s := range stores {
+				named = append(named, fmt.Sprint(s.(map[string]any)["store"], ": ", s.(map[string]any)["error"]))
+			}
+		}
+		items += len(r.facts["items"].([]any))
+		if cursor = r.facts["next"]; cursor == nil {
+			break
+		}
+	}
+	if got := strings.Join(named, ", "); items != 50 || got != "bare: store bare cannot show its items, cut: half of it is locked" {
+		t.Errorf("%d items; named: %s", items, got)
+	}
+	if r := call(t, c, "memory_list", args{"store": "bare"}); r.kind() != "unsupported" {
+		t.Errorf("asked for alone: %+v", r)
+	}
+}
+
+// TestTextsAreBounded: the text of an answer has 32 KiB, its facts are whole (AD15).
+func TestTextsAreBounded(t *testing.T) {
+	d := overVerbs(t, "", "full")
+	d.Aliases = []string{"server-memory"}
+	c := client(t, d)
+	r := call(t, c, "memory_list", nil)
+	if len(r.text) > 32<<10 || !strings.HasSuffix(r.text, "[the rest is left out]\n--- end of recalled memory ---") || len(r.facts["items"].([]any)) != 50 {
+		t.Errorf("a text of %d bytes: %.80q … %q", len(r.text), r.text, r.text[max(0, len(r.text)-80):])
+	}
+	var names []string
+	for range 100 {
+		names = append(names, strings.Repeat("n", 1000))
+	}
+	if r := call(t, c, "delete_entities", args{"entityNames": append(names, "one more")}); r.kind() != "invalid_input" {
+		t.Errorf("101 values: %.200s", r.text)
+	}
+}
+
+// TestHitsOfFourVerbs: a hit of a store that shows no items is judged by its snippet.
+func TestHitsOfFourVerbs(t *testing.T) {
+	d := overVerbs(t, "", "bare")
+	d.Suspect = func(_ context.Context, store, _, text string) bool {
+		return store == "bare" && strings.Contains(text, "planted")
+	}
+	r := call(t, client(t, d), "memory_recall", args{"query": "heron"})
+	if strings.Contains(r.text, "planted") || !strings.Contains(r.text, "a heron") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAliasesOfOthers: the tools that other servers' prompts expect take what they do not know,
+// keep to the rate of writes, and find an entity again by its name.
+func TestAliasesOfOthers(t *testing.T) {
+	d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), "inmem=")
+	d.Clock = clock.Fixed(time.Date(2031, 2, 1, 8, 0, 0, 0, time.UTC))
+	d.Tier, d.Aliases = "session", door.Aliases()
+	c := client(t, d)
+	for tool, a := range map[string]args{
+		"memory_list": {"page": 1, "page_size": 10, "tag": "x"}, "memory_health": {"detail": true}, "get_memories": {"user_id": "u", "page": 2},
+		"memory_search": {"query": "x", "mode": "semantic"}, "search_memories": {"query": "x", "filters": args{"a": 1}, "limit": 500},
+		"memory_store": {"content": "kept", "tags": "a,b", "metadata": args{}}, "add_memory": {"text": "kept", "metadata": args{}}, "read_graph": {"depth": 2},
+	} {
+		if r := call(t, c, tool, a); r.error {
+			t.Errorf("%s: %+v", tool, r)
+		}
+	}
+	if r := call(t, client(t, newDesk(t, bearer.Caller{Name: "planner"})), "memory_list", args{"page": 1}); r.kind() != "invalid_input" {
+		t.Errorf("without an alias: %+v", r)
+	}
+	entity := func(name string) args {
+		return args{"name": name, "entityType": "person", "observations": []string{"likes tea"}}
+	}
+	if r := call(t, c, "create_entities", args{"entities": []any{entity("Ida Quarn")}}); r.error {
+		t.Fatalf("%+v", r)
+	}
+	if r := call(t, c, "add_observations", args{"observations": []any{args{"entityName": "Ida Quarn", "contents": []string{"lives in Kiel"}}}}); r.error {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, c, "open_nodes", args{"names": []string{"Ida Quarn"}}); !strings.Contains(r.text, "> likes tea\n> lives in Kiel\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := call(t, c, "delete_entities", args{"entityNames": []string{"Ida Quarn", "Nobody"}}); r.error || !strings.Contains(r.text, "forgotten") || !strings.Contains(r.text, "no entity has this name") {
+		t.Errorf("%+v", r)
+	}
+	var many []any
+	for i := range 100 {
+		many = append(many, entity(fmt.Sprintf("E%03d", i)))
+	}
+	r := call(t, c, "create_entities", args{"entities": many})
+	if n := strings.Count(r.text, "retained"); n == 100 || n < 80 || !strings.Contains(r.text, "more than 600 writes a minute") {
+		t.Errorf("%d of 100 entities are written at once: %.300s", n, r.text)
+	}
+}
+
+// TestAnEntityInEveryStore: an entity is made, added to and found by its name in tiers that want
+// a key, and in the graph of the official memory server, whose observations are a list.
+func TestAnEntityInEveryStore(t *testing.T) {
+	dir := t.TempDir()
+	graph := filepath.Join(dir, "memory.jsonl")
+	if err := os.WriteFile(graph, []byte(`{"type":"entity","name":"Pier","entityType":"place","observations":["has a lamp"]}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "vault", "memory", "fix"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ open, tier, want string }{
+		{"vault=" + filepath.Join(dir, "vault"), "fix", "> likes tea\n> lives in Kiel\n"},
+		{"mcpgraph=" + graph, "entity", "> - likes tea\n> - lives in Kiel\n"},
+	} {
+		d := deskOver(t, bearer.Caller{Name: "planner"}, t.TempDir(), tt.open)
+		d.Tier, d.Aliases = tt.tier, door.Aliases()
+		c := client(t, d)
+		if r := call(t, c, "create_entities", args{"entities": []any{args{"name": "Ida Quarn", "entityType": "person", "observations": []string{"likes tea"}}}}); r.error {
+			t.Errorf("%s: %+v", tt.open, r)
+		}
+		if r := call(t, c, "add_observations", args{"observations": []any{args{"entityName": "Ida Quarn", "contents": []string{"lives in Kiel"}}}}); r.error {
+			t.Errorf("%s: %+v", tt.open, r)
+		}
+		if r := call(t, c, "open_nodes", args{"names": []string{"Ida Quarn"}}); !strings.Contains(r.text, tt.want) {
+			t.Errorf("%s: %+v", tt.open, r)
+		}
+		if r := call(t, c, "add_memory", args{"text": "The heron leaves at six."}); tt.tier == "fix" && (r.error || !strings.Contains(r.text, "the-heron-leaves-at-six-")) {
+			t.Errorf("%s: %+v", tt.open, r)
+		}
+	}
+}
