@@ -336,8 +336,9 @@ func (st *Step) body(m *subject.Matcher, it model.Item, with string) {
 		return
 	}
 	if b, ok := m.RedactBytes([]byte(it.Body), with); ok {
-		text, enc, _ := subject.Plain([]byte(it.Body))
-		st.Binary, st.NewBytes, st.NewBody = true, b, strings.TrimPrefix(m.Redact(text, with), "\ufeff")
+		_, enc, _ := subject.Plain([]byte(it.Body))
+		text, _, _ := subject.Plain(b)
+		st.Binary, st.NewBytes, st.NewBody = true, b, strings.TrimPrefix(text, "\ufeff")
 		if note := fmt.Sprintf("; its text is %s and stays so, or becomes UTF-8 where the store takes nothing else", enc); !strings.Contains(st.Reason, note) {
 			st.Reason += note
 		}

@@ -88,7 +88,7 @@ func (l *layer) unescape(family string) *layer {
 		text, n, m := "", 0, Method("")
 		if escapes[src[i]] && strings.IndexByte(family, src[i]) >= 0 {
 			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && text == "" && padding(src, i) {
-				n = 0
+				text = wordJoiner
 			}
 		}
 		if n == 0 {
@@ -118,8 +118,11 @@ func (l *layer) unescape(family string) *layer {
 	return l.under(out, at, to, method)
 }
 
-// padding reports whether an equals sign at the end of a line ends a run of base64: it is no
-// soft line break.
+// wordJoiner stands where a line may end in a soft break or in the padding of base64: it
+// parts no word of a name, and ends a run of base64.
+const wordJoiner = "\u2060"
+
+// padding reports whether an equals sign at the end of a line may end a run of base64.
 func padding(b []byte, at int) bool {
 	from := at
 	for from > 0 && at-from < 16 && base64Digits[b[from-1]] {

@@ -50,7 +50,7 @@ func foldRune(r rune) string {
 }
 
 func computeFold(r rune) string {
-	if ignorable(r) || r == 0x640 || r == utf8.RuneError { // tatweel only stretches a word
+	if ignorable(r) || apostrophe(r) || r == 0x640 || r == utf8.RuneError { // tatweel only stretches a word
 		return ""
 	}
 	var out []byte
@@ -100,7 +100,7 @@ func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > 0 && wordByte(byte(r))
 	}
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !unicode.In(r, unspaced...)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && r != utf8.RuneError && !apostrophe(r) && !unicode.In(r, unspaced...)
 }
 
 func wordByte(b byte) bool {

@@ -74,7 +74,7 @@ func (p *Pattern) joined(v *view, lo, hi int) (slug, ok bool) {
 		}
 		g := gapOf(v.gap(i))
 		if p.Comma > 0 && i-lo == p.Comma {
-			if !g.comma {
+			if !g.comma && !(g.parts && unicode.Is(unicode.Cyrillic, v.runeAt(lo))) { // Russian sets none
 				return false, false
 			}
 			spaced = true

@@ -3,7 +3,6 @@ package subject
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/nyaruka/phonenumbers"
 	"golang.org/x/text/unicode/norm"
@@ -79,12 +78,12 @@ func (x *Index) Find(text string, yield func(known int, clear string, start, end
 	}
 	least := 2
 	if len(x.normal) == 0 {
-		least = x.lengths[0]
+		least = leastBytes(x.lengths[0], false)
 	}
 	if len(text) < least {
 		return
 	}
-	w := walker{least: least, foreign: true, han: !utf8.ValidString(text)}
+	w := walker{least: least, foreign: true, charsets: allCharsets}
 	w.look = func(v *view, l *layer) bool {
 		for lo := range v.text {
 			if v.begins(lo) && (!x.at(v, l, lo, yield) || !x.atNormal(v, l, lo, yield)) {

@@ -43,7 +43,10 @@ func Warnings(id string) []string {
 	case kind == ID && utf8.RuneCountInString(id) < 6:
 		warn("it is short: it is found in exactly this case only")
 	}
-	if slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }) {
+	switch cyrillic := slices.ContainsFunc(runes, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }); {
+	case cyrillic && declined(id) != nil:
+		warn("the cases of Russian are searched too, and may be the name of a woman with the same names: look at the plan; give the cases of other languages as aliases")
+	case cyrillic:
 		warn("names decline in languages that are written so: give the other cases as aliases")
 	}
 	return out

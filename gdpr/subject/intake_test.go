@@ -26,7 +26,7 @@ func TestKindsAndWarnings(t *testing.T) {
 		"Mark":                 {subject.Name, "common word"},
 		"王明":                   {subject.Name, "one or two characters"},
 		"王小明":                  {subject.Name, "one word"},
-		"Иван Петров":          {subject.Name, "decline"},
+		"Иван Петров":          {subject.Name, "cases of Russian"},
 		"anna-lena":            {subject.ID, ""},
 		"Anna-Lena":            {subject.Name, "one word"},
 	} {

@@ -204,14 +204,14 @@ func PatternsOf(id string) []Pattern {
 	return append(out, p)
 }
 
-// namePatterns are a name's spellings: with ae for ä where it has one, and with each of
-// its words but the first as the one that stands before a comma.
+// namePatterns are a name's spellings: with ae for ä where it has one, in the cases of
+// Russian, and with each of its words but the first as the one that stands before a comma.
 func namePatterns(id string) []Pattern {
 	if last, first, ok := strings.Cut(id, ","); ok && strings.TrimSpace(first) != "" {
 		id = strings.TrimSpace(first) + " " + strings.TrimSpace(last)
 	}
 	var out []Pattern
-	for _, spelled := range spelledOut(id) {
+	for _, spelled := range append(spelledOut(id), declined(id)...) {
 		words := strings.Fields(spelled)
 		for first := range words[:min(len(words), 4)] {
 			p := Pattern{Kind: Name, Shape: bare}

@@ -20,9 +20,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/unicode/norm"
 
 	"memdesk/model"
@@ -44,7 +44,7 @@ const (
 	Quoted   Method = "quoted-printable"
 	UTF7     Method = "utf-7"
 	UTF16    Method = "utf-16"  // or UTF-32
-	Charset  Method = "charset" // GB18030 or Shift_JIS
+	Charset  Method = "charset" // an older encoding: GB18030, Shift_JIS, Windows-1251 and others (charsetsOf)
 	Latin1   Method = "latin-1" // or Windows-1252
 	Base64   Method = "base64"
 	Base32   Method = "base32"
@@ -74,7 +74,7 @@ type Matcher struct {
 	least    int              // bytes of the shortest identifier
 	phones   bool
 	foreign  bool // there is an identifier in other letters than Latin ones
-	han      bool
+	charsets []encoding.Encoding
 }
 
 // New makes a matcher. Each term is checked with Check; one that stands twice
@@ -100,12 +100,12 @@ func New(terms ...string) (*Matcher, error) {
 			for i := 1; i < len(p.Letters); i++ {
 				m.pairs[[2]byte{p.Letters[i-1], p.Letters[i]}] = true
 			}
-			longest, m.least = max(longest, len(p.Letters)), min(m.least, len(p.Letters))
+			longest, m.least = max(longest, len(p.Letters)), min(m.least, leastBytes(len(p.Letters), isASCII(p.Letters)))
 			m.phones = m.phones || p.Kind == Telephone
 			m.foreign = m.foreign || !isASCII(p.Letters)
-			m.han = m.han || strings.ContainsFunc(p.Letters, func(r rune) bool { return unicode.In(r, unspaced...) })
 		}
 	}
+	m.charsets = charsets(strings.Join(m.terms, " "))
 	m.reach, m.longest = maxMark+10*longest, 64+2*longest
 	var anchors, windows []pattern
 	for i, t := range m.terms {
@@ -118,9 +118,21 @@ func New(terms ...string) (*Matcher, error) {
 				anchors = append(anchors, anchorsOf(t, p)...)
 			}
 		}
+		for _, d := range declined(t) {
+			anchors = append(anchors, anchorsOf(d, Pattern{Kind: Name, Letters: d})...)
+		}
 	}
 	m.anchors, m.windows = newSieve(distinct(append(anchors, windows...))), newSieve(windows)
 	return m, nil
+}
+
+// leastBytes is how short letters may be written: a syllable of Korean folds to three times
+// its bytes.
+func leastBytes(folded int, ascii bool) int {
+	if ascii {
+		return folded
+	}
+	return max(2, folded/3)
 }
 
 func distinct(all []pattern) []pattern {
@@ -284,7 +296,7 @@ func (m *Matcher) find(b []byte, loose bool, bystanders *Bystanders, first bool)
 // search is find, and says what it did not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool) ([]Hit, unseen) {
 	var hits []Hit
-	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, han: m.han}
+	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets}
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {
 			hits = m.inIndex(hits, l)
@@ -426,6 +438,9 @@ func (m *Matcher) Bytes(b []byte) []Hit {
 				hits[i].Method = Latin1
 			}
 		}
+		if enc == Windows1252 && len(hits) == 0 { // any bytes are: another encoding may be meant
+			return m.find(b, false, nil, false)
+		}
 		return hits
 	}
 	return m.find(b, isBinary(b), nil, false)
@@ -439,6 +454,9 @@ func (m *Matcher) RedactBytes(b []byte, with string) ([]byte, bool) {
 		return nil, false
 	}
 	out := encode(m.Redact(text, with), enc)
+	if enc == Windows1252 {
+		out = []byte(m.Redact(string(out), with))
+	}
 	return out, !m.NamesBytes(out)
 }
 

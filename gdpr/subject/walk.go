@@ -9,6 +9,8 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
 )
 
 // Bounds of one walk.
@@ -27,9 +29,10 @@ type walker struct {
 	pieces  func(text []byte, packed func(at int), yield func(lo, hi int))
 	least   int  // bytes of the shortest thing that is looked for
 	foreign bool // something in letters that are not Latin is
-	han     bool // Chinese or Japanese is
 	done    bool
 	view    view // that look has: one after the other
+	// charsets are the older encodings that are tried on what is no UTF-8.
+	charsets []encoding.Encoding
 
 	expanded int64 // bytes that came out of what is compressed
 	unseen   unseen
@@ -75,14 +78,15 @@ func (w *walker) piece(l *layer) {
 		}
 	}
 	w.blocks(l)
-	if l.escapes > 0 {
-		return
+	if len(w.charsets) > 0 && l.method != UTF16 && !utf8.Valid(l.text) {
+		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
+			if !w.done {
+				w.see(l.decoded(enc))
+			}
+		}
 	}
-	if l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
+	if l.escapes == 0 && l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
 		l.wide(w.foreign, w.pieceUnlessDone)
-	}
-	if w.han && l.method != Charset && l.method != UTF16 && !utf8.Valid(l.text) {
-		l.charsets(w.pieceUnlessDone)
 	}
 }
 
