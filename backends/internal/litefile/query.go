@@ -193,6 +193,12 @@ func Connect(ctx context.Context, db *sql.DB) (conn *sql.Conn, err error) {
 	return conn, err
 }
 
+type impatient struct{}
+
+// Impatient makes a context under which a lock of another program is given up after busySlice: for what
+// is better missing than late.
+func Impatient(ctx context.Context) context.Context { return context.WithValue(ctx, impatient{}, true) }
+
 // RetryBusy repeats fn while another program's lock is in the way, up to busyWait
 // or the end of ctx; it is then Locked.
 func RetryBusy(ctx context.Context, fn func() error) error {
@@ -202,7 +208,7 @@ func RetryBusy(ctx context.Context, fn func() error) error {
 		if err == nil || !isBusy(err) {
 			return err
 		}
-		if time.Now().After(deadline) {
+		if time.Now().After(deadline) || ctx.Value(impatient{}) != nil {
 			return err
 		}
 		select {

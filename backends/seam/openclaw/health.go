@@ -73,6 +73,9 @@ func readSources(ctx context.Context, file string, files map[string]string) (ind
 				stale = at
 			}
 		}
+		if err := q.Each(selectOrigins+` LIMIT 1`, nil, func(func(...any) error) error { return nil }); err != nil {
+			return err // of another version: who wrote what cannot be read
+		}
 		err := q.Each(`SELECT path, hash FROM memory_index_sources WHERE source = 'memory' ORDER BY path`, nil, func(scan func(...any) error) error {
 			var at, hash string
 			err := scan(&at, &hash)

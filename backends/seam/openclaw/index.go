@@ -40,9 +40,13 @@ type origin struct {
 
 // provenance is what one index says of all files.
 type provenance struct {
-	stamp string // of the database when it was read
-	files map[string]origin
+	stamp  string // of the database when it was read
+	files  map[string]origin
+	failed time.Time // when it could not be read last
 }
+
+// retry is how long a database that could not be read is not asked again.
+const retry = 2 * time.Second
 
 // classes from the least trusted; what a database says besides is unknown.
 var classes = []string{"untrusted", "agent", "system", "owner"}
@@ -81,14 +85,16 @@ func (s *store) origins(ctx context.Context, agent string) map[string]origin {
 	stamp := stampOf(file) + stampOf(file+"-wal")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.known[agent]; ok && known.stamp == stamp {
+	known := s.known[agent]
+	if known.stamp == stamp || time.Since(known.failed) < retry {
 		return known.files
 	}
 	files, err := readOrigins(ctx, file)
 	if err != nil {
+		s.known[agent] = provenance{failed: time.Now()}
 		return nil
 	}
-	s.known[agent] = provenance{stamp, files}
+	s.known[agent] = provenance{stamp: stamp, files: files}
 	return files
 }
 
@@ -100,13 +106,14 @@ func stampOf(file string) string {
 	return strconv.FormatInt(info.ModTime().UnixNano(), 36) + "." + strconv.FormatInt(info.Size(), 36) + " "
 }
 
-// reading runs fn on a database opened for reading, which leaves nothing behind.
+// reading runs fn on a database opened for reading, which leaves nothing behind. What the index says only
+// adds to an item, so nobody waits for a lock on it (OC7).
 func reading(ctx context.Context, file string, fn func(*litefile.Query) error) error {
 	f, err := litefile.Open(file, true)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.View(ctx, "read", fn), f.Close())
+	return errors.Join(f.View(litefile.Impatient(ctx), "read", fn), f.Close())
 }
 
 const selectOrigins = `SELECT c.path, COALESCE(p.origin_class, ''), COALESCE(p.session_kind, ''), COALESCE(p.observed_at, 0), COALESCE(r.importance, 0)
@@ -241,14 +248,17 @@ func dropChunks(q *litefile.Query, layer string, removed []string, req model.Scr
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range []struct{ text, value string }{
-			{`DELETE FROM memory_index_chunk_provenance WHERE chunk_id = ?`, c.id},
-			{`DELETE FROM memory_index_chunk_recall_metadata WHERE chunk_id = ?`, c.id},
-			{`DELETE FROM memory_embedding_cache WHERE hash = ?`, c.hash},
-			{`DELETE FROM memory_index_sources WHERE path = ?`, c.path},
-			{`DELETE FROM memory_index_chunks WHERE id = ?`, c.id},
+		for _, d := range []struct{ table, column, value string }{
+			{"memory_index_chunk_provenance", "chunk_id", c.id}, {"memory_index_chunk_recall_metadata", "chunk_id", c.id},
+			{"memory_embedding_cache", "hash", c.hash}, {"memory_index_sources", "path", c.path}, {"memory_index_chunks", "id", c.id},
 		} {
-			n, err := q.Exec(d.text, d.value)
+			if there, err := columns(q, d.table); err != nil || len(there) == 0 { // another version lacks it
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			n, err := q.Exec(`DELETE FROM `+d.table+` WHERE `+d.column+` = ?`, d.value)
 			if err != nil {
 				return nil, err
 			}

@@ -440,3 +440,32 @@ func TestHugeIDsMakeNothing(t *testing.T) {
 	dir := fresh(t)
 	seamtest.HugeIDs(t, open(t, openclaw.Config{Path: dir}), dir, "workspace/memory/")
 }
+
+// TestIndexThatCannotBeRead: items of a busy index, and of one that lacks a table, are served at once with
+// unknown origin, and Health says so (OC7).
+func TestIndexThatCannotBeRead(t *testing.T) {
+	for name, spoil := range map[string]string{"busy": "BEGIN EXCLUSIVE", "another version": "DROP TABLE memory_index_chunk_provenance"} {
+		t.Run(name, func(t *testing.T) {
+			dir := plant(t, t.TempDir(), "openclaw.json", "{}", "workspace/MEMORY.md", "x")
+			path := index(t, dir, "main", filepath.Join(dir, "workspace"), []chunk{{"c", "MEMORY.md", "x", "owner"}})
+			db, err := sql.Open("sqlite3", path)
+			must(t, err)
+			defer db.Close()
+			db.SetMaxOpenConns(1)
+			_, err = db.Exec(spoil)
+			must(t, err)
+			s, err := openclaw.Open(t.Context(), openclaw.Config{Name: "o", Path: dir})
+			must(t, err)
+			defer s.Close()
+			for range 30 { // a wait for each would take minutes
+				it, err := s.Browser.Read(t.Context(), "workspace/MEMORY.md")
+				if err != nil || it.Body != "x" || len(it.Meta) == 0 || it.Meta[0].Value != "unknown" {
+					t.Fatalf("%+v, %v", it, err)
+				}
+			}
+			if found := backendtest.Examined(t, s).Findings; len(found) != 1 || found[0].Kind != "index_unreadable" {
+				t.Errorf("findings %+v", found)
+			}
+		})
+	}
+}
