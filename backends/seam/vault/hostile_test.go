@@ -3,6 +3,7 @@ package vault_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -171,19 +172,52 @@ func TestWhatACrashLeavesIsAConflict(t *testing.T) {
 		}
 	}
 	s := open(t, cfg)
-	list, err := s.Conflicts.StoreConflicts(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	conflicts := func() map[string]string {
+		t.Helper()
+		list, err := s.Conflicts.StoreConflicts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, c := range list {
+			got[c.CopyID] = c.BaseID
+			if c.Reason == "" || c.At.IsZero() {
+				t.Errorf("%+v", c)
+			}
+		}
+		return got
 	}
-	got := map[string]string{}
-	for _, c := range list {
-		got[c.CopyID] = c.BaseID
-		if c.Reason == "" || c.At.IsZero() {
-			t.Errorf("%+v", c)
+	names := func() (out []string) {
+		t.Helper()
+		if _, err := s.Names.Names(t.Context(), func(id string) bool { out = append(out, id); return true }); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(out)
+		return out
+	}
+	both := map[string]string{foreign: "a/n.md", gone: "x.md"}
+	if got := conflicts(); !maps.Equal(got, both) {
+		t.Errorf("conflicts: %v", got)
+	}
+	// Directories that have rested: what the store has walked once is as it was. Another program's file is seen all the same.
+	for _, dir := range []string{"a", "."} {
+		if err := os.Chtimes(filepath.Join(cfg.Path, dir), old, old); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if len(got) != 2 || got[foreign] != "a/n.md" || got[gone] != "x.md" {
-		t.Errorf("conflicts: %v", got)
+	s = open(t, cfg)
+	if got, all := conflicts(), names(); !maps.Equal(got, both) || !slices.Equal(all, []string{"a/m.md", "a/n.md"}) {
+		t.Errorf("at rest: %v, %q", got, all)
+	}
+	const later = "a/o.md.tmp.0123456789abcdef"
+	for _, name := range []string{later, "a/o.md"} {
+		plant(t, cfg.Path, name, name)
+	}
+	if err := os.Chtimes(filepath.Join(cfg.Path, later), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if got, all := conflicts(), names(); got[later] != "a/o.md" || !slices.Equal(all, []string{"a/m.md", "a/n.md", "a/o.md"}) {
+		t.Errorf("after another program's writes: %v, %q", got, all)
 	}
 	if it, err := s.Browser.Read(t.Context(), foreign); err != nil || it.Body != "foreign" {
 		t.Errorf("reading it: %q, %v", it.Body, err)
@@ -194,7 +228,7 @@ func TestWhatACrashLeavesIsAConflict(t *testing.T) {
 	if res, err := s.Provider.Forget(t.Context(), model.ForgetRequest{ID: foreign}); err != nil || res.Removed != 1 {
 		t.Errorf("forgetting it: %+v, %v", res, err)
 	}
-	if p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true}); err != nil || len(p.Items) != 2 {
+	if p, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true}); err != nil || len(p.Items) != 3 {
 		t.Errorf("a leftover is listed as an item: %+v, %v", p.Items, err)
 	}
 }

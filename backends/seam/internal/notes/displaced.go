@@ -25,6 +25,9 @@ const settled = 10 * time.Second
 // can be read and forgotten: after a crash in the midst of an exchange it may hold
 // what another writer had put there.
 func isLeftover(id string) bool {
+	if !strings.Contains(id, ".tmp.") { // nearly every name
+		return false
+	}
 	dirs := strings.Split(id, "/")
 	for _, d := range dirs[:len(dirs)-1] {
 		if !isOpenDir(d) {
@@ -50,13 +53,19 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 		}
 	}
 	s.mu.Unlock()
-	left := walk.Rules{Enter: isOpenDir, Take: func(path string) bool { return leftover.MatchString(baseName(path)) }}
-	_, err = walk.Names(ctx, "conflicts", root, left, nil, func(id string) bool {
+	take := func(id string) bool {
 		if c, ok := s.cutOff(root, id); ok {
 			out = append(out, c)
 		}
 		return true
-	})
+	}
+	if snap, _, fresh := s.last(); fresh && s.cfg.Layout == nil {
+		for _, id := range snap.left {
+			take(id)
+		}
+		return out, nil
+	}
+	_, err = walk.Names(ctx, "conflicts", root, walk.Rules{Enter: isOpenDir, Take: isLeftover}, nil, take)
 	return out, err
 }
 

@@ -6,8 +6,16 @@ import (
 	"memdesk/backends/seam/internal/walk"
 )
 
-// Names walks the directories alone.
+// Names walks the directories alone, and not at all while the last walk is current.
 func (s *store) Names(ctx context.Context, yield func(id string) bool) ([]string, error) {
+	if snap, _, fresh := s.last(); fresh {
+		for i := range snap.entries {
+			if !yield(snap.entries[i].id) {
+				break
+			}
+		}
+		return snap.problems, nil
+	}
 	root, err := s.open("names")
 	if err != nil || root == nil {
 		return nil, err

@@ -30,16 +30,15 @@ type snapshot struct {
 	entries  []entry // sorted by id
 	problems []string
 	kinds    []string // of front matter, sorted
+	left     []string // what writes that were cut off left; not looked for under a layout
 	changes  int64    // of our own, before the walk
 	lists    paging.Lists
 }
 
 // look gives a current snapshot. It is cheap while nothing changes.
 func (s *store) look(ctx context.Context) (*snapshot, error) {
-	s.mu.Lock()
-	snap, changes := s.snap, s.changes
-	s.mu.Unlock()
-	if snap != nil && snap.changes == changes && s.current(snap) {
+	snap, changes, fresh := s.last()
+	if fresh {
 		return snap, nil
 	}
 	snap, err := s.walk(ctx, snap)
@@ -52,6 +51,14 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	s.snap = snap
 	s.mu.Unlock()
 	return snap, nil
+}
+
+// last is the newest snapshot, and whether it is current.
+func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
+	s.mu.Lock()
+	snap, changes = s.snap, s.changes
+	s.mu.Unlock()
+	return snap, changes, snap != nil && snap.changes == changes && s.current(snap)
 }
 
 // place puts every entry into its tier.
@@ -97,7 +104,16 @@ func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
 		return snap, err
 	}
 	defer root.Close()
-	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, s.rules(), func(files *rootdir.Files, id string) (entry, bool) {
+	rules := s.rules()
+	if take := rules.Take; s.cfg.Layout == nil {
+		rules.Take = func(path string) bool {
+			if isLeftover(path) {
+				snap.left = append(snap.left, path)
+			}
+			return take(path)
+		}
+	}
+	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, rules, func(files *rootdir.Files, id string) (entry, bool) {
 		e, ok := s.glance(files, id, old)
 		return e, ok && (s.cfg.Layout == nil || e.meta.Kind != rootdir.Link)
 	})
