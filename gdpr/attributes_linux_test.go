@@ -52,6 +52,7 @@ func TestAttributes(t *testing.T) {
 		}
 		w.more = append(w.more, c)
 	}
+	files = append(files, filepath.Join(w.dir, "vault"), filepath.Join(w.dir, "vault/memory/idea/user.notes"), w.path("agent")) // directories have them too
 	for _, f := range files {
 		attribute(t, f, "user.author", "by "+name)
 		attribute(t, f, "user.reader", "by "+other)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"memdesk/model"
@@ -19,8 +20,9 @@ const namespace = "user."
 // unlisted ends the layer that stands for attributes that could not be listed.
 const unlisted = "(extended attributes)"
 
-// Of adds the attributes of every file that a maintainer opens. The id of an attribute's layer
-// is that of the file, a slash and the attribute's name: no path leads below a file.
+// Of adds the attributes of every file that a maintainer opens, and of the directories in which
+// files lie whose paths it gives. The id of an attribute's layer is that of the file or directory,
+// "." for the store's own, a slash and the attribute's name: no path leads below a file.
 func Of(m model.Maintainer) model.Maintainer { return maintainer{m} }
 
 type maintainer struct{ model.Maintainer }
@@ -44,6 +46,15 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 		}
 		for _, name := range names {
 			out = append(out, model.Layer{ID: l.ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: l.ItemID})
+		}
+	}
+	for _, d := range directories(out) {
+		names, err := d.names()
+		if err != nil {
+			out = append(out, model.Layer{ID: d.id + "/" + unlisted, Kind: model.LayerDerived, Reason: "its extended attributes cannot be listed: " + err.Error()})
+		}
+		for _, name := range names {
+			out = append(out, model.Layer{ID: d.id + "/" + name, Kind: model.LayerDerived, Readable: true})
 		}
 	}
 	return out, nil
@@ -84,13 +95,14 @@ func (m maintainer) OpenLayer(ctx context.Context, id string) (io.ReadCloser, er
 	return m.Maintainer.OpenLayer(ctx, id)
 }
 
-// at calls use with the file and the name of the attribute whose layer an id is; false where
-// it is that of no attribute. The name of a directory may begin like that of an attribute.
+// at calls use with the file or directory and the name of the attribute whose layer an id is;
+// false where it is that of no attribute. The name of a directory may begin like that of an
+// attribute.
 func (m maintainer) at(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
 	for at := 0; ; at++ {
 		n := strings.Index(id[at:], "/"+namespace)
 		if n < 0 {
-			return false, nil
+			return m.atDirectory(ctx, id, use)
 		}
 		at += n
 		r, err := m.Maintainer.OpenLayer(ctx, id[:at])
@@ -106,6 +118,27 @@ func (m maintainer) at(ctx context.Context, id string, use func(fd int, name str
 			return true, err
 		}
 	}
+}
+
+// atDirectory is at for the attributes of directories.
+func (m maintainer) atDirectory(ctx context.Context, id string, use func(fd int, name string) error) (bool, error) {
+	if !strings.Contains(id, "/"+namespace) {
+		return false, nil
+	}
+	layers, err := m.Maintainer.Layers(ctx)
+	if err != nil {
+		return false, err
+	}
+	found := false
+	for _, d := range slices.Backward(directories(layers)) { // the deepest first
+		if name, ok := strings.CutPrefix(id, d.id+"/"); ok && strings.HasPrefix(name, namespace) {
+			found = true
+			if err = d.open(func(fd int) error { return use(fd, name) }); !errors.Is(err, model.NotFound) {
+				break
+			}
+		}
+	}
+	return found, err
 }
 
 // Scrub cleans the store's own layers, and removes each attribute whose name or value names
@@ -126,6 +159,17 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 		}
 		for _, name := range names {
 			if r, done := m.remove(ctx, l.ID+"/"+name, req); done && !req.Dry {
+				out = append(out, r)
+			}
+		}
+	}
+	for _, d := range directories(layers) {
+		names, err := d.names()
+		if err != nil && !req.Dry {
+			out = append(out, model.LayerResult{Layer: d.id + "/" + unlisted, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: err.Error()})
+		}
+		for _, name := range names {
+			if r, done := m.remove(ctx, d.id+"/"+name, req); done && !req.Dry {
 				out = append(out, r)
 			}
 		}
