@@ -136,6 +136,7 @@ type UndoConfig struct {
 type GDPRConfig struct {
 	MaxShare        float64  `toml:"max_share"`        // of a store, 0..1; 0 is the desk's default
 	RequireApproval bool     `toml:"require_approval"` // a second operator signs the plan
+	Approval        string   `toml:"approval"`         // "signature", or "session" where a session's record is enough; empty: signature
 	Approvers       []string `toml:"approvers"`        // fingerprints that may sign
 	ApprovalValid   Duration `toml:"approval_valid"`   // 0 is the desk's default
 	KeepClosed      Duration `toml:"keep_closed"`      // 0 is for ever
@@ -388,6 +389,9 @@ func ParseConfig(reg *Registry, file, text string) (Config, error) {
 	}
 	if u := cfg.Door.Untrusted; u != "" && u != "label" && u != "review" {
 		return fail(at.find(toml.Key{"door", "untrusted"}), "door.untrusted is \"label\" or \"review\"")
+	}
+	if a := cfg.GDPR.Approval; a != "" && a != "signature" && a != "session" {
+		return fail(at.find(toml.Key{"gdpr", "approval"}), "gdpr.approval is \"signature\" or \"session\"")
 	}
 	if r := cfg.Scanner.Recall; r != "" && r != "label" && r != "withhold" {
 		return fail(at.find(toml.Key{"scanner", "recall"}), "scanner.recall is \"label\" or \"withhold\"")

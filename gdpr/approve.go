@@ -6,20 +6,36 @@ import (
 	"slices"
 	"time"
 
+	"memdesk/gdpr/receipt"
 	"memdesk/gdpr/sshsig"
 	"memdesk/model"
 )
 
-// Approval is a second operator's signature over a plan.
+// Approval is a second operator's word on a plan: a signature, or where the policy takes that,
+// the record of a session that the key has authenticated.
 type Approval struct {
 	PlanHash    string    `json:"plan_hash"`
 	Fingerprint string    `json:"fingerprint"`
-	Signature   string    `json:"signature"` // armored, as ssh-keygen -Y verifies it
+	Signature   string    `json:"signature,omitempty"` // armored, as ssh-keygen -Y verifies it; empty: by the session
 	At          time.Time `json:"at"`
 	Expires     time.Time `json:"expires"`
 }
 
-// DefaultApprovalValid is how long a signature counts.
+// How a plan is approved.
+const (
+	BySignature = receipt.BySignature
+	BySession   = receipt.BySession
+)
+
+// Method is how it was given.
+func (a Approval) Method() string {
+	if a.Signature == "" {
+		return BySession
+	}
+	return BySignature
+}
+
+// DefaultApprovalValid is how long an approval counts.
 const DefaultApprovalValid = 7 * 24 * time.Hour
 
 // namespace separates approvals from any other use of a key.
@@ -34,6 +50,31 @@ func approvalText(request, plan string, expires time.Time) []byte {
 // audited: the requester's own key under whatever name, a key that may not sign,
 // a plan that is not the one that stands.
 func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) (Due, error) {
+	return d.approve(ctx, id, planHash, sshsig.Fingerprint(signer.PublicKey()), func(a *Approval) (err error) {
+		a.Signature, err = sshsig.Sign(signer, namespace, approvalText(id, a.PlanHash, a.Expires))
+		return err
+	})
+}
+
+// ApproveHere approves the plan that stands as the operator of this session: the chained record
+// with the key that authenticated the session is the approval. It needs the policy that takes one.
+func (d *Desk) ApproveHere(ctx context.Context, id, planHash string) (Due, error) {
+	return d.approve(ctx, id, planHash, d.Operator.Key, nil)
+}
+
+// noSession says why an approval by the session counts for nothing here; empty when it counts.
+func (d *Desk) noSession(key string) string {
+	switch {
+	case d.Policy.Approval != BySession:
+		return "the policy of erasures wants a signature: [gdpr] approval"
+	case key == "":
+		return "no key has authenticated this session: approve with --key FILE or from an SSH login"
+	}
+	return ""
+}
+
+// approve records an approval of a key; sign is nil for one by the session.
+func (d *Desk) approve(ctx context.Context, id, planHash, print string, sign func(*Approval) error) (Due, error) {
 	r, err := d.load(id)
 	if err != nil {
 		return Due{}, err
@@ -48,25 +89,28 @@ func (d *Desk) Approve(ctx context.Context, id, planHash string, signer sshsig.S
 	if p.Hash != planHash || r.PlanHash != p.Hash {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", "the plan is not the one that was shown: look at `memdesk gdpr plan` again")
 	}
-	print := sshsig.Fingerprint(signer.PublicKey())
-	if why := d.mayNotApprove(&r, print); why != "" {
+	why := ""
+	if sign == nil {
+		why = d.noSession(print)
+	}
+	if why == "" {
+		why = d.mayNotApprove(&r, print)
+	}
+	if why != "" {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)
 	}
 	now := d.Clock.Now().UTC()
-	valid := d.Policy.ApprovalValid
-	if valid <= 0 {
-		valid = DefaultApprovalValid
-	}
-	a := Approval{PlanHash: p.Hash, Fingerprint: print, At: now, Expires: now.Add(valid).Truncate(time.Second)}
+	a := Approval{PlanHash: p.Hash, Fingerprint: print, At: now, Expires: now.Add(d.Policy.valid()).Truncate(time.Second)}
 	if why, err := d.requesterDiffers(ctx, &r); err != nil {
 		return Due{}, err
 	} else if why != "" && d.Policy.RequireApproval {
 		return Due{}, d.refused(ctx, &r, "gdpr-approve", why)
 	}
 	err = d.actOn(ctx, &r, "gdpr-approve", print, nil, func(context.Context) (map[string]int64, error) {
-		a.Signature, err = sshsig.Sign(signer, namespace, approvalText(r.ID, a.PlanHash, a.Expires))
-		if err != nil {
-			return nil, err
+		if sign != nil {
+			if err := sign(&a); err != nil {
+				return nil, err
+			}
 		}
 		r.Approvals = append(slices.DeleteFunc(r.Approvals, func(o Approval) bool { return o.Fingerprint == print || o.PlanHash != p.Hash }), a)
 		if r.State == StatePlanned {
@@ -137,10 +181,10 @@ func (d *Desk) Unattested() string {
 	return "this session has no key, so nobody could approve the request: file it with `memdesk gdpr request --key FILE` or from an SSH login"
 }
 
-// approved is the signature over a plan, nil for none.
-func (r *Request) approved(plan string) *Approval {
-	for i := range r.Approvals {
-		if r.Approvals[i].PlanHash == plan {
+// approval is the one that a plan was carried out under, nil for none.
+func (d *Desk) approval(r *Request, plan string) *Approval {
+	for i, a := range r.Approvals {
+		if a.PlanHash == plan && (a.Method() == BySignature || d.noSession(a.Fingerprint) == "") {
 			return &r.Approvals[i]
 		}
 	}
@@ -158,6 +202,7 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 	if why, err := d.requesterDiffers(ctx, r); err != nil || why != "" {
 		return why, err
 	}
+	var err error
 	why := "nobody else has approved this plan"
 	for _, a := range r.Approvals {
 		switch {
@@ -166,6 +211,18 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 			continue
 		case !d.Clock.Now().Before(a.Expires):
 			why = "the approval has expired"
+			continue
+		}
+		if a.Method() == BySession {
+			if why = d.noSession(a.Fingerprint); why == "" {
+				why = d.mayNotApprove(r, a.Fingerprint)
+			}
+			if why != "" {
+				continue
+			}
+			if why, err = d.sessionOnRecord(ctx, r, a); err != nil || why == "" {
+				return why, err
+			}
 			continue
 		}
 		key, err := sshsig.Verify(a.Signature, namespace, approvalText(r.ID, plan, a.Expires))
@@ -180,10 +237,13 @@ func (d *Desk) unapproved(ctx context.Context, r *Request, plan string) (string,
 		if err != nil || recorded {
 			return "", err
 		}
-		why = "the audit log has no record of the approval: approve the plan again"
+		why = noApprovalRecord
 	}
 	return why, nil
 }
+
+// noApprovalRecord is why an approval counts for nothing.
+const noApprovalRecord = "the audit log has no record of the approval: approve the plan again"
 
 // underApproval reports whether a sweep's request stands under the approval of the
 // erasure that it repeats: one that was carried out without any stands under none.

@@ -27,6 +27,8 @@ type Policy struct {
 	MaxShare float64
 	// RequireApproval demands a second operator's signature over the plan.
 	RequireApproval bool
+	// Approval is BySignature or BySession; empty is the first.
+	Approval string
 	// Approvers are the fingerprints that may sign; empty: any key but the
 	// requester's.
 	Approvers []string

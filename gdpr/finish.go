@@ -63,8 +63,8 @@ func (x *run) receipt(ctx context.Context, clear nameless) error {
 		Notes:       append(limits(), x.r.Warnings...),
 	}
 	rec.Identity = x.r.identityCheck()
-	if a := x.r.approved(x.p.Hash); a != nil {
-		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true}
+	if a := x.d.approval(x.r, x.p.Hash); a != nil {
+		rec.Approver = &receipt.Party{Name: x.d.Policy.Names[a.Fingerprint], Key: a.Fingerprint, Authenticated: true, Method: a.Method()}
 	}
 	if rec.LogHead.Seq, rec.LogHead.Hash, err = x.d.Log.Head(ctx); err != nil {
 		return model.E(model.Unavailable, "gdpr-erase", err)

@@ -1,6 +1,7 @@
 package gdpr_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,85 @@ func TestApproval(t *testing.T) {
 	_, rec, _, err := w.desk.Receipt(r.ID)
 	if err != nil || rec.Approver == nil || rec.Approver.Key != sshsig.Fingerprint(signer.PublicKey()) {
 		t.Errorf("the receipt's approver: %q, %v", rec.Approver, err)
+	}
+}
+
+// TestApprovalBySession: where the policy takes it, the record of a session that another key has
+// authenticated approves; without the policy, the key or the record nothing does.
+func TestApprovalBySession(t *testing.T) {
+	w, r, p := approvals(t)
+	const key = "SHA256:second"
+	id := func() string {
+		t.Helper()
+		due, err := w.desk.Get(r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		why, err := w.desk.Unapproved(t.Context(), &due.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return why
+	}
+	refused := func(want string) {
+		t.Helper()
+		if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); !model.IsRefusal(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want a refusal: %s", err, want)
+		}
+	}
+	requester, log := w.desk.Operator, w.desk.Log
+	w.desk.Operator = gdpr.Operator{ID: "second", Key: key}
+	refused("wants a signature")
+	w.desk.Policy.Approval = gdpr.BySession
+	w.desk.Operator.Key = ""
+	refused("no key has authenticated")
+	w.desk.Operator = requester
+	refused("the requester's own")
+
+	w.desk.Operator = gdpr.Operator{ID: "second", Key: key}
+	if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); err != nil { // but the log is of nobody's key
+		t.Fatal(err)
+	}
+	if why := id(); !strings.Contains(why, "no record of the approval") {
+		t.Errorf("a record without the key counts: %q", why)
+	}
+	second, err := audit.Open(audit.Options{Dir: filepath.Join(w.desk.State, "audit"), Clock: w.desk.Clock, Tool: "test", FS: nosync{}, Actor: audit.Actor{ID: key, Key: key, Authenticated: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Log = second
+	if _, err := w.desk.ApproveHere(t.Context(), r.ID, p.Hash); err != nil {
+		t.Fatal(err)
+	}
+	w.desk.Operator, w.desk.Log = requester, log
+	if why := id(); why != "" {
+		t.Errorf("not approved: %s", why)
+	}
+	w.desk.Policy.Approval = ""
+	if why := id(); !strings.Contains(why, "wants a signature") {
+		t.Errorf("approved under a policy that wants a signature: %q", why)
+	}
+	w.desk.Policy.Approval = gdpr.BySession
+	file := filepath.Join(w.desk.State, "gdpr", "requests", r.ID+".json")
+	stored, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	longer := regexp.MustCompile(`"expires": ?"\d{4}`).ReplaceAll(stored, []byte(`"expires":"2999`))
+	if err := os.WriteFile(file, longer, 0o600); err != nil || bytes.Equal(longer, stored) {
+		t.Fatalf("the approval's time was not changed: %v", err)
+	}
+	w.clock.Advance(8 * 24 * time.Hour)
+	if why := id(); !strings.Contains(why, "expired") {
+		t.Errorf("approved after a week: %q", why)
+	}
+	w.clock.Advance(-8 * 24 * time.Hour)
+	if _, err := w.desk.SetPolicy(t.Context(), "a session is enough"); err != nil {
+		t.Fatal(err)
+	}
+	w.complete(p)
+	if _, rec, _, err := w.desk.Receipt(r.ID); err != nil || rec.Approver == nil || rec.Approver.Method != gdpr.BySession || !strings.Contains(rec.ApproverWords(), "by the record of a session") || rec.Policy.Method != gdpr.BySession {
+		t.Errorf("the receipt's approver: %+v, %v", rec.Approver, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"memdesk/audit"
 	"memdesk/gdpr/receipt"
@@ -22,15 +23,14 @@ const policyAction = "gdpr-policy"
 
 // rules are the policy as a receipt states it.
 func (p Policy) rules() receipt.Policy {
-	valid := p.ApprovalValid
-	if valid <= 0 {
-		valid = DefaultApprovalValid
-	}
 	share := p.MaxShare
 	if share <= 0 {
 		share = DefaultMaxShare
 	}
-	out := receipt.Policy{Approval: p.RequireApproval, Approvers: slices.Sorted(slices.Values(p.Approvers)), ApprovalValid: valid.String(), MaxShare: share}
+	out := receipt.Policy{Approval: p.RequireApproval, Approvers: slices.Sorted(slices.Values(p.Approvers)), ApprovalValid: p.valid().String(), MaxShare: share}
+	if p.Approval == BySession { // the hash of a policy without it stays as it was
+		out.Method = BySession
+	}
 	b, err := json.Marshal(out)
 	if err != nil { // numbers and strings always encode
 		panic(err)
@@ -38,6 +38,14 @@ func (p Policy) rules() receipt.Policy {
 	h := sha256.Sum256(append([]byte("memdesk-policy-v1\x00"), b...))
 	out.Hash = hex.EncodeToString(h[:])
 	return out
+}
+
+// valid is how long an approval counts.
+func (p Policy) valid() time.Duration {
+	if p.ApprovalValid <= 0 {
+		return DefaultApprovalValid
+	}
+	return p.ApprovalValid
 }
 
 // onRecord is the newest record of an act that fits; false for none.
@@ -180,4 +188,22 @@ func (d *Desk) approvalOnRecord(ctx context.Context, r *Request, a Approval) (bo
 	_, found, err := d.onRecord(ctx, audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Phase: audit.PhaseIntent},
 		func(row audit.Row) bool { return row.Scope == r.ID && row.Plan == a.PlanHash })
 	return found, err
+}
+
+// sessionOnRecord says why the log does not bear an approval by a session out; empty where it
+// does. The record is the approval: what the request's file says of its time is not believed.
+func (d *Desk) sessionOnRecord(ctx context.Context, r *Request, a Approval) (string, error) {
+	row, found, err := d.onRecord(ctx, audit.Filter{Action: "gdpr-approve", Target: a.Fingerprint, Result: audit.OK},
+		func(row audit.Row) bool {
+			return row.Scope == r.ID && row.Plan == a.PlanHash && row.ActorKey == a.Fingerprint
+		})
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
+		return noApprovalRecord, nil
+	case !d.Clock.Now().Before(row.TS.Add(d.Policy.valid())):
+		return "the approval has expired", nil
+	}
+	return "", nil
 }

@@ -101,6 +101,11 @@ func (g guarded) MayApprove(r *gdpr.Request, fingerprint string) bool {
 	return g.s.May(Approve) == nil && g.desk.MayApprove(r, fingerprint)
 }
 
+// BySession reports whether this session's own key may approve a request's plan.
+func (g guarded) BySession(r *gdpr.Request) bool {
+	return g.desk.Policy.Approval == gdpr.BySession && g.desk.Operator.Key != "" && g.MayApprove(r, g.desk.Operator.Key)
+}
+
 // Away carries an erasure on when the session ends.
 type Away struct {
 	Tied string // why none outlives the session; empty: Begin works
@@ -492,6 +497,12 @@ func (e *Erasures) Whole(ctx context.Context, id string, store model.Store) erro
 // Approve signs the plan of a hash as a second operator.
 func (e *Erasures) Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error {
 	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.Approve(ctx, id, planHash, signer) })
+}
+
+// ApproveHere approves the plan of a hash by the record of this session, whose key is another
+// operator's; PermissionDenied where the policy wants a signature.
+func (e *Erasures) ApproveHere(ctx context.Context, id, planHash string) error {
+	return e.change(ctx, Approve, func() (gdpr.Due, error) { return e.desk.ApproveHere(ctx, id, planHash) })
 }
 
 // SetPolicy records the configured policy as the one in force.

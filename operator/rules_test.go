@@ -35,7 +35,7 @@ var acting = map[string][]Act{
 	"Conflicts.Resolve": {Resolve}, "Jobs.Cancel": {ControlJob},
 	"Erasures.File": {Request}, "Erasures.Discover": {Plan}, "Erasures.Whole": {Plan}, "Erasures.Hold": {Hold}, "Erasures.Unhold": {Unhold},
 	"Erasures.Choose": {Choose}, "Erasures.Extend": {Extend}, "Erasures.StopClock": {Pause}, "Erasures.StartClock": {Resume}, "Erasures.Identify": {Identify},
-	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve},
+	"Erasures.Withdraw": {Withdraw}, "Erasures.Attest": {Attest}, "Erasures.SetPolicy": {SetPolicy}, "Erasures.Approve": {Approve}, "Erasures.ApproveHere": {Approve},
 	"Erasures.Erase": {Erase}, "Erasures.EraseHere": {Erase}, "Erasures.Pause": {Erase}, "Erasures.Resume": {Erase},
 	"Erasures.Verify": {Verify}, "Erasures.Export": {Export}, "Erasures.MarkExport": {Export}, "Erasures.Tell": {Tell}, "Erasures.Sweep": {Sweep}, "Erasures.Retire": {Sweep},
 	// Readings that not every role has.
@@ -59,7 +59,7 @@ var reading = []string{
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own
 	"Quarantine.Entries", "Quarantine.Entry", "AuditTrail.Stamp",
 	"Erasures.Rules", "Erasures.Backups", "Erasures.Tied", "Erasures.SaveReceipt", "Erasures.FreeBytes", // what it saves is read by Get
-	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove",
+	"Erasures.PolicyNow", "Erasures.PublicKey", "Erasures.Unattested", "Erasures.MayApprove", "Erasures.BySession",
 }
 
 // who are the roles, by what makes them.

@@ -259,7 +259,7 @@ func (s *Session) ConflictOptions() conflict.Options {
 func (s *Session) newDesk(ready func() error) *gdpr.Desk {
 	c := s.Config.GDPR
 	subject.UsePDFText(c.PDFToText)
-	policy := gdpr.Policy{MaxShare: c.MaxShare, RequireApproval: c.RequireApproval, Approvers: c.Approvers,
+	policy := gdpr.Policy{MaxShare: c.MaxShare, RequireApproval: c.RequireApproval, Approval: c.Approval, Approvers: c.Approvers,
 		Names: s.Config.Operator.Names, ApprovalValid: time.Duration(c.ApprovalValid), KeepClosed: time.Duration(c.KeepClosed)}
 	for _, b := range s.Config.Backups {
 		policy.Backups = append(policy.Backups, gdpr.Backup{Store: b.Store, Where: b.Where, ExpiresAfter: time.Duration(b.ExpiresAfter), RestoreGuard: b.RestoreGuard})

@@ -72,9 +72,17 @@ func Context() map[string]string {
 // Party is an operator or an approver.
 type Party struct {
 	Name          string `json:"name"`
-	Key           string `json:"key,omitempty"` // fingerprint of the SSH key
-	Authenticated bool   `json:"authenticated"` // by that key
+	Key           string `json:"key,omitempty"`    // fingerprint of the SSH key
+	Authenticated bool   `json:"authenticated"`    // by that key
+	Method        string `json:"method,omitempty"` // of an approver: BySignature or BySession; empty: BySignature
 }
+
+// How an approver approves: by a signature over the plan, or by the chained record of a session
+// that the key has authenticated.
+const (
+	BySignature = "signature"
+	BySession   = "session"
+)
 
 // IdentityCheck says how and when it was made sure who asks.
 type IdentityCheck struct {
@@ -89,6 +97,7 @@ type Policy struct {
 	Approval      bool     `json:"require_approval"`
 	Approvers     []string `json:"approvers"` // fingerprints; empty: any key but the requester's
 	ApprovalValid string   `json:"approval_valid"`
+	Method        string   `json:"approval,omitempty"` // BySession where that is enough; empty: a signature
 	MaxShare      float64  `json:"max_share"`
 	Hash          string   `json:"hash"`
 	Record        uint64   `json:"record"` // of the audit log that says who set it

@@ -18,6 +18,9 @@ func (r Receipt) ApproverWords() string {
 	if r.Approver == nil {
 		return "nobody: no approval was required"
 	}
+	if r.Approver.Method == BySession {
+		return r.Approver.String() + ", by the record of a session that this key authenticated"
+	}
 	return r.Approver.String()
 }
 
@@ -39,6 +42,9 @@ func (p Policy) String() string {
 		words = "a second operator had to approve"
 		if n := len(p.Approvers); n > 0 {
 			words += fmt.Sprintf(", one of %d keys", n)
+		}
+		if p.Method == BySession {
+			words += ", by a signature or by the record of a session"
 		}
 	}
 	words += fmt.Sprintf("; policy %.16s", p.Hash)

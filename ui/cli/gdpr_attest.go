@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -96,7 +97,7 @@ func (a *app) gdprPolicyCommand() *cobra.Command {
 				return err
 			}
 			if a.flags.json {
-				err = a.emit("policy", row{"require_approval": p.Approval, "approvers": append([]string{}, p.Approvers...), "approval_valid": p.ApprovalValid,
+				err = a.emit("policy", row{"require_approval": p.Approval, "approvers": append([]string{}, p.Approvers...), "approval_valid": p.ApprovalValid, "approval": cmp.Or(p.Method, gdpr.BySignature),
 					"max_share": p.MaxShare, "hash": p.Hash, "record": p.Record, "by": nilIfEmpty(p.By), "in_force": p.InForce})
 			} else {
 				a.linef("%s", p.Policy.String())

@@ -32,6 +32,8 @@ func (rq *requests) approve(r ErasureRequest) tea.Cmd {
 		switch {
 		case err != nil:
 			return acted{quiet: true, text: prose.Reason(d.esc, err)}
+		case why != "" && d.Erasure.BySession(&now.Request) && d.locked("") == "":
+			return acted{quiet: true, next: rq.approveHereDialog(now, p)}
 		case why == "" || d.remote || d.locked("") != "":
 			return acted{ok: true, quiet: true, title: "Approval", page: text.NewPage(rq.approvalLines(now, p, why), "")}
 		}
@@ -39,15 +41,36 @@ func (rq *requests) approve(r ErasureRequest) tea.Cmd {
 	})
 }
 
+// approvedLines are the plan in numbers and its hash.
+func (rq *requests) approvedLines(r ErasureRequest, p gdpr.Plan, how string) []text.Line {
+	esc := rq.d.esc
+	items, held := p.Count()
+	return []text.Line{
+		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", prose.Plural(items, "item")), Kind: text.Title},
+		{Value: esc.Sprintf("%s of %s; %s on hold. %s exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held), safetext.Const(how))},
+		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
+	}
+}
+
+// approveHereDialog asks for a word of this session, which a key has authenticated.
+func (rq *requests) approveHereDialog(r ErasureRequest, p gdpr.Plan) *dialog {
+	esc := rq.d.esc
+	return &dialog{
+		title: esc.Const("Approve"), noReason: true, body: text.NewPage(eraseStores(rq.d.st, p), ""),
+		lines: append(rq.approvedLines(r, p, "You approve"), text.Line{Value: esc.Const("The log records it with the key of your login, and the receipt names that.")}),
+		choices: []choice{{verb: "Approve", act: func(ctx context.Context, _ filled) acted {
+			if err := rq.d.Erasure.ApproveHere(ctx, r.ID, p.Hash); err != nil {
+				return acted{text: esc.Sprintf("not approved: %s", prose.Reason(esc, err))}
+			}
+			return acted{ok: true, text: esc.Sprintf("approved %s by the record of your session over the plan %s", r.ID, safetext.Const(p.Hash[:min(12, len(p.Hash))]))}
+		}}},
+	}
+}
+
 // approveDialog shows what is signed, and asks for the key.
 func (rq *requests) approveDialog(r ErasureRequest, p gdpr.Plan, why string) *dialog {
 	esc := rq.d.esc
-	items, held := p.Count()
-	lines := []text.Line{
-		{Value: esc.Sprintf("Approve the erasure of %s with your own key?", prose.Plural(items, "item")), Kind: text.Title},
-		{Value: esc.Sprintf("%s of %s; %s on hold. You sign exactly this plan, and it is void when anything in it changes.", r.ID, prose.Plural(int64(len(p.Stores)), "store"), prose.Group(held))},
-		{Value: esc.Sprintf("The hash of the plan: %s", esc.Line(p.Hash)), Pin: true},
-	}
+	lines := rq.approvedLines(r, p, "You sign")
 	return &dialog{
 		title: esc.Const("Approve"), noReason: true, lines: append(lines, rq.approvalLines(r, p, why)...),
 		body:   text.NewPage(eraseStores(rq.d.st, p), ""),

@@ -227,6 +227,52 @@ func TestTheRequesterNamesAKey(t *testing.T) {
 	r.press("ctrl+r").see("● approved").press("A").see("The plan is approved")
 }
 
+// Where the policy takes it, the second operator approves by being logged in: no key is typed,
+// and the plan's numbers and hash stand in the question.
+func TestApprovalByTheSession(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "[gdpr]\nrequire_approval = true\napproval = \"session\"\n")
+	mine := filepath.Join(o.dir, "mine")
+	login := func() ssh.PublicKey {
+		public, private, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := ssh.MarshalPrivateKey(private, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(mine, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := ssh.NewPublicKey(public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.auth = filepath.Join(o.dir, "auth")
+		if err := os.WriteFile(o.auth, append([]byte("publickey "), ssh.MarshalAuthorizedKey(key)...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	login()
+	id := o.file("--subject", "usr_teo", "--key", mine)
+	if out, code := o.run("gdpr", "plan", id, "--json"); code != 0 && code != 3 {
+		t.Fatalf("plan: exit %d: %s", code, out)
+	}
+	// The requester's own login is told how, and is not asked.
+	r := o.console(80, 24).see("planned").press("A").answer("your private SSH key file", "esc").see("cancelled").press("q")
+	if _, err := r.left(); err != nil {
+		t.Fatal(err)
+	}
+	key := login()
+	r = o.console(80, 24).see("planned").press("A").answer("with your own key?", "tab").see("The hash of the plan", "[Approve]").press("enter").see("approved "+id, "● approved")
+	if out, _ := o.run("audit", "list", "--json", "--action", "gdpr-approve"); !strings.Contains(out, ssh.FingerprintSHA256(key)) {
+		t.Errorf("the log does not name the key of the login: %s", out)
+	}
+	r.press("E").begin(id, "Erase").see("No layer that can be reached holds the person").press("enter").see("of a session that this key authenticated")
+}
+
 func TestErasureKeepsTheClearNameOffTheScreen(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "")

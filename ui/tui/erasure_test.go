@@ -49,8 +49,9 @@ func runProgram() error {
 
 // office is a workspace with its state.
 type office struct {
-	t   *testing.T
-	dir string
+	t    *testing.T
+	dir  string
+	auth string // what sshd says of the login at the console; empty: there is none
 }
 
 // newOffice seeds a company's memory; config is appended to its configuration.
@@ -75,7 +76,7 @@ func newOffice(t *testing.T, config string) *office {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return &office{t, dir}
+	return &office{t: t, dir: dir}
 }
 
 // masked is what no two runs have in common: ids, hashes, pseudonyms, the job.
@@ -85,7 +86,7 @@ func (o *office) console(width, height int, args ...string) *robot {
 	o.t.Helper()
 	args = append([]string{"--config", filepath.Join(o.dir, demodata.ConfigFile)}, args...)
 	r := startRobot(o.t, start{scenario: programScenario, width: width, height: height, env: []string{
-		argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(o.dir, "state"),
+		argsEnv + "=" + strings.Join(args, "\n"), "XDG_STATE_HOME=" + filepath.Join(o.dir, "state"), "SSH_USER_AUTH=" + o.auth,
 	}})
 	r.mask = masked
 	return r.see("2 Tiers").press("6").see("[6 Erasure")

@@ -169,6 +169,10 @@ type ErasureSource interface {
 	// Approve signs the plan of a hash as a second operator; PermissionDenied for a key
 	// that may not.
 	Approve(ctx context.Context, id, planHash string, signer sshsig.Signer) error
+	// BySession reports whether this session's own key may approve a request's plan by its record
+	// in the log, and ApproveHere does.
+	BySession(r *gdpr.Request) bool
+	ApproveHere(ctx context.Context, id, planHash string) error
 	// Erase begins to carry a plan out, or to go on with it, and returns: the work
 	// goes on without whoever began it.
 	Erase(ctx context.Context, o gdpr.Order) error
