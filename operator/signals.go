@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	"memdesk/audit"
 	"memdesk/internal/statedir"
@@ -182,9 +184,7 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 	blocked := s.Quarantine()
 	add := func(p review.Part, w *Written) {
 		if w != nil {
-			if w.Actor != origin.Unknown {
-				p.Source = w.Actor
-			}
+			p.Source = s.sourceOf(w)
 			if p.Session = w.Session; p.At.IsZero() || w.Kept == origin.InLedger {
 				p.At = w.At
 			}
@@ -231,6 +231,23 @@ func (s *Session) suspects(ctx context.Context, note func(model.Ref, error)) []r
 	return out
 }
 
+// sourceOf is the name under which the writes of a writer can be taken back without those of
+// others: the actor, and for an agent that runs as this operator its client or what it says its
+// source is, since the operator's own writes have the same actor. Empty when nobody is known.
+func (s *Session) sourceOf(w *Written) string {
+	switch {
+	case w.Actor == origin.Unknown:
+		return ""
+	case w.Actor != s.Who.ID || w.Trust == origin.Trusted || w.Kept != origin.InLedger:
+		return w.Actor
+	case w.Client != "" && w.Client != "memdesk":
+		return w.Client
+	case w.Detail != "" || w.Channel != origin.Unknown:
+		return w.Source()
+	}
+	return cmp.Or(w.Session, w.Actor)
+}
+
 // HeldScore is the score of a text that waits: the one that it was held for, where that is
 // kept, else what its words alone give.
 func (s *Session) HeldScore(id, text string) signal.Score {
@@ -251,6 +268,17 @@ func (s *Session) Family(ctx context.Context, refs []model.Ref, note func(model.
 		st, err := s.Fleet.Store(ref.Store)
 		if err != nil {
 			return nil, 0, err
+		}
+		if strings.HasPrefix(ref.ID, origin.HeldPrefix) { // a text that waits is no item yet
+			h, err := s.Shelf.Get(ref.ID)
+			switch {
+			case err != nil:
+				return nil, 0, err
+			case h.Category != review.CategorySignals:
+				return nil, 0, model.Errorf(model.InvalidInput, "quarantine", "%s is held for %s / %s, which no mark lets in: release or delete it", ref, h.Category, h.Pattern)
+			}
+			texts = append(texts, h.Request.Content)
+			continue
 		}
 		if st.Browser == nil {
 			return nil, 0, model.Errorf(model.Unsupported, "quarantine", "store %s shows no items", st.Name)

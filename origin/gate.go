@@ -118,10 +118,15 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	if v, hit := quarantine.Scan(text); hit && len(quarantine.Added(old, text)) > 0 {
 		return r.hold(c, w, v.Category, v.Pattern)
 	}
+	var fields []model.Field
 	for _, f := range c.Retain.Meta {
-		if v, hit := quarantine.Scan(f.Value); hit && (was == nil || !has(was.Meta, f)) {
+		if was != nil && has(was.Meta, f) {
+			continue
+		}
+		if v, hit := quarantine.Scan(f.Value); hit {
 			return r.hold(c, w, v.Category, v.Pattern)
 		}
+		fields = append(fields, f)
 	}
 	if v, hit := quarantine.Scan(id); hit {
 		return r.hold(c, w, v.Category, v.Pattern)
@@ -141,7 +146,7 @@ func (r Rules) review(ctx context.Context, c *model.Call, id string, w Writer, w
 	}
 	if r.Suspect != nil {
 		v := r.Suspect(ctx, review.Write{Store: *c.Store, Tier: tier, ID: id, Key: c.Retain.Key, Text: c.Retain.Content, Becomes: text,
-			Was: was, Trusted: w.Trust == Trusted, History: history{r, c.Store, w}})
+			Fields: fields, Was: was, Trusted: w.Trust == Trusted, History: history{r, c.Store, w}})
 		if v.Waits {
 			return r.hold(c, w, CategorySignals, v.Pattern, v.Score.Signals...)
 		}

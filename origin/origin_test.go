@@ -29,6 +29,7 @@ type desk struct {
 	fleet  *backends.Fleet
 	names  func(texts ...string) (bool, error) // see origin.Rules
 	judged []string                            // the tiers of the writes that were judged
+	fields []model.Field                       // and their new fields
 }
 
 func newDesk(t *testing.T, reviewAll bool) *desk {
@@ -49,7 +50,7 @@ func newDesk(t *testing.T, reviewAll bool) *desk {
 		Audit: func(ctx context.Context, _ *model.Call, next func(context.Context) error) error { return next(ctx) },
 		Origin: origin.Gate(origin.Rules{Ledger: d.ledger, Shelf: d.shelf, Clock: clock.System{}, ReviewAll: reviewAll,
 			Suspect: func(_ context.Context, w review.Write) review.Verdict {
-				d.judged = append(d.judged, w.Tier)
+				d.judged, d.fields = append(d.judged, w.Tier), append(d.fields, w.Fields...)
 				return review.Verdict{}
 			},
 			Names: func(texts ...string) (bool, error) {
@@ -329,6 +330,11 @@ func TestNewItemsByTheirIDs(t *testing.T) {
 	}
 	if got := strings.Join(d.judged, " "); got != "fix fix index.md" {
 		t.Errorf("judged in the tiers %s", got)
+	}
+	title := model.Field{Name: "title", Value: "New"}
+	_, _ = d.store().Provider.Retain(agent(t.Context(), "alpha"), model.RetainRequest{ID: one, Content: "harmless\n", Mode: model.Append, Meta: []model.Field{title}})
+	if len(d.fields) != 1 || d.fields[0].Value != title.Value {
+		t.Errorf("a new title is not judged: %v", d.fields)
 	}
 	for _, id := range []string{"memory/fix/MEMORY.md", "GEMINI.md", "memory/platform/pins.md"} {
 		var held *origin.HeldError

@@ -15,10 +15,11 @@ import (
 type Write struct {
 	Store   model.Store // is asked for items about the same; only its name is needed
 	Tier    string
-	ID, Key string      // of the item; empty when the store makes an id
-	Text    string      // what is added, or the whole
-	Becomes string      // the item's text afterwards
-	Was     *model.Item // what stands there; nil: nothing
+	ID, Key string        // of the item; empty when the store makes an id
+	Text    string        // what is added, or the whole
+	Becomes string        // the item's text afterwards
+	Fields  []model.Field // that are new or change
+	Was     *model.Item   // what stands there; nil: nothing
 	Trusted bool
 	History History // nil: nobody noted who wrote what
 }

@@ -105,6 +105,29 @@ func (j *Judge) Score(ctx context.Context, text string) (signal.Score, error) {
 	return s, nil
 }
 
+// ScoreItem is the score of an item: of its text, or of a title of its own that is worse.
+func (j *Judge) ScoreItem(ctx context.Context, it model.Item) (signal.Score, error) {
+	s, err := j.Score(ctx, it.Body)
+	if HasOwnTitle(it) {
+		if t := j.Words(it.Title); t.Sum > s.Sum {
+			s = elsewhere(t, "the title: "+it.Title)
+		}
+	}
+	return s, err
+}
+
+// HasOwnTitle reports whether an item's title is no part of its text, so that reading the text
+// does not read the title.
+func HasOwnTitle(it model.Item) bool { return it.Title != "" && !strings.Contains(it.Body, it.Title) }
+
+// elsewhere is a score that was found outside the text; where says in what.
+func elsewhere(s signal.Score, where string) signal.Score {
+	for i := range s.Signals {
+		s.Signals[i].Start, s.Signals[i].End, s.Signals[i].Evidence = 0, 0, where
+	}
+	return s
+}
+
 // ask runs the configured classifier.
 func (j *Judge) ask(ctx context.Context, text string) (float64, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
@@ -172,15 +195,23 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 		return Verdict{Waits: true, Pattern: patternUnreadable}
 	}
 	bound, ok := j.Threshold(w.Store.Name, w.Tier, w.Trusted)
-	if !ok || j.IsCleared(w.Text) {
+	if !ok {
 		return Verdict{}
 	}
-	s, err := j.Score(ctx, w.Text)
-	if err != nil { // the operator asked for the classifier: without its word nothing passes
-		return Verdict{Waits: true, Pattern: "classifier_failed", Score: s}
+	var s signal.Score
+	if !j.IsCleared(w.Text) {
+		var err error
+		if s, err = j.Score(ctx, w.Text); err != nil { // the operator asked for the classifier: without its word nothing passes
+			return Verdict{Waits: true, Pattern: "classifier_failed", Score: s}
+		}
+		for _, g := range Around(ctx, w) {
+			s.Add(g)
+		}
 	}
-	for _, g := range Around(ctx, w) {
-		s.Add(g)
+	for _, f := range w.Fields {
+		if t := j.Words(f.Value); t.Sum > s.Sum {
+			s = elsewhere(t, f.Name+": "+f.Value)
+		}
 	}
 	return Verdict{s.Sum >= bound && len(s.Signals) > 0, s.Heaviest(), s}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,5 +151,39 @@ func TestAnotherProcessDecides(t *testing.T) {
 	}
 	if suspect(door, "t", exfiltration, false).Waits {
 		t.Error("the clearance of another process does not count")
+	}
+}
+
+// TestTitlesAndFields: a planted text in a title or a field counts as one in the text does, with
+// the place as evidence; a title that is only the text's first line is not looked at twice.
+func TestTitlesAndFields(t *testing.T) {
+	j := judgeIn(t, t.TempDir())
+	if err := j.Set(Threshold{Store: "s", Tier: "t", Untrusted: 4, Trusted: 50}); err != nil {
+		t.Fatal(err)
+	}
+	w := Write{Store: model.Store{Name: "s"}, Tier: "t", Text: "The cat sleeps.", Fields: []model.Field{{Name: "title", Value: exfiltration}}}
+	v := j.Suspect(t.Context(), w)
+	if !v.Waits || v.Pattern != "sends_out" || !strings.HasPrefix(v.Score.Signals[0].Evidence, "title: ") || v.Score.Signals[0].Passage(exfiltration) != "" {
+		t.Errorf("%+v", v)
+	}
+	if err := j.Clear(time.Now(), w.Text); err != nil {
+		t.Fatal(err)
+	}
+	if v := j.Suspect(t.Context(), w); !v.Waits {
+		t.Error("a text that was cleared clears its title")
+	}
+	w.Fields[0].Value = "A quiet cat"
+	if v := j.Suspect(t.Context(), w); v.Waits {
+		t.Errorf("a harmless title: %+v", v)
+	}
+	for title, flagged := range map[string]bool{exfiltration: true, "A quiet cat": false} {
+		it := model.Item{Header: model.Header{Title: title}, Body: "The cat sleeps."}
+		if s, err := j.ScoreItem(t.Context(), it); err != nil || s.Sum >= signal.Default != flagged {
+			t.Errorf("%q: %+v, %v", title, s, err)
+		}
+	}
+	it := model.Item{Header: model.Header{Title: exfiltration}, Body: exfiltration + "\n"}
+	if s, _ := j.ScoreItem(t.Context(), it); HasOwnTitle(it) || s.Signals[0].Evidence != "" {
+		t.Errorf("the first line as a title: %+v", s)
 	}
 }

@@ -42,7 +42,7 @@ func Items(ctx context.Context, s model.Store, judge *Judge) iter.Seq[Suspect] {
 				e := Suspect{Item: it, Store: s.Name}
 				if err != nil {
 					e.ID, e.Problem = h.ID, err.Error()
-				} else if e.Score, err = judge.Score(ctx, it.Body); err != nil {
+				} else if e.Score, err = judge.ScoreItem(ctx, it); err != nil {
 					e.Problem = err.Error()
 				}
 				if !yield(e) {

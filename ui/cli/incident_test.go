@@ -17,13 +17,16 @@ func TestAnIncident(t *testing.T) {
 	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-01", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
 	d.in = strings.Replace(planted, "collect", "gather", 1)
 	d.run("turn", "after", "--tier", "daily", "--key", "2031-02-02", "--source", "web:https://x.example", "--yes", "-").want(t, 0)
+	// The operator's own note has the same actor as the agent that runs beside: it is no part of the story.
+	d.in = "the tide table is right\n"
+	d.run("retain", "--tier", "daily", "--key", "2031-02-03", "--mode", "append", "--yes", "-").want(t, 0)
 	bystander := filepath.Join(d.mem, "daily", "2031-01-31.md")
 	if err := os.WriteFile(bystander, []byte("a quiet day\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	alert := d.run("quarantine", "stories").want(t, 0)
 	line := regexp.MustCompile(`take it back: memdesk (takeback --source "([^"]+)" --since (\S+) --dry-run)`).FindStringSubmatch(alert.out)
-	if line == nil || !strings.Contains(alert.out, "sends_out") || !strings.Contains(alert.out, "daily/2031-02-01.md") {
+	if line == nil || line[2] != "web:https://x.example" || !strings.Contains(alert.out, "sends_out") || !strings.Contains(alert.out, "daily/2031-02-01.md") {
 		t.Fatalf("the alert: %s", alert.out)
 	}
 	walk := []string{"takeback", "--source", line[2], "--since", line[3]}
@@ -39,6 +42,9 @@ func TestAnIncident(t *testing.T) {
 	}
 	if b, err := os.ReadFile(bystander); err != nil || string(b) != "a quiet day\n" {
 		t.Errorf("the bystander: %q, %v", b, err)
+	}
+	if _, err := os.Stat(filepath.Join(d.mem, "daily", "2031-02-03.md")); err != nil {
+		t.Errorf("the operator's own note: %v", err)
 	}
 	if after := d.run("quarantine", "stories").want(t, 0); strings.Contains(after.out, "sends_out") {
 		t.Errorf("afterwards: %s", after.out)

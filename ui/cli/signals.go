@@ -81,10 +81,24 @@ func (a *app) signalCommands() []*cobra.Command {
 
 // sample is one text of a set.
 type sample struct {
-	ID      string `json:"id"`
-	Content string `json:"content"`
-	Label   string `json:"label"`
-	Attack  string `json:"attack_type"`
+	ID      sampleID `json:"id"`
+	Content string   `json:"content"`
+	Label   string   `json:"label"`
+	Attack  string   `json:"attack_type"`
+}
+
+// sampleID is an id of a set: a string, or anything else as it is written, since many number
+// their texts.
+type sampleID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *sampleID) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) != nil {
+		text = string(b)
+	}
+	*id = sampleID(text)
+	return nil
 }
 
 // samples reads a set: a file of JSON lines, or a directory of them.
@@ -106,11 +120,12 @@ func samples(path string) ([]sample, error) {
 		lines := bufio.NewScanner(f)
 		lines.Buffer(nil, 16<<20)
 		for n := 1; lines.Scan(); n++ {
-			if strings.TrimSpace(lines.Text()) == "" {
+			line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
+			if line == "" {
 				continue
 			}
 			var e sample
-			if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
 				_ = f.Close()
 				return nil, usage("%s line %d is no JSON object with id and content: %v", filepath.Base(name), n, err)
 			}

@@ -13,6 +13,7 @@ import (
 	"memdesk/model"
 	"memdesk/origin"
 	"memdesk/quarantine"
+	"memdesk/quarantine/review"
 )
 
 type recallArgs struct {
@@ -158,7 +159,7 @@ func poisoned(text string) bool {
 // rejects it, it waits for somebody, or the policy keeps back what looks planted.
 func (c *call) withheld(ctx context.Context, store string, it model.Item) bool {
 	return it.Has(model.FlagBlocked) || it.Has(model.FlagPending) || poisoned(it.Title) || poisoned(it.Body) ||
-		c.Suspect != nil && c.Suspect(ctx, store, it.Tier, it.Body)
+		c.Suspect != nil && (c.Suspect(ctx, store, it.Tier, it.Body) || review.HasOwnTitle(it) && c.Suspect(ctx, store, it.Tier, it.Title))
 }
 
 type getArgs struct {
