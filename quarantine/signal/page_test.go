@@ -263,6 +263,8 @@ const limits = `
 
 - **Backdoor triggers**: an ordinary text with a word that only the attacker's other half understands. No word rule finds them; origin does.
 - **Plain false facts** and bad advice without a telltale: about half.
+- **Other languages** than English, German, French, Spanish and Chinese: of those only addresses, tags and hidden characters are seen.
+- **Honest corrections** look like false ones: "Correction: the meeting is on Tuesday at 9, not on Monday." is flagged.
 - **Whoever reads this page** can write around it. The signals are public, and each is easy to avoid alone.
 
 The weights of the wording signal are trained on the texts in ` + "`quarantine/signal/testdata`" + ` (` + "`make poison-model`" + `); those texts, in five
