@@ -81,6 +81,24 @@ func Updated(n int64, err error) error {
 	return err
 }
 
+// Have are the columns of a table, written `file.table`, and those of the wanted ones that it lacks; none
+// of a table that is not there.
+func Have(tx Tx, table string, wanted ...string) (have, missing []string, err error) {
+	file, name, ok := strings.Cut(table, ".")
+	if !ok {
+		return nil, nil, nil
+	}
+	if have, err = ColumnsIn(tx, file, name); len(have) == 0 {
+		return nil, nil, err
+	}
+	for _, c := range wanted {
+		if !slices.Contains(have, c) {
+			missing = append(missing, name+"."+c)
+		}
+	}
+	return have, missing, err
+}
+
 // Databases are the SQLite files of a directory, by their first bytes.
 func Databases(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,6 +24,9 @@ type Payloads struct {
 	Lookup              func(keys []string) (cond string, args []any)
 	Unescape            func(id string) (key string, ok bool)
 
+	// More are further columns, which are kept and put back as they are.
+	More []string
+
 	row, json, holds, insert string
 }
 
@@ -37,7 +41,7 @@ func LitePayloads(table string) Payloads {
 			return `CASE WHEN json_valid(m.payload) THEN json_extract(m.payload, '$.` + name + `') END`
 		},
 		Today: "date('now')", row: "id = ?", json: "?", holds: "instr(payload, ?) > 0",
-		insert: `INSERT INTO %s (id, vector, payload) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+		insert: `INSERT INTO %s (id, vector, payload%s) VALUES (?, ?, ?%s) ON CONFLICT DO NOTHING`,
 	}
 }
 
@@ -111,16 +115,37 @@ func (p Payloads) Delete(tx Tx, id string) (int64, error) {
 
 // Keep reads a row so that Insert writes it again; name is the table's in what is kept.
 func (p Payloads) Keep(tx Tx, name, id string) ([]model.BesideRow, error) {
-	return KeepRows(tx, name, PayloadColumns, `SELECT `+p.ID+`, `+p.Vector+`, `+p.Payload+` FROM `+p.Table+` m WHERE `+p.row, id)
+	return KeepRows(tx, name, p.Columns(), `SELECT `+strings.Join(append([]string{p.ID, p.Vector, p.Payload}, quoted(p.More)...), `, `)+` FROM `+p.Table+` m WHERE `+p.row, id)
+}
+
+// Look reads the further columns of a table in an SQLite file.
+func (p *Payloads) Look(tx Tx) error {
+	have, _, err := Have(tx, p.Table)
+	p.More = slices.DeleteFunc(have, func(c string) bool { return slices.Contains(PayloadColumns, c) })
+	return err
+}
+
+// Columns are all that are kept of a row.
+func (p Payloads) Columns() []string { return slices.Concat(PayloadColumns, p.More) }
+
+func quoted(names []string) (out []string) {
+	for _, n := range names {
+		out = append(out, `"`+strings.ReplaceAll(n, `"`, `""`)+`"`)
+	}
+	return out
 }
 
 // Insert writes a kept row again; one that is there stays.
 func (p Payloads) Insert(tx Tx, r model.BesideRow) (PayloadRow, error) {
-	args, err := Values(PayloadColumns, r)
+	args, err := Values(p.Columns(), r)
 	if err != nil {
 		return PayloadRow{}, err
 	}
-	_, err = tx.Exec(fmt.Sprintf(p.insert, p.Table), args...)
+	text := fmt.Sprintf(p.insert, p.Table)
+	if p.Unescape == nil { // SQLite's
+		text = fmt.Sprintf(p.insert, p.Table, strings.Join(append([]string{""}, quoted(p.More)...), ", "), strings.Repeat(", ?", len(p.More)))
+	}
+	_, err = tx.Exec(text, args...)
 	var row PayloadRow
 	row.ID, _ = args[0].(string)
 	row.Payload, _ = args[2].(string)

@@ -63,7 +63,7 @@ func (c Config) over(ctx context.Context, server records.Server, location string
 		}
 		db := records.Joined{DB: server, Beside: records.Lite{File: file}}
 		medium := litefile.Medium{File: file, Items: []string{"messages"}, Tied: []string{"memory_id"}, Rows: s.dropOwnerless(server)}
-		cfg.DB, cfg.ReadOnlyReason = db, cmp.Or(reason, file.ReadOnlyReason())
+		cfg.DB, cfg.ReadOnlyReason = db, cmp.Or(reason, s.unknown, file.ReadOnlyReason())
 		cfg.Maintainer = litefile.Media{ownerless{medium, db, s}, tables}
 	}
 	return records.New(s.config(c, cfg)), nil
@@ -115,10 +115,7 @@ func (s *store) openHistory(ctx context.Context, c Config) (*litefile.File, erro
 	}
 	err = f.GuardTriggers(ctx, nil)
 	if err == nil {
-		err = records.Lite{File: f}.View(ctx, "open", func(tx records.Tx) (err error) {
-			s.pastColumns, err = records.Columns(tx, "history")
-			return err
-		})
+		err = records.Lite{File: f}.View(ctx, "open", s.look)
 	}
 	if err != nil {
 		_ = f.Close() // the first error is the one that counts

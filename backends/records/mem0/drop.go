@@ -90,21 +90,12 @@ const (
 	keptEntity  = "entities"
 )
 
-var historyColumns = []string{"id", "memory_id", "previous_value", "new_value", "action", "created_at", "updated_at", "is_deleted"}
-
-func (s *store) keptColumns() []string {
-	if s.python {
-		return s.pastColumns
-	}
-	return historyColumns
-}
-
 // keep reads what dropMemory and dropHistory remove or change.
 func (s *store) keep(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
 	out, err := s.memories.Keep(tx, keptMemory, r.Key)
 	if err == nil && s.history != "" {
 		var rows []model.BesideRow
-		columns := s.keptColumns()
+		columns := s.pastColumns
 		rows, err = records.KeepRows(records.Beside(tx), keptHistory, columns, `SELECT +`+strings.Join(columns, `, +`)+` FROM `+s.history+` WHERE memory_id = ?`, r.Key)
 		out = append(out, rows...)
 	}
@@ -126,7 +117,7 @@ func (s *store) revive(tx records.Tx, id string, rows []model.BesideRow) error {
 		case r.Table == keptMemory:
 			_, err = s.memories.Insert(tx, r)
 		case r.Table == keptHistory && s.history != "":
-			err = records.InsertRow(records.Beside(tx), s.history, s.keptColumns(), r)
+			err = records.InsertRow(records.Beside(tx), s.history, s.pastColumns, r)
 		case r.Table == keptEntity && s.entities.Table != "":
 			err = s.reviveEntity(tx, id, r)
 		default:
@@ -142,7 +133,7 @@ func (s *store) revive(tx records.Tx, id string, rows []model.BesideRow) error {
 // reviveEntity links an entity to the memory again. One that fell with it comes back, linked to
 // this memory alone: each further one adds its own link.
 func (s *store) reviveEntity(tx records.Tx, id string, r model.BesideRow) error {
-	args, err := records.Values(records.PayloadColumns, r)
+	args, err := records.Values(s.entities.Columns(), r)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package mem0
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,6 +9,20 @@ import (
 	"memdesk/backends/records"
 	"memdesk/model"
 )
+
+// look reads the columns of the history file. One of an unknown version is not written; one without
+// messages is of an older version.
+func (s *store) look(tx records.Tx) error {
+	past, missing, err := records.Have(tx, s.history, "is_deleted")
+	spoken, lacks, unread := records.Have(tx, s.spoken, spokenColumns...)
+	if missing = append(missing, lacks...); len(missing) > 0 {
+		s.unknown = "the history file is of a version that is not known: it lacks " + strings.Join(missing, ", ")
+	}
+	if s.pastColumns = past; len(spoken) == 0 || len(lacks) > 0 {
+		s.spoken = ""
+	}
+	return cmp.Or(err, unread)
+}
 
 // names are the history's columns, by the program that wrote it.
 func (s *store) names() (old, is, what, order string) {

@@ -22,8 +22,8 @@ type files struct {
 // The columns by which a file is told (M01), not its name.
 var known = map[string]map[string][]string{
 	"vectors": {"vectors": records.PayloadColumns},
-	"history": {"memory_history": historyColumns},
-	"python":  {"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at"}},
+	"history": {"memory_history": {"id", "memory_id", "previous_value", "new_value", "action", "created_at", "updated_at"}},
+	"python":  {"history": {"id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at"}},
 }
 
 func fileKind(ctx context.Context, path string) string { return records.Tell(ctx, path, known) }

@@ -43,6 +43,7 @@ type Config struct {
 type store struct {
 	memories, entities records.Payloads
 	history            string // the table of earlier texts; empty: it is not reached
+	unknown            string // why the history file is not written; empty: it may be
 	python             bool   // the history has Python's columns,
 	pastColumns        []string
 	spoken             string // the table of messages; empty: there is none
@@ -92,10 +93,9 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	db := records.Lite{File: f}
 	media, others, reason, err := found.media(ctx, f, readOnly)
-	if err == nil && found.python {
-		err = db.View(ctx, "open", func(tx records.Tx) (err error) {
-			s.pastColumns, err = records.ColumnsIn(tx, historyName, "history")
-			return err
+	if err == nil {
+		err = db.View(ctx, "open", func(tx records.Tx) error {
+			return cmp.Or(s.look(tx), s.memories.Look(tx), s.entities.Look(tx))
 		})
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, f.Explain(err)
 	}
 	return records.New(s.config(c, records.Config{
-		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: reason, Maintainer: ownerless{media, db, s},
+		Location: c.Path, DB: closing{db, others}, ReadOnlyReason: cmp.Or(reason, s.unknown), Maintainer: ownerless{media, db, s},
 	})), nil
 }
 

@@ -215,6 +215,44 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestVersions: a history without messages is an older one, one without a known column is read and not
+// written, and columns that a version adds come back with an undo (M01).
+func TestVersions(t *testing.T) {
+	for change, want := range map[string]string{
+		`DROP TABLE messages`:                               "",
+		`ALTER TABLE memory_history DROP COLUMN is_deleted`: "it lacks memory_history.is_deleted",
+		`ALTER TABLE messages DROP COLUMN name`:             "it lacks messages.name",
+		`ALTER TABLE memory_history ADD COLUMN more TEXT`:   "",
+	} {
+		dir := folder(t)
+		exec(t, filepath.Join(dir, "h.db"), change)
+		s := open(t, dir)
+		page, err := s.Browser.List(t.Context(), model.PageRequest{Hidden: true})
+		if err != nil || len(page.Items) == 0 || s.ReadOnly != (want != "") || !strings.Contains(s.ReadOnlyReason, want) {
+			t.Errorf("%s: %d items, read-only for %q, %v", change, len(page.Items), s.ReadOnlyReason, err)
+		}
+	}
+	dir := folder(t)
+	exec(t, filepath.Join(dir, "h.db"), `ALTER TABLE memory_history ADD COLUMN more TEXT`, `UPDATE memory_history SET more = 'h' || id`)
+	exec(t, filepath.Join(dir, "v.db"), `ALTER TABLE vectors ADD COLUMN "the more" TEXT`, `UPDATE vectors SET "the more" = 'v' || id`)
+	s := open(t, dir)
+	dump := func() string {
+		return cell(t, dir+"/v.db", `SELECT group_concat(id || payload || "the more", ';') FROM (SELECT * FROM vectors ORDER BY id)`) + cell(t, dir+"/h.db", `SELECT group_concat(id || more, ';') FROM (SELECT * FROM memory_history ORDER BY id)`)
+	}
+	want := dump()
+	it, err := s.Browser.Read(t.Context(), "m1")
+	must(t, err)
+	rows, err := s.Keep(t.Context(), "m1")
+	must(t, err)
+	_, err = s.Provider.Forget(t.Context(), model.ForgetRequest{ID: "m1"})
+	must(t, err)
+	_, err = s.Provider.Retain(t.Context(), model.RetainRequest{ID: "m1", Mode: model.Replace, Content: it.Body, Meta: it.Meta, IfMatch: model.Absent, Restore: true, Beside: &model.Beside{Rows: rows}})
+	must(t, err)
+	if got := dump(); got != want {
+		t.Errorf("after the undo\n%s\nwant\n%s", got, want)
+	}
+}
+
 // TestItems: expired memories are hidden and flagged, scopes name who they are of.
 func TestItems(t *testing.T) {
 	s := open(t, folder(t))
