@@ -101,6 +101,9 @@ type ScrubRequest struct {
 	// Dry asks May and MayEdit about every place that would be cleaned once Removed are gone, and
 	// does nothing else: no lock is taken, nothing is changed, there are no results.
 	Dry bool
+	// Listed are the store's layers where the caller has just listed them, so that a dry run
+	// does not list them again. nil: it has not.
+	Listed []Layer
 	// Rows is about how many items were removed; a member may choose a cheaper way
 	// for few.
 	Rows int64

@@ -8,8 +8,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"memdesk/model"
 )
@@ -36,16 +39,30 @@ func (m maintainer) Layers(ctx context.Context) ([]model.Layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range out {
-		names, err := m.names(ctx, l)
-		if ctx.Err() != nil {
-			return nil, model.FromContext(ctx, "layers")
+	type found struct {
+		names []string
+		err   error
+	}
+	of := make([]found, len(out))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(out) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				of[i].names, of[i].err = m.names(ctx, out[i])
+			}
+		})
+	}
+	wg.Wait()
+	if err := model.FromContext(ctx, "layers"); err != nil {
+		return nil, err
+	}
+	for i, f := range of {
+		if f.err != nil {
+			out = append(out, model.Layer{ID: out[i].ID + "/" + unlisted, Kind: model.LayerDerived, Reason: "its extended attributes cannot be listed: " + f.err.Error()})
 		}
-		if err != nil {
-			out = append(out, model.Layer{ID: l.ID + "/" + unlisted, Kind: model.LayerDerived, Reason: "its extended attributes cannot be listed: " + err.Error()})
-		}
-		for _, name := range names {
-			out = append(out, model.Layer{ID: l.ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: l.ItemID})
+		for _, name := range f.names {
+			out = append(out, model.Layer{ID: out[i].ID + "/" + name, Kind: model.LayerDerived, Readable: true, ItemID: out[i].ItemID})
 		}
 	}
 	for _, d := range directories(out) {
@@ -148,30 +165,21 @@ func (m maintainer) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.
 	if err != nil || req.Concerns == nil {
 		return out, err
 	}
-	layers, err := m.Maintainer.Layers(ctx)
-	if err != nil {
-		return out, err
+	layers := req.Listed
+	if layers == nil {
+		if layers, err = m.Layers(ctx); err != nil {
+			return out, err
+		}
 	}
 	for _, l := range layers {
-		names, err := m.names(ctx, l)
-		if err != nil && !req.Dry {
-			out = append(out, model.LayerResult{Layer: l.ID + "/" + unlisted, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: err.Error()})
+		if strings.HasSuffix(l.ID, "/"+unlisted) && !req.Dry {
+			out = append(out, model.LayerResult{Layer: l.ID, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: l.Reason})
 		}
-		for _, name := range names {
-			if r, done := m.remove(ctx, l.ID+"/"+name, req); done && !req.Dry {
-				out = append(out, r)
-			}
+		if l.File != "" || !strings.Contains(l.ID, "/"+namespace) {
+			continue // no attribute
 		}
-	}
-	for _, d := range directories(layers) {
-		names, err := d.names()
-		if err != nil && !req.Dry {
-			out = append(out, model.LayerResult{Layer: d.id + "/" + unlisted, Method: "not looked at", Verdict: model.VerdictUnaudited, Reason: err.Error()})
-		}
-		for _, name := range names {
-			if r, done := m.remove(ctx, d.id+"/"+name, req); done && !req.Dry {
-				out = append(out, r)
-			}
+		if r, done := m.remove(ctx, l.ID, req); done && !req.Dry {
+			out = append(out, r)
 		}
 	}
 	return out, model.FromContext(ctx, "scrub")

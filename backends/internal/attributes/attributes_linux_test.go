@@ -57,3 +57,33 @@ func TestFilesWithoutAttributesStayClosed(t *testing.T) {
 		t.Errorf("opened %v", f.opened)
 	}
 }
+
+// TestDryScrubTakesTheListedLayers: a plan has just listed them, and 100,000 files are not asked twice.
+func TestDryScrubTakesTheListedLayers(t *testing.T) {
+	dir := t.TempDir()
+	f := files{dir: dir, names: []string{"tagged.md"}, opened: map[string]int{}}
+	if err := os.WriteFile(filepath.Join(dir, "tagged.md"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	switch err := unix.Setxattr(filepath.Join(dir, "tagged.md"), "user.author", []byte("ana"), 0); {
+	case errors.Is(err, unix.ENOTSUP), errors.Is(err, unix.EPERM):
+		t.Skip("the file system of the temporary directory keeps no extended attributes of users")
+	case err != nil:
+		t.Fatal(err)
+	}
+	var asked []string
+	req := model.ScrubRequest{Dry: true, Listed: []model.Layer{},
+		Concerns: func(b []byte) bool { return string(b) == "ana" },
+		May:      func(layer string, _ []byte) bool { asked = append(asked, layer); return true }}
+	if _, err := attributes.Of(f).Scrub(t.Context(), req); err != nil || len(asked) != 0 {
+		t.Errorf("asked about %q, %v", asked, err)
+	}
+	req.Listed = nil
+	if _, err := attributes.Of(f).Scrub(t.Context(), req); err != nil || len(asked) != 1 || asked[0] != "tagged.md/user.author" {
+		t.Errorf("not listed: asked about %q, %v", asked, err)
+	}
+}
+
+func (f files) Scrub(context.Context, model.ScrubRequest) ([]model.LayerResult, error) {
+	return nil, nil
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -114,42 +115,105 @@ type Found struct {
 
 // Everything hands over every file below root, dot directories included, in the order of their
 // directories. enter tells of a directory, by its path, whether the walk goes into it; one that it
-// does not is handed over itself. nil: every one.
+// does not is handed over itself. nil: every one. Sizes and times are read in parallel.
 func Everything(ctx context.Context, op string, root *rootdir.Dir, enter func(path string) bool, yield func(Found)) error {
-	return everything(ctx, op, root, ".", enter, yield)
-}
-
-func everything(ctx context.Context, op string, root *rootdir.Dir, at string, enter func(path string) bool, yield func(Found)) error {
-	if err := model.FromContext(ctx, op); err != nil {
+	e := everything{ctx: ctx, op: op, root: root, enter: enter, yield: yield}
+	if err := e.directory(root, "."); err != nil {
 		return err
 	}
-	children, err := root.List(at)
+	return e.flush()
+}
+
+type everything struct {
+	ctx   context.Context
+	op    string
+	root  *rootdir.Dir
+	enter func(string) bool
+	yield func(Found)
+	batch []Found
+}
+
+// batchSize is how many files are looked at before they are handed over.
+const batchSize = 8 << 10
+
+func (e *everything) directory(dir *rootdir.Dir, at string) error {
+	if err := model.FromContext(e.ctx, e.op); err != nil {
+		return err
+	}
+	type child struct {
+		name string
+		dir  bool
+	}
+	var children []child
+	err := dir.Names(".", func(name string, isDir bool) bool {
+		children = append(children, child{name, isDir})
+		return true
+	})
 	if err != nil {
-		if !errors.Is(err, model.NotFound) { // else it has just gone
-			yield(Found{Path: at, Problem: err.Error()})
-		}
+		e.problem(at, err)
 		return nil
 	}
 	if len(children) == 0 && at != "." {
-		m, err := root.Stat(at)
-		if err == nil {
-			yield(Found{Path: at, Meta: m, Empty: true})
-		}
-		return nil
+		e.batch = append(e.batch, Found{Path: at, Empty: true})
 	}
+	slices.SortFunc(children, func(a, b child) int { return strings.Compare(a.name, b.name) })
 	for _, c := range children {
-		path := c.Name
+		path := c.name
 		if at != "." {
-			path = at + "/" + c.Name
+			path = at + "/" + c.name
 		}
-		if c.Kind != rootdir.Directory || enter != nil && !enter(path) {
-			yield(Found{Path: path, Meta: c.Meta})
+		if !c.dir || e.enter != nil && !e.enter(path) {
+			if e.batch = append(e.batch, Found{Path: path}); len(e.batch) >= batchSize {
+				if err := e.flush(); err != nil {
+					return err
+				}
+			}
 			continue
 		}
-		if err := everything(ctx, op, root, path, enter, yield); err != nil {
+		sub, err := dir.Sub(c.name)
+		if err != nil {
+			e.problem(path, err)
+			continue
+		}
+		err = e.directory(sub, path)
+		_ = sub.Close()
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+func (e *everything) problem(at string, err error) {
+	if !errors.Is(err, model.NotFound) { // else it has just gone
+		e.batch = append(e.batch, Found{Path: at, Problem: err.Error()})
+	}
+}
+
+// flush looks at the files of the batch and hands them over. One that has just gone is left out.
+func (e *everything) flush() error {
+	gone := make([]bool, len(e.batch))
+	err := rootdir.InParallel(e.ctx, e.op, e.root, len(e.batch), func(files *rootdir.Files, i int) error {
+		f := &e.batch[i]
+		if f.Problem != "" {
+			return nil
+		}
+		var err error
+		if f.Meta, err = files.Stat(f.Path); err != nil && !errors.Is(err, model.NotFound) {
+			f.Problem = err.Error()
+		}
+		gone[i] = errors.Is(err, model.NotFound)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, f := range e.batch {
+		if !gone[i] {
+			e.yield(f)
+		}
+	}
+	e.batch = e.batch[:0]
 	return nil
 }
 
