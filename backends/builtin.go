@@ -172,14 +172,14 @@ func openCrewship(ctx context.Context, c StoreConfig, env Env) (model.Store, err
 
 func openDeviceLocal(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return devicelocal.Open(ctx, devicelocal.Config{
-		Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock, Env: os.Getenv,
+		Name: c.Name, Path: c.Path, ReadOnly: c.ReadOnly, Clock: env.Clock, Env: os.Getenv, SearchOnly: env.SearchOnly,
 	})
 }
 
 func openVault(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	return vault.Open(ctx, vault.Config{
 		Name: c.Name, Path: c.Path, MemoryRoot: c.MemoryRoot, LockRoot: c.LockRoot, ReadOnly: c.ReadOnly,
-		Clock: env.Clock, Env: os.Getenv,
+		Clock: env.Clock, Env: os.Getenv, SearchOnly: env.SearchOnly,
 	})
 }
 
@@ -242,12 +242,12 @@ func openCurated(ctx context.Context, c StoreConfig, env Env) (model.Store, erro
 func openClaude(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	transcripts, _ := c.Own["transcripts"].(string) // the configuration's reader has checked the types
 	git, _ := c.Own["git"].(string)
-	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock})
+	return claude.Open(ctx, claude.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, Git: git, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly})
 }
 
 func openOpenClaw(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {
 	transcripts, _ := c.Own["transcripts"].(string) // as in openClaude
-	return openclaw.Open(ctx, openclaw.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock})
+	return openclaw.Open(ctx, openclaw.Config{Name: c.Name, Path: c.Path, Transcripts: transcripts, ReadOnly: c.ReadOnly, Clock: env.Clock, SearchOnly: env.SearchOnly})
 }
 
 func openMastra(ctx context.Context, c StoreConfig, env Env) (model.Store, error) {

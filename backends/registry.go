@@ -49,6 +49,9 @@ type Env struct {
 	Clock clock.Clock
 	// Getenv reads the variables that a block names; nil is os.Getenv.
 	Getenv func(string) string
+	// SearchOnly: the caller only recalls over every tier. A kind whose tiers stand in its
+	// items may leave them out of Store.Tiers then.
+	SearchOnly bool
 }
 
 // lookup reads the environment.

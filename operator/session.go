@@ -39,6 +39,8 @@ type Options struct {
 	Door Door
 	// ReadOnly: --read-only was given. Looker: the door lets this key look and not change.
 	ReadOnly, Looker bool
+	// SearchOnly: this session only recalls over every tier (backends.Env).
+	SearchOnly bool
 	// Beside is another session of this process with the same state: what both record at once is
 	// flushed together. nil: there is none.
 	Beside *Session
@@ -193,7 +195,7 @@ func (s *Session) Open(ctx context.Context, stores []backends.StoreConfig, timeo
 			policy.Extend = s.Shelf.Attach
 		}
 	}
-	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env}, policy)
+	s.Fleet = backends.Open(ctx, s.Kinds, stores, backends.Env{Clock: s.Clock, Getenv: s.Env, SearchOnly: s.SearchOnly}, policy)
 }
 
 func (s *Session) note(problem string) {

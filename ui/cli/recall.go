@@ -47,8 +47,12 @@ func (a *app) recallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.stores(cmd.Context())
+			s, err := a.base()
 			if err != nil {
+				return err
+			}
+			s.SearchOnly = req.Tier == "" && filter.IsZero()
+			if s, err = a.stores(cmd.Context()); err != nil {
 				return err
 			}
 			answers := a.ask(cmd.Context(), s, req)

@@ -27,6 +27,8 @@ type Config struct {
 	Name     string
 	Path     string
 	ReadOnly bool
+	// SearchOnly: as backends.Env has it.
+	SearchOnly bool
 	// Transcripts is what an erasure does with conversations, prompts, shell snapshots and copies
 	// of files: Keep names them, Redact drops the lines that name the person.
 	Transcripts string
@@ -93,7 +95,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	return notes.Open(ctx, notes.Config{
 		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Unknown: s.unknown(), Features: tree.Capabilities().Features(),
-		Clock: c.Clock, Notes: said, Layout: s.layout,
+		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
 }
 

@@ -27,8 +27,10 @@ type Config struct {
 	// Path is the root; empty means DefaultPath.
 	Path     string
 	ReadOnly bool
-	Clock    clock.Clock              // nil means the system's
-	Env      func(name string) string // nil means an empty environment
+	// SearchOnly: as backends.Env has it.
+	SearchOnly bool
+	Clock      clock.Clock              // nil means the system's
+	Env        func(name string) string // nil means an empty environment
 	// Fault lets a test fail a step of a write; nil otherwise.
 	Fault seam.Fault
 }
@@ -72,7 +74,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	return notes.Open(ctx, notes.Config{
 		Name: cfg.Name, Kind: Kind, Path: cfg.Path, Tree: tree, Virgin: true, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Clock: cfg.Clock,
-		Outside: places(cfg.Env), Index: index,
+		Outside: places(cfg.Env), Index: index, SearchOnly: cfg.SearchOnly,
 		Notes: said,
 	})
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Name        string
 	Path        string // a state directory, or one workspace
 	ReadOnly    bool
+	SearchOnly  bool        // as backends.Env has it
 	Transcripts string      // Keep or Redact
 	Clock       clock.Clock // nil means the system's
 	// Fault lets a test fail a step of a write; nil otherwise.
@@ -84,7 +85,7 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	said = append(said, "no program here takes a lock; after a change, `openclaw memory index --force --agent AGENT` brings the index up to date")
 	out, err := notes.Open(ctx, notes.Config{
 		Name: c.Name, Kind: Kind, Path: c.Path, Tree: tree, ReadOnly: c.ReadOnly, Features: tree.Capabilities().Features(),
-		Clock: c.Clock, Notes: said, Layout: s.layout,
+		Clock: c.Clock, Notes: said, Layout: s.layout, SearchOnly: c.SearchOnly,
 	})
 	out.Origin = model.MetaOrigin(map[string]string{"origin_class": "channel", "session_kind": "detail", "observed_at": "at"})
 	return out, err

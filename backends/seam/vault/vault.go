@@ -30,8 +30,10 @@ type Config struct {
 	// LockRoot is the base of the shared lock directories; empty: AgentM's own place.
 	LockRoot string
 	ReadOnly bool
-	Clock    clock.Clock              // nil means the system's
-	Env      func(name string) string // nil means an empty environment
+	// SearchOnly: as backends.Env has it.
+	SearchOnly bool
+	Clock      clock.Clock              // nil means the system's
+	Env        func(name string) string // nil means an empty environment
 	// DaemonURL is where AgentM's daemon answers; empty: loopback at the configured
 	// port, "-" asks nobody.
 	DaemonURL string
@@ -63,7 +65,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 		Name: cfg.Name, Kind: Kind, Path: at.vault, Memory: at.below, Tree: tree, ReadOnly: cfg.ReadOnly,
 		Features: tree.Capabilities().Features(), Deviations: deviations(), Clock: cfg.Clock,
 		Notes: append(append(at.notes, "conflict strategy: "+tree.ConflictStrategy()), d.note(ctx)...), Status: status(d, at.mutex(cfg)),
-		Outside: notes.AgentMPlaces(cfg.Env), Index: index,
+		Outside: notes.AgentMPlaces(cfg.Env), Index: index, SearchOnly: cfg.SearchOnly,
 	})
 	return store, err
 }

@@ -1,6 +1,7 @@
 package linesearch
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,23 @@ func TestInIsContainsOfTheLowerCase(t *testing.T) {
 			q := Query{terms: []string{w}}
 			if got, want := q.In([]byte(text)), strings.Contains(strings.ToLower(text), w); got != want {
 				t.Errorf("%q in %q: %v, want %v", w, text, got, want)
+			}
+		}
+	}
+}
+
+func TestLowerASCII(t *testing.T) {
+	for c := range 256 {
+		for n := range 20 {
+			text := bytes.Repeat([]byte{byte(c)}, n)
+			low := make([]byte, n)
+			plain := lowerASCII(low, text)
+			want := byte(c)
+			if 'A' <= c && c <= 'Z' {
+				want += 'a' - 'A'
+			}
+			if !bytes.Equal(low, bytes.Repeat([]byte{want}, n)) || plain != (c < 0x80 || n == 0) {
+				t.Fatalf("%d bytes %#x: %x, plain %v", n, c, low, plain)
 			}
 		}
 	}

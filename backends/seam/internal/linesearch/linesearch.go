@@ -5,6 +5,7 @@ package linesearch
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,10 +53,8 @@ func (q Query) In(text []byte) bool {
 	buf := lowered.Get().(*[]byte)
 	defer lowered.Put(buf)
 	low := slices.Grow((*buf)[:0], len(text))[:len(text)]
-	for i, c := range text {
-		low[i] = lowerASCII[c]
-	}
 	*buf = low
+	plain := lowerASCII(low, text)
 	var full []byte
 	for _, t := range q.terms {
 		if isASCII(t) && bytes.Contains(low, []byte(t)) {
@@ -63,7 +62,7 @@ func (q Query) In(text []byte) bool {
 		}
 		// Only the full lower case can tell: the word holds more than ASCII, or the text one
 		// of the two other characters whose lower case is an ASCII letter.
-		if isASCII(t) && !bytes.Contains(text, []byte("\u212a")) && !bytes.Contains(text, []byte("\u0130")) {
+		if plain || isASCII(t) && !bytes.Contains(text, []byte("\u212a")) && !bytes.Contains(text, []byte("\u0130")) {
 			return false
 		}
 		if full == nil {
@@ -76,15 +75,32 @@ func (q Query) In(text []byte) bool {
 	return true
 }
 
-var lowerASCII = func() (table [256]byte) {
-	for i := range table {
-		table[i] = byte(i)
-		if 'A' <= i && i <= 'Z' {
-			table[i] += 'a' - 'A'
-		}
+// lowerASCII copies text into low, as long as it, with ASCII letters in lower case: eight bytes
+// at a time. plain: the text is ASCII.
+func lowerASCII(low, text []byte) (plain bool) {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	var all uint64
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		w := binary.LittleEndian.Uint64(text[i:])
+		all |= w
+		seven := w &^ high
+		upper := (seven + (0x80-'A')*ones) &^ (seven + (0x7f-'Z')*ones) &^ w & high // A to Z
+		binary.LittleEndian.PutUint64(low[i:], w|upper>>2)
 	}
-	return table
-}()
+	for ; i < len(text); i++ {
+		c := text[i]
+		all |= uint64(c)
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low[i] = c
+	}
+	return all&high == 0
+}
 
 func isASCII(s string) bool {
 	for i := range len(s) {

@@ -44,6 +44,9 @@ type Config struct {
 	Outside []OutsideDir
 	// Layout is another program's; nil is AgentM's.
 	Layout *Layout
+	// SearchOnly: nothing but a Recall over every tier follows, so Open need not read the
+	// kinds that become tiers.
+	SearchOnly bool
 	// Index is the store's local index; nil where no place for it can be told.
 	Index *Index
 }
@@ -64,21 +67,32 @@ type store struct {
 	displaced []model.StoreConflict
 }
 
-// Open makes the store; it reads the front matter of every note and makes nothing.
+// Open makes the store; it reads the front matter of every note, unless SearchOnly says that
+// nobody asks for it, and makes nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	s := &store{cfg: cfg, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
-	snap, err := s.walk(ctx, nil)
-	if err != nil {
+	snap := &snapshot{}
+	if root, err := s.open("open"); err != nil {
 		return model.Store{}, err
+	} else if root != nil {
+		_ = root.Close()
+	}
+	if !cfg.SearchOnly {
+		var err error
+		if snap, err = s.walk(ctx, nil, nil); err != nil {
+			return model.Store{}, err
+		}
 	}
 	if s.tiers = declare(snap); cfg.Layout != nil {
 		s.tiers = cfg.Layout.Tiers
 	}
-	s.place(snap)
-	s.snap = snap
+	if !cfg.SearchOnly {
+		s.place(snap)
+		s.snap = snap
+	}
 	s.reason = s.readOnlyReason()
 	return s.value(snap), nil
 }

@@ -29,45 +29,80 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 			return model.RecallResult{}, model.Errorf(model.InvalidInput, "recall", "unknown tier %q; there are %s", req.Tier, s.tierNames())
 		}
 	}
-	snap, err := s.look(ctx)
+	r := recall{query: q, tier: req.Tier, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
+	snap, changes, fresh := s.last()
+	if fresh {
+		err = r.search(ctx, s, snap)
+	} else {
+		snap, err = s.renew(ctx, nil, changes, &r)
+	}
 	if err != nil {
 		return model.RecallResult{}, err
 	}
-	r := recall{query: q, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
-	if err := r.search(ctx, s, snap, req.Tier); err != nil {
-		return model.RecallResult{}, err
-	}
+	slices.Sort(r.Quarantined)
 	r.Unreadable += len(snap.problems)
 	return r.Result(readLimit), nil
 }
 
 type recall struct {
 	query linesearch.Query
-	mu    sync.Mutex // of the ranking, while the files are searched
+	tier  string     // empty: every one
+	mu    sync.Mutex // of the ranking and err, while the files are searched
+	err   error      // that ends the search
 	linesearch.Ranking
 }
 
-func (r *recall) search(ctx context.Context, s *store, snap *snapshot, tier string) error {
+// search reads the files of a snapshot that is current.
+func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	root, err := s.open("recall")
 	if err != nil || root == nil {
 		return err
 	}
 	defer root.Close()
-	err = rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *rootdir.Files, i int) error {
+	return rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *rootdir.Files, i int) error {
 		e := &snap.entries[i]
-		if !s.recalled(e.id, e.status) || tier != "" && e.tier != tier || e.meta.Kind != rootdir.File {
+		if !r.wants(s, e) || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		return r.file(s, files, e)
+		data, m, err := files.Read(e.id, readLimit)
+		return r.text(s, e, data, m, err)
 	})
-	slices.Sort(r.Quarantined)
-	return err
 }
 
-// file searches one file. What its text tells is only asked when it matches: the
-// scanner costs more than the search.
-func (r *recall) file(s *store, files *rootdir.Files, e *entry) error {
-	data, m, err := files.Read(e.id, readLimit)
+// glance searches a file that a walk meets, and tells of it what lists need: one reading for both.
+func (r *recall) glance(s *store, files *rootdir.Files, id string) (e entry, ok bool) {
+	e.id = id
+	data, m, err := files.Read(id, readLimit)
+	if err != nil {
+		if e, ok = s.glance(files, id, nil); !ok || e.meta.Kind != rootdir.File {
+			return e, ok
+		}
+	} else {
+		e.meta = m
+		if isNote(id) && !s.cfg.SearchOnly {
+			e.kind, e.status = s.headOf(id, data[:min(len(data), headBytes)])
+		}
+	}
+	if r.tier != "" {
+		e.tier = s.entryTier(id, e.kind)
+	}
+	if r.wants(s, &e) {
+		if err := r.text(s, &e, data, m, err); err != nil {
+			r.mu.Lock()
+			r.err = err
+			r.mu.Unlock()
+		}
+	}
+	return e, true
+}
+
+func (r *recall) wants(s *store, e *entry) bool {
+	return s.recalled(e.id, e.status) && (r.tier == "" || e.tier == r.tier)
+}
+
+// text searches one file, as it was read or could not be. What its text tells is only asked
+// when it matches: the scanner costs more than the search.
+func (r *recall) text(s *store, e *entry, data []byte, m rootdir.Meta, err error) error {
 	if err == nil && !r.query.In(data) {
 		return nil
 	}

@@ -41,16 +41,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if fresh {
 		return snap, nil
 	}
-	snap, err := s.walk(ctx, snap)
-	if err != nil {
-		return nil, err
-	}
-	s.place(snap)
-	snap.changes = changes
-	s.mu.Lock()
-	s.snap = snap
-	s.mu.Unlock()
-	return snap, nil
+	return s.renew(ctx, snap, changes, nil)
 }
 
 // last is the newest snapshot, and whether it is current.
@@ -59,6 +50,21 @@ func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
 	snap, changes = s.snap, s.changes
 	s.mu.Unlock()
 	return snap, changes, snap != nil && snap.changes == changes && s.current(snap)
+}
+
+// renew walks and keeps the snapshot, unless the store is open for a search alone: that one
+// has read no front matter. r may be nil; else it searches every file that the walk meets.
+func (s *store) renew(ctx context.Context, old *snapshot, changes int64, r *recall) (*snapshot, error) {
+	snap, err := s.walk(ctx, old, r)
+	if err != nil || s.cfg.SearchOnly && r != nil {
+		return snap, err
+	}
+	s.place(snap)
+	snap.changes = changes
+	s.mu.Lock()
+	s.snap = snap
+	s.mu.Unlock()
+	return snap, nil
 }
 
 // place puts every entry into its tier.
@@ -96,8 +102,8 @@ func (s *store) rules() walk.Rules {
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // walk looks at every file and reads the beginning of the notes that are not known as
-// they are from old, which may be nil.
-func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
+// they are from old, which may be nil. r may be nil; else it reads and searches every file.
+func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, error) {
 	snap := &snapshot{}
 	root, err := s.open("list")
 	if err != nil || root == nil {
@@ -114,9 +120,18 @@ func (s *store) walk(ctx context.Context, old *snapshot) (*snapshot, error) {
 		}
 	}
 	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, rules, func(files *rootdir.Files, id string) (entry, bool) {
-		e, ok := s.glance(files, id, old)
+		var e entry
+		var ok bool
+		if r != nil {
+			e, ok = r.glance(s, files, id)
+		} else {
+			e, ok = s.glance(files, id, old)
+		}
 		return e, ok && (s.cfg.Layout == nil || e.meta.Kind != rootdir.Link)
 	})
+	if err == nil && r != nil {
+		err = r.err
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,56 @@
+package vault_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"memdesk/model"
+)
+
+// TestSearchOnlyFindsTheSame: a store whose front matter was not read when it was opened answers
+// as one does that was listed before, and as one does whose files have changed since.
+func TestSearchOnlyFindsTheSame(t *testing.T) {
+	cfg := fresh(t)
+	plant(t, cfg.Path, "memory/idea/tide.md", "---\ntype: idea\n---\nthe tide tables\n")
+	plant(t, cfg.Path, "memory/fix/old.md", "---\ntype: fix\nstatus: superseded\n---\nan old tide\n")
+	plant(t, cfg.Path, "memory/_archive/put-away.md", "a tide that was put away\n")
+	plant(t, cfg.Path, "memory/poison.md", poison+"tide\n")
+	plant(t, cfg.Path, "plan.txt", "Tide and wind\n")
+	plant(t, cfg.Path, "picture.md", "tide \xff\xfe\n")
+	plant(t, cfg.Path, "huge.md", "tide\n"+strings.Repeat("x", 5<<20))
+	if err := os.Symlink("tide.md", filepath.Join(cfg.Path, "memory/idea/link.md")); err != nil {
+		t.Fatal(err)
+	}
+	recall := func(s model.Store, tier string) model.RecallResult {
+		t.Helper()
+		res, err := s.Provider.Recall(t.Context(), model.RecallRequest{Query: "tide", Tier: tier})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	listed := open(t, cfg)
+	want := recall(listed, "")
+	if len(want.Hits) != 2 || len(want.Quarantined) != 1 || !want.Bounded {
+		t.Fatalf("%+v", want)
+	}
+	cfg.SearchOnly = true
+	if got := recall(open(t, cfg), ""); !reflect.DeepEqual(got, want) {
+		t.Errorf("opened for a search: %+v, want %+v", got, want)
+	}
+	plant(t, cfg.Path, "memory/idea/new.md", "---\nkind: idea\n---\nno tables\n")
+	if got := recall(listed, ""); !reflect.DeepEqual(got, want) {
+		t.Errorf("walked and searched at once: %+v, want %+v", got, want)
+	}
+	plant(t, cfg.Path, "memory/idea/newer.md", "---\nkind: idea\n---\nno tables\n")
+	if got := recall(listed, "idea"); len(got.Hits) != 1 || got.Hits[0].ID != "memory/idea/tide.md" {
+		t.Errorf("in one tier: %+v", got)
+	}
+	page, err := listed.Browser.List(t.Context(), model.PageRequest{Tier: "idea"})
+	if err != nil || page.Total.N != 4 { // the link lies in the folder of its tier
+		t.Errorf("%d items, %v, after a search that walked", page.Total.N, err)
+	}
+}
