@@ -354,7 +354,9 @@ func (x *run) cascade(ctx context.Context, at int, sp StorePlan, s model.Store) 
 		}
 	}
 	err := s.Subjects.Concerning(ctx, []string{x.r.Subject}, func(h model.SubjectHit) bool {
-		now = append(now, h.ID)
+		if h.Called == "" {
+			now = append(now, h.ID)
+		}
 		return true
 	})
 	if err != nil {

@@ -77,6 +77,10 @@ func (q *search) run(ctx context.Context, step func(int64)) (*search, error) {
 	s, m := q.store, q.m
 	if s.Subjects != nil {
 		err := s.Subjects.Concerning(ctx, m.Terms(), func(h model.SubjectHit) bool {
+			if h.Called != "" {
+				q.proposed.take(h.Reason, strings.TrimSpace(h.Called))
+				return true
+			}
 			q.reasons[h.ID] = append(q.reasons[h.ID], h.Reason)
 			return true
 		})

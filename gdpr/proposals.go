@@ -127,6 +127,10 @@ func (p *proposals) ask(ctx context.Context, s model.Store) (why string) {
 	defer cancel()
 	var ids []string
 	err := s.Subjects.Concerning(ctx, p.m.Terms(), func(h model.SubjectHit) bool {
+		if h.Called != "" {
+			p.take(h.Reason, strings.TrimSpace(h.Called))
+			return true
+		}
 		if len(ids) == proposalItems {
 			why = fmt.Sprintf("it ties more than %d items to the person", proposalItems)
 			return false

@@ -1,7 +1,9 @@
 package gdpr_test
 
 import (
+	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,5 +55,38 @@ func TestPropose(t *testing.T) {
 	got, notes, err = gdpr.Propose(t.Context(), w.fleet, in)
 	if err != nil || len(got) != 21 || len(notes) != 2 || !strings.Contains(notes[0], "second: names that are not shown: 11") {
 		t.Errorf("%d proposals, notes %q, %v; want the bound said", len(got), notes, err)
+	}
+}
+
+// TestProposeWhatADatabaseCalls: Crewship's database says what a user is called, where no item does.
+func TestProposeWhatADatabaseCalls(t *testing.T) {
+	w := newWorld(t)
+	w.agent(map[string]string{"AGENT.md": "met Nana Zx"})
+	root := filepath.Join(w.dir, "data")
+	if err := os.MkdirAll(filepath.Join(root, "output/crews/c1/agents/ada/.memory"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(root, "crewship.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE users (id TEXT PRIMARY KEY, email TEXT, full_name TEXT); INSERT INTO users VALUES (?, ?, 'Nana Zx')", ana, mail); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.more = []backends.StoreConfig{{Name: "ship", Kind: "crewship", Path: root}}
+	w.open()
+	got, notes, err := gdpr.Propose(t.Context(), w.fleet, gdpr.Intake{Subject: ana, Aliases: []string{mail, name}})
+	if want := []gdpr.Proposal{{Store: "ship", Field: "full_name", Value: "Nana Zx"}}; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("proposed %+v, %q, %v; want %+v", got, notes, err, want)
+	}
+	found := false
+	for _, s := range w.plan(w.file().ID).Stores {
+		found = found || s.Store == "ship" && strings.Contains(strings.Join(s.Notes, "\n"), "full_name Nana Zx")
+	}
+	if !found {
+		t.Error("the plan does not tell the name")
 	}
 }

@@ -67,6 +67,9 @@ type SubjectHit struct {
 	ID      string
 	Subject string // which of the given ids
 	Reason  string // in words: "tagged", "derived from n12"
+	// Called is a name, an address or a number by which the store knows the person, and Reason
+	// its field: such a hit is of no item, and ID is empty.
+	Called string
 }
 
 // Fall is an item that goes because others do: a hyperedge that is left with fewer

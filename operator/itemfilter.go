@@ -147,7 +147,12 @@ func (f ItemFilter) Concerning(ctx context.Context, s model.Store) (map[string]b
 		return nil, nil
 	}
 	out := map[string]bool{}
-	err := s.Subjects.Concerning(ctx, []string{f.Subject}, func(h model.SubjectHit) bool { out[h.ID] = true; return true })
+	err := s.Subjects.Concerning(ctx, []string{f.Subject}, func(h model.SubjectHit) bool {
+		if h.Called == "" {
+			out[h.ID] = true
+		}
+		return true
+	})
 	return out, err
 }
 

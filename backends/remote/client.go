@@ -388,7 +388,7 @@ func (r *client) StoreConflicts(ctx context.Context) ([]model.StoreConflict, err
 
 func (r *client) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	_, err := r.stream(ctx, "concerning", http.MethodPost, subjectsRequest{subjects}, func(l line) bool {
-		return yield(model.SubjectHit{ID: string(l.ID), Subject: l.Subject, Reason: l.Reason})
+		return yield(model.SubjectHit{ID: string(l.ID), Subject: l.Subject, Reason: l.Reason, Called: l.Called})
 	})
 	return err
 }

@@ -311,6 +311,7 @@ type line struct {
 	ID       id       `json:"id,omitempty"`
 	Subject  string   `json:"subject,omitempty"`
 	Reason   string   `json:"reason,omitempty"`
+	Called   string   `json:"called,omitempty"`
 	Done     bool     `json:"done,omitempty"`
 	Problems []string `json:"problems,omitempty"`
 	Error    *failure `json:"error,omitempty"`

@@ -228,7 +228,7 @@ func concerning(ctx context.Context, s model.Store, body []byte, yield func(line
 		return nil, err
 	}
 	return nil, s.Subjects.Concerning(ctx, r.Subjects, func(h model.SubjectHit) bool {
-		return yield(line{ID: id(h.ID), Subject: h.Subject, Reason: h.Reason})
+		return yield(line{ID: id(h.ID), Subject: h.Subject, Reason: h.Reason, Called: h.Called})
 	})
 }
 

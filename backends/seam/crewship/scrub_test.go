@@ -186,6 +186,32 @@ func TestConcerningFindsPeerCards(t *testing.T) {
 	}
 }
 
+// TestConcerningTellsWhatAUserIsCalled by the database, and by no other user's row.
+func TestConcerningTellsWhatAUserIsCalled(t *testing.T) {
+	root := data(t, map[string]string{redAda + "AGENT.md": "an agent"})
+	db, err := sql.Open("sqlite3", filepath.Join(root, "crewship.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec(`CREATE TABLE users (id TEXT PRIMARY KEY, email TEXT, full_name TEXT);
+		INSERT INTO users VALUES ('usr_subj', 'ada@mail.example', 'Ada Falk'), ('usr_subj2', 'bo@mail.example', 'Bo'), ('usr_bare', NULL, '')`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, crewship.Config{Name: "d", Path: root, Clock: clock.Fixed(now)})
+	var got []model.SubjectHit
+	err = s.Subjects.Concerning(t.Context(), []string{"usr_none", "usr_bare", "usr_subj"}, func(h model.SubjectHit) bool {
+		got = append(got, h)
+		return true
+	})
+	want := []model.SubjectHit{{Subject: "usr_subj", Reason: "full_name", Called: "Ada Falk"}, {Subject: "usr_subj", Reason: "email", Called: "ada@mail.example"}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
 // TestScrubOfTheFixture looks at every byte of a real data directory after its
 // items were redacted: nothing is left but in Crewship's own database.
 func TestScrubOfTheFixture(t *testing.T) {

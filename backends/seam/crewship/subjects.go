@@ -3,7 +3,9 @@ package crewship
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
+	"errors"
 	"path"
 	"strings"
 
@@ -12,7 +14,8 @@ import (
 
 // Concerning finds the peer cards and user models of a person: their file names
 // are a hash of the user's id and the workspace (crewship-disk.md, Tiers). Nothing
-// else in the files carries a key of a person.
+// else in the files carries a key of a person. The database says what the user is called; one
+// that cannot be read costs these names, as it costs all others.
 func (s *store) Concerning(ctx context.Context, subjects []string, yield func(model.SubjectHit) bool) error {
 	snap, err := s.look(ctx)
 	if err != nil {
@@ -31,6 +34,35 @@ func (s *store) Concerning(ctx context.Context, subjects []string, yield func(mo
 		subject, ok := slugs[strings.TrimSuffix(path.Base(e.label), ".md")]
 		if ok && !yield(model.SubjectHit{ID: e.id, Subject: subject, Reason: "its name is the hash of this user's id"}) {
 			return nil
+		}
+	}
+	return s.called(ctx, subjects, yield)
+}
+
+// called gives what the database calls each of the users.
+func (s *store) called(ctx context.Context, users []string, yield func(model.SubjectHit) bool) error {
+	var hits []model.SubjectHit
+	err := database{s.at.db}.read(ctx, func(q *sql.DB) error {
+		hits = nil // it may be read once more
+		for _, user := range users {
+			var name, mail sql.NullString
+			err := q.QueryRowContext(ctx, "SELECT full_name, email FROM users WHERE id = ?", user).Scan(&name, &mail)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			hits = append(hits, model.SubjectHit{Subject: user, Reason: "full_name", Called: name.String}, model.SubjectHit{Subject: user, Reason: "email", Called: mail.String})
+		}
+		return nil
+	})
+	if err != nil {
+		return model.FromContext(ctx, "subjects")
+	}
+	for _, h := range hits {
+		if h.Called != "" && !yield(h) {
+			break
 		}
 	}
 	return nil
