@@ -81,6 +81,9 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 	if l.have, err = records.ServerColumns(tx, l.schema); err != nil {
 		return "", err
 	}
+	if !slices.ContainsFunc([]string{"namespace_path", "prefix", "key", "value"}, func(c string) bool { return slices.Contains(l.have["store"], c) }) {
+		l.have["store"], l.have["store_vectors"] = nil, nil // another program's
+	}
 	store, threads := l.have["store"], l.has("checkpoints")
 	if len(store) == 0 && !threads {
 		return "", model.Errorf(model.InvalidInput, "open", "schema %q has neither LangGraph's store nor its checkpoints", l.schema)
@@ -119,7 +122,11 @@ func (l *layout) look(tx records.Tx) (reason string, err error) {
 		if slices.Contains(checkpointTables, t) && threads && !l.has(t) {
 			reason = "the table " + t + " is missing beside the checkpoints"
 		}
-		missing := slices.DeleteFunc(slices.Clone(expected[t]), func(c string) bool { return !l.has(t) || slices.Contains(l.have[t], c) })
+		wanted := slices.Clone(expected[t])
+		if ns, _ := l.namespace(); t == "store_vectors" {
+			wanted = append(wanted, ns, map[bool]string{true: "field_name", false: "field_path"}[l.python])
+		}
+		missing := slices.DeleteFunc(wanted, func(c string) bool { return !l.has(t) || slices.Contains(l.have[t], c) })
 		if len(missing) > 0 {
 			reason = "the table " + t + " is of a version that is not known: it lacks " + strings.Join(missing, ", ")
 			if t != "store" {

@@ -98,6 +98,10 @@ func TestEdit(t *testing.T) {
 					t.Error("a vector of the old text is left")
 				}
 			}
+			const slashes = `{"text":"a \\\\u0000 b"}` // a backslash and letters, and no NUL
+			if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: slashes}); err != nil {
+				t.Errorf("%s: %v", slashes, err)
+			}
 			for _, bad := range []string{"no JSON", "[]", `{"a":"\u0000"}`} {
 				if _, err := s.Provider.Retain(t.Context(), model.RetainRequest{ID: it.ID, Mode: model.Replace, Content: bad}); !errors.Is(err, model.InvalidInput) {
 					t.Errorf("%s: %v", bad, err)
@@ -213,6 +217,22 @@ func TestOlderTables(t *testing.T) {
 	}
 	if page, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) != 6 {
 		t.Errorf("%d items, %v", len(page.Items), err)
+	}
+	s = open(t, langgraph.Config{}, database(t, "javascript", seed, `ALTER TABLE store_vectors RENAME COLUMN namespace_path TO space`))
+	if !strings.Contains(s.ReadOnlyReason, "store_vectors is of a version that is not known: it lacks namespace_path") {
+		t.Errorf("read-only for %q", s.ReadOnlyReason)
+	}
+	if page, err := s.Browser.List(t.Context(), model.PageRequest{}); err != nil || len(page.Items) == 0 {
+		t.Errorf("%d items, %v", len(page.Items), err)
+	}
+}
+
+// TestAnotherStoreTable: a table of that name that is nobody's of LangGraph does not hide the checkpoints.
+func TestAnotherStoreTable(t *testing.T) {
+	s := open(t, langgraph.Config{}, database(t, "javascript", seed, `DROP TABLE store CASCADE`, `CREATE TABLE store (id int, address text)`))
+	page, err := s.Browser.List(t.Context(), model.PageRequest{})
+	if err != nil || s.ReadOnly || len(page.Items) == 0 || page.Items[0].Tier != "thread" {
+		t.Errorf("read-only %v for %q, items %+v, %v", s.ReadOnly, s.ReadOnlyReason, page.Items, err)
 	}
 }
 

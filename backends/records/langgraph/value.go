@@ -138,9 +138,6 @@ func object(body string) error {
 	if _, err := jsonedit.Parse([]byte(body)); err != nil || !json.Valid([]byte(body)) {
 		return model.Errorf(model.InvalidInput, "retain", "a value is one JSON object")
 	}
-	if strings.Contains(body, `\u0000`) {
-		return model.Errorf(model.InvalidInput, "retain", "PostgreSQL keeps no NUL in JSON")
-	}
 	return nil
 }
 
