@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,8 +82,8 @@ func hidden(id string) bool {
 }
 
 func isNote(id string) bool {
-	lower := strings.ToLower(id)
-	return strings.HasSuffix(lower, ".md") || strings.HasSuffix(lower, ".markdown")
+	ext := path.Ext(id)
+	return strings.EqualFold(ext, ".md") || strings.EqualFold(ext, ".markdown")
 }
 
 // tierOf says where an item belongs: by the one type or kind that its front matter
@@ -94,9 +95,8 @@ func tierOf(id, kind string, known func(string) bool) string {
 	if !isNote(id) {
 		return tierFiles
 	}
-	dirs := strings.Split(id, "/")
-	if len(dirs) > 1 && known(dirs[len(dirs)-2]) && dirs[len(dirs)-2] != tierFiles {
-		return dirs[len(dirs)-2]
+	if folder := path.Base(path.Dir(id)); folder != tierFiles && known(folder) {
+		return folder
 	}
 	return tierOther
 }

@@ -78,7 +78,7 @@ type scrubbing struct {
 func slugOf(id string) string { return strings.TrimSuffix(path.Base(id), ".md") }
 
 func (w *scrubbing) note(f found) {
-	if f.sort != sortItem || w.hersByName(f) {
+	if f.sort != sortItem || w.linkNamesSubject(f) {
 		w.todo = append(w.todo, f)
 		return
 	}
@@ -121,7 +121,7 @@ func (w *scrubbing) leave(left model.LayerResult) {
 
 func (w *scrubbing) file(f found) {
 	switch {
-	case w.hersByName(f):
+	case w.linkNamesSubject(f):
 		w.link(f)
 	case w.req.Dry && (f.problem != "" || f.meta.Kind != rootdir.File || f.sort == sortGit || f.sort == sortEmpty || f.sort == sortForeign): // nothing of it is removed
 	case f.problem != "":
@@ -144,9 +144,9 @@ func (w *scrubbing) file(f found) {
 	}
 }
 
-// hersByName reports whether a file is a symbolic link whose own name names the person:
+// linkNamesSubject reports whether a file is a symbolic link whose own name names the person:
 // it holds no text, and its name is as clear as one.
-func (w *scrubbing) hersByName(f found) bool {
+func (w *scrubbing) linkNamesSubject(f found) bool {
 	return f.problem == "" && f.meta.Kind == rootdir.Link && (f.sort == sortItem || f.sort == sortCopy) && w.concerns([]byte(path.Base(f.id)))
 }
 
