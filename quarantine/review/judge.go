@@ -204,6 +204,9 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 		if s, err = j.Score(ctx, w.Text); err != nil { // the operator asked for the classifier: without its word nothing passes
 			return Verdict{Waits: true, Pattern: "classifier_failed", Score: s}
 		}
+		if t := j.joined(w); t.Sum > s.Sum {
+			s = t
+		}
 		for _, g := range Around(ctx, w) {
 			s.Add(g)
 		}
@@ -214,6 +217,24 @@ func (j *Judge) Suspect(ctx context.Context, w Write) Verdict {
 		}
 	}
 	return Verdict{s.Sum >= bound && len(s.Signals) > 0, s.Heaviest(), s}
+}
+
+// tailBytes is how much of what stood before an append is read together with it.
+const tailBytes = 400
+
+// joined is the score of an append together with the end of what stood before, which one order
+// may be spread over; none where the end alone is as bad.
+func (j *Judge) joined(w Write) signal.Score {
+	before, ok := strings.CutSuffix(w.Becomes, w.Text)
+	if !ok || before == "" || w.Text == "" {
+		return signal.Score{}
+	}
+	tail := strings.ToValidUTF8(before[max(0, len(before)-tailBytes):], "")
+	s := j.Words(tail + w.Text)
+	if s.Sum <= j.Words(tail).Sum {
+		return signal.Score{}
+	}
+	return elsewhere(s, "together with what stood before: "+tail)
 }
 
 // IsCleared reports whether an operator has found a text harmless under the rules

@@ -140,7 +140,8 @@ func BenchmarkPoisoningPage(b *testing.B) {
 			fmt.Fprintf(&page, "| %s | %s | %s |\n", g.Name, rate(around[g.Name][0], len(plain)+len(hidden)), rate(around[g.Name][1], len(clean)))
 		}
 	}
-	page.WriteString("\n## Signals from context\n\nThe text alone does not give these. They are looked for where an agent's write is judged, in at most 100 ms.\n\n" +
+	page.WriteString("\n## Signals from context\n\nThe text alone does not give these. They are looked for where an agent's write is judged, in at most 100 ms. There an append\n" +
+		"is read together with the 400 bytes before it, and new titles and fields as the text is.\n\n" +
 		"| signal | weight | says |\n|---|---|---|\n")
 	for _, g := range review.ContextSignals() {
 		fmt.Fprintf(&page, "| %s | %.0f | %s |\n", g.Name, g.Weight, g.Title)
