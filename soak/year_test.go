@@ -243,8 +243,10 @@ func (y *year) agent() {
 func (y *year) write(ref, text, mode string) {
 	whole := y.after(ref, text, mode)
 	args := row{"ref": ref, "mode": mode, "content": text}
-	if _, there := y.ledger.body(ref); there && mode == "replace" { // an agent that replaces has read
-		args["if_match"] = y.agents.call("memory_get", row{"ref": ref}).str("revision")
+	if may := y.ledger[ref]; mode == "replace" && slices.ContainsFunc(may, func(b string) bool { return b != gone }) { // an agent that replaces has read
+		if revision := y.agents.call("memory_get", row{"ref": ref}).str("revision"); revision != "" || len(may) == 1 {
+			args["if_match"] = revision
+		}
 	}
 	y.answered(ref, whole, y.agents.call("memory_retain", args))
 }
@@ -447,7 +449,11 @@ func (y *year) erasures() {
 				y.did.Paused++
 			}
 		case age == 2 && q.n%5 == 2: // it takes longer, and the person is told
-			if y.want(y.run("ana", "", "gdpr", "extend", q.id), 0).code == 0 {
+			want := 0
+			if y.now.Truncate(24 * time.Hour).After(q.deadline(y.now)) { // the letter lay too long
+				want = 6
+			}
+			if y.want(y.run("ana", "", "gdpr", "extend", q.id), want).code == 0 {
 				q.extended = true
 				y.did.Extended++
 			}
@@ -612,8 +618,12 @@ func (y *year) fullDisk() {
 	}
 	ref, text := "notes:memory/idea/"+y.name()+".md", strings.Repeat(y.text(), 40)
 	y.ledger[ref] = []string{gone}
-	if r := y.run("ana", text, "retain", ref, "--mode", "replace", "--yes", "-"); r.code == 0 { // what expired in the meantime made room
+	switch r := y.run("ana", text, "retain", ref, "--mode", "replace", "--yes", "-"); r.code {
+	case 0: // what expired in the meantime made room
 		y.ledger.expect(ref, text)
+	case 6: // refused: nothing was written
+	default: // it failed somewhere on the way, perhaps behind the write
+		y.ledger.doubt(ref, text)
 	}
 	y.want(y.run("ana", "", "items", "--store", "notes"), 0)
 	if h := y.want(y.run("ana", "", "health"), 1).of("health"); len(h) != len(kinds) || !strings.Contains(h[0].str("message"), "full") {
