@@ -257,7 +257,9 @@ func (d *desk) dropRedundant() tea.Cmd {
 		if err != nil {
 			dlg.lines = append(dlg.lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
 		}
-		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted { return acted{began: d.dropEach(all)} }}}
+		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted {
+			return acted{began: d.resolveEach(all, conflict.TakeBase, "redundant copy")}
+		}}}
 		return dlg, safetext.Text{}
 	})
 }
@@ -281,28 +283,4 @@ func (d *desk) changeable(all []conflict.Copy) []conflict.Copy {
 		}
 	}
 	return out
-}
-
-func (d *desk) dropEach(all []conflict.Copy) *bulk {
-	b := &bulk{kind: "console-resolve", title: "remove " + prose.Plural(int64(len(all)), "redundant copy"), noun: "conflict", total: len(all)}
-	b.run = func(ctx context.Context, j Job, b *bulk) error {
-		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }
-		return b.each(ctx, j, len(all), key, func(ctx context.Context, i int) outcome {
-			c := all[i]
-			o := outcome{store: c.Store, name: c.ID, word: "left"}
-			done, err := d.Conflicts.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, "redundant copy")
-			if err != nil {
-				o.why = prose.Reason(d.esc, err)
-				return o
-			}
-			o.ok, o.word = true, "removed"
-			if done.Undo != "" {
-				b.mu.Lock()
-				b.undo = append(b.undo, done.Undo)
-				b.mu.Unlock()
-			}
-			return o
-		})
-	}
-	return b
 }

@@ -49,6 +49,7 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		}
 		return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
 	}
+	kind.marking = true
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
 	kind.detail = d.resolutions.conflictDetail(false, 0)
 	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
@@ -140,7 +141,10 @@ func (rs *resolutions) noResolve(p *records[conflict.Copy]) string {
 	if !ok {
 		return p.list.nothing()
 	}
-	c := r.raw
+	return d.noResolveOf(r.raw)
+}
+
+func (d *desk) noResolveOf(c conflict.Copy) string {
 	if why := d.locked(c.Store); why != "" {
 		return why
 	}
@@ -168,18 +172,6 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 			return more(current())
 		}
 	}
-	whole := func(c conflict.Copy) string {
-		if c.Class == names.InFile {
-			return "the markers stand inside this item: e edits it"
-		}
-		return ""
-	}
-	based := func(c conflict.Copy) string {
-		if c.Orphan {
-			return "it has no base: c gives the copy the base's name, B keeps it under another"
-		}
-		return whole(c)
-	}
 	text := func(c conflict.Copy) string {
 		switch {
 		case c.Binary:
@@ -187,15 +179,16 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 		case c.Orphan:
 			return "it has no base to be merged with"
 		}
-		return whole(c)
+		return noTake(c, conflict.TakeCopy)
 	}
-	take := func(t conflict.Take) func() tea.Cmd {
-		return func() tea.Cmd { return d.resolutions.take(current(), t) }
+	take := func(a act.Act, t conflict.Take) act.Act {
+		if p.marks.n() > 0 && !p.full {
+			return a.With(act.Unless(func() string { return d.locked("") }, d.noBulk), func() tea.Cmd { return rs.takeMarked(p, t) })
+		}
+		return a.With(can(func(c conflict.Copy) string { return noTake(c, t) }), func() tea.Cmd { return rs.take(current(), t) })
 	}
 	return []act.Act{
-		act.KeepBase.With(can(based), take(conflict.TakeBase)),
-		act.KeepCopy.With(can(whole), take(conflict.TakeCopy)),
-		act.KeepBoth.With(can(whole), take(conflict.TakeBoth)),
+		take(act.KeepBase, conflict.TakeBase), take(act.KeepCopy, conflict.TakeCopy), take(act.KeepBoth, conflict.TakeBoth),
 		act.Merge.With(can(text), func() tea.Cmd { return d.resolutions.mergeConflict(current()) }),
 		act.EditBoth.With(can(func(c conflict.Copy) string {
 			if c.Class == names.InFile {

@@ -70,7 +70,7 @@ func TestRedundantCopiesGoAfterAQuestion(t *testing.T) {
 	t.Parallel()
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
 	r.asked("D", "Remove 1 redundant copy?").see("plan (Mira's conflicted copy 2026-05-19).md", "Resilio").press("tab").see("[Remove]").press("enter")
-	r.see("done: 1 of 1 conflict", "removed").press("esc").see("of 4")
+	r.see("done: 1 of 1 conflict", "resolved").press("esc").see("of 4")
 }
 
 func TestConflictsAreHandedOut(t *testing.T) {
@@ -100,4 +100,14 @@ func TestConflictsAreHandedOut(t *testing.T) {
 	if err != nil || strings.Count(string(lines), "\n") != 5 {
 		t.Errorf("%s %v", lines, err)
 	}
+}
+
+// Many are resolved after one question: what cannot be resolved that way stays, and is counted.
+func TestMarkedConflictsAreResolvedAtOnce(t *testing.T) {
+	eachSize(t, func(t *testing.T, w, h int) {
+		r := conflicts(t, "desk,acts,conflicts", w, h)
+		r.press("*").see("5 marked").asked("b", "Keep the base of 3 conflicts?").see("!! 2 more of the marked ones cannot", "!! The vendors of the tools of 3 warn")
+		r.press("esc").see("cancelled", "5 marked").asked("b", "Keep the base of 3 conflicts?").press("y")
+		r.see("Job", "done: 3 of 3 conflicts", "resolved", "z takes back what was done").press("esc").see("1 of 2").gone("marked")
+	})
 }

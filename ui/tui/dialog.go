@@ -363,12 +363,23 @@ func (md *modal) dialogBindings() []act.Act {
 			out = append(keys, out...)
 		}
 	}
+	if d.yes() {
+		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: "yes", Doc: "do what is asked, where one thing is asked and nothing has to be typed", Do: func() tea.Cmd {
+			d.jump(onChoice)
+			return md.dialogEnter()
+		}})
+	}
 	if d.input() == nil {
 		out = append(out,
 			act.Act{Keys: []string{"right"}, Doc: "to the next button", Do: func() tea.Cmd { return d.button(1) }},
 			act.Act{Keys: []string{"left"}, Doc: "to the button before", Do: func() tea.Cmd { return d.button(-1) }})
 	}
 	return out
+}
+
+// yes reports whether one key may answer the question.
+func (d *dialog) yes() bool {
+	return d.input() == nil && len(d.choices) == 1 && d.choices[0].act != nil && d.name == "" && !d.must && len(d.fields) == 0
 }
 
 func (d *dialog) enterHint() string {
