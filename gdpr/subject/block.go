@@ -323,6 +323,7 @@ func (l *layer) decoded(enc encoding.Encoding) *layer {
 	var at, to []int32
 	single, _ := enc.(*charmap.Charmap)
 	dec := enc.NewDecoder()
+	var buf [16]byte
 	for i := 0; i < len(l.text); {
 		r, n := rune(l.text[i]), 1
 		switch {
@@ -334,8 +335,9 @@ func (l *layer) decoded(enc encoding.Encoding) *layer {
 				if i+try > len(l.text) {
 					continue
 				}
-				got, err := dec.Bytes(l.text[i : i+try])
-				if c, k := utf8.DecodeRune(got); err == nil && c != utf8.RuneError && k == len(got) {
+				dec.Reset()
+				wrote, read, err := dec.Transform(buf[:], l.text[i:i+try], true)
+				if c, k := utf8.DecodeRune(buf[:wrote]); err == nil && read == try && c != utf8.RuneError && k == wrote {
 					r, n = c, try
 					break
 				}

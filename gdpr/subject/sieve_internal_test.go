@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -73,5 +74,22 @@ func TestLettersAlone(t *testing.T) {
 	}
 	if block := "ITBYSRGDSZHCATZHJNKVMQKEYOOEWCQ="; !m.Names("at the pier\n" + block + "\n") {
 		t.Errorf("not found in %s", block)
+	}
+}
+
+// TestValidInside: a piece of UTF-8 that begins or ends inside a character is read in no older encoding.
+func TestValidInside(t *testing.T) {
+	text := []byte("Он пришёл, 王小明 𝒜")
+	for lo := range text {
+		for hi := lo; hi <= len(text); hi++ {
+			if hi-lo > 8 && strings.ContainsAny(string(text[lo+3:hi-3]), "рил") && !validInside(text[lo:hi]) {
+				t.Errorf("%q is UTF-8", text[lo:hi])
+			}
+		}
+	}
+	for _, b := range []string{"caf\xe9 au lait", "\xcd\xf5\xd0\xa1\xc3\xf7 came", "came \xff", "pan Nowaki\xe6"} {
+		if validInside([]byte(b)) {
+			t.Errorf("%q is no UTF-8", b)
+		}
 	}
 }

@@ -78,7 +78,7 @@ func (w *walker) piece(l *layer) {
 		}
 	}
 	w.blocks(l)
-	if len(w.charsets) > 0 && l.method != UTF16 && !utf8.Valid(l.text) {
+	if len(w.charsets) > 0 && l.method != UTF16 && !validInside(l.text) {
 		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
 			if !w.done {
 				w.see(l.decoded(enc))
@@ -88,6 +88,25 @@ func (w *walker) piece(l *layer) {
 	if l.escapes == 0 && l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
 		l.wide(w.foreign, w.pieceUnlessDone)
 	}
+}
+
+// validInside reports whether b is UTF-8 but for a character that is cut off at either end: a piece
+// of a medium begins and ends anywhere. Where no other character is above ASCII, that may be a
+// letter of an older encoding.
+func validInside(b []byte) bool {
+	all := len(b)
+	for n := 0; n < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
+		b = b[1:]
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) {
+			if !utf8.FullRune(end) {
+				b = b[:len(b)-n]
+			}
+			break
+		}
+	}
+	return utf8.Valid(b) && (len(b) == all || !isASCII(b))
 }
 
 func (w *walker) pieceUnlessDone(l *layer) {
