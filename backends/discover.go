@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"memdesk/backends/gateway"
+	"memdesk/backends/records/engram"
 	"memdesk/backends/records/mcpgraph"
 	"memdesk/backends/records/mem0"
 	"memdesk/backends/seam/claude"
@@ -50,10 +51,17 @@ func Markers() []Marker {
 		{Kind: openclaw.Kind, Label: "OpenClaw", Path: ".openclaw", Home: true, Env: "OPENCLAW_STATE_DIR", Reading: true, Holds: openclaw.Holds},
 		{Kind: mcpgraph.Kind, Label: "MCP memory server", Path: ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist/memory.jsonl", Home: true, Env: "MEMORY_FILE_PATH", Reading: true, Holds: filepath.IsAbs},
 		{Kind: mem0.Kind, Label: "mem0", Path: ".mem0/vector_store.db", Home: true, Reading: true},
+		{Kind: engram.Kind, Label: "Engram", Path: ".engram", Home: true, Env: "ENGRAM_DATA_DIR", Store: "engram.db", Reading: true, Holds: engramDatabase},
 		{Kind: "gateway", Label: "Beaver", Path: ".beaver/config.json", Home: true, Up: true, Holds: gateway.Uses},
 		{Kind: "knots", Label: "Knots", Path: ".knots", Up: true},
 		{Kind: "beads", Label: "Beads", Path: ".beads", Up: true},
 	}
+}
+
+// engramDatabase reports whether a directory holds Engram's database: other programs use the name.
+func engramDatabase(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "engram.db"))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // profile tells the programs apart whose directories the kind claude opens.
