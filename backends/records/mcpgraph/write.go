@@ -20,10 +20,12 @@ import (
 const attempts = 20
 
 // A server that had read the file before a write of memdesk's may write what it had read after it
-// (MG10). Settle is how long that is waited for where a server is at work, calm where none is seen.
+// (MG10). Settle is how long that is waited for where a server is at work, calm where none is seen, and
+// perByte what both grow by: a server parses and rewrites a byte in less.
 const (
-	settle = 200 * time.Millisecond
-	calm   = 20 * time.Millisecond
+	settle  = 200 * time.Millisecond
+	calm    = 20 * time.Millisecond
+	perByte = 50 * time.Nanosecond
 	// lively is how long after a foreign write a server counts as at work.
 	lively = 10 * time.Second
 )
@@ -164,10 +166,10 @@ func merged(l, old, now line) []byte {
 // readBack looks whether a write stands. A server that had read the file before it and renames its
 // own after it undoes it without a word. The lock is free meanwhile.
 func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, live bool) error {
-	wait := calm
-	for {
+	whole := settle + time.Duration(len(wrote))*perByte
+	for wait := whole - settle + calm; ; live = true {
 		if live || f.writing() {
-			wait = settle
+			wait = whole
 		}
 		f.mu.Unlock()
 		select {
@@ -179,10 +181,9 @@ func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, li
 		if err := f.refresh(context.WithoutCancel(ctx)); err != nil {
 			return err
 		}
-		if wait == settle || bytes.Equal(f.data, wrote) && !f.writing() {
+		if wait == whole || bytes.Equal(f.data, wrote) && !f.writing() {
 			break
 		}
-		live = true
 	}
 	if !undone(before, wrote, f.data) {
 		return nil
