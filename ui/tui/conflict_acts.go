@@ -230,9 +230,9 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 }
 
 // dropRedundant counts the redundant copies of all stores and asks once.
-func (d *desk) dropRedundant() tea.Cmd {
-	a := d.app
-	return a.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (rs *resolutions) dropRedundant() tea.Cmd {
+	d := rs.d
+	return d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		all, spared, err := d.Conflicts.Redundant(ctx)
 		esc := d.esc
 		if err != nil && len(all) == 0 {
@@ -258,7 +258,7 @@ func (d *desk) dropRedundant() tea.Cmd {
 			dlg.lines = append(dlg.lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
 		}
 		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted {
-			return acted{began: d.resolveEach(all, conflict.TakeBase, "redundant copy")}
+			return acted{began: rs.resolveEach(all, conflict.TakeBase, "redundant copy")}
 		}}}
 		return dlg, safetext.Text{}
 	})

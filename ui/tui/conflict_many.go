@@ -43,7 +43,7 @@ func (rs *resolutions) takeMarked(p *records[conflict.Copy], t conflict.Take) te
 	var all []conflict.Copy
 	left := 0
 	for _, id := range p.marks.order {
-		if c := p.marks.kept[id].raw; d.noResolveOf(c) == "" && noTake(c, t) == "" {
+		if c := p.marks.kept[id].raw; rs.noResolveOf(c) == "" && noTake(c, t) == "" {
 			all = append(all, c)
 		} else {
 			left++
@@ -83,12 +83,13 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	warn(cautions, "!! The vendors of the tools of %s warn of something; each conflict says what.")
 	return &dialog{title: esc.Const("Resolve"), lines: lines, body: text.NewPage(nil, list.String()), name: d.typedAny(all),
 		choices: []choice{{verb: words.verb, typed: true, begin: func() tea.Cmd { begun(); return nil }, act: func(_ context.Context, f filled) acted {
-			return acted{began: d.resolveEach(all, t, f.reason)}
+			return acted{began: rs.resolveEach(all, t, f.reason)}
 		}}}}
 }
 
 // resolveEach takes one side of many copies; one that has changed since it was shown stays.
-func (d *desk) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *bulk {
+func (rs *resolutions) resolveEach(all []conflict.Copy, t conflict.Take, reason string) *bulk {
+	d := rs.d
 	b := &bulk{kind: "console-resolve", title: "resolve " + prose.Plural(int64(len(all)), "conflict"), noun: "conflict", total: len(all)}
 	b.run = func(ctx context.Context, j Job, b *bulk) error {
 		key := func(i int) string { return model.Ref{Store: all[i].Store, ID: all[i].ID}.String() }

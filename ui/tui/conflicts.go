@@ -136,16 +136,15 @@ func conflictRecord(d *desk, c conflict.Copy, again bool) record[conflict.Copy] 
 
 // noResolve says why the copy at the cursor cannot be resolved.
 func (rs *resolutions) noResolve(p *records[conflict.Copy]) string {
-	d := rs.d
 	r, ok := p.list.current()
 	if !ok {
 		return p.list.nothing()
 	}
-	return d.noResolveOf(r.raw)
+	return rs.noResolveOf(r.raw)
 }
 
-func (d *desk) noResolveOf(c conflict.Copy) string {
-	if why := d.locked(c.Store); why != "" {
+func (rs *resolutions) noResolveOf(c conflict.Copy) string {
+	if why := rs.d.locked(c.Store); why != "" {
 		return why
 	}
 	switch {
@@ -214,7 +213,7 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 				return why
 			}
 			return d.noBulk()
-		}, d.dropRedundant),
+		}, d.resolutions.dropRedundant),
 	}
 }
 

@@ -77,10 +77,8 @@ func (a *App) freeze() tea.Cmd {
 }
 
 // follows reports whether the list is looked at by itself.
-func (p *records[T]) follows() bool { return p.kind.live != nil || p.polled() }
-
-func (p *records[T]) polled() bool {
-	return p.kind.poll && p.kind.missing == "" && p.d.glances.every > 0
+func (p *records[T]) follows() bool {
+	return p.kind.live != nil || p.kind.poll && p.kind.missing == "" && p.d.glances.every > 0
 }
 
 // watched is a pane that is looked at by itself, also while another one is on the screen.
@@ -155,9 +153,9 @@ func (p *records[T]) arrived(page fetched[record[T]]) tea.Cmd {
 	return cmd
 }
 
-// badge is how many rows wait in a list that is looked at by itself.
+// badge is how many rows wait in a list that is looked at by the clock.
 func (p *records[T]) badge() (safetext.Text, paint.Tone) {
-	if !p.polled() || p.waiting.N == 0 || p.waiting.Unknown {
+	if p.kind.live != nil || !p.follows() || p.waiting.N == 0 || p.waiting.Unknown {
 		return safetext.Text{}, paint.ToneInfo
 	}
 	if p.waiting.AtLeast {
