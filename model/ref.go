@@ -29,8 +29,8 @@ func ParseRef(s string) (Ref, error) {
 	return Ref{Store: store, ID: raw}, nil
 }
 
-// String writes the reference in the form that ParseRef takes.
-func (r Ref) String() string { return r.Store + ":" + EncodeID(r.ID) }
+// String writes the reference as people copy it from a screen and ParseRef takes it.
+func (r Ref) String() string { return r.Store + ":" + TypedID(r.ID) }
 
 // CheckStoreName is InvalidInput for a name outside [a-z0-9-]+.
 func CheckStoreName(name string) error {
@@ -51,12 +51,22 @@ func CheckStoreName(name string) error {
 // keeps for use inside a program.
 const Inner = "\uFDD0"
 
-// EncodeID percent-encodes controls, format characters, invalid UTF-8, the percent sign and what
-// Inner marks, so that an id can be typed, printed and parsed back.
-func EncodeID(id string) string {
-	if !needsEncoding(id) {
-		return id
-	}
+// EncodeID percent-encodes controls, line and paragraph separators, invalid UTF-8, the percent sign and what
+// Inner marks: the form of an id in JSON (mcpgraph.md MG1, langgraph.md LG1, mastra.md MA3). Format
+// characters stay, so that an emoji of several stays what it is.
+func EncodeID(id string) string { return encode(id, encodedRune) }
+
+// TypedID is EncodeID with format characters encoded too: a screen shows those escaped, and an id copied from
+// it is still the id. DecodeID undoes both.
+func TypedID(id string) string {
+	return encode(id, func(r rune, n int) bool { return encodedRune(r, n) || unicode.Is(unicode.Cf, r) })
+}
+
+// PlainID reports whether a new item may have this name: no control, format or invalid character
+// (provider-contract.md R34).
+func PlainID(id string) bool { return TypedID(id) == strings.ReplaceAll(id, "%", "%25") }
+
+func encode(id string, encoded func(r rune, n int) bool) string {
 	var b strings.Builder
 	for i := 0; i < len(id); {
 		if strings.HasPrefix(id[i:], Inner) && len(id) > i+len(Inner) && isInner(id[i+len(Inner)]) {
@@ -65,7 +75,7 @@ func EncodeID(id string) string {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(id[i:])
-		if encodedRune(r, n) {
+		if encoded(r, n) {
 			for _, c := range []byte(id[i : i+n]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}
@@ -77,25 +87,14 @@ func EncodeID(id string) string {
 	return b.String()
 }
 
-func needsEncoding(id string) bool {
-	for i := 0; i < len(id); {
-		r, n := utf8.DecodeRuneInString(id[i:])
-		if encodedRune(r, n) {
-			return true
-		}
-		i += n
-	}
-	return false
-}
-
 // isInner reports whether Inner may stand before a byte.
 func isInner(c byte) bool { return c == '/' || 'a' <= c && c <= 'z' }
 
 func encodedRune(r rune, n int) bool {
-	return r == '%' || r == '\uFDD0' || r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+	return r == '%' || r == '\uFDD0' || r == utf8.RuneError && n == 1 || unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp)
 }
 
-// DecodeID undoes EncodeID. A percent sign that no two hex digits follow is
+// DecodeID undoes EncodeID and TypedID. A percent sign that no two hex digits follow is
 // InvalidInput.
 func DecodeID(s string) (string, error) {
 	if !strings.Contains(s, "%") {

@@ -136,7 +136,7 @@ func checkKey(spec model.TierSpec, key string) error {
 		return model.Errorf(model.InvalidInput, "retain", "tier %s needs a key, %s", spec.Name, spec.KeyHint)
 	case strings.ContainsAny(key, "/\\\x00") || strings.Contains(key, "..") || key == ".":
 		return model.Errorf(model.InvalidInput, "retain", "key %q is not one path segment", key)
-	case model.EncodeID(key) != strings.ReplaceAll(key, "%", "%25"):
+	case !model.PlainID(key):
 		return model.Errorf(model.InvalidInput, "retain", "key %q holds control, format or invalid characters", key)
 	}
 	return nil
@@ -188,7 +188,7 @@ func evaluate(to target, req model.RetainRequest, old []byte, exists bool) (outc
 		return outcome{}, err
 	}
 	if !exists && !req.Binary { // to restore what was there, any name will do
-		if model.EncodeID(id) != strings.ReplaceAll(id, "%", "%25") {
+		if !model.PlainID(id) {
 			return outcome{}, model.Errorf(model.InvalidInput, "retain", "%q: a new item's name must not hold control, format or invalid characters (R34)", id)
 		}
 		if len(to.at.Name()) > nameLimit {
