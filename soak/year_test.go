@@ -62,6 +62,7 @@ func TestYear(t *testing.T) {
 		y.live(y.tmpfs && (day == days/3 || day == 2*days/3))
 		if day%7 == 6 || day == days-1 {
 			y.week()
+			y.crowd()
 		}
 	}
 	y.end()
@@ -93,6 +94,7 @@ type year struct {
 	n      int // of names
 	ledger ledger
 	agents *door
+	meter  *meter
 	ben    *operator.Session // at his desk all year
 	full   bool              // the disk is
 
@@ -105,7 +107,7 @@ type year struct {
 }
 
 type counts struct {
-	Writes, Refused, Forgotten, Recalls, Poisoned, Foreign, Copies, Resolved, Restored, Expired, Requests, Erased, Paused, Extended, Overdue, Kills, Keys, RetiredBytes, Full int
+	Writes, Refused, Forgotten, Recalls, Poisoned, Foreign, Copies, Resolved, Restored, Expired, Requests, Erased, Reduced, Paused, Extended, Overdue, Kills, Keys, Crowds, RetiredBytes, Full int
 }
 
 // request is a person's, as this test knows it.
@@ -120,6 +122,7 @@ type request struct {
 	days       int       // that it stood
 	killed     bool
 	done       bool
+	finished   time.Time
 	overdue    bool // it was, and was shown
 }
 
@@ -130,7 +133,7 @@ type displaced struct {
 }
 
 // load is what the processes held at the end of a week.
-type load struct{ desk, door burden }
+type load struct{ desk, door, meter burden }
 
 func (y *year) begin() {
 	cfg, err := backends.LoadConfig(backends.Builtin(), y.config, true, y.env)
@@ -146,7 +149,7 @@ func (y *year) begin() {
 	if len(y.ledger) < 400 {
 		y.t.Fatalf("the year begins with %d items", len(y.ledger))
 	}
-	y.agents = y.openDoor()
+	y.agents, y.meter = y.openDoor(), y.openMeter()
 }
 
 // note: a complaint is right while the disk is full.
@@ -541,7 +544,7 @@ func (y *year) erase(q *request) {
 	if end := r.of("summary"); len(end) != 1 || end[0].str("status") != "complete" && end[0].str("status") != "complete_in_scope" {
 		y.t.Fatalf("day %d: erasure %s: exit %d\n%s%s", y.day, q.id, r.code, tail(r.out), r.err)
 	}
-	q.done, y.erased[q.person] = true, true
+	q.done, q.finished, y.erased[q.person] = true, y.now, true
 	for ref, action := range planned {
 		switch action {
 		case "forget":
@@ -640,8 +643,19 @@ func (y *year) fullDisk() {
 // week kills the server in the middle of what it does, and takes stock.
 func (y *year) week() {
 	debug.FreeOSMemory() // what is only not yet collected is no growth
-	now := load{burdenOf(y.t, os.Getpid()), burdenOf(y.t, y.agents.cmd.Process.Pid)}
+	now := load{burdenOf(y.t, os.Getpid()), burdenOf(y.t, y.agents.cmd.Process.Pid), burdenOf(y.t, y.meter.cmd.Process.Pid)}
 	y.weeks = append(y.weeks, now)
+	open, late := 0, 0
+	for _, q := range y.requests {
+		if q.done {
+			continue
+		}
+		if open++; q.deadline(y.now).Before(y.now.Truncate(24 * time.Hour)) {
+			late++
+		}
+	}
+	y.meter.shows(fmt.Sprintf("memdesk_requests{overdue=\"true\",state=\"open\"} %d", late), fmt.Sprintf("memdesk_requests{overdue=\"false\",state=\"open\"} %d", open-late), "memdesk_audit_writable 1",
+		`memdesk_store_up{kind="vault",state="ok",store="notes"} 1`)
 	type asked struct {
 		n         int
 		ref, text string
@@ -667,14 +681,16 @@ func (y *year) week() {
 			y.t.Errorf("day %d: undo %s expired on %s and is listed (%v)", y.day, u.str("undo"), u.str("expires"), err)
 		}
 	}
-	y.t.Logf("day %d: %d items, %d open requests; desk %d files %d MB, door %d files %d MB", y.day, len(y.ledger.of("")), len(slices.DeleteFunc(slices.Clone(y.requests), func(q *request) bool { return q.done })),
-		now.desk.files, now.desk.memory>>20, now.door.files, now.door.memory>>20)
+	y.t.Logf("day %d: %d items, %d open requests; desk %d files %d MB, door %d files %d MB, metrics %d files %d MB", y.day, len(y.ledger.of("")), len(slices.DeleteFunc(slices.Clone(y.requests), func(q *request) bool { return q.done })),
+		now.desk.files, now.desk.memory>>20, now.door.files, now.door.memory>>20, now.meter.files, now.meter.memory>>20)
 }
 
 // end takes stock of everything.
 func (y *year) end() {
 	y.agents.kill()
+	y.meter.stop()
 	y.ledger.check(y.t, y.ben.Fleet)
+	y.register()
 	listed := map[string]bool{}
 	for _, r := range y.want(y.run("ana", "", "items", "--all"), 0).of("item") {
 		listed[r.str("store")+":"+r.str("id")] = true
@@ -691,10 +707,34 @@ func (y *year) end() {
 		}
 	}
 	expired := y.did.Expired > 0 || y.day < 60 // in three weeks it is for the dice whether an undo entry of two weeks expires
-	if d := y.did; !expired || min(d.Poisoned, d.Forgotten, d.Restored, d.Resolved, d.Erased, d.Paused, d.Extended, d.Overdue, d.Kills, d.Keys, d.RetiredBytes) == 0 || y.tmpfs && (y.did.Full != 2 || y.did.Refused == 0) {
+	if d := y.did; !expired || min(d.Poisoned, d.Forgotten, d.Restored, d.Resolved, d.Erased, d.Paused, d.Extended, d.Overdue, d.Kills, d.Keys, d.Crowds, d.RetiredBytes) == 0 || y.tmpfs && (y.did.Full != 2 || y.did.Refused == 0) {
 		y.t.Errorf("what should have happened has not: %+v", y.did)
 	}
 	y.flat()
+}
+
+// register looks at what is kept of the requests: each has its line, and one that was closed long
+// enough ago names its person no more.
+func (y *year) register() {
+	y.want(y.run("ana", "", "gdpr", "sweep", "--yes"), 0)
+	lines := map[string]row{}
+	for _, year := range []int{start.Year() - 1, start.Year(), start.Year() + 1} { // by the day on which they came
+		for _, line := range y.want(y.run("ana", "", "gdpr", "register", "--year", strconv.Itoa(year)), 0).of("entry") {
+			lines[line.str("request")] = line
+		}
+	}
+	if len(lines) != len(y.requests) {
+		y.t.Errorf("the register has %d requests, and %d were filed", len(lines), len(y.requests))
+	}
+	for _, q := range y.requests {
+		expired := q.done && y.now.Sub(q.finished) > closedDays*24*time.Hour
+		if line := lines[q.id]; line == nil || (line.str("person") == "") != expired || line["late"] == true != (q.done && q.finished.Truncate(24*time.Hour).After(q.deadline(q.finished))) {
+			y.t.Errorf("request %s, due %s, finished %s: the register has %v", q.id, q.deadline(y.now), q.finished, line)
+		}
+		if expired {
+			y.did.Reduced++
+		}
+	}
 }
 
 // flat compares the last weeks with the first ones.
@@ -706,7 +746,7 @@ func (y *year) flat() {
 	for _, p := range []struct {
 		what        string
 		early, late burden
-	}{{"the open desk", early.desk, late.desk}, {"the door", early.door, late.door}} {
+	}{{"the open desk", early.desk, late.desk}, {"the door", early.door, late.door}, {"the server of metrics", early.meter, late.meter}} {
 		if p.late.files > p.early.files+8 {
 			y.t.Errorf("%s had %d files open, at the end %d", p.what, p.early.files, p.late.files)
 		}
