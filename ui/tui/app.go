@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"unicode"
@@ -38,12 +39,13 @@ const (
 // App is the console as a Bubble Tea model. All state changes on the update
 // loop; stores are asked in commands.
 type App struct {
-	o       Options
-	d       *desk
-	look    look
-	width   int
-	height  int
-	panes   []pane // in the order of registry
+	o      Options
+	d      *bench
+	look   look
+	width  int
+	height int
+	panes  []pane // in the order of registry
+	screens
 	active  int
 	opened  []bool
 	pages   pages
@@ -54,6 +56,7 @@ type App struct {
 	curtain curtain
 	early   ahead
 	slow    slow
+	leave   leaver
 	said    messages
 	members []backends.Member
 	end     crashed
@@ -69,23 +72,27 @@ func newApp(ctx context.Context, o Options) *App {
 	}
 	a := &App{o: o, look: look{dark: paint.DarkFirst(environment(o.Environ)), paint: looksOf(o)}}
 	d := &desk{
-		ctx: ctx, fleet: o.Fleet, time: prose.Clock{Clock: o.Clock}, st: stylesOf(o, a.look.paint, a.look.dark), readOnly: o.ReadOnlyReason,
-		app: a, say: a.say, open: a.visit, later: ticking,
+		loop:  loop{ctx: ctx, time: prose.Clock{Clock: o.Clock}, st: stylesOf(o, a.look.paint, a.look.dark), say: a.say, later: ticking},
+		fleet: o.Fleet, readOnly: o.ReadOnlyReason, frame: port{a}, open: a.visit,
 		Sources: o.Sources,
 	}
 	d.glances.every = o.Poll
-	d.plain, d.edit, d.env = o.Plain, o.Edit, environment(o.Environ)
+	d.plain, d.edit, d.env, d.environ = o.Plain, o.Edit, environment(o.Environ), o.Environ
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		d.remote = true
 	}
 	d.shell = !d.remote && jobControl()
-	d.esc, d.ask = d.st.Esc, d.asker(overlayPane)
-	d.workflows = newWorkflows(d, o)
-	a.d, a.slow.after = d, slowAfter
-	a.line.d, a.curtain.d, a.early.d, a.pointer.d, a.pages.d = d, d, d, d, d
+	d.esc = d.st.Esc
+	d.anchored, d.settle = o.Anchored, cmp.Or(o.Settle, settleTime)
+	d.modal, d.exports = &modal{loop: &d.loop, host: d.frame, plain: d.plain}, &exports{d: d}
+	b := newBench(d)
+	a.d, a.slow.after = b, slowAfter
+	a.line.d, a.curtain.d, a.early.d, a.pointer.d, a.pages.d = b, b, b, b, b
+	a.line.a, a.curtain.a, a.early.a, a.pointer.a, a.pages.a = a, a, a, a, a
+	a.leave = leaver{a: a, d: b}
 	a.members, a.curtain.lastKey = o.Fleet.Members(), o.Clock.Now()
-	for _, p := range registry {
-		a.panes = append(a.panes, p.open(d))
+	for i, p := range registry {
+		a.panes = append(a.panes, p.open(&a.screens, b, i))
 	}
 	a.opened = make([]bool, len(a.panes))
 	a.active = paneTiers
@@ -103,7 +110,7 @@ func (a *App) Init() (cmd tea.Cmd) {
 	synchronized := func() tea.Msg {
 		return tea.ModeReportMsg{Mode: ansi.ModeSynchronizedOutput, Value: ansi.ModeReset}
 	}
-	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.curtain.watchIdle(a.o.IdleLock), a.d.erasures.countDue()}
+	cmds := []tea.Cmd{a.panes[paneHealth].enter(), a.enter(a.active), a.curtain.watchIdle(a.o.IdleLock), a.erasures.countDue()}
 	for _, p := range a.panes {
 		if p, ok := p.(watched); ok {
 			cmds = append(cmds, p.watch())
@@ -196,26 +203,14 @@ func (a *App) deliverOver(msg any) tea.Cmd {
 		a.d.modal.arm(msg)
 	case acted:
 		return a.d.modal.acted(msg)
-	case edited:
-		return a.d.edits.edited(msg)
-	case wrote:
-		return a.d.edits.wrote(msg)
-	case lookAgain:
-		return a.d.resolutions.lookAgain(msg)
-	case cameBack:
-		return a.d.resolutions.cameBack(msg)
-	case bulkTick:
-		return a.d.work.ticked(msg.b)
-	case bulkEnded:
-		return a.d.work.bulkEnded(msg.b)
+	case onLoop:
+		return msg()
+	case someday:
+		return msg()
 	case found:
 		return a.line.found(msg)
 	case completions:
 		a.line.completed(msg)
-	case leaveNow:
-		return a.d.work.leaveNow(msg)
-	case exportTick:
-		return a.d.exports.exportTicked(msg.e)
 	case lockDue:
 		return a.curtain.lockDue()
 	case slowDue:
@@ -239,7 +234,7 @@ func (a *App) recount() tea.Cmd {
 	a.members = a.d.fleet.Members()
 	for i, m := range a.members {
 		if i < len(was) && (was[i].Err == nil) != (m.Err == nil) {
-			return a.d.tiers.overview.refresh()
+			return a.tiers.overview.refresh()
 		}
 	}
 	return nil
@@ -278,7 +273,7 @@ func (a *App) enter(n int) tea.Cmd {
 
 // visit lists a store's items in the Tiers pane.
 func (a *App) visit(v visit) tea.Cmd {
-	return tea.Batch(a.enter(paneTiers), a.d.tiers.openList(scopeOf{store: v.store}))
+	return tea.Batch(a.enter(paneTiers), a.tiers.openList(scopeOf{store: v.store}))
 }
 
 func (a *App) say(t paint.Tone, text safetext.Text) {
@@ -298,7 +293,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	if k.Code == 'c' && k.Mod.Contains(tea.ModCtrl) {
 		return a.press(a.global(), "ctrl+c") // with alt too: that is how escape and ctrl+c in one write arrive
 	}
-	a.d.work.leaving = false
+	a.leave.warned = false
 	if a.width == 0 {
 		a.early.unsized = append(a.early.unsized, k)
 		return nil
@@ -308,7 +303,7 @@ func (a *App) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if a.tooSmall() {
 		if name == "q" {
-			return a.d.work.interrupt()
+			return a.leave.interrupt()
 		}
 		return nil
 	}

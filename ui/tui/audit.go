@@ -20,9 +20,9 @@ import (
 const auditHint = "actor:ann action:forget store:x outcome:refused since:2026-05-01 words; ! inverts a term"
 
 // newAudit is the pane that reads the operator log, newest first.
-func newAudit(d *desk) *records[AuditEvent] {
+func newAudit(d *bench, at int) *records[AuditEvent] {
 	kind := recordKind[AuditEvent]{
-		pane: paneAudit, noun: "event", tell: tellEvent,
+		pane: at, noun: "event", tell: tellEvent,
 		empty: "The log has no events yet.",
 		columns: []column{
 			{"SEQ", 7, true}, {"WHEN, UTC", 17, false}, {"ACTOR", 18, false}, {"ACTION", 11, false}, {"OUTCOME", 11, false}, {"TARGET", 0, false},
@@ -45,7 +45,7 @@ func newAudit(d *desk) *records[AuditEvent] {
 		}
 		out := span[record[AuditEvent]]{next: page.Next, total: page.Total}
 		for _, e := range page.Events {
-			out.rows = append(out.rows, auditRecord(d, e))
+			out.rows = append(out.rows, auditRecord(d.desk, e))
 		}
 		if page.Notice != "" {
 			return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
@@ -66,14 +66,14 @@ func newAudit(d *desk) *records[AuditEvent] {
 	if d.Audit != nil {
 		kind.live = d.Audit.Stamp
 	}
-	kind.detail = func(_ context.Context, raw AuditEvent) *text.Page { return auditText(d, raw) }
+	kind.detail = func(_ context.Context, raw AuditEvent) *text.Page { return auditText(d.desk, raw) }
 	kind.keys = func(p *records[AuditEvent]) []act.Act {
 		return []act.Act{d.takebacks.key(p.none, func() func(context.Context) (writing, bool) {
 			r, _ := p.list.current()
 			return func(ctx context.Context) (writing, bool) { return d.writingOfEvent(ctx, r.raw) }
 		})}
 	}
-	return newRecords(d, kind)
+	return newRecords(d.desk, kind)
 }
 
 // writingOfEvent is the writer of an event. The log calls an agent so; what it wrote is noted

@@ -20,8 +20,8 @@ const (
 
 // boxWidth is the columns of a question; one with a text under it takes what there is.
 func (md *modal) boxWidth(d *dialog) int {
-	w, _ := md.d.app.room()
-	if md.d.plain {
+	w, _ := md.host.room()
+	if md.plain {
 		return w
 	}
 	if w >= wideFrom {
@@ -37,7 +37,7 @@ func (md *modal) boxWidth(d *dialog) int {
 // stays visible where there is room. In plain mode, and where the question needs the
 // whole screen, it takes all of it.
 func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
-	st, d := md.d.st, md.dialog
+	st, d := md.st, md.dialog
 	inner, room := md.boxWidth(d), h
 	if d.pager != nil && h >= tallBody { // a long text scrolls, and leaves the row in sight
 		room = h - 5
@@ -47,10 +47,10 @@ func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
 	for len(body) > 0 && strings.TrimSpace(body[len(body)-1]) == "" {
 		body = body[:len(body)-1]
 	}
-	if md.d.plain || len(body)+2 > h {
+	if md.plain || len(body)+2 > h {
 		return d.render(st, w, h)
 	}
-	under, row := md.underneath(w, h)
+	under, row := md.host.underneath(w, h)
 	x := (w - inner - boxPad) / 2
 	y := row + 1
 	if y+len(body)+2 > h { // below the row is no room
@@ -81,20 +81,6 @@ func putBox(st *paint.Styles, under, body []string, x, y, inner int) {
 	for i, line := range box {
 		under[y+i] = laidOver(under[y+i], line, x, inner+boxPad)
 	}
-}
-
-// underneath is what the question lies over, and the line of the row that is decided on.
-func (md *modal) underneath(w, h int) (lines []string, row int) {
-	if md.d.app.pages.overlay != nil {
-		return md.d.app.pages.drawn(w, h), -1
-	}
-	lines, _ = md.d.app.pane().render(w, h)
-	if p, ok := md.d.app.pane().(pointable); ok {
-		if list, ok := p.listed(); ok {
-			row = list.first + list.sel - list.top
-		}
-	}
-	return md.d.st.FillTo(lines, w, h), row
 }
 
 // laidOver puts a piece of width columns over a line of the screen, at column x.

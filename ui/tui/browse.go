@@ -30,7 +30,7 @@ func (p *tiers) bindings() []act.Act {
 	case p.level == levelItems && p.items.marks.walk != nil:
 		return append(p.items.marks.bindings(p.noItem, p.items.Move), act.Movement(p.items, "item")...)
 	case p.level == levelItems:
-		return append(append(append(append(p.items.list.stopLooking(p.d, p.items.preview), []act.Act{
+		return append(append(append(append(p.items.list.stopLooking(&p.d.loop, p.items.preview), []act.Act{
 			{Keys: []string{"enter", "right", "l"}, Show: "enter", Name: "read", Doc: "read this item on the whole screen", Why: p.noItem, Do: p.readHere},
 			{Keys: []string{"/"}, Name: "filter", Doc: "filter the list; the store searches ids, titles and bodies. ! in front leaves out what has the words in its title or id", Do: p.items.startFilter},
 			{Keys: []string{"f"}, Doc: "jump to a row by the first letters of its title or id; :go takes a reference", Why: p.noItem, Do: p.items.startJump},

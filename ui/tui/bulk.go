@@ -31,6 +31,26 @@ type outcome struct {
 	why         safetext.Text
 }
 
+// underway is the long work of this session.
+type underway struct {
+	d     *desk
+	bulks []*bulk
+	ended []*bulk // that is over, the last first
+}
+
+// words tell of work that goes on behind what is shown.
+func (w *underway) words() safetext.Text {
+	esc := w.d.esc
+	switch n := len(w.bulks); {
+	case n == 1 && !w.shown(w.bulks[0]):
+		b := w.bulks[0]
+		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", jobKind(b.kind), prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))
+	case n > 1:
+		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
+	}
+	return safetext.Text{}
+}
+
 // bulk is long work with an outcome per item. The work writes it, the screen
 // reads it.
 type bulk struct {
@@ -42,6 +62,7 @@ type bulk struct {
 	run         func(ctx context.Context, j Job, b *bulk) error
 	then        func() tea.Cmd // when it has ended on the screen; nil: nothing
 	cancel      context.CancelFunc
+	list        listing // of its outcomes, when it was last shown; nil: never
 
 	mu      sync.Mutex
 	id      jobs.ID // in the journal, once it has begun
@@ -72,9 +93,6 @@ func (b *bulk) done() int {
 	defer b.mu.Unlock()
 	return len(b.rows)
 }
-
-type bulkTick struct{ b *bulk }
-type bulkEnded struct{ b *bulk }
 
 func (b *bulk) add(o outcome) {
 	b.mu.Lock()
@@ -183,14 +201,28 @@ func (w *underway) watch(b *bulk) tea.Cmd {
 		b.mu.Lock()
 		b.ended, b.err = true, err
 		b.mu.Unlock()
-		return bulkEnded{b}
+		return onLoop(func() tea.Cmd { return w.bulkEnded(b) })
 	})
-	open := openSide(w.d.app, "Job", w.bulkKind(b))
-	w.d.app.side.bulk = b
-	return tea.Batch(work, open, w.bulkTick(b))
+	return tea.Batch(work, w.openBulk(b, false), w.bulkTick(b))
 }
 
-func (w *underway) bulkTick(b *bulk) tea.Cmd { return w.d.later(overlayPane)(bulkEvery, bulkTick{b}) }
+// watching is what watches long work, once a question about it is answered.
+func (w *underway) watching(b *bulk) func() tea.Cmd { return func() tea.Cmd { return w.watch(b) } }
+
+// openBulk lists the outcomes of long work, above the list that is shown or in its place.
+func (w *underway) openBulk(b *bulk, above bool) tea.Cmd {
+	return w.d.frame.beside("Job", above, func(address int) listing {
+		b.list = listOf(w.d, w.bulkKind(b))(address)
+		return b.list
+	})
+}
+
+// shown reports whether the outcomes of long work are on the screen.
+func (w *underway) shown(b *bulk) bool { return b.list != nil && w.d.frame.shows(b.list.address()) }
+
+func (w *underway) bulkTick(b *bulk) tea.Cmd {
+	return w.d.later(overlayPane)(bulkEvery, onLoop(func() tea.Cmd { return w.ticked(b) }))
+}
 
 // ticked looks at long work that is on the screen.
 func (w *underway) ticked(b *bulk) tea.Cmd {
@@ -200,8 +232,8 @@ func (w *underway) ticked(b *bulk) tea.Cmd {
 	if ended {
 		return nil
 	}
-	if w.d.app.side != nil && w.d.app.side.bulk == b {
-		return tea.Batch(w.d.app.side.list.reload(), w.bulkTick(b))
+	if w.shown(b) {
+		return tea.Batch(b.list.reload(), w.bulkTick(b))
 	}
 	return w.bulkTick(b)
 }
@@ -215,11 +247,8 @@ func (w *underway) bulkEnded(b *bulk) tea.Cmd {
 		}
 	}
 	w.ended = append([]*bulk{b}, w.ended[:min(len(w.ended), keptEnded-1)]...)
-	for _, id := range b.undone {
-		w.d.undos.takeUndo(id)
-	}
+	w.d.frame.did(b.undo, b.undone)
 	if len(b.undo) > 0 {
-		w.d.undos.acts = append(w.d.undos.acts, b.undo)
 		w.d.stuck.set("") // what can be put back of it is
 	}
 	tone := paint.ToneInfo
@@ -227,7 +256,7 @@ func (w *underway) bulkEnded(b *bulk) tea.Cmd {
 		tone = paint.ToneWarn
 	}
 	text := b.numbers(w.d.esc)
-	if b.then != nil && w.d.app.side != nil && w.d.app.side.bulk == b && w.d.modal.dialog == nil {
+	if b.then != nil && w.shown(b) && w.d.modal.dialog == nil {
 		w.d.say(tone, text)
 		if cmd := b.then(); cmd != nil {
 			return cmd
@@ -237,14 +266,7 @@ func (w *underway) bulkEnded(b *bulk) tea.Cmd {
 		text = w.d.esc.Sprintf("%s; z takes back what was done", text)
 	}
 	w.d.say(tone, text)
-	cmds := []tea.Cmd{w.d.tiers.changed()}
-	if w.d.app.side != nil || w.d.app.active != paneTiers {
-		cmds = append(cmds, w.d.app.pane().refresh())
-	}
-	if w.d.app.side != nil && w.d.app.active == paneConflicts { // what lies under the outcomes
-		cmds = append(cmds, w.d.app.panes[paneConflicts].refresh())
-	}
-	return tea.Batch(cmds...)
+	return w.d.frame.changed(true)
 }
 
 // bulkKind is the list of outcomes.

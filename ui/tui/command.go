@@ -18,7 +18,7 @@ import (
 // verbs are the commands after `:` that work everywhere; the words of the acts that
 // work where the operator is come after them.
 func (l *commandLine) verbs() []act.Act {
-	a, w := l.d.app, l.d.work
+	a, w := l.a, l.d.work
 	nothing := func(do func()) func() tea.Cmd { return func() tea.Cmd { do(); return nil } }
 	to := func(n int) func() tea.Cmd { return func() tea.Cmd { return l.goTo(n) } }
 	page := func(title string, lines func() []text.Line) func() tea.Cmd {
@@ -44,12 +44,12 @@ func (l *commandLine) verbs() []act.Act {
 		{Verb: "theme", Args: "NAME", Doc: "other colours, for this session", Ask: l.runTheme, Choices: paint.Themes},
 		{Verb: "lock", Doc: "hide the screen until U is pressed", Do: nothing(a.curtain.lock)},
 		{Verb: "notices", Doc: "the notices of the start", Do: page("Notices", a.pages.noticeLines)},
-		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: l.d.storyActs.askRescan},
+		{Verb: "rescan", Doc: "what today's rules flag otherwise than the last scan that was kept", Do: a.stories.askRescan},
 		{Verb: "messages", Doc: "what was said on the status line in this session, whole, with the time", Do: page("Messages", a.pages.messageLines)},
 		{Verb: "kept", Doc: "your texts that were put aside instead of being saved", Do: l.d.edits.openKept},
 		{Verb: "help", Args: "[WORDS]", Doc: "the keys and commands, those with these words", Ask: l.runHelp},
-		{Verb: "quit", Doc: "leave memdesk", Do: w.leave},
-		{Verb: "q", Doc: "leave memdesk", Do: w.leave},
+		{Verb: "quit", Doc: "leave memdesk", Do: a.leave.leave},
+		{Verb: "q", Doc: "leave memdesk", Do: a.leave.leave},
 	}
 }
 
@@ -57,9 +57,9 @@ func (l *commandLine) verbs() []act.Act {
 // is on, so its word stands alone.
 func (l *commandLine) known() []act.Act {
 	out := l.verbs()
-	for _, k := range l.d.app.pane().bindings() {
+	for _, k := range l.a.pane().bindings() {
 		taken := slices.ContainsFunc(out, func(v act.Act) bool { return v.Verb == k.Verb })
-		if k.Verb == "" || taken || l.d.app.pages.overlay != nil {
+		if k.Verb == "" || taken || l.a.pages.overlay != nil {
 			continue
 		}
 		k.Args = ""
@@ -70,8 +70,9 @@ func (l *commandLine) known() []act.Act {
 
 // commandLine is what is typed after a colon.
 type commandLine struct {
+	a          *App
 	views      []view // that were kept in this session
-	d          *desk
+	d          *bench
 	in         text.Input
 	typing     bool // it has the focus
 	past       history
@@ -147,9 +148,9 @@ func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
 		return nil
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return l.d.app.split(k)
+		return l.a.split(k)
 	}
-	return l.d.app.press(l.commandBindings(), k.String())
+	return l.a.press(l.commandBindings(), k.String())
 }
 
 func (l *commandLine) runCommand() tea.Cmd {
@@ -170,9 +171,9 @@ func (l *commandLine) runCommand() tea.Cmd {
 			if obeyed != nil {
 				obeyed(act.Act{Keys: []string{":" + v.Verb}, Doc: v.Doc})
 			}
-			l.d.app.pages.leavePage(v.Verb)
+			l.a.pages.leavePage(v.Verb)
 			if why := v.Reason(); why != "" {
-				return l.d.app.refuse(v, why)
+				return l.a.refuse(v, why)
 			}
 			return v.Run(argument)
 		}
@@ -267,7 +268,7 @@ func (l *commandLine) queryWords() []string {
 			out = append(out, strings.Fields(query)...)
 		}
 	}
-	return append(out, strings.Fields(l.d.recall.input.Value())...)
+	return append(out, strings.Fields(l.a.recall.input.Value())...)
 }
 
 // auditWords are the fields that a filter of the log can name, with the values that
@@ -366,7 +367,7 @@ func (l *commandLine) candidateWords() (out []string, at int) {
 // candidateLine stands in place of the keys while there is a choice.
 func (l *commandLine) candidateLine() string {
 	st := l.d.st
-	r := st.Row(l.d.app.width).Blank(1)
+	r := st.Row(l.a.width).Blank(1)
 	words, at := l.candidateWords()
 	from := max(at, 0) // what stands on the line is in sight, however many there are
 	shown, all := make([]safetext.Text, len(words)), 0
@@ -391,7 +392,7 @@ func (l *commandLine) candidateLine() string {
 
 func (l *commandLine) storeNames() []string {
 	var out []string
-	for _, m := range l.d.app.members {
+	for _, m := range l.a.members {
 		out = append(out, m.Name)
 	}
 	return out
@@ -399,7 +400,7 @@ func (l *commandLine) storeNames() []string {
 
 func (l *commandLine) tierNames() []string {
 	var out []string
-	s, err := l.d.fleet.Store(l.d.tiers.storeHere())
+	s, err := l.d.fleet.Store(l.a.tiers.storeHere())
 	if err != nil {
 		return nil
 	}
@@ -411,15 +412,15 @@ func (l *commandLine) tierNames() []string {
 
 // goTo opens a pane, or says why it cannot be opened.
 func (l *commandLine) goTo(n int) tea.Cmd {
-	if why := l.d.app.panes[n].unavailable(); why != "" {
+	if why := l.a.panes[n].unavailable(); why != "" {
 		l.d.say(paint.ToneWarn, l.d.st.Esc.Const(why))
 		return nil
 	}
-	return l.d.app.enter(n)
+	return l.a.enter(n)
 }
 
 func (l *commandLine) runStore(name string) tea.Cmd {
-	if name == "" && len(l.d.app.members) > 0 {
+	if name == "" && len(l.a.members) > 0 {
 		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("say which store; there are %s", strings.Join(l.storeNames(), ", ")))
 		return nil
 	}
@@ -427,11 +428,11 @@ func (l *commandLine) runStore(name string) tea.Cmd {
 		l.d.say(paint.ToneWarn, prose.Reason(l.d.st.Esc, err))
 		return nil
 	}
-	return tea.Batch(l.d.app.enter(paneTiers), l.d.tiers.openList(scopeOf{store: name}))
+	return tea.Batch(l.a.enter(paneTiers), l.a.tiers.openList(scopeOf{store: name}))
 }
 
 func (l *commandLine) runTier(tier string) tea.Cmd {
-	t := l.d.tiers
+	t := l.a.tiers
 	store := t.storeHere()
 	s, err := l.d.fleet.Store(store)
 	if err != nil {
@@ -446,22 +447,22 @@ func (l *commandLine) runTier(tier string) tea.Cmd {
 		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("%s has no tier %q; there are %s", store, tier, strings.Join(l.tierNames(), ", ")))
 		return nil
 	}
-	return tea.Batch(l.d.app.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
+	return tea.Batch(l.a.enter(paneTiers), t.openList(scopeOf{store: store, tier: tier}))
 }
 
 func (l *commandLine) runRecall(words string) tea.Cmd {
-	p := l.d.recall
+	p := l.a.recall
 	p.reading = false
 	p.input.Set(words)
-	return tea.Batch(l.d.app.enter(paneRecall), p.start())
+	return tea.Batch(l.a.enter(paneRecall), p.start())
 }
 
 // runRecords opens a pane of records with a filter.
 func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 	return func(words string) tea.Cmd {
 		cmd := l.goTo(n)
-		p, ok := l.d.app.panes[n].(listing)
-		if !ok || l.d.app.active != n || words == "" {
+		p, ok := l.a.panes[n].(listing)
+		if !ok || l.a.active != n || words == "" {
 			return cmd
 		}
 		return tea.Batch(cmd, p.back(), p.apply(words))
@@ -469,19 +470,19 @@ func (l *commandLine) runRecords(n int) func(string) tea.Cmd {
 }
 
 func (l *commandLine) runExport() tea.Cmd {
-	if b, ok := act.Find(l.d.app.here(), "x"); ok {
-		return l.d.app.press([]act.Act{b}, "x")
+	if b, ok := act.Find(l.a.here(), "x"); ok {
+		return l.a.press([]act.Act{b}, "x")
 	}
 	l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there is nothing to export here"))
 	return nil
 }
 
 func (l *commandLine) runHelp(words string) tea.Cmd {
-	cmd := l.d.app.pages.openHelp()
+	cmd := l.a.pages.openHelp()
 	if words == "" {
 		return cmd
 	}
-	return l.d.app.pages.overlay.find(words)
+	return l.a.pages.overlay.find(words)
 }
 
 func (l *commandLine) runTheme(name string) tea.Cmd {
@@ -491,14 +492,14 @@ func (l *commandLine) runTheme(name string) tea.Cmd {
 		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("there is no theme %q; there are %s", name, strings.Join(paint.Themes(), ", ")))
 		return nil
 	case name == "":
-		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("the theme is %s; there are %s", l.d.app.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
+		l.d.say(paint.ToneWarn, l.d.st.Esc.Sprintf("the theme is %s; there are %s", l.a.look.paint.Theme, strings.Join(paint.Themes(), ", ")))
 		return nil
-	case !l.d.app.look.paint.Colour:
+	case !l.a.look.paint.Colour:
 		l.d.say(paint.ToneWarn, l.d.st.Esc.Const("there are no colours: plain, no_color, NO_COLOR or the terminal says so"))
 		return nil
 	}
-	l.d.app.look.paint.Theme = theme
-	l.d.app.repaint()
+	l.a.look.paint.Theme = theme
+	l.a.repaint()
 	l.d.say(paint.ToneInfo, l.d.st.Esc.Sprintf("theme: %s, for this session; [ui] theme keeps it", theme))
 	return nil
 }
@@ -515,8 +516,8 @@ func (l *commandLine) runReadOnly(word string) tea.Cmd {
 	switch {
 	case word != "" && word != "on" && word != "off":
 		l.d.say(paint.ToneWarn, esc.Const(":readonly takes on, off or nothing"))
-	case l.d.app.o.ReadOnlyReason != "":
-		l.d.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.d.app.o.ReadOnlyReason)))
+	case l.a.o.ReadOnlyReason != "":
+		l.d.say(paint.ToneWarn, esc.Sprintf("this cannot be lifted here: %s", esc.Line(l.a.o.ReadOnlyReason)))
 	case want == on && on:
 		l.d.say(paint.ToneInfo, esc.Const("this session is read-only already"))
 	case want == on:
@@ -525,7 +526,7 @@ func (l *commandLine) runReadOnly(word string) tea.Cmd {
 		l.d.readOnly = ownReadOnly
 		l.d.say(paint.ToneInfo, esc.Const("this session is read-only now"))
 	default:
-		return l.d.ask(l.proposeWritable(l.d.app.active))
+		return l.d.ask(l.proposeWritable(l.a.active))
 	}
 	return nil
 }

@@ -20,8 +20,9 @@ import (
 
 // resolutions are the acts that end a conflict.
 type resolutions struct {
-	d      *desk
+	d      *bench
 	settle time.Duration // after which a removed copy is looked for again
+	list   *records[conflict.Copy]
 }
 
 // take asks whether one side of a conflict should stay.
@@ -32,12 +33,12 @@ func (rs *resolutions) take(c conflict.Copy, t conflict.Take) tea.Cmd {
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
 		}
-		return d.takeDialog(s, c, t), safetext.Text{}
+		return rs.takeDialog(s, c, t), safetext.Text{}
 	})
 }
 
-func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog {
-	esc := d.esc
+func (rs *resolutions) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dialog {
+	esc := rs.d.esc
 	base, own := esc.LineMax(path.Base(c.Target), prose.MaxTitle), esc.LineMax(path.Base(c.ID), prose.MaxTitle)
 	title, what, verb := esc.Sprintf("Keep %s as it is?", base), esc.Sprintf("This removes the copy %s (%s bytes).", own, prose.Group(c.CopySize)), "Keep base"
 	switch {
@@ -65,24 +66,24 @@ func (d *desk) takeDialog(s model.Store, c conflict.Copy, t conflict.Take) *dial
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Both texts are kept: z puts them back."), Kind: text.Note})
 	return &dialog{
-		title: esc.Const("Resolve"), lines: lines, name: d.typedName(s, c.Target), noReason: c.Redundant,
+		title: esc.Const("Resolve"), lines: lines, name: rs.d.typedName(s, c.Target), noReason: c.Redundant,
 		choices: []choice{{verb: verb, typed: true, act: func(ctx context.Context, f filled) acted {
-			return d.doResolve(ctx, c, conflict.Choice{Take: t}, f.reason)
+			return rs.doResolve(ctx, c, conflict.Choice{Take: t}, f.reason)
 		}}},
 	}
 }
 
 // doResolve runs in a command.
-func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, why string) acted {
-	esc := d.esc
-	done, err := d.Conflicts.Resolve(ctx, c, ch, why)
+func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choice, why string) acted {
+	esc := rs.d.esc
+	done, err := rs.d.Conflicts.Resolve(ctx, c, ch, why)
 	switch {
 	case errors.Is(err, model.Conflict):
-		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err)), title: "Conflict", page: d.changedSides(ctx, c)}
+		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err)), title: "Conflict", page: rs.changedSides(ctx, c)}
 	case err != nil:
 		return acted{text: esc.Sprintf("not resolved: %s", prose.Reason(esc, err))}
 	}
-	d.stuck.took(esc, done)
+	rs.d.stuck.took(esc, done)
 	out := acted{ok: true, text: esc.Sprintf("resolved %s; z undoes", esc.LineMax(path.Base(c.Target), prose.MaxTitle))}
 	switch {
 	case done.Undo == "":
@@ -92,21 +93,19 @@ func (d *desk) doResolve(ctx context.Context, c conflict.Copy, ch conflict.Choic
 	default:
 		out.undo = []string{done.Undo}
 	}
-	if done.Removed > 0 && c.Class == names.Conflict {
-		out.gone = &c
-	}
+	out.beside = rs.after(c, done)
 	if len(done.Warnings) > 0 {
-		out.title, out.page = "Resolved", d.warningPage(out.text, done.Warnings)
+		out.title, out.page = "Resolved", rs.d.warningPage(out.text, done.Warnings)
 	}
 	return out
 }
 
 // changedSides is both sides as they are now, under the reason why nothing was
 // done.
-func (d *desk) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
-	t := d.resolutions.conflictDetail(false, 0)(ctx, c)
+func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
+	t := rs.conflictDetail(false, 0)(ctx, c)
 	t.Head = append([]text.Line{
-		{Value: d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
+		{Value: rs.d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
 		{Kind: text.Blank},
 	}, t.Head...)
 	return t
@@ -191,7 +190,7 @@ func (rs *resolutions) resultDialog(cmp conflict.Comparison, result string) *dia
 			{Value: esc.Sprintf("%s added, %s removed. The copy goes; z puts both back.", prose.Plural(int64(diff.added), "line"), prose.Plural(int64(diff.removed), "line")), Kind: text.Note},
 		},
 		choices: []choice{{verb: "Write", typed: true, act: func(ctx context.Context, f filled) acted {
-			return rs.d.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
+			return rs.doResolve(ctx, cmp.Copy, conflict.Choice{Take: conflict.TakeMerged, Merged: result}, f.reason)
 		}}},
 	}
 	if _, why := rs.d.editor(); why == "" {
@@ -215,7 +214,7 @@ func (rs *resolutions) editConflict(c conflict.Copy, given *string) tea.Cmd {
 		if cmp.CopyRev != c.CopyRev || c.Class != names.InFile && cmp.BaseRev != c.BaseRev {
 			return nil, model.Errorf(model.Conflict, "", "a side has changed since it was shown: ctrl+r looks again")
 		}
-		e := &edit{what: resolveItem, store: s, label: c.Target, kind: model.Opaque, second: c, base: cmp.BaseText,
+		e := &edit{what: resolveItem, store: s, label: c.Target, kind: model.Opaque, second: c, base: cmp.BaseText, after: func(done Done) func() tea.Cmd { return rs.after(c, done) },
 			req: model.RetainRequest{ID: c.Target, Mode: model.Replace, IfMatch: c.BaseRev}}
 		switch {
 		case given != nil:
@@ -238,7 +237,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		if err != nil && len(all) == 0 {
 			return nil, esc.Sprintf("not counted: %s", prose.Reason(esc, err))
 		}
-		all = d.changeable(all)
+		all = rs.changeable(all)
 		if len(all) == 0 {
 			return nil, esc.Const("no copy is redundant that could be removed")
 		}
@@ -246,7 +245,7 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 		for _, c := range all {
 			list.WriteString(model.Ref{Store: c.Store, ID: c.ID}.String() + "\n")
 		}
-		dlg := &dialog{title: esc.Const("Redundant"), noReason: true, body: text.NewPage(nil, list.String()), name: d.typedAny(all),
+		dlg := &dialog{title: esc.Const("Redundant"), noReason: true, body: text.NewPage(nil, list.String()), name: rs.typedAny(all),
 			lines: []text.Line{
 				{Value: esc.Sprintf("Remove %s?", prose.Plural(int64(len(all)), "redundant copy")), Kind: text.Title},
 				{Value: esc.Const("Each is byte for byte its base, which stays. Each is kept: z puts them back. They are:"), Kind: text.Note},
@@ -258,16 +257,16 @@ func (rs *resolutions) dropRedundant() tea.Cmd {
 			dlg.lines = append(dlg.lines, text.Line{Value: esc.Sprintf("!! not every store was looked at: %s", prose.Reason(esc, err)), Kind: text.Warn})
 		}
 		dlg.choices = []choice{{verb: "Remove", typed: true, act: func(context.Context, filled) acted {
-			return acted{began: rs.resolveEach(all, conflict.TakeBase, "redundant copy")}
+			return acted{instead: d.work.watching(rs.resolveEach(all, conflict.TakeBase, "redundant copy"))}
 		}}}
 		return dlg, safetext.Text{}
 	})
 }
 
 // typedAny is what must be typed when one of the stores is production.
-func (d *desk) typedAny(all []conflict.Copy) string {
+func (rs *resolutions) typedAny(all []conflict.Copy) string {
 	for _, c := range all {
-		if s, err := d.fleet.Store(c.Store); err == nil && d.typedName(s, c.ID) != "" {
+		if s, err := rs.d.fleet.Store(c.Store); err == nil && rs.d.typedName(s, c.ID) != "" {
 			return s.Name
 		}
 	}
@@ -275,10 +274,10 @@ func (d *desk) typedAny(all []conflict.Copy) string {
 }
 
 // changeable leaves out the copies of stores that are read-only.
-func (d *desk) changeable(all []conflict.Copy) []conflict.Copy {
+func (rs *resolutions) changeable(all []conflict.Copy) []conflict.Copy {
 	var out []conflict.Copy
 	for _, c := range all {
-		if d.locked(c.Store) == "" {
+		if rs.d.locked(c.Store) == "" {
 			out = append(out, c)
 		}
 	}

@@ -81,9 +81,9 @@ func (rs *resolutions) manyDialog(all []conflict.Copy, t conflict.Take, left, hi
 	}
 	warn(renamed, "!! Renamed and not deleted, as the vendor of their tool advises: %s.")
 	warn(cautions, "!! The vendors of the tools of %s warn of something; each conflict says what.")
-	return &dialog{title: esc.Const("Resolve"), lines: lines, body: text.NewPage(nil, list.String()), name: d.typedAny(all),
+	return &dialog{title: esc.Const("Resolve"), lines: lines, body: text.NewPage(nil, list.String()), name: rs.typedAny(all),
 		choices: []choice{{verb: words.verb, typed: true, begin: func() tea.Cmd { begun(); return nil }, act: func(_ context.Context, f filled) acted {
-			return acted{began: rs.resolveEach(all, t, f.reason)}
+			return acted{instead: d.work.watching(rs.resolveEach(all, t, f.reason))}
 		}}}}
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/conflict"
+	"memdesk/conflict/names"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -16,26 +17,32 @@ import (
 // (conflict-names.md, Vendor cautions).
 const settleTime = 2 * time.Minute
 
+// after looks again for a copy that was removed, when sync layers have had their time to
+// bring it back; nil where none would.
+func (rs *resolutions) after(c conflict.Copy, done Done) func() tea.Cmd {
+	if done.Removed == 0 || c.Class != names.Conflict {
+		return nil
+	}
+	return func() tea.Cmd {
+		return rs.d.later(overlayPane)(rs.settle, someday(func() tea.Cmd { return rs.lookAgain(c) }))
+	}
+}
+
 // lookAgain asks whether a removed copy stands there again.
-type lookAgain struct{ c conflict.Copy }
-
-// cameBack is the event that it does.
-type cameBack struct{ c conflict.Copy }
-
-func (rs *resolutions) lookAgain(m lookAgain) tea.Cmd {
+func (rs *resolutions) lookAgain(c conflict.Copy) tea.Cmd {
 	return rs.d.ask(func(ctx context.Context) any {
 		// A store that cannot be asked now shows it in the next list.
-		if back, err := rs.d.Conflicts.Returned(ctx, m.c); err != nil || !back {
+		if back, err := rs.d.Conflicts.Returned(ctx, c); err != nil || !back {
 			return nil
 		}
-		return cameBack(m)
+		return onLoop(func() tea.Cmd { return rs.cameBack(c) })
 	})
 }
 
-func (rs *resolutions) cameBack(m cameBack) tea.Cmd {
-	rs.d.say(paint.ToneWarn, rs.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", rs.d.esc.LineMax(path.Base(m.c.ID), prose.MaxTitle)))
-	if rs.d.app.opened[paneConflicts] {
-		return rs.d.app.panes[paneConflicts].refresh()
+func (rs *resolutions) cameBack(c conflict.Copy) tea.Cmd {
+	rs.d.say(paint.ToneWarn, rs.d.esc.Sprintf("%s has come back: 5 Conflicts lists it again", rs.d.esc.LineMax(path.Base(c.ID), prose.MaxTitle)))
+	if rs.list != nil && rs.list.open {
+		return rs.list.refresh()
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ const maxSides = 2000
 // sides sets both texts beside each other. Rows that differ are marked between
 // the columns: < only the base has it, > only the copy, | both, differently; in
 // these the words that differ stand between « and ».
-func (d *desk) sides(cmp conflict.Comparison, width int) []text.Line {
-	esc := d.esc
+func (rs *resolutions) sides(cmp conflict.Comparison, width int) []text.Line {
+	esc := rs.d.esc
 	half := max((width-5)/2, 12)
 	var out []text.Line
 	put := func(l, r, sign string, kind text.Kind) {

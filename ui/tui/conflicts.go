@@ -19,9 +19,10 @@ import (
 )
 
 // newConflicts is the pane that triages second copies.
-func newConflicts(d *desk) *records[conflict.Copy] {
+func newConflicts(d *bench, at int) *records[conflict.Copy] {
+	rs := &resolutions{d: d, settle: d.settle}
 	kind := recordKind[conflict.Copy]{
-		pane: paneConflicts, noun: "conflict",
+		pane: at, noun: "conflict",
 		empty: "Nothing is in conflict in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
 			{"BASE", 23, false}, {"SURE", 9, false}, {"STATE", 12, false}, {"TOOL", 13, false}, {"AGE", 5, true}, {"COPY", 0, false},
@@ -44,17 +45,17 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		last := ""
 		for _, c := range page.Copies {
 			key := c.Store + "\x00" + c.Target
-			out.rows = append(out.rows, conflictRecord(d, c, key == last && c.Target != ""))
+			out.rows = append(out.rows, conflictRecord(d.desk, c, key == last && c.Target != ""))
 			last = key
 		}
 		return out, said{text: d.esc.LineMax(page.Notice, prose.MaxReason)}, nil
 	}
 	kind.marking = true
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
-	kind.detail = d.resolutions.conflictDetail(false, 0)
+	kind.detail = rs.conflictDetail(false, 0)
 	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
 		cmp, err := d.Conflicts.Compare(ctx, c)
-		head := d.resolutions.conflictHead(cmp, c)
+		head := rs.conflictHead(cmp, c)
 		if err != nil {
 			head = append(head, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn})
 		}
@@ -65,10 +66,11 @@ func newConflicts(d *desk) *records[conflict.Copy] {
 		if !aside.chosen {
 			aside.beside = p.detail.Width >= asideFrom
 		}
-		p.kind.detail = d.resolutions.conflictDetail(aside.beside, p.detail.Width)
+		p.kind.detail = rs.conflictDetail(aside.beside, p.detail.Width)
 	}
-	kind.keys = func(p *records[conflict.Copy]) []act.Act { return d.resolutions.conflictKeys(p, aside) }
-	return newRecords(d, kind)
+	kind.keys = func(p *records[conflict.Copy]) []act.Act { return rs.conflictKeys(p, aside) }
+	rs.list = newRecords(d.desk, kind)
+	return rs.list
 }
 
 // conflictDatum is a row as it is copied and exported; a copy that was not compared
@@ -165,7 +167,7 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 	}
 	can := func(more func(c conflict.Copy) string) func() string {
 		return func() string {
-			if why := d.resolutions.noResolve(p); why != "" {
+			if why := rs.noResolve(p); why != "" {
 				return why
 			}
 			return more(current())
@@ -188,7 +190,7 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 	}
 	return []act.Act{
 		take(act.KeepBase, conflict.TakeBase), take(act.KeepCopy, conflict.TakeCopy), take(act.KeepBoth, conflict.TakeBoth),
-		act.Merge.With(can(text), func() tea.Cmd { return d.resolutions.mergeConflict(current()) }),
+		act.Merge.With(can(text), func() tea.Cmd { return rs.mergeConflict(current()) }),
 		act.EditBoth.With(can(func(c conflict.Copy) string {
 			if c.Class == names.InFile {
 				return d.noEdit(c.Store)
@@ -197,7 +199,7 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 				return why
 			}
 			return d.noEdit(c.Store)
-		}), func() tea.Cmd { return d.resolutions.editConflict(current(), nil) }),
+		}), func() tea.Cmd { return rs.editConflict(current(), nil) }),
 		{Keys: []string{"s"}, Name: "sides", Doc: "both sides beside each other, or one below the other", Do: func() tea.Cmd {
 			aside.beside, aside.chosen = !aside.beside, true
 			p.asked = ""
@@ -213,7 +215,7 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 				return why
 			}
 			return d.noBulk()
-		}, d.resolutions.dropRedundant),
+		}, rs.dropRedundant),
 	}
 }
 
@@ -225,9 +227,9 @@ func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Contex
 			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
 		cmp, err := d.Conflicts.Compare(ctx, c)
-		head := d.resolutions.conflictBrief(c)
+		head := rs.conflictBrief(c)
 		if err != nil {
-			return text.NewPage(append(d.resolutions.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
+			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
 		}
 		head = append(append(head, frontLines(d.esc, cmp)...), text.Line{Kind: text.Blank})
 		switch {
@@ -239,7 +241,7 @@ func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Contex
 			return text.NewPage(append(head, text.Line{Value: d.esc.Const("Both are the same, byte for byte:"), Kind: text.Note}), cmp.BaseText)
 		case aside:
 			// The comparison comes first: where there is little room, it is what was asked for.
-			return text.NewPage(slices.Concat(head[:1], d.sides(cmp, width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1]), "")
+			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1]), "")
 		}
 		var diff comparison
 		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
@@ -266,7 +268,7 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
 	}
 	if !c.Returned.IsZero() {
-		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d.desk, c.Returned)), Kind: text.Warn})
 	}
 	for _, w := range c.Cautions {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
@@ -300,7 +302,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
 	}
 	if !c.Returned.IsZero() {
-		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d, c.Returned)), Kind: text.Warn})
+		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d.desk, c.Returned)), Kind: text.Warn})
 	}
 	for _, w := range c.Cautions {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
@@ -328,9 +330,9 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 			head = append(head, field("step", esc.Sprintf("%s: %s", esc.Const(prose.Group(int64(i+1))), esc.LineMax(s.Name, prose.MaxTitle))))
 		}
 	}
-	head = append(head, field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), changed(d, c.CopyTime))))
+	head = append(head, field("copy", esc.Sprintf("%s, %s", prose.Size(c.CopySize), changed(d.desk, c.CopyTime))))
 	if !c.Orphan && c.Class != names.InFile {
-		head = append(head, field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), changed(d, c.BaseTime))))
+		head = append(head, field("base", esc.Sprintf("%s, %s", prose.Size(c.BaseSize), changed(d.desk, c.BaseTime))))
 		switch {
 		case cmp.Threefold():
 			head = append(head, field("ancestor", esc.LineMax(cmp.Origin, prose.MaxTitle)))

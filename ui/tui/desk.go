@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"time"
@@ -13,8 +12,8 @@ import (
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
-	"memdesk/ui/tui/kit/prose"
 )
 
 // Options is everything that the console takes from outside.
@@ -66,24 +65,22 @@ type Size struct{ Width, Height int }
 
 // desk is what all panes share: the stores, how they are drawn, and the acts.
 type desk struct {
-	ctx      context.Context // of the session: commands end with it
+	loop
 	fleet    *backends.Fleet
-	st       *paint.Styles    // of the update loop, which may change them
-	esc      safetext.Escaper // the same escaping, for commands: it never changes
-	time     prose.Clock
 	stuck    stuck
-	readOnly string                                          // why nothing may be changed, empty when it may
-	app      *App                                            // the frame
-	ask      func(func(context.Context) any) tea.Cmd         // answers go to what lies over the panes
-	say      func(paint.Tone, safetext.Text)                 // a message on the status line until the next key
-	open     func(visit) tea.Cmd                             // list items in the Tiers pane
-	later    func(pane int) func(time.Duration, any) tea.Cmd // delivers a message after a pause
+	readOnly string // why nothing may be changed, empty when it may
+	frame    frame
+	// anchored says how far the audit log is kept outside; nil: nobody knows.
+	anchored func(context.Context) (string, model.HealthState)
+	tied     bool                // an erasure was begun that ends with this console
+	open     func(visit) tea.Cmd // list items in the Tiers pane
 	Sources
 	terminal
 	divider
 	glances glances
-	workflows
-	screens
+	modal   *modal
+	exports *exports
+	settle  time.Duration // after which a copy that was removed is looked for again
 }
 
 // Sources are what the panes read and what changes memory; a nil one is absent, and the pane or
@@ -102,14 +99,44 @@ type Sources struct {
 
 // terminal is what the session runs on.
 type terminal struct {
-	plain  bool
-	remote bool              // the terminal is not this process's own
-	shell  bool              // a shell with jobs runs this process, and takes the terminal when it stops
-	env    map[string]string // of the session
-	edit   func(path string) tea.ExecCommand
+	plain   bool
+	remote  bool              // the terminal is not this process's own
+	shell   bool              // a shell with jobs runs this process, and takes the terminal when it stops
+	env     map[string]string // of the session
+	environ []string          // the same as it was given
+	edit    func(path string) tea.ExecCommand
 	// Of the linear mode, which has no screen; nil and false in the console.
 	heard  func(paint.Tone, safetext.Text) // each message at once, instead of the status line
 	spoken bool                            // what no editor can take is typed line by line
+}
+
+// frame is the screen around the panes, as they and the acts see it. Its methods run on the
+// update loop.
+type frame interface {
+	host
+	// saying is what stands on the status line.
+	saying() safetext.Text
+	// refuse says why a key does not work, where a line is too short on a page.
+	refuse(b act.Act, why string) tea.Cmd
+	// enter makes a pane visible; refresh asks again for what is shown.
+	enter(pane int) tea.Cmd
+	refresh() tea.Cmd
+	// beside shows a list in place of the pane, or above the one that is shown; it is made
+	// for an address of its own.
+	beside(title string, above bool, list func(address int) listing) tea.Cmd
+	// hasSide reports whether there is such a list; shows, whether the pane or list of an
+	// address is on the screen.
+	hasSide() bool
+	shows(address int) bool
+}
+
+// refreshSide asks again for the list that stands in place of the pane, if one does: the
+// texts that were put aside are others after an editor.
+func (d *desk) refreshSide() tea.Cmd {
+	if !d.frame.hasSide() {
+		return nil
+	}
+	return d.frame.refresh()
 }
 
 // divider is the line between a list and what stands beside it.
@@ -119,54 +146,5 @@ type divider struct {
 	wide     bool // the list has all of the room, until ctrl+w is pressed again
 }
 
-// workflows are the acts of the console, each with the state that it needs.
-type workflows struct {
-	modal       *modal
-	edits       *edits
-	exports     *exports
-	undos       *undos
-	removals    *removals
-	revisions   *revisions
-	resolutions *resolutions
-	takebacks   *takebacks
-	storyActs   *storyActs
-	requests    *requests
-	work        *underway
-}
-
-func newWorkflows(d *desk, o Options) workflows {
-	return workflows{
-		modal: &modal{d: d}, edits: &edits{d: d}, exports: &exports{d: d}, undos: &undos{d: d}, removals: &removals{d},
-		revisions: &revisions{d}, resolutions: &resolutions{d, cmp.Or(o.Settle, settleTime)}, takebacks: &takebacks{d}, storyActs: &storyActs{d}, requests: &requests{d: d}, work: &underway{d: d},
-	}
-}
-
 // visit names a store whose items are to be listed from another pane.
 type visit struct{ store string }
-
-// reply carries the answer of a command to the pane that asked.
-type reply struct {
-	pane int
-	msg  any
-}
-
-// asker runs a question in a command and delivers its answer to one pane. A nil
-// answer is dropped.
-func (d *desk) asker(pane int) func(func(context.Context) any) tea.Cmd {
-	return func(f func(context.Context) any) tea.Cmd {
-		return guarded(func() tea.Msg {
-			msg := f(d.ctx)
-			if msg == nil {
-				return nil
-			}
-			return reply{pane, msg}
-		})
-	}
-}
-
-// ticking delivers messages to one pane by the clock.
-func ticking(pane int) func(time.Duration, any) tea.Cmd {
-	return func(pause time.Duration, msg any) tea.Cmd {
-		return tea.Tick(pause, func(time.Time) tea.Msg { return reply{pane, msg} })
-	}
-}

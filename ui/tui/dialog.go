@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/conflict"
 	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
@@ -115,17 +114,50 @@ type armed struct{ gen int }
 
 // modal is the dialog over everything else, when there is one.
 type modal struct {
-	d      *desk
+	*loop
+	host   host
+	plain  bool // nothing is drawn over anything
 	dialog *dialog
 	count  int // how many there were
+}
+
+// host is the rest of the screen, as a question needs it. Its methods run on the update loop.
+type host interface {
+	// room is what a pane has.
+	room() (width, height int)
+	// here is the pane that is open.
+	here() int
+	// taken reports whether something else has the keys: a page, an input, an editor.
+	taken() bool
+	// refusal says why nothing may be changed; empty when it may.
+	refusal() string
+	// underneath is what the question lies over, and the line of the row that is decided on.
+	underneath(width, height int) (lines []string, row int)
+	// hush empties the status line; note says what became of a paste, if anything.
+	hush()
+	note(safetext.Text)
+	// press obeys a key, or says why not; split obeys escape and a key that came in one piece.
+	press(bindings []act.Act, name string) tea.Cmd
+	split(k tea.KeyPressMsg) tea.Cmd
+	// searching is the text whose search line has the focus, nil when none has.
+	searching() *text.Pager
+	searchKey(p *text.Pager, k tea.KeyPressMsg) tea.Cmd
+	searchLineKeys(p *text.Pager) []act.Act
+	// did keeps what takes an act back, and forgets what was used up; changed shows the
+	// memory as it is after an act.
+	did(undo, undone []string)
+	changed(ok bool) tea.Cmd
+	// page opens a page over the pane.
+	page(title string, p *text.Page) tea.Cmd
 }
 
 // proposal is a dialog that is ready to be shown, from a command.
 type proposal struct {
 	from   int // the pane that asked
 	dialog *dialog
-	no     safetext.Text // why there is no dialog
-	start  *edit         // an editor is to be started instead
+	no     safetext.Text  // why there is no dialog
+	open   func() tea.Cmd // what is to be opened instead: an editor
+	drop   func()         // what becomes of that, in a command, when it is not opened
 	// writable: the session could change memory when this was asked for, and the
 	// answer is for as long as it can.
 	writable bool
@@ -133,55 +165,52 @@ type proposal struct {
 
 // acted is how an act ended.
 type acted struct {
-	gen    int
-	ok     bool
-	quiet  bool           // nothing in any store was touched
-	text   safetext.Text  // for the status line
-	undo   []string       // what takes it back, in the order of the changes
-	undone []string       // the undo entries that are used up
-	page   *text.Page     // shown instead of a line, when there is more to say
-	title  string         // of page
-	next   *dialog        // asked instead: what to do about it
-	start  *edit          // an editor is to be started instead
-	began  *bulk          // long work that has begun, to be watched
-	gone   *conflict.Copy // a copy that a sync layer may bring back
-	then   func() tea.Cmd // what follows at once; nil: nothing
+	gen     int
+	ok      bool
+	quiet   bool           // nothing in any store was touched
+	text    safetext.Text  // for the status line
+	undo    []string       // what takes it back, in the order of the changes
+	undone  []string       // the undo entries that are used up
+	page    *text.Page     // shown instead of a line, when there is more to say
+	title   string         // of page
+	next    *dialog        // asked instead: what to do about it
+	instead func() tea.Cmd // what follows in place of a word: an editor, long work
+	beside  func() tea.Cmd // what follows beside all else; nil: nothing
+	then    func() tea.Cmd // what follows at once; nil: nothing
 }
 
 // propose prepares a dialog in a command and shows it if the operator is still
 // where the question was asked.
 func (md *modal) propose(prepare func(ctx context.Context) (*dialog, safetext.Text)) tea.Cmd {
-	from, writable := md.d.app.active, md.d.readOnly == ""
-	return md.d.ask(func(ctx context.Context) any {
+	from, writable := md.host.here(), md.host.refusal() == ""
+	return md.ask(func(ctx context.Context) any {
 		d, no := prepare(ctx)
 		return proposal{from: from, dialog: d, no: no, writable: writable}
 	})
 }
 
 func (md *modal) proposed(m proposal) tea.Cmd {
-	gone := md.dialog != nil || md.d.app.pages.overlay != nil || md.d.app.line.typing || md.d.app.active != m.from || md.d.app.pane().typing() != nil || md.d.edits.editing != nil
-	switch {
-	case m.dialog == nil && m.start == nil:
-		md.d.say(paint.ToneWarn, m.no)
+	gone, drop := md.dialog != nil || md.host.here() != m.from || md.host.taken(), tea.Cmd(nil)
+	if m.open != nil {
+		drop = md.ask(func(context.Context) any { m.drop(); return nil })
+	}
+	switch why := md.host.refusal(); {
+	case m.dialog == nil && m.open == nil:
+		md.say(paint.ToneWarn, m.no)
 		return nil
-	case m.writable && md.d.readOnly != "":
-		md.d.say(paint.ToneWarn, md.d.st.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", md.d.readOnly))
-		if m.start != nil {
-			return md.d.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil })
-		}
-		return nil
-	case gone && m.start != nil:
-		return tea.Batch(md.gone(), md.d.ask(func(context.Context) any { _ = m.start.draft.Discard(); return nil }))
+	case m.writable && why != "":
+		md.say(paint.ToneWarn, md.st.Esc.Sprintf("nothing was asked and nothing done: this console is read-only: %s", why))
+		return drop
 	case gone:
-		return md.gone()
-	case m.start != nil:
-		return md.d.edits.startEditor(m.start)
+		return tea.Batch(md.gone(), drop)
+	case m.open != nil:
+		return m.open()
 	}
 	return md.show(m.dialog)
 }
 
 func (md *modal) gone() tea.Cmd {
-	md.d.say(paint.ToneInfo, md.d.st.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
+	md.say(paint.ToneInfo, md.st.Esc.Const("you have gone on meanwhile: nothing was asked and nothing done"))
 	return nil
 }
 
@@ -193,16 +222,16 @@ func (md *modal) show(d *dialog) tea.Cmd {
 	if d.form {
 		d.at = 1 + max(slices.IndexFunc(d.fields, func(f field) bool { return !f.wrong.IsEmpty() }), 0)
 	}
-	md.d.app.said.text = safetext.Text{}
+	md.host.hush()
 	if questioned != nil {
 		questioned(d, false)
 	}
-	cmd := md.d.later(overlayPane)(inFlight, armed{md.count})
+	cmd := md.later(overlayPane)(inFlight, armed{md.count})
 	if d.body == nil {
 		return cmd
 	}
-	_, h := md.d.app.room()
-	d.pager = text.New(md.d.st, md.d.ask)
+	_, h := md.host.room()
+	d.pager = text.New(md.st, md.ask)
 	d.pager.Width, d.pager.Height = max(md.boxWidth(d)-2, 8), h
 	return tea.Batch(cmd, d.pager.Show(d.body, 0, nil))
 }
@@ -257,12 +286,12 @@ func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		d.early = d.early || !d.armed
 		return nil
 	}
-	if p := md.d.app.searching(); p != nil { // words are typed that are looked for in the text of the question
-		return md.d.app.searchKey(p, k)
+	if p := md.host.searching(); p != nil { // words are typed that are looked for in the text of the question
+		return md.host.searchKey(p, k)
 	}
 	if d.early && k.Code == tea.KeyEnter {
 		d.early = false
-		md.d.say(paint.ToneWarn, md.d.st.Esc.Const("keys came too early: look, then answer"))
+		md.say(paint.ToneWarn, md.st.Esc.Const("keys came too early: look, then answer"))
 		return nil
 	}
 	if in := d.input(); in != nil {
@@ -274,14 +303,14 @@ func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	if k.Mod.Contains(tea.ModAlt) {
-		return md.d.app.split(k)
+		return md.host.split(k)
 	}
 	bindings, name := md.dialogBindings(), k.String()
 	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
-		md.astray(md.d.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
+		md.astray(md.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
 		return nil
 	}
-	return md.d.app.press(bindings, name)
+	return md.host.press(bindings, name)
 }
 
 // answered: the operator writes on, so what the form was sent back for is not said any
@@ -300,9 +329,9 @@ func (d *dialog) answered() {
 func (md *modal) astray(why safetext.Text) {
 	if md.dialog.at != 0 {
 		md.dialog.jump(onCancel)
-		why = md.d.st.Esc.Sprintf("%s; now on Cancel", why)
+		why = md.st.Esc.Sprintf("%s; now on Cancel", why)
 	}
-	md.d.say(paint.ToneWarn, why)
+	md.say(paint.ToneWarn, why)
 }
 
 // dialogPaste is for the field at the cursor.
@@ -311,14 +340,14 @@ func (md *modal) dialogPaste(s string) tea.Cmd {
 	case d.busy:
 	case !d.armed:
 		d.early = true
-	case md.d.app.searching() != nil:
-		p := md.d.app.searching()
-		md.d.app.note(p.Search.In.Paste(md.d.st.Esc, s))
+	case md.host.searching() != nil:
+		p := md.host.searching()
+		md.host.note(p.Search.In.Paste(md.st.Esc, s))
 		return p.Searched()
 	case d.input() == nil:
-		md.astray(md.d.st.Esc.Const("nothing to paste into here"))
+		md.astray(md.st.Esc.Const("nothing to paste into here"))
 	default:
-		md.d.app.note(d.input().Paste(md.d.st.Esc, s))
+		md.host.note(d.input().Paste(md.st.Esc, s))
 		d.answered()
 	}
 	return nil
@@ -340,8 +369,8 @@ func (md *modal) dialogBindings() []act.Act {
 	if !d.armed || d.busy {
 		return nil
 	}
-	if p := md.d.app.searching(); p != nil {
-		return md.d.app.searchLineKeys(p)
+	if p := md.host.searching(); p != nil {
+		return md.host.searchLineKeys(p)
 	}
 	next := func() tea.Cmd { return d.step(1) }
 	prev := func() tea.Cmd { return d.step(-1) }
@@ -401,12 +430,12 @@ func (md *modal) dialogCancel() tea.Cmd {
 	if d.canceled != nil {
 		return d.canceled()
 	}
-	md.d.say(paint.ToneInfo, md.d.st.Esc.Const("cancelled: nothing was changed"))
+	md.say(paint.ToneInfo, md.st.Esc.Const("cancelled: nothing was changed"))
 	return nil
 }
 
 func (md *modal) dialogEnter() tea.Cmd {
-	d, esc := md.dialog, md.d.st.Esc
+	d, esc := md.dialog, md.st.Esc
 	s := d.here()
 	switch s.kind {
 	case onCancel:
@@ -417,11 +446,11 @@ func (md *modal) dialogEnter() tea.Cmd {
 	c := d.choices[s.n]
 	switch {
 	case d.name != "" && c.typed && d.typed.Value() != d.name:
-		md.d.say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
+		md.say(paint.ToneWarn, esc.Sprintf("type the name first: %s", esc.Line(d.name)))
 		d.jump(onName)
 		return nil
 	case d.must && c.act != nil && d.reason.Value() == "":
-		md.d.say(paint.ToneWarn, esc.Const("give a reason first"))
+		md.say(paint.ToneWarn, esc.Const("give a reason first"))
 		d.jump(onReason)
 		return nil
 	case c.act == nil:
@@ -433,7 +462,7 @@ func (md *modal) dialogEnter() tea.Cmd {
 	for i := range d.fields {
 		f.fields = append(f.fields, d.fields[i].input.Value())
 	}
-	ctx, cancel := context.WithCancel(md.d.ctx)
+	ctx, cancel := context.WithCancel(md.ctx)
 	if c.stops {
 		d.stop = cancel
 	}
@@ -441,7 +470,7 @@ func (md *modal) dialogEnter() tea.Cmd {
 	if c.begin != nil {
 		begin = c.begin()
 	}
-	return tea.Batch(begin, md.d.ask(func(context.Context) any {
+	return tea.Batch(begin, md.ask(func(context.Context) any {
 		defer cancel()
 		out := c.act(ctx, f)
 		out.gen = gen
@@ -454,56 +483,34 @@ func (md *modal) acted(m acted) tea.Cmd {
 	if md.dialog != nil && md.dialog.gen == m.gen {
 		md.dialog = nil
 	}
-	for _, id := range m.undone {
-		md.d.undos.takeUndo(id)
-	}
-	if len(m.undo) > 0 {
-		md.d.undos.acts = append(md.d.undos.acts, m.undo)
-	}
+	md.host.did(m.undo, m.undone)
 	switch {
 	case m.next != nil:
 		return md.show(m.next)
-	case m.start != nil:
-		return md.d.edits.startEditor(m.start)
-	case m.began != nil:
-		return md.d.work.watch(m.began)
+	case m.instead != nil:
+		return m.instead()
 	}
 	tone := paint.ToneInfo
 	if !m.ok {
 		tone = paint.ToneWarn
 	}
-	md.d.say(tone, m.text)
+	md.say(tone, m.text)
 	if m.then != nil {
 		return m.then()
 	}
 	if m.quiet {
 		return md.showPage(m)
 	}
-	var cmds []tea.Cmd
-	if m.gone != nil {
-		cmds = append(cmds, md.d.later(overlayPane)(md.d.resolutions.settle, lookAgain{*m.gone}))
+	var beside tea.Cmd
+	if m.beside != nil {
+		beside = m.beside()
 	}
-	if m.ok {
-		cmds = append(cmds, md.d.tiers.changed())
-	}
-	if !m.ok || md.d.app.side != nil || md.d.app.active != paneTiers {
-		cmds = append(cmds, md.d.app.pane().refresh()) // what is shown may be what has changed
-	}
-	return tea.Batch(append(cmds, md.showPage(m))...)
+	return tea.Batch(beside, md.host.changed(m.ok), md.showPage(m))
 }
 
 func (md *modal) showPage(m acted) tea.Cmd {
 	if m.page == nil {
 		return nil
 	}
-	md.d.app.pages.overlay = md.d.app.pages.newOverlay(m.title)
-	return md.d.app.pages.overlay.pager.Show(m.page, 0, nil)
-}
-
-func (a *App) dialogCrumbs() string {
-	at := safetext.Text{}
-	if a.d.modal.dialog.pager != nil {
-		at = a.d.modal.dialog.pager.Position()
-	}
-	return a.crumbLine([]safetext.Text{a.d.modal.dialog.title}, at, a.d.modal.dialog.busy)
+	return md.host.page(m.title, m.page)
 }

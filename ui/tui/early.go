@@ -13,7 +13,8 @@ import (
 // in their order as soon as they can be: what a slow line or a fast typist sends
 // is not lost, and does not fall on what happened to stand there meanwhile.
 type ahead struct {
-	d       *desk
+	a       *App
+	d       *bench
 	unsized []tea.Msg         // before the size of the screen was known
 	waiting []tea.KeyPressMsg // for the list that is being loaded
 }
@@ -42,9 +43,9 @@ func (ea *ahead) sized() tea.Cmd {
 	for _, m := range early {
 		switch m := m.(type) {
 		case tea.KeyPressMsg:
-			cmds = append(cmds, ea.d.app.key(m))
+			cmds = append(cmds, ea.a.key(m))
 		case tea.PasteMsg:
-			cmds = append(cmds, ea.d.app.paste(m.Content))
+			cmds = append(cmds, ea.a.paste(m.Content))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -53,7 +54,7 @@ func (ea *ahead) sized() tea.Cmd {
 // waits keeps a key that needs the row at the cursor while that is not there yet,
 // and everything that is pressed after it. Escape drops them.
 func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
-	p, ok := ea.d.app.pane().(loader)
+	p, ok := ea.a.pane().(loader)
 	switch {
 	case !ok || !p.awaiting():
 		ea.waiting = nil
@@ -63,7 +64,7 @@ func (ea *ahead) waits(k tea.KeyPressMsg, name string) bool {
 		ea.d.say(paint.ToneInfo, ea.d.st.Esc.Const("the keys that were waiting for the list are dropped"))
 		return true
 	case len(ea.waiting) == 0:
-		if b, found := act.Find(ea.d.app.pane().bindings(), name); !found || b.Why == nil {
+		if b, found := act.Find(ea.a.pane().bindings(), name); !found || b.Why == nil {
 			return false
 		}
 	}
@@ -82,14 +83,14 @@ func (ea *ahead) waitNote() safetext.Text {
 
 // caughtUp obeys the keys that waited, once their list is there.
 func (ea *ahead) caughtUp() tea.Cmd {
-	if p, ok := ea.d.app.pane().(loader); len(ea.waiting) == 0 || ok && p.awaiting() {
+	if p, ok := ea.a.pane().(loader); len(ea.waiting) == 0 || ok && p.awaiting() {
 		return nil
 	}
 	keys := ea.waiting
 	ea.waiting = nil
 	var cmds []tea.Cmd
 	for _, k := range keys {
-		cmds = append(cmds, ea.d.app.key(k))
+		cmds = append(cmds, ea.a.key(k))
 	}
 	return tea.Batch(cmds...)
 }

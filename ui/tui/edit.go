@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/conflict"
-	"memdesk/conflict/names"
 	"memdesk/internal/drafts"
 	"memdesk/internal/safetext"
 	"memdesk/model"
@@ -40,7 +39,8 @@ type edit struct {
 	kind   model.DocumentKind
 	have   []model.Field // metadata as it was read
 	entry  QuarantineEntry
-	second conflict.Copy // of a conflict that the text ends
+	second conflict.Copy                  // of a conflict that the text ends
+	after  func(done Done) func() tea.Cmd // what follows the end of that
 
 	original string // what the editor began with
 	base     string // the stored text that the operator's is compared with
@@ -84,7 +84,7 @@ func (d *desk) noEdit(store string) string {
 // begin asks for an editor on a text that prepare gives; a text with characters
 // that an editor may not show is asked about first.
 func (ed *edits) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd {
-	from, writable, d := ed.d.app.active, ed.d.readOnly == "", ed.d
+	from, writable, d := ed.d.frame.here(), ed.d.readOnly == "", ed.d
 	return ed.d.ask(func(ctx context.Context) any {
 		e, err := prepare(ctx)
 		if err != nil {
@@ -96,7 +96,7 @@ func (ed *edits) begin(prepare func(ctx context.Context) (*edit, error)) tea.Cmd
 		if n := safetext.Hidden(e.original); n > 0 {
 			return proposal{from: from, dialog: ed.hiddenDialog(e, n), writable: writable}
 		}
-		return proposal{from: from, start: e, writable: writable}
+		return proposal{from: from, open: func() tea.Cmd { return ed.startEditor(e) }, drop: func() { _ = e.draft.Discard() }, writable: writable}
 	})
 }
 
@@ -136,7 +136,7 @@ func (ed *edits) throw(e *edit, word string, also func(*edit)) tea.Cmd {
 		if err := e.draft.Discard(); err != nil {
 			return acted{quiet: true, text: esc.Sprintf("the file of the editor could not be removed: %s", esc.Err(err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Const(word), then: ed.d.app.refreshSide}
+		return acted{ok: true, quiet: true, text: esc.Const(word), then: ed.d.refreshSide}
 	})
 }
 
@@ -145,7 +145,7 @@ func (ed *edits) edited(m edited) tea.Cmd {
 	e := m.e
 	return ed.d.ask(func(context.Context) any {
 		text, err := e.draft.Read()
-		return wrote{e, text, err, m.err}
+		return onLoop(func() tea.Cmd { return ed.wrote(wrote{e, text, err, m.err}) })
 	})
 }
 
@@ -162,7 +162,7 @@ func (ed *edits) wrote(m wrote) tea.Cmd {
 	same := m.err == nil && m.text == e.original
 	switch {
 	case m.err != nil:
-		ed.d.say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), ed.where(e.draft.Path())))
+		ed.d.say(paint.ToneBad, esc.Sprintf("what was written cannot be read: %s; the file is %s", esc.Err(m.err), ed.d.where(e.draft.Path())))
 		return nil
 	case m.editor != nil && same && ed.d.lacking(m.editor) != "":
 		return ed.throwAway(e, ed.d.lacking(m.editor))
@@ -279,8 +279,8 @@ func (ed *edits) save(ctx context.Context, e *edit, text, why string) acted {
 	default:
 		out.undo = []string{done.Undo}
 	}
-	if e.what == resolveItem && done.Removed > 0 && e.second.Class == names.Conflict {
-		out.gone = &e.second
+	if e.what == resolveItem {
+		out.beside = e.after(done)
 	}
 	if len(done.Warnings) > 0 {
 		out.title, out.page = "Saved", d.warningPage(out.text, done.Warnings)
@@ -433,7 +433,7 @@ func (ed *edits) rebase(e *edit, base, now, text string, baseless bool) acted {
 		return acted{next: ed.troubleDialog(e, esc.Sprintf("Both sides cannot be written to the editor's file: %s", esc.Err(err)), text)}
 	}
 	e.original = merged
-	return acted{start: e}
+	return acted{instead: func() tea.Cmd { return ed.startEditor(e) }}
 }
 
 // stored is the text and revision of an item now.
@@ -462,17 +462,17 @@ func (ed *edits) putAside(e *edit, word string) tea.Cmd {
 	return ed.d.ask(func(context.Context) any {
 		at, err := e.draft.Keep()
 		if err != nil {
-			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.where(at), esc.Err(err))}
+			return acted{quiet: true, text: esc.Sprintf("%s; your text stays in %s: %s", word, ed.d.where(at), esc.Err(err))}
 		}
 		ed.d.settled(e) // there is one text still
-		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.where(at)), then: ed.d.app.refreshSide}
+		return acted{ok: true, quiet: true, text: esc.Sprintf("%s; your text is kept for 30 days: %s", word, ed.d.where(at)), then: ed.d.refreshSide}
 	})
 }
 
 // where is a path as it is shown: the home directory is written ~.
-func (ed *edits) where(p string) safetext.Text {
-	if home := ed.d.env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
+func (d *desk) where(p string) safetext.Text {
+	if home := d.env["HOME"]; home != "" && strings.HasPrefix(p, home+string(os.PathSeparator)) {
 		p = "~" + p[len(home):]
 	}
-	return ed.d.esc.Line(p)
+	return d.esc.Line(p)
 }

@@ -54,7 +54,9 @@ func (d *desk) lacking(err error) string {
 // startEditor hands the terminal to the editor.
 func (ed *edits) startEditor(e *edit) tea.Cmd {
 	ed.editing = e
-	over := func(err error) tea.Msg { return reply{overlayPane, edited{e, err}} }
+	over := func(err error) tea.Msg {
+		return reply{overlayPane, onLoop(func() tea.Cmd { return ed.edited(edited{e, err}) })}
+	}
 	switch {
 	case ed.d.spoken:
 		return nil // the conversation takes it from here
@@ -75,7 +77,7 @@ func (ed *edits) editorOn(e *edit) *exec.Cmd {
 	// When the terminal is gone only the leader of its session is told: an editor that
 	// does not notice would keep memdesk, and its lock on the draft, alive.
 	c.Cancel, c.WaitDelay = func() error { return c.Process.Signal(syscall.SIGHUP) }, editorDelay
-	c.Env = ed.d.app.o.Environ
+	c.Env = ed.d.environ
 	return c
 }
 

@@ -47,7 +47,7 @@ func (p *erasures) countDue() tea.Cmd {
 		return nil
 	}
 	source, now := p.d.Erasure, p.d.time.Clock
-	return tea.Batch(p.d.later(paneErasure)(dueEvery, dueTick{}), p.ask(func(ctx context.Context) any {
+	return tea.Batch(p.d.later(p.kind.pane)(dueEvery, dueTick{}), p.ask(func(ctx context.Context) any {
 		all, err := source.Requests(ctx)
 		if err != nil {
 			return nil // the pane says why when it is opened
@@ -91,10 +91,11 @@ type begun struct {
 	said    safetext.Text // what the status line said of it
 }
 
-func newErasures(d *desk) *erasures {
+func newErasures(d *bench, at int) *erasures {
 	p := &erasures{}
+	rq := &requests{d: d, list: p}
 	kind := recordKind[ErasureRequest]{
-		pane: paneErasure, noun: "request",
+		pane: at, noun: "request",
 		empty: "No erasure requests. Press a to file one.",
 		columns: []column{
 			{"DUE", 17, false}, {"STATE", 13, false}, {"PERSON", 18, false}, {"REQUEST", 0, false},
@@ -111,7 +112,7 @@ func newErasures(d *desk) *erasures {
 		}
 		var out span[record[ErasureRequest]]
 		for _, r := range all {
-			row := erasureRecord(d, r)
+			row := erasureRecord(d.desk, r)
 			if q.Matches(row.cells[0].String(), row.cells[1].String(), r.Subject, strings.Join(r.Aliases, " "), r.Pseudonym, r.ID, r.By) {
 				out.rows = append(out.rows, row)
 			}
@@ -119,15 +120,15 @@ func newErasures(d *desk) *erasures {
 		out.total = model.Count{N: int64(len(out.rows))}
 		return out, said{due: dueOf(all, d.time.Clock.Now())}, nil
 	}
-	kind.detail = func(ctx context.Context, raw ErasureRequest) *text.Page { return erasureText(ctx, d, raw) }
-	kind.keys = func(r *records[ErasureRequest]) []act.Act { return d.erasureKeys(r) }
+	kind.detail = func(ctx context.Context, raw ErasureRequest) *text.Page { return rq.text(ctx, raw) }
+	kind.keys = func(r *records[ErasureRequest]) []act.Act { return rq.erasureKeys(r) }
 	kind.fresh = func(ctx context.Context, raw ErasureRequest) (record[ErasureRequest], error) {
 		now, err := d.Erasure.Request(ctx, raw.ID)
-		return erasureRecord(d, now), err
+		return erasureRecord(d.desk, now), err
 	}
 	kind.crumb = func(raw ErasureRequest) safetext.Text { return d.esc.Line(raw.ID) }
 	kind.field, kind.datum = func(raw ErasureRequest) string { return raw.ID }, erasureDatum
-	p.records = newRecords(d, kind)
+	p.records = newRecords(d.desk, kind)
 	return p
 }
 
@@ -165,7 +166,7 @@ func (p *erasures) update(msg any) tea.Cmd {
 	}
 	if _, ok := msg.(erasureTick); ok {
 		p.ticking = false
-		if p.d.app.active != paneErasure || p.d.app.side != nil {
+		if !p.visible() {
 			return p.tick()
 		}
 		return tea.Batch(p.records.refresh(), p.tick())
@@ -183,7 +184,7 @@ func (p *erasures) told(pages []span[record[ErasureRequest]]) {
 		for _, row := range page.rows {
 			r := row.raw
 			now[r.ID] = erasureWord(r)
-			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.visible() && p.d.app.said.text.IsEmpty() {
+			if was, known := p.states[r.ID]; known && was != now[r.ID] && !p.visible() && p.d.frame.saying().IsEmpty() {
 				p.d.say(paint.ToneInfo, p.d.esc.Sprintf("6 Erasure: %s is now %s", p.d.esc.Line(r.ID), p.d.esc.Const(now[r.ID])))
 			}
 		}
@@ -211,8 +212,8 @@ func (p *erasures) ended() {
 		if p.begun.request == "" || r.ID != p.begun.request || r.Run == nil || r.Run.ID == p.begun.before || r.Under() {
 			continue
 		}
-		if a := p.d.app; a.said.text.String() == p.begun.said.String() {
-			a.say(paint.ToneInfo, p.d.esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
+		if p.d.frame.saying().String() == p.begun.said.String() {
+			p.d.say(paint.ToneInfo, p.d.esc.Sprintf("the erasure of %s has ended: %s", r.ID, erasureWord(r)))
 		}
 		p.begun = begun{}
 	}
@@ -226,7 +227,7 @@ func (p *erasures) tick() tea.Cmd {
 	for _, r := range p.list.rows {
 		if r.raw.Under() {
 			p.ticking = true
-			return p.d.later(paneErasure)(erasureEvery, erasureTick{})
+			return p.d.later(p.kind.pane)(erasureEvery, erasureTick{})
 		}
 	}
 	return nil
@@ -337,9 +338,9 @@ func erasureNext(r ErasureRequest) string {
 	return ""
 }
 
-// erasureText is all that is known of a request. It runs in a command.
-func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
-	esc := d.esc
+// text is all that is known of a request. It runs in a command.
+func (rq *requests) text(ctx context.Context, r ErasureRequest) *text.Page {
+	d, esc := rq.d, rq.d.esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	now := d.time.Clock.Now()
 	kind := text.Note
@@ -349,13 +350,13 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
 	head := []text.Line{
 		{Value: esc.Sprintf("%s: %s", esc.Line(r.ID), erasureWord(r)), Kind: text.Title},
 	}
-	head = append(append(head, d.phaseLine(r)...), text.Line{Value: esc.Const(erasureNext(r)), Kind: kind})
+	head = append(append(head, rq.phaseLine(r)...), text.Line{Value: esc.Const(erasureNext(r)), Kind: kind})
 	if r.Reason != "" && !r.Under() && r.State != gdpr.StateWithdrawn {
 		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(r.Reason, prose.MaxReason)), Kind: text.Warn})
 	}
-	head = append(head, d.runLines(ctx, r)...)
+	head = append(head, rq.runLines(ctx, r)...)
 	head = append(head, text.Line{Kind: text.Blank})
-	head = append(head, d.planSummary(ctx, r)...)
+	head = append(head, rq.planSummary(ctx, r)...)
 	head = append(head,
 		field("deadline", esc.Sprintf("%s, %s", r.Deadline.Format("2006-01-02"), dueWords(r, now))),
 		field("received", esc.Const(r.Received)))
@@ -382,22 +383,22 @@ func erasureText(ctx context.Context, d *desk, r ErasureRequest) *text.Page {
 	for _, h := range r.Holds {
 		head = append(head, field("hold", esc.Sprintf("%s: %s", esc.LineMax(model.Ref{Store: h.Store, ID: h.ID}.String(), prose.MaxTitle), esc.LineMax(h.Ground, prose.MaxTitle))))
 	}
-	head = append(head, d.reportLines(ctx, r)...)
+	head = append(head, rq.reportLines(ctx, r)...)
 	return text.NewPage(head, "")
 }
 
 // planSummary is the plan in a few lines, or nothing.
-func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
+func (rq *requests) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
 	if r.Done() || r.PlanHash == "" {
 		return nil
 	}
-	esc := d.esc
-	p, err := d.Erasure.Plan(ctx, r.ID)
+	esc := rq.d.esc
+	p, err := rq.d.Erasure.Plan(ctx, r.ID)
 	if err != nil {
 		return []text.Line{{Value: esc.Sprintf("!! the plan cannot be shown: %s", prose.Reason(esc, err)), Kind: text.Warn}}
 	}
-	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], d.time.Ago(p.Made))}}
-	why, err := d.Erasure.Unapproved(ctx, r.ID)
+	head := []text.Line{{Name: esc.Const("plan"), Value: esc.Sprintf("%s, made %s", p.Hash[:min(12, len(p.Hash))], rq.d.time.Ago(p.Made))}}
+	why, err := rq.d.Erasure.Unapproved(ctx, r.ID)
 	switch {
 	case err != nil:
 		why = err.Error()
@@ -407,18 +408,18 @@ func (d *desk) planSummary(ctx context.Context, r ErasureRequest) []text.Line {
 		why = "nobody else has to approve"
 	}
 	head = append(head, text.Line{Name: esc.Const("approval"), Value: esc.LineMax(why, prose.MaxReason)}, text.Line{Kind: text.Blank})
-	return append(append(head, eraseStores(d.st, p)...), text.Line{Kind: text.Blank})
+	return append(append(head, eraseStores(rq.d.st, p)...), text.Line{Kind: text.Blank})
 }
 
 // locate says why an act on the request at the cursor is not possible, beside what
 // more says of the request itself.
-func (d *desk) noErasure(p *records[ErasureRequest], more func(r ErasureRequest) string) func() string {
+func (rq *requests) noErasure(p *records[ErasureRequest], more func(r ErasureRequest) string) func() string {
 	return func() string {
 		r, ok := currentErasure(p)
 		if !ok {
 			return p.list.nothing() + "; a files a request"
 		}
-		if why := d.locked(""); why != "" {
+		if why := rq.d.locked(""); why != "" {
 			return why
 		}
 		return more(r)
@@ -439,8 +440,7 @@ func stillOpen(r ErasureRequest) string {
 }
 
 // erasureKeys are the keys of this pane beside those of every list.
-func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
-	a := d.app
+func (rq *requests) erasureKeys(p *records[ErasureRequest]) []act.Act {
 	request := func(do func(r ErasureRequest) tea.Cmd) func() tea.Cmd {
 		return func() tea.Cmd {
 			r, _ := currentErasure(p)
@@ -457,15 +457,15 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 		return ""
 	}
 	out := []act.Act{
-		act.Request.With(func() string { return d.locked("") }, func() tea.Cmd { return a.d.modal.show(a.d.requests.intakeDialog(a.d.requests.intake, -1, "")) }),
-		act.Plan.With(d.noErasure(p, func(r ErasureRequest) string {
+		act.Request.With(func() string { return rq.d.locked("") }, func() tea.Cmd { return rq.d.modal.show(rq.intakeDialog(rq.intake, -1, "")) }),
+		act.Plan.With(rq.noErasure(p, func(r ErasureRequest) string {
 			if why := stillOpen(r); why != "" {
 				return why
 			}
-			return d.noBulk()
-		}), request(func(r ErasureRequest) tea.Cmd { return a.d.requests.discover(r, nil) })),
-		act.Erase.With(d.noErasure(p, planned), request(a.d.requests.erase)),
-		act.Retry.With(d.noErasure(p, func(r ErasureRequest) string {
+			return rq.d.noBulk()
+		}), request(func(r ErasureRequest) tea.Cmd { return rq.discover(r, nil) })),
+		act.Erase.With(rq.noErasure(p, planned), request(rq.erase)),
+		act.Retry.With(rq.noErasure(p, func(r ErasureRequest) string {
 			if why := planned(r); why != "" {
 				return why
 			}
@@ -473,14 +473,14 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 				return "no run has begun: E begins one"
 			}
 			return ""
-		}), request(a.d.requests.erase)),
-		act.Pause.With(d.noErasure(p, func(r ErasureRequest) string {
+		}), request(rq.erase)),
+		act.Pause.With(rq.noErasure(p, func(r ErasureRequest) string {
 			if !r.Under() {
 				return "no run is under way"
 			}
 			return ""
-		}), request(a.d.requests.pauseErasure)),
-		act.ExportPerson.With(d.noErasure(p, func(r ErasureRequest) string {
+		}), request(rq.pauseErasure)),
+		act.ExportPerson.With(rq.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -488,10 +488,10 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 				return "the request is complete: there is nothing left to export"
 			}
 			return ""
-		}), request(a.d.requests.exportErasure)),
-		act.Approve.With(d.noErasure(p, planned), request(a.d.requests.approve)),
-		act.Deadline.With(d.noErasure(p, stillOpen), request(a.d.requests.clockDialog)),
-		act.Verify.With(d.noErasure(p, func(r ErasureRequest) string {
+		}), request(rq.exportErasure)),
+		act.Approve.With(rq.noErasure(p, planned), request(rq.approve)),
+		act.Deadline.With(rq.noErasure(p, stillOpen), request(rq.clockDialog)),
+		act.Verify.With(rq.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.State == gdpr.StateWithdrawn:
 				return stillOpen(r)
@@ -499,21 +499,21 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 				return "a run is under way, which looks again at its end"
 			}
 			return ""
-		}), request(a.d.requests.verifyErasure)),
+		}), request(rq.verifyErasure)),
 		act.Layers.With(func() string {
 			r, ok := currentErasure(p)
 			if !ok || !r.Receipted() && !r.Unfinished() {
 				return "there are verdicts at the end of a run"
 			}
 			return ""
-		}, request(a.d.requests.openVerdicts)),
-		act.Receipt.With(d.noErasure(p, func(r ErasureRequest) string {
+		}, request(rq.openVerdicts)),
+		act.Receipt.With(rq.noErasure(p, func(r ErasureRequest) string {
 			if r.State == gdpr.StateWithdrawn {
 				return stillOpen(r)
 			}
 			return ""
-		}), request(a.d.requests.saveReceipt)),
-		act.Lift.With(d.noErasure(p, func(r ErasureRequest) string {
+		}), request(rq.saveReceipt)),
+		act.Lift.With(rq.noErasure(p, func(r ErasureRequest) string {
 			switch {
 			case r.Under():
 				return stillOpen(r)
@@ -521,8 +521,8 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 				return "nothing is on hold under this request"
 			}
 			return ""
-		}), request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.liftDialog(r, "", "", nil)) })),
-		act.Withdraw.With(d.noErasure(p, stillOpen), request(func(r ErasureRequest) tea.Cmd { return a.d.modal.show(a.d.requests.withdrawDialog(r, "")) })),
+		}), request(func(r ErasureRequest) tea.Cmd { return rq.d.modal.show(rq.liftDialog(r, "", "", nil)) })),
+		act.Withdraw.With(rq.noErasure(p, stillOpen), request(func(r ErasureRequest) tea.Cmd { return rq.d.modal.show(rq.withdrawDialog(r, "")) })),
 	}
 	if p.full {
 		out = slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the request before
@@ -532,33 +532,33 @@ func (d *desk) erasureKeys(p *records[ErasureRequest]) []act.Act {
 					return "there is a receipt when the request is complete; esc goes back"
 				}
 				return ""
-			}, Do: request(a.d.requests.showReceipt)}}, out...)
+			}, Do: request(rq.showReceipt)}}, out...)
 	}
 	return append([]act.Act{act.Show.With(func() string {
 		if _, ok := currentErasure(p); !ok {
 			return p.list.nothing() + "; a files a request"
 		}
 		return ""
-	}, request(func(r ErasureRequest) tea.Cmd { return d.openErasure(p, r) }))}, out...)
+	}, request(func(r ErasureRequest) tea.Cmd { return rq.openErasure(p, r) }))}, out...)
 }
 
 // openErasure shows what a request is about now.
-func (d *desk) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd {
+func (rq *requests) openErasure(p *records[ErasureRequest], r ErasureRequest) tea.Cmd {
 	switch {
 	case r.State == gdpr.StateComplete:
-		return d.requests.showReceipt(r)
+		return rq.showReceipt(r)
 	case r.Under() || r.Done() || r.Unfinished() || r.Stopped():
 		p.full = true
 		return p.layout()
 	case r.PlanHash != "":
-		return d.requests.openPlan(r, nil)
-	case d.locked("") != "":
+		return rq.openPlan(r, nil)
+	case rq.d.locked("") != "":
 		p.full = true
 		return p.layout()
 	}
-	if why := d.noBulk(); why != "" {
-		d.say(paint.ToneWarn, d.st.Esc.Const(why))
+	if why := rq.d.noBulk(); why != "" {
+		rq.d.say(paint.ToneWarn, rq.d.st.Esc.Const(why))
 		return nil
 	}
-	return d.requests.discover(r, nil)
+	return rq.discover(r, nil)
 }

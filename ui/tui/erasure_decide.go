@@ -15,8 +15,7 @@ import (
 )
 
 // planKeys are the keys of a plan beside those of every list.
-func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
-	a := d.app
+func (rq *requests) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 	step := func() *gdpr.Step {
 		if row, ok := p.list.current(); ok {
 			return row.raw.step
@@ -24,7 +23,7 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 		return nil
 	}
 	item := func() string {
-		if why := d.locked(""); why != "" {
+		if why := rq.d.locked(""); why != "" {
 			return why
 		}
 		st := step()
@@ -36,10 +35,10 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 		}
 		return ""
 	}
-	free := func() string { return d.locked("") }
+	free := func() string { return rq.d.locked("") }
 	out := []act.Act{
-		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return a.d.requests.erase(r) }),
-		act.Hold.With(item, func() tea.Cmd { return a.d.modal.show(a.d.requests.holdDialog(r, *step(), placeIn(p))) }),
+		act.Erase.Called("carry this plan out, after a question").With(free, func() tea.Cmd { return rq.erase(r) }),
+		act.Hold.With(item, func() tea.Cmd { return rq.d.modal.show(rq.holdDialog(r, *step(), placeIn(p))) }),
 		act.Lift.Called("lift the hold on this item, so that it goes too").With(func() string {
 			if why := item(); why != "" {
 				return why
@@ -49,7 +48,7 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 			}
 			return ""
 		}, func() tea.Cmd {
-			return a.d.modal.show(a.d.requests.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
+			return rq.d.modal.show(rq.liftDialog(r, model.Ref{Store: step().Store, ID: step().ID}.String(), "", placeIn(p)))
 		}),
 		act.Choose.With(func() string {
 			if why := item(); why != "" {
@@ -59,14 +58,14 @@ func (d *desk) planKeys(p *records[planRow], r ErasureRequest) []act.Act {
 				return "it is on hold"
 			}
 			return ""
-		}, func() tea.Cmd { return a.d.modal.show(a.d.requests.chooseDialog(r, *step(), placeIn(p))) }),
+		}, func() tea.Cmd { return rq.d.modal.show(rq.chooseDialog(r, *step(), placeIn(p))) }),
 		act.Plan.Called("search every store again and make the plan anew").With(func() string {
-			if why := d.locked(""); why != "" {
+			if why := rq.d.locked(""); why != "" {
 				return why
 			}
-			return d.noBulk()
-		}, func() tea.Cmd { return a.d.requests.discover(r, placeIn(p)) }),
-		act.Approve.With(nil, func() tea.Cmd { return a.d.requests.approve(r) }),
+			return rq.d.noBulk()
+		}, func() tea.Cmd { return rq.discover(r, placeIn(p)) }),
+		act.Approve.With(nil, func() tea.Cmd { return rq.approve(r) }),
 	}
 	if p.full {
 		return slices.DeleteFunc(out, func(b act.Act) bool { return b.Keys[0] == "p" }) // the step before

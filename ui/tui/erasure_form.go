@@ -23,7 +23,8 @@ type intake struct {
 
 // requests are the acts on erasure requests.
 type requests struct {
-	d      *desk
+	d      *bench
+	list   *erasures
 	intake intake // the form as it was left
 }
 
@@ -223,7 +224,7 @@ func (rq *requests) fileRequest(ctx context.Context, in intake) acted {
 	}
 	return acted{ok: true, text: filed, then: func() tea.Cmd {
 		rq.intake = intake{}
-		p := rq.d.erasures
+		p := rq.list
 		p.pick = r.ID // what is done next is meant for the person of this one
 		return p.refresh()
 	}}

@@ -231,9 +231,9 @@ func (rq *requests) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 			if err != nil {
 				now = r
 			}
-			return d.planText(ctx, now, raw)
+			return rq.planText(ctx, now, raw)
 		},
-		keys: func(p *records[planRow]) []act.Act { return append(foldKeys(p, &shown), d.planKeys(p, r)...) },
+		keys: func(p *records[planRow]) []act.Act { return append(foldKeys(p, &shown), rq.planKeys(p, r)...) },
 		field: func(raw planRow) string {
 			if st := raw.step; st != nil {
 				return model.Ref{Store: st.Store, ID: st.ID}.String()
@@ -244,7 +244,7 @@ func (rq *requests) openPlan(r ErasureRequest, at *planPlace) tea.Cmd {
 	if at != nil {
 		kind.near, kind.line = at.near, at.line
 	}
-	return openSide(rq.d.app, "Plan of "+r.ID, kind)
+	return openSide(rq.d.desk, "Plan of "+r.ID, kind)
 }
 
 // planPages keeps the plan that a list shows, in the list's order: to read and check
@@ -447,20 +447,20 @@ func foldKeys(p *records[planRow], shown *planPages) []act.Act {
 }
 
 // planText is a row of the plan in full. It runs in a command.
-func (d *desk) planText(ctx context.Context, r ErasureRequest, row planRow) *text.Page {
+func (rq *requests) planText(ctx context.Context, r ErasureRequest, row planRow) *text.Page {
 	switch {
 	case row.step != nil:
-		return d.stepText(ctx, r, *row.step)
+		return rq.stepText(ctx, r, *row.step)
 	case row.layer != "":
-		return text.NewPage([]text.Line{{Value: d.esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: d.esc.Const(row.steps.words())}}, "")
+		return text.NewPage([]text.Line{{Value: rq.d.esc.Sprintf("%s: %s", row.store.Store, row.layer), Kind: text.Title}, {Value: rq.d.esc.Const(row.steps.words())}}, "")
 	case row.store != nil:
-		return text.NewPage(d.storePlanLines(*row.store), "")
+		return text.NewPage(rq.storePlanLines(*row.store), "")
 	}
-	return text.NewPage(d.wholePlanLines(ctx, r, row.plan), "")
+	return text.NewPage(rq.wholePlanLines(ctx, r, row.plan), "")
 }
 
-func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Plan) []text.Line {
-	esc := d.esc
+func (rq *requests) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Plan) []text.Line {
+	esc := rq.d.esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	items, held := p.Count()
 	head := []text.Line{
@@ -470,7 +470,7 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 	if r.PlanHash != p.Hash {
 		head = append(head, text.Line{Value: esc.Const("!! This plan is void: something was changed since. p plans again."), Kind: text.Warn})
 	}
-	if max := d.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
+	if max := rq.d.Erasure.Rules().MaxShare; len(p.OverShare(max)) > 0 {
 		for _, s := range p.OverShare(max) {
 			head = append(head, text.Line{Value: esc.Sprintf("!! %s.", esc.Line(s.ShareWords(max))), Kind: text.Warn})
 		}
@@ -484,16 +484,16 @@ func (d *desk) wholePlanLines(ctx context.Context, r ErasureRequest, p *gdpr.Pla
 	if p.Note != "" {
 		head = append(head, text.Line{Value: esc.LineMax(p.Note, prose.MaxReason), Kind: text.Note})
 	}
-	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(d.st, *p)...), text.Line{Kind: text.Blank})
-	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(d, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
-	if free := d.Erasure.FreeBytes(); free > 0 {
+	head = append(append(append(head, text.Line{Kind: text.Blank}), eraseStores(rq.d.st, *p)...), text.Line{Kind: text.Blank})
+	head = append(head, field("hash", esc.Line(p.Hash)), field("made", esc.Const(changed(rq.d.desk, p.Made))), field("will take", esc.Const(duration(p.Estimate))))
+	if free := rq.d.Erasure.FreeBytes(); free > 0 {
 		head = append(head, field("free space", esc.Const(prose.Size(free))))
 	}
-	if why, err := d.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
+	if why, err := rq.d.Erasure.Unapproved(ctx, r.ID); err == nil && why != "" {
 		head = append(head, field("approval", esc.Sprintf("%s: A says how", esc.LineMax(why, prose.MaxTitle))))
 	}
 	head = append(head, text.Line{Value: esc.Const("Nothing has changed yet. Go down for each store and item; E carries the plan out."), Kind: text.Note})
-	return append(head, backupLines(esc, d.Erasure.Backups(*p))...)
+	return append(head, backupLines(esc, rq.d.Erasure.Backups(*p))...)
 }
 
 // backupLines tell of the backups that are configured, one by one, and of the others in one line.
@@ -528,8 +528,8 @@ func duration(t time.Duration) string {
 	return "about " + prose.Plural(int64(t/time.Hour), "hour")
 }
 
-func (d *desk) storePlanLines(s gdpr.StorePlan) []text.Line {
-	esc := d.esc
+func (rq *requests) storePlanLines(s gdpr.StorePlan) []text.Line {
+	esc := rq.d.esc
 	head := []text.Line{
 		{Value: esc.Sprintf("%s (%s)", esc.Line(s.Store), esc.Line(s.Kind)), Kind: text.Title},
 		{Value: storeWords(esc, s)},
@@ -551,8 +551,8 @@ func (d *desk) storePlanLines(s gdpr.StorePlan) []text.Line {
 
 // stepText is one item of the plan: why it is there, and its text with what names
 // the person marked, or as it is redacted.
-func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *text.Page {
-	esc := d.esc
+func (rq *requests) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *text.Page {
+	esc := rq.d.esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{
 		{Value: esc.LineMax(st.ID, maxField), Kind: text.Title},
@@ -569,7 +569,7 @@ func (d *desk) stepText(ctx context.Context, r ErasureRequest, st gdpr.Step) *te
 	if st.Action == gdpr.Scrub || st.Action == gdpr.OutOfScope {
 		return text.NewPage(head, "")
 	}
-	it, err := d.stepItem(ctx, st)
+	it, err := rq.stepItem(ctx, st)
 	body, seen := it.Body, it.Revision
 	switch {
 	case errors.Is(err, model.NotFound):
@@ -618,8 +618,8 @@ func stepWords(st gdpr.Step) string {
 }
 
 // stepItem reads what a step is about, as it is now.
-func (d *desk) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
-	s, err := d.fleet.Store(st.Store)
+func (rq *requests) stepItem(ctx context.Context, st gdpr.Step) (model.Item, error) {
+	s, err := rq.d.fleet.Store(st.Store)
 	switch {
 	case err != nil:
 		return model.Item{}, err

@@ -8,7 +8,6 @@ import (
 
 	"memdesk/backends"
 	"memdesk/gdpr"
-	"memdesk/internal/safetext"
 	"memdesk/model"
 )
 
@@ -78,8 +77,8 @@ func (o oneItem) Read(context.Context, string) (model.Item, error) { return o.it
 func TestARedactionShowsItsMetadata(t *testing.T) {
 	it := model.Item{Header: model.Header{ID: "n1"}, Body: "of Ida\nand tea\n", Meta: []model.Field{{Name: "note", Value: "with Ida"}, {Name: "made", Value: "1", ReadOnly: true}}}
 	st := gdpr.Step{Store: "db", ID: "n1", Layer: "item", Action: gdpr.Redact, NewBody: "of [erased]\nand tea\n", NewMeta: []model.Field{{Name: "note", Value: "with [erased]"}}}
-	d := &desk{esc: safetext.Escaper{}, fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
-	got := d.stepText(t.Context(), ErasureRequest{}, st).Body
+	d := &desk{fleet: backends.NewFleet([]backends.Member{{Name: "db", Kind: "inmem", Store: model.Store{Name: "db", Kind: "inmem", Browser: oneItem{item: it}}}}, nil)}
+	got := (&requests{d: &bench{desk: d}}).stepText(t.Context(), ErasureRequest{}, st).Body
 	for _, want := range []string{"-note: with Ida\n", "+note: with [erased]\n", "-of Ida\n", "+of [erased]\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

@@ -81,7 +81,7 @@ func (rq *requests) openVerdicts(r ErasureRequest) tea.Cmd {
 // one row; that row in full names each. A filter looks through all.
 func (rq *requests) layersSide(r ErasureRequest, title string, get func(ctx context.Context) ([]receipt.Layer, error)) tea.Cmd {
 	d := rq.d
-	return openSide(rq.d.app, title, recordKind[layerRow]{
+	return openSide(rq.d.desk, title, recordKind[layerRow]{
 		noun: "layer", empty: "There are no layers.",
 		columns: []column{{"STORE", 13, false}, {"VERDICT", 17, false}, {"BYTES", 12, true}, {"LAYER", 0, false}},
 		fetch: func(ctx context.Context, q PageQuery) (span[record[layerRow]], said, error) {

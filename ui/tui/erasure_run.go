@@ -143,7 +143,7 @@ func chartRow(store string, t stepCount) chart.Row {
 }
 
 // phaseLine is how far a request is on its way; none of one that was withdrawn.
-func (d *desk) phaseLine(r ErasureRequest) []text.Line {
+func (rq *requests) phaseLine(r ErasureRequest) []text.Line {
 	names := []string{"filed", "planned", "approved", "erased", "verified"}
 	done := 1
 	switch r.State {
@@ -163,13 +163,13 @@ func (d *desk) phaseLine(r ErasureRequest) []text.Line {
 	case gdpr.StateInScope, gdpr.StateComplete:
 		done = len(names)
 	}
-	if !d.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // nobody else has a word in it
+	if !rq.d.Erasure.Rules().RequireApproval && len(r.Approvals) == 0 { // nobody else has a word in it
 		names = slices.Delete(names, 2, 3)
 		if done > 2 {
 			done--
 		}
 	}
-	return []text.Line{{Value: chart.Phases(d.st, names, done, r.Stopped() || r.State == gdpr.StatePartial)}}
+	return []text.Line{{Value: chart.Phases(rq.d.st, names, done, r.Stopped() || r.State == gdpr.StatePartial)}}
 }
 
 // beginErasure runs in a command.
@@ -181,9 +181,9 @@ func (rq *requests) beginErasure(ctx context.Context, o gdpr.Order) acted {
 	rq.d.stuck.set("an erasure is for good")
 	said := esc.Sprintf("the erasure of %s has begun; P pauses it", o.Request)
 	return acted{ok: true, text: said, then: func() tea.Cmd {
-		rq.d.work.tied = rq.d.work.tied || rq.d.Erasure.Tied() != ""
-		p := rq.d.erasures
-		cmd := rq.d.app.enter(paneErasure)
+		rq.d.tied = rq.d.tied || rq.d.Erasure.Tied() != ""
+		p := rq.list
+		cmd := rq.d.frame.enter(p.kind.pane)
 		p.full = true
 		p.began(o.Request, said)
 		return tea.Batch(cmd, p.layout(), p.refresh())
@@ -207,25 +207,25 @@ func (rq *requests) pauseErasure(r ErasureRequest) tea.Cmd {
 }
 
 // runLines say where a run is: each store of the plan, and what comes after.
-func (d *desk) runLines(ctx context.Context, r ErasureRequest) []text.Line {
+func (rq *requests) runLines(ctx context.Context, r ErasureRequest) []text.Line {
 	if !r.Under() && !r.Stopped() {
 		return nil
 	}
-	esc := d.esc
+	esc := rq.d.esc
 	field := func(name string, v safetext.Text) text.Line { return text.Line{Name: esc.Const(name), Value: v} }
 	head := []text.Line{{Kind: text.Blank}}
 	if r.Run == nil {
 		return nil
 	}
-	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), d.time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
+	head = append(head, field("run", esc.Sprintf("%s, begun %s, job %s", esc.Line(string(r.Run.State)), rq.d.time.Ago(r.Run.Started), esc.Line(string(r.Run.ID)))))
 	if r.Run.Class != "" {
 		head = append(head, field("ended by", esc.LineMax(r.Run.Class, prose.MaxTitle)))
 	}
-	p, err := d.Erasure.Plan(ctx, r.ID)
+	p, err := rq.d.Erasure.Plan(ctx, r.ID)
 	if err != nil {
 		return append(head, field("progress", esc.Sprintf("%s, %s of %s", esc.LineMax(r.Run.Note, prose.MaxTitle), prose.Group(r.Run.Done), prose.Group(r.Run.Total))))
 	}
-	if bar := chart.Progress(d.st, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
+	if bar := chart.Progress(rq.d.st, r.Run.Done, r.Run.Total); !bar.IsEmpty() {
 		head = append(head, text.Line{Value: bar})
 	}
 	return append(head, progressLines(esc, p, r.Run)...)
@@ -270,12 +270,12 @@ func progressLines(esc safetext.Escaper, p gdpr.Plan, run *jobs.Status) []text.L
 }
 
 // reportLines are what the last run left undone.
-func (d *desk) reportLines(ctx context.Context, r ErasureRequest) []text.Line {
+func (rq *requests) reportLines(ctx context.Context, r ErasureRequest) []text.Line {
 	if !r.Unfinished() || r.Under() {
 		return nil
 	}
-	esc := d.esc
-	rep, err := d.Erasure.StatusReport(ctx, r.ID)
+	esc := rq.d.esc
+	rep, err := rq.d.Erasure.StatusReport(ctx, r.ID)
 	if errors.Is(err, model.NotFound) {
 		return nil
 	}

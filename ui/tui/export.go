@@ -112,7 +112,7 @@ type exporter func(ctx context.Context, write func(datum) error) error
 // exportTable asks where a table goes, and writes all of its pages there.
 func (ex *exports) exportTable(name string, rows exporter) tea.Cmd {
 	esc := ex.d.esc
-	stamp := ex.d.app.o.Clock.Now().UTC().Format("20060102-150405")
+	stamp := ex.d.time.Clock.Now().UTC().Format("20060102-150405")
 	return ex.d.modal.show(ex.exportDialog(esc.Const("Export the table?"),
 		esc.Const("All rows under the filter are written, however many pages: .csv for a spreadsheet, .jsonl for one JSON object per line."),
 		"row", safetext.FileName("memdesk-"+name+"-"+stamp+".csv"),

@@ -37,9 +37,16 @@ type export struct {
 type exports struct {
 	d       *desk
 	writing sync.WaitGroup // files that are being written
+	files   []*export
 }
 
-type exportTick struct{ e *export }
+// exportEvery is the pause between two looks at a file that is being written.
+const exportEvery = 200 * time.Millisecond
+
+// atWork reports whether a file is being written.
+func (ex *exports) atWork() bool {
+	return slices.ContainsFunc(ex.files, func(e *export) bool { return !e.ended.Load() })
+}
 
 func (e *export) jobID() jobs.ID {
 	e.mu.Lock()
@@ -55,17 +62,21 @@ func (e *export) words(esc safetext.Escaper) safetext.Text {
 // beginExport shows how far an export is while its dialog is open.
 func (ex *exports) beginExport(d *dialog, e *export) tea.Cmd {
 	esc := ex.d.esc
-	ex.d.work.exports = append(ex.d.work.exports, e)
+	ex.files = append(ex.files, e)
 	d.progress = func() safetext.Text { return e.words(esc) }
-	return ex.d.later(overlayPane)(bulkEvery, exportTick{e})
+	return ex.tick(e)
 }
 
-// exportTicked draws the numbers again until the export has ended.
-func (ex *exports) exportTicked(e *export) tea.Cmd {
+// tick draws the numbers again until the export has ended.
+func (ex *exports) tick(e *export) tea.Cmd {
+	return ex.d.later(overlayPane)(exportEvery, onLoop(func() tea.Cmd { return ex.ticked(e) }))
+}
+
+func (ex *exports) ticked(e *export) tea.Cmd {
 	if !e.ended.Load() {
-		return ex.d.later(overlayPane)(bulkEvery, exportTick{e})
+		return ex.tick(e)
 	}
-	ex.d.work.exports = slices.DeleteFunc(ex.d.work.exports, func(o *export) bool { return o == e })
+	ex.files = slices.DeleteFunc(ex.files, func(o *export) bool { return o == e })
 	return nil
 }
 
@@ -113,7 +124,7 @@ func (ex *exports) writeFile(ctx context.Context, path string, e *export, fill f
 	case err != nil:
 		return acted{text: esc.Sprintf("It was not written to the end and is removed again: %s.", prose.Reason(esc, cause(err)))}
 	}
-	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.edits.where(full), prose.Size(e.bytes.Load()))}
+	return acted{ok: true, quiet: true, text: esc.Sprintf("wrote %s to %s (%s)", prose.Plural(e.rows.Load(), e.noun), ex.d.where(full), prose.Size(e.bytes.Load()))}
 }
 
 // journalled runs an export as a job; reading goes on where there is no journal, or

@@ -15,7 +15,10 @@ import (
 )
 
 // removals take items and entries of the quarantine away.
-type removals struct{ d *desk }
+type removals struct {
+	d    *desk
+	work *underway
+}
 
 // locked says why nothing can be changed in this console, or in one store of it;
 // empty when it can.

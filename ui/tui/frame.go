@@ -81,7 +81,7 @@ func (a *App) sizeNeeded() []string {
 	for _, part := range st.Esc.Wrap(text, max(a.width, 1)) {
 		lines = append(lines, st.Text(st.Warn, part, a.width))
 	}
-	if a.d.work.leaving {
+	if a.leave.warned {
 		lines = append(lines, a.leavingLines()...)
 	}
 	return st.FillTo(lines, a.width, a.height)
@@ -196,7 +196,7 @@ type tally struct {
 
 func (a *App) storeCount() tally {
 	esc := a.d.st.Esc
-	failed := a.d.health.down()
+	failed := a.health.down()
 	up := len(a.members) - len(failed)
 	t := tally{all: esc.Sprintf("%d/%s up", up, prose.Plural(int64(len(a.members)), "store"))}
 	if a.width < fullBarFrom {
@@ -355,7 +355,7 @@ func (a *App) status() (line string, cursor int) {
 		if trouble := a.pane().trouble(); !trouble.IsEmpty() {
 			return r.Blank(1).Put(st.Bad, trouble).End(), 0
 		}
-		return r.Blank(1).Put(st.Dim, a.d.work.workWords()).End(), 0
+		return r.Blank(1).Put(st.Dim, a.d.work.words()).End(), 0
 	}
 	p := st.Toned(a.said.tone)
 	if a.said.text.Width() <= a.width-2 {
@@ -420,4 +420,12 @@ func (a *App) here() []act.Act {
 		return a.pane().bindings()
 	}
 	return append(append(a.searchKeys(), a.pane().bindings()...), a.global()...)
+}
+
+func (a *App) dialogCrumbs() string {
+	at := safetext.Text{}
+	if a.d.modal.dialog.pager != nil {
+		at = a.d.modal.dialog.pager.Position()
+	}
+	return a.crumbLine([]safetext.Text{a.d.modal.dialog.title}, at, a.d.modal.dialog.busy)
 }

@@ -38,8 +38,8 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: a.line.openCommand},
 		act.Act{Keys: []string{"?"}, Name: "help", Doc: "the keys that work here", Do: a.pages.openHelp},
 		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: a.noSuspend, Do: func() tea.Cmd { return tea.Suspend }},
-		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.d.work.leave},
-		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.d.work.interrupt},
+		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.leave.leave},
+		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.leave.interrupt},
 	)
 }
 

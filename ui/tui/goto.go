@@ -29,7 +29,7 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 	}
 	ref, err := model.ParseRef(words)
 	if _, serr := l.d.fleet.Store(ref.Store); err != nil || serr != nil {
-		here := l.d.tiers.storeHere()
+		here := l.a.tiers.storeHere()
 		id, derr := model.DecodeID(words)
 		switch store, _, named := strings.Cut(words, ":"); {
 		case named && slices.Contains(l.storeNames(), store), derr != nil, here == "":
@@ -41,7 +41,7 @@ func (l *commandLine) runGo(words string) tea.Cmd {
 		}
 		ref = model.Ref{Store: here, ID: id}
 	}
-	if here := l.d.app.active; l.d.app.panes[here].typing() == nil {
+	if here := l.a.active; l.a.panes[here].typing() == nil {
 		return l.d.ask(func(ctx context.Context) any {
 			_, it, err := l.d.readable(ctx, ref)
 			return found{ref, it.Header, err}
@@ -57,10 +57,10 @@ func (l *commandLine) found(m found) tea.Cmd {
 		l.d.say(paint.ToneWarn, esc.Sprintf("%s: %s", esc.LineMax(m.ref.String(), prose.MaxTitle), prose.Reason(esc, m.err)))
 		return nil
 	}
-	if l.d.modal.dialog != nil || l.d.edits.editing != nil || l.d.app.pages.overlay != nil {
+	if l.d.modal.dialog != nil || l.d.edits.editing != nil || l.a.pages.overlay != nil {
 		return l.d.modal.gone()
 	}
-	return tea.Batch(l.d.app.enter(paneTiers), l.d.tiers.goTo(m.ref, m.head))
+	return tea.Batch(l.a.enter(paneTiers), l.a.tiers.goTo(m.ref, m.head))
 }
 
 // goTo shows one item and looks for its row in the list of its tier.
@@ -90,11 +90,11 @@ func (l *commandLine) references() []string {
 			out = append(out, s)
 		}
 	}
-	t := l.d.tiers
+	t := l.a.tiers
 	for _, r := range t.items.list.rows {
 		add(model.Ref{Store: t.items.at.store, ID: r.header.ID})
 	}
-	for _, h := range l.d.recall.rows {
+	for _, h := range l.a.recall.rows {
 		if !h.heading && !h.withheld {
 			add(model.Ref{Store: h.store, ID: h.hit.ID})
 		}

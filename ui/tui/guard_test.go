@@ -112,7 +112,7 @@ func TestPanicNamesThePlaceOnly(t *testing.T) {
 	for _, where := range []string{"update", "view", "command"} {
 		t.Run(where, func(t *testing.T) {
 			in, out, _, ended := session(t, func(a *App) {
-				a.panes[paneConflicts] = broken{newAbsent(a.d, ""), where}
+				a.panes[paneConflicts] = broken{newAbsent(a.d.desk, ""), where}
 			})
 			if _, err := io.WriteString(in, "5"); err != nil {
 				t.Fatal(err)

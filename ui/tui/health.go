@@ -55,7 +55,9 @@ type anchored struct {
 
 // health watches every store, open or not.
 type health struct {
-	d       *desk
+	d       *bench
+	at      int                                  // its address
+	counts  func(store string) []model.TierCount // of items; nil: nobody counts
 	ask     func(func(context.Context) any) tea.Cmd
 	table   table
 	reports map[string]backends.HealthReport
@@ -74,13 +76,13 @@ type health struct {
 	height   int
 }
 
-func newHealth(d *desk) *health {
+func newHealth(d *bench, at int, counts func(store string) []model.TierCount) *health {
 	p := &health{
-		d: d, ask: d.asker(paneHealth),
+		d: d, at: at, counts: counts, ask: d.asker(at),
 		reports: map[string]backends.HealthReport{}, running: map[string]bool{}, indexing: map[string]bool{}, present: presence{}, past: map[string]*checks{},
 	}
 	p.detail = text.New(d.st, p.ask)
-	p.rest = newRest(d, paneHealth)
+	p.rest = newRest(&d.loop, at)
 	p.table.moved = p.rest.moved
 	p.table.set(len(d.fleet.Members()))
 	return p
@@ -96,7 +98,7 @@ func (p *health) enter() tea.Cmd {
 
 // askLog looks how far the audit log is anchored.
 func (p *health) askLog() tea.Cmd {
-	ask := p.d.app.o.Anchored
+	ask := p.d.anchored
 	if ask == nil {
 		return nil
 	}
@@ -128,7 +130,7 @@ func (p *health) footing() []string {
 }
 
 func (p *health) tick() tea.Cmd {
-	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return reply{paneHealth, healthTick{}} })
+	return tea.Tick(lookEvery, func(time.Time) tea.Msg { return reply{p.at, healthTick{}} })
 }
 
 // look checks the stores whose turn it is, and looks whether the others are there.
@@ -401,8 +403,8 @@ func (p *health) describeStore(s model.Store) []text.Line {
 	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
 		head = append(head, text.Line{Name: esc.Line(name), Value: esc.Sprintf("%d", s.Limits[name])})
 	}
-	if p.d.app != nil {
-		head = append(head, fillLines(esc, s, p.d.tiers.overview.tallies[s.Name].counts)...)
+	if p.counts != nil {
+		head = append(head, fillLines(esc, s, p.counts(s.Name))...)
 	}
 	head = append(head, text.Line{Kind: text.Blank}, text.Line{Value: esc.Const("deviations from the contract"), Kind: text.Title})
 	for _, d := range s.Deviations {
@@ -583,3 +585,8 @@ func (p *health) back() tea.Cmd           { return nil }
 func (p *health) refresh() tea.Cmd        { return p.round() }
 func (p *health) trouble() safetext.Text  { return safetext.Text{} }
 func (p *health) unavailable() string     { return "" }
+
+func (p *health) listed() (visible, bool) {
+	w, h := p.d.frame.room()
+	return p.table.listed(p.d.desk, w, h, 1)
+}

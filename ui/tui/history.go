@@ -20,7 +20,7 @@ type revisions struct{ d *desk }
 // openHistory lists the recorded versions of an item, each to be read only.
 func (rv *revisions) openHistory(ref model.Ref) tea.Cmd {
 	d := rv.d
-	return openSide(rv.d.app, "History", recordKind[model.Version]{
+	return openSide(rv.d, "History", recordKind[model.Version]{
 		noun:  "version",
 		empty: "The store has recorded no version of this item.",
 		columns: []column{

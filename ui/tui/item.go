@@ -13,7 +13,7 @@ import (
 // itemPage is one item on the whole screen. What can be done with it is the same
 // wherever it was opened from.
 type itemPage struct {
-	d      *desk
+	d      *bench
 	reader *reader
 	of     string                         // what its neighbours are, in words
 	place  string                         // where back goes

@@ -39,7 +39,7 @@ func (w *underway) runJobs() tea.Cmd {
 		w.d.say(paint.ToneWarn, w.d.st.Esc.Const("there is no journal for long work here, so there are no jobs"))
 		return nil
 	}
-	return openSide(w.d.app, "Jobs", w.jobsKind())
+	return openSide(w.d, "Jobs", w.jobsKind())
 }
 
 // jobsKind is the list of long work, of this console and of other processes.
@@ -276,24 +276,20 @@ func (w *underway) cancelJob(row jobRow) tea.Cmd {
 		err := d.Jobs.Cancel(ctx, row.ID)
 		switch {
 		case errors.Is(err, model.Conflict), errors.Is(err, jobs.ErrEnded):
-			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: w.refreshHere}
+			return acted{ok: true, quiet: true, text: esc.Const("it had ended meanwhile"), then: w.d.frame.refresh}
 		case err != nil:
 			return acted{quiet: true, text: esc.Sprintf("not stopped: %s", prose.Reason(esc, err))}
 		}
-		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: w.refreshHere}
+		return acted{ok: true, quiet: true, text: esc.Const("it stops at its next step"), then: w.d.frame.refresh}
 	}}}})
 }
-
-func (w *underway) refreshHere() tea.Cmd { return w.d.app.pane().refresh() }
 
 // openOutcomes lists what became of each item of a job of this session, and shows
 // the job itself where it is of another.
 func (w *underway) openOutcomes(p *records[jobRow]) tea.Cmd {
 	row := jobAt(p)
 	if b := w.bulkOf(row.ID); b != nil {
-		cmd := openAbove(w.d.app, "Job", w.bulkKind(b))
-		w.d.app.side.bulk = b
-		return cmd
+		return w.openBulk(b, true)
 	}
 	p.full = true
 	return p.layout()
@@ -303,6 +299,16 @@ func (w *underway) openOutcomes(p *records[jobRow]) tea.Cmd {
 func (w *underway) bulkOf(id jobs.ID) *bulk {
 	for _, b := range slices.Concat(w.bulks, w.ended) {
 		if id != "" && b.jobID() == id {
+			return b
+		}
+	}
+	return nil
+}
+
+// bulkIn is the job of this session whose outcomes a list has; nil: it lists something else.
+func (w *underway) bulkIn(list listing) *bulk {
+	for _, b := range slices.Concat(w.bulks, w.ended) {
+		if b.list == list {
 			return b
 		}
 	}

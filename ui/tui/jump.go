@@ -1,12 +1,10 @@
 package tui
 
 import (
-	"path"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/paint"
 	"memdesk/ui/tui/kit/prose"
@@ -53,29 +51,8 @@ func after(from, n int, text string, names func(i int) []string) int {
 	return -1
 }
 
-// itemNames are what an item is looked for by: its title, its id and the id's last
-// part.
-func itemNames(r itemRow) []string {
-	return []string{r.header.Title, r.header.ID, path.Base(r.header.ID)}
-}
-
-// seek looks through the list, page by page.
-func (l *items) seek(want func(itemRow) bool, word safetext.Text) tea.Cmd {
-	return l.list.follow(&trail[itemRow]{word: word, kin: func(r itemRow) (int, bool) { return 0, want(r) }})
-}
-
-// trailed takes a page of what is being looked for, and says how it ended.
-func (l *items) trailed(m trailed[itemRow]) tea.Cmd {
-	cmd, over, found := l.list.trailed(m)
-	l.pinned = l.pinned && !found
-	if over {
-		trailOver(l.d, m, found)
-	}
-	return tea.Batch(cmd, l.preview())
-}
-
 // trailOver says that a row was not found, when it was asked for.
-func trailOver[T any](d *desk, m trailed[T], found bool) {
+func trailOver[T any](d *loop, m trailed[T], found bool) {
 	switch word := m.trail.word; {
 	case word.IsEmpty() || found:
 	case m.err != nil:
@@ -85,58 +62,8 @@ func trailOver[T any](d *desk, m trailed[T], found bool) {
 	}
 }
 
-func (l *items) startJump() tea.Cmd {
-	l.jump.open(l.list.sel)
-	return nil
-}
-
-// jumped follows the letters among the rows that are loaded.
-func (l *items) jumped() tea.Cmd {
-	rows := l.list.rows
-	return jumpHere(l.d, &l.jump, len(rows), l.list.sel, func(i int) []string { return itemNames(rows[i]) }, l.Move)
-}
-
-func (l *items) jumpBindings() []act.Act {
-	here := func(text string) bool {
-		row, ok := l.list.current()
-		return ok && begins(text, itemNames(row))
-	}
-	return jumpKeys(&l.jump, here, func(text string) tea.Cmd {
-		return l.seek(func(r itemRow) bool { return begins(text, itemNames(r)) }, l.d.esc.Sprintf("%q", text))
-	}, func() tea.Cmd { return l.Move(l.jump.from - l.list.sel) })
-}
-
-// recordNames are what a row is looked for by: its cells, and what it is about.
-func (p *records[T]) recordNames(r record[T]) []string {
-	var out []string
-	for _, c := range r.cells {
-		out = append(out, c.String())
-	}
-	if p.kind.field != nil {
-		name := p.kind.field(r.raw)
-		out = append(out, name, path.Base(name))
-	}
-	return out
-}
-
-// jumped follows the letters among the rows that are loaded.
-func (p *records[T]) jumped() tea.Cmd {
-	rows := p.list.rows
-	return jumpHere(p.d, &p.jump, len(rows), p.list.sel, func(i int) []string { return p.recordNames(rows[i]) }, p.Move)
-}
-
-func (p *records[T]) jumpBindings() []act.Act {
-	here := func(text string) bool {
-		row, ok := p.list.current()
-		return ok && begins(text, p.recordNames(row))
-	}
-	return jumpKeys(&p.jump, here, func(text string) tea.Cmd {
-		return p.list.follow(&trail[record[T]]{word: p.d.esc.Sprintf("%q", text), kin: func(r record[T]) (int, bool) { return 0, begins(text, p.recordNames(r)) }})
-	}, func() tea.Cmd { return p.Move(p.jump.from - p.list.sel) })
-}
-
 // jumpHere follows the letters among n rows that are loaded.
-func jumpHere(d *desk, j *jump, n, sel int, names func(i int) []string, move func(int) tea.Cmd) tea.Cmd {
+func jumpHere(d *loop, j *jump, n, sel int, names func(i int) []string, move func(int) tea.Cmd) tea.Cmd {
 	text := j.in.Value()
 	at := after(min(j.from, max(n-1, 0)), n, text, names)
 	if at < 0 {

@@ -21,7 +21,7 @@ func (ed *edits) openKept() tea.Cmd {
 		ed.d.say(paint.ToneWarn, ed.d.esc.Const("there is no state directory, so no text was put aside"))
 		return nil
 	}
-	return openSide(ed.d.app, "Kept texts", ed.keptKind())
+	return openSide(ed.d, "Kept texts", ed.keptKind())
 }
 
 func (ed *edits) keptKind() recordKind[drafts.Kept] {
@@ -63,7 +63,7 @@ func (ed *edits) keptText(k drafts.Kept) *text.Page {
 	esc := ed.d.esc
 	head := []text.Line{
 		{Value: esc.LineMax(k.Name, maxField), Kind: text.Title},
-		{Name: esc.Const("file"), Value: ed.where(k.Path)},
+		{Name: esc.Const("file"), Value: ed.d.where(k.Path)},
 		{Name: esc.Const("put aside"), Value: esc.Const(changed(ed.d, k.At))},
 		{Name: esc.Const("goes"), Value: esc.Const(prose.Moment(k.At.Add(drafts.Keep)))},
 	}

@@ -16,7 +16,7 @@ import (
 // the bindings that the console itself uses.
 func KeyTable() []act.Section {
 	a := New(Options{})
-	t, r := a.d.tiers, a.d.recall
+	t, r, rq := a.tiers, a.recall, &requests{d: a.d, list: a.erasures}
 	var out []act.Section
 	add := func(title string, bindings []act.Act) {
 		out = append(out, act.Section{Title: title, Acts: withoutMovement(bindings)})
@@ -42,19 +42,19 @@ func KeyTable() []act.Section {
 	add("4 Quarantine", a.panes[paneQuarantine].bindings())
 	add("5 Conflicts", a.panes[paneConflicts].bindings())
 	add("6 Erasure", a.panes[paneErasure].bindings())
-	add("6 Erasure: a plan", append(foldKeys(&records[planRow]{}, nil), a.d.planKeys(&records[planRow]{}, ErasureRequest{})...))
-	add("6 Erasure: layers and verdicts (V)", a.d.requests.layerKeys(&records[layerRow]{}, ErasureRequest{}))
+	add("6 Erasure: a plan", append(foldKeys(&records[planRow]{}, nil), rq.planKeys(&records[planRow]{}, ErasureRequest{})...))
+	add("6 Erasure: layers and verdicts (V)", rq.layerKeys(&records[layerRow]{}, ErasureRequest{}))
 	add("7 Audit", a.panes[paneAudit].bindings())
 	for _, s := range []struct {
 		title string
 		open  func() tea.Cmd
 	}{
 		{"Versions of an item (H)", func() tea.Cmd { return a.d.revisions.openHistory(model.Ref{}) }},
-		{"4 Quarantine: stories (S)", func() tea.Cmd { return openSide(a, "Stories", a.d.storyActs.kind()) }},
-		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a, "Undo", a.d.undos.undoKind()) }},
-		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a, "Kept texts", a.d.edits.keptKind()) }},
-		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a, "Jobs", a.d.work.jobsKind()) }},
-		{"An act on many items", func() tea.Cmd { return openSide(a, "Job", a.d.work.bulkKind(&bulk{})) }},
+		{"4 Quarantine: stories (S)", func() tea.Cmd { return openSide(a.d.desk, "Stories", a.stories.kind()) }},
+		{"What can be put back (:undo)", func() tea.Cmd { return openSide(a.d.desk, "Undo", a.d.undos.undoKind()) }},
+		{"Texts that were put aside (:kept)", func() tea.Cmd { return openSide(a.d.desk, "Kept texts", a.d.edits.keptKind()) }},
+		{"Jobs (:jobs)", func() tea.Cmd { return openSide(a.d.desk, "Jobs", a.d.work.jobsKind()) }},
+		{"An act on many items", func() tea.Cmd { return openSide(a.d.desk, "Job", a.d.work.bulkKind(&bulk{})) }},
 	} {
 		s.open()
 		add(s.title, a.side.list.ownKeys())

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,14 +12,11 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// underway is the work of this session, and whether it may end with the console.
-type underway struct {
-	d       *desk
-	bulks   []*bulk   // long work
-	ended   []*bulk   // long work that is over, the last first
-	exports []*export // files that are being written
-	tied    bool      // an erasure was begun that ends with this console
-	leaving bool      // ctrl+c was pressed once meanwhile
+// leaver is the way out: it asks first while work of this session is under way.
+type leaver struct {
+	a      *App
+	d      *bench
+	warned bool // ctrl+c was pressed once meanwhile
 }
 
 // leaveNow is what the journal knows of work when the operator wants to leave.
@@ -31,35 +27,20 @@ type leaveNow struct {
 }
 
 // atWork reports whether something may end with this console.
-func (w *underway) atWork() bool {
-	writing := slices.ContainsFunc(w.exports, func(e *export) bool { return !e.ended.Load() })
-	return len(w.bulks) > 0 || writing || w.tied
-}
-
-// workWords tell of work that goes on behind what is shown.
-func (w *underway) workWords() safetext.Text {
-	esc := w.d.st.Esc
-	switch n := len(w.bulks); {
-	case n == 1 && (w.d.app.side == nil || w.d.app.side.bulk != w.bulks[0]):
-		b := w.bulks[0]
-		return esc.Sprintf("at work: %s, %s of %s; :jobs shows it", jobKind(b.kind), prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))
-	case n > 1:
-		return esc.Sprintf("at work: %s; :jobs lists them", prose.Plural(int64(n), "job"))
-	}
-	return safetext.Text{}
-}
+func (l *leaver) atWork() bool { return len(l.d.work.bulks) > 0 || l.d.exports.atWork() || l.d.tied }
 
 // leave ends the console, after a question where work of this session would end
 // with it.
-func (w *underway) leave() tea.Cmd {
-	if !w.atWork() {
+func (l *leaver) leave() tea.Cmd {
+	if !l.atWork() {
 		return tea.Quit
 	}
-	runner := w.d.Jobs
-	return w.d.ask(func(ctx context.Context) any {
+	runner := l.d.Jobs
+	return l.d.ask(func(ctx context.Context) any {
 		out := leaveNow{tied: map[jobs.ID]bool{}}
+		then := onLoop(func() tea.Cmd { return l.leaveNow(out) })
 		if runner == nil {
-			return out
+			return then
 		}
 		all, err := runner.List(ctx)
 		out.err = err
@@ -69,31 +50,31 @@ func (w *underway) leave() tea.Cmd {
 				out.tied[st.ID] = runner.Tied(st.ID)
 			}
 		}
-		return out
+		return then
 	})
 }
 
 // interrupt is ctrl+c: it asks like q, and leaves at once when it is pressed again.
-func (w *underway) interrupt() tea.Cmd {
-	if w.leaving || !w.atWork() {
+func (l *leaver) interrupt() tea.Cmd {
+	if l.warned || !l.atWork() {
 		return tea.Quit
 	}
-	w.leaving = true
-	if w.d.app.curtain.down || w.d.app.width == 0 || w.d.app.tooSmall() || w.d.modal.dialog != nil || w.d.edits.editing != nil {
-		w.d.say(paint.ToneWarn, w.leaveWarning()) // there is no place for a question
+	l.warned = true
+	if l.a.curtain.down || l.a.width == 0 || l.a.tooSmall() || l.d.modal.dialog != nil || l.d.edits.editing != nil {
+		l.d.say(paint.ToneWarn, l.leaveWarning()) // there is no place for a question
 		return nil
 	}
-	return w.leave()
+	return l.leave()
 }
 
 // leaveWarning is for where no question can be asked.
-func (w *underway) leaveWarning() safetext.Text {
-	return w.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
+func (l *leaver) leaveWarning() safetext.Text {
+	return l.d.st.Esc.Const("work of this session is under way: ctrl+c again stops it and leaves; any other key goes on")
 }
 
 // leaveNow asks when something would be stopped, and leaves when nothing would.
-func (w *underway) leaveNow(m leaveNow) tea.Cmd {
-	esc := w.d.esc
+func (l *leaver) leaveNow(m leaveNow) tea.Cmd {
+	esc := l.d.esc
 	var stops, goes []text.Line
 	line := func(st jobs.Status) text.Line {
 		return text.Line{Value: esc.Sprintf("- %s: %s (%s)", jobKind(st.Kind), esc.LineMax(st.Title, prose.MaxTitle), jobProgress(esc, st))}
@@ -107,12 +88,12 @@ func (w *underway) leaveNow(m leaveNow) tea.Cmd {
 			goes = append(goes, line(st))
 		}
 	}
-	for _, b := range w.bulks {
+	for _, b := range l.d.work.bulks {
 		if !known[b.jobID()] {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- %s: %s (%s of %s)", jobKind(b.kind), b.title, prose.Group(int64(b.done())), prose.Plural(int64(b.total), b.noun))})
 		}
 	}
-	for _, e := range w.exports {
+	for _, e := range l.d.exports.files {
 		if !known[e.jobID()] && !e.ended.Load() {
 			stops = append(stops, text.Line{Value: esc.Sprintf("- export: %s", e.words(esc))})
 		}
@@ -120,9 +101,9 @@ func (w *underway) leaveNow(m leaveNow) tea.Cmd {
 	switch {
 	case len(stops) == 0:
 		return tea.Quit
-	case w.d.modal.dialog != nil || w.d.edits.editing != nil || w.d.app.curtain.down: // another question is asked meanwhile
-		w.leaving = true
-		w.d.say(paint.ToneWarn, w.leaveWarning())
+	case l.d.modal.dialog != nil || l.d.edits.editing != nil || l.a.curtain.down: // another question is asked meanwhile
+		l.warned = true
+		l.d.say(paint.ToneWarn, l.leaveWarning())
 		return nil
 	}
 	n := int64(len(stops))
@@ -139,10 +120,10 @@ func (w *underway) leaveNow(m leaveNow) tea.Cmd {
 		lines = append(lines, few(esc, goes)...)
 	}
 	lines = append(lines, text.Line{Value: esc.Const("Cancel stays here; :jobs lists the work."), Kind: text.Note})
-	return w.d.modal.show(&dialog{
+	return l.d.modal.show(&dialog{
 		title: esc.Const("Leave"), lines: lines, noReason: true,
 		choices:  []choice{{verb: "Stop and leave", run: func() tea.Cmd { return tea.Quit }}},
-		canceled: func() tea.Cmd { w.d.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
+		canceled: func() tea.Cmd { l.d.say(paint.ToneInfo, esc.Const("you are still here: the work goes on")); return nil },
 	})
 }
 

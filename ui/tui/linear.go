@@ -86,10 +86,10 @@ func newLinear(ctx context.Context, o Options, in io.Reader, out io.Writer) *lin
 // idle reports whether the operator was away for longer than the lock allows, and
 // notes that somebody is there now.
 func (c *curtain) idle() bool {
-	now := c.d.app.o.Clock.Now()
+	now := c.a.o.Clock.Now()
 	away := now.Sub(c.lastKey)
 	c.lastKey = now
-	return c.d.app.o.IdleLock > 0 && away >= c.d.app.o.IdleLock
+	return c.a.o.IdleLock > 0 && away >= c.a.o.IdleLock
 }
 
 func (l *linear) farewell(err error) error {

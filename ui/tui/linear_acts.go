@@ -271,7 +271,7 @@ func (l *linear) undo(ctx context.Context, id string) {
 
 // newPaneless is a list of records that stands nowhere.
 func newPaneless(l *linear, rows []record[UndoRow]) *records[UndoRow] {
-	p := newRecords(l.a.d, l.a.d.undos.undoKind())
+	p := newRecords(l.a.d.desk, l.a.d.undos.undoKind())
 	p.list.rows = rows
 	return p
 }

@@ -58,7 +58,7 @@ func newSideBoard(l *linear, s *side) *board {
 
 // newItemsBoard is a place of a store.
 func newItemsBoard(l *linear, at scopeOf, query string, order model.Order, hidden bool) *board {
-	t := l.a.d.tiers
+	t := l.a.tiers
 	l.a.active, t.level = paneTiers, levelItems
 	_ = t.items.open(at, hidden) // its question is asked here, page by page
 	t.items.marks.clear()

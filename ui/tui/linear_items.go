@@ -31,7 +31,7 @@ func (l *linear) open(ctx context.Context, argument string) {
 		return
 	}
 	l.seen[ref] = it.Revision
-	l.read(itemText(l.a.d, s, it))
+	l.read(itemText(l.a.d.desk, s, it))
 }
 
 // edit opens an item, or what the list in hand holds, to be written.

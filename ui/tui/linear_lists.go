@@ -216,7 +216,7 @@ func (l *linear) stores(context.Context, string) {
 
 // health asks every store how it is, or tells all that is known of one.
 func (l *linear) health(_ context.Context, name string) {
-	p := l.a.d.health
+	p := l.a.health
 	if name == "" {
 		l.drain(p.round())
 		for _, m := range l.a.d.fleet.Members() {
@@ -237,7 +237,7 @@ func (l *linear) health(_ context.Context, name string) {
 		return
 	}
 	l.drain(p.check(name))
-	l.drain(l.a.d.tiers.overview.refresh()) // how full the tiers are
+	l.drain(l.a.tiers.overview.refresh()) // how full the tiers are
 	for _, m := range l.a.d.fleet.Members() {
 		if m.Name == name {
 			l.read(text.NewPage(p.describe(m), ""))

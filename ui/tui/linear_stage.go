@@ -34,8 +34,8 @@ func (l *linear) do(ctx context.Context, cmd tea.Cmd) {
 			a.pages.overlay = nil
 			l.say("%s.", page.title)
 			l.read(page.pager.Text)
-		case a.side != nil && a.side.bulk != nil:
-			l.jobEnded(ctx, a.side)
+		case a.side != nil && a.d.work.bulkIn(a.side.list) != nil:
+			l.jobEnded(ctx, a.side, a.d.work.bulkIn(a.side.list))
 		case a.side != nil && (l.board == nil || l.board.side != a.side):
 			l.enter(ctx, newSideBoard(l, a.side))
 		default:
@@ -117,7 +117,7 @@ func (l *linear) undoable(done acted) {
 // the question whether a removed copy was brought back.
 func (l *linear) later(pane int) func(time.Duration, any) tea.Cmd {
 	return func(pause time.Duration, msg any) tea.Cmd {
-		if _, ok := msg.(lookAgain); ok {
+		if _, ok := msg.(someday); ok {
 			l.due = append(l.due, later{time.NewTimer(pause), reply{pane, msg}})
 		}
 		return nil
@@ -180,21 +180,21 @@ func (l *linear) progress() {
 }
 
 // jobEnded reads what was left undone by long work that has just ended.
-func (l *linear) jobEnded(ctx context.Context, job *side) {
+func (l *linear) jobEnded(ctx context.Context, job *side, b *bulk) {
 	l.told = ""
 	l.a.side = nil
 	if l.board != nil {
 		l.a.side = l.board.side
 	}
-	job.bulk.mu.Lock()
-	left := job.bulk.failed
-	job.bulk.mu.Unlock()
+	b.mu.Lock()
+	left := b.failed
+	b.mu.Unlock()
 	if left == 0 {
 		return
 	}
-	kind := l.a.d.work.bulkKind(job.bulk)
+	kind := l.a.d.work.bulkKind(b)
 	kind.pane, kind.fetch = job.list.address(), failures(kind.fetch)
-	job.bulk, job.list = nil, newRecords(l.a.d, kind) // it is over: a list like any other
+	job.list = newRecords(l.a.d.desk, kind) // it is over: a list like any other
 	l.say("Not done:")
 	l.enter(ctx, newSideBoard(l, job))
 }

@@ -113,7 +113,7 @@ func (p *records[T]) ticked() tea.Cmd {
 		return tea.Batch(p.ask(func(ctx context.Context) any { return liveStamp{live(ctx)} }), p.watch())
 	case !p.open:
 		return p.enter()
-	case p.marks.walk == nil && p.marks.uncounted() == "" && !slices.Contains(p.list.loading[:], true) && p.list.trail == nil && len(p.d.work.exports) == 0:
+	case p.marks.walk == nil && p.marks.uncounted() == "" && !slices.Contains(p.list.loading[:], true) && p.list.trail == nil && len(p.d.exports.files) == 0:
 		p.pulse.asked, p.list.quiet = p.d.time.Clock.Now(), true
 		return tea.Batch(p.list.refresh(), p.watch())
 	}

@@ -14,7 +14,8 @@ import (
 
 // curtain hides the screen, on demand or when nobody presses a key.
 type curtain struct {
-	d       *desk
+	a       *App
+	d       *bench
 	down    bool
 	lastKey time.Time
 }
@@ -30,27 +31,27 @@ const unlockKey = "U"
 // sits at the terminal may lift it, since the session was authenticated by SSH and
 // memdesk knows no password that could be asked again.
 func (c *curtain) lock() {
-	c.down, c.d.app.said.text = true, safetext.Text{}
-	c.d.app.line.closeCommand()
+	c.down, c.a.said.text = true, safetext.Text{}
+	c.a.line.closeCommand()
 }
 
 // watchIdle is called at the start and by itself; 0 is never.
 func (c *curtain) watchIdle(in time.Duration) tea.Cmd {
-	if c.d.app.o.IdleLock <= 0 {
+	if c.a.o.IdleLock <= 0 {
 		return nil
 	}
 	return c.d.later(overlayPane)(in, lockDue{})
 }
 
 func (c *curtain) lockDue() tea.Cmd {
-	idle := c.d.app.o.Clock.Now().Sub(c.lastKey)
-	if idle < c.d.app.o.IdleLock {
-		return c.watchIdle(c.d.app.o.IdleLock - idle)
+	idle := c.a.o.Clock.Now().Sub(c.lastKey)
+	if idle < c.a.o.IdleLock {
+		return c.watchIdle(c.a.o.IdleLock - idle)
 	}
 	if !c.down {
 		c.lock()
 	}
-	return c.watchIdle(c.d.app.o.IdleLock)
+	return c.watchIdle(c.a.o.IdleLock)
 }
 
 // lockKey takes the key that lifts the curtain, and no other.
@@ -72,21 +73,21 @@ func (c *curtain) lockFrame() []string {
 	st := c.d.st
 	text := st.Esc.Sprintf("memdesk is locked. %s shows it again, ctrl+c leaves.", unlockKey)
 	var lines []string
-	for range max((c.d.app.height-1)/2, 0) {
-		lines = append(lines, st.Row(c.d.app.width).End())
+	for range max((c.a.height-1)/2, 0) {
+		lines = append(lines, st.Row(c.a.width).End())
 	}
-	for _, part := range st.Wrap(text, max(c.d.app.width-2, 1)) {
-		lines = append(lines, st.Row(c.d.app.width).Blank(max((c.d.app.width-st.Width(part))/2, 0)).Put(st.Plain, part).End())
+	for _, part := range st.Wrap(text, max(c.a.width-2, 1)) {
+		lines = append(lines, st.Row(c.a.width).Blank(max((c.a.width-st.Width(part))/2, 0)).Put(st.Plain, part).End())
 	}
-	if c.d.work.leaving {
-		lines = append(lines, c.d.app.leavingLines()...)
+	if c.a.leave.warned {
+		lines = append(lines, c.a.leavingLines()...)
 	}
-	return st.FillTo(lines, c.d.app.width, c.d.app.height)
+	return st.FillTo(lines, c.a.width, c.a.height)
 }
 
 // leavingLines stand where there is no status line.
 func (a *App) leavingLines() []string {
-	return append([]string{a.d.st.Row(a.width).End()}, a.d.st.Paragraph(a.d.st.Warn, a.d.work.leaveWarning(), a.width)...)
+	return append([]string{a.d.st.Row(a.width).End()}, a.d.st.Paragraph(a.d.st.Warn, a.leave.leaveWarning(), a.width)...)
 }
 
 // proposeWritable asks before a session that was made read-only is writable again.
@@ -96,7 +97,7 @@ func (l *commandLine) proposeWritable(from int) func(context.Context) any {
 		{Value: esc.Const("Make this session writable again?"), Kind: text.Title},
 		{Value: esc.Const("Keys that change memory work again, in every store that is not read-only itself.")},
 	}
-	if env, production := l.d.app.environment(); production {
+	if env, production := l.a.environment(); production {
 		lines = append(lines, text.Line{Value: esc.Sprintf("!! The environment: %s", env), Kind: text.Warn})
 	}
 	d := &dialog{title: esc.Const("Writable"), lines: lines, noReason: true, choices: []choice{{verb: "Make writable", run: func() tea.Cmd {

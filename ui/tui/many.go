@@ -121,11 +121,11 @@ type bulkQuestion struct {
 // forgetMany asks whether marked items should go. Those that the filter in force does
 // not show are named apart, and can be left out.
 func (rm *removals) forgetMany(q bulkQuestion) tea.Cmd {
-	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) { return rm.d.manyDialog(ctx, q) })
+	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) { return rm.dialog(ctx, q) })
 }
 
-func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetext.Text) {
-	esc := d.esc
+func (rm *removals) dialog(ctx context.Context, q bulkQuestion) (*dialog, safetext.Text) {
+	d, esc := rm.d, rm.d.esc
 	var bytes int64
 	var here []target
 	var stores []string
@@ -189,7 +189,7 @@ func (d *desk) manyDialog(ctx context.Context, q bulkQuestion) (*dialog, safetex
 	add := func(verb string, items []target) {
 		out.choices = append(out.choices, choice{verb: verb, typed: true,
 			act: func(_ context.Context, f filled) acted {
-				return acted{began: d.forgetEach(q.what, items, f.reason, q.after)}
+				return acted{instead: rm.work.watching(d.forgetEach(q.what, items, f.reason, q.after))}
 			},
 			begin: func() tea.Cmd {
 				if q.begun != nil {
@@ -252,7 +252,9 @@ func (us *undos) undoMany(ids []string) tea.Cmd {
 		lines = append(lines,
 			text.Line{Value: esc.Const("What has changed since is not overwritten."), Kind: text.Note})
 		return &dialog{title: esc.Const("Undo"), lines: lines, choices: []choice{{verb: "Undo",
-			act: func(_ context.Context, f filled) acted { return acted{began: d.undoEach(items, f.reason)} }}}}, safetext.Text{}
+			act: func(_ context.Context, f filled) acted {
+				return acted{instead: us.work.watching(d.undoEach(items, f.reason))}
+			}}}}, safetext.Text{}
 	})
 }
 

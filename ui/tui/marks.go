@@ -214,7 +214,7 @@ func (m *marks[T, M]) stop() {
 }
 
 // walked takes a page and asks for the next; said is how it ended, when it did.
-func (m *marks[T, M]) walked(d *desk, a walked[T]) tea.Cmd {
+func (m *marks[T, M]) walked(d *loop, a walked[T]) tea.Cmd {
 	if a.gen != m.gen || m.walk == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (m *marks[T, M]) forgetRange(w *walk[T]) {
 	m.order = m.order[:i+1]
 }
 
-func (m *marks[T, M]) ended(d *desk) tea.Cmd {
+func (m *marks[T, M]) ended(d *loop) tea.Cmd {
 	m.walk = nil
 	d.say(paint.ToneInfo, d.esc.Sprintf("%s marked", prose.Plural(int64(m.n()), "row")))
 	return nil

@@ -41,8 +41,8 @@ func (m *messages) add(at time.Time, t paint.Tone, text safetext.Text) {
 func (ps *pages) messageLines() []text.Line {
 	esc := ps.d.st.Esc
 	lines := []text.Line{{Value: esc.Const("What was said on the status line in this session, the last first. The audit log has what was done."), Kind: text.Note}, {Kind: text.Blank}}
-	for i := len(ps.d.app.said.kept) - 1; i >= 0; i-- {
-		m := ps.d.app.said.kept[i]
+	for i := len(ps.a.said.kept) - 1; i >= 0; i-- {
+		m := ps.a.said.kept[i]
 		kind := text.Field
 		if m.tone != paint.ToneInfo {
 			kind = text.Warn
@@ -50,10 +50,10 @@ func (ps *pages) messageLines() []text.Line {
 		lines = append(lines, text.Line{Name: esc.Const(m.at.UTC().Format("15:04:05Z")), Value: m.text, Kind: kind})
 	}
 	switch {
-	case len(ps.d.app.said.kept) == 0:
+	case len(ps.a.said.kept) == 0:
 		lines = append(lines, text.Line{Value: esc.Const("Nothing was said yet.")})
-	case ps.d.app.said.gone > 0:
-		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(int64(ps.d.app.said.gone), "older message")), Kind: text.Note})
+	case ps.a.said.gone > 0:
+		lines = append(lines, text.Line{Value: esc.Sprintf("%s are not kept any more.", prose.Plural(int64(ps.a.said.gone), "older message")), Kind: text.Note})
 	}
 	return lines
 }

@@ -88,7 +88,7 @@ func TestReadOnlyWhileTheEditorIsOpen(t *testing.T) {
 func TestReadOnlyBeforeTheQuestion(t *testing.T) {
 	a, e, _ := midEdit(t, clock.NewFake(time.Unix(0, 0)), 80, 24)
 	a.d.edits.editing, a.d.readOnly = nil, ownReadOnly
-	cmd := a.d.modal.proposed(proposal{from: a.active, start: e, writable: true})
+	cmd := a.d.modal.proposed(proposal{from: a.active, open: func() tea.Cmd { return a.d.edits.startEditor(e) }, drop: func() { _ = e.draft.Discard() }, writable: true})
 	if a.d.edits.editing != nil || cmd == nil {
 		t.Fatal("the editor was started")
 	}

@@ -6,57 +6,8 @@ import (
 	"memdesk/ui/act"
 )
 
-// visible is a list on the screen, as the mouse and a question over it see it.
-type visible struct {
-	first       int // line of the pane with the first visible row
-	top, sel, n int
-	height      int
-	width       int // columns of the list; what is right of them is the detail
-	move        func(by int) tea.Cmd
-}
-
 // pointable is a pane whose rows can be pointed at; ok is false while it shows no list.
 type pointable interface{ listed() (visible, bool) }
-
-func (t *table) listed(d *desk, width, height, first int) (visible, bool) {
-	f := d.split(width, height-first+1)
-	return visible{first: first, top: t.top, sel: t.sel, n: t.n, height: t.height, width: f.listWidth, move: t.Move}, true
-}
-
-func windowListed[T any](w *window[T], d *desk, width, height, first int, move func(int) tea.Cmd) (visible, bool) {
-	f := d.split(width, height-first+1)
-	return visible{first: first, top: w.top, sel: w.sel, n: len(w.rows), height: w.height, width: f.listWidth, move: move}, true
-}
-
-func (p *health) listed() (visible, bool) {
-	w, h := p.d.app.room()
-	return p.table.listed(p.d, w, h, 1)
-}
-
-func (p *tiers) listed() (visible, bool) {
-	switch p.level {
-	case levelOverview:
-		return p.overview.table.listed(p.d, p.width, p.height, 1)
-	case levelItems:
-		return windowListed(p.items.list, p.d, p.width, p.height, 1, p.items.Move)
-	}
-	return visible{}, false
-}
-
-func (p *recall) listed() (visible, bool) {
-	if p.reading {
-		return visible{}, false
-	}
-	w, h := p.d.app.room()
-	return p.table.listed(p.d, w, h, 2+len(p.renderStatus(w)))
-}
-
-func (p *records[T]) listed() (visible, bool) {
-	if p.full {
-		return visible{}, false
-	}
-	return windowListed(p.list, p.d, p.width, p.height, 1+len(p.noticeLines()), p.Move)
-}
 
 // bodyTop is the line of the screen where a pane begins.
 const bodyTop = 3
@@ -65,7 +16,10 @@ const bodyTop = 3
 const wheelLines = 3
 
 // pointer is the mouse.
-type pointer struct{ d *desk }
+type pointer struct {
+	a *App
+	d *bench
+}
 
 // mouse takes what the mouse does: a click on a tab opens its pane, on a row selects it,
 // on the selected row does what enter does; the wheel scrolls what is under it; the
@@ -73,10 +27,10 @@ type pointer struct{ d *desk }
 // no answer is given by a slip of the hand.
 func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 	m := msg.Mouse()
-	if pt.d.app.width == 0 || pt.d.app.curtain.down || pt.d.app.tooSmall() || pt.d.edits.editing != nil {
+	if pt.a.width == 0 || pt.a.curtain.down || pt.a.tooSmall() || pt.d.edits.editing != nil {
 		return nil
 	}
-	pt.d.app.curtain.lastKey = pt.d.app.o.Clock.Now()
+	pt.a.curtain.lastKey = pt.a.o.Clock.Now()
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
 		return pt.wheel(m)
@@ -85,7 +39,7 @@ func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseMotionMsg:
 		return pt.drag(m.X)
 	case tea.MouseClickMsg:
-		if m.Button == tea.MouseLeft && pt.d.modal.dialog == nil && !pt.d.app.line.typing {
+		if m.Button == tea.MouseLeft && pt.d.modal.dialog == nil && !pt.a.line.typing {
 			return pt.click(m.X, m.Y)
 		}
 	}
@@ -95,19 +49,19 @@ func (pt *pointer) mouse(msg tea.MouseMsg) tea.Cmd {
 func (pt *pointer) click(x, y int) tea.Cmd {
 	if y == 0 {
 		if n := pt.tabAt(x); n >= 0 {
-			return pt.d.app.press(pt.d.app.paneBindings(), string(rune('1'+n)))
+			return pt.a.press(pt.a.paneBindings(), string(rune('1'+n)))
 		}
 		return nil
 	}
-	p, ok := pt.d.app.pane().(pointable)
-	if pt.d.app.pages.overlay != nil || !ok || pt.d.app.pane().typing() != nil {
+	p, ok := pt.a.pane().(pointable)
+	if pt.a.pages.overlay != nil || !ok || pt.a.pane().typing() != nil {
 		return nil
 	}
 	list, ok := p.listed()
 	if !ok {
 		return nil
 	}
-	if pt.d.app.width >= wideFrom && !pt.d.plain && (x == list.width || x == list.width+1) {
+	if pt.a.width >= wideFrom && !pt.d.plain && (x == list.width || x == list.width+1) {
 		pt.d.dragging = true
 		return nil
 	}
@@ -116,18 +70,18 @@ func (pt *pointer) click(x, y int) tea.Cmd {
 	case x >= list.width, line < 0, line >= list.height, row >= list.n:
 		return nil
 	case row == list.sel:
-		return pt.d.app.press(pt.d.app.here(), "enter")
+		return pt.a.press(pt.a.here(), "enter")
 	}
 	return list.move(row - list.sel)
 }
 
 // tabAt is the pane whose tab is at a column of the first line; -1: none.
 func (pt *pointer) tabAt(x int) int {
-	tabs, margin := pt.d.app.tabs()
+	tabs, margin := pt.a.tabs()
 	at := 0
 	for i, t := range tabs {
 		end := at + margin + t.label.Width() + t.badge.Width() + 1
-		if i == pt.d.app.active {
+		if i == pt.a.active {
 			end += 1 - margin
 		}
 		if x < end {
@@ -142,9 +96,9 @@ func (pt *pointer) tabAt(x int) int {
 // of movement are for.
 func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	up, down := "up", "down"
-	if p, ok := pt.d.app.pane().(pointable); ok && pt.d.app.pages.overlay == nil && pt.d.modal.dialog == nil {
+	if p, ok := pt.a.pane().(pointable); ok && pt.a.pages.overlay == nil && pt.d.modal.dialog == nil {
 		list, lists := p.listed()
-		beside := pt.d.app.width >= wideFrom && !pt.d.plain
+		beside := pt.a.width >= wideFrom && !pt.d.plain
 		if lists && (beside && m.X > list.width || !beside && m.Y-bodyTop >= list.first+list.height) {
 			up, down = "K", "J"
 		}
@@ -157,7 +111,7 @@ func (pt *pointer) wheel(m tea.Mouse) tea.Cmd {
 	default:
 		return nil
 	}
-	b, ok := act.Find(pt.d.app.here(), name)
+	b, ok := act.Find(pt.a.here(), name)
 	if !ok || b.Reason() != "" {
 		return nil
 	}
@@ -173,13 +127,13 @@ const leastList, leastDetail = 40, 30
 
 // drag moves the line between list and detail.
 func (pt *pointer) drag(x int) tea.Cmd {
-	if !pt.d.dragging || pt.d.app.width < wideFrom {
+	if !pt.d.dragging || pt.a.width < wideFrom {
 		return nil
 	}
-	share := max(min(x, pt.d.app.width-leastDetail), leastList) * 1000 / pt.d.app.width
+	share := max(min(x, pt.a.width-leastDetail), leastList) * 1000 / pt.a.width
 	if share == pt.d.share {
 		return nil
 	}
 	pt.d.share = share
-	return pt.d.app.resize(pt.d.app.width, pt.d.app.height)
+	return pt.a.resize(pt.a.width, pt.a.height)
 }

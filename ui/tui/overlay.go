@@ -13,9 +13,6 @@ import (
 	"memdesk/ui/tui/kit/text"
 )
 
-// overlayPane is the address of answers for the overlay.
-const overlayPane = -1
-
 // overlay is a text over the pane: help, notices. Only one is open at a time.
 type overlay struct {
 	title safetext.Text
@@ -26,7 +23,8 @@ type overlay struct {
 
 // pages are the texts that lie over a pane: help, notices, messages.
 type pages struct {
-	d       *desk
+	a       *App
+	d       *bench
 	overlay *overlay // the open one; nil: none
 }
 
@@ -40,7 +38,7 @@ func (o *overlay) render(st *paint.Styles, width, height int) []string {
 
 // size gives the columns and lines of a page's text.
 func (ps *pages) size(o *overlay) (w, h int) {
-	w, h = ps.d.app.room()
+	w, h = ps.a.room()
 	if o.box {
 		w = min(w-2*boxMargin, widestBox) - boxPad
 	}
@@ -54,7 +52,7 @@ func (ps *pages) drawn(w, h int) []string {
 	if !o.box || o.words != "" || rows == 0 || rows+2 > h {
 		return o.render(st, w, h)
 	}
-	under, _ := ps.d.app.pane().render(w, h)
+	under, _ := ps.a.pane().render(w, h)
 	under = st.FillTo(under, w, h)
 	inner := o.pager.Width + 2
 	putBox(st, under, o.pager.Framed(st, inner, rows), (w-inner-boxPad)/2, (h-rows-2)/2, inner)
@@ -96,9 +94,9 @@ func (o *overlay) find(words string) tea.Cmd {
 // overlayKey routes a keystroke of a page that lies over the pane.
 func (ps *pages) overlayKey(k tea.KeyPressMsg) tea.Cmd {
 	if k.Mod.Contains(tea.ModAlt) {
-		return ps.d.app.split(k)
+		return ps.a.split(k)
 	}
-	return ps.d.app.press(ps.d.app.here(), k.String())
+	return ps.a.press(ps.a.here(), k.String())
 }
 
 func (ps *pages) newOverlay(title string) *overlay {
@@ -115,13 +113,13 @@ func (ps *pages) closeOverlay() tea.Cmd {
 func (ps *pages) overlayBindings() []act.Act {
 	return slices.Concat([]act.Act{
 		{Keys: []string{"esc", "q", "?", "enter"}, Show: "esc", Name: "close", Doc: "close this page", Do: ps.closeOverlay},
-		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.d.app.line.openCommand},
+		{Keys: []string{":"}, Name: "command", Doc: commandWords, Do: ps.a.line.openCommand},
 		{Keys: []string{"down", "j"}, Show: "Up Down", Name: "scroll", Doc: "one line down", Do: func() tea.Cmd { return ps.overlay.pager.Move(1) }},
-	}, act.Movement(ps.overlay.pager, "line"), ps.d.app.paneBindings())
+	}, act.Movement(ps.overlay.pager, "line"), ps.a.paneBindings())
 }
 
 func (ps *pages) overlayCrumbs() string {
-	return ps.d.app.crumbLine([]safetext.Text{ps.overlay.title}, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.d.app.slow.said)
+	return ps.a.crumbLine([]safetext.Text{ps.overlay.title}, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.a.slow.said)
 }
 
 // notices is the box that the console starts with when something needs to be
@@ -140,10 +138,10 @@ func (ps *pages) noticeLines() []text.Line {
 		{Value: esc.Const("What you should know before you go on. esc closes it, :notices shows it again."), Kind: text.Note},
 		{Kind: text.Blank},
 	}
-	for _, n := range ps.d.app.o.Notices {
+	for _, n := range ps.a.o.Notices {
 		lines = append(lines, text.Line{Value: esc.LineMax(n, prose.MaxReason), Kind: text.Warn})
 	}
-	if len(ps.d.app.o.Notices) == 0 {
+	if len(ps.a.o.Notices) == 0 {
 		lines = append(lines, text.Line{Value: esc.Const("There are no notices.")})
 	}
 	return lines
@@ -151,14 +149,14 @@ func (ps *pages) noticeLines() []text.Line {
 
 // openHelp lists the keys that work here and everywhere, from the bindings.
 func (ps *pages) openHelp() tea.Cmd {
-	return ps.openOverlay("Help: "+ps.d.app.paneName(), ps.helpLines())
+	return ps.openOverlay("Help: "+ps.a.paneName(), ps.helpLines())
 }
 
 // Help gives the key table of the place where the operator is.
 func (ps *pages) Help() []act.Section {
 	return []act.Section{
-		{Title: ps.d.app.paneName() + ", here", Acts: append(ps.d.app.searchKeys(), ps.d.app.pane().bindings()...)},
-		{Title: "everywhere", Acts: ps.d.app.global()},
+		{Title: ps.a.paneName() + ", here", Acts: append(ps.a.searchKeys(), ps.a.pane().bindings()...)},
+		{Title: "everywhere", Acts: ps.a.global()},
 	}
 }
 
@@ -166,7 +164,7 @@ func (ps *pages) Help() []act.Section {
 func (ps *pages) commandLines() []text.Line {
 	esc := ps.d.st.Esc
 	lines := []text.Line{{Value: esc.Const("commands, after :"), Kind: text.Title}}
-	for _, v := range ps.d.app.line.verbs() {
+	for _, v := range ps.a.line.verbs() {
 		lines = append(lines, text.Line{Name: esc.Const(":" + v.Usage()), Value: esc.Const(v.Doc), Kind: text.Field})
 	}
 	return append(lines, text.Line{Kind: text.Blank})
@@ -174,7 +172,7 @@ func (ps *pages) commandLines() []text.Line {
 
 func (ps *pages) helpLines() []text.Line {
 	esc := ps.d.st.Esc
-	lines := ps.d.app.readOnlyLines()
+	lines := ps.a.readOnlyLines()
 	for _, s := range ps.Help() {
 		lines = append(lines, text.Line{Value: esc.Const(s.Title), Kind: text.Title})
 		for _, b := range s.Acts {

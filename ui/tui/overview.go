@@ -66,7 +66,7 @@ type overview struct {
 func newOverview(d *desk, pane int) *overview {
 	o := &overview{d: d, ask: d.asker(pane), tallies: map[string]tallied{}, running: map[string]bool{}}
 	o.detail = text.New(d.st, o.ask)
-	o.rest = newRest(d, pane)
+	o.rest = newRest(&d.loop, pane)
 	o.table.moved = func() tea.Cmd {
 		o.wanted, o.before = scopeOf{}, nil
 		return o.rest.moved()

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"memdesk/internal/safetext"
+	"memdesk/model"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/text"
 )
@@ -12,19 +13,22 @@ import (
 // that the full ones need.
 type registered struct {
 	name, short string
-	open        func(d *desk) pane
+	open        func(s *screens, d *bench, at int) pane
 }
 
 // registry are the panes in the order of their numbers. A new pane is a file of its own
 // and one line here.
 var registry = []registered{
-	paneHealth:     {"Health", "Health", func(d *desk) pane { d.health = newHealth(d); return d.health }},
-	paneTiers:      {"Tiers", "Tiers", func(d *desk) pane { d.tiers = newTiers(d); return d.tiers }},
-	paneRecall:     {"Recall", "Recall", func(d *desk) pane { d.recall = newRecall(d); return d.recall }},
-	paneQuarantine: {"Quarantine", "Quar", func(d *desk) pane { return newQuarantine(d) }},
-	paneConflicts:  {"Conflicts", "Conf", func(d *desk) pane { return newConflicts(d) }},
-	paneErasure:    {"Erasure", "Erase", func(d *desk) pane { d.erasures = newErasures(d); return d.erasures }},
-	paneAudit:      {"Audit", "Audit", func(d *desk) pane { return newAudit(d) }},
+	paneHealth: {"Health", "Health", func(s *screens, d *bench, at int) pane { s.health = newHealth(d, at, s.counts); return s.health }},
+	paneTiers:  {"Tiers", "Tiers", func(s *screens, d *bench, at int) pane { s.tiers = newTiers(d, at); return s.tiers }},
+	paneRecall: {"Recall", "Recall", func(s *screens, d *bench, at int) pane { s.recall = newRecall(d, at); return s.recall }},
+	paneQuarantine: {"Quarantine", "Quar", func(s *screens, d *bench, at int) pane {
+		s.stories = &storyActs{d}
+		return newQuarantine(d, at, s.stories)
+	}},
+	paneConflicts: {"Conflicts", "Conf", func(_ *screens, d *bench, at int) pane { return newConflicts(d, at) }},
+	paneErasure:   {"Erasure", "Erase", func(s *screens, d *bench, at int) pane { s.erasures = newErasures(d, at); return s.erasures }},
+	paneAudit:     {"Audit", "Audit", func(_ *screens, d *bench, at int) pane { return newAudit(d, at) }},
 }
 
 // screens are the panes that others work with: an act on an item shows in the tiers.
@@ -33,6 +37,12 @@ type screens struct {
 	tiers    *tiers
 	recall   *recall
 	erasures *erasures
+	stories  *storyActs
+}
+
+// counts are what the tree of the tiers has counted of a store.
+func (s *screens) counts(store string) []model.TierCount {
+	return s.tiers.overview.tallies[store].counts
 }
 
 // pane is one screen of the console. Its methods run on the update loop and do

@@ -31,9 +31,10 @@ func liveness(l Liveness) Liveness {
 }
 
 // newQuarantine is the pane that reviews what scanners have set aside.
-func newQuarantine(d *desk) *records[QuarantineEntry] {
+func newQuarantine(d *bench, at int, stories *storyActs) *records[QuarantineEntry] {
+	en := &entries{d}
 	kind := recordKind[QuarantineEntry]{
-		pane: paneQuarantine, noun: "entry", tell: tellEntry,
+		pane: at, noun: "entry", tell: tellEntry,
 		empty: "Nothing is quarantined in any store that could be read. 1 Health shows stores that could not.",
 		columns: []column{
 			{"STORE", 11, false}, {"SOURCE", 22, false}, {"CATEGORY", 13, false}, {"NOW", 11, false}, {"AGE", 5, true}, {"RULE, MATCH", 0, false},
@@ -56,17 +57,17 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 		}
 		out := span[record[QuarantineEntry]]{next: page.Next, total: page.Total}
 		for _, e := range page.Entries {
-			out.rows = append(out.rows, quarantineRecord(d, e))
+			out.rows = append(out.rows, quarantineRecord(d.desk, e))
 		}
 		return out, said{}, nil
 	}
 	kind.detail = func(ctx context.Context, e QuarantineEntry) *text.Page {
 		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
-		return quarantineText(d, e, full, err, false)
+		return quarantineText(d.desk, e, full, err, false)
 	}
 	kind.facts = func(ctx context.Context, e QuarantineEntry) *text.Page {
 		full, err := d.Quarantine.Entry(ctx, e.Store, e.ID)
-		return quarantineText(d, e, full, err, true)
+		return quarantineText(d.desk, e, full, err, true)
 	}
 	kind.keys = func(p *records[QuarantineEntry]) []act.Act {
 		return []act.Act{
@@ -74,7 +75,7 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 				r, _ := p.list.current()
 				return d.edits.release(r.raw)
 			}),
-			act.Delete.With(func() string { return noDiscard(p) }, func() tea.Cmd { return discardHere(p) }),
+			act.Delete.With(func() string { return en.noDiscard(p) }, func() tea.Cmd { return en.discardHere(p) }),
 			d.takebacks.key(p.none, func() func(context.Context) (writing, bool) {
 				r, _ := p.list.current()
 				return func(context.Context) (writing, bool) {
@@ -84,7 +85,7 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 					return writingOf(r.raw.Writer.Row), true
 				}
 			}),
-			act.Stories.With(d.storyActs.refusal, func() tea.Cmd { return openSide(d.app, "Stories", d.storyActs.kind()) }),
+			act.Stories.With(stories.refusal, func() tea.Cmd { return openSide(d.desk, "Stories", stories.kind()) }),
 			act.SameRule.With(p.none, func() tea.Cmd {
 				r, _ := p.list.current()
 				rule := r.raw
@@ -97,12 +98,15 @@ func newQuarantine(d *desk) *records[QuarantineEntry] {
 	}
 	kind.marking, kind.name, kind.datum = true, "quarantine", quarantineDatum
 	kind.field = func(raw QuarantineEntry) string { return raw.Source }
-	return newRecords(d, kind)
+	return newRecords(d.desk, kind)
 }
+
+// entries are the acts on what stands in the quarantine.
+type entries struct{ d *bench }
 
 // noDiscard says why the entry at the cursor cannot be deleted. What the store
 // has not filed is a live item: forgetting that is another act.
-func noDiscard(p *records[QuarantineEntry]) string {
+func (en *entries) noDiscard(p *records[QuarantineEntry]) string {
 	if p.marks.n() > 0 {
 		return p.d.locked("")
 	}
@@ -114,18 +118,18 @@ func noDiscard(p *records[QuarantineEntry]) string {
 }
 
 // discardHere asks about the entry at the cursor or the marked ones.
-func discardHere(p *records[QuarantineEntry]) tea.Cmd {
-	d := p.d
+func (en *entries) discardHere(p *records[QuarantineEntry]) tea.Cmd {
+	d := en.d
 	if p.marks.n() < 2 {
 		r, _ := p.list.current()
 		for _, m := range p.marks.kept {
 			r = m
 		}
-		if why := noDiscardOf(d, r.raw); why != "" {
+		if why := noDiscardOf(d.desk, r.raw); why != "" {
 			d.say(paint.ToneWarn, d.esc.Const(why))
 			return nil
 		}
-		return d.removals.discard(r.raw, p.marks.clear)
+		return en.discard(r.raw, p.marks.clear)
 	}
 	if why := d.noBulk(); why != "" {
 		d.say(paint.ToneWarn, d.esc.Const(why))
@@ -140,7 +144,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 	left := 0
 	for _, id := range p.marks.order {
 		e := p.marks.kept[id].raw
-		if noDiscardOf(d, e) != "" {
+		if noDiscardOf(d.desk, e) != "" {
 			left++ // live items, and rows that tell of a store
 			continue
 		}
@@ -151,7 +155,7 @@ func discardHere(p *records[QuarantineEntry]) tea.Cmd {
 		d.say(paint.ToneWarn, d.esc.Const("none of the marked rows is an entry of a quarantine that can be deleted"))
 		return nil
 	}
-	return d.removals.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: d.discarded(entries)})
+	return d.removals.forgetMany(bulkQuestion{items: items, verb: "Delete", what: "entry", filter: p.query, left: left, begun: p.marks.clear, after: en.discarded(entries)})
 }
 
 func noDiscardOf(d *desk, e QuarantineEntry) string {
@@ -169,9 +173,9 @@ func noDiscardOf(d *desk, e QuarantineEntry) string {
 
 // discard asks whether an entry of a quarantine should go.
 // begun is called when it goes.
-func (rm *removals) discard(e QuarantineEntry, begun func()) tea.Cmd {
-	d := rm.d
-	return rm.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
+func (en *entries) discard(e QuarantineEntry, begun func()) tea.Cmd {
+	d := en.d
+	return en.d.modal.propose(func(ctx context.Context) (*dialog, safetext.Text) {
 		s, err := d.fleet.Store(e.Store)
 		if err != nil {
 			return nil, prose.Reason(d.esc, err)
@@ -180,12 +184,12 @@ func (rm *removals) discard(e QuarantineEntry, begun func()) tea.Cmd {
 		if err != nil {
 			return nil, d.esc.Sprintf("not deleted: %s", prose.Reason(d.esc, err))
 		}
-		return d.discardDialog(s, e, warnings, begun), safetext.Text{}
+		return en.discardDialog(s, e, warnings, begun), safetext.Text{}
 	})
 }
 
-func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string, begun func()) *dialog {
-	esc := d.esc
+func (en *entries) discardDialog(s model.Store, e QuarantineEntry, warnings []string, begun func()) *dialog {
+	esc := en.d.esc
 	lines := []text.Line{
 		{Value: esc.Sprintf("Delete the quarantine entry of %s?", esc.LineMax(e.Source, prose.MaxTitle)), Kind: text.Title},
 		{Value: esc.Sprintf("This removes 1 entry (%s bytes, rule %s) from the quarantine of the store %s. Its source stays as it is.", prose.Group(e.Bytes), esc.Line(e.Pattern), esc.Line(s.Name))},
@@ -199,32 +203,32 @@ func (d *desk) discardDialog(s model.Store, e QuarantineEntry, warnings []string
 	}
 	ref := model.Ref{Store: e.Store, ID: e.ID}
 	return &dialog{
-		title: esc.Const("Delete"), lines: lines, name: d.typedName(s, e.Source),
+		title: esc.Const("Delete"), lines: lines, name: en.d.typedName(s, e.Source),
 		// An entry has no revision: it never changes.
 		choices: []choice{{verb: "Delete", typed: true, begin: func() tea.Cmd { begun(); return nil },
-			act: func(ctx context.Context, f filled) acted { return d.doDiscard(ctx, e, ref, f.reason) }}},
+			act: func(ctx context.Context, f filled) acted { return en.doDiscard(ctx, e, ref, f.reason) }}},
 	}
 }
 
 // doDiscard runs in a command. A source that is still poisoned is listed by itself when
 // its entry has gone: without a word that would look as if nothing had happened.
-func (d *desk) doDiscard(ctx context.Context, e QuarantineEntry, ref model.Ref, why string) acted {
-	out := d.doForget(ctx, ref, "", why)
-	if !out.ok || d.Quarantine == nil {
+func (en *entries) doDiscard(ctx context.Context, e QuarantineEntry, ref model.Ref, why string) acted {
+	out := en.d.doForget(ctx, ref, "", why)
+	if !out.ok || en.d.Quarantine == nil {
 		return out
 	}
-	if still, err := d.stillPoisoned(ctx, []QuarantineEntry{e}); err == nil && len(still) > 0 {
-		out.text = d.esc.Const("entry deleted; its source is still poisoned and stays listed")
+	if still, err := en.stillPoisoned(ctx, []QuarantineEntry{e}); err == nil && len(still) > 0 {
+		out.text = en.d.esc.Const("entry deleted; its source is still poisoned and stays listed")
 	}
 	return out
 }
 
 // stillPoisoned are those of some entries whose source the scanner blocks now.
-func (d *desk) stillPoisoned(ctx context.Context, of []QuarantineEntry) ([]QuarantineEntry, error) {
+func (en *entries) stillPoisoned(ctx context.Context, of []QuarantineEntry) ([]QuarantineEntry, error) {
 	type place struct{ store, name string }
 	sources, ids := map[place]bool{}, map[place]bool{}
 	for q := (PageQuery{Limit: model.MaxPage}); ; {
-		page, err := d.Quarantine.Entries(ctx, q)
+		page, err := en.d.Quarantine.Entries(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -254,20 +258,20 @@ func (d *desk) stillPoisoned(ctx context.Context, of []QuarantineEntry) ([]Quara
 
 // discarded tells after long work how many sources of the entries that went are still
 // poisoned: those are listed by themselves now.
-func (d *desk) discarded(entries map[model.Ref]QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
+func (en *entries) discarded(entries map[model.Ref]QuarantineEntry) func(ctx context.Context, gone []model.Ref) safetext.Text {
 	return func(ctx context.Context, gone []model.Ref) safetext.Text {
 		var of []QuarantineEntry
 		for _, ref := range gone {
 			of = append(of, entries[ref])
 		}
-		still, err := d.stillPoisoned(ctx, of)
+		still, err := en.stillPoisoned(ctx, of)
 		switch {
 		case err != nil:
-			return d.esc.Sprintf("whether their sources are still poisoned is not known: %s", prose.Reason(d.esc, err))
+			return en.d.esc.Sprintf("whether their sources are still poisoned is not known: %s", prose.Reason(en.d.esc, err))
 		case len(still) == 0:
-			return d.esc.Const("none of their sources is poisoned now")
+			return en.d.esc.Const("none of their sources is poisoned now")
 		}
-		return d.esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(int64(len(still))))
+		return en.d.esc.Sprintf("%s still poisoned at the source, which stays listed", prose.Group(int64(len(still))))
 	}
 }
 

@@ -30,7 +30,7 @@ type recallOver struct{ gen int }
 
 // recall is the pane that tries a recall the way an agent would.
 type recall struct {
-	d       *desk
+	d       *bench
 	ask     func(func(context.Context) any) tea.Cmd
 	later   func(time.Duration, any) tea.Cmd
 	input   text.Input
@@ -53,9 +53,9 @@ type recall struct {
 	height  int
 }
 
-func newRecall(d *desk) *recall {
-	p := &recall{d: d, ask: d.asker(paneRecall), later: d.later(paneRecall), who: newWriters(d, paneRecall), reader: newReader(d, paneRecall)}
-	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, paneRecall)
+func newRecall(d *bench, at int) *recall {
+	p := &recall{d: d, ask: d.asker(at), later: d.later(at), who: newWriters(d.desk, at), reader: newReader(d.desk, at)}
+	p.detail, p.rest = text.New(d.st, p.ask), newRest(&d.loop, at)
 	p.table.skip = func(i int) bool { return p.rows[i].heading }
 	p.table.moved = func() tea.Cmd {
 		p.moved = true
@@ -482,4 +482,12 @@ func (p *recall) exportHits() tea.Cmd {
 		}
 		return nil
 	})
+}
+
+func (p *recall) listed() (visible, bool) {
+	if p.reading {
+		return visible{}, false
+	}
+	w, h := p.d.frame.room()
+	return p.table.listed(p.d.desk, w, h, 2+len(p.renderStatus(w)))
 }

@@ -15,7 +15,7 @@ func (p *records[T]) bindings() []act.Act {
 	if p.marks.walk != nil {
 		return append(p.marks.bindings(p.none, p.Move), p.common()...)
 	}
-	out := p.list.stopLooking(p.d, p.follow)
+	out := p.list.stopLooking(&p.d.loop, p.follow)
 	if p.kind.keys != nil {
 		out = append(out, p.kind.keys(p)...)
 	}

@@ -68,9 +68,23 @@ func newRecords[T any](d *desk, kind recordKind[T]) *records[T] {
 	p := &records[T]{d: d, kind: kind, ask: d.asker(kind.pane)}
 	p.list = newWindow(p.ask, func(r record[T]) string { return r.key })
 	p.list.forward = true
-	p.detail, p.rest = text.New(d.st, p.ask), newRest(d, kind.pane)
+	p.detail, p.rest = text.New(d.st, p.ask), newRest(&d.loop, kind.pane)
 	p.marks = newMarks(func() *window[record[T]] { return p.list }, func(r record[T]) record[T] { return record[T]{key: r.key, raw: r.raw} })
 	return p
+}
+
+// openSide shows a list of its own in place of the pane; esc goes back there.
+func openSide[T any](d *desk, title string, kind recordKind[T]) tea.Cmd {
+	return d.frame.beside(title, false, listOf(d, kind))
+}
+
+// listOf makes a list. Each has an address of its own, so that an answer for one that was
+// closed reaches no other.
+func listOf[T any](d *desk, kind recordKind[T]) func(address int) listing {
+	return func(address int) listing {
+		kind.pane = address
+		return newRecords(d, kind)
+	}
 }
 
 // storeHere is the store of the row at the cursor.
@@ -103,10 +117,7 @@ func (p *records[T]) enter() tea.Cmd {
 	return tea.Batch(p.restart(nil, false), p.watch())
 }
 
-func (p *records[T]) visible() bool {
-	a := p.d.app
-	return a == nil || p.kind.pane == a.active && a.side == nil || a.side != nil && p.kind.pane == a.side.list.address()
-}
+func (p *records[T]) visible() bool { return p.d.frame == nil || p.d.frame.shows(p.kind.pane) }
 
 // restart asks for the list anew; the cursor goes to the row that is the nearest kin.
 func (p *records[T]) restart(kin map[string]int, once bool) tea.Cmd {
@@ -196,7 +207,7 @@ func (p *records[T]) update(msg any) tea.Cmd {
 	case peeked[record[T]]:
 		return p.marks.peeked(msg)
 	case walked[record[T]]:
-		return p.marks.walked(p.d, msg)
+		return p.marks.walked(&p.d.loop, msg)
 	}
 	return nil
 }
@@ -382,7 +393,7 @@ func (p *records[T]) trailed(m trailed[record[T]], notice said) tea.Cmd {
 	}
 	cmd, over, found := p.list.trailed(m)
 	if over {
-		trailOver(p.d, m, found)
+		trailOver(&p.d.loop, m, found)
 	}
 	return tea.Batch(cmd, p.layout(), p.follow())
 }
@@ -398,4 +409,11 @@ func (p *records[T]) End() tea.Cmd {
 		p.d.say(paint.ToneInfo, p.d.st.Esc.Const("this is as far as the list was read; End again goes on"))
 	}
 	return cmd
+}
+
+func (p *records[T]) listed() (visible, bool) {
+	if p.full {
+		return visible{}, false
+	}
+	return windowListed(p.list, p.d, p.width, p.height, 1+len(p.noticeLines()), p.Move)
 }

@@ -16,7 +16,7 @@ type rest struct {
 	gen   int
 }
 
-func newRest(d *desk, pane int) rest { return rest{later: d.later(pane)} }
+func newRest(d *loop, pane int) rest { return rest{later: d.later(pane)} }
 
 // moved begins the pause anew.
 func (r *rest) moved() tea.Cmd {

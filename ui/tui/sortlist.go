@@ -1,16 +1,12 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"memdesk/internal/safetext"
 	"memdesk/model"
-	"memdesk/operator"
 	"memdesk/ui/act"
 	"memdesk/ui/tui/kit/prose"
 )
@@ -70,41 +66,6 @@ func (p *records[T]) sortedFetch(fetch func(context.Context, PageQuery) (span[re
 	}
 }
 
-// natural orders texts as people do: without regard to case, and numbers by their value.
-func natural(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	for a != "" && b != "" {
-		x, restA := digits(a)
-		y, restB := digits(b)
-		if x != "" && y != "" {
-			if n := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); n != 0 {
-				return n
-			}
-			a, b = restA, restB
-			continue
-		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
-		}
-		a, b = a[1:], b[1:]
-	}
-	return cmp.Compare(len(a), len(b))
-}
-
-// digits are the digits that a text begins with, without leading zeros and the commas of
-// thousands, and the rest.
-func digits(s string) (number, rest string) {
-	n := 0
-	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || n > 0 && s[n] == ',') {
-		n++
-	}
-	number = strings.TrimLeft(strings.ReplaceAll(s[:n], ",", ""), "0")
-	if n > 0 && number == "" {
-		number = "0"
-	}
-	return number, s[n:]
-}
-
 // sortKeys are the keys that sort a list.
 func (p *records[T]) sortKeys() []act.Act {
 	to := func(s sorting) tea.Cmd {
@@ -122,20 +83,5 @@ func (p *records[T]) sortKeys() []act.Act {
 		{Keys: []string{">"}, Doc: "sort by the next column; after the last, as the source has it", Do: func() tea.Cmd { return to(sorting{column: (p.sorted.column + 1) % n}) }},
 		{Keys: []string{"<"}, Doc: "sort by the column before", Do: func() tea.Cmd { return to(sorting{column: (p.sorted.column + n - 1) % n}) }},
 		{Keys: []string{"-"}, Doc: "sort the other way round", Why: none, Do: func() tea.Cmd { return to(sorting{p.sorted.column, !p.sorted.down}) }},
-	}
-}
-
-// found marks what a filter matches in the cells of a row; nil where nothing is marked.
-func (d *desk) found(query string) func(string) []safetext.Span {
-	if query == "" || strings.HasPrefix(query, "!") {
-		return nil
-	}
-	m := operator.NewMatch(query)
-	return func(s string) []safetext.Span {
-		var out []safetext.Span
-		for _, at := range m.Spans(s) {
-			out = append(out, safetext.Span{Start: at[0], End: at[1]})
-		}
-		return out
 	}
 }

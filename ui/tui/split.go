@@ -1,7 +1,12 @@
 package tui
 
 import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
 	"memdesk/internal/safetext"
+	"memdesk/operator"
 	"memdesk/ui/tui/kit/text"
 )
 
@@ -60,4 +65,38 @@ func (d *desk) join(f split, list []string, text *text.Pager, name safetext.Text
 		detail[i] = " " + line + " "
 	}
 	return st.Beside(list, detail, above, below)
+}
+
+// found marks what a filter matches in the cells of a row; nil where nothing is marked.
+func (d *desk) found(query string) func(string) []safetext.Span {
+	if query == "" || strings.HasPrefix(query, "!") {
+		return nil
+	}
+	m := operator.NewMatch(query)
+	return func(s string) []safetext.Span {
+		var out []safetext.Span
+		for _, at := range m.Spans(s) {
+			out = append(out, safetext.Span{Start: at[0], End: at[1]})
+		}
+		return out
+	}
+}
+
+// visible is a list on the screen, as the mouse and a question over it see it.
+type visible struct {
+	first       int // line of the pane with the first visible row
+	top, sel, n int
+	height      int
+	width       int // columns of the list; what is right of them is the detail
+	move        func(by int) tea.Cmd
+}
+
+func (t *table) listed(d *desk, width, height, first int) (visible, bool) {
+	f := d.split(width, height-first+1)
+	return visible{first: first, top: t.top, sel: t.sel, n: t.n, height: t.height, width: f.listWidth, move: t.Move}, true
+}
+
+func windowListed[T any](w *window[T], d *desk, width, height, first int, move func(int) tea.Cmd) (visible, bool) {
+	f := d.split(width, height-first+1)
+	return visible{first: first, top: w.top, sel: w.sel, n: len(w.rows), height: w.height, width: f.listWidth, move: move}, true
 }

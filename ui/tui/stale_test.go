@@ -18,10 +18,12 @@ import (
 // What comes late must not show: each test holds an answer back, moves on, and
 // lets it come.
 
-func testDesk(members ...backends.Member) *desk {
+func testBench(members ...backends.Member) *bench {
 	a := New(Options{Fleet: backends.NewFleet(members, nil), Clock: clock.Fixed(time.Unix(0, 0))})
 	return a.d
 }
+
+func testDesk() *desk { return testBench().desk }
 
 func TestPageOfTheListBeforeARefreshIsDropped(t *testing.T) {
 	s := &shelf{ids: numbers(200), counted: true, backward: true}
@@ -73,8 +75,8 @@ func TestWindowLetsGoOfWhatIsFarAway(t *testing.T) {
 }
 
 func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
-	d := testDesk()
-	p := newRecall(d)
+	d := testBench()
+	p := newRecall(d, paneRecall)
 	p.resize(100, 30)
 	p.input.Insert("first")
 	p.start()
@@ -97,7 +99,7 @@ func TestRecallDropsAnswersToOlderQuestions(t *testing.T) {
 }
 
 func TestRecallWaitsForAPause(t *testing.T) {
-	p := newRecall(testDesk())
+	p := newRecall(testBench(), paneRecall)
 	p.input.Insert("a")
 	p.typed()
 	first := recallDue{p.gen}
@@ -137,7 +139,7 @@ func TestReaderShowsWhatIsWanted(t *testing.T) {
 }
 
 func TestHealthHasOneCheckUnderWay(t *testing.T) {
-	p := newHealth(testDesk(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)}))
+	p := newHealth(testBench(backends.Member{Name: "a", Err: model.E(model.Unavailable, "open", nil)}), paneHealth, nil)
 	asked := 0
 	p.ask = func(func(context.Context) any) tea.Cmd {
 		asked++

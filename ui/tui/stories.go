@@ -39,7 +39,7 @@ type StorySource interface {
 }
 
 // storyActs group the quarantine into stories and mark them.
-type storyActs struct{ d *desk }
+type storyActs struct{ d *bench }
 
 // storyLines is how much of a text a story shows of each of its entries, in lines.
 const storyLines = 6
@@ -97,7 +97,7 @@ func (sa *storyActs) kind() recordKind[review.Story] {
 		datum: storyDatum,
 	}
 	kind.fetch = func(ctx context.Context, q PageQuery) (span[record[review.Story]], said, error) {
-		all, missed, err := told.look(ctx, sa.d, q.Filter)
+		all, missed, err := told.look(ctx, sa.d.desk, q.Filter)
 		out := span[record[review.Story]]{problems: missed}
 		for _, s := range all {
 			if r := sa.row(s); q.Matches(s.Source, s.Session, strings.Join(s.Signals, " "), storyRefs(s)) {

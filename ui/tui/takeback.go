@@ -18,7 +18,10 @@ import (
 )
 
 // takebacks take back what a writer wrote.
-type takebacks struct{ d *desk }
+type takebacks struct {
+	d    *desk
+	work *underway
+}
 
 // writing is whose writes are to be taken back, and since when.
 type writing struct {
@@ -117,7 +120,7 @@ func (tb *takebacks) question(ctx context.Context, w writing, since time.Time, p
 			}
 		}
 		out.choices = []choice{{verb: "Take back", typed: true, act: func(_ context.Context, f filled) acted {
-			return acted{ok: true, began: tb.begin(plan, f.reason)}
+			return acted{ok: true, instead: tb.work.watching(tb.begin(plan, f.reason))}
 		}}}
 	} else {
 		out.noReason = true

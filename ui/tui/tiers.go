@@ -25,7 +25,8 @@ const briefBelow = 16
 // tiers is the pane that browses: stores with their tiers, the items of one of
 // them with a preview, one item on the whole screen.
 type tiers struct {
-	d        *desk
+	d        *bench
+	at       int // its address
 	level    int
 	overview *overview
 	items    *items
@@ -35,9 +36,9 @@ type tiers struct {
 	height   int
 }
 
-func newTiers(d *desk) *tiers {
-	p := &tiers{d: d, overview: newOverview(d, paneTiers), reader: newReader(d, paneTiers)}
-	p.items = newItems(d, paneTiers, p.reader)
+func newTiers(d *bench, at int) *tiers {
+	p := &tiers{d: d, at: at, overview: newOverview(d.desk, at), reader: newReader(d.desk, at)}
+	p.items = newItems(d.desk, at, p.reader)
 	return p
 }
 
@@ -60,7 +61,7 @@ func (p *tiers) update(msg any) tea.Cmd {
 	case peeked[itemRow]:
 		return p.items.marks.peeked(msg)
 	case walked[itemRow]:
-		return p.items.marks.walked(p.d, msg)
+		return p.items.marks.walked(&p.d.loop, msg)
 	case writersCame:
 		p.items.who.take(msg)
 		return p.items.named()
@@ -69,7 +70,7 @@ func (p *tiers) update(msg any) tea.Cmd {
 	case filterDue:
 		query, now := p.items.live.due(msg, &p.items.filter, p.items.query)
 		if now && p.items.list.loading[arriveReset] { // one question at a time
-			return p.items.live.typed(p.d.later(paneTiers))
+			return p.items.live.typed(p.d.later(p.at))
 		}
 		if now && p.level == levelItems {
 			return p.items.narrow(query)
@@ -206,7 +207,7 @@ func (p *tiers) typing() *text.Input {
 func (p *tiers) typed() tea.Cmd {
 	switch {
 	case p.level == levelItems && p.items.filter.Focus:
-		return p.items.live.typed(p.d.later(paneTiers))
+		return p.items.live.typed(p.d.later(p.at))
 	case p.level == levelOverview && p.overview.filter.Focus: // the tree is in memory
 		return p.overview.narrow(strings.TrimSpace(p.overview.filter.Value()))
 	case p.level == levelItems && p.items.jump.in.Focus:
@@ -336,4 +337,14 @@ func (p *tiers) readHere() tea.Cmd {
 func (p *tiers) neighbour(by int) tea.Cmd {
 	p.items.pinned = false
 	return tea.Batch(p.items.list.Move(by), p.reader.open(p.items.wanted(), false))
+}
+
+func (p *tiers) listed() (visible, bool) {
+	switch p.level {
+	case levelOverview:
+		return p.overview.table.listed(p.d.desk, p.width, p.height, 1)
+	case levelItems:
+		return windowListed(p.items.list, p.d.desk, p.width, p.height, 1, p.items.Move)
+	}
+	return visible{}, false
 }

@@ -16,8 +16,8 @@ import (
 func TestPaneIsOneLine(t *testing.T) {
 	was := registry
 	defer func() { registry = was }()
-	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(d *desk) pane {
-		return newRecords(d, recordKind[string]{
+	registry = append(was[:len(was):len(was)], registered{"Toys", "Toys", func(_ *screens, d *bench, _ int) pane {
+		return newRecords(d.desk, recordKind[string]{
 			pane: len(was), noun: "toy", empty: "There are no toys.", columns: []column{{"TOY", 0, false}},
 			fetch: func(_ context.Context, q PageQuery) (out span[record[string]], _ said, _ error) {
 				for _, name := range []string{"boat", "kite"} {

@@ -248,7 +248,7 @@ func (w *window[T]) looking(esc safetext.Escaper) []safetext.Text {
 }
 
 // stopLooking is the key that ends a trail; nil while there is none.
-func (w *window[T]) stopLooking(d *desk, then func() tea.Cmd) []act.Act {
+func (w *window[T]) stopLooking(d *loop, then func() tea.Cmd) []act.Act {
 	if w.trail == nil || w.trail.seen == 0 {
 		return nil
 	}

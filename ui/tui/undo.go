@@ -20,6 +20,7 @@ import (
 // undos is what z takes back, and the list of what else can be.
 type undos struct {
 	d    *desk
+	work *underway
 	acts [][]string // undo entries of this session, the last act last
 	some bool       // something of them was taken back
 }
@@ -83,7 +84,7 @@ func (us *undos) takeUndo(id string) {
 func (us *undos) undoLast() tea.Cmd {
 	if why := us.d.stuck.get(); why != "" {
 		us.d.stuck.set("")
-		return us.d.app.refuse(act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
+		return us.d.frame.refuse(act.Act{Keys: []string{"z"}, Doc: "undo the last act of this session"}, "the last act cannot be put back: "+why+". z once more is for the act before it")
 	}
 	d, last := us.d, us.acts[len(us.acts)-1]
 	if len(last) > 1 {
@@ -252,7 +253,7 @@ func (us *undos) openUndos() tea.Cmd {
 		us.d.say(paint.ToneWarn, us.d.st.Esc.Const("no undo is attached to this console: memdesk undo list shows it"))
 		return nil
 	}
-	return openSide(us.d.app, "Undo", us.undoKind())
+	return openSide(us.d, "Undo", us.undoKind())
 }
 
 func undoDatum(u UndoRow) datum {

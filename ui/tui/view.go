@@ -49,7 +49,7 @@ func (p *tiers) bring(v view) tea.Cmd {
 
 // saveView keeps what the pane shows under a name; the same name keeps it anew.
 func (l *commandLine) saveView(name string) tea.Cmd {
-	a, esc := l.d.app, l.d.st.Esc
+	a, esc := l.a, l.d.st.Esc
 	p, ok := a.pane().(viewed)
 	switch {
 	case name == "" || strings.Contains(name, " "):
@@ -68,7 +68,7 @@ func (l *commandLine) saveView(name string) tea.Cmd {
 
 // openView brings a kept view back.
 func (l *commandLine) openView(name string) tea.Cmd {
-	a, esc := l.d.app, l.d.st.Esc
+	a, esc := l.a, l.d.st.Esc
 	i := slices.IndexFunc(l.views, func(v view) bool { return v.name == name })
 	if i < 0 {
 		a.say(paint.ToneWarn, esc.Sprintf("there is no view %q; :save keeps one", name))

@@ -183,7 +183,7 @@ func (ed *edits) create(ctx context.Context, s model.Store, at scopeOf, tier, ke
 	if err := ed.d.draftOf(e, path.Base(label)); err != nil {
 		return wrongIn(ofKey, esc.Sprintf("No file for the editor could be made: %s.", esc.Err(err)))
 	}
-	return acted{start: e}
+	return acted{instead: func() tea.Cmd { return ed.startEditor(e) }}
 }
 
 // owners reads whose a scope is, by the published names of scopes:
