@@ -31,13 +31,16 @@ race: ## every test under the race detector
 bench: ## benchmarks, printed as ratios against a named peer
 	$(GO) test -tags "$(TAGS)" -run '^$$' -bench . -benchtime 300ms -p 1 -timeout 60m $(PKG)
 
-# MOST, FILES and ERASURES are the largest sizes; smaller ones make a quick run, into another directory than docs.
-MOST ?= 1000000
-FILES ?= 100000
-ERASURES ?= 100000
+# MOST (of PostgreSQL and the log), ITEMS (of SQLite), FILES and ERASURES are the largest sizes; smaller ones make a quick run, into
+# another directory than docs. KEEP is a directory in which the data stays for the next run, and CHARTS (open,verify) what
+# that one measures. Databases stay where MEMDESK_TEST_POSTGRES names a server.
+MOST ?= 10000000
+ITEMS ?= 1000000
+FILES ?= 1000000
+ERASURES ?= 1000000
 REPORT ?= docs
 bench-report: ## docs/growth.md with charts: cost against size, beside peers
-	$(GO) run -tags "$(TAGS)" ./soak/growth -most $(MOST) -files $(FILES) -erasures $(ERASURES) $(REPORT)
+	$(GO) run -tags "$(TAGS)" ./soak/growth -most $(MOST) -items $(ITEMS) -files $(FILES) -erasures $(ERASURES) -keep "$(KEEP)" -charts "$(CHARTS)" $(REPORT)
 
 lint: ## gofmt, vet, staticcheck
 	@fmtless=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$fmtless" ]; then echo "not gofmt-ed:"; echo "$$fmtless"; exit 1; fi

@@ -45,15 +45,18 @@ type Server struct {
 // tests run against a server that is not theirs, it still needs the programs.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s, err := start()
+	s, err := Begin()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	t.Cleanup(func() {
-		s.Stop()
-		_ = os.RemoveAll(s.dir)
-	})
+	t.Cleanup(s.Remove)
 	return s
+}
+
+// Remove stops the server and removes its data.
+func (s *Server) Remove() {
+	s.Stop()
+	_ = os.RemoveAll(s.dir)
 }
 
 // DSN is the connection string for a role in a database.
@@ -75,8 +78,8 @@ func (s *Server) dsn(who *url.Userinfo, database string) string {
 	return u.String()
 }
 
-// start makes and starts a cluster.
-func start() (*Server, error) {
+// Begin makes and starts a cluster, for a program that is no test.
+func Begin() (*Server, error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func DSN(t testing.TB) string {
 		if shared.dsn = os.Getenv(Variable); shared.dsn != "" {
 			return
 		}
-		if shared.server, shared.err = start(); shared.err == nil {
+		if shared.server, shared.err = Begin(); shared.err == nil {
 			shared.dsn = shared.server.DSN("postgres", "postgres")
 		}
 	})

@@ -4,8 +4,11 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -27,21 +30,29 @@ func main() {
 	if code, played := play(); played {
 		os.Exit(code)
 	}
-	most := flag.Int("most", 1_000_000, "the largest `SIZE`: items of SQLite, records of the log")
-	files := flag.Int("files", 100_000, "the largest `SIZE` of the vault, in files")
-	erasures := flag.Int("erasures", 100_000, "the largest `SIZE` of a store for an erasure, which takes as long as all else")
-	work := flag.String("work", "", "`DIR` for the data (default: the temporary directory)")
+	most := flag.Int("most", 10_000_000, "the largest `SIZE` of PostgreSQL in items, and of the log in records")
+	items := flag.Int("items", 1_000_000, "the largest `SIZE` of SQLite, in items")
+	files := flag.Int("files", 1_000_000, "the largest `SIZE` of the vault, in files")
+	erasures := flag.Int("erasures", 1_000_000, "the largest `SIZE` of a store for an erasure, which takes as long as all else")
+	only := flag.String("charts", "", "measure these `CHARTS` only, separated by commas, and keep the other figures of the page")
+	keep := flag.String("keep", "", "`DIR` in which the data stays, and from which a later run takes it (default: the temporary directory, and it is gone)")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "growth: give the directory of the documents")
 		os.Exit(2)
 	}
-	r := &run{work: *work, files: *files, erasures: *erasures, lines: map[string][]line{}}
-	if err := r.measure(*most); err != nil {
-		fmt.Fprintln(os.Stderr, "growth:", err)
-		os.Exit(1)
+	r := &run{docs: flag.Arg(0), keep: *keep, items: *items, files: *files, erasures: *erasures}
+	if *only != "" {
+		r.only = strings.Split(*only, ",")
 	}
-	if err := r.write(flag.Arg(0)); err != nil {
+	err := r.load()
+	if err == nil {
+		err = r.measure(*most)
+	}
+	if err == nil {
+		err = r.write()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "growth:", err)
 		os.Exit(1)
 	}
@@ -75,25 +86,53 @@ func leaveMost(file string) error {
 
 // run collects the curves of each chart.
 type run struct {
-	work   string
-	clones string // where the peers of an erasure work
-	files  int    // most files of the vault
-	// erasures is the largest size of a store for an erasure.
-	erasures int
-	lines    map[string][]line
-	loads    []string
-	sizes    []int
+	docs, keep string
+	only       []string // charts; empty: all
+	items      int      // most of SQLite
+	files      int      // most of the vault
+	erasures   int      // largest size of a store for an erasure
+	lines      map[string][]line
+	fresh      map[string]bool // points of this run
+	server     *server         // PostgreSQL, once it is asked for
 }
+
+// wants reports whether one of these charts is to be measured.
+func (r *run) wants(any ...string) bool {
+	return len(r.only) == 0 || slices.ContainsFunc(any, func(c string) bool { return slices.Contains(r.only, c) })
+}
+
+// load reads the figures of earlier runs, which this one replaces where it measures again.
+func (r *run) load() error {
+	r.lines, r.fresh = map[string][]line{}, map[string]bool{}
+	for _, c := range r.only {
+		if !slices.ContainsFunc(charts, func(known chart) bool { return known.key == c }) {
+			return fmt.Errorf("there is no chart %q", c)
+		}
+	}
+	b, err := os.ReadFile(r.figures())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &r.lines)
+	}
+	return err
+}
+
+func (r *run) figures() string { return filepath.Join(r.docs, "growth", "figures.json") }
 
 // measure goes from a thousand items to most, the largest sizes last.
 func (r *run) measure(most int) error {
+	defer func() { r.server.close() }()
 	for n := 1000; n <= most; n *= 10 {
-		r.loads, r.sizes = append(r.loads, load()), append(r.sizes, n)
 		began := time.Now()
 		if err := r.stores(n); err != nil {
 			return fmt.Errorf("%d items: %w", n, err)
 		}
 		fmt.Fprintf(os.Stderr, "%s items: %.0f s\n", grouped(n), time.Since(began).Seconds())
+		if err := r.write(); err != nil { // what is measured is kept whatever follows
+			return err
+		}
 	}
 	return nil
 }
@@ -104,25 +143,31 @@ func (r *run) add(chart, name string, peer bool, size int, took time.Duration) {
 
 func (r *run) put(chart, name string, peer bool, size int, value float64) {
 	all := r.lines[chart]
-	i := slices.IndexFunc(all, func(l line) bool { return l.name == name })
+	i := slices.IndexFunc(all, func(l line) bool { return l.Name == name })
 	if i < 0 {
-		i, all = len(all), append(all, line{name: name, peer: peer})
-	}
-	if k := len(all[i].at) - 1; k >= 0 && all[i].at[k].size == size { // measured with each store: the least counts
-		all[i].at[k].value = min(all[i].at[k].value, value)
-	} else {
-		all[i].at = append(all[i].at, point{size, value})
+		i, all = len(all), append(all, line{Name: name, Peer: peer})
 	}
 	r.lines[chart] = all
+	now := point{size, value, load()}
+	k, found := slices.BinarySearchFunc(all[i].At, size, func(p point, size int) int { return p.Size - size })
+	key := fmt.Sprint(chart, name, size)
+	switch {
+	case !found:
+		all[i].At = slices.Insert(all[i].At, k, now)
+	case !r.fresh[key] || value < all[i].At[k].Value: // measured with each store: the least counts
+		all[i].At[k] = now
+	}
+	r.fresh[key] = true
 }
 
 // load is how busy the machine is: the average of the last minute.
-func load() string {
+func load() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
-		return "unknown"
+		return 0
 	}
-	first, _, _ := strings.Cut(string(b), " ")
+	var first float64
+	_, _ = fmt.Sscan(string(b), &first)
 	return first
 }
 
@@ -150,35 +195,42 @@ var charts = []chart{
 		"SQLite's cache has a fixed size. Of a vault's files the names, times and kinds are in memory, some hundred bytes each."},
 }
 
-func (r *run) write(docs string) error {
-	dir := filepath.Join(docs, "growth")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func (r *run) write() error {
+	if err := os.MkdirAll(filepath.Dir(r.figures()), 0o755); err != nil {
+		return err
+	}
+	figures, err := json.MarshalIndent(r.lines, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(r.figures(), append(figures, '\n'), 0o644); err != nil {
 		return err
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Growth\n\nWhat memdesk costs against the size of what it has open: written by `make bench-report`, not by hand. Times are the best of several on a "+
-		"machine with %d processors; its load was %s when the sizes %s began. Read the shapes and the ratios, not the milliseconds. "+
+		"machine with %d processors, and each chart says how busy that was. Read the shapes and the ratios, not the milliseconds. "+
 		"Dashed lines are peers, measured in turn with memdesk on the same data (BENCHMARKS.md says how answers differ).\n\n"+
-		"*Growth* is the exponent between the smallest and the largest size: 0 is flat, 1 is in proportion.\n", runtime.NumCPU(), strings.Join(r.loads, ", "), sizes(r.sizes))
+		"*Growth* is the exponent between the smallest and the largest size: 0 is flat, 1 is in proportion.\n", runtime.NumCPU())
 	for _, c := range charts {
 		lines := r.lines[c.key]
-		if err := os.WriteFile(filepath.Join(dir, c.key+".svg"), []byte(plot(c.title, c.unit, lines)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(r.docs, "growth", c.key+".svg"), []byte(plot(c.title, c.unit, lines)), 0o644); err != nil {
 			return err
 		}
+		sizes, low, high := span(lines)
 		fmt.Fprintf(&b, "\n## %s\n\n![%s](growth/%s.svg)\n\n| %s |", c.title, c.title, c.key, c.unit)
-		for _, n := range r.sizes {
+		for _, n := range sizes {
 			fmt.Fprintf(&b, " %s |", grouped(n))
 		}
-		b.WriteString(" growth |\n|---|" + strings.Repeat("---|", len(r.sizes)+1) + "\n")
+		b.WriteString(" growth |\n|---|" + strings.Repeat("---|", len(sizes)+1) + "\n")
 		for _, l := range lines {
-			fmt.Fprintf(&b, "| %s |", l.name)
-			for _, n := range r.sizes {
-				i := slices.IndexFunc(l.at, func(p point) bool { return p.size == n })
+			fmt.Fprintf(&b, "| %s |", l.Name)
+			for _, n := range sizes {
+				i := slices.IndexFunc(l.At, func(p point) bool { return p.Size == n })
 				if i < 0 {
 					b.WriteString(" – |")
 					continue
 				}
-				fmt.Fprintf(&b, " %s |", number(l.at[i].value))
+				fmt.Fprintf(&b, " %s |", number(l.At[i].Value))
 			}
 			if s := l.slope(); math.IsNaN(s) {
 				b.WriteString(" – |\n")
@@ -186,15 +238,19 @@ func (r *run) write(docs string) error {
 				fmt.Fprintf(&b, " %.2f |\n", s)
 			}
 		}
-		fmt.Fprintf(&b, "\n%s\n", c.why)
+		fmt.Fprintf(&b, "\n%s Measured at load %s to %s.\n", c.why, number(low), number(high))
 	}
-	return os.WriteFile(filepath.Join(docs, "growth.md"), []byte(b.String()), 0o644)
+	return os.WriteFile(filepath.Join(r.docs, "growth.md"), []byte(b.String()), 0o644)
 }
 
-func sizes(all []int) string {
-	var out []string
-	for _, n := range all {
-		out = append(out, grouped(n))
+// span gives the sizes that lines have, and the least and the most load at which they were measured.
+func span(lines []line) (sizes []int, low, high float64) {
+	low = math.Inf(1)
+	for _, l := range lines {
+		for _, p := range l.At {
+			sizes, low, high = append(sizes, p.Size), min(low, p.Load), max(high, p.Load)
+		}
 	}
-	return strings.Join(out, ", ")
+	slices.Sort(sizes)
+	return slices.Compact(sizes), low, high
 }

@@ -9,23 +9,24 @@ import (
 
 // line is one curve: a value for each size.
 type line struct {
-	name string
-	peer bool // drawn dashed
-	at   []point
+	Name string  `json:"name"`
+	Peer bool    `json:"peer,omitempty"` // drawn dashed
+	At   []point `json:"at"`             // by size
 }
 
 type point struct {
-	size  int
-	value float64 // milliseconds or megabytes
+	Size  int     `json:"size"`
+	Value float64 `json:"value"` // milliseconds or megabytes
+	Load  float64 `json:"load"`  // of the machine
 }
 
 // slope is the exponent of the growth from the first to the last size: 0 is flat, 1 proportional.
 func (l line) slope() float64 {
-	if len(l.at) < 2 {
+	if len(l.At) < 2 {
 		return math.NaN()
 	}
-	a, b := l.at[0], l.at[len(l.at)-1]
-	return math.Log(b.value/a.value) / math.Log(float64(b.size)/float64(a.size))
+	a, b := l.At[0], l.At[len(l.At)-1]
+	return math.Log(b.Value/a.Value) / math.Log(float64(b.Size)/float64(a.Size))
 }
 
 // The page of a chart, in pixels.
@@ -40,8 +41,8 @@ var colours = []string{"#1b6ca8", "#c2571a", "#2e7d32", "#7b3fa0", "#8d6e00"}
 func plot(title, unit string, lines []line) string {
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, l := range lines {
-		for _, p := range l.at {
-			x, y := math.Log10(float64(p.size)), math.Log10(p.value)
+		for _, p := range l.At {
+			x, y := math.Log10(float64(p.Size)), math.Log10(p.Value)
 			lowX, highX, lowY, highY = min(lowX, x), max(highX, x), min(lowY, y), max(highY, y)
 		}
 	}
@@ -70,25 +71,25 @@ func plot(title, unit string, lines []line) string {
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle" fill="#444">items, files or records</text>`+"\n", (left+width-right)/2, height-12)
 	ends := make([]float64, 0, len(lines))
 	for i, l := range lines {
-		if len(l.at) == 0 {
+		if len(l.At) == 0 {
 			continue
 		}
 		colour, dash := colours[i/2%len(colours)], ""
-		if l.peer {
+		if l.Peer {
 			dash = ` stroke-dasharray="5 4"`
 		}
 		var path []string
-		for _, p := range l.at {
-			path = append(path, fmt.Sprintf("%.1f,%.1f", x(p.size), y(p.value)))
-			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, x(p.size), y(p.value), colour)
+		for _, p := range l.At {
+			path = append(path, fmt.Sprintf("%.1f,%.1f", x(p.Size), y(p.Value)))
+			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, x(p.Size), y(p.Value), colour)
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"%s/>`+"\n", strings.Join(path, " "), colour, dash)
-		end := y(l.at[len(l.at)-1].value)
+		end := y(l.At[len(l.At)-1].Value)
 		for slices.ContainsFunc(ends, func(other float64) bool { return math.Abs(other-end) < 14 }) { // names do not lie on each other
 			end += 3
 		}
 		ends = append(ends, end)
-		fmt.Fprintf(&b, `<text x="%d" y="%.1f" fill="%s">%s</text>`+"\n", width-right+8, end+4, colour, l.name)
+		fmt.Fprintf(&b, `<text x="%d" y="%.1f" fill="%s">%s</text>`+"\n", width-right+8, end+4, colour, l.Name)
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
