@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
@@ -56,11 +57,14 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 	return l.s.filter(ctx, l.snapshot, rows, key.Query)
 }
 
-// Row implements paging.Source.
-func (l listing) Row(i int32) paging.Row {
+// Keys implements paging.Source.
+func (l listing) Keys(i int32) (modified time.Time, size int64) {
 	e := &l.entries[i]
-	return paging.Row{ID: e.id, Modified: e.meta.Modified, Size: e.meta.Size}
+	return e.meta.Modified, e.meta.Size
 }
+
+// ID implements paging.Source.
+func (l listing) ID(i int32) string { return l.entries[i].id }
 
 // Problems implements paging.Source.
 func (l listing) Problems() []string { return l.problems }

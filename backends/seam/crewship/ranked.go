@@ -53,7 +53,7 @@ func (s *store) ranked(ctx context.Context, snap *snapshot, p *memoryDir, words 
 		if !isRanked(e) {
 			return nil
 		}
-		data, _, err := files.Read(e.label, readLimit)
+		data, _, err := files.Read(rootdir.PlaceOf(e.label), readLimit)
 		var rows []string
 		var tokens int64
 		if err == nil && utf8.Valid(data) {

@@ -48,7 +48,7 @@ func (s *store) textsOf(ctx context.Context, entries []entry, yield func(model.T
 	defer dir.Close()
 	err = rootdir.InParallel(ctx, "texts", dir, len(entries), func(files *rootdir.Files, i int) error {
 		e := &entries[i]
-		data, _, err := files.Read(e.label, wholeLimit)
+		data, _, err := files.Read(rootdir.PlaceOf(e.label), wholeLimit)
 		if errors.Is(err, model.NotFound) {
 			return nil
 		}

@@ -33,7 +33,7 @@ type snapshot struct {
 	problems []string
 	names    *directory
 	db       string // stamp of the database before the names were read
-	tree     walk.Tree
+	age      walk.Age
 	changes  int64 // of our own, before the walk
 	lists    paging.Lists
 }
@@ -51,7 +51,7 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	snap.changes, snap.tree.Took = changes, time.Since(snap.tree.Began)
+	snap.changes, snap.age.Took = changes, time.Since(snap.age.Began)
 	s.mu.Lock()
 	s.snap = snap
 	s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *store) changed() {
 
 func (s *store) current(snap *snapshot) bool {
 	return (database{s.at.db}).stamp() == snap.db &&
-		snap.tree.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
+		snap.age.Fresh(func(root string) (*rootdir.Dir, error) { return rootdir.Open(root, nil) })
 }
 
 // survey looks who there is, without their files: what it costs does not grow
@@ -76,7 +76,7 @@ func (s *store) survey(ctx context.Context, op string) (*snapshot, error) {
 	if err := model.FromContext(ctx, op); err != nil {
 		return nil, err
 	}
-	snap := &snapshot{tree: walk.Tree{Began: time.Now()}, db: database{s.at.db}.stamp()}
+	snap := &snapshot{age: walk.Age{Began: time.Now()}, db: database{s.at.db}.stamp()}
 	snap.names = s.loadNames(ctx)
 	var err error
 	snap.memories, snap.problems, err = s.memoryDirs(snap.names)
@@ -124,10 +124,10 @@ func (snap *snapshot) sawAbove(base string, dirs ...string) {
 		}
 	}
 	for _, d := range append(dirs, ".") {
-		if at, err := walk.Look(root, d); err == nil && !seen[d] {
+		if at, err := walk.See(root, d); err == nil && !seen[d] {
 			seen[d] = true
 			at.Root = base
-			snap.tree.Dirs = append(snap.tree.Dirs, at)
+			snap.age.Dirs = append(snap.age.Dirs, at)
 		}
 	}
 }
@@ -142,26 +142,32 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 		return nil
 	}
 	defer dir.Close()
-	tree, entries, err := walk.Walk(ctx, "list", dir, memories, func(files *rootdir.Files, label string) (entry, bool) {
-		m, ok := walk.Stat(files, label)
-		return entry{
-			id: p.prefix + label, memory: p, label: label,
-			tier: classify(p.kind, label), meta: m, decided: snap.names.isDecided(label),
-		}, ok
+	tree, err := walk.Scan(ctx, "list", dir, memories, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+		m, ok := walk.Stat(files, at)
+		return m, 0, ok
 	})
 	if err != nil {
 		return err
 	}
-	snap.entries = append(snap.entries, entries...)
+	for _, f := range tree.All() {
+		id := p.prefix + f.Path()
+		label := id[len(p.prefix):]
+		snap.entries = append(snap.entries, entry{
+			id: id, memory: p, label: label,
+			tier: classify(p.kind, label), meta: f.Meta(), decided: snap.names.isDecided(label),
+		})
+	}
 	for _, problem := range tree.Problems {
 		snap.problems = append(snap.problems, p.prefix+problem)
 	}
-	snap.tree.Add(tree, p.root, func(at string) string { return below(p.dir, at) })
+	snap.age.Add(tree.Age, p.root, func(at string) string { return below(p.dir, at) })
 	return nil
 }
 
 // memories are the rules of a walk over a memory directory.
-var memories = walk.Rules{Enter: func(dir string) bool { return isOpenDir(path.Base(dir)) }, Take: isMemory}
+var memories = walk.Rules{Enter: func(dir string) bool { return isOpenDir(path.Base(dir)) }, Take: func(dir string, name []byte) bool {
+	return isMemory(rootdir.Place{Dir: dir, Name: string(name)}.Path())
+}}
 
 // of are the entries of a memory directory; ids begin with its prefix.
 func (snap *snapshot) of(p *memoryDir) []entry {

@@ -17,6 +17,9 @@ import (
 // leftover is the name of an unfinished write of memdesk's own.
 var leftover = regexp.MustCompile(`^(.+)\.tmp\.[0-9a-f]{16}$`)
 
+// tempMark is in the name of every one.
+var tempMark = []byte(".tmp.")
+
 // settled is how old an unfinished write must be to be a dead one: a live one takes
 // milliseconds.
 const settled = 10 * time.Second
@@ -65,7 +68,7 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 		}
 		return out, nil
 	}
-	_, err = walk.Names(ctx, "conflicts", root, walk.Rules{Enter: isOpenDir, Take: isLeftover}, nil, take)
+	_, err = walk.Names(ctx, "conflicts", root, walk.Rules{Enter: isOpenDir, Take: func(_ string, name []byte) bool { return isLeftover(string(name)) }}, take)
 	return out, err
 }
 

@@ -3,7 +3,6 @@ package notes
 import (
 	"context"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -26,13 +25,12 @@ func (l *Layout) Examine(ctx context.Context, path string, each func(id string, 
 	}
 	defer root.Close()
 	var ids []string
-	if _, err := walk.Names(ctx, "health", root, walk.Rules{Enter: l.Enter, Take: l.Item}, nil, func(id string) bool {
+	if _, err := walk.Names(ctx, "health", root, walk.Rules{Enter: l.Enter, Take: layoutItem(l)}, func(id string) bool {
 		ids = append(ids, id)
 		return true
 	}); err != nil {
 		return nil, false
 	}
-	slices.Sort(ids)
 	for _, id := range ids {
 		if ctx.Err() != nil {
 			return nil, false

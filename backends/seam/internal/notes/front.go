@@ -82,6 +82,11 @@ func splitFront(text string) (front, body string) {
 	return "", text
 }
 
+// statuses are those that lists and searches ask about.
+var statuses = []string{"deleted", "expired", "superseded", statusUnfiled}
+
+const statusUnfiled = "unfiled" // in AgentM's review queue (agentm.md, Frontmatter)
+
 // archived: its agent has put it away. Lists leave it out unless asked for.
 func archived(status string) bool { return status == "deleted" || status == "expired" }
 

@@ -29,8 +29,8 @@ func (s *store) observe(ctx context.Context) []model.HealthFinding {
 	s.mu.Lock()
 	snap := s.snap
 	s.mu.Unlock()
-	if snap != nil && len(snap.problems) > 0 {
-		found = vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(snap.problems), snap.problems[0]))
+	if problems := snap.problems(); len(problems) > 0 {
+		found = vitals.Degraded(model.FindingUnread, "", fmt.Sprintf("%d places are not looked at, first: %s", len(problems), problems[0]))
 	}
 	if s.reason == "" {
 		found = append(found, vitals.Disk(s.cfg.Path)...)

@@ -137,8 +137,8 @@ func (s *store) fill(ctx context.Context, snap *snapshot, tx *sql.Tx) (n int64, 
 	if err != nil {
 		return 0, indexError(ctx, err)
 	}
-	for i := range snap.entries {
-		e := &snap.entries[i]
+	for _, f := range snap.tree.All() {
+		e := snap.entry(f)
 		if !s.recalled(e.id, e.status) || e.meta.Kind != rootdir.File {
 			continue
 		}
@@ -183,9 +183,8 @@ func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id s
 	if err != nil {
 		return err
 	}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		if float64(e.meta.Modified.UnixNano())/1e9 >= mtime && !yield(e.id) {
+	for _, f := range snap.tree.All() {
+		if float64(f.Meta().Modified.UnixNano())/1e9 >= mtime && !yield(f.Path()) {
 			return nil
 		}
 	}

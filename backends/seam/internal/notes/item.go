@@ -128,7 +128,7 @@ func (s *store) header(e *entry, f facts, m rootdir.Meta) model.Header {
 	if archived(e.status) {
 		h.Flags = append(h.Flags, model.FlagArchived)
 	}
-	if e.status == "unfiled" { // AgentM's review queue (agentm.md, Frontmatter)
+	if e.status == statusUnfiled {
 		h.Flags = append(h.Flags, model.FlagPending)
 	}
 	if hidden(e.id) {
@@ -160,7 +160,7 @@ func (s *store) Read(ctx context.Context, id string) (model.Item, error) {
 	}
 	text := string(data)
 	f := s.examine(id, text)
-	e := entry{id: id, status: f.head.status, tier: s.entryTier(id, f.head.kind)}
+	e := entry{id: id, class: class{status: f.head.status}, tier: s.entryTier(id, f.head.kind)}
 	it := model.Item{Header: s.header(&e, f, m), Body: text}
 	it.Revision = seam.RevisionOf(text)
 	it.Meta = s.metaOf(ctx, id)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -109,9 +110,9 @@ var kindName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 const maxKinds = 500
 
 // declare makes the tiers of a store from the kinds it knows and holds.
-func declare(snap *snapshot) []model.TierSpec {
+func declare(kinds []string) []model.TierSpec {
 	names := slices.Clone(knownKinds)
-	for _, k := range snap.kinds {
+	for _, k := range kinds {
 		if len(names) < maxKinds && !slices.Contains(names, k) && k != tierOther && k != tierFiles {
 			names = append(names, k)
 		}
@@ -174,6 +175,14 @@ func (s *store) scopeOf(id string) string {
 		return scopeMemory
 	}
 	return scopeOperator
+}
+
+// scopeAt is scopeOf a file of the walk.
+func (s *store) scopeAt(f walk.File) string {
+	if s.cfg.Layout == nil && s.cfg.Memory == "" {
+		return ""
+	}
+	return s.scopeOf(f.Path())
 }
 
 func (s *store) scopeTitle(scope string) string {

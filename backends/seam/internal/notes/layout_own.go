@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"memdesk/backends/seam/internal/rootdir"
 	"memdesk/model"
 )
 
@@ -94,13 +95,13 @@ func (s *store) tierOf(id, kind string, known func(string) bool) string {
 	return tierOf(id, kind, known)
 }
 
-// headOf is the kind and status of a note's beginning.
-func (s *store) headOf(id string, data []byte) (kind, status string) {
+// headOf is the class of a note's beginning.
+func (s *store) headOf(at rootdir.Place, data []byte) class {
 	if l := s.cfg.Layout; l != nil {
-		kind, _ = l.Head(id, string(data))
-		return kind, ""
+		kind, _ := l.Head(at.Path(), string(data))
+		return class{kind: kind}
 	}
-	return headOf(data)
+	return classOf(data)
 }
 
 // scopes are those of a snapshot, sorted.
@@ -110,8 +111,8 @@ func (s *store) scopes(snap *snapshot) []string {
 	}
 	seen := map[string]bool{"": true}
 	out := []string{""}
-	for i := range snap.entries {
-		if at := s.scopeOf(snap.entries[i].id); !seen[at] {
+	for _, f := range snap.tree.All() {
+		if at := s.scopeAt(f); !seen[at] {
 			seen[at] = true
 			out = append(out, at)
 		}

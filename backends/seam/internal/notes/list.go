@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/paging"
@@ -50,10 +51,10 @@ func (l listing) Check(key paging.Key) error {
 // Select implements paging.Source.
 func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {
 	rows = []int32{}
-	for i := range l.entries {
-		e := &l.entries[i]
-		if key.Tier != "" && e.tier != key.Tier || key.Scope != "" && l.s.scopeOf(e.id) != key.Scope ||
-			e.hidden() && !key.Hidden {
+	tier := l.labels.mark(key.Tier)
+	for i, f := range l.tree.All() {
+		if tier != 0 && f.Mark() != tier || key.Scope != "" && l.s.scopeAt(f) != key.Scope ||
+			!key.Hidden && (hidden(f.Name()) || archived(l.labels.class(f.Tag()).status)) {
 			continue
 		}
 		rows = append(rows, int32(i))
@@ -64,14 +65,17 @@ func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, boun
 	return l.s.filter(ctx, l.snapshot, rows, key.Query)
 }
 
-// Row implements paging.Source.
-func (l listing) Row(i int32) paging.Row {
-	e := &l.entries[i]
-	return paging.Row{ID: e.id, Modified: e.meta.Modified, Size: e.meta.Size}
+// Keys implements paging.Source.
+func (l listing) Keys(i int32) (modified time.Time, size int64) {
+	m := l.tree.At(int(i)).Meta()
+	return m.Modified, m.Size
 }
 
+// ID implements paging.Source.
+func (l listing) ID(i int32) string { return l.tree.At(int(i)).Path() }
+
 // Problems implements paging.Source.
-func (l listing) Problems() []string { return l.problems }
+func (l listing) Problems() []string { return l.problems() }
 
 // Headers implements paging.Source.
 func (l listing) Headers(ctx context.Context, rows []int32) ([]model.Header, error) {
@@ -90,11 +94,11 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	hits := make([]bool, len(rows))
 	var skipped atomic.Bool
 	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *rootdir.Files, n int) error {
-		e := &snap.entries[rows[n]]
+		e := snap.at(int(rows[n]))
 		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		data, _, err := files.Read(e.id, readLimit)
+		data, _, err := files.Read(rootdir.PlaceOf(e.id), readLimit)
 		switch {
 		case errors.Is(err, model.Unavailable):
 			return err
@@ -129,23 +133,22 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		if err := model.FromContext(ctx, "list"); err != nil {
 			return nil, err
 		}
-		e := &snap.entries[i]
+		e := snap.at(int(i))
 		if e.meta.Kind != rootdir.File {
-			out = append(out, s.header(e, facts{}, e.meta))
+			out = append(out, s.header(&e, facts{}, e.meta))
 			continue
 		}
 		f, m, err := s.currentFacts(root, e.id)
 		if err != nil {
-			h := s.header(e, facts{}, e.meta)
+			h := s.header(&e, facts{}, e.meta)
 			if !errors.Is(err, model.NotFound) {
 				h.Flags = append(h.Flags, model.FlagUnreadable)
 			}
 			out = append(out, h)
 			continue
 		}
-		now := *e
-		now.status = f.head.status // as it is, wherever the walk put it
-		out = append(out, s.header(&now, f, m))
+		e.status = f.head.status // as it is, wherever the walk put it
+		out = append(out, s.header(&e, f, m))
 	}
 	return out, nil
 }
@@ -156,23 +159,25 @@ func (s *store) Tiers(ctx context.Context) ([]model.TierCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	type cell struct{ scope, tier string }
+	type cell struct {
+		scope string
+		tier  uint16
+	}
 	counts := map[cell]*model.TierCount{}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		at := cell{s.scopeOf(e.id), e.tier}
+	for _, f := range snap.tree.All() {
+		at := cell{s.scopeAt(f), f.Mark()}
 		c := counts[at]
 		if c == nil {
-			c = &model.TierCount{Scope: at.scope, ScopeTitle: s.scopeTitle(at.scope), Tier: e.tier}
+			c = &model.TierCount{Scope: at.scope, ScopeTitle: s.scopeTitle(at.scope), Tier: s.labels.tier(at.tier)}
 			counts[at] = c
 		}
 		c.Items++
-		c.Bytes += e.meta.Size
+		c.Bytes += f.Size()
 	}
 	out := []model.TierCount{}
 	for _, scope := range s.scopes(snap) {
 		for _, t := range s.tiers {
-			if c := counts[cell{scope, t.Name}]; c != nil {
+			if c := counts[cell{scope, s.labels.mark(t.Name)}]; c != nil {
 				out = append(out, *c)
 			}
 		}

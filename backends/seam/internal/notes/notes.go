@@ -62,6 +62,7 @@ type store struct {
 	mu        sync.Mutex
 	snap      *snapshot
 	changes   int64 // of our own
+	labels    *labels
 	facts     map[string]facts
 	seed      maphash.Seed // of the sums in facts
 	displaced []model.StoreConflict
@@ -70,11 +71,11 @@ type store struct {
 // Open makes the store; it reads the front matter of every note, unless SearchOnly says that
 // nobody asks for it, and makes nothing.
 func Open(ctx context.Context, cfg Config) (model.Store, error) {
-	s := &store{cfg: cfg, clock: cfg.Clock, facts: map[string]facts{}, seed: maphash.MakeSeed()}
+	s := &store{cfg: cfg, clock: cfg.Clock, labels: newLabels(), facts: map[string]facts{}, seed: maphash.MakeSeed()}
 	if s.clock == nil {
 		s.clock = clock.System{}
 	}
-	snap := &snapshot{}
+	snap := &snapshot{labels: s.labels}
 	if root, err := s.open("open"); err != nil {
 		return model.Store{}, err
 	} else if root != nil {
@@ -86,11 +87,12 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 			return model.Store{}, err
 		}
 	}
-	if s.tiers = declare(snap); cfg.Layout != nil {
+	if s.tiers = declare(s.labels.kinds()); cfg.Layout != nil {
 		s.tiers = cfg.Layout.Tiers
 	}
 	if !cfg.SearchOnly {
 		s.place(snap)
+		s.keep(snap)
 		s.snap = snap
 	}
 	s.reason = s.readOnlyReason()
@@ -118,7 +120,7 @@ func (s *store) value(snap *snapshot) model.Store {
 	if s.cfg.Index != nil {
 		out.Reindexer = s
 	}
-	for _, p := range snap.problems {
+	for _, p := range snap.problems() {
 		out.Notes = append(out.Notes, "not shown: "+p)
 	}
 	return out

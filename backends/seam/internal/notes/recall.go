@@ -10,6 +10,7 @@ import (
 
 	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/backends/seam/internal/walk"
 	"memdesk/model"
 )
 
@@ -40,7 +41,7 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 		return model.RecallResult{}, err
 	}
 	slices.Sort(r.Quarantined)
-	r.Unreadable += len(snap.problems)
+	r.Unreadable += len(snap.problems())
 	return r.Result(readLimit), nil
 }
 
@@ -59,32 +60,31 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 		return err
 	}
 	defer root.Close()
-	return rootdir.InParallel(ctx, "recall", root, len(snap.entries), func(files *rootdir.Files, i int) error {
-		e := &snap.entries[i]
-		if !r.wants(s, e) || e.meta.Kind != rootdir.File {
+	return rootdir.InParallel(ctx, "recall", root, snap.tree.Len(), func(files *rootdir.Files, i int) error {
+		f := snap.tree.At(i)
+		e := snap.entry(f)
+		if !r.wants(s, &e) || e.meta.Kind != rootdir.File {
 			return nil
 		}
-		data, m, err := files.Read(e.id, readLimit)
-		return r.text(s, e, data, m, err)
+		data, m, err := files.Read(f.Place(), readLimit)
+		return r.text(s, &e, data, m, err)
 	})
 }
 
 // glance searches a file that a walk meets, and tells of it what lists need: one reading for both.
-func (r *recall) glance(s *store, files *rootdir.Files, id string) (e entry, ok bool) {
-	e.id = id
-	data, m, err := files.Read(id, readLimit)
+func (r *recall) glance(s *store, files *rootdir.Files, at rootdir.Place) (m rootdir.Meta, tag uint32, ok bool) {
+	data, m, err := files.Read(at, readLimit)
 	if err != nil {
-		if e, ok = s.glance(files, id, nil); !ok || e.meta.Kind != rootdir.File {
-			return e, ok
+		g := glance{s: s, known: &walk.Known{}}
+		if m, tag, ok = g.glance(files, at, walk.File{}); !ok || m.Kind != rootdir.File {
+			return m, tag, ok
 		}
-	} else {
-		e.meta = m
-		if isNote(id) && !s.cfg.SearchOnly {
-			e.kind, e.status = s.headOf(id, data[:min(len(data), headBytes)])
-		}
+	} else if isNote(at.Name) && !s.cfg.SearchOnly {
+		tag = s.labels.number(s.headOf(at, data[:min(len(data), headBytes)]))
 	}
+	e := entry{id: at.Path(), class: s.labels.class(tag), meta: m}
 	if r.tier != "" {
-		e.tier = s.entryTier(id, e.kind)
+		e.tier = s.entryTier(e.id, e.kind)
 	}
 	if r.wants(s, &e) {
 		if err := r.text(s, &e, data, m, err); err != nil {
@@ -93,7 +93,7 @@ func (r *recall) glance(s *store, files *rootdir.Files, id string) (e entry, ok 
 			r.mu.Unlock()
 		}
 	}
-	return e, true
+	return m, tag, true
 }
 
 func (r *recall) wants(s *store, e *entry) bool {

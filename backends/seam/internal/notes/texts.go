@@ -3,7 +3,6 @@ package notes
 import (
 	"context"
 	"errors"
-	"slices"
 	"unicode/utf8"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -26,13 +25,12 @@ func (s *store) EachText(ctx context.Context, yield func(model.Text, error) bool
 		return problems, err
 	}
 	defer root.Close()
-	slices.Sort(ids) // by directory
 	err = rootdir.InParallel(ctx, "texts", root, len(ids), func(files *rootdir.Files, i int) error {
 		t := model.Text{ID: ids[i]}
 		err := s.checkID("texts", t.ID)
 		if err == nil {
 			var data []byte
-			if data, _, err = files.Read(t.ID, wholeLimit); err == nil {
+			if data, _, err = files.Read(rootdir.PlaceOf(t.ID), wholeLimit); err == nil {
 				t.Body, t.Binary = string(data), !utf8.Valid(data)
 				t.Meta = s.metaOf(ctx, t.ID)
 			}

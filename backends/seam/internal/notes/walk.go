@@ -3,9 +3,12 @@ package notes
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"slices"
 	"strings"
-	"unique"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"memdesk/backends/seam/internal/paging"
 	"memdesk/backends/seam/internal/rootdir"
@@ -14,11 +17,13 @@ import (
 
 // entry is one file of the walk.
 type entry struct {
-	id           string
-	tier         string
-	kind, status string // of a note's front matter
-	meta         rootdir.Meta
+	id, tier string
+	class
+	meta rootdir.Meta
 }
+
+// class is what lists need of a note's front matter: status is one that they ask about, or empty.
+type class struct{ kind, status string }
 
 // hidden entries are left out of plain lists.
 func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
@@ -26,13 +31,94 @@ func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
 // snapshot is the result of one walk over the store. It is immutable but for
 // the lists made of it.
 type snapshot struct {
-	tree     *walk.Tree
-	entries  []entry // sorted by id
-	problems []string
-	kinds    []string // of front matter, sorted
-	left     []string // what writes that were cut off left; not looked for under a layout
-	changes  int64    // of our own, before the walk
-	lists    paging.Lists
+	tree    *walk.Tree // its files' tags are numbers of classes, their marks numbers of tiers
+	labels  *labels
+	left    []string // what writes that were cut off left; not looked for under a layout
+	opened  int64    // notes, for their class
+	changes int64    // of our own, before the walk
+	lists   paging.Lists
+}
+
+func (s *snapshot) problems() []string {
+	if s == nil || s.tree == nil {
+		return nil
+	}
+	return s.tree.Problems
+}
+
+// at is the entry at a position in the order of ids.
+func (s *snapshot) at(i int) entry { return s.entry(s.tree.At(i)) }
+
+func (s *snapshot) entry(f walk.File) entry {
+	return entry{id: f.Path(), tier: s.labels.tier(f.Mark()), class: s.labels.class(f.Tag()), meta: f.Meta()}
+}
+
+// labels number the classes and the tiers of a store. Number 0 is the empty one.
+type labels struct {
+	mu      sync.RWMutex
+	classes []class
+	tiers   []string
+	numbers map[class]uint32
+	marks   map[string]uint16
+}
+
+func newLabels() *labels {
+	return &labels{classes: []class{{}}, tiers: []string{""}, numbers: map[class]uint32{{}: 0}, marks: map[string]uint16{"": 0}}
+}
+
+func (l *labels) class(n uint32) class {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.classes[n]
+}
+
+func (l *labels) tier(n uint16) string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.tiers[n]
+}
+
+func (l *labels) number(c class) uint32 {
+	l.mu.RLock()
+	n, ok := l.numbers[c]
+	l.mu.RUnlock()
+	if ok {
+		return n
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n, ok = l.numbers[c]; !ok {
+		c = class{strings.Clone(c.kind), strings.Clone(c.status)} // not the whole beginning of the note
+		n = uint32(len(l.classes))
+		l.classes, l.numbers[c] = append(l.classes, c), n
+	}
+	return n
+}
+
+// mark numbers a tier; tiers are declared, and few.
+func (l *labels) mark(tier string) uint16 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, ok := l.marks[tier]
+	if !ok {
+		n = uint16(len(l.tiers))
+		l.tiers, l.marks[tier] = append(l.tiers, tier), n
+	}
+	return n
+}
+
+// kinds are those of front matter, sorted.
+func (l *labels) kinds() []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	var out []string
+	for _, c := range l.classes {
+		if c.kind != "" {
+			out = append(out, c.kind)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // look gives a current snapshot. It is cheap while nothing changes.
@@ -73,9 +159,25 @@ func (s *store) place(snap *snapshot) {
 	for _, t := range s.tiers {
 		known[t.Name] = true
 	}
-	for i := range snap.entries {
-		e := &snap.entries[i]
-		e.tier = s.tierOf(e.id, e.kind, func(n string) bool { return known[n] })
+	isTier := func(n string) bool { return known[n] }
+	files, others := s.labels.mark(tierFiles), map[string]uint16{} // of notes without a kind, by their directory
+	for _, f := range snap.tree.All() {
+		kind := s.labels.class(f.Tag()).kind
+		switch {
+		case s.cfg.Layout != nil:
+			f.SetMark(s.labels.mark(s.tierOf(f.Path(), kind, isTier)))
+		case known[kind]:
+			f.SetMark(s.labels.mark(kind))
+		case !isNote(f.Name()):
+			f.SetMark(files)
+		default:
+			mark, ok := others[f.Dir()]
+			if !ok {
+				mark = s.labels.mark(s.tierOf(f.Path(), kind, isTier))
+				others[f.Dir()] = mark
+			}
+			f.SetMark(mark)
+		}
 	}
 }
 
@@ -92,19 +194,24 @@ func (s *store) current(snap *snapshot) bool {
 
 // rules are of every walk over the store: no dot folder, no machinery.
 func (s *store) rules() walk.Rules {
-	take := func(path string) bool { return !isMachinery(baseName(path)) }
-	if s.cfg.Layout != nil {
-		take = s.cfg.Layout.Item
+	take := func(_ string, name []byte) bool { return !isMachinery(string(name)) }
+	if l := s.cfg.Layout; l != nil {
+		take = layoutItem(l)
 	}
 	return walk.Rules{Enter: s.isOpenDir, Take: take}
+}
+
+func layoutItem(l *Layout) func(dir string, name []byte) bool {
+	return func(dir string, name []byte) bool { return l.Item(rootdir.Place{Dir: dir, Name: string(name)}.Path()) }
 }
 
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // walk looks at every file and reads the beginning of the notes that are not known as
-// they are from old, which may be nil. r may be nil; else it reads and searches every file.
+// they are, from old, which may be nil, or from an earlier process. r may be nil; else it reads
+// and searches every file.
 func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, error) {
-	snap := &snapshot{}
+	snap := &snapshot{labels: s.labels}
 	root, err := s.open("list")
 	if err != nil || root == nil {
 		return snap, err
@@ -112,86 +219,140 @@ func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, 
 	defer root.Close()
 	rules := s.rules()
 	if take := rules.Take; s.cfg.Layout == nil {
-		rules.Take = func(path string) bool {
-			if isLeftover(path) {
-				snap.left = append(snap.left, path)
+		rules.Take = func(dir string, name []byte) bool {
+			if bytes.Contains(name, tempMark) {
+				if id := (rootdir.Place{Dir: dir, Name: string(name)}).Path(); isLeftover(id) {
+					snap.left = append(snap.left, id)
+				}
 			}
-			return take(path)
+			return take(dir, name)
 		}
 	}
-	snap.tree, snap.entries, err = walk.Walk(ctx, "list", root, rules, func(files *rootdir.Files, id string) (entry, bool) {
-		var e entry
-		var ok bool
-		if r != nil {
-			e, ok = r.glance(s, files, id)
-		} else {
-			e, ok = s.glance(files, id, old)
-		}
-		return e, ok && (s.cfg.Layout == nil || e.meta.Kind != rootdir.Link)
-	})
+	g := glance{s: s, recall: r, known: &walk.Known{}}
+	var before *walk.Tree
+	if old != nil {
+		before = old.tree
+	}
+	if before == nil && r == nil && s.cfg.Layout == nil && s.cfg.Index != nil {
+		g.known = walk.OpenKnown(s.cfg.Index.known())
+	}
+	snap.tree, err = walk.Scan(ctx, "list", root, rules, before, g.look)
 	if err == nil && r != nil {
 		err = r.err
 	}
-	if err != nil {
-		return nil, err
+	snap.opened = g.opened.Load()
+	return snap, err
+}
+
+// glance is the look of one walk.
+type glance struct {
+	s      *store
+	recall *recall // nil where nothing is searched
+	known  *walk.Known
+	opened atomic.Int64
+	mu     sync.Mutex
+	of     map[uint16]uint32 // the class that a number of known stands for
+}
+
+// look tells of one file what lists need: a note's class comes from its beginning, unless it is
+// known.
+func (g *glance) look(files *rootdir.Files, at rootdir.Place, was walk.File) (m rootdir.Meta, tag uint32, ok bool) {
+	if g.recall != nil {
+		m, tag, ok = g.recall.glance(g.s, files, at)
+	} else {
+		m, tag, ok = g.glance(files, at, was)
 	}
-	snap.problems = snap.tree.Problems
-	kinds := map[string]bool{}
-	for i := range snap.entries {
-		if k := snap.entries[i].kind; k != "" && !kinds[k] {
-			kinds[k] = true
-			snap.kinds = append(snap.kinds, k)
+	return m, tag, ok && (g.s.cfg.Layout == nil || m.Kind != rootdir.Link)
+}
+
+func (g *glance) glance(files *rootdir.Files, at rootdir.Place, was walk.File) (m rootdir.Meta, tag uint32, ok bool) {
+	if !isNote(at.Name) {
+		m, ok = walk.Stat(files, at)
+		return m, 0, ok
+	}
+	if !was.Exists() && g.known.Empty() {
+		if m, tag, ok = g.read(files, at); ok {
+			return m, tag, ok
 		}
 	}
-	slices.Sort(snap.kinds)
-	return snap, nil
+	if m, ok = walk.Stat(files, at); !ok || m.Kind != rootdir.File {
+		return m, 0, ok
+	}
+	if was.Exists() && was.Meta().Same(m) {
+		return m, was.Tag(), true
+	}
+	if number, ok := g.known.Class(at, m); ok {
+		return m, g.meaning(number, files, at), true
+	}
+	if now, tag, ok := g.read(files, at); ok { // else its header will say so
+		return now, tag, true
+	}
+	return m, 0, true
 }
 
-// glance tells of one file what lists need: a note's kind and status come from its
-// beginning, unless it stands as it did in old.
-func (s *store) glance(files *rootdir.Files, id string, old *snapshot) (entry, bool) {
-	e := entry{id: id}
-	known, ok := old.find(id)
-	if !ok && isNote(id) && e.read(s, files) {
-		return e, true
+// meaning is the class that a number stands for: the first file of it tells.
+func (g *glance) meaning(number uint16, files *rootdir.Files, at rootdir.Place) uint32 {
+	g.mu.Lock()
+	tag, ok := g.of[number]
+	g.mu.Unlock()
+	if ok {
+		return tag
 	}
-	if e.meta, ok = walk.Stat(files, id); !ok || e.meta.Kind != rootdir.File || !isNote(id) {
-		return e, ok
+	_, tag, ok = g.read(files, at)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.of == nil {
+		g.of = map[uint16]uint32{}
 	}
-	if known.meta.Same(e.meta) {
-		e.kind, e.status = known.kind, known.status
-	} else {
-		e.read(s, files) // if it cannot be, its header will say so
+	if ok {
+		g.of[number] = tag
 	}
-	return e, true
+	return tag
 }
 
-// read takes up what a note's beginning tells.
-func (e *entry) read(s *store, files *rootdir.Files) bool {
-	data, m, err := files.Head(e.id, headBytes)
-	if err == nil {
-		e.meta = m
-		e.kind, e.status = s.headOf(e.id, data)
+// read reads a note's beginning.
+func (g *glance) read(files *rootdir.Files, at rootdir.Place) (m rootdir.Meta, tag uint32, ok bool) {
+	g.opened.Add(1)
+	data, m, err := files.Head(at, headBytes)
+	if err != nil {
+		return m, 0, false
 	}
-	return err == nil
+	return m, g.s.labels.number(g.s.headOf(at, data)), true
 }
 
-func (s *snapshot) find(id string) (entry, bool) {
-	if s == nil {
-		return entry{}, false
+// keepFrom is how many notes a walk must have opened for what they told to be kept: a small store
+// is read faster than that.
+const keepFrom = 2000
+
+// settles is how long before a walk a note's last change must be, so that a further one shows in
+// its times.
+var settles = 3 * time.Second
+
+// keep keeps what the walk has learned for the next process; where it cannot, that one reads.
+func (s *store) keep(snap *snapshot) {
+	if s.cfg.Index == nil || s.cfg.Layout != nil || snap.tree == nil || snap.opened < keepFrom {
+		return
 	}
-	i, ok := slices.BinarySearchFunc(s.entries, id, func(e entry, id string) int { return strings.Compare(e.id, id) })
-	if !ok {
-		return entry{}, false
+	if ensureIndexDir(s.cfg.Index.path) != nil {
+		return
 	}
-	return s.entries[i], true
+	_ = walk.KeepKnown(s.cfg.Index.known(), snap.tree.Began.Add(-settles), snap.tree.Len(), func(yield func(walk.File, uint32) bool) {
+		for _, f := range snap.tree.All() {
+			if isNote(f.Name()) && !yield(f, f.Tag()) {
+				return
+			}
+		}
+	})
 }
 
-// headOf is the kind and status alone of a note's beginning: what follows its fences is
+// known is where a store's classes are kept, beside its index.
+func (x *Index) known() string { return strings.TrimSuffix(x.path, filepath.Ext(x.path)) + ".known" }
+
+// classOf is the kind and status alone of a note's beginning: what follows its fences is
 // not looked at.
-func headOf(data []byte) (kind, status string) {
+func classOf(data []byte) class {
 	if !bytes.HasPrefix(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("---")) {
-		return "", ""
+		return class{}
 	}
 	const fence = "\n---"
 	for at := 0; ; {
@@ -206,5 +367,8 @@ func headOf(data []byte) (kind, status string) {
 		}
 	}
 	h := parseHead(string(data))
-	return unique.Make(h.kind).Value(), unique.Make(h.status).Value()
+	if !slices.Contains(statuses, h.status) {
+		h.status = ""
+	}
+	return class{h.kind, h.status}
 }

@@ -47,20 +47,6 @@ type Row struct {
 	Size     int64
 }
 
-// Compare orders two rows; ties go by id.
-func (k Key) Compare(a, b Row) int {
-	c := 0
-	switch k.Order {
-	case model.OrderNewest:
-		c = b.Modified.Compare(a.Modified)
-	case model.OrderOldest:
-		c = a.Modified.Compare(b.Modified)
-	case model.OrderLargest:
-		c = cmp.Compare(b.Size, a.Size)
-	}
-	return cmp.Or(c, strings.Compare(a.ID, b.ID))
-}
-
 // List is the rows of one key in its order.
 type List struct {
 	Key Key

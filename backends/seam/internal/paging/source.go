@@ -1,9 +1,11 @@
 package paging
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"memdesk/model"
 )
@@ -15,8 +17,9 @@ type Source interface {
 	// Select gives the positions of the entries that belong to a list, in the
 	// order of ids. It is bounded when a file could not be searched.
 	Select(ctx context.Context, key Key) (rows []int32, bounded bool, err error)
-	// Row returns the sort keys of the entry at a position.
-	Row(i int32) Row
+	// Keys returns what the entry at a position is ordered by, and ID its id.
+	Keys(i int32) (modified time.Time, size int64)
+	ID(i int32) string
 	// Headers reads the entries at these positions anew, one header for each.
 	Headers(ctx context.Context, rows []int32) ([]model.Header, error)
 	// Problems are the places that could not be walked, in words.
@@ -47,7 +50,10 @@ func (l *Lists) Page(ctx context.Context, src Source, req model.PageRequest) (mo
 	if err != nil {
 		return model.Page{}, err
 	}
-	list := List{Key: key, Len: len(rows), At: func(i int) Row { return src.Row(rows[i]) }}
+	list := List{Key: key, Len: len(rows), At: func(i int) Row {
+		modified, size := src.Keys(rows[i])
+		return Row{ID: src.ID(rows[i]), Modified: modified, Size: size}
+	}}
 	from, to, err := list.Window(req)
 	if err != nil {
 		return model.Page{}, err
@@ -73,7 +79,7 @@ func (l *Lists) rows(ctx context.Context, src Source, key Key) (rows []int32, bo
 		return nil, false, err
 	}
 	if key.Order != model.OrderID {
-		slices.SortFunc(rows, func(a, b int32) int { return key.Compare(src.Row(a), src.Row(b)) })
+		key.sort(src, rows)
 	}
 	if bounded { // the next page must say so again
 		return rows, true, nil
@@ -85,4 +91,29 @@ func (l *Lists) rows(ctx context.Context, src Source, key Key) (rows []int32, bo
 	}
 	l.kept[key] = rows
 	return rows, false, nil
+}
+
+// sort puts rows that are in the order of ids into the key's; ties stay as they are.
+func (k Key) sort(src Source, rows []int32) {
+	type keyed struct {
+		value int64
+		row   int32
+	}
+	all := make([]keyed, len(rows))
+	for i, r := range rows {
+		modified, size := src.Keys(r)
+		if all[i] = (keyed{modified.UnixNano(), r}); k.Order == model.OrderLargest {
+			all[i].value = size
+		}
+	}
+	slices.SortFunc(all, func(a, b keyed) int {
+		c := cmp.Compare(b.value, a.value)
+		if k.Order == model.OrderOldest {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a.row, b.row))
+	})
+	for i, e := range all {
+		rows[i] = e.row
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -101,7 +102,7 @@ func (o *openDir) close() {
 }
 
 func metaOfStat(st *unix.Stat_t) Meta {
-	m := Meta{Modified: time.Unix(st.Mtim.Unix()), ino: st.Ino, links: uint32(st.Nlink)}
+	m := Meta{Modified: time.Unix(st.Mtim.Unix()), ino: st.Ino, dev: uint64(st.Dev), links: uint32(st.Nlink), changed: st.Ctim.Nano()}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 		m.Kind, m.Size = File, st.Size
@@ -124,3 +125,5 @@ func again(fn func() (int, error)) (int, error) {
 		}
 	}
 }
+
+func changed(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }

@@ -19,56 +19,70 @@ type Files struct {
 	open openDir
 }
 
-// at gives the opened directory of an item and its name there.
-func (r *Files) at(id string) (*Dir, string, error) {
+// Place is a file: its name, and its directory's path, empty for the root.
+type Place struct{ Dir, Name string }
+
+// PlaceOf divides an id.
+func PlaceOf(id string) Place {
 	i := strings.LastIndexByte(id, '/')
-	if i < 0 {
-		return r.root, id, nil
-	}
-	if r.dir != nil && r.name == id[:i] {
-		return r.dir, id[i+1:], nil
-	}
-	r.close()
-	dir, err := r.root.Sub(id[:i])
-	if err != nil {
-		return nil, "", err
-	}
-	r.dir, r.name = dir, id[:i]
-	return dir, id[i+1:], nil
+	return Place{id[:max(i, 0)], id[i+1:]}
 }
 
-// Stat is Dir.Stat of an item.
-func (r *Files) Stat(id string) (Meta, error) {
-	dir, name, err := r.at(id)
+// Path is the id again.
+func (p Place) Path() string {
+	if p.Dir == "" {
+		return p.Name
+	}
+	return p.Dir + "/" + p.Name
+}
+
+// at gives the opened directory of a place.
+func (r *Files) at(p Place) (*Dir, error) {
+	if p.Dir == "" {
+		return r.root, nil
+	}
+	if r.dir != nil && r.name == p.Dir {
+		return r.dir, nil
+	}
+	r.close()
+	dir, err := r.root.Sub(p.Dir)
+	if err != nil {
+		return nil, err
+	}
+	r.dir, r.name = dir, p.Dir
+	return dir, nil
+}
+
+// Stat is Dir.Stat of a place.
+func (r *Files) Stat(p Place) (Meta, error) {
+	dir, err := r.at(p)
 	if err != nil {
 		return Meta{}, err
 	}
-	if m, ok := r.open.stat(dir, name); ok {
+	if m, ok := r.open.stat(dir, p.Name); ok {
 		return m, nil
 	}
-	return dir.Stat(name)
+	return dir.Stat(p.Name)
 }
 
-// Read is Dir.Read of an item. The bytes are good until the next call.
-func (r *Files) Read(id string, limit int64) ([]byte, Meta, error) {
-	dir, name, err := r.at(id)
-	if err == nil {
-		if data, m, ok := r.open.read(dir, name, limit, 0); ok {
+// Read is Dir.Read of a place. The bytes are good until the next call.
+func (r *Files) Read(p Place, limit int64) ([]byte, Meta, error) {
+	if dir, err := r.at(p); err == nil {
+		if data, m, ok := r.open.read(dir, p.Name, limit, 0); ok {
 			return data, m, nil
 		}
 	}
-	return r.root.Read(id, limit) // it knows what is wrong
+	return r.root.Read(p.Path(), limit) // it knows what is wrong
 }
 
-// Head is Dir.Head of an item. The bytes are good until the next call.
-func (r *Files) Head(id string, most int) ([]byte, Meta, error) {
-	dir, name, err := r.at(id)
-	if err == nil {
-		if data, m, ok := r.open.read(dir, name, 0, int64(most)); ok {
+// Head is Dir.Head of a place. The bytes are good until the next call.
+func (r *Files) Head(p Place, most int) ([]byte, Meta, error) {
+	if dir, err := r.at(p); err == nil {
+		if data, m, ok := r.open.read(dir, p.Name, 0, int64(most)); ok {
 			return data, m, nil
 		}
 	}
-	return r.root.Head(id, most)
+	return r.root.Head(p.Path(), most)
 }
 
 func (r *Files) close() {

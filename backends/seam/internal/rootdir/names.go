@@ -6,8 +6,9 @@ import (
 )
 
 // Names gives the children of a directory in no order, without a look at any of
-// them, until yield returns false. dir is false for a link.
-func (d *Dir) Names(name string, yield func(name string, dir bool) bool) error {
+// them, until yield returns false. dir is false for a link. A name is good until yield
+// returns.
+func (d *Dir) Names(name string, yield func(name []byte, dir bool) bool) error {
 	if err := checkAny(name); err != nil {
 		return err
 	}

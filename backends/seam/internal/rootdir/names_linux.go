@@ -20,8 +20,8 @@ const (
 )
 
 // eachName reads entries as the kernel gives them: the standard library makes a
-// value of each, which costs more than the walk.
-func eachName(f *os.File, yield func(name string, dir bool) bool) error {
+// value of each, which costs more than the walk. A name is good until yield returns.
+func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {
 	buf := make([]byte, nameBuffer)
 	for {
 		n, err := unix.Getdents(int(f.Fd()), buf)
@@ -42,12 +42,11 @@ func eachName(f *os.File, yield func(name string, dir bool) bool) error {
 			if string(name) == "." || string(name) == ".." {
 				continue
 			}
-			s := string(name)
 			dir := typ == unix.DT_DIR
 			if typ == unix.DT_UNKNOWN {
-				dir = isDirectory(f, s)
+				dir = isDirectory(f, string(name))
 			}
-			if !yield(s, dir) {
+			if !yield(name, dir) {
 				return nil
 			}
 		}

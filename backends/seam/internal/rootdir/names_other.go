@@ -11,11 +11,11 @@ import (
 // nameBatch is how many names are asked for at a time.
 const nameBatch = 4096
 
-func eachName(f *os.File, yield func(name string, dir bool) bool) error {
+func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {
 	for {
 		children, err := f.ReadDir(nameBatch)
 		for _, c := range children {
-			if !yield(c.Name(), c.IsDir()) {
+			if !yield([]byte(c.Name()), c.IsDir()) {
 				return nil
 			}
 		}

@@ -5,15 +5,19 @@
 package rootdir
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 
 	"memdesk/model"
 )
@@ -99,7 +103,8 @@ const (
 type Meta struct {
 	Modified time.Time
 	Size     int64 // of a file; 0 for the rest
-	ino      uint64
+	ino, dev uint64
+	changed  int64 // nanoseconds; 0 where the system does not tell
 	links    uint32
 	Kind     Kind
 }
@@ -109,13 +114,43 @@ func (m Meta) Stamp() string {
 	return fmt.Sprintf("%x-%x-%x", m.Modified.UnixNano(), m.Size, m.ino)
 }
 
-// Same reports whether two looks have met one file unchanged, as its stamp tells.
+// Same reports whether two looks have met one file unchanged: by its stamp, and by the time
+// of the last change of anything of it, which no writer can set back.
 func (m Meta) Same(o Meta) bool {
-	return m.ino == o.ino && m.Size == o.Size && m.Kind == o.Kind && m.Modified.Equal(o.Modified)
+	return m.ino == o.ino && m.Size == o.Size && m.Kind == o.Kind && m.changed == o.changed && m.Modified.Equal(o.Modified)
+}
+
+// Settled reports whether the last change of anything of the file was before a time. One that
+// changed just now may change again within one tick of the file system's clock.
+func (m Meta) Settled(before time.Time) bool { return m.changed < before.UnixNano() }
+
+// Known returns a hash of a file's device, inode, size and times, and of the place that it is met
+// at; ok is false where the system does not tell of changes.
+func (m Meta) Known(seed uint64, at Place) (hash uint64, ok bool) {
+	if m.changed == 0 || m.Kind != File {
+		return 0, false
+	}
+	var b [48]byte
+	for i, v := range [...]uint64{seed, m.dev, m.ino, uint64(m.Size), uint64(m.Modified.UnixNano()), uint64(m.changed)} {
+		binary.NativeEndian.PutUint64(b[8*i:], v)
+	}
+	return xxhash.Sum64(b[:]) ^ bits.RotateLeft64(xxhash.Sum64String(at.Name), 1) ^ bits.RotateLeft64(xxhash.Sum64String(at.Dir), 2), true
+}
+
+// Parts are what a list keeps of many files; MetaOf puts them together again, with the device of
+// their directory and without the number of names.
+func (m Meta) Parts() (kind Kind, size, seconds, nanos int64, ino uint64, changed int64) {
+	return m.Kind, m.Size, m.Modified.Unix(), int64(m.Modified.Nanosecond()), m.ino, m.changed
+}
+
+// MetaOf is of parts.
+func MetaOf(dir Meta, kind Kind, size, seconds, nanos int64, ino uint64, changed int64) Meta {
+	return Meta{Kind: kind, Size: size, Modified: time.Unix(seconds, nanos), ino: ino, dev: dir.dev, changed: changed}
 }
 
 func metaOf(fi fs.FileInfo) Meta {
-	m := Meta{Modified: fi.ModTime(), ino: inode(fi), links: uint32(links(fi))}
+	m := Meta{Modified: fi.ModTime()}
+	m.identify(fi)
 	switch t := fi.Mode().Type(); {
 	case t == 0:
 		m.Kind, m.Size = File, fi.Size()

@@ -328,8 +328,8 @@ func TestNamesAreThoseOfTheDirectory(t *testing.T) {
 	}
 	want["link"] = false
 	seen := 0
-	if err := d.Names(".", func(name string, isDir bool) bool {
-		if is, ok := want[name]; !ok || is != isDir {
+	if err := d.Names(".", func(name []byte, isDir bool) bool {
+		if is, ok := want[string(name)]; !ok || is != isDir {
 			t.Errorf("%q: %v, known %v", name, isDir, ok)
 		}
 		seen++
@@ -338,7 +338,7 @@ func TestNamesAreThoseOfTheDirectory(t *testing.T) {
 		t.Errorf("%d of %d names, %v", seen, len(want), err)
 	}
 	seen = 0
-	if err := d.Names(".", func(string, bool) bool { seen++; return seen < 5 }); err != nil || seen != 5 {
+	if err := d.Names(".", func([]byte, bool) bool { seen++; return seen < 5 }); err != nil || seen != 5 {
 		t.Errorf("the walk went on: %d, %v", seen, err)
 	}
 }

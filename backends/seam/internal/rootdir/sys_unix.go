@@ -16,18 +16,12 @@ import (
 // file's place.
 const nonblock = syscall.O_NONBLOCK
 
-func inode(fi fs.FileInfo) uint64 {
+// identify takes up what the standard library keeps from its callers.
+func (m *Meta) identify(fi fs.FileInfo) {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Ino)
+		m.ino, m.dev, m.links = uint64(st.Ino), uint64(st.Dev), uint32(st.Nlink) //nolint:unconvert // types differ between systems
+		m.changed = changed(st)
 	}
-	return 0
-}
-
-func links(fi fs.FileInfo) uint64 {
-	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Nlink) //nolint:unconvert // the type differs between systems
-	}
-	return 0
 }
 
 func owner(fi fs.FileInfo) (uid, gid int, ok bool) {

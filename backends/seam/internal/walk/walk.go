@@ -15,8 +15,10 @@ import (
 
 // Rules say what a walk meets. Links are met and never followed.
 type Rules struct {
-	Enter func(dir string) bool  // by the directory's path from the walk's root; nil: every one
-	Take  func(path string) bool // by the path from the walk's root; nil: every file
+	Enter func(dir string) bool // by the directory's path from the walk's root; nil: every one
+	// Take tells of a file by its directory's path, empty for the root, and its name, which is
+	// good until it returns; nil: every file.
+	Take func(dir string, name []byte) bool
 }
 
 // Seen is a directory of a walk and when it last changed.
@@ -26,83 +28,25 @@ type Seen struct {
 	meta rootdir.Meta
 }
 
-// Look sees one directory, which a walk over those below does not meet.
-func Look(root *rootdir.Dir, path string) (Seen, error) {
+// See looks at one directory, which a walk over those below does not meet.
+func See(root *rootdir.Dir, path string) (Seen, error) {
 	m, err := root.Stat(path)
 	return Seen{Path: path, meta: m}, err
 }
 
-// Names calls yield with the path of every file, in no order, until it returns false.
-// seen may be nil; else it is told each directory before its files are read. Problems
-// are the directories that could not be read, in words.
-func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, seen func(Seen), yield func(path string) bool) (problems []string, err error) {
-	n := namer{ctx: ctx, op: op, rules: r, seen: seen, yield: yield}
-	_, err = n.directory(root, ".")
-	return n.problems, err
-}
-
-type namer struct {
-	ctx      context.Context
-	op       string
-	rules    Rules
-	seen     func(Seen)
-	yield    func(string) bool
-	problems []string
-}
-
-// directory reports whether the walk goes on.
-func (n *namer) directory(dir *rootdir.Dir, at string) (bool, error) {
-	if err := model.FromContext(n.ctx, n.op); err != nil {
-		return false, err
+// Names calls yield with the path of every file, in the order of paths, until it returns false.
+// Problems are the directories that could not be read, in words.
+func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield func(path string) bool) (problems []string, err error) {
+	t, err := Scan(ctx, op, root, r, nil, nil)
+	if err != nil {
+		return nil, err
 	}
-	if n.seen != nil {
-		m, err := dir.Stat(".")
-		if err != nil {
-			n.problem(at, err)
-			return true, nil
-		}
-		n.seen(Seen{Path: at, meta: m})
-	}
-	var dirs []string
-	prefix, more := "", true
-	if at != "." {
-		prefix = at + "/"
-	}
-	err := dir.Names(".", func(name string, isDir bool) bool {
-		switch {
-		case !isDir:
-			if path := prefix + name; n.rules.Take == nil || n.rules.Take(path) {
-				more = n.yield(path)
-			}
-		case n.rules.Enter == nil || n.rules.Enter(prefix+name):
-			dirs = append(dirs, name)
-		}
-		return more
-	})
-	n.problem(at, err)
-	slices.Sort(dirs)
-	for _, d := range dirs {
-		if !more {
+	for _, f := range t.All() {
+		if !yield(f.Path()) {
 			break
 		}
-		sub, err := dir.Sub(d)
-		if err != nil {
-			n.problem(prefix+d, err)
-			continue
-		}
-		more, err = n.directory(sub, prefix+d)
-		_ = sub.Close()
-		if err != nil {
-			return false, err
-		}
 	}
-	return more, nil
-}
-
-func (n *namer) problem(at string, err error) {
-	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
-		n.problems = append(n.problems, at+": "+err.Error())
-	}
+	return t.Problems, nil
 }
 
 // Found is a file of a walk over everything, or a directory that the walk does not enter.
@@ -145,8 +89,8 @@ func (e *everything) directory(dir *rootdir.Dir, at string) error {
 		dir  bool
 	}
 	var children []child
-	err := dir.Names(".", func(name string, isDir bool) bool {
-		children = append(children, child{name, isDir})
+	err := dir.Names(".", func(name []byte, isDir bool) bool {
+		children = append(children, child{string(name), isDir})
 		return true
 	})
 	if err != nil {
@@ -199,7 +143,7 @@ func (e *everything) flush() error {
 			return nil
 		}
 		var err error
-		if f.Meta, err = files.Stat(f.Path); err != nil && !errors.Is(err, model.NotFound) {
+		if f.Meta, err = files.Stat(rootdir.PlaceOf(f.Path)); err != nil && !errors.Is(err, model.NotFound) {
 			f.Problem = err.Error()
 		}
 		gone[i] = errors.Is(err, model.NotFound)
@@ -217,12 +161,11 @@ func (e *everything) flush() error {
 	return nil
 }
 
-// Tree holds the directories and problems of one walk.
-type Tree struct {
-	Dirs     []Seen
-	Problems []string
-	Began    time.Time
-	Took     time.Duration
+// Age holds when a walk was and the directories that it has met.
+type Age struct {
+	Dirs  []Seen
+	Began time.Time
+	Took  time.Duration
 }
 
 // Lifetimes of a tree. A directory's time tells of files made, renamed and removed; a
@@ -235,53 +178,20 @@ const (
 	racy  = 50 * time.Millisecond
 )
 
-// Walk reads the names below root, and what look makes of each file: entries in the
-// order of the paths. look is called from several goroutines; what it refuses with
-// false is left out.
-func Walk[E any](ctx context.Context, op string, root *rootdir.Dir, r Rules, look func(files *rootdir.Files, path string) (E, bool)) (*Tree, []E, error) {
-	t := &Tree{Began: time.Now()}
-	var paths []string
-	var err error
-	t.Problems, err = Names(ctx, op, root, r, func(s Seen) { t.Dirs = append(t.Dirs, s) }, func(path string) bool {
-		paths = append(paths, path)
-		return true
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.Sort(paths)
-	entries, left := make([]E, len(paths)), make([]bool, len(paths))
-	err = rootdir.InParallel(ctx, op, root, len(paths), func(files *rootdir.Files, i int) error {
-		var ok bool
-		entries[i], ok = look(files, paths[i])
-		left[i] = !ok
-		return nil
-	})
-	n := 0
-	for i, e := range entries {
-		if !left[i] {
-			entries[n] = e
-			n++
-		}
-	}
-	t.Took = time.Since(t.Began)
-	return t, entries[:n], err
-}
-
 // Stat is a look that only tells a file's size and time. One that is gone is left out;
 // one that may not be looked at is of a special kind.
-func Stat(files *rootdir.Files, path string) (rootdir.Meta, bool) {
-	m, err := files.Stat(path)
+func Stat(files *rootdir.Files, at rootdir.Place) (rootdir.Meta, bool) {
+	m, err := files.Stat(at)
 	if err != nil {
 		return rootdir.Meta{Kind: rootdir.Special}, !errors.Is(err, model.NotFound)
 	}
 	return m, true
 }
 
-// Fresh reports whether the tree is young enough and its directories are as they were:
+// Fresh reports whether the walk is young enough and its directories are as they were:
 // one look at every directory instead of one at every file. It uses the real clock, for
 // it compares with the times of the file system. open opens a root by its name.
-func (t *Tree) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
+func (t *Age) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
 	if time.Since(t.Began) > max(life, share*t.Took) {
 		return false
 	}
@@ -313,9 +223,9 @@ func (t *Tree) Fresh(open func(root string) (*rootdir.Dir, error)) bool {
 	return true
 }
 
-// Add takes the directories of another walk in, below a root and a path
+// Add takes in the directories of another walk, below a root and a path
 // there.
-func (t *Tree) Add(o *Tree, root string, path func(string) string) {
+func (t *Age) Add(o Age, root string, path func(string) string) {
 	for _, d := range o.Dirs {
 		d.Root, d.Path = root, path(d.Path)
 		t.Dirs = append(t.Dirs, d)

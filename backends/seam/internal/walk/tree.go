@@ -1,0 +1,349 @@
+package walk
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"memdesk/backends/seam/internal/rootdir"
+	"memdesk/model"
+)
+
+// Look takes up a file of a walk: its size and times, and a tag of the caller's. was is the file
+// in the tree before, if it was there. What it refuses with false is left out. It is called from
+// several goroutines.
+type Look func(files *rootdir.Files, at rootdir.Place, was File) (m rootdir.Meta, tag uint32, ok bool)
+
+// Tree holds the files below a root, in the order of their paths, as one walk has met them.
+// Directories share their paths and a file has 48 bytes beside its name. It is immutable but for
+// the marks.
+type Tree struct {
+	Age
+	Problems []string // the directories that could not be read, in words
+	root     *folder
+	spans    []span // in the order of paths
+	n        int
+}
+
+// folder is a directory with its files, both in the order of names.
+type folder struct {
+	path  string // from the root, empty for it
+	meta  rootdir.Meta
+	names string
+	rows  []row
+	subs  []sub
+}
+
+// sub is a directory in a folder; its own folder is nil where it could not be opened.
+type sub struct {
+	name string
+	*folder
+}
+
+// row is a file.
+type row struct {
+	size, seconds, changed int64
+	ino                    uint64
+	nanos                  uint32 // and the kind, in the upper two bits
+	name                   uint32 // where it begins in the names
+	tag                    uint32
+	mark                   uint16
+	length                 uint16 // of the name
+}
+
+const kindShift = 30
+
+// span is a run of a folder's rows that follow one another in the order of paths too.
+type span struct {
+	first, from int
+	*folder
+}
+
+// File is a file of a tree; the zero value is none.
+type File struct {
+	in *folder
+	*row
+}
+
+// Name is the file's name in its directory.
+func (f File) Name() string { return f.in.name(f.row) }
+
+// Dir is the path of the file's directory, empty for the root.
+func (f File) Dir() string { return f.in.path }
+
+// Place is both.
+func (f File) Place() rootdir.Place { return rootdir.Place{Dir: f.in.path, Name: f.Name()} }
+
+// Path is the path from the root.
+func (f File) Path() string { return f.Place().Path() }
+
+// Size is in bytes.
+func (f File) Size() int64 { return f.size }
+
+// Tag is what Look has made of the file.
+func (f File) Tag() uint32 { return f.tag }
+
+// Mark is a number that the tree's owner keeps with the file, 0 at first.
+func (f File) Mark() uint16 { return f.mark }
+
+// SetMark must not be called once others read the tree.
+func (f File) SetMark(to uint16) { f.mark = to }
+
+// Exists is false for the zero value.
+func (f File) Exists() bool { return f.row != nil }
+
+// Meta describes the file as it was met. The number of its names is not kept.
+func (f File) Meta() rootdir.Meta {
+	return rootdir.MetaOf(f.in.meta, rootdir.Kind(f.nanos>>kindShift), f.size, f.seconds, int64(f.nanos&(1<<kindShift-1)), f.ino, f.changed)
+}
+
+func (d *folder) name(r *row) string { return d.names[r.name : r.name+uint32(r.length)] }
+
+// file finds a file by its name; the zero value where there is none.
+func (d *folder) file(name string) File {
+	if d == nil {
+		return File{}
+	}
+	i, ok := slices.BinarySearchFunc(d.rows, name, func(r row, name string) int { return strings.Compare(d.name(&r), name) })
+	if !ok {
+		return File{}
+	}
+	return File{d, &d.rows[i]}
+}
+
+// Len is the number of files.
+func (t *Tree) Len() int {
+	if t == nil {
+		return 0
+	}
+	return t.n
+}
+
+// At is the file at a position in the order of paths.
+func (t *Tree) At(i int) File {
+	n, ok := slices.BinarySearchFunc(t.spans, i, func(s span, i int) int { return s.first - i })
+	if !ok {
+		n--
+	}
+	s := &t.spans[n]
+	return File{s.folder, &s.rows[s.from+i-s.first]}
+}
+
+// All gives every file in the order of paths.
+func (t *Tree) All() iter.Seq2[int, File] {
+	return func(yield func(int, File) bool) {
+		if t == nil {
+			return
+		}
+		for n := range t.spans {
+			s, end := &t.spans[n], t.n
+			if n+1 < len(t.spans) {
+				end = t.spans[n+1].first
+			}
+			for i := s.first; i < end; i++ {
+				if !yield(i, File{s.folder, &s.rows[s.from+i-s.first]}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// folder finds a directory by its path.
+func (t *Tree) folder(path string) *folder {
+	if t == nil || path == "" || t.root == nil {
+		return t.top()
+	}
+	d := t.root
+	for name := range strings.SplitSeq(path, "/") {
+		i, ok := slices.BinarySearchFunc(d.subs, name, func(s sub, name string) int { return compareDirs(s.name, name) })
+		if !ok || d.subs[i].folder == nil {
+			return nil
+		}
+		d = d.subs[i].folder
+	}
+	return d
+}
+
+func (t *Tree) top() *folder {
+	if t == nil {
+		return nil
+	}
+	return t.root
+}
+
+// compareDirs orders directories as the paths of their files are: "a-b/c" stands before "a/c".
+func compareDirs(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 || len(a) == len(b) {
+		return c
+	}
+	if len(a) > n {
+		return cmp.Compare(a[n], '/')
+	}
+	return cmp.Compare('/', b[n])
+}
+
+// Scan reads the names below root and then looks at the files, in parallel. look may be nil: nothing
+// but the names is known then. old may be nil.
+func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, look Look) (*Tree, error) {
+	s := scan{ctx: ctx, op: op, rules: r, Tree: &Tree{Age: Age{Began: time.Now()}}}
+	var err error
+	if s.root, err = s.directory(root, ""); err != nil {
+		return nil, err
+	}
+	if look != nil {
+		if err := s.look(root, old, look); err != nil {
+			return nil, err
+		}
+	}
+	s.order(s.root)
+	s.Took = time.Since(s.Began)
+	return s.Tree, nil
+}
+
+type scan struct {
+	ctx   context.Context
+	op    string
+	rules Rules
+	met   []*folder
+	*Tree
+}
+
+// directory reads the names of one directory and of those below it.
+func (s *scan) directory(dir *rootdir.Dir, path string) (*folder, error) {
+	if err := model.FromContext(s.ctx, s.op); err != nil {
+		return nil, err
+	}
+	d := &folder{path: path}
+	s.met = append(s.met, d)
+	var err error
+	if d.meta, err = dir.Stat("."); err == nil {
+		s.Dirs = append(s.Dirs, Seen{Path: orRoot(path), meta: d.meta})
+		err = d.read(dir, s.rules)
+	}
+	s.problem(path, err)
+	for i := range d.subs {
+		at := &d.subs[i]
+		below := rootdir.Place{Dir: path, Name: at.name}.Path()
+		sub, err := dir.Sub(at.name)
+		if err != nil {
+			s.problem(below, err)
+			continue
+		}
+		at.folder, err = s.directory(sub, below)
+		_ = sub.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func orRoot(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+func (s *scan) problem(path string, err error) {
+	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
+		s.Problems = append(s.Problems, orRoot(path)+": "+err.Error())
+	}
+}
+
+// read takes up the names that the rules let in.
+func (d *folder) read(dir *rootdir.Dir, r Rules) error {
+	var names []byte
+	err := dir.Names(".", func(name []byte, isDir bool) bool {
+		switch {
+		case isDir:
+			at := rootdir.Place{Dir: d.path, Name: string(name)}
+			if r.Enter == nil || r.Enter(at.Path()) {
+				d.subs = append(d.subs, sub{name: at.Name})
+			}
+		case r.Take == nil || r.Take(d.path, name):
+			d.rows = append(d.rows, row{name: uint32(len(names)), length: uint16(len(name))})
+			names = append(names, name...)
+		}
+		return true
+	})
+	d.names, d.rows = string(names), slices.Clip(d.rows)
+	slices.SortFunc(d.rows, func(a, b row) int { return strings.Compare(d.name(&a), d.name(&b)) })
+	slices.SortFunc(d.subs, func(a, b sub) int { return compareDirs(a.name, b.name) })
+	return err
+}
+
+// look looks at every file that was met and drops those that are left out.
+func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
+	firsts, was, n := make([]int, len(s.met)), make([]*folder, len(s.met)), 0
+	for i, d := range s.met {
+		firsts[i], was[i] = n, old.folder(d.path)
+		n += len(d.rows)
+	}
+	left := make([]bool, n)
+	err := rootdir.InParallel(s.ctx, s.op, root, n, func(files *rootdir.Files, i int) error {
+		at := sort.Search(len(firsts), func(k int) bool { return firsts[k] > i }) - 1
+		d := s.met[at]
+		r := &d.rows[i-firsts[at]]
+		place := rootdir.Place{Dir: d.path, Name: d.name(r)}
+		m, tag, ok := look(files, place, was[at].file(place.Name))
+		r.set(m)
+		r.tag, left[i] = tag, !ok
+		return nil
+	})
+	for i, d := range s.met {
+		n := 0
+		for j, r := range d.rows {
+			if !left[firsts[i]+j] {
+				d.rows[n] = r
+				n++
+			}
+		}
+		d.rows = d.rows[:n]
+	}
+	return err
+}
+
+// order notes the runs of files that follow one another.
+func (t *Tree) order(d *folder) {
+	from := 0
+	for _, at := range d.subs {
+		to := from + sort.Search(len(d.rows)-from, func(i int) bool {
+			return compareFile(d.name(&d.rows[from+i]), at.name) > 0
+		})
+		t.span(d, from, to)
+		if from = to; at.folder != nil {
+			t.order(at.folder)
+		}
+	}
+	t.span(d, from, len(d.rows))
+}
+
+// compareFile orders a file and a directory beside it as their paths are.
+func compareFile(file, dir string) int {
+	if n := len(dir); len(file) > n && file[:n] == dir {
+		return cmp.Compare(file[n], '/')
+	}
+	return strings.Compare(file, dir) // a file of the directory's own name cannot be
+}
+
+func (t *Tree) span(d *folder, from, to int) {
+	if from < to {
+		t.spans = append(t.spans, span{t.n, from, d})
+		t.n += to - from
+	}
+}
+
+func (r *row) set(m rootdir.Meta) {
+	var kind rootdir.Kind
+	var nanos int64
+	kind, r.size, r.seconds, nanos, r.ino, r.changed = m.Parts()
+	r.nanos = uint32(nanos) | uint32(kind)<<kindShift
+}
