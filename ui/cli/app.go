@@ -129,8 +129,10 @@ type app struct {
 	demoing bool              // the stores are the demo's
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths
-	logger  *slog.Logger      // of a server with --log-format json; nil: text
-	serving *atomic.Bool      // a server runs: SIGHUP does not end it
+	// unsortable says that --sort names no column of the list.
+	unsortable error
+	logger     *slog.Logger // of a server with --log-format json; nil: text
+	serving    *atomic.Bool // a server runs: SIGHUP does not end it
 }
 
 type globalFlags struct {
@@ -142,6 +144,8 @@ type globalFlags struct {
 	noColor  bool
 	json     bool
 	quiet    bool
+	yes      bool
+	reason   string
 	output   string // json, wide, name, or empty
 	sort     string // a column of the list
 	log      string // of a server: text or json
@@ -156,6 +160,13 @@ func (a *app) sayf(format string, args ...any) {
 	}
 	if !a.flags.quiet {
 		a.errorf(format, args...)
+	}
+}
+
+// hintf is sayf for people alone: a script reads it from the object.
+func (a *app) hintf(format string, args ...any) {
+	if !a.flags.json {
+		a.sayf(format, args...)
 	}
 }
 
@@ -235,9 +246,21 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// confirm asks on the terminal, or demands yes where there is none.
-func (a *app) confirm(ctx context.Context, yes bool, question string) error {
-	if yes {
+// asks gives a command the flag --yes, without which confirm asks.
+func (a *app) asks(c *cobra.Command) *cobra.Command {
+	c.Flags().BoolVar(&a.flags.yes, "yes", false, "do not ask")
+	return c
+}
+
+// asksWhy is asks with the flag --reason beside --yes.
+func (a *app) asksWhy(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log")
+	return a.asks(c)
+}
+
+// confirm asks on the terminal, or demands --yes where there is none.
+func (a *app) confirm(ctx context.Context, question string) error {
+	if a.flags.yes {
 		return nil
 	}
 	if !a.Terminal(a.Stdin) || !a.Terminal(a.Stderr) {

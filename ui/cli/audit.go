@@ -16,10 +16,8 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	c := &cobra.Command{Use: "audit", Short: "The operator log: who did what, and whether the log is intact", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.auditListCommand(), a.auditVerifyCommand(), a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
-	return c
+	return group("audit", "The operator log: who did what, and whether the log is intact", a.auditListCommand(), a.auditVerifyCommand(),
+		a.auditAcknowledgeCommand(), a.auditCheckpointCommand(), a.auditProveCommand(), a.auditKeyCommand(), a.auditRetireCommand())
 }
 
 // auditLog is the log, for the commands that are about it.
@@ -45,7 +43,6 @@ func (a *app) auditListCommand() *cobra.Command {
 	var f auditFlags
 	c := &cobra.Command{
 		Use: "list", Short: "Records, newest first, names joined where they still exist",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.auditList(cmd.Context(), f) },
 	}
 	fl := c.Flags()
@@ -125,28 +122,23 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 			var newer []operator.StoreEvent
 			newer, events = operator.Between(events, r.TS)
 			for _, e := range newer {
-				if err := tab.put(eventRow{e}); err != nil {
-					return err
-				}
+				tab.put(eventRow{e})
 			}
-			if err := tab.put(auditRow{r}); err != nil {
-				return err
-			}
+			tab.put(auditRow{r})
 		}
 		if page.Next == "" {
 			for _, e := range events {
-				if err := tab.put(eventRow{e}); err != nil {
-					return err
-				}
+				tab.put(eventRow{e})
 			}
 		}
 		tab.page()
 		if page.Next == "" || !f.all {
 			if page.Next != "" {
 				if a.flags.json {
-					return a.emit("page", row{"next": page.Next})
+					a.emit("page", row{"next": page.Next})
+				} else {
+					a.sayf("there are more; go on with --cursor %s, or take all with --all", page.Next)
 				}
-				a.sayf("there are more; go on with --cursor %s, or take all with --all", page.Next)
 			}
 			break
 		}
@@ -247,12 +239,9 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 		}
 	}
 	if a.flags.json {
-		err := a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
+		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
 			"segments": rep.Segments, "retired": rep.Retired, "open_intents": len(rep.OpenIntents), "acknowledged": rep.Acknowledged, "torn_bytes": rep.Torn,
 			"names_ok": rep.Names.OK, "names_absent": rep.Names.Absent, "names_forged": rep.Names.Forged, "names_unchecked": rep.Names.Unchecked, "anchors": provenRows(rep.Proven)})
-		if err != nil {
-			return err
-		}
 	} else {
 		word := "intact"
 		if !rep.OK {
@@ -305,14 +294,11 @@ func verb(n int64, one, many string) string {
 }
 
 func (a *app) auditAcknowledgeCommand() *cobra.Command {
-	var reason string
-	yes := false
 	c := &cobra.Command{
 		Use: "acknowledge", Short: "Take note of a broken chain, so that changes are possible again",
 		Long: "Records in a new segment that an operator has seen the break. The break itself stays in the log\nand `audit verify` goes on naming it.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if reason == "" {
+			if a.flags.reason == "" {
 				return usage("give --reason: what happened to the log")
 			}
 			log, err := a.auditLog()
@@ -326,13 +312,12 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 			if err == nil && (rep.OK || rep.Acknowledged) {
 				return usage("there is nothing to acknowledge: the chain is intact, or its break has been acknowledged")
 			}
-			if err := a.confirm(cmd.Context(), yes, "take note of the break and go on in a new segment?"); err != nil {
+			if err := a.confirm(cmd.Context(), "take note of the break and go on in a new segment?"); err != nil {
 				return err
 			}
-			return a.session.Acknowledge(cmd.Context(), reason)
+			return a.session.Acknowledge(cmd.Context(), a.flags.reason)
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "what happened")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened")
+	return a.asks(c)
 }

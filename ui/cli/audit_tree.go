@@ -28,7 +28,6 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: "Reads the log from its first record and compares every byte with the chain of hashes, the saved head\n" +
 			"and the checkpoints of every anchor that is a file. It changes nothing. Without an anchor it finds what\n" +
 			"others changed and what was damaged, not what the owner of the files rewrote.",
-		Args: cobra.NoArgs,
 		Example: "memdesk audit verify --since april.checkpoint     # a checkpoint that was kept elsewhere\n" +
 			"memdesk audit verify --anchor /media/usb/memdesk  # a copy of an anchor's file\n" +
 			"memdesk audit verify --witness https://desk2.example:7813",
@@ -114,7 +113,6 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 		Use: "checkpoint", Short: "Sign the log's head and print it: keep it elsewhere",
 		Long: "Prints the signed head of the log (c2sp.org/tlog-checkpoint) and gives it to every anchor. A copy of it\n" +
 			"proves later that nothing before it was changed: audit verify --since FILE.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := a.auditLog()
 			if err != nil {
@@ -150,7 +148,6 @@ func (a *app) auditProveCommand() *cobra.Command {
 		Use: "prove SEQ --out FILE", Short: "Write the proof that a record stands in the log",
 		Long: "Writes the record, its path in the tree and the signed checkpoint (c2sp.org/tlog-proof). Whoever has the\n" +
 			"log's verifier key (audit key) checks it offline: memdesk-verify FILE --key KEYFILE.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			seq, err := strconv.ParseUint(args[0], 10, 64)
 			if err != nil || seq == 0 || out == "" {
@@ -178,12 +175,11 @@ func (a *app) auditProveCommand() *cobra.Command {
 }
 
 func (a *app) auditKeyCommand() *cobra.Command {
-	rotate, yes := false, false
+	rotate := false
 	c := &cobra.Command{
 		Use: "key", Short: "Print the log's verifier key; --rotate begins with another on record",
 		Long: "Prints the key that checks the log's checkpoints, as name+hash+key. With --rotate the log goes on with\n" +
 			"another key: a record names it, and the next checkpoint carries the signatures of both.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := a.auditLog()
 			if err != nil {
@@ -193,7 +189,7 @@ func (a *app) auditKeyCommand() *cobra.Command {
 				if err := a.session.Allow(cmd.Context(), operator.RotateKey, "", ""); err != nil {
 					return err
 				}
-				if err := a.confirm(cmd.Context(), yes, "sign checkpoints with another key from now on?"); err != nil {
+				if err := a.confirm(cmd.Context(), "sign checkpoints with another key from now on?"); err != nil {
 					return err
 				}
 				if err := a.session.RotateLogKey(cmd.Context()); err != nil {
@@ -209,21 +205,16 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return tamperedOr(err)
 			}
-			key := keys[len(keys)-1]
-			if a.flags.json {
-				return a.emit("key", row{"key": key})
-			}
-			a.linef("%s", key)
+			a.result("key", row{"key": keys[len(keys)-1]}, "%s", keys[len(keys)-1])
 			return nil
 		},
 	}
 	c.Flags().BoolVar(&rotate, "rotate", false, "make another key")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asks(c)
 }
 
 func (a *app) auditRetireCommand() *cobra.Command {
-	before, reason, yes := "", "", false
+	before := ""
 	c := &cobra.Command{
 		Use: "retire --before DATE", Short: "Remove old segments of the log after their retention time, on record",
 		Long: "Removes the sealed segments whose records are all older than DATE, and the clear names of those records. A record\n" +
@@ -231,7 +222,6 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			"Every anchor must have the newest checkpoint first. An act without an outcome stays, and so does all from\n" +
 			"the day on which the oldest open erasure request was filed; the policy of erasures is recorded anew.",
 		Example: "  memdesk audit retire --before 2023-01-01 --reason \"kept for three years\"",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at, err := parseTime(before)
 			if err != nil {
@@ -246,25 +236,21 @@ func (a *app) auditRetireCommand() *cobra.Command {
 			if err := a.session.May(operator.RetireLog); err != nil {
 				return a.session.Allow(cmd.Context(), operator.RetireLog, "", "")
 			}
-			if err := a.confirm(cmd.Context(), yes, "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
+			if err := a.confirm(cmd.Context(), "remove the log's segments from before "+before+"? They cannot be put back."); err != nil {
 				return err
 			}
-			n, upTo, err := a.session.RetireLog(cmd.Context(), at, reason)
+			n, upTo, err := a.session.RetireLog(cmd.Context(), at, a.flags.reason)
 			if err != nil {
 				return tamperedOr(err)
 			}
 			if upTo.Before(at) {
 				a.sayf("records from %s on stay: the erasure request that was filed then is still open", stamp(upTo))
 			}
-			if a.flags.json {
-				return a.emit("retired", row{"records": n, "before": stamp(upTo)})
-			}
-			a.linef("removed %s", plural(n, "record"))
+			a.result("retired", row{"records": n, "before": stamp(upTo)}, "removed %s", plural(n, "record"))
 			return nil
 		},
 	}
 	c.Flags().StringVar(&before, "before", "", "the `DATE` up to which records go (required)")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the log")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the log")
+	return a.asks(c)
 }

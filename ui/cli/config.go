@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -13,30 +14,26 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "The configuration file", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c := &cobra.Command{Use: "config", Short: "The configuration file"}
 	c.AddCommand(
 		&cobra.Command{
-			Use: "path", Short: "Where it is read from", Args: cobra.NoArgs,
+			Use: "path", Short: "Where it is read from",
 			RunE: func(*cobra.Command, []string) error {
 				path, _ := backends.ConfigPath(a.flags.config, a.Env)
 				if path == "" {
 					return usage("neither HOME nor XDG_CONFIG_HOME is set: name a file with --config")
 				}
-				if a.flags.json {
-					_, err := os.Stat(path)
-					return a.emit("config", row{"path": path, "exists": err == nil})
-				}
-				a.linef("%s", path)
+				_, err := os.Stat(path)
+				a.result("config", row{"path": path, "exists": err == nil}, "%s", path)
 				return nil
 			},
 		},
 		&cobra.Command{
-			Use: "check", Short: "Say what is wrong with it, by line and column", Args: cobra.NoArgs,
+			Use: "check", Short: "Say what is wrong with it, by line and column",
 			RunE: func(*cobra.Command, []string) error { return a.checkConfig() },
 		},
 		&cobra.Command{
-			Use: "init", Short: "Write an example to start from; an existing file is never touched", Args: cobra.NoArgs,
+			Use: "init", Short: "Write an example to start from; an existing file is never touched",
 			RunE: func(*cobra.Command, []string) error { return a.initConfig() },
 		})
 	return c
@@ -51,10 +48,7 @@ func (a *app) checkConfig() error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)
 	}
-	if a.flags.json {
-		return a.emit("config", row{"path": path, "ok": true, "stores": len(cfg.Stores)})
-	}
-	a.linef("%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
+	a.result("config", row{"path": path, "ok": true, "stores": len(cfg.Stores)}, "%s: fine, %s", path, plural(int64(len(cfg.Stores)), "store"))
 	return nil
 }
 
@@ -85,12 +79,9 @@ func (a *app) initConfig() error {
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "The version and what it was built with", Args: cobra.NoArgs,
+		Use: "version", Short: "The version and what it was built with",
 		RunE: func(*cobra.Command, []string) error {
-			if a.flags.json {
-				return a.emit("version", row{"version": a.Version, "kinds": a.Kinds.Names(), "go": goVersion()})
-			}
-			a.linef("memdesk %s (%s)", a.Version, goVersion())
+			a.result("version", row{"version": a.Version, "kinds": a.Kinds.Names(), "go": runtime.Version()}, "memdesk %s (%s)", a.Version, runtime.Version())
 			return nil
 		},
 	}

@@ -13,7 +13,7 @@ import (
 
 func (a *app) showConflictCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared", Args: cobra.ExactArgs(1),
+		Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.showConflict(cmd.Context(), args[0]) },
 	}
 }
@@ -32,7 +32,8 @@ func (a *app) showConflict(ctx context.Context, text string) error {
 		return err
 	}
 	if a.flags.json {
-		return a.emit("conflict", comparisonRow(cmp))
+		a.emit("conflict", comparisonRow(cmp))
+		return nil
 	}
 	a.linef("%s", model.Ref{Store: c.Store, ID: c.ID}.String())
 	if c.BaseID != "" {

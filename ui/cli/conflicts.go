@@ -12,19 +12,17 @@ import (
 )
 
 func (a *app) conflictsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "conflicts", Short: "Second copies that sync tools, merges and refused writes left", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	markers := "auto"
 	list := &cobra.Command{
-		Use: "list", Short: "What is in conflict, with what it is a copy of and how sure that is", Args: cobra.NoArgs,
+		Use: "list", Short: "What is in conflict, with what it is a copy of and how sure that is",
 		Long: "Lists copies by their names, with the texts as evidence where a name alone says little, then merge\n" +
 			"markers inside items. Looking for markers opens every item: in a store of more than " + strconv.Itoa(conflict.MarkersUpTo) + " items\n" +
 			"only --markers all does it.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listConflicts(cmd.Context(), markers) },
 	}
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
-	c.AddCommand(a.listing(list, true), a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
-	return c
+	return group("conflicts", "Second copies that sync tools, merges and refused writes left",
+		a.listing(list, true), a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
 }
 
 func (a *app) listConflicts(ctx context.Context, markers string) error {
@@ -41,20 +39,13 @@ func (a *app) listConflicts(ctx context.Context, markers string) error {
 	var t tally
 	tab := a.table("COPY", "BASE", "TOOL", "CONFIDENCE", "STATE", "REASON")
 	short := false
-	for _, m := range s.Fleet.Members() {
-		err := m.Err
-		if err == nil {
-			opt.Note = func(s string) { a.sayf("%s: %s", m.Name, s); short = true }
-			if opt.Removed, err = s.Undo.Removed(m.Store); err != nil {
-				a.sayf("%s: whether a copy has come back is not known: %v", m.Name, err)
-			}
-			err = a.conflictsOf(ctx, m.Store, opt, tab)
+	t.each(a, s.Fleet.Members(), false, func(store model.Store) (err error) {
+		opt.Note = func(s string) { a.sayf("%s: %s", store.Name, s); short = true }
+		if opt.Removed, err = s.Undo.Removed(store); err != nil {
+			a.sayf("%s: whether a copy has come back is not known: %v", store.Name, err)
 		}
-		t.add(err)
-		if err != nil {
-			a.failed(model.Ref{Store: m.Name}, err)
-		}
-	}
+		return a.conflictsOf(ctx, store, opt, tab)
+	})
 	tab.flush()
 	a.sayInterrupted(s)
 	if err := t.result(); err != nil {
@@ -86,9 +77,7 @@ func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Optio
 		if !c.Returned.IsZero() {
 			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", model.Ref{Store: c.Store, ID: c.ID}.String(), when(c.Returned))
 		}
-		if err := tab.put(conflictRow{c}); err != nil {
-			return err
-		}
+		tab.put(conflictRow{c})
 	}
 	return nil
 }
@@ -111,27 +100,12 @@ func (c conflictRow) fields() row {
 	for _, s := range c.Chain {
 		chain = append(chain, row{"name": s.Name, "marker": s.Marker, "tool": s.Tool, "row": s.Row})
 	}
-	r := row{"store": c.Store, "copy": model.EncodeID(c.ID), "base": nil, "target": nil, "tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class,
+	r := row{"store": c.Store, "copy": model.EncodeID(c.ID), "base": nilIfEmpty(model.EncodeID(c.BaseID)), "target": nilIfEmpty(model.EncodeID(c.Target)), "tool": c.Tool, "tool_alternatives": list(c.Also), "row": c.Row, "class": c.Class,
 		"confidence": c.Confidence, "reason": c.Reason, "redundant": c.Redundant, "orphan": c.Orphan, "base_state": c.Base, "chain": chain,
-		"caution": list(c.Cautions), "twins": ids(c.Twins), "who": nil, "at": stamp(c.At), "shared": nil, "blocks": c.Blocks, "binary": c.Binary,
-		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nil, "returned": nil}
-	if !c.Returned.IsZero() {
-		r["returned"] = stamp(c.Returned)
-	}
-	if c.BaseID != "" {
-		r["base"] = model.EncodeID(c.BaseID)
-	}
-	if c.Target != "" {
-		r["target"] = model.EncodeID(c.Target)
-	}
-	if c.Who != "" {
-		r["who"] = c.Who
-	}
+		"caution": list(c.Cautions), "twins": ids(c.Twins), "who": nilIfEmpty(c.Who), "at": stamp(c.At), "shared": nil, "blocks": c.Blocks, "binary": c.Binary,
+		"copy_revision": c.CopyRev, "base_revision": c.BaseRev, "copy_bytes": c.CopySize, "base_bytes": c.BaseSize, "problem": nilIfEmpty(c.Problem), "returned": stamp(c.Returned)}
 	if c.Shared >= 0 {
 		r["shared"] = c.Shared
-	}
-	if c.Problem != "" {
-		r["problem"] = c.Problem
 	}
 	if c.Base == conflict.BaseUnknown { // not compared is not "differs"
 		r["redundant"] = nil

@@ -121,7 +121,7 @@ func (a *app) away() operator.Away {
 		return operator.Away{Tied: "the stores were found and not configured, and another process looks from another directory"}
 	}
 	return operator.Away{Begin: func(_ context.Context, o gdpr.Order) (int, error) {
-		return a.spawnErase(eraseFlags{Order: o, yes: true})
+		return a.spawnErase(eraseFlags{Order: o})
 	}}
 }
 

@@ -16,15 +16,15 @@ import (
 )
 
 type copyFlags struct {
-	from, to, tier, reason string
-	maps                   []string
-	replace, dryRun, yes   bool
+	from, to, tier  string
+	maps            []string
+	replace, dryRun bool
 }
 
 func (a *app) copyCommand() *cobra.Command {
 	var f copyFlags
 	c := &cobra.Command{
-		Use: "copy --from STORE|DIR --to STORE", Short: "Copy content from one store, or an export, to another", Args: cobra.NoArgs,
+		Use: "copy --from STORE|DIR --to STORE", Short: "Copy content from one store, or an export, to another",
 		Long: "Copies item by item, archived and bookkeeping items included, after saying which tier goes where and what\n" +
 			"cannot be carried. What stands in the destination already is left alone unless --replace is given. A copy that\n" +
 			"was stopped is taken up by the same command: what was copied is not copied again.",
@@ -37,9 +37,7 @@ func (a *app) copyCommand() *cobra.Command {
 	fl.StringArrayVar(&f.maps, "map", nil, "put a tier's items into another: `FROM=TO`, * for every tier that the destination has not (repeatable)")
 	fl.BoolVar(&f.replace, "replace", false, "replace what stands there already and differs; it is kept for undo")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would go where, and do nothing")
-	fl.StringVar(&f.reason, "reason", "", "why, for the audit log")
-	fl.BoolVar(&f.yes, "yes", false, "do not ask")
-	return c
+	return a.asksWhy(c)
 }
 
 func (a *app) copy(ctx context.Context, f copyFlags) error {
@@ -65,7 +63,7 @@ func (a *app) copy(ctx context.Context, f copyFlags) error {
 	if err := s.Allow(ctx, operator.Copy, f.to, ""); err != nil {
 		return err
 	}
-	if err := a.confirm(ctx, f.yes, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
+	if err := a.confirm(ctx, a.text.Sprintf("copy from store %s to store %s?", f.from, f.to).String()); err != nil {
 		return err
 	}
 	return a.withJobs(ctx, func(r *jobs.Runner) error { return a.runCopy(ctx, r, s, plan, f) })
@@ -115,21 +113,21 @@ func (a *app) copySource(name string) (model.Store, error) {
 
 // exportCommand writes a whole store into a directory.
 func (a *app) exportCommand() *cobra.Command {
-	var out, reason string
+	out := ""
 	c := &cobra.Command{
-		Use: "export STORE --out DIR", Short: "Write a whole store into a directory that copy --from reads again", Args: cobra.ExactArgs(1),
+		Use: "export STORE --out DIR", Short: "Write a whole store into a directory that copy --from reads again",
 		Long: "Writes every item, archived and bookkeeping items included, with its fields, times and vector: store.json\n" +
 			"says what it is, items.jsonl holds one item a line. DIR must not exist. Not exported: version history,\n" +
 			"quarantine entries, the agent's own log. The export is recorded, because no erasure reaches it: delete it yourself.",
 		Example: "memdesk export notes --out ./notes-2026-11-23\nmemdesk copy --from ./notes-2026-11-23 --to notes2",
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out, reason) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.export(cmd.Context(), args[0], out) },
 	}
 	c.Flags().StringVar(&out, "out", "", "the new directory: `DIR`")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log")
 	return c
 }
 
-func (a *app) export(ctx context.Context, store, out, reason string) error {
+func (a *app) export(ctx context.Context, store, out string) error {
 	if out == "" {
 		return usage("say where to: --out DIR")
 	}
@@ -142,7 +140,7 @@ func (a *app) export(ctx context.Context, store, out, reason string) error {
 		return err
 	}
 	dir, said := backends.ExpandPath(out, a.Dir, a.Env), a.Clock.Now()
-	m, err := s.ExportStore(ctx, store, dir, reason, func(done, total int64) {
+	m, err := s.ExportStore(ctx, store, dir, a.flags.reason, func(done, total int64) {
 		if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
 			a.sayf("%d of %s written", done, plural(max(done, total), "item"))
 			said = now
@@ -151,9 +149,9 @@ func (a *app) export(ctx context.Context, store, out, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.table("DIRECTORY", "ITEMS", "SHA256").one(exportRow{Store: store, Dir: dir, Items: m.Items, SHA256: m.SHA256, Problems: m.Problems}); err != nil {
-		return err
-	}
+	tab := a.table("DIRECTORY", "ITEMS", "SHA256")
+	tab.put(exportRow{Store: store, Dir: dir, Items: m.Items, SHA256: m.SHA256, Problems: m.Problems})
+	tab.flush()
 	for _, p := range m.Problems {
 		a.errorf("%s: not exported: %s", store, p)
 	}
@@ -178,9 +176,9 @@ func (r exportRow) cells() []any { return []any{r.Dir, r.Items, r.SHA256} }
 
 // runCopy runs the plan as a job and says how far it is every two seconds.
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
-	out := copyOutput{a: a, table: a.table("RESULT", "ITEM", "WHY")}
+	tab := a.table("RESULT", "ITEM", "WHY")
 	said := a.Clock.Now()
-	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: f.reason, Item: out.outcome,
+	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
 		TakenUp: func(st jobs.Status) {
 			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
 		},
@@ -193,13 +191,10 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	if err != nil {
 		return err
 	}
-	out.table.flush()
-	if err := a.copySummary(string(done.Job), done.Summary); err != nil {
-		return err
-	}
+	tab.flush()
+	a.result("summary", row{"copied": done.Copied, "skipped": done.Skipped, "failed": done.Failed, "job": string(done.Job)},
+		"copied %d, skipped %d, failed %d", done.Copied, done.Skipped, done.Failed)
 	switch {
-	case out.err != nil:
-		return out.err
 	case done.Failed > 0 && done.Copied+done.Skipped == 0:
 		return &exitError{exitFailed, errors.New("nothing was copied")}
 	case done.Failed > 0:
@@ -208,14 +203,6 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 		return &exitError{exitPartial, errors.New("stopped; the same command takes it up again")}
 	}
 	return done.End.Err
-}
-
-func (a *app) copySummary(job string, sum transfer.Summary) error {
-	if a.flags.json {
-		return a.emit("summary", row{"copied": sum.Copied, "skipped": sum.Skipped, "failed": sum.Failed, "job": job})
-	}
-	a.linef("copied %d, skipped %d, failed %d", sum.Copied, sum.Skipped, sum.Failed)
-	return nil
 }
 
 // copyTitle names what a copy does; two of the same title are one copy.
@@ -233,27 +220,14 @@ func copyTitle(f copyFlags) string {
 	return title
 }
 
-// copyOutput prints outcomes as they come: all of them as JSON, for people those
-// that were not simply copied.
-type copyOutput struct {
-	a     *app
-	table *table
-	err   error
-}
-
-func (o *copyOutput) outcome(x transfer.Outcome) {
-	if o.a.flags.json {
-		err := o.a.emit("item", row{"id": model.EncodeID(x.ID), "to": model.EncodeID(x.To), "outcome": string(x.Result), "reason": x.Reason})
-		if o.err == nil {
-			o.err = err
+// outcome prints what became of one item: of all as JSON, for people of those that were not simply copied.
+func (t *table) outcome(x transfer.Outcome) {
+	if t.a.flags.json {
+		t.a.emit("item", row{"id": model.EncodeID(x.ID), "to": model.EncodeID(x.To), "outcome": string(x.Result), "reason": x.Reason})
+	} else if x.Reason != "" {
+		t.add(string(x.Result), x.ID, x.Reason)
+		if len(t.rows) >= 100 {
+			t.page()
 		}
-		return
-	}
-	if x.Reason == "" {
-		return
-	}
-	o.table.add(string(x.Result), x.ID, x.Reason)
-	if len(o.table.rows) >= 100 {
-		o.table.flush()
 	}
 }

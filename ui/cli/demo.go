@@ -21,7 +21,6 @@ func (a *app) demoCommand() *cobra.Command {
 		Long: "Writes a small company's memory into a directory of its own and opens the console on it. Without\n" +
 			"--dir the directory is temporary and goes away at the end; state (audit log, undo) lies in it too,\n" +
 			"so that trying things leaves no trace elsewhere.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir, seedOnly) },
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write into this `DIR`, which must be empty or absent, and keep it")
@@ -52,11 +51,8 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 	}
 	if seedOnly {
 		config := filepath.Join(dir, demodata.ConfigFile)
-		if a.flags.json {
-			return a.emit("demo", row{"dir": dir, "config": config})
-		}
-		a.linef("%s", dir)
-		a.sayf("open it with: memdesk --config %s", config)
+		a.result("demo", row{"dir": dir, "config": config}, "%s", dir)
+		a.hintf("open it with: memdesk --config %s", config)
 		return nil
 	}
 	if err := (&story{a: a, dir: dir, now: a.Clock.Now().UTC()}).tell(ctx); err != nil {

@@ -3,7 +3,9 @@ package cli
 import (
 	"errors"
 
+	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 // Exit codes, fixed for scripts.
@@ -84,6 +86,31 @@ func (t *tally) addAsked(err error) {
 		return
 	}
 	t.add(err)
+}
+
+// each does one thing in every store and prints what failed; asked: it may not fit every store.
+func (t *tally) each(a *app, members []backends.Member, asked bool, do func(model.Store) error) {
+	for _, m := range members {
+		err := m.Err
+		if err == nil {
+			err = do(m.Store)
+		}
+		if asked {
+			t.addAsked(err)
+		} else {
+			t.add(err)
+		}
+		if err != nil {
+			a.failed(model.Ref{Store: m.Name}, err)
+		}
+	}
+}
+
+// over is the tally of one thing that is done in every open store, as a result.
+func (a *app) over(s *operator.Session, do func(model.Store) error) error {
+	var t tally
+	t.each(a, s.Fleet.Members(), false, do)
+	return t.result()
 }
 
 // partly is an error that says that what there was has been printed.

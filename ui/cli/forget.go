@@ -11,36 +11,32 @@ import (
 )
 
 func (a *app) forgetCommand() *cobra.Command {
-	var reason, ifMatch string
-	yes, keepHistory := false, false
+	ifMatch, keepHistory := "", false
 	c := &cobra.Command{
 		Use: "forget REF...", Short: "Delete items",
 		Long: "Deletes items one by one; an absent item counts 0 and is no error. What goes is kept for\n`memdesk undo`, unless an erasure removes it there too.",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ifMatch != "" && len(args) > 1 {
 				return usage("--if-match goes with one REF")
 			}
-			question, err := a.forgetQuestion(cmd.Context(), args, yes)
+			question, err := a.forgetQuestion(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, question); err != nil {
+			if err := a.confirm(cmd.Context(), question); err != nil {
 				return err
 			}
-			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory}, reason)
+			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{IfMatch: model.Revision(ifMatch), KeepHistory: keepHistory})
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
 	c.Flags().StringVar(&ifMatch, "if-match", "", "only if the item is at this `REVISION`")
 	c.Flags().BoolVar(&keepHistory, "keep-history", false, "leave the earlier texts that the store keeps: the item's text stays readable there")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asksWhy(c)
 }
 
 // forgetQuestion names what goes and what could not be put back. Every reference
 // is read before the first store is opened, so that only those named are.
-func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (string, error) {
+func (a *app) forgetQuestion(ctx context.Context, refs []string) (string, error) {
 	for _, text := range refs {
 		ref, err := model.ParseRef(text)
 		if err != nil {
@@ -49,14 +45,14 @@ func (a *app) forgetQuestion(ctx context.Context, refs []string, yes bool) (stri
 		a.need(ref.Store)
 	}
 	falls, noun, err := a.sayFalls(ctx, refs)
-	if err != nil && !yes { // else each item says for itself why it did not go
+	if err != nil && !a.flags.yes { // else each item says for itself why it did not go
 		return "", err
 	}
 	question := "forget " + strings.Join(refs, ", ")
 	if falls > 0 {
 		question += " and " + plural(falls, noun) + " with it"
 	}
-	if yes {
+	if a.flags.yes {
 		return question, nil
 	}
 	for _, text := range refs {
@@ -106,10 +102,10 @@ func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, noun string
 
 // forgetAll removes what it can. A single failure is returned as it is; among
 // several the others still go, and each failure is told.
-func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest, reason string) error {
+func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
 	var t tally
 	for _, text := range refs {
-		err := a.forgetOne(ctx, text, req, reason)
+		err := a.forgetOne(ctx, text, req)
 		if err != nil && len(refs) == 1 {
 			return err
 		}
@@ -122,28 +118,26 @@ func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequ
 	return t.result()
 }
 
-func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest, reason string) error {
+func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetRequest) error {
 	s, store, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
 	}
 	req.ID = ref.ID
-	done, err := s.Forget(ctx, store.Name, req, reason)
+	done, err := s.Forget(ctx, store.Name, req, a.flags.reason)
 	if err != nil {
 		return err
 	}
 	for _, w := range done.Warnings {
 		a.sayf("%s: %s", text, w)
 	}
-	if a.flags.json {
-		return a.emit("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": done.Removed, "relations": done.Relations, "undo": nilIfEmpty(done.Undo)})
-	}
 	with := ""
 	if done.Relations > 0 {
 		with = ", and " + plural(done.Relations, done.Fell) + " with it"
 	}
-	a.linef("%s  removed %d%s", ref.String(), done.Removed, with)
-	if req.KeepHistory {
+	a.result("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": done.Removed, "relations": done.Relations, "undo": nilIfEmpty(done.Undo)},
+		"%s  removed %d%s", ref.String(), done.Removed, with)
+	if req.KeepHistory && !a.flags.json {
 		a.sayf("%s: its earlier texts stay in the store's history", ref.String())
 	}
 	a.sayUndo(done)

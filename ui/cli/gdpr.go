@@ -17,31 +17,17 @@ import (
 )
 
 func (a *app) gdprCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "gdpr", Short: "Erasure requests: file, plan, approve, erase, verify", Args: cobra.NoArgs,
-		Long: "A request is filed, planned, carried out, verified and closed with a signed receipt. Nothing changes\n" +
-			"before `gdpr erase` is given the hash of the plan that was shown.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	c.AddCommand(a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
+	type erasures = operator.Erasures
+	c := group("gdpr", "Erasure requests: file, plan, approve, erase, verify", a.gdprRequestCommand(), a.gdprStatusCommand("list", "Requests by deadline"), a.gdprStatusCommand("status", "Where requests stand"),
 		a.gdprPlanCommand(), a.gdprHoldCommand(), a.gdprUnholdCommand(), a.gdprChooseCommand(), a.gdprExtendCommand(), a.gdprWithdrawCommand(),
 		a.gdprExportCommand(), a.gdprAttestCommand(), a.gdprPolicyCommand(), a.gdprApproveCommand(), a.gdprEraseCommand(), a.gdprVerifyCommand(), a.gdprReceiptCommand(), a.gdprReportCommand(), a.gdprSweepCommand(),
-		a.gdprDueCommand(), a.gdprIdentityCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand())
-	for _, m := range []struct {
-		name, short string
-		act         operator.Act
-		do          func(*operator.Erasures, context.Context, string) error
-	}{
-		{"pause", "Stop the clock while the person's identity is checked", operator.Pause, (*operator.Erasures).StopClock},
-		{"resume", "Let the clock run again", operator.Resume, (*operator.Erasures).StartClock},
-	} {
-		c.AddCommand(&cobra.Command{
-			Use: m.name + " REQUEST", Short: m.short, Args: cobra.ExactArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return a.changeRequest(cmd.Context(), m.act, args[0], func(d *operator.Erasures, id string) error { return m.do(d, cmd.Context(), id) })
-			},
-		})
-	}
+		a.gdprDueCommand(), a.gdprIdentityCommand(), a.gdprRecipientCommand(), a.gdprLetterCommand(), a.gdprRegisterCommand(),
+		a.requestCommand("pause REQUEST", "Stop the clock while the person's identity is checked", "", operator.Pause,
+			func(ctx context.Context, d *erasures, id string) error { return d.StopClock(ctx, id) }),
+		a.requestCommand("resume REQUEST", "Let the clock run again", "", operator.Resume,
+			func(ctx context.Context, d *erasures, id string) error { return d.StartClock(ctx, id) }))
+	c.Long = "A request is filed, planned, carried out, verified and closed with a signed receipt. Nothing changes\n" +
+		"before `gdpr erase` is given the hash of the plan that was shown."
 	return c
 }
 
@@ -66,11 +52,24 @@ func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures
 	return d, a.session.Allow(ctx, act, "", "")
 }
 
+// request is a request of the desk; act, where it is not empty, must be allowed.
+func (a *app) request(ctx context.Context, act operator.Act, id string) (d *operator.Erasures, r gdpr.Due, err error) {
+	if act == "" {
+		d, err = a.desk()
+	} else {
+		d, err = a.deskFor(ctx, act)
+	}
+	if err == nil {
+		r, err = d.Get(id)
+	}
+	return d, r, err
+}
+
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
-	yes, keyFile, from, dsr := false, "", "", ""
+	keyFile, from, dsr := "", "", ""
 	c := &cobra.Command{
-		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request", Args: cobra.NoArgs,
+		Use: "request (--subject ID [--alias A]... | --identifiers FILE) --received YYYY-MM-DD --ground TEXT", Short: "File a person's request",
 		Long: "Files a request to be forgotten. Every alias is looked for as a whole: give each name, address and\n" +
 			"number by which the stores may know the person, exactly as written. Each is confirmed by you. Names that a\n" +
 			"store itself ties to the person and that were not given are proposed on stderr, and never taken by themselves:\n" +
@@ -93,10 +92,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 				return err
 			}
 			for _, alias := range in.Aliases {
-				if yes {
-					break
-				}
-				if err := a.confirm(cmd.Context(), yes, "is "+alias+" this person and nobody else?"); err != nil {
+				if err := a.confirm(cmd.Context(), "is "+alias+" this person and nobody else?"); err != nil {
 					return err
 				}
 			}
@@ -113,7 +109,8 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if r.Note != "" {
 				a.sayf("%s", r.Note)
 			}
-			return a.printRequest(r)
+			a.printRequest(r)
+			return nil
 		},
 	}
 	f := c.Flags()
@@ -125,7 +122,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	f.StringVar(&in.Ground, "ground", "", "what was asked for and why")
 	f.StringVar(&in.By, "by", "", "`WHO` files it, for people (default: the operator)")
 	f.StringVar(&keyFile, "key", "", "your private key `FILE`, where approvals are demanded and you are not here over SSH: another key has to approve")
-	f.BoolVar(&yes, "yes", false, "do not ask: every alias is confirmed")
+	f.BoolVar(&a.flags.yes, "yes", false, "do not ask: every alias is confirmed")
 	return c
 }
 
@@ -174,24 +171,24 @@ func nilIfEmpty(s string) any {
 	return s
 }
 
-func (a *app) printRequest(r gdpr.Due) error {
+func (a *app) printRequest(r gdpr.Due) {
 	if a.flags.json {
 		out := requestRow{r}.fields()
 		if r.Note != "" {
 			out["note"] = r.Note
 		}
-		return a.emit("request", out)
+		a.emit("request", out)
+		return
 	}
 	a.linef("%s  %s  deadline %s (%s)", r.ID, string(r.State), r.Deadline.Format("2006-01-02"), r.Words)
 	if r.Reason != "" {
 		a.linef("  %s", r.Reason)
 	}
-	return nil
 }
 
 func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 	return a.listing(&cobra.Command{
-		Use: name + " [REQUEST]", Short: short, Args: cobra.MaximumNArgs(1),
+		Use: name + " [REQUEST]", Short: short,
 		Long: short + ". REQUEST is a request's id, or the subject's id as it was filed:\nthat finds a request also when the person's data is gone.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			d, err := a.desk()
@@ -210,9 +207,7 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE", "BY", "NOTE")
 			for _, r := range all {
-				if err := tab.put(requestRow{r}); err != nil {
-					return err
-				}
+				tab.put(requestRow{r})
 			}
 			tab.flush()
 			if len(all) == 0 && !a.flags.json {
@@ -226,15 +221,11 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 func (a *app) gdprPlanCommand() *cobra.Command {
 	text, whole := false, []string(nil)
 	c := &cobra.Command{
-		Use: "plan REQUEST", Short: "Find everything and show exactly what would be done", Args: cobra.ExactArgs(1),
+		Use: "plan REQUEST", Short: "Find everything and show exactly what would be done",
 		Long: "Searches every store and layer and writes the plan: forget, redact, scrub, hold or out_of_scope per item.\n" +
 			"Nothing is changed. `gdpr erase` takes the plan's hash, so that what was shown is what is done.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.deskFor(cmd.Context(), operator.Plan)
-			if err != nil {
-				return err
-			}
-			r, err := d.Get(args[0])
+			d, r, err := a.request(cmd.Context(), operator.Plan, args[0])
 			if err != nil {
 				return err
 			}
@@ -287,9 +278,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 					r.before = &it
 				}
 			}
-			if err := tab.put(r); err != nil {
-				return err
-			}
+			tab.put(r)
 			if text && !a.flags.json && st.Action == gdpr.Redact {
 				tab.flush()
 				a.printRedaction(ctx, fleet, st)
@@ -310,9 +299,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	}
 	tab.flush()
 	for _, b := range d.Backups(p) {
-		if err := a.tell(reportBackup(b)); err != nil {
-			return err
-		}
+		a.tell(reportBackup(b))
 	}
 	items, held := p.Count()
 	over := p.OverShare(d.Rules().MaxShare)
@@ -321,10 +308,8 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 		for _, s := range over {
 			names = append(names, s.Store)
 		}
-		if err := a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
-			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes}); err != nil {
-			return err
-		}
+		a.emit("summary", row{"plan_hash": p.Hash, "items": items, "stores": len(p.Stores), "held": held, "request": p.Request,
+			"estimate_ms": p.Estimate.Milliseconds(), "free_bytes": d.FreeBytes(), "over_share": names, "complete": !incomplete, "notes": notes})
 	} else {
 		a.linef("%s in %s, %d on hold, about %s", plural(items, "item"), plural(int64(len(p.Stores)), "store"), held, p.Estimate.Round(time.Second).String())
 		if len(over) > 0 {
@@ -408,119 +393,102 @@ func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr
 	a.body(udiff.Unified("as it is", "as it will be", old, edited))
 }
 
+// requestCommand is a command that changes a request and prints it as it is then.
+func (a *app) requestCommand(use, short, long string, act operator.Act, change func(context.Context, *operator.Erasures, string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(cmd *cobra.Command, args []string) error {
+		return a.changeRequest(cmd.Context(), act, args[0], change)
+	}}
+}
+
+// changeRequest does an act on a request and prints the request as it is then.
+func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, change func(context.Context, *operator.Erasures, string) error) error {
+	d, r, err := a.request(ctx, act, id)
+	if err == nil {
+		err = change(ctx, d, r.ID)
+	}
+	if err == nil {
+		r, err = d.Get(r.ID)
+	}
+	if err == nil {
+		a.printRequest(r)
+	}
+	return err
+}
+
+// itemFlag gives a command the flag --item, and the reference that it names.
+func itemFlag(c *cobra.Command, text *string) *cobra.Command {
+	c.Flags().StringVar(text, "item", "", "the `REF` of the item")
+	return c
+}
+
 func (a *app) gdprHoldCommand() *cobra.Command {
 	var item, ground string
-	c := &cobra.Command{
-		Use: "hold REQUEST --item REF --ground TEXT", Short: "Keep an item back from the erasure, with the ground that permits it", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+	c := a.requestCommand("hold REQUEST --item REF --ground TEXT", "Keep an item back from the erasure, with the ground that permits it", "", operator.Hold,
+		func(ctx context.Context, d *operator.Erasures, id string) error {
 			ref, err := model.ParseRef(item)
+			if err == nil {
+				_, err = a.stores(ctx)
+			}
 			if err != nil {
 				return err
 			}
-			return a.changeRequest(cmd.Context(), operator.Hold, args[0], func(d *operator.Erasures, id string) error {
-				if _, err := a.stores(cmd.Context()); err != nil {
-					return err
-				}
-				return d.Hold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
-			})
-		},
-	}
-	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
+			return d.Hold(ctx, id, gdpr.Hold{Store: ref.Store, ID: ref.ID, Ground: ground})
+		})
 	c.Flags().StringVar(&ground, "ground", "", "the exception that applies, such as Art. 17(3)(e): of these words the receipt has the article alone")
-	return c
+	return itemFlag(c, &item)
 }
 
 func (a *app) gdprUnholdCommand() *cobra.Command {
 	var item string
-	c := &cobra.Command{
-		Use: "unhold REQUEST --item REF", Short: "Lift a hold: the item goes with the next plan, or the next sweep", Args: cobra.ExactArgs(1),
-		Long: "Lifts a hold, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.",
-		RunE: func(cmd *cobra.Command, args []string) error {
+	return itemFlag(a.requestCommand("unhold REQUEST --item REF", "Lift a hold: the item goes with the next plan, or the next sweep",
+		"Lifts a hold, which voids the plan. Of a complete request too: `gdpr sweep` erases what the hold kept.", operator.Unhold,
+		func(ctx context.Context, d *operator.Erasures, id string) error {
 			ref, err := model.ParseRef(item)
 			if err != nil {
 				return err
 			}
-			return a.changeRequest(cmd.Context(), operator.Unhold, args[0], func(d *operator.Erasures, id string) error {
-				_, _ = a.stores(cmd.Context()) // the store may have another name now, or be gone
-				err := d.Unhold(cmd.Context(), id, gdpr.Hold{Store: ref.Store, ID: ref.ID})
-				if r, gerr := d.Get(id); err == nil && gerr == nil && r.State == gdpr.StateComplete {
-					a.sayf("to erase what it kept: memdesk gdpr sweep")
-				}
+			_, _ = a.stores(ctx) // the store may have another name now, or be gone
+			err = d.Unhold(ctx, id, gdpr.Hold{Store: ref.Store, ID: ref.ID})
+			if r, gerr := d.Get(id); err == nil && gerr == nil && r.State == gdpr.StateComplete {
+				a.sayf("to erase what it kept: memdesk gdpr sweep")
+			}
+			return err
+		}), &item)
+}
+
+func (a *app) gdprChooseCommand() *cobra.Command {
+	var item, action string
+	c := a.requestCommand("choose REQUEST --item REF --action forget|redact", "Decide otherwise than the policy for an item", "", operator.Choose,
+		func(ctx context.Context, d *operator.Erasures, id string) error {
+			ref, err := model.ParseRef(item)
+			if err != nil {
 				return err
-			})
-		},
-	}
-	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
-	return c
+			}
+			return d.Choose(ctx, id, gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))})
+		})
+	c.Flags().StringVar(&action, "action", "", "forget or redact")
+	return itemFlag(c, &item)
 }
 
 func (a *app) gdprExtendCommand() *cobra.Command {
 	told := ""
-	c := &cobra.Command{
-		Use: "extend REQUEST [--told YYYY-MM-DD]", Short: "Lengthen the deadline by two months, once (Art. 12(3))", Args: cobra.ExactArgs(1),
-		Long: "Lengthens the deadline by two months, once. The person has to be told of it, with the reasons, within one\nmonth of the request: after that it is refused.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest(cmd.Context(), operator.Extend, args[0], func(d *operator.Erasures, id string) error { return d.Extend(cmd.Context(), id, told) })
-		},
-	}
+	c := a.requestCommand("extend REQUEST [--told YYYY-MM-DD]", "Lengthen the deadline by two months, once (Art. 12(3))",
+		"Lengthens the deadline by two months, once. The person has to be told of it, with the reasons, within one\nmonth of the request: after that it is refused.",
+		operator.Extend, func(ctx context.Context, d *operator.Erasures, id string) error { return d.Extend(ctx, id, told) })
 	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the person was told (default today)")
 	return c
 }
 
 func (a *app) gdprWithdrawCommand() *cobra.Command {
-	reason, yes := "", false
-	c := &cobra.Command{
-		Use: "withdraw REQUEST --reason TEXT", Short: "Close a request that is not to be carried out any further", Args: cobra.ExactArgs(1),
-		Long: "Closes a request: the person took it back, or it was filed twice. Its identifiers, holds and plan go; the record\n" +
-			"that there was one stays. What was erased before stays erased.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest(cmd.Context(), operator.Withdraw, args[0], func(d *operator.Erasures, id string) error {
-				if err := a.confirm(cmd.Context(), yes, "withdraw "+id+"? Its identifiers go, and it cannot be taken up again."); err != nil {
-					return err
-				}
-				return d.Withdraw(cmd.Context(), id, reason)
-			})
-		},
-	}
-	c.Flags().StringVar(&reason, "reason", "", "who took it back, and why")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
-}
-
-func (a *app) gdprChooseCommand() *cobra.Command {
-	var item, action string
-	c := &cobra.Command{
-		Use: "choose REQUEST --item REF --action forget|redact", Short: "Decide otherwise than the policy for an item", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, err := model.ParseRef(item)
-			if err != nil {
+	c := a.requestCommand("withdraw REQUEST --reason TEXT", "Close a request that is not to be carried out any further",
+		"Closes a request: the person took it back, or it was filed twice. Its identifiers, holds and plan go; the record\n"+
+			"that there was one stays. What was erased before stays erased.", operator.Withdraw,
+		func(ctx context.Context, d *operator.Erasures, id string) error {
+			if err := a.confirm(ctx, "withdraw "+id+"? Its identifiers go, and it cannot be taken up again."); err != nil {
 				return err
 			}
-			return a.changeRequest(cmd.Context(), operator.Choose, args[0], func(d *operator.Erasures, id string) error {
-				return d.Choose(cmd.Context(), id, gdpr.Choice{Store: ref.Store, ID: ref.ID, Action: gdpr.Action(strings.ToLower(action))})
-			})
-		},
-	}
-	c.Flags().StringVar(&item, "item", "", "the `REF` of the item")
-	c.Flags().StringVar(&action, "action", "", "forget or redact")
-	return c
-}
-
-// changeRequest does an act on a request and prints the request as it is then.
-func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, do func(*operator.Erasures, string) error) error {
-	d, err := a.deskFor(ctx, act)
-	if err != nil {
-		return err
-	}
-	r, err := d.Get(id)
-	if err == nil {
-		err = do(d, r.ID)
-	}
-	if err == nil {
-		r, err = d.Get(r.ID)
-	}
-	if err != nil {
-		return err
-	}
-	return a.printRequest(r)
+			return d.Withdraw(ctx, id, a.flags.reason)
+		})
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "who took it back, and why")
+	return a.asks(c)
 }

@@ -22,13 +22,13 @@ import (
 
 type eraseFlags struct {
 	gdpr.Order
-	yes, detach, all bool
+	detach, all bool
 }
 
 func (a *app) gdprEraseCommand() *cobra.Command {
 	var f eraseFlags
 	c := &cobra.Command{
-		Use: "erase REQUEST --plan-hash HASH", Short: "Carry a plan out, scrub, verify; or go on with it", Args: cobra.ExactArgs(1),
+		Use: "erase REQUEST --plan-hash HASH", Short: "Carry a plan out, scrub, verify; or go on with it",
 		Long: "Does exactly what the plan of this hash says, item by item with the revision that was seen, scrubs what\n" +
 			"deleting leaves, and looks again. What was done is not done twice: call it again after any interruption.\n" +
 			"Exit 3 means partial or pending: something is left, and the output says what.",
@@ -37,18 +37,13 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 	fl := c.Flags()
 	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed")
 	fl.Int64Var(&f.ConfirmCount, "confirm-count", 0, "the `NUMBER` of items, where a large part of a store goes")
-	fl.BoolVar(&f.yes, "yes", false, "do not ask")
 	fl.BoolVar(&f.all, "all", false, allLayers)
 	fl.BoolVar(&f.detach, "detach", false, "go on in the background: memdesk jobs shows it")
-	return c
+	return a.asks(c)
 }
 
 func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
-	d, err := a.deskFor(ctx, operator.Erase)
-	if err != nil {
-		return err
-	}
-	r, err := d.Get(id)
+	d, r, err := a.request(ctx, operator.Erase, id)
 	if err != nil {
 		return err
 	}
@@ -64,7 +59,7 @@ func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
 		return err
 	}
 	items, held := p.Count()
-	if err := a.confirm(ctx, f.yes, a.text.Sprintf("erase %d items for good, %d on hold? This cannot be undone.", items, held).String()); err != nil {
+	if err := a.confirm(ctx, a.text.Sprintf("erase %d items for good, %d on hold? This cannot be undone.", items, held).String()); err != nil {
 		return err
 	}
 	if f.detach {
@@ -79,10 +74,8 @@ func (a *app) detachErase(f eraseFlags) error {
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
-		return a.emit("detached", row{"request": f.Request, "pid": pid})
-	}
-	a.linef("%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
+	a.result("detached", row{"request": f.Request, "pid": pid},
+		"%s goes on in the background; `memdesk jobs` and `memdesk gdpr status %s` show it", f.Request, f.Request)
 	return nil
 }
 
@@ -138,7 +131,7 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 // printProgress prints what is new to a person; a script gets every row.
 func (a *app) printProgress(p gdpr.Progress, last string) string {
 	if a.flags.json {
-		_ = a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note}) // the flush tells
+		a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
 		return ""
 	}
 	if now := p.Store + " " + p.What; now != last {
@@ -150,9 +143,7 @@ func (a *app) printProgress(p gdpr.Progress, last string) string {
 
 // printOutcome tells how a run ended. What is left and who finishes it stands last.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
-	if err := a.printLayers(out.Layers, all); err != nil {
-		return err
-	}
+	a.printLayers(out.Layers, all)
 	for _, p := range out.Problems {
 		a.sayf("not done: %s", p)
 	}
@@ -165,11 +156,8 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 		left = append(left, l.String())
 	}
 	if a.flags.json {
-		problems := append([]string{}, out.Problems...)
-		if err := a.emit("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
-			"redacted": out.Redacted, "held": out.Held, "problems": problems, "left": left}); err != nil {
-			return err
-		}
+		a.emit("summary", row{"request": id, "status": out.Status, "reason": out.Reason, "forgotten": out.Forgotten,
+			"redacted": out.Redacted, "held": out.Held, "problems": list(out.Problems), "left": left})
 	} else {
 		a.linef("%s: %s; %d forgotten, %d redacted, %d on hold", id, string(out.Status), out.Forgotten, out.Redacted, out.Held)
 		if out.Reason != "" {
@@ -198,7 +186,7 @@ const allLayers = "list every clean layer too, a row each"
 // printLayers tells the verdicts, what is not clean first and what is clean in one line
 // unless all is asked for. A script gets every layer, in the order in which they were
 // looked at.
-func (a *app) printLayers(layers []receipt.Layer, all bool) error {
+func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	standing, clean := receipt.Split(layers)
 	switch {
 	case a.flags.json:
@@ -208,19 +196,16 @@ func (a *app) printLayers(layers []receipt.Layer, all bool) error {
 	}
 	tab := a.table("STORE", "LAYER", "VERDICT", "HITS", "BYTES", "HOW", "NOTE")
 	for _, l := range standing {
-		if err := tab.put(layerRow{l}); err != nil {
-			return err
-		}
+		tab.put(layerRow{l})
 	}
 	tab.flush()
 	if clean.Layers == 0 || all || a.flags.json {
-		return nil
+		return
 	}
 	a.linef("%s, %d bytes looked at; --all lists each", clean.String(), clean.Bytes)
 	for _, n := range clean.Notes {
 		a.linef("  %s: %s: %s", n.Store, n.Layer, n.Reason)
 	}
-	return nil
 }
 
 // layerRow is the verdict on one layer.
@@ -240,7 +225,7 @@ func (l layerRow) fields() row {
 func (a *app) gdprVerifyCommand() *cobra.Command {
 	key, aliases, all := "", []string(nil), false
 	c := &cobra.Command{
-		Use: "verify REQUEST|FILE [--alias A]...", Short: "Check a receipt offline, or look again at every layer", Args: cobra.ExactArgs(1),
+		Use: "verify REQUEST|FILE [--alias A]...", Short: "Check a receipt offline, or look again at every layer",
 		Long: "With a FILE (it exists, or holds a /) checks that the receipt is exactly as it was signed, and by whom; nothing\n" +
 			"is opened. The key must be this desk's own, or the one of --key, which `gdpr receipt` names where the receipt\n" +
 			"was made: anybody can sign with a key of their own. Exit 3 where the signature fits and nobody vouches for the key.\n" +
@@ -283,24 +268,18 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 	rec, signer, err := d.CheckReceipt(b, pin)
 	if errors.Is(err, receipt.ErrTampered) {
 		if a.flags.json {
-			if err := a.emit("verify", row{"ok": false, "reason": err.Error()}); err != nil {
-				return err
-			}
+			a.emit("verify", row{"ok": false, "reason": err.Error()})
 		}
 		return &exitError{exitTampered, err}
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.printLayers(rec.Layers, all); err != nil {
-		return err
-	}
+	a.printLayers(rec.Layers, all)
 	if a.flags.json {
-		if err := a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": orUnknown(signer.Known), "request": rec.Request, "key_id": signer.KeyID,
+		a.emit("verify", row{"ok": signer.Known != "", "signature": "valid", "key": orUnknown(signer.Known), "request": rec.Request, "key_id": signer.KeyID,
 			"public_key": signer.PublicKey, "subject": rec.Subject, "plan_hash": rec.Plan, "begun": rec.Begun, "finished": rec.Finished,
-			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status}); err != nil {
-			return err
-		}
+			"forgotten": rec.Forgotten, "redacted": rec.Redacted, "held": receipt.Items(rec.Held), "status": rec.Status})
 	}
 	switch signer.Known {
 	case receipt.OwnKey:
@@ -329,11 +308,7 @@ func orUnknown(v receipt.Vouch) string {
 }
 
 func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, all bool) error {
-	d, err := a.desk()
-	if err != nil {
-		return err
-	}
-	r, err := d.Get(id)
+	d, r, err := a.request(ctx, "", id)
 	if err != nil {
 		return err
 	}
@@ -348,9 +323,7 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 	if err != nil {
 		return err
 	}
-	if err := a.printLayers(out, all); err != nil {
-		return err
-	}
+	a.printLayers(out, all)
 	code := exitDone
 	for _, l := range out {
 		switch l.Verdict {
@@ -372,16 +345,12 @@ func (a *app) verifyRequest(ctx context.Context, id string, aliases []string, al
 func (a *app) gdprReceiptCommand() *cobra.Command {
 	out, all := "", false
 	c := &cobra.Command{
-		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of an erasure; as a page when FILE ends in .md", Args: cobra.ExactArgs(1),
+		Use: "receipt REQUEST --out FILE", Short: "The signed receipt of an erasure; as a page when FILE ends in .md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {
 				return usage("--out is missing: where should the receipt go")
 			}
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
-			r, err := d.Get(args[0])
+			d, r, err := a.request(cmd.Context(), "", args[0])
 			if err != nil {
 				return err
 			}
@@ -398,11 +367,8 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 			if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
 			}
-			if a.flags.json {
-				return a.emit("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)})
-			}
-			a.linef("%s: receipt written", r.ID)
-			a.sayf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
+			a.result("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)}, "%s: receipt written", r.ID)
+			a.hintf("where nobody knows this desk: memdesk gdpr verify FILE --key %s", d.PublicKey())
 			return nil
 		},
 	}

@@ -15,7 +15,7 @@ import (
 func (a *app) gdprDueCommand() *cobra.Command {
 	within := 7
 	c := &cobra.Command{
-		Use: "due [--within DAYS]", Short: "Requests whose deadline is near or over; exit 3 when there are any", Args: cobra.NoArgs,
+		Use: "due [--within DAYS]", Short: "Requests whose deadline is near or over; exit 3 when there are any",
 		RunE: func(*cobra.Command, []string) error {
 			d, err := a.desk()
 			if err != nil {
@@ -30,9 +30,7 @@ func (a *app) gdprDueCommand() *cobra.Command {
 			}
 			tab := a.table("REQUEST", "STATE", "DEADLINE", "DUE")
 			for _, r := range all {
-				if err := tab.put(dueRow{requestRow{r}}); err != nil {
-					return err
-				}
+				tab.put(dueRow{requestRow{r}})
 			}
 			tab.flush()
 			if len(all) > 0 {
@@ -58,16 +56,12 @@ func (r dueRow) cells() []any { return r.requestRow.cells()[:4] }
 func (a *app) gdprLetterCommand() *cobra.Command {
 	kind, lang := "", "en"
 	c := &cobra.Command{
-		Use: "letter REQUEST --kind received|extension|refused|done --lang en|de", Short: "A letter to the person, as Markdown", Args: cobra.ExactArgs(1),
+		Use: "letter REQUEST --kind received|extension|refused|done --lang en|de", Short: "A letter to the person, as Markdown",
 		Long: "Prints a letter in plain words to be addressed and signed by hand: it holds no name. A template of your own goes\n" +
 			"before the built-in one: gdpr/letters/KIND.LANG.md in the state directory (`memdesk info` names it).",
 		Example: "  memdesk gdpr letter er-20260131-0a1b2c3d --kind received --lang de >letter.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
-			r, err := d.Get(args[0])
+			d, r, err := a.request(cmd.Context(), "", args[0])
 			if err != nil {
 				return err
 			}
@@ -76,9 +70,10 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 				return err
 			}
 			if a.flags.json {
-				return a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
+				a.emit("letter", row{"request": r.ID, "kind": kind, "lang": lang, "text": text})
+			} else {
+				a.body(text)
 			}
-			a.body(text)
 			return nil
 		},
 	}
@@ -90,7 +85,7 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 func (a *app) gdprRegisterCommand() *cobra.Command {
 	year, asCSV := 0, false
 	c := &cobra.Command{
-		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous", Args: cobra.NoArgs,
+		Use: "register --year YEAR [--csv]", Short: "The register of a year's requests, pseudonymous",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d, err := a.desk()
 			if err != nil {
@@ -105,11 +100,9 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 			}
 			if a.flags.json {
 				for _, e := range r.Entries {
-					if err := a.emit("entry", row{"request": e.Request, "person": e.Person, "received": e.Received, "deadline": e.Deadline, "extended": e.Extended, "state": e.State,
+					a.emit("entry", row{"request": e.Request, "person": e.Person, "received": e.Received, "deadline": e.Deadline, "extended": e.Extended, "state": e.State,
 						"finished": nilIfEmpty(e.Finished), "days": e.Days, "late": e.Late, "ground": nilIfEmpty(e.Ground), "forgotten": e.Forgotten, "redacted": e.Redacted,
-						"held": e.Held, "attested": e.Layers, "exports": e.Exports}); err != nil {
-						return err
-					}
+						"held": e.Held, "attested": e.Layers, "exports": e.Exports})
 				}
 				return nil
 			}
@@ -131,15 +124,11 @@ func (a *app) gdprRegisterCommand() *cobra.Command {
 
 func (a *app) gdprRecipientCommand() *cobra.Command {
 	name, told, answered := "", "", ""
-	c := &cobra.Command{
-		Use: "recipient REQUEST --name NAME (--told YYYY-MM-DD | --answered YYYY-MM-DD)", Short: "Note that a recipient of the data was told of the erasure (Art. 19)", Args: cobra.ExactArgs(1),
-		Long: "Recipients are the [[recipient]] blocks of the configuration. Receipt and letter name those of the stores in which\nthe person was found, with the days on which they were told and have answered.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest(cmd.Context(), operator.Tell, args[0], func(d *operator.Erasures, id string) error {
-				return d.Tell(cmd.Context(), id, name, told, answered)
-			})
-		},
-	}
+	c := a.requestCommand("recipient REQUEST --name NAME (--told YYYY-MM-DD | --answered YYYY-MM-DD)", "Note that a recipient of the data was told of the erasure (Art. 19)",
+		"Recipients are the [[recipient]] blocks of the configuration. Receipt and letter name those of the stores in which\nthe person was found, with the days on which they were told and have answered.",
+		operator.Tell, func(ctx context.Context, d *operator.Erasures, id string) error {
+			return d.Tell(ctx, id, name, told, answered)
+		})
 	c.Flags().StringVar(&name, "name", "", "the `NAME` of the recipient, as configured")
 	c.Flags().StringVar(&told, "told", "", "the `DATE` on which the recipient was told")
 	c.Flags().StringVar(&answered, "answered", "", "the `DATE` of the answer")
@@ -148,15 +137,11 @@ func (a *app) gdprRecipientCommand() *cobra.Command {
 
 func (a *app) gdprIdentityCommand() *cobra.Command {
 	method, on := "", ""
-	c := &cobra.Command{
-		Use: "identity REQUEST --method METHOD [--on YYYY-MM-DD]", Short: "Note how you made sure who asks", Args: cobra.ExactArgs(1),
-		Long: "The receipt names method, day and operator. gdpr pause and gdpr resume stop and start the clock.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.changeRequest(cmd.Context(), operator.Identify, args[0], func(d *operator.Erasures, id string) error {
-				return d.Identify(cmd.Context(), id, method, on)
-			})
-		},
-	}
+	c := a.requestCommand("identity REQUEST --method METHOD [--on YYYY-MM-DD]", "Note how you made sure who asks",
+		"The receipt names method, day and operator. gdpr pause and gdpr resume stop and start the clock.", operator.Identify,
+		func(ctx context.Context, d *operator.Erasures, id string) error {
+			return d.Identify(ctx, id, method, on)
+		})
 	c.Flags().StringVar(&method, "method", "", "how: "+strings.Join(gdpr.IdentityMethods, ", "))
 	c.Flags().StringVar(&on, "on", "", "the `DATE` of the check (default today)")
 	return c

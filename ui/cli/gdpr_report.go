@@ -15,16 +15,12 @@ import (
 func (a *app) gdprReportCommand() *cobra.Command {
 	out, all := "", false
 	c := &cobra.Command{
-		Use: "report REQUEST [--out FILE]", Short: "How far a request has come: what is done, what is left and what to do", Args: cobra.ExactArgs(1),
+		Use: "report REQUEST [--out FILE]", Short: "How far a request has come: what is done, what is left and what to do",
 		Long: "Of what is not complete there is no receipt, but this report: the last run's verdict of every store and layer,\n" +
 			"what is left with the reason, what to do about it, and until when backups may hold the person. It names nobody\n" +
 			"and is not signed. With --out the whole as a file: JSON, or a page to read and print when FILE ends in .md.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := a.desk()
-			if err != nil {
-				return err
-			}
-			r, err := d.Get(args[0])
+			d, r, err := a.request(cmd.Context(), "", args[0])
 			if err != nil {
 				return err
 			}
@@ -35,7 +31,8 @@ func (a *app) gdprReportCommand() *cobra.Command {
 			if out != "" {
 				return a.saveReport(rep, out, all)
 			}
-			return a.printReport(rep, all)
+			a.printReport(rep, all)
+			return nil
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
@@ -54,36 +51,25 @@ func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 	if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
 		return model.Errorf(model.Unavailable, "report", "%s cannot be written", filepath.Base(out))
 	}
-	if a.flags.json {
-		return a.emit("report", row{"request": rep.Request, "bytes": len(file)})
-	}
-	a.linef("%s: report written", rep.Request)
+	a.result("report", row{"request": rep.Request, "bytes": len(file)}, "%s: report written", rep.Request)
 	return nil
 }
 
-func (a *app) printReport(rep receipt.Report, all bool) error {
-	if err := a.printLayers(rep.Layers, all); err != nil {
-		return err
-	}
-	var rows []spoken
+func (a *app) printReport(rep receipt.Report, all bool) {
+	a.printLayers(rep.Layers, all)
 	for _, s := range rep.Stores {
-		rows = append(rows, reportStore(s))
+		a.tell(reportStore(s))
 	}
 	for _, b := range rep.Backups {
-		rows = append(rows, reportBackup(b))
+		a.tell(reportBackup(b))
 	}
 	for _, e := range rep.Exports {
-		rows = append(rows, reportExport(e))
+		a.tell(reportExport(e))
 	}
 	for _, l := range rep.Left {
-		rows = append(rows, reportLeft(l))
+		a.tell(reportLeft(l))
 	}
-	for _, r := range append(rows, reportSummary(rep)) {
-		if err := a.tell(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	a.tell(reportSummary(rep))
 }
 
 // What a report says beside its layers, a line or two each.

@@ -8,10 +8,7 @@ import (
 
 // graphCommand walks the relations of items in stores that have them.
 func (a *app) graphCommand() *cobra.Command {
-	c := &cobra.Command{Use: "graph", Short: "Walk relations between items, in graph stores", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
-	return c
+	return group("graph", "Walk relations between items, in graph stores", a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
 }
 
 func noGraph(op string, s model.Store) error {
@@ -22,7 +19,6 @@ func (a *app) neighboursCommand() *cobra.Command {
 	var req model.GraphRequest
 	c := &cobra.Command{
 		Use: "neighbours REF", Short: "The items around one, nearest first",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -35,7 +31,8 @@ func (a *app) neighboursCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printItems(s.Name, items)
+			a.printItems(s.Name, items)
+			return nil
 		},
 	}
 	f := c.Flags()
@@ -47,22 +44,18 @@ func (a *app) neighboursCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) printItems(store string, items []model.Header) error {
+func (a *app) printItems(store string, items []model.Header) {
 	tab := a.table("REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE")
 	for _, h := range items {
-		if err := a.printHeader(store, h, tab, nil); err != nil {
-			return err
-		}
+		a.printHeader(store, h, tab, nil)
 	}
 	tab.flush()
-	return nil
 }
 
 func (a *app) subgraphCommand() *cobra.Command {
 	depth := 1
 	c := &cobra.Command{
 		Use: "subgraph REF...", Short: "The items within some steps of the given ones, and the relations among them",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ids, s, err := a.oneStore(cmd, args)
 			if err != nil {
@@ -75,18 +68,14 @@ func (a *app) subgraphCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.printItems(s.Name, items); err != nil {
-				return err
-			}
+			a.printItems(s.Name, items)
 			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
 			for _, l := range links {
 				r := linkRow{Store: s.Name, ID: encodedID(l.ID), Kind: l.Kind, Label: l.Label, Items: make([]encodedID, len(l.Other))}
 				for i, o := range l.Other {
 					r.Items[i] = encodedID(o)
 				}
-				if err := tab.put(r); err != nil {
-					return err
-				}
+				tab.put(r)
 			}
 			tab.flush()
 			return nil
@@ -122,7 +111,6 @@ func (a *app) similarCommand() *cobra.Command {
 	limit := model.RecallLimit
 	c := &cobra.Command{
 		Use: "similar REF", Short: "The items whose vectors are nearest to one's",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -135,27 +123,24 @@ func (a *app) similarCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printSimilar(s.Name, res)
+			a.printSimilar(s.Name, res)
+			return nil
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", model.RecallLimit, "at most `N` items")
 	return c
 }
 
-func (a *app) printSimilar(store string, res model.RecallResult) error {
+func (a *app) printSimilar(store string, res model.RecallResult) {
 	tab := a.table("REF", "SCORE", "TEXT")
 	for _, h := range res.Hits {
-		if err := tab.put(similarRow{Store: store, ID: encodedID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score}); err != nil {
-			return err
-		}
+		tab.put(similarRow{Store: store, ID: encodedID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score})
 	}
 	tab.flush()
 	for _, q := range res.Quarantined {
-		if err := a.tell(similarBlocked{store, q}); err != nil {
-			return err
-		}
+		a.tell(similarBlocked{store, q})
 	}
-	return a.tell(similarStore{store, res})
+	a.tell(similarStore{store, res})
 }
 
 // similarBlocked is a near item that the scanner rejects.

@@ -15,7 +15,6 @@ func (a *app) historyCommand() *cobra.Command {
 		Use: "history REF", Short: "Earlier versions that the store itself keeps",
 		Long: "Lists the versions of an item that its store recorded, newest first, or says why there are none:\n" +
 			"not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -30,16 +29,13 @@ func (a *app) historyCommand() *cobra.Command {
 			}
 			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
 			for _, v := range h.Versions {
-				if err := tab.put(versionRow{Store: s.Name, ID: encodedID(ref.ID), Version: v.ID, At: instant(v.At), By: v.By,
-					Bytes: v.Bytes, SHA256: v.Hash, Readable: v.Readable}); err != nil {
-					return err
-				}
+				tab.put(versionRow{Store: s.Name, ID: encodedID(ref.ID), Version: v.ID, At: instant(v.At), By: v.By,
+					Bytes: v.Bytes, SHA256: v.Hash, Readable: v.Readable})
 			}
 			tab.flush()
 			if a.flags.json {
-				return a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
-			}
-			if h.Reason != "" || len(h.Versions) == 0 {
+				a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
+			} else if h.Reason != "" || len(h.Versions) == 0 {
 				a.sayf("%s: %s", string(h.State), orDash(h.Reason))
 			}
 			return nil

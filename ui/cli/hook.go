@@ -66,33 +66,28 @@ func (a *app) recallHook(ctx context.Context, query string, limit int, format st
 }
 
 func (a *app) turnCommand() *cobra.Command {
-	c := &cobra.Command{Use: "turn", Short: "Around an agent's run: recall before it, keep what it left after it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	var query, out string
 	limit := hookBytes
 	before := &cobra.Command{
-		Use: "before", Short: "Write what memory has on a question, fenced, for the run to read", Args: cobra.NoArgs,
+		Use: "before", Short: "Write what memory has on a question, fenced, for the run to read",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.turnBefore(cmd.Context(), query, out, limit) },
 	}
 	before.Flags().StringVar(&query, "query", "", "the run's `QUESTION`; without it the newest items")
 	before.Flags().StringVar(&out, "out", "", "`FILE` to write, instead of standard output")
 	before.Flags().IntVar(&limit, "bytes", hookBytes, "at most `N` bytes")
 	var tier, key, source string
-	yes := false
 	after := &cobra.Command{
-		Use: "after [FILE|-]", Short: "Retain what a run left, as an agent's text", Args: cobra.MaximumNArgs(1),
+		Use: "after [FILE|-]", Short: "Retain what a run left, as an agent's text",
 		Long: "Appends the text to the tier (and key) of the one open store, as an agent would: it is scanned, its origin is\n" +
 			"noted as untrusted, and a text that needs a review waits in the quarantine (exit 6).",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.turnAfter(cmd.Context(), argument(args, 0), tier, key, source, yes)
+			return a.turnAfter(cmd.Context(), argument(args, 0), tier, key, source)
 		},
 	}
 	after.Flags().StringVar(&tier, "tier", "", "the `TIER`")
 	after.Flags().StringVar(&key, "key", "", "the `KEY` inside the tier")
 	after.Flags().StringVar(&source, "source", "agent", "where the text comes from: CHANNEL[:DETAIL]")
-	after.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.AddCommand(before, after)
-	return c
+	return group("turn", "Around an agent's run: recall before it, keep what it left after it", before, a.asks(after))
 }
 
 func (a *app) turnBefore(ctx context.Context, query, out string, limit int) error {
@@ -113,7 +108,7 @@ func (a *app) turnBefore(ctx context.Context, query, out string, limit int) erro
 	return atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), []byte(block), os.FileMode(0o600))
 }
 
-func (a *app) turnAfter(ctx context.Context, file, tier, key, source string, yes bool) error {
+func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) error {
 	if tier == "" {
 		return usage("say where it goes: --tier TIER")
 	}
@@ -130,7 +125,7 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string, yes
 	if err != nil {
 		return err
 	}
-	if err := a.confirm(ctx, yes, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
+	if err := a.confirm(ctx, a.text.Sprintf("append %d bytes to tier %s of store %s?", len(text), tier, store.Name).String()); err != nil {
 		return err
 	}
 	w := s.Writer().WithSource(source)
@@ -139,10 +134,8 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string, yes
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
-		return a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes, "revision": done.Revision, "undo": nilIfEmpty(done.Undo)})
-	}
-	a.linef("%s  %d bytes", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes)
+	a.result("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes, "revision": done.Revision, "undo": nilIfEmpty(done.Undo)},
+		"%s  %d bytes", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes)
 	a.sayUndo(done)
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 // infoCommand says where the program keeps what is its own.
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info", Short: "Version, paths, and where state lies", Args: cobra.NoArgs,
+		Use: "info", Short: "Version, paths, and where state lies",
 		RunE: func(*cobra.Command, []string) error {
 			s, err := a.base()
 			if err != nil {
@@ -20,10 +21,11 @@ func (a *app) infoCommand() *cobra.Command {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
 			cache := a.cacheDir()
 			if a.flags.json {
-				return a.emit("info", row{"version": a.Version, "go": goVersion(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+				a.emit("info", row{"version": a.Version, "go": runtime.Version(), "config": nilIfEmpty(config), "state": nilIfEmpty(s.State), "cache": nilIfEmpty(cache), "kinds": a.Kinds.Names()})
+				return nil
 			}
 			t := a.table("WHAT", "WHERE")
-			t.add("version", a.Version+" ("+goVersion()+")")
+			t.add("version", a.Version+" ("+runtime.Version()+")")
 			t.add("configuration", config)
 			t.add("state", s.State)
 			t.add("audit log", filepath.Join(s.State, "audit"))

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -36,7 +35,6 @@ func (a *app) itemsCommand() *cobra.Command {
 			"memdesk items --subject HF-2207 --all --json          # everything that a store ties to a person",
 			"memdesk items --archived only -o name",
 		}, "\n"),
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.stores(cmd.Context())
 			if err != nil {
@@ -48,8 +46,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			if f.filter, err = f.pick.filter(); err != nil {
 				return err
 			}
-			members := s.Fleet.Members()
-			if f.cursor != "" && len(members) != 1 {
+			if members := s.Fleet.Members(); f.cursor != "" && len(members) != 1 {
 				return usage("--cursor belongs to one store: name it with --store")
 			}
 			head := []string{"REF", "TIER", "BYTES", "MODIFIED", "FLAGS", "TITLE"}
@@ -58,16 +55,7 @@ func (a *app) itemsCommand() *cobra.Command {
 			}
 			var t tally
 			tab := a.table(head...)
-			for _, m := range members {
-				err := m.Err
-				if err == nil {
-					err = a.itemsOf(cmd.Context(), m.Store, f, tab)
-				}
-				t.addAsked(err)
-				if err != nil {
-					a.failed(model.Ref{Store: m.Name}, err)
-				}
-			}
+			t.each(a, s.Fleet.Members(), true, func(store model.Store) error { return a.itemsOf(cmd.Context(), store, f, tab) })
 			tab.flush()
 			return t.result()
 		},
@@ -105,14 +93,16 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			return err
 		}
 		for _, h := range page.Items {
-			if err := a.printHeader(s.Name, h, tab, who); err != nil {
-				return err
-			}
+			a.printHeader(s.Name, h, tab, who)
 		}
 		tab.page()
 		left -= len(page.Items)
 		if page.Next == "" || !unlimited && left <= 0 {
-			return errors.Join(a.printPageEnd(s.Name, page), a.incomplete(s.Name, page))
+			a.printPageEnd(s.Name, page)
+			return a.incomplete(s.Name, page)
+		}
+		if err := a.out.failed(); err != nil { // nobody reads the rest
+			return err
 		}
 		req.Cursor = page.Next
 	}
@@ -157,13 +147,13 @@ func originWords(r origin.Row, _ string, ok bool) string {
 }
 
 // printHeader prints a listed item; who, which may be nil, tells who wrote it.
-func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) error {
+func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) {
 	r := listedRow{store: store, Header: h}
 	if who != nil {
 		o, kept, ok := who(h)
 		r.origin, r.words = originValue(o, kept, ok), originWords(o, kept, ok)
 	}
-	return tab.put(r)
+	tab.put(r)
 }
 
 // listedRow is an item as lists have it; origin and words only where they were asked for.
@@ -193,19 +183,17 @@ func (r listedRow) fields() row {
 }
 
 // printPageEnd says honestly what a list left out.
-func (a *app) printPageEnd(store string, p model.Page) error {
+func (a *app) printPageEnd(store string, p model.Page) {
 	if a.flags.json {
-		r := row{"store": store, "next": nil, "total": p.Total.N, "total_at_least": p.Total.AtLeast}
-		if p.Next != "" {
-			r["next"] = p.Next
-		}
+		r := row{"store": store, "next": nilIfEmpty(p.Next), "total": p.Total.N, "total_at_least": p.Total.AtLeast}
 		if p.Total.Unknown {
 			r["total"] = nil
 		}
-		return a.emit("page", r)
+		a.emit("page", r)
+		return
 	}
 	if p.Next == "" {
-		return nil
+		return
 	}
 	total := "there are more"
 	switch {
@@ -216,31 +204,14 @@ func (a *app) printPageEnd(store string, p model.Page) error {
 		total = "there are " + plural(p.Total.N, "item")
 	}
 	a.sayf("%s: %s; go on with --cursor %s, or take all with --all", store, total, p.Next)
-	return nil
 }
 
 func headerRow(store string, h model.Header) row {
-	r := row{"store": store, "id": model.EncodeID(h.ID), "tier": h.Tier, "scope": h.Scope, "title": h.Title, "bytes": h.Bytes,
-		"modified": stamp(h.Modified), "stamp": h.Stamp, "revision": nil, "flags": flagNames(h)}
-	if h.Revision != "" {
-		r["revision"] = h.Revision
-	}
-	return r
+	return row{"store": store, "id": model.EncodeID(h.ID), "tier": h.Tier, "scope": h.Scope, "title": h.Title, "bytes": h.Bytes,
+		"modified": stamp(h.Modified), "stamp": h.Stamp, "revision": nilIfEmpty(string(h.Revision)), "flags": flagNames(h)}
 }
 
-func joinFlags(h model.Header) string {
-	s := ""
-	for i, f := range h.Flags {
-		if i > 0 {
-			s += ","
-		}
-		s += string(f)
-	}
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func joinFlags(h model.Header) string { return orDash(strings.Join(flagNames(h), ",")) }
 
 func (a *app) showCommand() *cobra.Command {
 	raw, version := false, ""
@@ -248,7 +219,6 @@ func (a *app) showCommand() *cobra.Command {
 		Use: "show REF", Short: "One item, whole",
 		Long: "Shows one item with its metadata; whatever could drive the terminal is escaped visibly.\n" +
 			"--raw writes the document exactly as `memdesk retain` takes it back, to a pipe or a file only.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw && a.Terminal(a.Stdout) {
 				return usage("--raw writes unescaped bytes: send it to a file or a pipe")
@@ -263,13 +233,13 @@ func (a *app) showCommand() *cobra.Command {
 			}
 			switch {
 			case raw:
-				_, err := a.out.WriteString(it.Document().Encode(documentKind(s, it.Tier)))
-				return err
+				_, err = a.out.WriteString(it.Document().Encode(documentKind(s, it.Tier)))
 			case a.flags.json:
-				return a.emit("item", itemRow(s.Name, it))
+				a.emit("item", itemRow(s.Name, it))
+			default:
+				a.showPlain(s, it)
 			}
-			a.showPlain(s, it)
-			return nil
+			return err
 		},
 	}
 	c.Flags().BoolVar(&raw, "raw", false, "the stored document, unescaped, to a pipe or file")

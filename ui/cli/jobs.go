@@ -11,13 +11,10 @@ import (
 )
 
 func (a *app) jobsCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use: "jobs", Short: "Long work: progress, pause, cancel", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) },
-	}
+	list := func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) }
 	control := func(name, short string, act func(*jobs.Runner, context.Context, jobs.ID) error) *cobra.Command {
 		return &cobra.Command{
-			Use: name + " ID", Short: short, Args: cobra.ExactArgs(1),
+			Use: name + " ID", Short: short,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return a.withJobs(cmd.Context(), func(r *jobs.Runner) error {
 					return a.session.Control(cmd.Context(), r, jobs.ID(args[0]), act)
@@ -25,15 +22,12 @@ func (a *app) jobsCommand() *cobra.Command {
 			},
 		}
 	}
-	c.AddCommand(
-		&cobra.Command{
-			Use: "list", Short: "Long work, the newest first", Args: cobra.NoArgs,
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.listJobs(cmd.Context()) },
-		},
+	c := group("jobs", "Long work: progress, pause, cancel",
+		&cobra.Command{Use: "list", Short: "Long work, the newest first", RunE: list},
 		control("cancel", "Stop a job at its next step", (*jobs.Runner).Cancel),
 		control("pause", "Hold a job at its next step", (*jobs.Runner).Pause),
-		control("resume", "Let a paused job go on", (*jobs.Runner).Resume),
-	)
+		control("resume", "Let a paused job go on", (*jobs.Runner).Resume))
+	c.RunE = list
 	return c
 }
 
@@ -58,10 +52,8 @@ func (a *app) listJobs(ctx context.Context) error {
 		}
 		tab := a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE")
 		for _, j := range all {
-			if err := tab.put(jobRow{Job: j.ID, Kind: j.Kind, Title: j.Title, State: j.State, Done: j.Done, Total: j.Total, Unit: j.Unit,
-				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: instant(j.Started), Updated: instant(j.Updated), progress: progress(j)}); err != nil {
-				return err
-			}
+			tab.put(jobRow{Job: j.ID, Kind: j.Kind, Title: j.Title, State: j.State, Done: j.Done, Total: j.Total, Unit: j.Unit,
+				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: instant(j.Started), Updated: instant(j.Updated), progress: progress(j)})
 		}
 		tab.flush()
 		if len(all) == 0 && !a.flags.json {

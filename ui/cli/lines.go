@@ -42,6 +42,22 @@ func (l *lines) WriteByte(c byte) error {
 	return err
 }
 
+// fail keeps the first error of the output.
+func (l *lines) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = err
+	}
+}
+
+// failed is the first error of the output.
+func (l *lines) failed() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
 // Flush writes everything.
 func (l *lines) Flush() error {
 	l.mu.Lock()

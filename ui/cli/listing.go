@@ -19,11 +19,18 @@ func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 	watch, run := false, c.RunE
 	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort the rows by this `COLUMN` of the table, with - before it the other way round; all rows are held in memory")
 	c.Flags().BoolVar(&watch, "watch", false, "repeat until interrupted: rows that are new or have changed, and where the list is whole those that are gone")
+	once := func(cmd *cobra.Command, args []string) error {
+		err := run(cmd, args)
+		if a.unsortable != nil {
+			return a.unsortable
+		}
+		return err
+	}
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if !watch {
-			return run(cmd, args)
+			return once(cmd, args)
 		}
-		return a.watchList(cmd.Context(), whole, func() error { return run(cmd, args) })
+		return a.watchList(cmd.Context(), whole, func() error { return once(cmd, args) })
 	}
 	return c
 }
@@ -80,9 +87,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 		if whole && err == nil && ctx.Err() == nil { // of a store that failed, nothing is known
 			for _, name := range a.round.gone() {
 				if a.flags.json {
-					if err := a.emit("gone", row{"name": name}); err != nil {
-						return err
-					}
+					a.emit("gone", row{"name": name})
 				} else {
 					a.sayf("gone: %s", name)
 				}
@@ -122,7 +127,11 @@ func (t *table) sorted() {
 	if len(t.held) == 0 {
 		return
 	}
-	column, down, _ := t.sortedBy() // put has checked it
+	column, down, err := t.sortedBy()
+	if err != nil {
+		t.a.unsortable, t.held = err, nil
+		return
+	}
 	slices.SortStableFunc(t.held, func(a, b record) int {
 		n := compareCells(a.cells()[column], b.cells()[column])
 		if down {
@@ -131,7 +140,7 @@ func (t *table) sorted() {
 		return n
 	})
 	for _, r := range t.held {
-		_ = t.print(r) // an output that cannot be written is told at the end
+		t.print(r)
 	}
 	t.held = nil
 }

@@ -80,15 +80,14 @@ type installFlags struct {
 }
 
 func (a *app) mcpCommand() *cobra.Command {
-	c := &cobra.Command{Use: "mcp", Short: "Agents that reach memory through memdesk", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c := &cobra.Command{Use: "mcp", Short: "Agents that reach memory through memdesk"}
 	var f installFlags
 	var names []string
 	for _, m := range mcpClients {
 		names = append(names, m.name)
 	}
 	install := &cobra.Command{
-		Use: "install CLIENT", Short: "Name memdesk in a client's configuration: " + strings.Join(names, ", "), Args: cobra.ExactArgs(1),
+		Use: "install CLIENT", Short: "Name memdesk in a client's configuration: " + strings.Join(names, ", "),
 		Long: "Adds one entry to the configuration of an agent's program and leaves everything else as it is; the old file is\n" +
 			"kept beside it. A file that cannot be read, that holds comments which would be lost, or that has another entry\n" +
 			"of the name is left alone, and the entry is printed (exit 6). --store, --open and --config become part of the entry.",
@@ -106,7 +105,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	fl.StringVar(&f.url, "url", "", "`URL` of a running serve mcp, instead of a program to start")
 	fl.StringVar(&f.tokenEnv, "token-env", "", "with --url: `VARIABLE` that holds the token")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "only print the file and the entry")
-	fl.BoolVar(&f.yes, "yes", false, "do not ask")
+	fl.BoolVar(&a.flags.yes, "yes", false, "do not ask")
 	c.AddCommand(install)
 	return c
 }
@@ -199,7 +198,7 @@ func (a *app) installMCP(cmd *cobra.Command, m mcpClient, f installFlags) error 
 		a.sayf("%s names memdesk already", file)
 		return nil
 	}
-	if err := a.confirm(cmd.Context(), f.yes, a.text.Sprintf("add %s to %s?", f.name, file).String()); err != nil {
+	if err := a.confirm(cmd.Context(), a.text.Sprintf("add %s to %s?", f.name, file).String()); err != nil {
 		return err
 	}
 	if err := a.replaceConfig(file, old, edited); err != nil {

@@ -15,14 +15,13 @@ import (
 // migrateCommand shows a store's schema, or moves it to a version.
 func (a *app) migrateCommand() *cobra.Command {
 	to, named := -1, ""
-	yes, show, count := false, false, int64(-1)
+	show, count := false, int64(-1)
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring a store's schema up to date, or to a version",
 		Long: "Moves the schema of the store that --store names to the newest version, or to the one given with --to,\n" +
 			"one transaction per step. Going down asks for the store's name to be typed (without a terminal: --confirm NAME)\n" +
 			"and is refused where it would remove items, or where a request holds an item of the store. In production the\n" +
 			"number of the store's items is asked for too (--confirm-count). Version 0 is no schema at all. --show changes nothing.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("to") && to < 0 {
 				return usage("--to takes a version, 0 or more")
@@ -52,7 +51,7 @@ func (a *app) migrateCommand() *cobra.Command {
 			if err := s.Allow(cmd.Context(), operator.Migrate, store.Name, ""); err != nil {
 				return err
 			}
-			ask := func() error { return a.confirm(cmd.Context(), yes, migrateQuestion(store.Name, before.Current, to)) }
+			ask := func() error { return a.confirm(cmd.Context(), migrateQuestion(store.Name, before.Current, to)) }
 			if to < before.Current {
 				ask = func() error { return a.confirmDown(cmd.Context(), named, count, store, before, to) }
 			}
@@ -66,7 +65,7 @@ func (a *app) migrateCommand() *cobra.Command {
 	f := c.Flags()
 	f.IntVar(&to, "to", -1, "the `VERSION` to move to (default: the newest)")
 	f.BoolVar(&show, "show", false, "only show where the schema stands")
-	f.BoolVar(&yes, "yes", false, "do not ask, on the way up")
+	f.BoolVar(&a.flags.yes, "yes", false, "do not ask, on the way up")
 	f.StringVar(&named, "confirm", "", "the store's `NAME` again, on the way down, where there is no terminal to type it on")
 	f.Int64Var(&count, "confirm-count", -1, "the `NUMBER` of the store's items, on the way down in production, where there is no terminal")
 	return c
@@ -138,13 +137,11 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	}
 	tab := a.table("VERSION", "APPLIED", "WHAT")
 	for _, step := range s.Steps {
-		if err := tab.put(stepRow{store, step}); err != nil {
-			return err
-		}
+		tab.put(stepRow{store, step})
 	}
 	tab.flush()
 	if a.flags.json {
-		return a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
+		a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
 	}
 	return nil
 }

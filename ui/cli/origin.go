@@ -16,7 +16,7 @@ import (
 
 func (a *app) originCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "origin REF", Short: "Who wrote an item, newest first", Args: cobra.ExactArgs(1),
+		Use: "origin REF", Short: "Who wrote an item, newest first",
 		Long: "Lists the writes of one item that went through memdesk: who, with which program, in which session, and\n" +
 			"where the text came from by the writer's own word. Other programs write past memdesk: of their writes it shows\n" +
 			"what the store itself knows, or the author of the file's last commit, and else that the writer is unknown.",
@@ -53,9 +53,7 @@ func (a *app) showOrigin(ctx context.Context, text string) error {
 		if i > 0 {
 			kept = origin.InLedger
 		}
-		if err := tab.put(originRow{r, kept}); err != nil {
-			return err
-		}
+		tab.put(originRow{r, kept})
 	}
 	tab.flush()
 	return nil
@@ -100,14 +98,13 @@ func (r originRow) fields() row {
 
 type takebackFlags struct {
 	source, since string
-	dryRun, yes   bool
-	reason        string
+	dryRun        bool
 }
 
 func (a *app) takebackCommand() *cobra.Command {
 	var f takebackFlags
 	c := &cobra.Command{
-		Use: "takeback --source S --since T", Short: "Take back everything that one source wrote since a time", Args: cobra.NoArgs,
+		Use: "takeback --source S --since T", Short: "Take back everything that one source wrote since a time",
 		Long: "Forgets the items that a source made and puts back the text before its first write where it changed one.\n" +
 			"S is an actor, a client, CLIENT/VERSION, a session, channel:CHANNEL or a source as it was given, as `memdesk\n" +
 			"origin` shows them; it must be equal as a whole. An item that somebody else has changed since is left as it is.\n" +
@@ -118,9 +115,7 @@ func (a *app) takebackCommand() *cobra.Command {
 	fl.StringVar(&f.source, "source", "", "whose writes: `SOURCE`")
 	fl.StringVar(&f.since, "since", "", "from this `TIME` on: 2026-05-21, 2026-05-21T10:00:00Z or a duration before now")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "only show what would happen")
-	fl.BoolVar(&f.yes, "yes", false, "do not ask")
-	fl.StringVar(&f.reason, "reason", "", "why, for the audit log")
-	return c
+	return a.asksWhy(c)
 }
 
 // sinceTime takes a moment, a date or a duration before now.
@@ -162,33 +157,23 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 	counts := map[string]int{}
 	for _, t := range plan {
 		counts[t.Action]++
-		if err := a.printTaken(t); err != nil {
-			return err
-		}
+		a.result("item", row{"store": t.Store, "id": model.EncodeID(t.ID), "action": t.Action, "reason": t.Reason, "at": stamp(t.At)},
+			"%s  %s  %s %s", model.Ref{Store: t.Store, ID: t.ID}.String(), when(t.At), t.Action, t.Reason)
 	}
 	var undone []string
 	if !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
 		question := a.text.Sprintf("forget %d and restore %d items that %s wrote?", counts[origin.ActForget], counts[origin.ActRestore], f.source).String()
-		if err := a.confirm(ctx, f.yes, question); err != nil {
+		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
-		if undone, err = s.Takeback(ctx, plan, f.reason); err != nil {
+		if undone, err = s.Takeback(ctx, plan, a.flags.reason); err != nil {
 			return err
 		}
 	}
 	return a.printTakeback(f, plan, counts, undone)
 }
 
-func (a *app) printTaken(t origin.Taken) error {
-	if a.flags.json {
-		return a.emit("item", row{"store": t.Store, "id": model.EncodeID(t.ID), "action": t.Action, "reason": t.Reason, "at": stamp(t.At)})
-	}
-	a.linef("%s  %s  %s %s", model.Ref{Store: t.Store, ID: t.ID}.String(), when(t.At), t.Action, t.Reason)
-	return nil
-}
-
 func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[string]int, ids []string) error {
-	var err error
 	var undone any // one id, or all of them
 	switch {
 	case len(ids) == 1:
@@ -197,7 +182,7 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 		undone = ids
 	}
 	if a.flags.json {
-		err = a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
+		a.emit("summary", row{"matched": len(plan), "forgotten": counts[origin.ActForget], "restored": counts[origin.ActRestore],
 			"skipped": counts[origin.ActSkip], "undo": undone, "dry_run": f.dryRun})
 	} else {
 		word := "taken back"
@@ -209,10 +194,10 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 			a.sayf("to undo it: memdesk undo restore %s", id)
 		}
 	}
-	if err == nil && counts[origin.ActSkip] > 0 {
-		err = &exitError{code: exitPartial}
+	if counts[origin.ActSkip] > 0 {
+		return &exitError{code: exitPartial}
 	}
-	return err
+	return nil
 }
 
 // listRecalls prints what was given to which caller, oldest first.
@@ -225,22 +210,26 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 		return statedir.ErrNoHome
 	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "SESSION", "VERB", "REF")
-	var failed error
 	err = s.Trace.All(func(r origin.Recall) bool {
 		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
-		if a.flags.json {
-			failed = a.emit("recall", row{"store": r.Store, "id": model.EncodeID(r.ID), "verb": r.Verb, "actor": r.Actor, "client": r.Client,
-				"session": r.Session, "at": stamp(r.At)})
-			return failed == nil
-		}
-		tab.add(when(r.At), r.Actor, orDash(r.Client), orDash(r.Session), r.Verb, model.Ref{Store: r.Store, ID: r.ID}.String())
-		return true
+		tab.put(recallRow{r})
+		return a.out.failed() == nil
 	})
 	tab.flush()
-	if failed != nil {
-		return failed
-	}
 	return err
+}
+
+// recallRow is an item that a caller of a door was given.
+type recallRow struct{ origin.Recall }
+
+func (recallRow) kind() string { return "recall" }
+
+func (r recallRow) cells() []any {
+	return []any{when(r.At), r.Actor, orDash(r.Client), orDash(r.Session), r.Verb, model.Ref{Store: r.Store, ID: r.ID}.String()}
+}
+
+func (r recallRow) fields() row {
+	return row{"store": r.Store, "id": model.EncodeID(r.ID), "verb": r.Verb, "actor": r.Actor, "client": r.Client, "session": r.Session, "at": stamp(r.At)}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,21 +18,33 @@ const lastColumn = 80
 // version of the format.
 type row map[string]any
 
-func (a *app) emit(kind string, r row) error { return a.emitOf("", kind, r) }
+// emit prints one JSON object. As with every print, the error of a failed write ends the program
+// with code 1 when the command returns.
+func (a *app) emit(kind string, r row) { a.emitOf("", kind, r) }
 
-// emitOf prints the object of a record, which --watch knows again by its name.
-func (a *app) emitOf(name, kind string, r row) error {
+// emitOf prints the object of a record; --watch compares it with the last one of the same name.
+func (a *app) emitOf(name, kind string, r row) {
 	r["type"], r["v"] = kind, 1
-	return a.object(name, r)
+	a.object(name, r)
 }
 
 // object prints one JSON object, under --watch unless the last round printed the same.
-func (a *app) object(name string, v any) error {
+func (a *app) object(name string, v any) {
 	line, err := safetext.MarshalJSON(v)
-	if err == nil && a.round.isNew(name, string(line)) {
-		_, err = a.out.Write(append(line, '\n'))
+	if err != nil {
+		a.out.fail(err)
+	} else if a.round.isNew(name, string(line)) {
+		_, _ = a.out.Write(append(line, '\n'))
 	}
-	return err
+}
+
+// result prints what a command did: an object with --json, else one line.
+func (a *app) result(kind string, r row, format string, args ...any) {
+	if a.flags.json {
+		a.emit(kind, r)
+	} else {
+		a.linef(format, args...)
+	}
 }
 
 // table prints aligned columns, a page at a time.
@@ -96,7 +107,7 @@ func (t *table) flush() {
 }
 
 // page prints what was added so far. Widths only grow from page to page, so columns
-// stay where they are as long as the content lets them.
+// stay where they are as long as the content lets them. An error of the output is kept for the end.
 func (t *table) page() {
 	if len(t.rows) == 0 {
 		return
@@ -225,5 +236,3 @@ func flagNames(h model.Header) []string {
 	}
 	return out
 }
-
-func goVersion() string { return runtime.Version() }

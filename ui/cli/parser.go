@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,22 +26,53 @@ func noCommand(c *cobra.Command, args []string) error {
 }
 
 // usageArgs makes a wrong number of arguments a usage error everywhere, and a word behind a group
-// of commands one that names the nearest.
+// of commands one that names the nearest. A group alone prints its help.
 func usageArgs(c *cobra.Command) {
-	switch check := c.Args; {
-	case c.HasSubCommands():
-		c.Args = noCommand
-	case check != nil:
-		c.Args = func(cmd *cobra.Command, args []string) error {
-			if check(cmd, args) == nil {
-				return nil
-			}
-			return usage("%s given; write it as: %s", plural(int64(len(args)), "argument"), cmd.UseLine())
-		}
-	}
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
 	}
+	if c.HasSubCommands() {
+		c.Args = noCommand
+		if c.RunE == nil {
+			c.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+		return
+	}
+	check := c.Args
+	if check == nil {
+		check = cobra.RangeArgs(arity(c.Use))
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) == nil {
+			return nil
+		}
+		return usage("%s given; write it as: %s", plural(int64(len(args)), "argument"), cmd.UseLine())
+	}
+}
+
+// arity reads from a usage line how many arguments a command takes: REF is one, [REF] one or
+// none, REF... one or more. Arguments stand in front of flags and of alternatives in parentheses.
+func arity(use string) (least, most int) {
+	for _, word := range strings.Fields(use)[1:] {
+		switch {
+		case strings.HasPrefix(word, "(") || strings.Contains(word, "--"):
+			return least, most
+		case strings.HasPrefix(word, "["):
+			most++
+		case strings.HasSuffix(word, "..."):
+			return least + 1, math.MaxInt
+		default:
+			least, most = least+1, most+1
+		}
+	}
+	return least, most
+}
+
+// group is a command that only holds others.
+func group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short}
+	c.AddCommand(commands...)
+	return c
 }
 
 // flagError says in words what is wrong with a flag.

@@ -13,20 +13,14 @@ import (
 )
 
 func (a *app) quarantineCommand() *cobra.Command {
-	c := &cobra.Command{Use: "quarantine", Short: "Review content that scanners blocked", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	raw := false
 	show := &cobra.Command{
 		Use: "show REF", Short: "One blocked item: every hit, where, and what it decodes to",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.showQuarantined(cmd.Context(), args[0], raw) },
 	}
 	show.Flags().BoolVar(&raw, "raw", false, "the blocked content, unescaped, to a pipe or file: never feed it to a model")
-	var reason string
-	yes := false
 	del := &cobra.Command{
 		Use: "delete REF...", Short: "Remove entries from the quarantine (a live item is removed with forget)",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, text := range args {
 				ref, err := model.ParseRef(text)
@@ -47,33 +41,29 @@ func (a *app) quarantineCommand() *cobra.Command {
 					return err
 				}
 			}
-			if err := a.confirm(cmd.Context(), yes, "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
+			if err := a.confirm(cmd.Context(), "remove "+plural(int64(len(args)), "quarantine entry")+"? The live sources stay as they are."); err != nil {
 				return err
 			}
-			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{}, reason)
+			return a.forgetAll(cmd.Context(), args, model.ForgetRequest{})
 		},
 	}
-	del.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
-	del.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	c.AddCommand(a.releaseCommand(), a.listing(&cobra.Command{
-		Use: "list", Short: "Filed entries, and live items that the scanner rejects", Args: cobra.NoArgs,
+	c := group("quarantine", "Review content that scanners blocked", a.releaseCommand(), a.listing(&cobra.Command{
+		Use: "list", Short: "Filed entries, and live items that the scanner rejects",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listQuarantine(cmd.Context()) },
-	}, true), show, del)
+	}, true), show, a.asksWhy(del))
 	c.AddCommand(a.signalCommands()...)
 	return c
 }
 
 func (a *app) releaseCommand() *cobra.Command {
-	var reason, match string
-	yes := false
+	match := ""
 	c := &cobra.Command{
 		Use: "release REF [FILE|-]", Short: "Give agents a blocked item back: an edit that passes the scanner, with a reason",
 		Long: "Writes the edited text over the live source and removes the filed entry. The text must pass the\n" +
 			"scanner, since the next read would block it again. Without a FILE the source must be clean already.\n" +
 			"What the edit displaces is kept for `memdesk undo`.",
-		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if strings.TrimSpace(reason) == "" {
+			if strings.TrimSpace(a.flags.reason) == "" {
 				return usage("a release needs --reason: why may agents have this")
 			}
 			var body *string
@@ -88,27 +78,24 @@ func (a *app) releaseCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, "release "+ref.String()+"? Agents get its source again."); err != nil {
+			if err := a.confirm(cmd.Context(), "release "+ref.String()+"? Agents get its source again."); err != nil {
 				return err
 			}
-			done, err := s.Release(cmd.Context(), store.Name, ref.ID, body, model.Revision(match), reason)
+			done, err := s.Release(cmd.Context(), store.Name, ref.ID, body, model.Revision(match), a.flags.reason)
 			if err != nil {
 				return err
 			}
 			source := model.Ref{Store: store.Name, ID: done.Item}
-			if a.flags.json {
-				return a.emit("released", row{"store": store.Name, "id": model.EncodeID(ref.ID), "source": model.EncodeID(done.Item),
-					"revision": done.Revision, "removed": done.Removed, "undo": nilIfEmpty(done.Undo)})
-			}
-			a.linef("%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
+			a.result("released", row{"store": store.Name, "id": model.EncodeID(ref.ID), "source": model.EncodeID(done.Item),
+				"revision": done.Revision, "removed": done.Removed, "undo": nilIfEmpty(done.Undo)},
+				"%s  released, %s removed", source.String(), plural(done.Removed, "entry"))
 			a.sayUndo(done)
 			return nil
 		},
 	}
-	c.Flags().StringVar(&reason, "reason", "", "why agents may have it, for the audit log")
+	c.Flags().StringVar(&a.flags.reason, "reason", "", "why agents may have it, for the audit log")
 	c.Flags().StringVar(&match, "if-match", "", "only if the source is at this `REVISION`")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asks(c)
 }
 
 func (a *app) listQuarantine(ctx context.Context) error {
@@ -125,18 +112,18 @@ func (a *app) listQuarantine(ctx context.Context) error {
 			a.failed(model.Ref{}, err)
 		}
 	}
-	for _, m := range s.Fleet.Members() {
-		err := m.Err
-		if err == nil {
-			var n int
-			n, err = a.quarantineOf(ctx, m.Store, tab)
-			problems += n
+	t.each(a, s.Fleet.Members(), false, func(store model.Store) error {
+		for e, err := range review.List(ctx, store) {
+			if err != nil {
+				return err
+			}
+			if e.Problem != "" {
+				problems++
+			}
+			tab.put(entryRow{e})
 		}
-		t.add(err)
-		if err != nil {
-			a.failed(model.Ref{Store: m.Name}, err)
-		}
-	}
+		return nil
+	})
 	tab.flush()
 	if err := t.result(); err != nil {
 		return err
@@ -146,21 +133,6 @@ func (a *app) listQuarantine(ctx context.Context) error {
 		return &exitError{code: exitPartial}
 	}
 	return nil
-}
-
-func (a *app) quarantineOf(ctx context.Context, s model.Store, tab *table) (problems int, err error) {
-	for e, err := range review.List(ctx, s) {
-		if err != nil {
-			return problems, err
-		}
-		if e.Problem != "" {
-			problems++
-		}
-		if err := tab.put(entryRow{e}); err != nil {
-			return problems, err
-		}
-	}
-	return problems, nil
 }
 
 func liveWord(e review.Entry) string {
@@ -190,14 +162,10 @@ func (e entryRow) cells() []any {
 }
 
 func (e entryRow) fields() row {
-	r := row{"store": e.Store, "id": model.EncodeID(e.ID), "source": e.Source, "source_id": nil, "filed": e.Filed, "category": e.Category,
+	return row{"store": e.Store, "id": model.EncodeID(e.ID), "source": e.Source, "source_id": nilIfEmpty(model.EncodeID(e.SourceID)), "filed": e.Filed, "category": e.Category,
 		"pattern": e.Pattern, "sha256": e.SHA256, "bytes": e.Bytes, "line": e.Line, "col": e.Col, "excerpt": e.Before + e.Match + e.After,
 		"match": e.Match, "decoded": e.Decoded, "live": e.Live, "quarantined_at": stamp(e.At),
 		"known_false_positive": e.FalsePositive != "", "false_positive_reason": e.FalsePositive, "problem": e.Problem}
-	if e.SourceID != "" {
-		r["source_id"] = model.EncodeID(e.SourceID)
-	}
-	return r
 }
 
 func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error {
@@ -229,7 +197,8 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 				"line": f.Line, "col": f.Col, "match": f.Match, "decoded": f.Decoded})
 		}
 		r["findings"], r["body"] = found, e.Body
-		return a.emit("quarantine", r)
+		a.emit("quarantine", r)
+		return nil
 	}
 	a.linef("%s", ref.String())
 	a.linef("source: %s (%s)", e.Source, liveWord(e))

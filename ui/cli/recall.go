@@ -59,15 +59,11 @@ func (a *app) recallCommand() *cobra.Command {
 			for i, ans := range answers {
 				answers[i] = filter.Answer(cmd.Context(), storeOf(s, ans.Store), ans)
 			}
-			if err := a.printHits(cmd.Context(), s, backends.Fuse(answers), origins); err != nil {
-				return err
-			}
+			a.printHits(cmd.Context(), s, backends.Fuse(answers), origins)
 			var t tally
 			for _, ans := range answers {
 				t.addAsked(ans.Err)
-				if err := a.printAnswer(ans); err != nil {
-					return err
-				}
+				a.printAnswer(ans)
 			}
 			return t.result()
 		},
@@ -105,22 +101,16 @@ func (a *app) ask(ctx context.Context, s *operator.Session, req model.RecallRequ
 	return out
 }
 
-func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) error {
+func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backends.FusedHit, origins bool) {
 	for _, h := range hits {
 		planted := a.session.Planted(h.Snippet)
 		if a.flags.json {
-			meta := map[string]string{}
-			for _, f := range h.Meta {
-				meta[f.Name] = f.Value
-			}
 			r := row{"store": h.Store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet,
-				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": meta, "signals": planted}
+				"line": h.Line, "score": h.Score, "rank": h.Rank, "meta": fieldMap(h.Meta), "signals": planted}
 			if origins {
 				r["origin"] = originValue(a.written(ctx, storeOf(s, h.Store), h.ID))
 			}
-			if err := a.emit("hit", r); err != nil {
-				return err
-			}
+			a.emit("hit", r)
 			continue
 		}
 		where := model.Ref{Store: h.Store, ID: h.ID}.String()
@@ -141,15 +131,12 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			a.linef("    %s", line)
 		}
 	}
-	return nil
 }
 
-func (a *app) printAnswer(ans backends.Answer) error {
+func (a *app) printAnswer(ans backends.Answer) {
 	for _, q := range ans.Result.Quarantined {
 		if a.flags.json {
-			if err := a.emit("quarantined", row{"store": ans.Store, "source": q}); err != nil {
-				return err
-			}
+			a.emit("quarantined", row{"store": ans.Store, "source": q})
 		} else {
 			a.sayf("%s: %s is quarantined: agents do not get it", ans.Store, q)
 		}
@@ -162,7 +149,8 @@ func (a *app) printAnswer(ans backends.Answer) error {
 		} else if ans.Result.Total == model.TotalUnknown {
 			r["total"] = nil
 		}
-		return a.emit("store", r)
+		a.emit("store", r)
+		return
 	}
 	switch {
 	case ans.Err != nil:
@@ -174,7 +162,6 @@ func (a *app) printAnswer(ans backends.Answer) error {
 	default:
 		a.sayf("%s: %s in %s", ans.Store, plural(int64(len(ans.Result.Hits)), "hit"), plural(ans.Result.Total, "item"))
 	}
-	return nil
 }
 
 // storeOf is an open store; a name alone for one that has closed meanwhile.

@@ -23,26 +23,25 @@ type fielded interface{ fields() row }
 type folded interface{ below() [][]any }
 
 // put prints one record as the flags ask for it. Call flush after the last one.
-func (t *table) put(r record) error {
+func (t *table) put(r record) {
 	if t.a.flags.sort == "" {
-		return t.print(r)
+		t.print(r)
+	} else {
+		t.held = append(t.held, r)
 	}
-	if _, _, err := t.sortedBy(); err != nil {
-		return err
-	}
-	t.held = append(t.held, r)
-	return nil
 }
 
-func (t *table) print(r record) error {
+func (t *table) print(r record) {
 	if t.a.flags.json {
 		if f, ok := r.(fielded); ok {
-			return t.a.emitOf(nameOf(r), r.kind(), f.fields())
+			t.a.emitOf(nameOf(r), r.kind(), f.fields())
+		} else {
+			t.a.object(nameOf(r), object{r})
 		}
-		return t.a.object(nameOf(r), object{r})
+		return
 	}
 	if !t.a.round.isNew(nameOf(r), fmt.Sprint(r.cells())) {
-		return nil
+		return
 	}
 	t.add(r.cells()...)
 	if f, ok := r.(folded); ok {
@@ -53,7 +52,6 @@ func (t *table) print(r record) error {
 	if len(t.rows) >= model.MaxPage {
 		t.page()
 	}
-	return nil
 }
 
 // nameOf is what a record is about: its first column.
@@ -68,18 +66,12 @@ type spoken interface {
 }
 
 // tell prints one such record as the flags ask for it.
-func (a *app) tell(r spoken) error {
+func (a *app) tell(r spoken) {
 	if a.flags.json {
-		return a.emit(r.kind(), r.fields())
+		a.emit(r.kind(), r.fields())
+	} else {
+		r.say(a)
 	}
-	r.say(a)
-	return nil
-}
-
-// one prints the only record of a command.
-func (t *table) one(r record) error {
-	defer t.flush()
-	return t.put(r)
 }
 
 // object is a record with its type and the version of the format in front.

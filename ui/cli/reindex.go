@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,13 +12,12 @@ import (
 
 // reindexCommand builds anew what stores derive from their items.
 func (a *app) reindexCommand() *cobra.Command {
-	tier, yes := "", false
+	tier := ""
 	c := &cobra.Command{
 		Use: "reindex", Short: "Build the search index of a store anew",
 		Long: "Builds anew what a store derives from its items: the search index of a vault or of a device-local memory.\n" +
 			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
 			"is asked; --store names one.",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.stores(cmd.Context())
 			if err != nil {
@@ -39,36 +37,20 @@ func (a *app) reindexCommand() *cobra.Command {
 			if err := s.Allow(cmd.Context(), operator.Reindex, "", ""); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+			if err := a.confirm(cmd.Context(), "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
 				return err
 			}
 			var t tally
-			for _, m := range asked {
-				err := m.Err
+			t.each(a, asked, false, func(store model.Store) error {
+				n, err := s.Reindex(cmd.Context(), store.Name, tier)
 				if err == nil {
-					err = a.reindexOne(cmd.Context(), s, m.Name, tier)
+					a.result("reindexed", row{"store": store.Name, "items": n}, "%s: %s in the new index", store.Name, plural(n, "item"))
 				}
-				t.add(err)
-				if err != nil {
-					a.failed(model.Ref{Store: m.Name}, err)
-				}
-			}
+				return err
+			})
 			return t.result()
 		},
 	}
 	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER` (default: every one)")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
-}
-
-func (a *app) reindexOne(ctx context.Context, s *operator.Session, store, tier string) error {
-	n, err := s.Reindex(ctx, store, tier)
-	if err != nil {
-		return err
-	}
-	if a.flags.json {
-		return a.emit("reindexed", row{"store": store, "items": n})
-	}
-	a.linef("%s: %s in the new index", store, plural(n, "item"))
-	return nil
+	return a.asks(c)
 }

@@ -11,13 +11,11 @@ import (
 
 // repairCommand sets aside what keeps the program that owns a store from working.
 func (a *app) repairCommand() *cobra.Command {
-	yes := false
 	c := &cobra.Command{
 		Use: "repair STORE", Short: "Set aside what the store's own program cannot read",
 		Long: "Moves items that the program which owns the store cannot read into a file beside the store. One broken line of a\n" +
 			"memory.jsonl makes every tool of the memory server fail. Nothing is lost: the file keeps the bytes, and `memdesk undo`\n" +
 			"puts them back. Nothing to do is no error.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			s, err := a.stores(ctx)
@@ -36,34 +34,32 @@ func (a *app) repairCommand() *cobra.Command {
 				return err
 			}
 			if len(ids) == 0 {
-				return a.repaired(store.Name, "", operator.Done{})
+				a.repaired(store.Name, "", operator.Done{})
+				return nil
 			}
 			if err := s.Allow(ctx, operator.Repair, store.Name, ""); err != nil {
 				return err
 			}
-			if err := a.confirm(ctx, yes, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
+			if err := a.confirm(ctx, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
 				return err
 			}
 			file, done, err := s.Repair(ctx, store.Name, ids)
-			if err != nil {
-				return err
+			if err == nil {
+				a.repaired(store.Name, file, done)
 			}
-			return a.repaired(store.Name, file, done)
+			return err
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asks(c)
 }
 
-func (a *app) repaired(store, file string, done operator.Done) error {
+func (a *app) repaired(store, file string, done operator.Done) {
 	if a.flags.json {
-		return a.emit("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)})
-	}
-	if done.Removed == 0 {
+		a.emit("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)})
+	} else if done.Removed == 0 {
 		a.linef("%s: nothing to repair", store)
-		return nil
+	} else {
+		a.linef("%s: %s moved to %s", store, plural(done.Removed, "line"), strings.TrimSpace(file))
+		a.sayUndo(done)
 	}
-	a.linef("%s: %s moved to %s", store, plural(done.Removed, "line"), strings.TrimSpace(file))
-	a.sayUndo(done)
-	return nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 func (a *app) resolveCommand() *cobra.Command {
-	var take, reason, baseRev, copyRev string
-	yes, redundant := false, false
+	var take, baseRev, copyRev string
+	redundant := false
 	c := &cobra.Command{
 		Use: "resolve (REF --take base|copy|both|merged [FILE|-] | --redundant)", Short: "End a conflict; both texts can be put back",
 		Long: "Writes the result over the base, bound to the revision that was seen, then removes the copy. Both\n" +
@@ -28,7 +28,7 @@ func (a *app) resolveCommand() *cobra.Command {
 				if len(args) > 0 || take != "" {
 					return usage("--redundant takes no REF and no --take")
 				}
-				return a.resolveRedundant(ctx, reason, yes)
+				return a.resolveRedundant(ctx)
 			}
 			if len(args) == 0 {
 				return usage("give the REF of a copy, or --redundant")
@@ -52,19 +52,17 @@ func (a *app) resolveCommand() *cobra.Command {
 			default:
 				return usage("--take takes base, copy, both or merged, not %q", take)
 			}
-			return a.resolveOne(ctx, args[0], ch, reason, yes)
+			return a.resolveOne(ctx, args[0], ch)
 		},
 	}
 	c.Flags().StringVar(&take, "take", "", "which side stays: `base|copy|both|merged`")
 	c.Flags().StringVar(&baseRev, "base-rev", "", "only if the base is at this `REVISION`")
 	c.Flags().StringVar(&copyRev, "copy-rev", "", "only if the copy is at this `REVISION`")
-	c.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
 	c.Flags().BoolVar(&redundant, "redundant", false, "every copy that is byte for byte its base")
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asksWhy(c)
 }
 
-func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, reason string, yes bool) error {
+func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice) error {
 	s, store, ref, err := a.at(ctx, text)
 	if err != nil {
 		return err
@@ -76,14 +74,14 @@ func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice, r
 	for _, w := range found.Cautions {
 		a.sayf("caution: %s", w)
 	}
-	if err := a.confirm(ctx, yes, resolveQuestion(found, ch.Take)); err != nil {
+	if err := a.confirm(ctx, resolveQuestion(found, ch.Take)); err != nil {
 		return err
 	}
-	done, err := s.Resolve(ctx, found, ch, reason)
-	if err != nil {
-		return err
+	done, err := s.Resolve(ctx, found, ch, a.flags.reason)
+	if err == nil {
+		a.sayResolved(found, done, ch.Take)
 	}
-	return a.sayResolved(found, done, ch.Take)
+	return err
 }
 
 // resolveQuestion says what a choice does to which items.
@@ -106,17 +104,14 @@ func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	return "write the merged text over " + base + ", and remove " + copied + "?"
 }
 
-func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) error {
+func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Take) {
 	for _, n := range done.Warnings {
 		a.sayf("note: %s", n)
 	}
 	if a.flags.json {
-		r := row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
-			"undo": nilIfEmpty(done.Undo), "kept": nil, "notes": list(done.Warnings)}
-		if done.Kept != "" {
-			r["kept"] = model.EncodeID(done.Kept)
-		}
-		return a.emit("resolved", r)
+		a.emit("resolved", row{"store": done.Store, "base": model.EncodeID(done.Item), "copy": model.EncodeID(c.ID), "take": take, "revision": done.Revision,
+			"undo": nilIfEmpty(done.Undo), "kept": nilIfEmpty(model.EncodeID(done.Kept)), "notes": list(done.Warnings)})
+		return
 	}
 	what := "the copy was removed"
 	if c.ID == done.Item {
@@ -131,11 +126,10 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	} else {
 		a.sayUndo(done)
 	}
-	return nil
 }
 
 // resolveRedundant shows what would go, asks once, and removes it copy by copy.
-func (a *app) resolveRedundant(ctx context.Context, reason string, yes bool) error {
+func (a *app) resolveRedundant(ctx context.Context) error {
 	s, err := a.stores(ctx)
 	if err != nil {
 		return err
@@ -161,14 +155,14 @@ func (a *app) resolveRedundant(ctx context.Context, reason string, yes bool) err
 	for _, c := range all {
 		a.sayf("%s is byte for byte %s", model.Ref{Store: c.Store, ID: c.ID}.String(), c.BaseID)
 	}
-	if err := a.confirm(ctx, yes, "remove "+plural(int64(len(all)), "redundant copy")+"? Each can be put back."); err != nil {
+	if err := a.confirm(ctx, "remove "+plural(int64(len(all)), "redundant copy")+"? Each can be put back."); err != nil {
 		return err
 	}
 	failed := map[string]error{}
 	for _, c := range all {
-		done, err := s.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, reason)
+		done, err := s.Resolve(ctx, c, conflict.Choice{Take: conflict.TakeBase}, a.flags.reason)
 		if err == nil {
-			err = a.sayResolved(c, done, conflict.TakeBase)
+			a.sayResolved(c, done, conflict.TakeBase)
 		}
 		t.add(err)
 		if err != nil {
@@ -185,15 +179,12 @@ func (a *app) resolveRedundant(ctx context.Context, reason string, yes bool) err
 }
 
 func (a *app) undoResolveCommand() *cobra.Command {
-	yes := false
 	c := &cobra.Command{
 		Use: "undo ID", Short: "Put back both sides of a resolved conflict",
 		Long: "Puts back what a resolve displaced, as `memdesk undo restore` does. If a side has changed since,\nnothing is overwritten and the exit code is 5.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.restore(cmd.Context(), strings.TrimSpace(args[0]), yes)
+			return a.restore(cmd.Context(), strings.TrimSpace(args[0]))
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return a.asks(c)
 }

@@ -12,8 +12,7 @@ import (
 
 type retainFlags struct {
 	model.RetainRequest
-	mode, ifMatch, reason string
-	yes                   bool
+	mode, ifMatch string
 }
 
 func (a *app) retainCommand() *cobra.Command {
@@ -35,9 +34,7 @@ func (a *app) retainCommand() *cobra.Command {
 	fl.StringVar(&f.CrewID, "crew", "", "the `CREW` that owns the item")
 	fl.StringVar(&f.AgentID, "agent", "", "the `AGENT` that owns the item")
 	fl.StringVar(&f.DataSubjectID, "subject", "", "the person (`ID`) whom the item concerns")
-	fl.StringVar(&f.reason, "reason", "", "why, for the audit log")
-	fl.BoolVar(&f.yes, "yes", false, "do not ask")
-	return c
+	return a.asksWhy(c)
 }
 
 func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
@@ -61,10 +58,10 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if what == "" {
 		what = req.Tier + " " + req.Key
 	}
-	if err := a.confirm(ctx, f.yes, a.text.Sprintf("%s %s in store %s with %d bytes?", f.mode, what, store.Name, len(req.Content)).String()); err != nil {
+	if err := a.confirm(ctx, a.text.Sprintf("%s %s in store %s with %d bytes?", f.mode, what, store.Name, len(req.Content)).String()); err != nil {
 		return err
 	}
-	done, err := s.Retain(ctx, store.Name, req, f.reason)
+	done, err := s.Retain(ctx, store.Name, req, a.flags.reason)
 	if err != nil && !model.IsPartial(err) { // what was made is printed, the rest is the error
 		return err
 	}
@@ -72,8 +69,9 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 		a.sayf("warning: %s", w)
 	}
 	if a.flags.json {
-		return errors.Join(err, a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
-			"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": append([]string{}, done.Warnings...)}))
+		a.emit("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes,
+			"revision": done.Revision, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings)})
+		return err
 	}
 	if done.Item == "" { // a store that only adds gives no handle, and nothing to undo
 		a.linef("added to %s  %d bytes", store.Name, done.Bytes)

@@ -18,8 +18,7 @@ import (
 )
 
 func (a *app) serveCommand() *cobra.Command {
-	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	c := &cobra.Command{Use: "serve", Short: "Serve the console, or a store, to others"}
 	c.PersistentFlags().StringVar(&a.flags.log, "log-format", logText, "`FORM` of what the server says on standard error: text, or json for a collector of logs")
 	c.AddCommand(a.serveSSHCommand(), a.serveProviderCommand(), a.serveMCPCommand(), a.serveWitnessCommand(), a.serveMetricsCommand())
 	return c
@@ -34,7 +33,7 @@ type sshFlags struct {
 func (a *app) serveSSHCommand() *cobra.Command {
 	var f sshFlags
 	c := &cobra.Command{
-		Use: "ssh", Short: "Serve the console over SSH: public keys only, no shell, no forwarding", Args: cobra.NoArgs,
+		Use: "ssh", Short: "Serve the console over SSH: public keys only, no shell, no forwarding",
 		Long: "Serves the console to whoever has a key in --authorized-keys, a file as sshd(8) has it. The audit log\n" +
 			"names the key's fingerprint, or the name that [operator] names gives it. A key whose line begins with\n" +
 			"environment=\"MEMDESK_ROLE=readonly\" may look and not change anything. The file is read at every login.\n" +

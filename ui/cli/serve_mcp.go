@@ -27,7 +27,7 @@ type mcpFlags struct {
 func (a *app) serveMCPCommand() *cobra.Command {
 	var f mcpFlags
 	c := &cobra.Command{
-		Use: "mcp", Short: "Serve the stores to agents as MCP tools, over stdio or HTTP", Args: cobra.NoArgs,
+		Use: "mcp", Short: "Serve the stores to agents as MCP tools, over stdio or HTTP",
 		Long: "Serves every open store to agents that speak the Model Context Protocol: memory_recall, memory_retain,\n" +
 			"memory_get, memory_list, memory_forget and memory_health. Every write is scanned, recorded with its writer\n" +
 			"and can be undone. Without --listen it speaks over standard input and output.\n" +

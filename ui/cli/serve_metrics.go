@@ -33,7 +33,7 @@ type metricsFlags struct {
 func (a *app) serveMetricsCommand() *cobra.Command {
 	var f metricsFlags
 	c := &cobra.Command{
-		Use: "metrics", Short: "Serve metrics of the stores, the requests and the log to Prometheus", Args: cobra.NoArgs,
+		Use: "metrics", Short: "Serve metrics of the stores, the requests and the log to Prometheus",
 		Long: "Serves at /metrics, in Prometheus' text form, how the stores are, what they hold, what waits for an operator,\n" +
 			"how long the audit log is and how old its anchors, and what doors were asked. No label names an item, a person or\n" +
 			"a caller. Values are of the last look; memdesk_look_timestamp_seconds says when each part was looked at.\n" +

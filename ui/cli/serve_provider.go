@@ -30,7 +30,7 @@ type providerFlags struct {
 func (a *app) serveProviderCommand() *cobra.Command {
 	var f providerFlags
 	c := &cobra.Command{
-		Use: "provider", Short: "Serve one store's Provider contract over HTTP", Args: cobra.NoArgs,
+		Use: "provider", Short: "Serve one store's Provider contract over HTTP",
 		Long: "Serves the store that --store names to agents, as JSON over HTTP with bearer tokens: the four calls of the\n" +
 			"contract and the reads that the store has (backends/remote/openapi.json describes them). What an agent changes\n" +
 			"stands in the audit log under the name of its token.\n" +

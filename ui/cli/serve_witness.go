@@ -25,7 +25,7 @@ type witnessFlags struct {
 func (a *app) serveWitnessCommand() *cobra.Command {
 	var f witnessFlags
 	c := &cobra.Command{
-		Use: "witness", Short: "Watch other desks' audit logs: cosign what continues, refuse what was rolled back", Args: cobra.NoArgs,
+		Use: "witness", Short: "Watch other desks' audit logs: cosign what continues, refuse what was rolled back",
 		Long: "Keeps the newest checkpoint of each log that it knows and signs the next one only when it continues it\n" +
 			"(c2sp.org/tlog-witness). It sees sizes and hashes, no record. Two desks can watch each other. It prints its\n" +
 			"verifier key when it starts: the other desk's [[audit.anchor]] wants it.",

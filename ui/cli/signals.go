@@ -26,15 +26,14 @@ import (
 
 // signalCommands are the parts of `quarantine` that weigh signals.
 func (a *app) signalCommands() []*cobra.Command {
-	var set, out, reason string
+	var set, out string
 	var apply float64
-	yes := false
 	replay := &cobra.Command{
 		Use: "replay --set FILE.jsonl|DIR", Short: "Run texts through the gate of a scratch store: what gets in, what is flagged",
 		Long: "Takes `{\"id\":…,\"content\":…}` one a line, or every *.jsonl of a directory, and writes each as an untrusted\n" +
 			"agent would, into an empty store in memory, under the policy of the configuration. Labels (`label` is\n" +
 			"poisoned or something else, `attack_type`) are only counted. Nothing of it reaches a store of yours.",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), set) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), set) },
 	}
 	replay.Flags().StringVar(&set, "set", "", "the texts: `FILE.jsonl` or a directory of them")
 	calibrate := &cobra.Command{
@@ -43,40 +42,38 @@ func (a *app) signalCommands() []*cobra.Command {
 			"writer wrote. --apply N makes N the threshold of what untrusted writers add to these stores; tiers that are\n" +
 			"loaded as instructions get one that is lower by 1.5, trusted writers one that is higher by 1.5. Before it\n" +
 			"is applied, nothing waits for its words alone.",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), apply, yes) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.calibrate(cmd.Context(), apply) },
 	}
 	calibrate.Flags().Float64Var(&apply, "apply", 0, "hold back untrusted writes that score `N` or more")
-	calibrate.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	train := &cobra.Command{
 		Use: "train --set DIR --out FILE", Short: "Train the wording signal on texts of your own",
 		Long: "DIR holds *-clean.txt and *-poisoned.txt, one text a line, or *.jsonl with `content` and `label`. The file\n" +
 			"goes into the configuration as scanner.model.",
-		Args: cobra.NoArgs, RunE: func(_ *cobra.Command, _ []string) error { return a.train(set, out) },
+		RunE: func(_ *cobra.Command, _ []string) error { return a.train(set, out) },
 	}
 	train.Flags().StringVar(&set, "set", "", "labelled texts: `DIR`")
 	train.Flags().StringVar(&out, "out", "", "where the weights go: `FILE`")
 	stories := &cobra.Command{
 		Use: "stories", Short: "Blocked and suspect items, grouped by who wrote them or by what they say",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.stories(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.stories(cmd.Context()) },
 	}
 	harmless := &cobra.Command{
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
 		Long: "Notes the hash of each text with the version of the rules. It counts until the rules change; it releases\n" +
 			"nothing that a store's own scanner blocks.",
-		Args: cobra.MinimumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			return a.clearSuspects(cmd.Context(), args, reason, yes)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.clearSuspects(cmd.Context(), args)
 		},
 	}
-	harmless.Flags().StringVar(&reason, "reason", "", "why they are harmless, for the audit log")
-	harmless.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	harmless.Flags().StringVar(&a.flags.reason, "reason", "", "why they are harmless, for the audit log")
 	keep := false
 	rescan := &cobra.Command{
 		Use: "rescan", Short: "What today's rules flag that the last scan did not, and the other way round",
 		Long: "Scores every item and shows the difference to the scan that was kept last. --apply keeps this one.",
-		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return a.rescan(cmd.Context(), keep) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.rescan(cmd.Context(), keep) },
 	}
 	rescan.Flags().BoolVar(&keep, "apply", false, "keep this scan as the last one")
-	return []*cobra.Command{replay, calibrate, train, stories, harmless, rescan}
+	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
 }
 
 // sample is one text of a set.
@@ -192,9 +189,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 		}
 		if a.flags.json {
 			names := score.Names()
-			if err := a.emit("entry", row{"id": e.ID, "flagged": flagged, "score": round(score.Sum), "signals": names, "outcome": outcome, "recalled": recalled}); err != nil {
-				return err
-			}
+			a.emit("entry", row{"id": e.ID, "flagged": flagged, "score": round(score.Sum), "signals": names, "outcome": outcome, "recalled": recalled})
 		}
 	}
 	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
@@ -202,15 +197,14 @@ func (a *app) replay(ctx context.Context, path string) error {
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
 		c := sums[label]
 		if a.flags.json {
-			if err := a.emit("label", c.row(label)); err != nil {
-				return err
-			}
+			a.emit("label", c.row(label))
 			continue
 		}
 		tab.add(orDash(label), c.entries, c.let, c.held, c.refused, c.recalled, c.flagged)
 	}
 	if a.flags.json {
-		return a.emit("summary", all.row(""))
+		a.emit("summary", all.row(""))
+		return nil
 	}
 	tab.add("all", all.entries, all.let, all.held, all.refused, all.recalled, all.flagged)
 	tab.flush()
@@ -242,7 +236,7 @@ func (c *replayed) row(label string) row {
 // round keeps two decimals of a score.
 func round(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
-func (a *app) calibrate(ctx context.Context, apply float64, yes bool) error {
+func (a *app) calibrate(ctx context.Context, apply float64) error {
 	if apply < 0 {
 		return usage("a threshold is above 0")
 	}
@@ -269,16 +263,14 @@ func (a *app) calibrate(ctx context.Context, apply float64, yes bool) error {
 		for _, c := range tiers {
 			for i, at := range operator.Steps {
 				writer, most := c.Most(i)
-				if err := tab.put(calibrationRow{Store: c.Store, Tier: c.Tier, Items: c.Items, Threshold: at, Flagged: c.Flagged[i], Writer: writer, WriterFlagged: most}); err != nil {
-					return err
-				}
+				tab.put(calibrationRow{Store: c.Store, Tier: c.Tier, Items: c.Items, Threshold: at, Flagged: c.Flagged[i], Writer: writer, WriterFlagged: most})
 			}
 		}
 	}
 	tab.flush()
 	if apply > 0 {
 		question := "hold back untrusted writes to " + plural(int64(len(open)), "store") + " that score " + strconv.FormatFloat(apply, 'g', -1, 64) + " or more?"
-		if err := a.confirm(ctx, yes, question); err != nil {
+		if err := a.confirm(ctx, question); err != nil {
 			return err
 		}
 		n, err := s.SetThreshold(ctx, open, apply)
@@ -395,10 +387,8 @@ func (a *app) stories(ctx context.Context) error {
 				entries = append(entries, row{"store": p.Store, "id": model.EncodeID(p.ID), "category": p.Category, "pattern": p.Cause,
 					"score": round(p.Sum), "signals": p.Signals, "recalled": p.Recalled})
 			}
-			if err := a.emit("story", row{"story": i + 1, "source": story.Source, "session": story.Session, "entries": entries,
-				"signals": story.Signals, "first": stamp(story.First), "last": stamp(story.Last), "recalled": story.Recalled}); err != nil {
-				return err
-			}
+			a.emit("story", row{"story": i + 1, "source": story.Source, "session": story.Session, "entries": entries,
+				"signals": story.Signals, "first": stamp(story.First), "last": stamp(story.Last), "recalled": story.Recalled})
 			continue
 		}
 		who := "of unknown writers, alike"
@@ -420,8 +410,8 @@ func (a *app) stories(ctx context.Context) error {
 	return t.result()
 }
 
-func (a *app) clearSuspects(ctx context.Context, args []string, reason string, yes bool) error {
-	if strings.TrimSpace(reason) == "" {
+func (a *app) clearSuspects(ctx context.Context, args []string) error {
+	if strings.TrimSpace(a.flags.reason) == "" {
 		return usage("give --reason: why are they harmless")
 	}
 	refs := make([]model.Ref, len(args))
@@ -441,10 +431,10 @@ func (a *app) clearSuspects(ctx context.Context, args []string, reason string, y
 		return err
 	}
 	t.add(nil)
-	if err := a.confirm(ctx, yes, "mark "+plural(int64(len(texts)), "text")+" as harmless, "+plural(int64(alike), "text")+" of them for being alike?"); err != nil {
+	if err := a.confirm(ctx, "mark "+plural(int64(len(texts)), "text")+" as harmless, "+plural(int64(alike), "text")+" of them for being alike?"); err != nil {
 		return err
 	}
-	if err := s.ClearTexts(ctx, texts, reason); err != nil {
+	if err := s.ClearTexts(ctx, texts, a.flags.reason); err != nil {
 		return err
 	}
 	a.sayf("%s marked as harmless under rules %s", plural(int64(len(texts)), "text"), signal.RuleVersion)
@@ -464,9 +454,7 @@ func (a *app) rescan(ctx context.Context, keep bool) error {
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {
-		if err := tab.put(rescanRow{Store: c.Store, ID: encodedID(c.ID), Change: changeWord(c.Now), Score: round(c.Score.Sum), Signals: c.Score.Names()}); err != nil {
-			return err
-		}
+		tab.put(rescanRow{Store: c.Store, ID: encodedID(c.ID), Change: changeWord(c.Now), Score: round(c.Score.Sum), Signals: c.Score.Names()})
 	}
 	tab.flush()
 	if keep {

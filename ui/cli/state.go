@@ -7,16 +7,8 @@ import (
 )
 
 func (a *app) stateCommand() *cobra.Command {
-	c := &cobra.Command{Use: "state", Short: "The directory of audit log, requests, undo and keys", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	c.AddCommand(a.stateMigrateCommand())
-	return c
-}
-
-func (a *app) stateMigrateCommand() *cobra.Command {
-	yes := false
 	c := &cobra.Command{
-		Use: "migrate", Short: "Bring the state directory to the format of this version", Args: cobra.NoArgs,
+		Use: "migrate", Short: "Bring the state directory to the format of this version",
 		Long: "Brings state that an older version wrote to this version's format, and records it in the audit log. Older\n" +
 			"state is read and not written before. State of a newer version is refused: use that version. Stop servers\n" +
 			"and consoles first, and keep a copy of the directory that `memdesk info` names: there is no way back.",
@@ -28,24 +20,20 @@ func (a *app) stateMigrateCommand() *cobra.Command {
 			if err := s.Allow(cmd.Context(), operator.MigrateState, "", ""); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), yes, "Migrate the state directory? There is no way back."); err != nil {
+			if err := a.confirm(cmd.Context(), "Migrate the state directory? There is no way back."); err != nil {
 				return err
 			}
 			from, to, err := s.MigrateState(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if a.flags.json {
-				return a.emit("state", row{"state": s.State, "from": from, "to": to})
-			}
+			words := a.text.Sprintf("the state directory has format %d; it had %d", to, from)
 			if from == to {
-				a.linef("the state directory has format %d: nothing to migrate", to)
-			} else {
-				a.linef("the state directory has format %d; it had %d", to, from)
+				words = a.text.Sprintf("the state directory has format %d: nothing to migrate", to)
 			}
+			a.result("state", row{"state": s.State, "from": from, "to": to}, "%s", words)
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	return c
+	return group("state", "The directory of audit log, requests, undo and keys", a.asks(c))
 }

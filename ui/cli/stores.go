@@ -18,7 +18,6 @@ import (
 func (a *app) storesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "stores", Short: "Configured and discovered stores, what they can do and where they deviate",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.open(cmd.Context())
 			if err != nil {
@@ -30,15 +29,11 @@ func (a *app) storesCommand() *cobra.Command {
 			var t tally
 			for _, m := range s.Fleet.Members() {
 				t.add(m.Err)
-				if err := a.tell(storeRow{m}); err != nil {
-					return err
-				}
+				a.tell(storeRow{m})
 			}
 			for _, c := range a.unknown {
 				err := model.Errorf(model.Unsupported, "open", "this version has no backend of kind %q", c.Kind)
-				if err := a.tell(storeRow{backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}}); err != nil {
-					return err
-				}
+				a.tell(storeRow{backends.Member{Name: c.Name, Kind: c.Kind, Location: c.Path, Origin: c.Origin, Err: err}})
 			}
 			return t.result()
 		},
@@ -110,11 +105,9 @@ func (m storeRow) say(a *app) {
 }
 
 func (a *app) createCommand() *cobra.Command {
-	yes := false
 	c := &cobra.Command{
 		Use: "create KIND=LOCATION", Short: "Make a new, empty store",
 		Long: "Makes a new, empty store of a kind that memdesk keeps itself (sqlite). Stores of other systems are\nmade by those systems. What exists is never touched.",
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			configs, err := backends.ParseOpen(a.Kinds, args, a.Dir, a.Env)
 			if err != nil {
@@ -128,21 +121,17 @@ func (a *app) createCommand() *cobra.Command {
 			if err := s.MakeStore(cmd.Context(), c); err != nil {
 				return err
 			}
-			if a.flags.json {
-				return a.emit("created", row{"kind": c.Kind, "location": c.Path})
-			}
-			a.linef("%s", c.Path)
+			a.result("created", row{"kind": c.Kind, "location": c.Path}, "%s", c.Path)
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is displaced")
+	c.Flags().BoolVar(&a.flags.yes, "yes", false, "accepted for scripts: nothing is asked, as nothing is displaced")
 	return c
 }
 
 func (a *app) healthCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.stores(cmd.Context())
 			if err != nil {
@@ -171,9 +160,7 @@ func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error
 			r.Status = model.NewHealth(a.Clock.Now(), model.HealthFinding{Kind: model.FindingTimeout, Message: "not asked: interrupted", State: model.HealthUnknown})
 		}
 		ms := float64(r.Latency.Microseconds()) / 1000
-		if err := tab.put(healthRow{m.Name, r.Status, ms}); err != nil {
-			return false, err
-		}
+		tab.put(healthRow{m.Name, r.Status, ms})
 		if !r.Status.OK {
 			down = append(down, m.Name)
 		}
@@ -213,7 +200,8 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 		}
 		each = append(each, r)
 	}
-	return a.emit("audit-log", row{"store": nil, "ok": state != model.HealthDown, "state": state, "message": words, "checked_at": stamp(a.Clock.Now()), "latency_ms": 0, "findings": []row{}, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
+	a.emit("audit-log", row{"store": nil, "ok": state != model.HealthDown, "state": state, "message": words, "checked_at": stamp(a.Clock.Now()), "latency_ms": 0, "findings": []row{}, "seq": anchored.Newest, "taken": anchored.Taken, "anchors": each, "alarm": nilIfEmpty(anchored.Alarm)})
+	return nil
 }
 
 // healthRow is how a store is; a table has a line for each finding.
@@ -263,26 +251,14 @@ func findingWords(f model.HealthFinding) string {
 func (a *app) tiersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := a.stores(cmd.Context())
 			if err != nil {
 				return err
 			}
-			var t tally
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
-			for _, m := range s.Fleet.Members() {
-				err := m.Err
-				if err == nil {
-					err = a.tiersOf(cmd.Context(), m.Store, tab)
-				}
-				t.add(err)
-				if err != nil {
-					a.failed(model.Ref{Store: m.Name}, err)
-				}
-			}
-			tab.flush()
-			return t.result()
+			defer tab.flush()
+			return a.over(s, func(store model.Store) error { return a.tiersOf(cmd.Context(), store, tab) })
 		},
 	}
 }
@@ -301,9 +277,7 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 		if use.CapUnit == model.CapBytes || use.CapUnit == "" {
 			r.CapBytes = r.Cap
 		}
-		if err := tab.put(r); err != nil {
-			return err
-		}
+		tab.put(r)
 	}
 	return a.incomplete(s.Name, model.Page{Problems: problems})
 }

@@ -14,7 +14,7 @@ import (
 // sayUndo says how what was done is taken back.
 func (a *app) sayUndo(d operator.Done) {
 	switch {
-	case d.Undo == "":
+	case d.Undo == "", a.flags.json: // an object names it
 	case d.Obstacle != "":
 		a.sayf("kept until %s as undo entry %s, but it cannot be undone: %s", when(d.Expires), d.Undo, d.Obstacle)
 	default:
@@ -23,27 +23,21 @@ func (a *app) sayUndo(d operator.Done) {
 }
 
 func (a *app) undoCommand() *cobra.Command {
-	c := &cobra.Command{Use: "undo", Short: "What changes displaced, and putting it back", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	yes := false
 	restore := &cobra.Command{
 		Use: "restore ID", Short: "Put back what a change displaced",
 		Long: "Puts back what a change displaced, through the same audited path. If the item has changed since,\nnothing is overwritten and the exit code is 5.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0], yes) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.restore(cmd.Context(), args[0]) },
 	}
-	restore.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	raw := false
 	show := &cobra.Command{
-		Use: "show ID", Short: "What an entry keeps", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "What an entry keeps",
 		RunE: func(_ *cobra.Command, args []string) error { return a.showUndo(args[0], raw) },
 	}
 	show.Flags().BoolVar(&raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
-	c.AddCommand(&cobra.Command{
-		Use: "list", Short: "What can be put back, newest first", Args: cobra.NoArgs,
+	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
+		Use: "list", Short: "What can be put back, newest first",
 		RunE: func(*cobra.Command, []string) error { return a.listUndo() },
-	}, restore, show)
-	return c
+	}, a.asks(restore), show)
 }
 
 func (a *app) listUndo() error {
@@ -57,11 +51,8 @@ func (a *app) listUndo() error {
 	}
 	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES")
 	for _, e := range entries {
-		err := tab.put(undoRow{Undo: e.ID, Store: e.Store, ID: encodedID(e.Item), Op: string(e.Op), At: instant(e.At),
+		tab.put(undoRow{Undo: e.ID, Store: e.Store, ID: encodedID(e.Item), Op: string(e.Op), At: instant(e.At),
 			Expires: instant(e.Expires), Bytes: e.Bytes, Confirmed: e.After != "", Sides: sideRows(e, nil)})
-		if err != nil {
-			return err
-		}
 	}
 	tab.flush()
 	for _, id := range damaged {
@@ -73,7 +64,7 @@ func (a *app) listUndo() error {
 	return nil
 }
 
-func (a *app) restore(ctx context.Context, id string, yes bool) error {
+func (a *app) restore(ctx context.Context, id string) error {
 	base, err := a.base()
 	if err != nil {
 		return err
@@ -90,7 +81,7 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 	if len(entry.Renewed) > 0 {
 		a.sayf("it comes back without its %s: the store makes these anew", strings.Join(entry.Renewed, ", "))
 	}
-	if err := a.confirm(ctx, yes, "put back what "+id+" displaced?"); err != nil {
+	if err := a.confirm(ctx, "put back what "+id+" displaced?"); err != nil {
 		return err
 	}
 	if _, err := a.openStore(entry.Store); err != nil {
@@ -107,11 +98,8 @@ func (a *app) restore(ctx context.Context, id string, yes bool) error {
 		a.sayf("note: %s", n)
 	}
 	if a.flags.json {
-		err = a.emit("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes,
-			"revision": done.Revision, "relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": append([]string{}, done.Warnings...), "notes": append([]string{}, done.Notes...)})
-		if err != nil {
-			return err
-		}
+		a.emit("restored", row{"store": done.Store, "id": model.EncodeID(done.Item), "removed": done.Gone, "bytes": done.Bytes,
+			"revision": done.Revision, "relations": done.Relations, "undo": nilIfEmpty(done.Undo), "warnings": list(done.Warnings), "notes": list(done.Notes)})
 	} else {
 		word := "put back"
 		if done.Gone {
@@ -146,9 +134,10 @@ func (a *app) showUndo(id string, raw bool) error {
 		_, err := a.out.WriteString(body)
 		return err
 	case a.flags.json:
-		return a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
+		a.emit("undo", row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At),
 			"expires": stamp(e.Expires), "bytes": e.Bytes, "existed": e.Existed, "confirmed": e.After != "", "obstacle": e.Obstacle,
 			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body, "sides": sideRows(e, e.Bodies(body))})
+		return nil
 	}
 	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), model.Ref{Store: e.Store, ID: e.Item}.String(), when(e.At), when(e.Expires))
 	if len(e.Sides) > 0 {

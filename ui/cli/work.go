@@ -75,7 +75,7 @@ func (a *app) workListCommand(use, short string, args cobra.PositionalArgs, view
 func (a *app) workQueryCommand() *cobra.Command {
 	limit := 0
 	c := &cobra.Command{
-		Use: "query QUERY", Short: "Items that a query finds: terms like type:bug status:open, all of them", Args: cobra.ExactArgs(1),
+		Use: "query QUERY", Short: "Items that a query finds: terms like type:bug status:open, all of them",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.workEach(cmd.Context(), limit, func(d work.Desk) workList { return d.Query(cmd.Context(), args[0], "") })
 		},
@@ -122,9 +122,7 @@ func (a *app) workEach(ctx context.Context, limit int, view func(work.Desk) work
 func (a *app) printWork(store string, r workList) error {
 	tab := a.table("REF", "STATE", "TYPE", "PRIORITY", "ASSIGNEE", "TITLE")
 	for _, b := range r.Data {
-		if err := tab.put(workRow{store, b}); err != nil {
-			return err
-		}
+		tab.put(workRow{store, b})
 	}
 	tab.flush()
 	for _, term := range r.Ignored {
@@ -167,8 +165,6 @@ func finished[T any](a *app, store string, r work.Result[T], more row) error {
 	if r.Error != nil {
 		out["error"] = map[string]any{"code": r.Error.Code, "message": r.Error.Message, "retryable": r.Error.Retryable}
 	}
-	if err := a.emit("result", out); err != nil {
-		return err
-	}
+	a.emit("result", out)
 	return r.Err()
 }

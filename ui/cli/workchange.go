@@ -13,26 +13,21 @@ import (
 	"memdesk/work"
 )
 
-// workAct is one change of one item: asked about, recorded, undoable.
-type workAct struct {
-	yes    bool
-	reason string
-}
-
-func (w *workAct) flags(c *cobra.Command) {
-	c.Flags().BoolVar(&w.yes, "yes", false, "do not ask")
-	c.Flags().StringVar(&w.reason, "why", "", "why, for the audit log")
+// changesWork gives a command that changes a work item its flags; --reason may be the item's own.
+func (a *app) changesWork(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&a.flags.reason, "why", "", "why, for the audit log")
+	return a.asks(c)
 }
 
 // workOn asks, runs a change of a store and prints what became of it.
-func workOn[T any](a *app, ctx context.Context, w workAct, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
+func workOn[T any](a *app, ctx context.Context, s *operator.Session, store model.Store, question string, do func(context.Context, work.Desk) work.Result[T], id func(work.Result[T]) string) error {
 	if err := s.Allow(ctx, operator.ChangeWork, store.Name, ""); err != nil {
 		return err
 	}
-	if err := a.confirm(ctx, w.yes, question); err != nil {
+	if err := a.confirm(ctx, question); err != nil {
 		return err
 	}
-	ctx, desk, kept, err := s.Work(ctx, store.Name, w.reason)
+	ctx, desk, kept, err := s.Work(ctx, store.Name, a.flags.reason)
 	if err != nil {
 		return err
 	}
@@ -45,11 +40,10 @@ func workOn[T any](a *app, ctx context.Context, w workAct, s *operator.Session, 
 }
 
 func (a *app) workCreateCommand() *cobra.Command {
-	var w workAct
 	var d work.Draft
 	priority := 0
 	c := &cobra.Command{
-		Use: "create TITLE", Short: "Make a work item in the store that --store names", Args: cobra.ExactArgs(1),
+		Use: "create TITLE", Short: "Make a work item in the store that --store names",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.stores(cmd.Context())
 			if err != nil {
@@ -63,7 +57,7 @@ func (a *app) workCreateCommand() *cobra.Command {
 			if cmd.Flags().Changed("priority") {
 				d.Priority = &priority
 			}
-			return workOn(a, cmd.Context(), w, s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
+			return workOn(a, cmd.Context(), s, store, "create the work item "+strconv.Quote(d.Title)+" in "+store.Name+"?",
 				func(ctx context.Context, desk work.Desk) work.Result[string] { return desk.Create(ctx, d, "") },
 				func(r work.Result[string]) string { return r.Data })
 		},
@@ -79,8 +73,7 @@ func (a *app) workCreateCommand() *cobra.Command {
 	f.StringVar(&d.Parent, "parent", "", "the `ID` above it")
 	f.StringVar(&d.Notes, "notes", "", "its notes (`TEXT`)")
 	f.StringVar(&d.Acceptance, "acceptance", "", "its acceptance criteria (`TEXT`)")
-	w.flags(c)
-	return c
+	return a.changesWork(c)
 }
 
 // workStore is the one store that keeps work items, or the one that --store names.
@@ -101,12 +94,11 @@ func (a *app) workStore(s *operator.Session) (model.Store, error) {
 }
 
 func (a *app) workUpdateCommand() *cobra.Command {
-	var w workAct
 	var c work.Change
 	values := map[string]*string{}
 	priority := 0
 	cmd := &cobra.Command{
-		Use: "update REF", Short: "Change fields of a work item; what is not named stays", Args: cobra.ExactArgs(1),
+		Use: "update REF", Short: "Change fields of a work item; what is not named stays",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, store, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -121,7 +113,7 @@ func (a *app) workUpdateCommand() *cobra.Command {
 			if cmd.Flags().Changed("priority") {
 				c.Priority = &priority
 			}
-			return workOn(a, cmd.Context(), w, s, store, "change "+args[0]+"?",
+			return workOn(a, cmd.Context(), s, store, "change "+args[0]+"?",
 				func(ctx context.Context, d work.Desk) work.Result[model.WorkItem] {
 					return d.Update(ctx, ref.ID, c, "")
 				},
@@ -135,13 +127,11 @@ func (a *app) workUpdateCommand() *cobra.Command {
 	f.IntVar(&priority, "priority", 0, "its new priority, 0 to 4")
 	f.StringArrayVar(&c.Labels, "label", nil, "add a `LABEL`; repeatable")
 	f.StringArrayVar(&c.RemoveLabels, "remove-label", nil, "take a `LABEL` away; repeatable")
-	w.flags(cmd)
-	return cmd
+	return a.changesWork(cmd)
 }
 
 // workRefCommand is a change that needs nothing but the item.
 func (a *app) workRefCommand(use, short, verb string, do func(context.Context, work.Desk, string) work.Result[work.None]) *cobra.Command {
-	var w workAct
 	c := &cobra.Command{
 		Use: use, Short: short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,13 +139,12 @@ func (a *app) workRefCommand(use, short, verb string, do func(context.Context, w
 			if err != nil {
 				return err
 			}
-			return workOn(a, cmd.Context(), w, s, store, verb+" "+args[0]+"?",
+			return workOn(a, cmd.Context(), s, store, verb+" "+args[0]+"?",
 				func(ctx context.Context, d work.Desk) work.Result[work.None] { return do(ctx, d, ref.ID) },
 				func(work.Result[work.None]) string { return ref.ID })
 		},
 	}
-	w.flags(c)
-	return c
+	return a.changesWork(c)
 }
 
 func (a *app) workCloseCommand() *cobra.Command {
@@ -175,7 +164,7 @@ func (a *app) workDeleteCommand() *cobra.Command {
 
 func (a *app) workShowCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "get REF", Short: "One work item as the port shows it", Args: cobra.ExactArgs(1),
+		Use: "get REF", Short: "One work item as the port shows it",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, store, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -193,7 +182,7 @@ func (a *app) workShowCommand() *cobra.Command {
 
 func (a *app) workDepsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "deps REF", Short: "The items that block an item, and those that it blocks", Args: cobra.ExactArgs(1),
+		Use: "deps REF", Short: "The items that block an item, and those that it blocks",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, ref, err := a.at(cmd.Context(), args[0])
 			if err != nil {
@@ -202,9 +191,7 @@ func (a *app) workDepsCommand() *cobra.Command {
 			r := work.Desk{Store: s}.ListDependencies(cmd.Context(), ref.ID, "", "")
 			tab := a.table("BLOCKER", "BLOCKED", "KIND")
 			for _, d := range r.Data {
-				if err := tab.put(dependencyRow{Store: s.Name, Blocker: encodedID(d.Blocker), Blocked: encodedID(d.Blocked), Kind: d.Kind}); err != nil {
-					return err
-				}
+				tab.put(dependencyRow{Store: s.Name, Blocker: encodedID(d.Blocker), Blocked: encodedID(d.Blocked), Kind: d.Kind})
 			}
 			tab.flush()
 			return finished(a, s.Name, r, nil)
@@ -220,9 +207,8 @@ func (a *app) workDepCommand() *cobra.Command {
 	}{
 		{"add", "The second item waits for the first", work.Desk.AddDependency}, {"remove", "The second item no longer waits for the first", work.Desk.RemoveDependency},
 	} {
-		var w workAct
 		one := &cobra.Command{
-			Use: v.verb + " BLOCKER BLOCKED", Short: v.short, Args: cobra.ExactArgs(2),
+			Use: v.verb + " BLOCKER BLOCKED", Short: v.short,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				blocker, err := model.ParseRef(args[0])
 				if err != nil {
@@ -235,15 +221,14 @@ func (a *app) workDepCommand() *cobra.Command {
 				if blocker.Store != blocked.Store {
 					return usage("%s and %s are in two stores: a dependency is within one", args[0], args[1])
 				}
-				return workOn(a, cmd.Context(), w, s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
+				return workOn(a, cmd.Context(), s, store, fmt.Sprintf("%s the dependency of %s on %s?", v.verb, args[1], args[0]),
 					func(ctx context.Context, d work.Desk) work.Result[work.None] {
 						return v.do(d, ctx, blocker.ID, blocked.ID, "")
 					},
 					func(work.Result[work.None]) string { return blocked.ID })
 			},
 		}
-		w.flags(one)
-		c.AddCommand(one)
+		c.AddCommand(a.changesWork(one))
 	}
 	return c
 }
