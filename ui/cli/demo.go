@@ -1,15 +1,22 @@
 package cli
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
 	"memdesk/backends/demodata"
+	"memdesk/gdpr"
+	"memdesk/internal/clock"
 	"memdesk/model"
 )
 
@@ -55,7 +62,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 		a.hintf("open it with: memdesk --config %s", config)
 		return nil
 	}
-	if err := (&story{a: a, dir: dir, now: a.Clock.Now().UTC()}).tell(ctx); err != nil {
+	if err := a.story(dir).Tell(ctx); err != nil {
 		return err
 	}
 	a.flags.config = filepath.Join(dir, demodata.ConfigFile)
@@ -69,7 +76,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 	a.demoing = true
 	ctx, stop := context.WithCancel(ctx)
 	landed := make(chan struct{})
-	go func() { defer close(landed); flap(ctx, dir, ferryInRange, ferryAway) }()
+	go func() { defer close(landed); demodata.Flap(ctx, dir) }()
 	defer func() { stop(); <-landed }()
 	return a.console(ctx)
 }
@@ -82,4 +89,68 @@ func (a *app) endDemo(dir string) error {
 		a.session = nil
 	}
 	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// story is the week before the demo, told by commands of this program in this process.
+func (a *app) story(dir string) *demodata.Story {
+	s := &demodata.Story{Dir: dir, Now: a.Clock.Now().UTC()}
+	due := s.Now.AddDate(0, 0, 1)
+	day := due.AddDate(0, 0, -27)
+	for gdpr.AddMonths(day, 1).After(due) {
+		day = day.AddDate(0, 0, -1)
+	}
+	s.Received = day.Format(time.DateOnly)
+	s.Run = func(ctx context.Context, d demodata.Step) (map[string]any, error) { return a.retell(ctx, s, d) }
+	return s
+}
+
+// shifted is a clock that runs as another does, at an earlier time.
+type shifted struct {
+	clock.Clock
+	back time.Duration
+}
+
+// Now implements clock.Clock.
+func (s shifted) Now() time.Time { return s.Clock.Now().Add(-s.back) }
+
+// retell runs one command of the story at its time and returns its last object.
+func (a *app) retell(ctx context.Context, s *demodata.Story, d demodata.Step) (last map[string]any, err error) {
+	at, err := s.At(d)
+	if err != nil {
+		return nil, err
+	}
+	var out, talk bytes.Buffer
+	p := a.Program
+	agent, isAgent := strings.CutPrefix(d.Who, "agent ")
+	p.Args = append([]string{"--config", filepath.Join(s.Dir, demodata.ConfigFile), "--json"}, d.Args...)
+	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(d.Input), &out, &talk
+	p.Terminal = func(any) bool { return false }
+	p.Clock = shifted{p.Clock, s.Now.Sub(at)}
+	env := p.Env
+	p.Env = func(key string) string {
+		switch {
+		case key == "XDG_STATE_HOME":
+			return filepath.Join(s.Dir, "state")
+		case key == "SSH_USER_AUTH" && !isAgent:
+			return s.Key(d.Who) + ".auth"
+		case key == "SSH_USER_AUTH", key == "SSH_AUTH_SOCK", strings.HasPrefix(key, "MEMDESK_"):
+			return ""
+		}
+		return env(key)
+	}
+	run := p.app()
+	if isAgent {
+		run.caller = agent
+		run.Args = append(run.Args, "--yes")
+	}
+	if code := run.run(ctx); code != d.Code {
+		return nil, fmt.Errorf("demo: %s ended with %d, not %d: %s", strings.Join(d.Args, " "), code, d.Code, strings.TrimSpace(talk.String()))
+	}
+	for line := range bytes.Lines(out.Bytes()) {
+		var object map[string]any
+		if json.Unmarshal(line, &object) == nil {
+			last = object // the summary of a plan comes after its items
+		}
+	}
+	return last, nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -33,7 +32,7 @@ func TestTheDemosStory(t *testing.T) {
 			}
 			return ""
 		}}
-	if err := (&story{a: p.app(), dir: dir, now: now}).tell(t.Context()); err != nil {
+	if err := p.app().story(dir).Tell(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	md := func(code int, args ...string) (rows []row) {
@@ -114,34 +113,5 @@ func TestTheDemosStory(t *testing.T) {
 	rows := md(0, "gdpr", "erase", approved, "--plan-hash", hash, "--yes")
 	if s := rows[len(rows)-1]; s["status"] != "complete" {
 		t.Errorf("the approved request ends as %v", s)
-	}
-}
-
-// TestTheFerryFlaps: its notes go away and come back, and are there when the demo ends.
-func TestTheFerryFlaps(t *testing.T) {
-	dir := t.TempDir()
-	note := filepath.Join(dir, ferryDir, "note.md")
-	if err := os.MkdirAll(filepath.Dir(note), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(note, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan struct{})
-	go func() { defer close(ended); flap(ctx, dir, time.Millisecond, time.Hour) }()
-	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(note); err != nil {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("the ferry never left")
-		}
-	}
-	stop()
-	<-ended
-	if _, err := os.Stat(note); err != nil {
-		t.Errorf("the ferry is not back at the end: %v", err)
 	}
 }
