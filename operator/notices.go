@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -98,9 +97,7 @@ func (s *Session) brokenOff(ctx context.Context, r *jobs.Runner) (notices []stri
 }
 
 // plural counts things in words.
-func plural(n int64, noun string) string {
-	return strconv.FormatInt(n, 10) + " " + safetext.Noun(n, noun)
-}
+func plural(n int64, noun string) string { return safetext.Count(n, noun) }
 
 // when is a moment for people.
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z") }

@@ -1,6 +1,9 @@
 package safetext
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Noun is a noun of the program's own as it stands after a number: entry, entries;
 // key, keys.
@@ -13,3 +16,6 @@ func Noun(n int64, noun string) string {
 	}
 	return noun + "s"
 }
+
+// Count is a number with its noun: "1 item", "2 items".
+func Count(n int64, noun string) string { return strconv.FormatInt(n, 10) + " " + Noun(n, noun) }

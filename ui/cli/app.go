@@ -258,6 +258,9 @@ func (a *app) asksWhy(c *cobra.Command) *cobra.Command {
 	return a.asks(c)
 }
 
+// path is a file that the user named, absolute and with ~ expanded.
+func (a *app) path(name string) string { return backends.ExpandPath(name, a.Dir, a.Env) }
+
 // confirm asks on the terminal, or demands --yes where there is none.
 func (a *app) confirm(ctx context.Context, question string) error {
 	if a.flags.yes {
@@ -300,7 +303,7 @@ func (a *app) readInput(ctx context.Context, name string) (string, error) {
 	b, err := interruptible(ctx, func() ([]byte, error) {
 		in := a.Stdin
 		if name != "" && name != "-" {
-			f, err := os.Open(backends.ExpandPath(name, a.Dir, a.Env))
+			f, err := os.Open(a.path(name))
 			if err != nil {
 				return nil, usage("%v", err)
 			}

@@ -46,14 +46,14 @@ const maxStatement = 64 << 20
 func (a *app) statements(f verifyFlags) ([]audit.Statement, error) {
 	var out []audit.Statement
 	for _, name := range slices.Concat(f.since, f.anchors) {
-		info, err := os.Stat(backends.ExpandPath(name, a.Dir, a.Env))
+		info, err := os.Stat(a.path(name))
 		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxStatement) {
 			err = errors.New("it is no file of checkpoints")
 		}
 		if err != nil {
 			return nil, usage("%s: %v", name, err)
 		}
-		b, err := os.ReadFile(backends.ExpandPath(name, a.Dir, a.Env))
+		b, err := os.ReadFile(a.path(name))
 		if err != nil {
 			return nil, usage("%v", err)
 		}
@@ -167,7 +167,7 @@ func (a *app) auditProveCommand() *cobra.Command {
 			if err != nil {
 				return &exitError{exitNotFound, err}
 			}
-			return atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), p.Bytes(), 0o644)
+			return atomicfile.Write(a.path(out), p.Bytes(), 0o644)
 		},
 	}
 	c.Flags().StringVar(&out, "out", "", "`FILE` for the proof (required)")

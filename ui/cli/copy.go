@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/jobs"
 	"memdesk/model"
 	"memdesk/operator"
@@ -104,7 +103,7 @@ func (a *app) copySource(name string) (model.Store, error) {
 	if !transfer.IsExport(name) {
 		return a.openStore(name)
 	}
-	from, m, err := transfer.OpenExport(backends.ExpandPath(name, a.Dir, a.Env))
+	from, m, err := transfer.OpenExport(a.path(name))
 	for _, p := range m.Problems {
 		a.sayf("the export does not hold: %s", p)
 	}
@@ -139,7 +138,7 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	if _, err := a.openStore(store); err != nil {
 		return err
 	}
-	dir, said := backends.ExpandPath(out, a.Dir, a.Env), a.Clock.Now()
+	dir, said := a.path(out), a.Clock.Now()
 	m, err := s.ExportStore(ctx, store, dir, a.flags.reason, func(done, total int64) {
 		if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
 			a.sayf("%d of %s written", done, plural(max(done, total), "item"))

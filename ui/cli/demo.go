@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/backends/demodata"
 	"memdesk/gdpr"
 	"memdesk/internal/clock"
@@ -52,7 +51,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 		defer func() { err = errors.Join(err, a.endDemo(tmp)) }()
 		dir = filepath.Join(tmp, "workspace")
 	}
-	dir = backends.ExpandPath(dir, a.Dir, a.Env)
+	dir = a.path(dir)
 	if err := demodata.Seed(ctx, dir, a.Clock.Now()); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
@@ -90,12 +89,12 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 		args = append(args, "--confirm-count", strconv.FormatInt(f.ConfirmCount, 10))
 	}
 	if a.flags.config != "" {
-		args = append(args, "--config", backends.ExpandPath(a.flags.config, a.Dir, a.Env))
+		args = append(args, "--config", a.path(a.flags.config))
 	}
 	for _, o := range a.flags.open { // the other process starts at the root
 		kind, location, _ := strings.Cut(o, "=")
 		if k, ok := a.Kinds.Kind(kind); ok && !k.Bare && !k.Variable && location != "" {
-			location = backends.ExpandPath(location, a.Dir, a.Env)
+			location = a.path(location)
 		}
 		args = append(args, "--open", kind+"="+location)
 	}
@@ -233,7 +232,7 @@ func (a *app) gdprVerifyCommand() *cobra.Command {
 			"instead, and --alias for each other name. Items and texts are looked through by keyed hashes for those that are not\n" +
 			"given too; the bytes of databases and their indexes are searched for those that are. Exit 7 for a changed receipt, a wrong key or residue.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path := backends.ExpandPath(args[0], a.Dir, a.Env)
+			path := a.path(args[0])
 			_, err := os.Stat(path)
 			if strings.Contains(args[0], "/") || err == nil {
 				if len(aliases) > 0 {
@@ -364,7 +363,7 @@ func (a *app) gdprReceiptCommand() *cobra.Command {
 			if strings.HasSuffix(strings.ToLower(out), ".md") {
 				file = []byte(rec.Markdown(key, all))
 			}
-			if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
+			if err := atomicfile.Write(a.path(out), file, 0o600); err != nil {
 				return model.Errorf(model.Unavailable, "receipt", "%s cannot be written", filepath.Base(out))
 			}
 			a.result("receipt", row{"request": r.ID, "key_id": key, "public_key": nilIfEmpty(d.PublicKey()), "bytes": len(file)}, "%s: receipt written", r.ID)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/gdpr"
 	"memdesk/gdpr/sshsig"
 	"memdesk/operator"
@@ -78,7 +77,7 @@ func (a *app) approve(ctx context.Context, d *operator.Erasures, id, hash, keyFi
 		return err
 	}
 	if keyFile != "" {
-		signer, err := sshsig.File(backends.ExpandPath(keyFile, a.Dir, a.Env))
+		signer, err := sshsig.File(a.path(keyFile))
 		if err != nil {
 			return err
 		}

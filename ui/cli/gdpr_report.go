@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
@@ -48,7 +47,7 @@ func (a *app) saveReport(rep receipt.Report, out string, all bool) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), file, 0o600); err != nil {
+	if err := atomicfile.Write(a.path(out), file, 0o600); err != nil {
 		return model.Errorf(model.Unavailable, "report", "%s cannot be written", filepath.Base(out))
 	}
 	a.result("report", row{"request": rep.Request, "bytes": len(file)}, "%s: report written", rep.Request)

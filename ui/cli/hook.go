@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/audit"
-	"memdesk/backends"
 	"memdesk/internal/atomicfile"
 	"memdesk/internal/bearer"
 	"memdesk/internal/safetext"
@@ -36,7 +35,7 @@ func (a *app) hook(ctx context.Context, query string, limit int) (string, error)
 	if s.Ledger == nil {
 		return "", statedir.ErrNoHome
 	}
-	d := a.doorDesk(s, mcpFlags{face: door.Tools}, bearer.Caller{Name: s.Who.ID})
+	d := mcpFlags{face: door.Tools}.settings(a).Of(s, bearer.Caller{Name: s.Who.ID})
 	w := s.Writer()
 	w.Face = "hook"
 	block, problems, err := d.Hook(ctx, query, limit, w)
@@ -105,7 +104,7 @@ func (a *app) turnBefore(ctx context.Context, query, out string, limit int) erro
 		_, err = a.out.WriteString(block)
 		return err
 	}
-	return atomicfile.Write(backends.ExpandPath(out, a.Dir, a.Env), []byte(block), os.FileMode(0o600))
+	return atomicfile.Write(a.path(out), []byte(block), os.FileMode(0o600))
 }
 
 func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) error {

@@ -225,9 +225,7 @@ func when(t time.Time) string {
 }
 
 // plural counts things in words.
-func plural(n int64, noun string) string {
-	return strconv.FormatInt(n, 10) + " " + safetext.Noun(n, noun)
-}
+func plural(n int64, noun string) string { return safetext.Count(n, noun) }
 
 func flagNames(h model.Header) []string {
 	out := make([]string, len(h.Flags))

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
 
-	"memdesk/backends"
 	"memdesk/internal/statedir"
+	"memdesk/ui/door"
 	"memdesk/ui/sshd"
 )
 
@@ -54,7 +54,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if f.sessions < 1 {
 		return usage("--max-sessions must be 1 or more")
 	}
-	keysFile := backends.ExpandPath(f.keys, a.Dir, a.Env)
+	keysFile := a.path(f.keys)
 	keys := func() ([]sshd.AuthorizedKey, error) { return sshd.ReadAuthorizedKeys(keysFile) }
 	known, err := keys()
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", listenAddress(f.listen))
+	l, err := net.Listen("tcp", door.LocalAddress(f.listen))
 	if err != nil {
 		return usage("cannot listen: %v", err)
 	}
@@ -96,18 +96,9 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	return server.Serve(ctx, l)
 }
 
-// listenAddress keeps an address without a host to this machine: who wants every
-// interface writes 0.0.0.0 or [::].
-func listenAddress(s string) string {
-	if strings.HasPrefix(s, ":") {
-		return "127.0.0.1" + s
-	}
-	return s
-}
-
 func (a *app) hostKey(path string) (ssh.Signer, error) {
 	if path != "" {
-		return sshd.HostKey(backends.ExpandPath(path, a.Dir, a.Env))
+		return sshd.HostKey(a.path(path))
 	}
 	s, err := a.base()
 	if err != nil {

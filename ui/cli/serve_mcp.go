@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"crypto/tls"
-	"net"
 	"net/http"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -38,10 +36,7 @@ func (a *app) serveMCPCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveMCP(cmd.Context(), f) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.listen, "listen", "", "`ADDRESS` for HTTP; without a host it is this machine only (default: stdio)")
-	fl.StringVar(&f.tokens, "tokens", "", "`FILE` of the tokens that are let in")
-	fl.StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
-	fl.StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
+	f.flags(c, "", "`ADDRESS` for HTTP; without a host it is this machine only (default: stdio)")
 	fl.StringArrayVar(&f.origins, "allow-origin", nil, "web `ORIGIN` that may call (repeatable)")
 	fl.StringVar(&f.provider, "provider", "", "also serve the Provider contract of this `STORE` at /v1/, to the same tokens")
 	fl.StringVar(&f.scopes, "scopes", "", "`LIST` of what a caller over stdio may: memory:recall,memory:retain,memory:forget,memory:health (default all)")
@@ -71,20 +66,11 @@ func (f mcpFlags) check() error {
 		return usage("--scopes goes with stdio; over HTTP the third field of a token's line says them")
 	}
 	for _, al := range f.aliases {
-		if !containsString(door.Aliases(), al) {
+		if !slices.Contains(door.Aliases(), al) {
 			return usage("--alias is one of %s", strings.Join(door.Aliases(), ", "))
 		}
 	}
 	return nil
-}
-
-func containsString(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
@@ -105,11 +91,10 @@ func (a *app) serveMCP(ctx context.Context, f mcpFlags) error {
 				return usage("%v", err)
 			}
 		}
-		d := a.doorDesk(s, f, bearer.Caller{Name: s.Who.ID, Scopes: scopes})
-		var end func()
-		defer a.closeOrphans(ctx, s)()
-		d.Called, end = a.countCalls(ctx, s)
+		d := f.settings(a).Of(s, bearer.Caller{Name: s.Who.ID, Scopes: scopes})
+		called, end := a.countCalls(ctx, s)
 		defer end()
+		d.Called = called
 		return d.Stdio(ctx, a.Stdin, a.Stdout)
 	}
 	return a.listenMCP(ctx, s, f)
@@ -137,74 +122,28 @@ func (a *app) listenMCP(ctx context.Context, s *operator.Session, f mcpFlags) er
 			return &exitError{exitUsage, err}
 		}
 	}
-	g, n, err := a.guestsOf(ctx, s, f.tokens)
+	g, end, err := a.guests(ctx, s, f.tokens)
 	if err != nil {
 		return err
 	}
-	defer g.close()
-	l, scheme, err := a.listener(f.providerFlags)
+	defer end()
+	l, scheme, err := a.listen(f.providerFlags)
 	if err != nil {
 		return err
 	}
-	defer l.Close() // Serve closes it; here for the ways out before
-	defer g.count(ctx, s)()
+	defer l.Close() // ServeUntil closes it; here for the ways out before
 	mux := http.NewServeMux()
-	mux.Handle("/", door.HTTP{Door: g.door, Desk: g.desks(f), Origins: f.origins, Called: g.called}.Handler())
-	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, plural(int64(n), "token"), g.file)
+	mux.Handle("/", door.HTTP{Door: g.Door, Desk: g.Desks(f.settings(a)), Origins: f.origins, Called: g.Called}.Handler())
+	a.sayf("serving %s on %s://%s%s to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), door.Path, g.Tokens(), g.File)
 	if f.provider != "" {
-		mux.Handle("/v1/", g.provider(f.provider))
+		mux.Handle("/v1/", g.Provider(f.provider))
 		a.sayf("serving the contract of store %s on %s://%s/v1/", f.provider, scheme, l.Addr())
 	}
-	g.watch(ctx)
-	return a.listenUntil(ctx, l, mux)
+	g.Watch(ctx)
+	return a.serveUntil(ctx, l, mux)
 }
 
-// desks gives each guest a desk, another one when the scopes change.
-func (g *guests) desks(f mcpFlags) func(bearer.Caller) *door.Desk {
-	var mu sync.Mutex
-	made := map[string]*door.Desk{}
-	return func(c bearer.Caller) *door.Desk {
-		mu.Lock()
-		defer mu.Unlock()
-		key := c.Name + " " + strings.Join(c.Scopes, ",")
-		if made[key] == nil {
-			made[key] = g.app.doorDesk(g.session(c.Name), f, c)
-			made[key].Called = g.called
-		}
-		return made[key]
-	}
-}
-
-// listener listens for HTTP by the flags; other machines are served over TLS only.
-func (a *app) listener(f providerFlags) (net.Listener, string, error) {
-	var certificate *tls.Config
-	if f.cert != "" || f.key != "" {
-		pair, err := a.certificate(f.cert, f.key)
-		if err != nil {
-			return nil, "", usage("the certificate cannot be used: %v", err)
-		}
-		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	}
-	l, err := net.Listen("tcp", listenAddress(f.listen))
-	if err != nil {
-		return nil, "", usage("cannot listen: %v", err)
-	}
-	if certificate != nil {
-		return tls.NewListener(l, certificate), "https", nil
-	}
-	if host, _, err := net.SplitHostPort(l.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
-		_ = l.Close()
-		return nil, "", usage("%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
-	}
-	return l, "http", nil
-}
-
-// doorDesk is a caller's desk over the session's stores.
-func (a *app) doorDesk(s *operator.Session, f mcpFlags, c bearer.Caller) *door.Desk {
-	return &door.Desk{
-		Fleet: s.Fleet, Undo: s.Writes(), Ledger: s.Ledger, Trace: s.Trace, Names: s.Paths, Clock: a.Clock, Caller: c,
-		Trusted: s.Config.Door.Trust[c.Name], Unwritable: s.Unwritable,
-		Refused: s.Refused,
-		Tier:    f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases, Version: a.Version, Suspect: s.Withheld(),
-	}
+// settings are those of the desks that a door gives to its callers.
+func (f mcpFlags) settings(a *app) door.Desk {
+	return door.Desk{Clock: a.Clock, Version: a.Version, Tier: f.tier, Face: f.face, Mount: f.mount, Aliases: f.aliases}
 }

@@ -22,6 +22,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/door"
 )
 
 // metricsFlags are the flags of serve metrics.
@@ -41,10 +42,7 @@ func (a *app) serveMetricsCommand() *cobra.Command {
 		Example: "  memdesk serve metrics --tokens scrape.tokens\n  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7814/metrics",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveMetrics(cmd.Context(), f) },
 	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7814", "`ADDRESS` to listen on; without a host it is this machine only")
-	c.Flags().StringVar(&f.tokens, "tokens", "", "`FILE` of the tokens that are let in")
-	c.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
-	c.Flags().StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
+	f.flags(c, "127.0.0.1:7814", "`ADDRESS` to listen on; without a host it is this machine only")
 	c.Flags().DurationVar(&f.every, "every", 15*time.Second, "`PAUSE` between two looks; one that takes longer is followed by a pause as long as itself")
 	return c
 }
@@ -57,11 +55,15 @@ func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
 	if err != nil {
 		return err
 	}
-	g, callers, err := a.doorFor(s, f.tokens)
+	tokens, err := a.tokensFile(s, f.tokens)
 	if err != nil {
 		return err
 	}
-	l, scheme, err := a.listener(f.providerFlags)
+	g, err := door.Invite(ctx, tokens, nil, a.sayf)
+	if err != nil {
+		return err
+	}
+	l, scheme, err := a.listen(f.providerFlags)
 	if err != nil {
 		return err
 	}
@@ -75,17 +77,17 @@ func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
 		wg.Go(func() { m.look(looking, part, f.every, look) })
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", g.onlyHealth(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
-	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), plural(int64(len(callers)), "token"), g.file)
-	g.watch(ctx)
-	return a.listenUntil(ctx, l, mux)
+	mux.Handle("GET /metrics", onlyHealth(g.Door, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
+	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), g.Tokens(), g.File)
+	g.Watch(ctx)
+	return a.serveUntil(ctx, l, mux)
 }
 
 // onlyHealth lets in callers whose token has the scope of health.
-func (g *guests) onlyHealth(next http.Handler) http.Handler {
+func onlyHealth(callers *bearer.Door, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		guest := g.door.Admit(r)
+		guest := callers.Admit(r)
 		switch {
 		case guest == nil:
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -150,7 +152,7 @@ func newMeters(a *app, s *operator.Session) *meters {
 	m.lookedAt = vec("look_timestamp_seconds", "When a part was last looked at.", "part")
 	m.lookTook = vec("look_seconds", "How long the last look at a part took.", "part")
 	m.lookFailed = vec("look_incomplete", "Stores, or other places, that the last look at a part could not see to the end: its values are lower bounds.", "part")
-	m.registry.MustRegister(callsCollector{filepath.Join(s.State, filepath.FromSlash(callsFile)), s.State != ""},
+	m.registry.MustRegister(callsCollector{filepath.Join(s.State, filepath.FromSlash(door.CallsFile)), s.State != ""},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

@@ -2,24 +2,14 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/tls"
-	"errors"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/backends"
-	"memdesk/internal/atomicfile"
-	"memdesk/internal/bearer"
-	"memdesk/internal/privatefile"
 	"memdesk/internal/statedir"
-	"memdesk/model"
 	"memdesk/operator"
+	"memdesk/ui/door"
 )
 
 // providerFlags are the flags of serve provider.
@@ -38,11 +28,16 @@ func (a *app) serveProviderCommand() *cobra.Command {
 			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
 	}
-	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
+	f.flags(c, "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
+	return c
+}
+
+// flags are those of a server over HTTP.
+func (f *providerFlags) flags(c *cobra.Command, listen, where string) {
+	c.Flags().StringVar(&f.listen, "listen", listen, where)
 	c.Flags().StringVar(&f.tokens, "tokens", "", "`FILE` of the tokens that are let in")
 	c.Flags().StringVar(&f.cert, "tls-cert", "", "certificate `FILE`, PEM")
 	c.Flags().StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
-	return c
 }
 
 func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
@@ -57,102 +52,89 @@ func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
 	if _, err := a.openStore(members[0].Name); err != nil {
 		return err
 	}
-	g, n, err := a.guestsOf(ctx, s, f.tokens)
+	g, end, err := a.guests(ctx, s, f.tokens)
 	if err != nil {
 		return err
 	}
-	defer g.close()
-	l, scheme, err := a.listener(f)
+	defer end()
+	l, scheme, err := a.listen(f)
 	if err != nil {
 		return err
 	}
-	defer l.Close() // Serve closes it; here for the ways out before
-	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), plural(int64(n), "token"), g.file)
-	defer g.count(ctx, s)()
-	g.watch(ctx)
-	return a.listenUntil(ctx, l, g.provider(members[0].Name))
+	defer l.Close() // ServeUntil closes it; here for the ways out before
+	a.sayf("serving store %s on %s://%s to %s from %s", members[0].Name, scheme, l.Addr(), g.Tokens(), g.File)
+	g.Watch(ctx)
+	return a.serveUntil(ctx, l, g.Provider(members[0].Name))
 }
 
-// provider is the Provider contract of one store, for all guests.
-func (g *guests) provider(store string) http.Handler {
-	return backends.Serve(backends.Served{Door: g.door, Called: g.called,
-		Store: func(c backends.Caller) model.Store {
-			s, err := g.session(c.Name).Fleet.Store(store)
-			if err != nil { // it could not be opened for this guest: its calls say why
-				return model.Store{Name: store, Provider: gone{err}}
-			}
-			return s
-		},
-		Refused: func(ctx context.Context, c backends.Caller, scope string) {
-			g.session(c.Name).Refused(ctx, bearer.Verb(scope), scope)
-		}})
-}
-
-// maxPEM is the largest certificate or key file, in bytes.
-const maxPEM = 1 << 20
-
-// certificate reads a certificate and its key, which only its owner may read.
-func (a *app) certificate(cert, key string) (tls.Certificate, error) {
-	certPEM, err := privatefile.Read(backends.ExpandPath(cert, a.Dir, a.Env), privatefile.Unwritable, maxPEM)
-	if err != nil {
-		return tls.Certificate{}, err
+// listen listens by the flags.
+func (a *app) listen(f providerFlags) (net.Listener, string, error) {
+	if f.cert != "" || f.key != "" {
+		f.cert, f.key = a.path(f.cert), a.path(f.key)
 	}
-	keyPEM, err := privatefile.Read(backends.ExpandPath(key, a.Dir, a.Env), privatefile.Unreadable, maxPEM)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
+	return door.Listen(f.listen, f.cert, f.key)
 }
 
-// listenUntil serves until the context ends, then lets calls in flight finish.
-func (a *app) listenUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
-	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
+// serveUntil serves until ctx ends and tells the service manager.
+func (a *app) serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
 	defer a.running(ctx)()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	err := srv.Shutdown(grace)
-	if serr := <-ended; !errors.Is(serr, http.ErrServerClosed) {
-		err = errors.Join(err, serr)
-	}
-	return err
+	return door.ServeUntil(ctx, l, h)
 }
 
-// tokensFile is the file of the tokens; without one it makes the first token.
+// tokensFile is the file that the flag names, or the state directory's.
 func (a *app) tokensFile(s *operator.Session, file string) (string, error) {
 	if file != "" {
-		return backends.ExpandPath(file, a.Dir, a.Env), nil
+		return a.path(file), nil
 	}
 	if s.State == "" {
 		return "", usage("%v; give --tokens FILE", statedir.ErrNoHome)
 	}
-	if err := statedir.Ensure(s.State); err != nil {
-		return "", err
-	}
-	file = filepath.Join(s.State, "serve", "tokens")
-	if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			return "", err
-		}
-		if err := atomicfile.Write(file, []byte("agent "+rand.Text()+rand.Text()+"\n"), 0o600); err != nil {
-			return "", err
-		}
+	file, made, err := door.TokensFile(s.State)
+	if made && err == nil {
 		a.sayf("made a token for \"agent\" in %s", file)
 	}
-	return file, nil
+	return file, err
 }
 
-// readTokens is bearer.ReadTokens with the exit code of a wrong setting.
-func readTokens(file string) ([]backends.Caller, error) {
-	out, err := bearer.ReadTokens(file)
-	if err != nil {
-		return nil, usage("%v", err)
+// guests opens a session for every caller of the file of tokens, and counts their calls until end.
+func (a *app) guests(ctx context.Context, s *operator.Session, file string) (g *door.Guests, end func(), err error) {
+	if file, err = a.tokensFile(s, file); err != nil {
+		return nil, nil, err
 	}
-	return out, nil
+	g, err = door.Invite(ctx, file, func(ctx context.Context, name string) (*operator.Session, error) {
+		v := &app{Program: a.Program, flags: a.flags, errw: a.errw, text: a.text, logger: a.logger, caller: name, beside: a.session}
+		s, err := v.stores(ctx)
+		if err != nil && v.session != nil {
+			_ = v.session.Close() // the first error is the one that counts
+		}
+		return s, err
+	}, a.sayf)
+	if err != nil {
+		return nil, nil, err
+	}
+	called, counted := a.countCalls(ctx, s)
+	g.Called = called
+	return g, func() { counted(); g.Close() }, nil
+}
+
+// countCalls counts the calls of a door until end, and closes the records of servers that were killed.
+func (a *app) countCalls(ctx context.Context, s *operator.Session) (called func(verb, outcome string), end func()) {
+	closed := s.CloseOrphans(ctx, func(n int, err error) {
+		if n > 0 {
+			a.sayf("%s of servers that are gone had no recorded outcome: closed in the audit log as unknown", plural(int64(n), "act"))
+		}
+		if err != nil {
+			a.logf("acts without an outcome cannot be closed in the audit log: %v", err)
+		}
+	})
+	count, counted := func(string, string) {}, func() {}
+	if s.State != "" {
+		count, counted = door.CountCalls(ctx, s.State, func(err error) { a.logf("the calls cannot be counted: %v", err) })
+	}
+	return func(verb, outcome string) {
+		count(verb, outcome)
+		if a.logger != nil {
+			a.logger.Info("call", "verb", verb, "outcome", outcome)
+		}
+	}, func() { counted(); closed() }
 }

@@ -4,15 +4,13 @@ import (
 	"context"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
 
 	"memdesk/audit/checkpoint"
 	"memdesk/audit/witness"
-	"memdesk/backends"
+	"memdesk/ui/door"
 )
 
 // witnessFlags are the flags of serve witness.
@@ -50,12 +48,12 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 	if err != nil {
 		return err
 	}
-	w, err := witness.Open(witness.Options{Dir: backends.ExpandPath(f.state, a.Dir, a.Env), Logs: known, Trust: f.trust, Clock: a.Clock,
+	w, err := witness.Open(witness.Options{Dir: a.path(f.state), Logs: known, Trust: f.trust, Clock: a.Clock,
 		Note: a.logf})
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	l, err := net.Listen("tcp", listenAddress(f.listen))
+	l, err := net.Listen("tcp", door.LocalAddress(f.listen))
 	if err != nil {
 		return usage("cannot listen: %v", err)
 	}
@@ -64,14 +62,14 @@ func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
 		return err
 	}
 	a.sayf("watching %s on http://%s", plural(int64(len(known)), "log"), l.Addr())
-	a.watchLogKeys(ctx, w, f.logs)
-	return a.listenUntil(ctx, l, w)
+	go a.readLogKeys(ctx, w, f.logs, door.Hangups(ctx))
+	return a.serveUntil(ctx, l, w)
 }
 
 // logKeys are the verifier keys in files.
 func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
 	for _, name := range files {
-		b, err := os.ReadFile(backends.ExpandPath(name, a.Dir, a.Env))
+		b, err := os.ReadFile(a.path(name))
 		if err != nil {
 			return nil, usage("%v", err)
 		}
@@ -84,17 +82,8 @@ func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
 	return known, nil
 }
 
-// watchLogKeys begins to read the keys again on each hang-up signal, until ctx ends. Keys that
-// cannot be read change nothing: a witness only signs what continues what it has seen.
-func (a *app) watchLogKeys(ctx context.Context, w *witness.Witness, files []string) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	go func() {
-		defer signal.Stop(hangup)
-		a.readLogKeys(ctx, w, files, hangup)
-	}()
-}
-
+// readLogKeys reads the keys again on each hang-up signal, until ctx ends. Keys that cannot be read
+// change nothing: a witness only signs what continues what it has seen.
 func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string, hangup <-chan os.Signal) {
 	for {
 		select {

@@ -1,0 +1,244 @@
+package door
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"memdesk/backends"
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/bearer"
+	"memdesk/internal/safetext"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+	"memdesk/operator"
+)
+
+// Guests are the callers of a served address. Each has a session of its own, so that every
+// change stands under the caller's own name. Their tokens are read again when the file of the
+// tokens changes, and on a hang-up signal.
+type Guests struct {
+	Door *bearer.Door
+	File string // of the tokens
+	// Called hears of every call; desks and Provider pass it on. Nil: nobody counts.
+	Called func(verb, outcome string)
+
+	open func(ctx context.Context, name string) (*operator.Session, error)
+	say  func(format string, args ...any)
+	seen os.FileInfo // the file, as it was before its tokens were read
+
+	mu       sync.Mutex
+	count    int
+	sessions map[string]*operator.Session
+}
+
+// Invite reads the file of the tokens and opens a session for each caller. Where open is nil the
+// callers need none. say hears what happens while the tokens are watched.
+func Invite(ctx context.Context, file string, open func(ctx context.Context, name string) (*operator.Session, error), say func(format string, args ...any)) (*Guests, error) {
+	seen, _ := os.Stat(file) // readTokens says what is wrong with it
+	callers, err := readTokens(file)
+	if err != nil {
+		return nil, err
+	}
+	g := &Guests{Door: bearer.New(nil, bearer.Limits{}), File: file, open: open, say: say, seen: seen, sessions: map[string]*operator.Session{}}
+	if err := g.admit(ctx, callers); err != nil {
+		g.Close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func readTokens(file string) ([]bearer.Caller, error) {
+	callers, err := bearer.ReadTokens(file)
+	if err != nil {
+		return nil, model.E(model.InvalidInput, "", err)
+	}
+	return callers, nil
+}
+
+// Tokens counts the tokens that are let in.
+func (g *Guests) Tokens() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return safetext.Count(int64(g.count), "token")
+}
+
+// admit opens the sessions that are missing, then lets in these callers only.
+func (g *Guests) admit(ctx context.Context, callers []bearer.Caller) error {
+	for _, c := range callers {
+		if g.open == nil || g.Session(c.Name) != nil {
+			continue
+		}
+		s, err := g.open(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		g.mu.Lock()
+		g.sessions[c.Name] = s
+		g.mu.Unlock()
+	}
+	g.Door.Update(callers)
+	g.mu.Lock()
+	g.count = len(callers)
+	g.mu.Unlock()
+	return nil
+}
+
+// Session is a caller's.
+func (g *Guests) Session(name string) *operator.Session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.sessions[name]
+}
+
+// tokensEvery is how often the file of the tokens is looked at.
+const tokensEvery = time.Second
+
+// Watch begins to read the tokens again, until ctx ends. While they cannot be read nobody is let
+// in: a token that somebody tries to take away must not go on. A change of the file since its
+// first reading, and a hang-up since Watch returned, are seen.
+func (g *Guests) Watch(ctx context.Context) { go g.readAgain(ctx, Hangups(ctx)) }
+
+// Hangups receives the hang-up signals of the process until ctx ends.
+func Hangups(ctx context.Context) <-chan os.Signal {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	context.AfterFunc(ctx, func() { signal.Stop(c) })
+	return c
+}
+
+func (g *Guests) readAgain(ctx context.Context, hangup <-chan os.Signal) {
+	tick := time.NewTicker(tokensEvery)
+	defer tick.Stop()
+	last := g.seen
+	for {
+		forced := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+			forced = true
+		case <-tick.C:
+		}
+		now, err := os.Stat(g.File)
+		if err != nil {
+			now = nil
+		}
+		if !forced && sameFile(last, now) {
+			continue
+		}
+		last = now
+		callers, err := readTokens(g.File)
+		if err == nil {
+			err = g.admit(ctx, callers)
+		}
+		if err != nil {
+			g.Door.Update(nil)
+			g.say("nobody is let in: %s", err.Error())
+			continue
+		}
+		g.say("read the tokens again: %s", g.Tokens())
+	}
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode()
+}
+
+// Close closes the sessions.
+func (g *Guests) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.sessions {
+		if err := s.Close(); err != nil {
+			g.say("closing: %s", err.Error())
+		}
+	}
+}
+
+// Desks gives each guest a desk, another one when the guest's scopes change.
+func (g *Guests) Desks(settings Desk) func(bearer.Caller) *Desk {
+	var mu sync.Mutex
+	made := map[string]*Desk{}
+	return func(c bearer.Caller) *Desk {
+		mu.Lock()
+		defer mu.Unlock()
+		key := c.Name + " " + strings.Join(c.Scopes, ",")
+		if made[key] == nil {
+			made[key] = settings.Of(g.Session(c.Name), c)
+			made[key].Called = g.Called
+		}
+		return made[key]
+	}
+}
+
+// Of is the desk of a caller over a session's stores. Of d it has the settings: tier, face, mount,
+// aliases, version and clock.
+func (d Desk) Of(s *operator.Session, c bearer.Caller) *Desk {
+	return &Desk{
+		Fleet: s.Fleet, Undo: s.Writes(), Ledger: s.Ledger, Trace: s.Trace, Names: s.Paths, Clock: d.Clock, Caller: c,
+		Trusted: s.Config.Door.Trust[c.Name], Unwritable: s.Unwritable, Refused: s.Refused, Suspect: s.Withheld(),
+		Tier: d.Tier, Face: d.Face, Mount: d.Mount, Aliases: d.Aliases, Version: d.Version,
+	}
+}
+
+// Provider is the Provider contract of one store, for all guests.
+func (g *Guests) Provider(store string) http.Handler {
+	return backends.Serve(backends.Served{Door: g.Door, Called: g.Called,
+		Store: func(c backends.Caller) model.Store {
+			s, err := g.Session(c.Name).Fleet.Store(store)
+			if err != nil { // it could not be opened for this guest: its calls say why
+				return model.Store{Name: store, Provider: gone{err}}
+			}
+			return s
+		},
+		Refused: func(ctx context.Context, c backends.Caller, scope string) {
+			g.Session(c.Name).Refused(ctx, bearer.Verb(scope), scope)
+		}})
+}
+
+// gone is the provider of a store that could not be opened.
+type gone struct{ err error }
+
+func (g gone) Retain(context.Context, model.RetainRequest) (model.RetainResult, error) {
+	return model.RetainResult{}, g.err
+}
+
+func (g gone) Recall(context.Context, model.RecallRequest) (model.RecallResult, error) {
+	return model.RecallResult{}, g.err
+}
+
+func (g gone) Forget(context.Context, model.ForgetRequest) (model.ForgetResult, error) {
+	return model.ForgetResult{}, g.err
+}
+
+func (g gone) Health(context.Context) model.HealthStatus {
+	return model.NewHealth(time.Now(), model.HealthFinding{Kind: model.FindingUnreachable, Message: g.err.Error()})
+}
+
+// TokensFile is the state directory's file of tokens. Where there is none it makes one with a first
+// token.
+func TokensFile(state string) (file string, made bool, err error) {
+	if err := statedir.Ensure(state); err != nil {
+		return "", false, err
+	}
+	file = filepath.Join(state, "serve", "tokens")
+	if _, err := os.Lstat(file); !errors.Is(err, os.ErrNotExist) {
+		return file, false, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return "", false, err
+	}
+	return file, true, atomicfile.Write(file, []byte("agent "+rand.Text()+rand.Text()+"\n"), 0o600)
+}

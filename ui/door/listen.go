@@ -1,0 +1,82 @@
+package door
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"memdesk/internal/privatefile"
+	"memdesk/model"
+)
+
+// LocalAddress keeps an address without a host to this machine: who wants every interface writes
+// 0.0.0.0 or [::].
+func LocalAddress(s string) string {
+	if strings.HasPrefix(s, ":") {
+		return "127.0.0.1" + s
+	}
+	return s
+}
+
+// Listen listens for HTTP, or for HTTPS with a certificate and its key, which are PEM files. Other
+// machines are served over TLS only, because tokens and memory would travel in clear.
+func Listen(address, cert, key string) (l net.Listener, scheme string, err error) {
+	var certificate *tls.Config
+	if cert != "" || key != "" {
+		pair, err := certificateOf(cert, key)
+		if err != nil {
+			return nil, "", model.Errorf(model.InvalidInput, "", "the certificate cannot be used: %v", err)
+		}
+		certificate = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	}
+	if l, err = net.Listen("tcp", LocalAddress(address)); err != nil {
+		return nil, "", model.Errorf(model.InvalidInput, "", "cannot listen: %v", err)
+	}
+	if certificate != nil {
+		return tls.NewListener(l, certificate), "https", nil
+	}
+	if host, _, err := net.SplitHostPort(l.Addr().String()); err != nil || !net.ParseIP(host).IsLoopback() {
+		_ = l.Close()
+		return nil, "", model.Errorf(model.InvalidInput, "", "%s can be reached from other machines: tokens and memory would travel in clear; give --tls-cert and --tls-key", l.Addr())
+	}
+	return l, "http", nil
+}
+
+// maxPEM is the largest certificate or key file, in bytes.
+const maxPEM = 1 << 20
+
+// certificateOf reads a certificate and its key, which only its owner may read.
+func certificateOf(cert, key string) (tls.Certificate, error) {
+	certPEM, err := privatefile.Read(cert, privatefile.Unwritable, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyPEM, err := privatefile.Read(key, privatefile.Unreadable, maxPEM)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(certPEM, keyPEM)
+}
+
+// ServeUntil serves until ctx ends, then lets calls in flight finish.
+func ServeUntil(ctx context.Context, l net.Listener, h http.Handler) error {
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 32 << 10}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := srv.Shutdown(grace)
+	if serr := <-ended; !errors.Is(serr, http.ErrServerClosed) {
+		err = errors.Join(err, serr)
+	}
+	return err
+}
