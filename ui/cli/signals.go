@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"memdesk/internal/atomicfile"
-	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
-	"memdesk/origin"
 	"memdesk/quarantine/signal"
 )
 
@@ -76,161 +70,70 @@ func (a *app) signalCommands() []*cobra.Command {
 	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
 }
 
-// sample is one text of a set.
-type sample struct {
-	ID      sampleID `json:"id"`
-	Content string   `json:"content"`
-	Label   string   `json:"label"`
-	Attack  string   `json:"attack_type"`
-}
-
-// sampleID is an id of a set: a string, or anything else as it is written, since many number
-// their texts.
-type sampleID string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (id *sampleID) UnmarshalJSON(b []byte) error {
-	var text string
-	if json.Unmarshal(b, &text) != nil {
-		text = string(b)
+// set reads the texts that --set names.
+func (a *app) set(path string) ([]signal.Sample, error) {
+	if path == "" {
+		return nil, usage("say which texts: --set FILE.jsonl or a directory")
 	}
-	*id = sampleID(text)
-	return nil
-}
-
-// samples reads a set: a file of JSON lines, or a directory of them.
-func samples(path string) ([]sample, error) {
-	files := []string{path}
-	if info, err := os.Stat(path); err != nil {
+	out, err := signal.ReadSet(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, model.E(model.NotFound, "set", err)
-	} else if info.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(path, "*.jsonl")); err != nil || len(files) == 0 {
-			return nil, usage("no *.jsonl is in %s", path)
-		}
 	}
-	var out []sample
-	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 16<<20)
-		for n := 1; lines.Scan(); n++ {
-			line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\uFEFF"))
-			if line == "" {
-				continue
-			}
-			var e sample
-			if err := json.Unmarshal([]byte(line), &e); err != nil {
-				_ = f.Close()
-				return nil, usage("%s line %d is no JSON object with id and content: %v", filepath.Base(name), n, err)
-			}
-			out = append(out, e)
-		}
-		err = errors.Join(lines.Err(), f.Close())
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, usage("%v", err)
 	}
 	return out, nil
 }
 
-// replayed counts what became of the texts of one label.
-type replayed struct{ entries, let, held, refused, flagged, recalled int64 }
-
 func (a *app) replay(ctx context.Context, path string) error {
-	if path == "" {
-		return usage("say which texts: --set FILE.jsonl or a directory")
+	set, err := a.set(path)
+	if err != nil {
+		return err
 	}
 	s, err := a.base()
 	if err != nil {
 		return err
 	}
-	judge := s.Judge
-	if judge == nil {
-		return statedir.ErrNoHome
-	}
-	set, err := samples(path)
-	if err != nil {
-		return err
-	}
-	gate, err := origin.Scratch(ctx, a.Kinds, origin.Rules{ReviewAll: s.Config.Door.Untrusted == "review"})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = gate.Close() }()
-	sums, all := map[string]*replayed{}, &replayed{}
-	for _, e := range set {
-		score, err := judge.Score(ctx, e.Content)
-		if err != nil {
-			return err
+	sums, all := map[string]*operator.ReplayCount{}, replayRow{"summary", "", &operator.ReplayCount{}, signal.RuleVersion}
+	err = s.Replay(ctx, set, func(r operator.Replayed) {
+		if sums[r.Kind()] == nil {
+			sums[r.Kind()] = &operator.ReplayCount{}
 		}
-		flagged := score.Sum >= signal.Default && !judge.IsCleared(e.Content)
-		outcome, err := gate.Write(ctx, e.Content)
-		if err != nil {
-			return err
-		}
-		recalled := false
-		if outcome == origin.Stored {
-			if recalled, err = gate.Recalled(ctx, e.Content); err != nil {
-				return err
-			}
-		}
-		label := e.Label
-		if e.Attack != "" && e.Attack != "none" {
-			label += " " + e.Attack
-		}
-		if sums[label] == nil {
-			sums[label] = &replayed{}
-		}
-		for _, c := range []*replayed{all, sums[label]} {
-			c.count(outcome, flagged, recalled)
-		}
+		sums[r.Kind()].Add(r)
+		all.Add(r)
 		if a.flags.json {
-			names := score.Names()
-			a.emit("entry", row{"id": e.ID, "flagged": flagged, "score": round(score.Sum), "signals": names, "outcome": outcome, "recalled": recalled})
+			a.emit("entry", row{"id": r.ID, "flagged": r.Flagged, "score": round(r.Score.Sum), "signals": r.Score.Names(), "outcome": r.Outcome, "recalled": r.Recalled})
 		}
+	})
+	if err != nil {
+		return err
 	}
 	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
 	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "REFUSED", "RECALLED", "FLAGGED")
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
-		c := sums[label]
-		if a.flags.json {
-			a.emit("label", c.row(label))
-			continue
-		}
-		tab.add(orDash(label), c.entries, c.let, c.held, c.refused, c.recalled, c.flagged)
+		tab.put(replayRow{"label", label, sums[label], signal.RuleVersion})
 	}
-	if a.flags.json {
-		a.emit("summary", all.row(""))
-		return nil
-	}
-	tab.add("all", all.entries, all.let, all.held, all.refused, all.recalled, all.flagged)
+	tab.put(all)
 	tab.flush()
 	return nil
 }
 
-func (c *replayed) count(outcome string, flagged, recalled bool) {
-	c.entries++
-	switch outcome {
-	case origin.Stored:
-		c.let++
-	case origin.Refused:
-		c.refused++
-	default:
-		c.held++
-	}
-	if flagged {
-		c.flagged++
-	}
-	if recalled {
-		c.recalled++
-	}
+// replayRow counts what became of the texts of one label, or of all.
+type replayRow struct {
+	is    string
+	Label string `json:"label"`
+	*operator.ReplayCount
+	Rules string `json:"rules"`
 }
 
-func (c *replayed) row(label string) row {
-	return row{"label": label, "entries": c.entries, "let_in": c.let, "held": c.held, "refused": c.refused, "recalled": c.recalled, "flagged": c.flagged, "rules": signal.RuleVersion}
+func (r replayRow) kind() string { return r.is }
+
+func (r replayRow) cells() []any {
+	label := orDash(r.Label)
+	if r.is == "summary" {
+		label = "all"
+	}
+	return []any{label, r.Entries, r.LetIn, r.Held, r.Refused, r.Recalled, r.Flagged}
 }
 
 // round keeps two decimals of a score.
@@ -315,18 +218,9 @@ func (a *app) train(set, out string) error {
 	if set == "" || out == "" {
 		return usage("say what to train on and where the weights go: --set DIR --out FILE")
 	}
-	examples, err := labelled(set)
+	examples, planted, err := signal.ReadExamples(set)
 	if err != nil {
-		return err
-	}
-	planted := 0
-	for _, e := range examples {
-		if e.Planted {
-			planted++
-		}
-	}
-	if planted == 0 || planted == len(examples) {
-		return usage("%s has %d texts and %d of them are poisoned: both kinds are needed", set, len(examples), planted)
+		return usage("%v", err)
 	}
 	var b strings.Builder
 	if err := signal.Train(&b, examples); err != nil {
@@ -337,40 +231,6 @@ func (a *app) train(set, out string) error {
 	}
 	a.sayf("trained on %s, %d of them poisoned: set scanner.model to this file", plural(int64(len(examples)), "text"), planted)
 	return nil
-}
-
-// labelled reads texts with labels: *-clean.txt and *-poisoned.txt, and *.jsonl.
-func labelled(dir string) ([]signal.Example, error) {
-	var out []signal.Example
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		clean, poisoned := strings.HasSuffix(path, "-clean.txt"), strings.HasSuffix(path, "-poisoned.txt")
-		switch {
-		case clean || poisoned:
-			b, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			for line := range strings.Lines(string(b)) {
-				out = append(out, signal.Example{Text: strings.TrimSpace(line), Planted: poisoned})
-			}
-		case strings.HasSuffix(path, ".jsonl"):
-			set, err := samples(path)
-			if err != nil {
-				return err
-			}
-			for _, e := range set {
-				if e.Label == "" {
-					return usage("%s: entry %q has no label", filepath.Base(path), e.ID)
-				}
-				out = append(out, signal.Example{Text: e.Content, Planted: e.Label == "poisoned"})
-			}
-		}
-		return nil
-	})
-	return out, err
 }
 
 func (a *app) stories(ctx context.Context) error {
