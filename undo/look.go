@@ -25,7 +25,7 @@ func (k *Keeper) look(ctx context.Context, s model.Store, id string, op model.Op
 			if t, ok := s.Tier(it.Tier); ok {
 				e.Renewed = t.Renewed(it.Meta)
 			}
-			if err := e.relations(ctx, s, it); err != nil {
+			if err := k.relations(ctx, s, it, &e); err != nil {
 				return Entry{}, "", err
 			}
 		}
@@ -60,7 +60,7 @@ const maxFalls = 10_000
 
 // relations reads what may fall with an item: where the store says what does, all of
 // that, and of the others those that the item shows.
-func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) error {
+func (k *Keeper) relations(ctx context.Context, s model.Store, it model.Item, e *Entry) error {
 	var ids []string
 	shown := map[string]bool{}
 	for _, l := range it.Links {
@@ -90,6 +90,9 @@ func (e *Entry) relations(ctx context.Context, s model.Store, it model.Item) err
 			return err
 		}
 		p := Part{Item: rel.ID, Meta: rel.Meta, Body: rel.Body}
+		if why := k.obstacle(s, rel, model.OpForget); why != "" && (!e.Counted || slices.Contains(e.Falls, rel.ID)) {
+			e.lost = append(e.lost, rel.ID+": "+why)
+		}
 		if p.Beside, err = beside(ctx, s, id, model.OpForget); err != nil {
 			return err
 		}
@@ -178,18 +181,35 @@ func (k *Keeper) Preview(ctx context.Context, s model.Store, id string) (warning
 	if e.Obstacle == "" && len(e.Renewed) > 0 {
 		warnings = append(warnings, "undo puts it back without its "+strings.Join(e.Renewed, ", ")+": the store makes these anew")
 	}
+	if s.Work != nil && s.Beside == nil && e.Existed && e.Obstacle == "" {
+		pairs, err := s.Work.Dependencies(ctx, id)
+		if err != nil && !errors.Is(err, model.NotFound) { // a memory is no work item
+			return nil, err
+		}
+		waiting := slices.DeleteFunc(pairs, func(d model.Dependency) bool { return d.Blocker != id })
+		if n := int64(len(waiting)); n > 0 {
+			warnings = append(warnings, fmt.Sprintf("%d %s; undo does not make them wait again", n, verb(n, "work item waits for it and then does not", "work items wait for it and then do not")))
+		}
+	}
 	switch n := len(e.Falls); {
 	case e.PartsTotal == 0:
 	case !e.Counted:
 		warnings = append(warnings, "its relations lose a member, and those left with fewer than two members go with it")
 	default:
-		if n > 0 {
+		if n > 0 && e.Obstacle != "" {
+			warnings = append(warnings, FallWords(e.Falls)+"; undo puts none of them back")
+		} else if n > 0 {
 			warnings = append(warnings, FallWords(e.Falls)+"; undo puts them back with it")
 		}
-		if n > maxFalls {
+		for _, lost := range e.lost {
+			if e.Obstacle == "" {
+				warnings = append(warnings, "of those undo cannot put back "+lost)
+			}
+		}
+		if n > maxFalls && e.Obstacle == "" {
 			warnings = append(warnings, fmt.Sprintf("of those undo keeps %d", maxFalls))
 		}
-		if left := e.PartsTotal - int64(n); left > 0 && e.Beside != nil {
+		if left := e.PartsTotal - int64(n); left > 0 && e.Beside != nil && e.Obstacle == "" {
 			warnings = append(warnings, fmt.Sprintf("%d %s; undo adds it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))
 		} else if left > 0 {
 			warnings = append(warnings, fmt.Sprintf("%d %s; undo cannot add it again", left, verb(left, "relation loses it as a member and stays", "relations lose it as a member and stay")))

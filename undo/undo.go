@@ -48,6 +48,7 @@ type Entry struct {
 	// Counted: the store said which of them fall, Falls, and Parts has those.
 	Counted bool     `json:"counted,omitempty"`
 	Falls   []string `json:"falls,omitempty"`
+	lost    []string // of Falls those that Restore cannot put back, each with the reason; known before the act only
 	// Beside is the data that the item had beside its document, without its memberships, which are in Falls.
 	Beside *model.Beside `json:"beside,omitempty"`
 	// Sides are the items of a change of several; the body then holds theirs, one

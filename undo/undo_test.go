@@ -437,3 +437,20 @@ func TestResolveOfAnEarlierVersion(t *testing.T) {
 		t.Errorf("the entry has %v, %v", one.Op, err)
 	}
 }
+
+// waits is a tracker without Beside, in which one item waits for another.
+type waits struct{ model.Work }
+
+func (waits) Dependencies(context.Context, string) ([]model.Dependency, error) {
+	return []model.Dependency{{Blocker: "a", Blocked: "b"}, {Blocker: "c", Blocked: "a"}}, nil
+}
+
+func TestWhoWaitsIsSaid(t *testing.T) {
+	s, k, _, _ := setup(t)
+	st := s.store()
+	st.Work = waits{}
+	warnings, err := k.Preview(t.Context(), st, "a")
+	if err != nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], "1 work item waits for it") {
+		t.Errorf("said before: %q, %v", warnings, err)
+	}
+}

@@ -86,7 +86,7 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	if i < 0 {
 		return Edge{}, model.Errorf(model.InvalidInput, "retain", "a new edge needs the field %s: a JSON array of {\"node\",\"role\",\"position\"}, two at least", fieldMembers)
 	}
-	members, err := parseMembers(req.Meta[i].Value)
+	members, err := parseMembers(req.Meta[i].Value, req.Restore)
 	if err != nil {
 		return Edge{}, err
 	}
@@ -108,7 +108,9 @@ func (a *adapter) newEdge(id string, req model.RetainRequest) (Edge, error) {
 	return e, nil
 }
 
-func parseMembers(text string) ([]Membership, error) {
+// parseMembers reads a field of members. restore: they stood in a store, where a deletion by another
+// program may have left one or none.
+func parseMembers(text string, restore bool) ([]Membership, error) {
 	var in []member
 	if err := json.Unmarshal([]byte(text), &in); err != nil {
 		return nil, model.Errorf(model.InvalidInput, "retain", "%s: give a JSON array of {\"node\",\"role\",\"position\"}", fieldMembers)
@@ -122,7 +124,7 @@ func parseMembers(text string) ([]Membership, error) {
 		nodes[m.Node] = true
 		out[i] = Membership{NodeID: m.Node, Role: m.Role, Position: m.Position}
 	}
-	if len(nodes) < 2 {
+	if len(nodes) < 2 && !restore {
 		return nil, model.Errorf(model.InvalidInput, "retain", "%s: an edge ties two nodes at least", fieldMembers)
 	}
 	return out, nil

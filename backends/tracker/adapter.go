@@ -89,6 +89,9 @@ func Adapt(c Config) model.Store {
 	if c.NewID != nil {
 		s.Address = a.address
 	}
+	if k, ok := c.Backend.(Keeper); ok {
+		s.Beside = k.Keep
+	}
 	return s
 }
 

@@ -223,6 +223,9 @@ func (a *adapter) newRecord(id string, req model.RetainRequest) (Record, error) 
 	}
 	key := id
 	want := Record{Head: Head{ID: id, Kind: Issue, Tier: req.Tier}, Body: req.Content}
+	if req.Restore {
+		want.Back = req.Beside
+	}
 	if tierOfID(id) == TierMemory {
 		key = strings.TrimPrefix(id, MemoryPrefix)
 		want.Kind, want.Tier = Memory, TierMemory

@@ -52,6 +52,8 @@ type Record struct {
 	Head
 	Fields []model.Field
 	Body   string
+	// Back is what Keeper.Keep gave of an entry that comes back after it was removed; nil otherwise.
+	Back *model.Beside
 }
 
 // Document is the record without what the store alone decides.
@@ -155,6 +157,12 @@ type Backend interface {
 	Ping(ctx context.Context) error
 	// Close releases what the backend holds.
 	Close() error
+}
+
+// Keeper is a Backend that puts a removed entry back where it stood.
+type Keeper interface {
+	// Keep gives what Remove would take of an entry, for Record.Back; NotFound for an absent one.
+	Keep(ctx context.Context, id string) (model.Beside, error)
 }
 
 // Blocks reports whether a pair of this kind keeps its second side from being

@@ -80,15 +80,10 @@ func entities() records.Table {
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{{Name: "entityType", Value: r.Text(2)}}}
 		},
-		Join: join, Save: saveEntity, Create: createEntity, Falls: withEntity,
-		Drop: func(tx records.Tx, r records.Row) error {
-			falls, err := withEntity(tx, r)
-			if err != nil {
-				return err
-			}
-			return drop(tx.(graphTx), append(falls, r.Key))
-		},
-	}
+		Join: join, Save: saveEntity, Create: createEntity,
+		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withEntity(tx, r), nil },
+		Drop:  func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), append(withEntity(tx, r), r.Key)) },
+	}.KeepLine()
 }
 
 // join adds observations that are not there yet.
@@ -139,21 +134,31 @@ func createEntity(tx records.Tx, key string, doc model.Document, _ string) ([]st
 	name := entity.Name(key)
 	text := slices.Concat([]byte(`{"type":"entity","name":`), jsonedit.Quote(name), []byte(`,"entityType":`), jsonedit.Quote(kind), []byte(`,"observations":`), jsonedit.QuoteList(obs), []byte(`}`))
 	g := tx.(graphTx)
-	last := len(g.lines) - 1
-	for last >= 0 && g.lines[last].tier != entityTier {
-		last--
+	at := len(g.lines)
+	for last, l := range g.lines {
+		if l.tier == entityTier {
+			at = last + 1
+		}
 	}
-	return nil, g.insert(last+1, last < 0, text)
+	return nil, g.InsertLine(at, text)
 }
 
-// insert puts a line at a place, or at the end; a final newline stays final, and a file of CRLF lines
-// gets one more.
-func (t graphTx) insert(at int, end bool, text []byte) error {
+// Line implements records.Lines.
+func (t graphTx) Line(id string) (at int, raw []byte) {
+	if at = slices.IndexFunc(t.lines, func(l line) bool { return l.tier != "" && l.id == id }); at >= 0 {
+		raw = t.lines[at].raw
+	}
+	return at, raw
+}
+
+// InsertLine implements records.Lines; a final newline stays final, and a file of CRLF lines gets one
+// more.
+func (t graphTx) InsertLine(at int, text []byte) error {
 	raw := t.raw()
 	switch {
 	case len(t.data) == 0:
 		raw, at = nil, 0
-	case end:
+	case at >= len(raw):
 		at = len(raw)
 		if len(raw[at-1]) == 0 {
 			at--
@@ -167,14 +172,13 @@ func (t graphTx) insert(at int, end bool, text []byte) error {
 
 // withEntity names what goes with an entity: its relations, and every line that the server's own
 // deletion takes with the name: further ones, and those of a wrong shape (MG5, MG6).
-func withEntity(tx records.Tx, r records.Row) (out []string, err error) {
-	name := r.Text(3)
+func withEntity(tx records.Tx, r records.Row) (out []string) {
 	for _, l := range tx.(graphTx).lines {
-		if l.id != r.Key && l.about(name) {
+		if l.id != r.Key && l.about(r.Text(3)) {
 			out = append(out, l.id)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // about reports whether a line is an entity of the name, or a relation with it at an end, whether or
@@ -200,13 +204,13 @@ func (l line) about(name string) bool {
 }
 
 // withRelation names the further lines of the same relation: one that stayed would be the relation.
-func withRelation(tx records.Tx, r records.Row) (out []string, err error) {
+func withRelation(tx records.Tx, r records.Row) (out []string) {
 	for _, l := range tx.(graphTx).lines {
 		if l.why == whyDuplicate && readLine(l.raw).id == "edge/"+r.Key {
 			out = append(out, l.id)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // drop removes the lines with these ids.
@@ -239,17 +243,13 @@ func relations() records.Table {
 				return nil, model.Errorf(model.InvalidInput, "retain", "a relation's id is edge/FROM/TYPE/TO, slashes inside a part written %%2F")
 			}
 			text := slices.Concat([]byte(`{"type":"relation","from":`), jsonedit.Quote(from), []byte(`,"to":`), jsonedit.Quote(to), []byte(`,"relationType":`), jsonedit.Quote(relation), []byte(`}`))
-			return nil, tx.(graphTx).insert(0, true, text)
+			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), text)
 		},
-		Falls: withRelation,
+		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withRelation(tx, r), nil },
 		Drop: func(tx records.Tx, r records.Row) error {
-			falls, err := withRelation(tx, r)
-			if err != nil {
-				return err
-			}
-			return drop(tx.(graphTx), append(falls, "edge/"+r.Key))
+			return drop(tx.(graphTx), append(withRelation(tx, r), "edge/"+r.Key))
 		},
-	}
+	}.KeepLine()
 }
 
 func problems() records.Table {
@@ -268,10 +268,10 @@ func problems() records.Table {
 			if l := readLine(raw); bytes.Contains(raw, []byte("\n")) || !strings.HasPrefix(problem(raw, l.why).id, "problem/"+strings.SplitN(key, "-", 2)[0]) {
 				return nil, model.Errorf(model.InvalidInput, "retain", "the text is not the line that the id stands for")
 			}
-			return nil, tx.(graphTx).insert(0, true, raw)
+			return nil, tx.(graphTx).InsertLine(len(tx.(graphTx).lines), raw)
 		},
 		Drop: func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), []string{"problem/" + r.Key}) },
-	}
+	}.KeepLine()
 }
 
 // concerning finds the entity of a name and the relations with it at an end.

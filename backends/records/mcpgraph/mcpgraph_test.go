@@ -384,7 +384,7 @@ func TestAWriteBetween(t *testing.T) {
 				} else if refuse {
 					return model.Errorf(model.Conflict, "test", "it changed")
 				}
-				return g.insert(0, true, []byte(mine))
+				return g.InsertLine(len(g.lines), []byte(mine))
 			})
 			got := content(t, path)
 			if runs != 2 || !strings.Contains(got, theirs) || strings.Contains(got, mine) == refuse || (err != nil) != refuse {
@@ -437,7 +437,7 @@ func TestAWriteOverAWrite(t *testing.T) {
 				if runs++; runs > 1 && c.refuse {
 					return model.Errorf(model.Conflict, "test", "it changed")
 				}
-				return tx.(graphTx).insert(0, true, []byte(one("mine", "")))
+				return tx.(graphTx).InsertLine(len(tx.(graphTx).lines), []byte(one("mine", "")))
 			})
 			got := strings.Split(content(t, path), "\n")
 			slices.Sort(got)

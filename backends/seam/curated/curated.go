@@ -206,7 +206,7 @@ func (s *store) value() model.Store {
 		Scanner:    quarantine.HermesRules,
 		Notes:      s.notes,
 		Provider:   s, Browser: s, Quarantine: s, Names: s, Maintainer: s,
-		Address: s.address,
+		Address: s.address, Beside: s.beside,
 	}
 }
 

@@ -134,7 +134,9 @@ func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainReq
 	if req.ID != "" && res.ID != req.ID {
 		res.Warnings = append(res.Warnings, "the entry has a new id, "+res.ID)
 	}
-	res.Warnings = append(res.Warnings, nextSession)
+	if !req.Restore {
+		res.Warnings = append(res.Warnings, nextSession)
+	}
 	return res, nil
 }
 
@@ -173,7 +175,7 @@ func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, err
 		return edit{}, model.Errorf(model.AlreadyExists, "retain", "the entry stands there already, as %s/%s", f.name, hashOf(text))
 	}
 	if i < 0 {
-		out.next = append(slices.Clone(f.entries), newEntry(text))
+		out.next = slices.Insert(slices.Clone(f.entries), placeOf(req, len(f.entries)), newEntry(text))
 	} else {
 		out.next = slices.Clone(f.entries)
 		out.next[i] = newEntry(text)
@@ -182,6 +184,30 @@ func (s *store) evaluate(f file, to idParts, req model.RetainRequest) (edit, err
 	more, err := s.judge(f, out.next, old, text, guarded)
 	out.warnings = append(out.warnings, more...)
 	return out, err
+}
+
+// placeOf is where a new entry goes: the end, or for one that is put back where it stood.
+func placeOf(req model.RetainRequest, end int) int {
+	if req.Restore && req.Beside != nil && len(req.Beside.Lines) > 0 {
+		return min(max(req.Beside.Lines[0].At, 0), end)
+	}
+	return end
+}
+
+// beside says where an entry stands in its file: agents read them in that order.
+func (s *store) beside(ctx context.Context, id string) (model.Beside, error) {
+	at, ok := parseID(id)
+	if !ok || at.hash == "" {
+		return model.Beside{}, nil
+	}
+	files, err := s.both(ctx, "beside")
+	if err != nil {
+		return model.Beside{}, err
+	}
+	if i := find(files[indexOf(at.file)].entries, at.hash); i >= 0 {
+		return model.Beside{Lines: []model.BesideLine{{At: i}}}, nil
+	}
+	return model.Beside{}, absent(id)
 }
 
 // judge applies cap and scanner to what a file would hold. A guarded edit may

@@ -268,7 +268,13 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 			got = have
 			return snap.issues, snap.deps, nil
 		}
-		issues, deps, err = s.with(snap, i, have, want)
+		var back bool
+		if i < 0 {
+			issues, deps, back = snap.putBack(want, s.now())
+		}
+		if !back {
+			issues, deps, err = s.with(snap, i, have, want)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -283,9 +289,11 @@ func (s *Store) Put(ctx context.Context, id string, change func(tracker.Record, 
 	return got, err
 }
 
+func (s *Store) now() string { return s.clock.Now().UTC().Format(time.RFC3339Nano) }
+
 // with is both files after one entry has been written.
 func (s *Store) with(snap *snapshot, i int, have, want tracker.Record) (issues, deps []byte, err error) {
-	now := s.clock.Now().UTC().Format(time.RFC3339Nano)
+	now := s.now()
 	was, is := splitList(have.Field(tracker.FieldDepends)), splitList(want.Field(tracker.FieldDepends))
 	gone := slices.DeleteFunc(slices.Clone(was), func(id string) bool { return slices.Contains(is, id) })
 	fresh := slices.DeleteFunc(slices.Clone(is), func(id string) bool { return slices.Contains(was, id) })
@@ -337,11 +345,16 @@ func (s *snapshot) typed() bool {
 // append adds a line with the line end that the file has.
 func (s *snapshot) append(line []byte) []byte { return appendLine(s.issues, line) }
 
-func appendLine(data, line []byte) []byte {
-	end := "\n"
+// lineEnd is the line end that a file has.
+func lineEnd(data []byte) string {
 	if first := bytes.IndexByte(data, '\n'); first > 0 && data[first-1] == '\r' {
-		end = "\r\n"
+		return "\r\n"
 	}
+	return "\n"
+}
+
+func appendLine(data, line []byte) []byte {
+	end := lineEnd(data)
 	if n := len(data); n > 0 && data[n-1] != '\n' && !bytes.Equal(data, bom) {
 		return slices.Concat(data, []byte(end), line, []byte(end))
 	}

@@ -1,0 +1,76 @@
+package beads
+
+import (
+	"context"
+	"slices"
+
+	"memdesk/backends/internal/jsonedit"
+	"memdesk/backends/tracker"
+	"memdesk/model"
+)
+
+// Keep gives what Remove would take of an entry: its own line with its place first, then the
+// lines of deps.jsonl that name it, each with its place among the pairs.
+func (s *Store) Keep(ctx context.Context, id string) (model.Beside, error) {
+	snap, err := s.view(ctx)
+	if err != nil {
+		return model.Beside{}, err
+	}
+	i := snap.Find(id)
+	if i < 0 {
+		return model.Beside{}, model.Errorf(model.NotFound, "beside", "there is no item %.200q", id)
+	}
+	e := snap.entries[i]
+	out := model.Beside{Lines: []model.BesideLine{{At: i, Text: string(snap.line(i))}}}
+	for n, p := range snap.pairs {
+		if e.kind == tracker.Issue && (p.blocked == e.raw || p.blocker == e.raw) {
+			out.Lines = append(out.Lines, model.BesideLine{At: n, Text: string(snap.deps[p.start:p.next])})
+		}
+	}
+	return out, nil
+}
+
+// putBack is both files after a removed entry has come back where it stood, in its own bytes but for
+// the time of its update. false where what was kept of it is of another entry, or there is no
+// place for its pairs.
+func (s *snapshot) putBack(want tracker.Record, now string) (issues, deps []byte, ok bool) {
+	if want.Back == nil || len(want.Back.Lines) == 0 {
+		return nil, nil, false
+	}
+	own, pairs := want.Back.Lines[0], want.Back.Lines[1:]
+	was := parse([]byte(own.Text), nil)
+	if len(was.entries) != 1 || was.entries[0].id != want.ID || len(pairs) > 0 && s.deps == nil {
+		return nil, nil, false
+	}
+	old := was.Record(0).With(tracker.FieldDepends, want.Field(tracker.FieldDepends)) // those of deps.jsonl are not in the line
+	if want.Kind == tracker.Memory {
+		old = was.Record(0)
+	}
+	if old.Kind != want.Kind || old.Revision() != want.Revision() {
+		return nil, nil, false
+	}
+	line := []byte(own.Text)
+	if want.Kind == tracker.Issue {
+		o, err := jsonedit.Parse(line)
+		if err != nil {
+			return nil, nil, false
+		}
+		o.Set(jsonedit.Quote(now), "updated_at", "updated")
+		line = o.Line
+	}
+	issues = s.append(line)
+	if own.At >= 0 && own.At < len(s.entries) {
+		at := s.entries[own.At].start
+		issues = slices.Concat(s.issues[:at], line, []byte(lineEnd(s.issues)), s.issues[at:])
+	}
+	deps = s.deps
+	for _, p := range pairs {
+		if now := parse(nil, deps); p.At >= 0 && p.At < len(now.pairs) {
+			at := now.pairs[p.At].start
+			deps = slices.Concat(deps[:at], []byte(p.Text), deps[at:])
+		} else {
+			deps = slices.Concat(deps, []byte(p.Text))
+		}
+	}
+	return issues, deps, true
+}

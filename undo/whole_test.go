@@ -1,0 +1,215 @@
+package undo_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"memdesk/backends"
+	"memdesk/backends/demodata"
+	"memdesk/internal/clock"
+	"memdesk/model"
+	"memdesk/undo"
+)
+
+// lonely is a relation of the demo that leftovers leaves one member.
+const lonely = "relation-0064"
+
+// TestEveryKindComesBack forgets items of every tier of every demo store and undoes it: the files hold
+// what they held, and what is not put back was said before.
+func TestEveryKindComesBack(t *testing.T) {
+	const each = 3 // items of a tier
+	dir := filepath.Join(t.TempDir(), "demo")
+	if err := demodata.Seed(t.Context(), dir, time.Date(2026, 5, 21, 15, 4, 5, 0, time.UTC)); err != nil {
+		t.Fatal(err)
+	}
+	leftovers(t, dir)
+	reg := backends.Builtin()
+	cfg, err := backends.LoadConfig(reg, filepath.Join(dir, demodata.ConfigFile), true, func(string) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet := backends.Open(t.Context(), reg, cfg.Stores, backends.Env{Clock: clock.System{}}, backends.Policy{Audit: backends.Unrecorded})
+	defer fleet.Close()
+	k := undo.New(t.TempDir(), undo.DefaultKeep, clock.System{}, nil)
+	for i, m := range fleet.Members() {
+		t.Run(m.Name, func(t *testing.T) {
+			if m.Err != nil {
+				t.Fatal(m.Err)
+			}
+			page, err := m.Store.Browser.List(t.Context(), model.PageRequest{Hidden: true, Limit: 500})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]int{}
+			for _, h := range page.Items {
+				if seen[h.Tier]++; seen[h.Tier] <= each || strings.Contains(h.ID, "odd") || h.ID == "edge/"+lonely {
+					comesBack(t, k, fleet, m.Store, h.ID, cfg.Stores[i].Path)
+				}
+			}
+		})
+	}
+}
+
+// comesBack forgets an item and undoes it.
+func comesBack(t *testing.T, k *undo.Keeper, fleet *backends.Fleet, s model.Store, id, path string) {
+	t.Helper()
+	warnings, err := k.Preview(t.Context(), s, id)
+	said := strings.Join(warnings, "\n")
+	if err != nil {
+		t.Errorf("%s: preview: %v", id, err)
+	}
+	was, err := s.Browser.Read(t.Context(), id)
+	if errors.Is(err, model.NotFound) { // it went with another
+		return
+	}
+	before := contents(t, path)
+	res, e, err := k.Forget(t.Context(), s, model.ForgetRequest{ID: id})
+	if err != nil || res.Removed == 0 { // the store refuses it, which it may
+		if d := cmp.Diff(before, contents(t, path)); d != "" {
+			t.Errorf("%s: forget is %v, and changed (-before +after):\n%s", id, err, d)
+		}
+		return
+	}
+	back, err := k.Restore(t.Context(), fleet.Store, e.ID)
+	if strings.Contains(said, "undo cannot put it back") {
+		if !errors.Is(err, model.Unsupported) || strings.Contains(said, "undo puts it") || strings.Contains(said, "undo puts them") {
+			t.Errorf("%s: said before %q, and undo is %v", id, said, err)
+		}
+		return
+	}
+	if err != nil || len(back.Warnings) > 0 {
+		t.Errorf("%s: undo: %v, %q; before the act %q was said", id, err, back.Warnings, said)
+		return
+	}
+	now, err := s.Browser.Read(t.Context(), id)
+	if err != nil {
+		t.Errorf("%s: %v", id, err)
+		return
+	}
+	after := contents(t, path)
+	for _, f := range was.Meta { // what was said to begin anew
+		i := slices.IndexFunc(now.Meta, func(g model.Field) bool { return g.Name == f.Name })
+		if i < 0 || now.Meta[i].Value == f.Value {
+			continue
+		}
+		if !strings.Contains(said, f.Name) {
+			t.Errorf("%s: %s was %q and is %q, which nobody said", id, f.Name, f.Value, now.Meta[i].Value)
+		}
+		for name, text := range after {
+			after[name] = strings.ReplaceAll(text, now.Meta[i].Value, f.Value)
+		}
+	}
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("%s: said before %q, and (-before +after):\n%s", id, said, d)
+	}
+}
+
+// leftovers adds what other programs and broken runs leave in stores: a relation with one member, a work item that
+// waits for one that is gone, unknown keys, a line that nobody reads.
+func leftovers(t *testing.T, dir string) {
+	t.Helper()
+	db, err := sql.Open("sqlite3", filepath.Join(dir, demodata.GraphFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`DELETE FROM membership WHERE hyperedge_id = '` + lonely + `' AND role = 'object'`); err != nil {
+		t.Fatal(err)
+	}
+	add := func(name, text string) {
+		f, err := os.OpenFile(filepath.Join(dir, filepath.FromSlash(name)), os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteString(text)
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(demodata.WorkDir+"/.beads/issues.jsonl", `{"status":"closed","id":"odd-1","title":"Sweep","unknown":{"a":1},"priority":3,"dependencies":[{"issue_id":"odd-1","depends_on_id":"gone","type":"blocks"}],"updated_at":"2026-01-02T03:04:05Z"}
+{"id":"odd-2","title":"Paint","status":"open","updated_at":"2026-01-02T03:04:05Z"}
+`)
+	add(demodata.WorkDir+"/.beads/deps.jsonl", `{"blockerId":"odd-1","blockedId":"odd-2","note":"kept"}
+`)
+	add(demodata.MemoryFile, `
+{"type":"entity","name":"odd","since":2019,"entityType":"place","observations":["dry"]}
+{"type":"relation","from":"odd","to":"Pier 5","relationType":"lies by","weight":2}
+{"type":"observation","text":"odd"}`)
+}
+
+// contents are the files below a path; of a database the rows of its tables, apart from the places in
+// which a store numbers them.
+func contents(t *testing.T, root string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	if root == "" { // nothing on disk
+		return out
+	}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, ".lock") || strings.HasSuffix(path, "-wal") || strings.HasSuffix(path, "-shm") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if strings.HasPrefix(string(b), "SQLite format 3\x00") {
+			b, err = rows(path)
+		}
+		out[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// rows are those of every table but the search index, sorted.
+func rows(path string) ([]byte, error) {
+	db, err := sql.Open("sqlite3", "file:"+path+"?mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	var out []string
+	err = query(db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%fts%' AND name NOT LIKE 'sqlite_%'`, func(columns []string, table []any) error {
+		return query(db, fmt.Sprintf("SELECT * FROM %q", table[0]), func(columns []string, values []any) error {
+			line := fmt.Sprint(table[0])
+			for i, v := range values {
+				if columns[i] != "seq" {
+					line += fmt.Sprintf(" | %v", v)
+				}
+			}
+			out = append(out, line)
+			return nil
+		})
+	})
+	slices.Sort(out)
+	return []byte(strings.Join(out, "\n")), err
+}
+
+func query(db *sql.DB, text string, each func(columns []string, values []any) error) error {
+	r, err := db.Query(text)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	columns, err := r.Columns()
+	for err == nil && r.Next() {
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			dest[i] = &values[i]
+		}
+		if err = r.Scan(dest...); err == nil {
+			err = each(columns, values)
+		}
+	}
+	return errors.Join(err, r.Err())
+}
