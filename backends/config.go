@@ -190,6 +190,8 @@ type UIConfig struct {
 	NoColor bool   `toml:"no_color"`
 	Theme   string `toml:"theme"`
 	Linear  bool   `toml:"linear"`
+	// Keys are further keys of the console: the word of an act, or a command line, by its key.
+	Keys map[string]string `toml:"keys"`
 	// Mouse says whether the console takes the mouse; nil is yes.
 	Mouse *bool `toml:"mouse"`
 	// Poll is the pause between two looks at a list whose source tells no changes; 0 is never, nil 3 s.

@@ -11,6 +11,7 @@ import (
 
 	"memdesk/backends"
 	"memdesk/model"
+	"memdesk/ui/tui"
 )
 
 func (a *app) configCommand() *cobra.Command {
@@ -44,6 +45,9 @@ func (a *app) checkConfig() error {
 	cfg, err := backends.LoadConfig(a.Kinds, path, explicit, a.Env)
 	if err != nil {
 		return err
+	}
+	if err := tui.CheckKeys(cfg.UI.Keys); err != nil {
+		return usage("%s: %s", path, err)
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		a.sayf("there is no %s; memdesk looks where stores usually live. `memdesk config init` writes an example", path)

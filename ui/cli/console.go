@@ -27,13 +27,16 @@ func (a *app) console(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := tui.CheckKeys(s.Config.UI.Keys); err != nil {
+		return usage("%s", err)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	o := tui.Options{
 		Fleet: s.Fleet, Operator: inFrame(s), Authenticated: s.Who.Authenticated, ReadOnlyReason: s.Unwritable(),
 		Plain: a.flags.plain || s.Config.UI.Plain, NoColor: a.flags.noColor || s.Config.UI.NoColor, ASCII: a.text.ASCII,
 		Environ: os.Environ(), Clock: a.Clock, Sources: tui.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
-		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
+		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
 	}
 	// A terminal that cannot place text is spoken to line by line when plain output
 	// is wanted; without that wish the console is tried, in ASCII and without colour.

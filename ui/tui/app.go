@@ -77,7 +77,7 @@ func newApp(ctx context.Context, o Options) *App {
 		Sources: o.Sources,
 	}
 	d.glances.every = o.Poll
-	d.plain, d.edit, d.env, d.environ = o.Plain, o.Edit, environment(o.Environ), o.Environ
+	d.plain, d.edit, d.env, d.environ, d.own = o.Plain, o.Edit, environment(o.Environ), o.Environ, o.Keys
 	if _, file := o.Input.(*os.File); o.Input != nil && !file {
 		d.remote = true
 	}

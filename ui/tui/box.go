@@ -43,7 +43,6 @@ func (md *modal) boxed(w, h int) ([]string, *tea.Position) {
 		room = h - 5
 	}
 	body, at := d.render(st, inner, room)
-	body = body[1:] // the rule of a question on the whole screen
 	for len(body) > 0 && strings.TrimSpace(body[len(body)-1]) == "" {
 		body = body[:len(body)-1]
 	}

@@ -156,11 +156,16 @@ func (l *commandLine) commandKey(k tea.KeyPressMsg) tea.Cmd {
 func (l *commandLine) runCommand() tea.Cmd {
 	l.closeCommand()
 	line := strings.TrimSpace(l.in.Value())
-	name, argument, _ := strings.Cut(line, " ")
-	if name == "" {
+	if line == "" {
 		return nil
 	}
 	l.past.add(line)
+	return l.run(line)
+}
+
+// run does what a line says: one that was typed, or one that a key stands for.
+func (l *commandLine) run(line string) tea.Cmd {
+	name, argument, _ := strings.Cut(line, " ")
 	for _, v := range l.known() {
 		if v.Verb == name {
 			argument = strings.TrimSpace(argument)

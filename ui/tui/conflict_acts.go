@@ -103,7 +103,7 @@ func (rs *resolutions) doResolve(ctx context.Context, c conflict.Copy, ch confli
 // changedSides is both sides as they are now, under the reason why nothing was
 // done.
 func (rs *resolutions) changedSides(ctx context.Context, c conflict.Copy) *text.Page {
-	t := rs.conflictDetail(false, 0)(ctx, c)
+	t := rs.conflictDetail(room{})(ctx, c)
 	t.Head = append([]text.Line{
 		{Value: rs.d.esc.Const("!! A side has changed since it was shown. Nothing was changed by you. This is its state now; esc closes this page."), Kind: text.Warn},
 		{Kind: text.Blank},

@@ -52,7 +52,7 @@ func newConflicts(d *bench, at int) *records[conflict.Copy] {
 	}
 	kind.marking = true
 	kind.name, kind.field, kind.datum = "conflicts", func(raw conflict.Copy) string { c := raw; return model.Ref{Store: c.Store, ID: c.ID}.String() }, conflictDatum
-	kind.detail = rs.conflictDetail(false, 0)
+	kind.detail = rs.conflictDetail(room{})
 	kind.facts = func(ctx context.Context, c conflict.Copy) *text.Page {
 		cmp, err := d.Conflicts.Compare(ctx, c)
 		head := rs.conflictHead(cmp, c)
@@ -66,7 +66,7 @@ func newConflicts(d *bench, at int) *records[conflict.Copy] {
 		if !aside.chosen {
 			aside.beside = p.detail.Width >= asideFrom
 		}
-		p.kind.detail = rs.conflictDetail(aside.beside, p.detail.Width)
+		p.kind.detail = rs.conflictDetail(room{aside.beside, p.detail.Width, p.detail.Height})
 	}
 	kind.keys = func(p *records[conflict.Copy]) []act.Act { return rs.conflictKeys(p, aside) }
 	rs.list = newRecords(d.desk, kind)
@@ -219,19 +219,30 @@ func (rs *resolutions) conflictKeys(p *records[conflict.Copy], aside *layout) []
 	}
 }
 
-// conflictDetail makes the detail of a copy: what it is, and both sides compared.
-func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Context, conflict.Copy) *text.Page {
+// room is what the detail of a conflict has on the screen; zero: it has a page of its own, and
+// says all in words.
+type room struct {
+	beside        bool // both sides stand beside each other
+	width, height int
+}
+
+// fewLines is the height of a detail below which a comparison shows one line around each
+// change.
+const fewLines = 12
+
+// conflictDetail makes the detail of a copy: both sides compared, under one line that says
+// which they are. i has the rest.
+func (rs *resolutions) conflictDetail(at room) func(context.Context, conflict.Copy) *text.Page {
 	d := rs.d
 	return func(ctx context.Context, c conflict.Copy) *text.Page {
 		if c.ID == "" {
 			return text.NewPage([]text.Line{{Value: d.esc.LineMax(c.Store, maxField), Kind: text.Title}, {Value: d.esc.Sprintf("!! %s", d.esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn}}, "")
 		}
 		cmp, err := d.Conflicts.Compare(ctx, c)
-		head := rs.conflictBrief(c)
 		if err != nil {
 			return text.NewPage(append(rs.conflictHead(cmp, c), text.Line{Kind: text.Blank}, text.Line{Value: d.esc.Sprintf("!! both sides cannot be read: %s", prose.Reason(d.esc, err)), Kind: text.Warn}), "")
 		}
-		head = append(append(head, frontLines(d.esc, cmp)...), text.Line{Kind: text.Blank})
+		head := append(rs.conflictBrief(c), text.Line{Kind: text.Blank})
 		switch {
 		case cmp.Binary:
 			return text.NewPage(append(head, text.Line{Value: d.esc.Const("One side is not text. b, c and B resolve it as bytes."), Kind: text.Note}), "")
@@ -239,13 +250,22 @@ func (rs *resolutions) conflictDetail(aside bool, width int) func(context.Contex
 			return text.NewPage(head, cmp.CopyText)
 		case cmp.Redundant:
 			return text.NewPage(append(head, text.Line{Value: d.esc.Const("Both are the same, byte for byte:"), Kind: text.Note}), cmp.BaseText)
-		case aside:
-			// The comparison comes first: where there is little room, it is what was asked for.
-			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1]), "")
+		case at.beside:
+			return text.NewPage(slices.Concat(head[:1], rs.sides(cmp, at.width), []text.Line{{Kind: text.Blank}}, head[1:len(head)-1], frontLines(d.esc, cmp)), "")
 		}
-		var diff comparison
+		diff := comparison{unnamed: at != room{}}
+		if at.height > 0 && at.height < fewLines {
+			diff.around = 1
+		}
 		diff.compare(d.esc, "base: "+path.Base(cmp.BaseID), "copy: "+path.Base(cmp.ID), cmp.BaseText, cmp.CopyText)
-		return diff.text(append(head[:len(head)-1], text.Line{Value: diff.copyWords(d.esc), Kind: text.Note}, text.Line{Kind: text.Blank}))
+		if !diff.unnamed {
+			return diff.text(slices.Concat(head[:len(head)-1], frontLines(d.esc, cmp), []text.Line{{Value: diff.copyWords(d.esc), Kind: text.Note}, {Kind: text.Blank}}))
+		}
+		head = []text.Line{{Value: d.st.Badge(conflictTone(c), d.esc.Sprintf("%s, %s", orElse(d.esc.Line(c.Tool), d.esc.Const(conflictWord(c))), diff.copyWords(d.esc))), Kind: text.Note}}
+		if warnings := rs.warnings(c); len(warnings) > 0 {
+			head = append(head, text.Line{Value: d.esc.Trunc(warnings[0].Value, max(at.width, minWidth-2)), Kind: text.Warn})
+		}
+		return diff.text(head)
 	}
 }
 
@@ -264,16 +284,22 @@ func (rs *resolutions) conflictBrief(c conflict.Copy) []text.Line {
 		{Value: esc.LineMax(path.Base(c.ID), maxField), Kind: text.Title},
 		{Value: d.st.Badge(conflictTone(c), esc.Sprintf("%s, %s: %s", esc.Const(conflictWord(c)), orElse(esc.Line(c.Tool), esc.Const("by no known tool")), esc.LineMax(c.Reason, maxField))), Kind: text.Note},
 	}
+	return append(head, rs.warnings(c)...)
+}
+
+// warnings are what an operator must know before a conflict is resolved.
+func (rs *resolutions) warnings(c conflict.Copy) (out []text.Line) {
+	esc := rs.d.esc
 	if c.Problem != "" {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
 	}
 	if !c.Returned.IsZero() {
-		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d.desk, c.Returned)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(rs.d.desk, c.Returned)), Kind: text.Warn})
 	}
 	for _, w := range c.Cautions {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
+		out = append(out, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
 	}
-	return head
+	return out
 }
 
 // conflictTone is how urgent the state of a copy is.
@@ -298,15 +324,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 		{Value: esc.LineMax(path.Base(c.ID), maxField), Kind: text.Title},
 		field(string(c.Confidence), esc.LineMax(c.Reason, maxField)),
 	}
-	if c.Problem != "" {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.LineMax(c.Problem, prose.MaxReason)), Kind: text.Warn})
-	}
-	if !c.Returned.IsZero() {
-		head = append(head, text.Line{Value: esc.Sprintf("!! It has come back: it was resolved %s. Resolve it again once every device has synced.", changed(d.desk, c.Returned)), Kind: text.Warn})
-	}
-	for _, w := range c.Cautions {
-		head = append(head, text.Line{Value: esc.Sprintf("!! %s", esc.Line(w)), Kind: text.Warn})
-	}
+	head = append(head, rs.warnings(c)...)
 	for _, t := range c.Twins {
 		head = append(head, text.Line{Value: esc.Sprintf("the same bytes stand in %s", esc.LineMax(path.Base(t), prose.MaxTitle)), Kind: text.Note})
 	}
@@ -340,7 +358,7 @@ func (rs *resolutions) conflictHead(cmp conflict.Comparison, c conflict.Copy) []
 			head = append(head, field("ancestor", esc.Sprintf("not known: %s", esc.LineMax(cmp.Unknown, prose.MaxTitle))))
 		}
 	}
-	return append(head, field("store", esc.Line(c.Store)))
+	return append(append(head, field("store", esc.Line(c.Store))), frontLines(esc, cmp)...)
 }
 
 // frontLines are the metadata that differ, the base's value first.

@@ -19,11 +19,11 @@ func TestConflictsPane(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		frame := func(name string) string { return fmt.Sprintf("%s-%dx%d", name, w, h) }
 		r := conflicts(t, "desk,acts,conflicts", w, h)
-		r.see("never deleted").golden(frame("conflicts"))
+		r.see("deleting a .Conflict").golden(frame("conflicts"))
 		r.press("j").see("2 of 5", "orphan").press("b").see("it has no base")
-		r.press("j", "j").see("4 of 5", "syncthing", "name pattern 8").press("enter").see("K3ZQ7AB", "open | done").golden(frame("conflict")).press("G").see("is late.")
+		r.press("j", "j").see("4 of 5", "▲ syncthing, +", "-status: open").press("enter").see("▲ syncthing, +", "status: done").golden(frame("conflict")).press("G").see("is late.")
 		if w >= 100 { // both sides stand beside each other there, unasked
-			r.see("BASE", "COPY").press("s").see("+++ copy").press("s")
+			r.see("BASE", "COPY").press("s").see("@@").press("s")
 		} else {
 			r.see("+Everybody is late.").press("s")
 		}
@@ -49,7 +49,7 @@ func TestARedundantCopyTakesThreePresses(t *testing.T) {
 func TestConflictIsMergedHunkByHunk(t *testing.T) {
 	eachSize(t, func(t *testing.T, w, h int) {
 		r := conflicts(t, "desk,acts,conflicts", w, h)
-		r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+		r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +", "-status: open")
 		r.asked("m", "Difference 1 of 3 in plan.md").see("status: done").press("tab", "tab").see("[Copy]").press("enter")
 		r.see("Difference 2 of 3", "Ship on Monday.", "enter cancel").press("tab").see("[Base]").press("enter")
 		r.see("Difference 3 of 3", "Everybody is late", "enter cancel").press("tab", "tab", "tab").see("[Both]").press("enter")
@@ -61,7 +61,7 @@ func TestConflictIsMergedHunkByHunk(t *testing.T) {
 func TestAChangedSideIsShown(t *testing.T) {
 	t.Parallel()
 	r := conflicts(t, "desk,acts,moved", 100, 30)
-	r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+	r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +", "-status: open")
 	r.asked("c", "Put the copy in the place of plan.md?").press("tab", "tab").see("[Take copy]").press("enter")
 	r.see("Conflict", "has changed since it was shown", "not resolved").press("G").see("written by somebody else").press("esc").see("of 5")
 }

@@ -22,7 +22,7 @@ func TestBreadcrumbsDoNotMoveForLoading(t *testing.T) {
 			for _, at := range []string{"", "1 of 2", "all of 4 lines", "line 12,345 of 10,000,000"} {
 				still := ansi.Strip(a.crumbLine(all[:n], safetext.Const(at), false))
 				busy := ansi.Strip(a.crumbLine(all[:n], safetext.Const(at), true))
-				crumbs := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(still, " "), at), " ")
+				crumbs := strings.TrimRight(strings.TrimSuffix(strings.TrimRight(still, " ─"), at), " ─")
 				if !strings.HasPrefix(busy, crumbs) || !strings.Contains(busy, "loading") {
 					t.Fatalf("%d columns:\n%s|\n%s|", width, still, busy)
 				}

@@ -32,7 +32,9 @@ type Options struct {
 	Plain   bool // ASCII, no colour, no attributes, everything stacked
 	NoColor bool
 	ASCII   bool
-	Linear  bool   // a conversation of lines instead of a screen; nothing is drawn over
+	Linear  bool // a conversation of lines instead of a screen; nothing is drawn over
+	// Keys are the operator's own: the word of an act, or a command line, by its key.
+	Keys    map[string]string
 	NoMouse bool   // the terminal keeps the mouse for itself
 	Theme   string // one of Themes; empty or unknown is auto
 	// IdleLock blanks the screen when no key was pressed for so long; 0 is never.
@@ -108,6 +110,7 @@ type terminal struct {
 	// Of the linear mode, which has no screen; nil and false in the console.
 	heard  func(paint.Tone, safetext.Text) // each message at once, instead of the status line
 	spoken bool                            // what no editor can take is typed line by line
+	own    customKeys
 }
 
 // frame is the screen around the panes, as they and the acts see it. Its methods run on the

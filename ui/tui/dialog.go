@@ -307,7 +307,11 @@ func (md *modal) dialogKey(k tea.KeyPressMsg) tea.Cmd {
 	}
 	bindings, name := md.dialogBindings(), k.String()
 	if _, ok := act.Find(bindings, name); !ok && d.input() == nil {
-		md.astray(md.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords()))
+		words := md.st.Esc.Sprintf("%s does nothing here: %s", name, d.keyWords())
+		if _, no := d.yes(); name == "y" && no != "" && len(d.choices) > 0 {
+			words = md.st.Esc.Sprintf("y: %s", md.st.Esc.Const(no))
+		}
+		md.astray(words)
 		return nil
 	}
 	return md.host.press(bindings, name)
@@ -392,9 +396,9 @@ func (md *modal) dialogBindings() []act.Act {
 			out = append(keys, out...)
 		}
 	}
-	if d.yes() {
-		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: "yes", Doc: "do what is asked, where one thing is asked and nothing has to be typed", Do: func() tea.Cmd {
-			d.jump(onChoice)
+	if n, no := d.yes(); no == "" && d.input() == nil {
+		out = slices.Insert(out, 1, act.Act{Keys: []string{"y"}, Name: "yes", Doc: "do what is asked, where one button acts and nothing has to be typed", Do: func() tea.Cmd {
+			d.at = slices.Index(d.stops(), stop{onChoice, n})
 			return md.dialogEnter()
 		}})
 	}
@@ -406,9 +410,26 @@ func (md *modal) dialogBindings() []act.Act {
 	return out
 }
 
-// yes reports whether one key may answer the question.
-func (d *dialog) yes() bool {
-	return d.input() == nil && len(d.choices) == 1 && d.choices[0].act != nil && d.name == "" && !d.must && len(d.fields) == 0
+// yes is the button that y stands for: the only one, or the only one that acts; or why there is
+// none.
+func (d *dialog) yes() (choice int, no string) {
+	var acts []int
+	for i, c := range d.choices {
+		if c.act != nil || len(d.choices) == 1 { // the others lead on, and change nothing
+			acts = append(acts, i)
+		}
+	}
+	switch {
+	case len(acts) != 1:
+		return -1, "there is more than one answer: choose its button"
+	case len(d.fields) > 0:
+		no = "this is a form: its button goes on"
+	case d.name != "":
+		no = "the name has to be typed first"
+	case d.must:
+		no = "a reason has to be given first"
+	}
+	return acts[0], no
 }
 
 func (d *dialog) enterHint() string {

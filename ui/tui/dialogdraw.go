@@ -29,8 +29,8 @@ func (d *dialog) render(st *paint.Styles, width, height int) ([]string, *tea.Pos
 	if d.name != "" {
 		fields++
 	}
-	out := []string{st.Rule(safetext.Text{}, width)}
-	room := height - len(out) - fields - gap
+	var out []string
+	room := height - fields - gap
 	share := func() int {
 		if d.pager == nil {
 			return room

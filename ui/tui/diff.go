@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,8 @@ type comparison struct {
 	body  strings.Builder
 	marks []text.Mark
 	change
+	around  int  // lines around a change; 0: as many as usual
+	unnamed bool // the names of both sides stand elsewhere
 }
 
 // compare appends the difference of two texts, or says that there is none.
@@ -38,12 +41,14 @@ func (c *comparison) compare(esc safetext.Escaper, oldName, newName, old, new st
 		return
 	}
 	edits := udiff.Lines(old, new)
-	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, udiff.DefaultContextLines)
+	u, err := udiff.ToUnifiedDiff(oldName, newName, old, edits, cmp.Or(c.around, udiff.DefaultContextLines))
 	if err != nil { // edits of the same library always apply
 		c.body.WriteString(" the texts differ\n")
 		return
 	}
-	c.body.WriteString("--- " + esc.Line(oldName).String() + "\n+++ " + esc.Line(newName).String() + "\n")
+	if !c.unnamed {
+		c.body.WriteString("--- " + esc.Line(oldName).String() + "\n+++ " + esc.Line(newName).String() + "\n")
+	}
 	for _, h := range u.Hunks {
 		c.hunk(h)
 	}

@@ -358,7 +358,7 @@ func (t *seen) take(b *testing.B, screen string) {
 	lines := strings.Split(screen, "\n")
 	if len(t.Rows) == 0 {
 		t.Above, t.Below, t.Left = lines[:2], lines[drawEnd:], drawLeft
-		t.Crumbs = strings.Replace(lines[2], fmt.Sprintf("  1 of %d", drawRows), fmt.Sprintf("%%3d of %d", drawRows), 1)
+		t.Crumbs = strings.Replace(lines[2], fmt.Sprintf("── 1 of %d", drawRows), fmt.Sprintf("%%s of %d", drawRows), 1)
 		t.Heading = cut(lines[drawTop], 0, drawLeft)
 	}
 	var detail []string

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	frameLines  = 5  // bar, identity, breadcrumbs, status, keys
+	frameLines  = 5  // bar, identity, border with breadcrumbs, status, keys
 	fullBarFrom = 76 // columns that the bar with full names takes, without badges
 )
 
@@ -293,10 +293,18 @@ func (a *App) readOnlyLines() []text.Line {
 	return append(lines, text.Line{Kind: text.Blank})
 }
 
+// breadcrumbs is the border above the pane. The detail beside a list has a title of its own
+// there.
 func (a *App) breadcrumbs() string {
 	p := a.pane()
 	at, busy := p.position()
-	return a.crumbLine(append([]safetext.Text{safetext.Const(a.paneName())}, p.crumbs()...), at, busy && a.slow.said)
+	t := paint.Title{Crumbs: append([]safetext.Text{safetext.Const(a.paneName())}, p.crumbs()...), At: at, Busy: busy && a.slow.said, Width: a.width}
+	if p, ok := p.(pointable); ok {
+		if list, ok := p.listed(); ok && list.first == 1 && list.width < a.width {
+			t.List, t.Aside = list.width, safetext.Const(list.aside)
+		}
+	}
+	return a.d.st.Border(t)
 }
 
 // paneName is the first breadcrumb.
@@ -307,35 +315,9 @@ func (a *App) paneName() string {
 	return registry[a.active].name
 }
 
-// crumbLine is the line of breadcrumbs with the position at its right. That something
-// is being loaded stands beside the position where there is room and in its place
-// where there is none: breadcrumbs never move for it.
+// crumbLine is the border above what has the whole screen.
 func (a *App) crumbLine(crumbs []safetext.Text, at safetext.Text, busy bool) string {
-	st := a.d.st
-	loading := st.Esc.Const("loading")
-	right := min(max(at.Width(), loading.Width())+2, a.width/2)
-	shown := st.Elide(crumbs, a.width-right-2)
-	if busy {
-		both := st.Esc.Sprintf("%s  %s", loading, at)
-		if wide := both.Width() + 2; !at.IsEmpty() && 1+st.CrumbsWidth(shown)+wide <= a.width {
-			at, right = both, wide
-		} else {
-			at = loading
-		}
-	}
-	head := st.Row(a.width - right)
-	head.Blank(1)
-	for i, c := range shown {
-		if i > 0 {
-			head.Put(st.Dim, st.Glyphs.Crumb)
-		}
-		if i == len(shown)-1 {
-			head.Put(st.Title, c)
-		} else {
-			head.Put(st.Dim, c)
-		}
-	}
-	return head.End() + st.Row(right).Number(st.Plain, at, right-1).End()
+	return a.d.st.Border(paint.Title{Crumbs: crumbs, At: at, Busy: busy, Width: a.width})
 }
 
 // status is the line above the keys: the command line, a message, or what the
@@ -415,11 +397,11 @@ func (a *App) here() []act.Act {
 	case a.searching() != nil:
 		return a.searchLineKeys(a.searching())
 	case a.pages.overlay != nil:
-		return append(a.searchKeys(), a.pages.overlayBindings()...)
+		return a.d.own.of(append(a.searchKeys(), a.pages.overlayBindings()...))
 	case a.pane().typing() != nil:
 		return a.pane().bindings()
 	}
-	return append(append(a.searchKeys(), a.pane().bindings()...), a.global()...)
+	return a.d.own.of(append(append(a.searchKeys(), a.pane().bindings()...), a.global()...))
 }
 
 func (a *App) dialogCrumbs() string {

@@ -27,7 +27,7 @@ const commandWords = "a command, with completion and history; the help lists the
 
 // global are the keys that work everywhere.
 func (a *App) global() []act.Act {
-	return append(a.paneBindings(),
+	return append(append(a.paneBindings(),
 		act.Act{Keys: []string{"esc"}, Name: "back", Doc: "one level back, keeping the place", Why: a.outermost, Do: a.back},
 		act.Act{Keys: []string{"tab"}, Doc: "the next pane that is available", Do: func() tea.Cmd { return a.cycle(1) }},
 		act.Act{Keys: []string{"shift+tab"}, Doc: "the pane before", Do: func() tea.Cmd { return a.cycle(-1) }},
@@ -40,7 +40,7 @@ func (a *App) global() []act.Act {
 		act.Act{Keys: []string{"ctrl+z"}, Doc: "suspend memdesk; fg in the shell comes back", Why: a.noSuspend, Do: func() tea.Cmd { return tea.Suspend }},
 		act.Act{Keys: []string{"q"}, Name: "leave", Doc: "leave memdesk; asks first while work of this session is under way", Do: a.leave.leave},
 		act.Act{Keys: []string{"ctrl+c"}, Doc: "leave memdesk, from anywhere; pressed twice without a question", Do: a.leave.interrupt},
-	)
+	), a.d.own.hotkeys(&a.line)...)
 }
 
 func (a *App) outermost() string {

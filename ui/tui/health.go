@@ -451,7 +451,7 @@ func (p *health) render(width, height int) ([]string, *tea.Position) {
 	if len(members) == 0 {
 		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(noStores), f.listWidth)...)
 	}
-	return append(p.d.join(f, list, p.detail, safetext.Const("store")), below...), nil
+	return append(p.d.join(f, list, p.detail, safetext.Const(storeAside)), below...), nil
 }
 
 // noStores says what to do when there is nothing to look at.
@@ -588,5 +588,5 @@ func (p *health) unavailable() string     { return "" }
 
 func (p *health) listed() (visible, bool) {
 	w, h := p.d.frame.room()
-	return p.table.listed(p.d.desk, w, h, 1)
+	return p.table.listed(p.d.desk, w, h, 1, storeAside)
 }

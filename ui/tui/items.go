@@ -385,7 +385,7 @@ func (l *items) render(width, height int) ([]string, *tea.Position) {
 		list = append(list, l.row(rows[i], i == l.list.sel, f.listWidth, c))
 	}
 	list = append(list, l.emptiness(f.listWidth)...)
-	return l.d.join(f, list, l.reader.pager, safetext.Const("preview")), cursor
+	return l.d.join(f, list, l.reader.pager, safetext.Const(itemAside)), cursor
 }
 
 func (l *items) heading(h *paint.Row, c itemColumns) {

@@ -90,7 +90,7 @@ func TestJumpByFirstLetters(t *testing.T) {
 func TestGoToAReference(t *testing.T) {
 	bothSizes(t, func(t *testing.T, d *driver) {
 		d.line("go crewship:crews/eng/shared/pins.md").await("the deploy checklist")
-		d.wants(t, "crews/eng/shared › pins › crews/eng/shared/pins.md", "the deploy checklist")
+		d.wants(t, "› pins › crews/eng/shared/pins.md", "the deploy checklist")
 		d.keys("esc").at(t, "pins").wants(t, "1 of 1").keys("esc").wants(t, "STORE, SCOPE, TIER")
 		d.line("go graph:node-4711").await("Service 55 was deployed")
 		d.keys("esc").await("▌ Fact 4711 ")

@@ -29,11 +29,7 @@ type pages struct {
 }
 
 func (o *overlay) render(st *paint.Styles, width, height int) []string {
-	out := []string{st.Rule(safetext.Text{}, width)}
-	if o.words != "" {
-		out[0] = st.Rule(st.Esc.Sprintf("/%s", o.words), width)
-	}
-	return append(out, o.pager.Framed(st, width, height-1)...)
+	return o.pager.Framed(st, width, height)
 }
 
 // size gives the columns and lines of a page's text.
@@ -42,7 +38,7 @@ func (ps *pages) size(o *overlay) (w, h int) {
 	if o.box {
 		w = min(w-2*boxMargin, widestBox) - boxPad
 	}
-	return max(w-2, 8), max(h-1, 1)
+	return max(w-2, 8), max(h, 1)
 }
 
 // drawn is the open page: a box over the pane, or all of the pane's room.
@@ -119,7 +115,11 @@ func (ps *pages) overlayBindings() []act.Act {
 }
 
 func (ps *pages) overlayCrumbs() string {
-	return ps.a.crumbLine([]safetext.Text{ps.overlay.title}, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.a.slow.said)
+	crumbs := []safetext.Text{ps.overlay.title}
+	if ps.overlay.words != "" {
+		crumbs = append(crumbs, ps.a.d.esc.Sprintf("/%s", ps.overlay.words))
+	}
+	return ps.a.crumbLine(crumbs, ps.overlay.pager.Position(), ps.overlay.pager.Busy && ps.a.slow.said)
 }
 
 // notices is the box that the console starts with when something needs to be
@@ -155,8 +155,8 @@ func (ps *pages) openHelp() tea.Cmd {
 // Help gives the key table of the place where the operator is.
 func (ps *pages) Help() []act.Section {
 	return []act.Section{
-		{Title: ps.a.paneName() + ", here", Acts: append(ps.a.searchKeys(), ps.a.pane().bindings()...)},
-		{Title: "everywhere", Acts: ps.a.global()},
+		{Title: ps.a.paneName() + ", here", Acts: ps.a.d.own.of(append(ps.a.searchKeys(), ps.a.pane().bindings()...))},
+		{Title: "everywhere", Acts: ps.a.d.own.of(ps.a.global())},
 	}
 }
 

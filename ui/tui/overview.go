@@ -448,7 +448,7 @@ func (o *overview) render(width, height int) ([]string, *tea.Position) {
 	case len(o.rows) == 0:
 		list = append(list, st.Paragraph(st.Dim, st.Esc.Const(noStores), f.listWidth)...)
 	}
-	return o.d.join(f, list, o.detail, safetext.Const("what this is")), cursor
+	return o.d.join(f, list, o.detail, safetext.Const(placeAside)), cursor
 }
 
 func (o *overview) row(t tierRow, at bool, width int) string {

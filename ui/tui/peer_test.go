@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"charm.land/bubbles/v2/list"
@@ -26,7 +27,7 @@ const (
 // seen is what a screen with a list and a detail beside it shows.
 type seen struct {
 	Above, Below []string // lines of the frame
-	Crumbs       string   // the line of the position; %d is the place of the cursor
+	Crumbs       string   // the border with the position; %s is the place of the cursor
 	Heading      string   // above the list
 	Left         int      // columns of the list
 	Rows         []string // of the list, without the column of the cursor
@@ -88,8 +89,10 @@ func (p *peer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (p *peer) View() tea.View {
 	left := lipgloss.NewStyle().Width(p.texts.Left).Render(p.texts.Heading + "\n" + p.list.View())
 	bar := strings.TrimSuffix(strings.Repeat("│ \n", p.detail.Height()), "\n")
+	place := " " + strconv.Itoa(p.at+1)
+	placed := strings.Repeat("─", 4-len(place)) + place
 	lines := append([]string{}, p.texts.Above...)
-	lines = append(lines, fmt.Sprintf(p.texts.Crumbs, p.at+1), lipgloss.JoinHorizontal(lipgloss.Top, left, bar, p.detail.View()))
+	lines = append(lines, fmt.Sprintf(p.texts.Crumbs, placed), lipgloss.JoinHorizontal(lipgloss.Top, left, bar, p.detail.View()))
 	v := tea.NewView(strings.Join(append(lines, p.texts.Below...), "\n"))
 	v.AltScreen = true
 	return v

@@ -259,7 +259,7 @@ func (p *recall) render(width, height int) ([]string, *tea.Position) {
 	status := p.renderStatus(width)
 	out = append(out, status...)
 	f := p.d.split(width, height-len(out))
-	out = append(out, p.d.join(f, p.renderList(f.listWidth), p.detail, safetext.Const("hit"))...)
+	out = append(out, p.d.join(f, p.renderList(f.listWidth), p.detail, safetext.Const(hitAside))...)
 	if p.input.Focus {
 		return out, &tea.Position{X: col + 1}
 	}
@@ -489,5 +489,5 @@ func (p *recall) listed() (visible, bool) {
 		return visible{}, false
 	}
 	w, h := p.d.frame.room()
-	return p.table.listed(p.d.desk, w, h, 2+len(p.renderStatus(w)))
+	return p.table.listed(p.d.desk, w, h, 2+len(p.renderStatus(w)), hitAside)
 }

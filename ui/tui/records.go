@@ -415,5 +415,5 @@ func (p *records[T]) listed() (visible, bool) {
 	if p.full {
 		return visible{}, false
 	}
-	return windowListed(p.list, p.d, p.width, p.height, 1+len(p.noticeLines()), p.Move)
+	return windowListed(p.list, p.d, p.width, p.height, 1+len(p.noticeLines()), p.kind.noun, p.Move)
 }

@@ -87,16 +87,25 @@ type visible struct {
 	first       int // line of the pane with the first visible row
 	top, sel, n int
 	height      int
-	width       int // columns of the list; what is right of them is the detail
+	width       int    // columns of the list; what is right of them is the detail
+	aside       string // title of the detail
 	move        func(by int) tea.Cmd
 }
 
-func (t *table) listed(d *desk, width, height, first int) (visible, bool) {
+// Titles of the details.
+const (
+	storeAside = "store"
+	placeAside = "details"
+	itemAside  = "preview"
+	hitAside   = "hit"
+)
+
+func (t *table) listed(d *desk, width, height, first int, aside string) (visible, bool) {
 	f := d.split(width, height-first+1)
-	return visible{first: first, top: t.top, sel: t.sel, n: t.n, height: t.height, width: f.listWidth, move: t.Move}, true
+	return visible{first: first, top: t.top, sel: t.sel, n: t.n, height: t.height, width: f.listWidth, aside: aside, move: t.Move}, true
 }
 
-func windowListed[T any](w *window[T], d *desk, width, height, first int, move func(int) tea.Cmd) (visible, bool) {
+func windowListed[T any](w *window[T], d *desk, width, height, first int, aside string, move func(int) tea.Cmd) (visible, bool) {
 	f := d.split(width, height-first+1)
-	return visible{first: first, top: w.top, sel: w.sel, n: len(w.rows), height: w.height, width: f.listWidth, move: move}, true
+	return visible{first: first, top: w.top, sel: w.sel, n: len(w.rows), height: w.height, width: f.listWidth, aside: aside, move: move}, true
 }

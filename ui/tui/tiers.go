@@ -342,9 +342,9 @@ func (p *tiers) neighbour(by int) tea.Cmd {
 func (p *tiers) listed() (visible, bool) {
 	switch p.level {
 	case levelOverview:
-		return p.overview.table.listed(p.d.desk, p.width, p.height, 1)
+		return p.overview.table.listed(p.d.desk, p.width, p.height, 1, placeAside)
 	case levelItems:
-		return windowListed(p.items.list, p.d.desk, p.width, p.height, 1, p.items.Move)
+		return windowListed(p.items.list, p.d.desk, p.width, p.height, 1, itemAside, p.items.Move)
 	}
 	return visible{}, false
 }

@@ -50,7 +50,7 @@ func TestWalkTheTree(t *testing.T) {
 func TestWalkBesideTheLists(t *testing.T) {
 	t.Parallel()
 	r := conflicts(t, "desk,acts,conflicts", 80, 24)
-	r.scrolls("tulips").see("1 of 5")
+	r.press("j", "j", "j").see("4 of 5", "+status: done").scrolls("+Everybody is late.").see("4 of 5")
 	r.press("1").see("3 of 4 answer").scrolls("R33").see("crewship ")
 	r.press("2").see(" 1 of 13").scrolls("enter lists the items.").see(" 1 of 13")
 	r.press("4").see("1 of 3").scrolls("print the key").press("enter").see("Quarantine › ", "print the key").press("esc").see("1 of 3")
@@ -236,7 +236,7 @@ func TestWalkTheErasure(t *testing.T) {
 func TestWalkOutOfAMerge(t *testing.T) {
 	t.Parallel()
 	r := conflicts(t, "desk,acts,conflicts", 100, 30)
-	r.press("j", "j", "j").see("4 of 5", "syncthing", "name pattern 8")
+	r.press("j", "j", "j").see("4 of 5", "▲ syncthing, +")
 	next := func(of string) *robot { return r.see(of, "enter cancel").press("tab").see("[Base]").press("enter") }
 	r.press("m")
 	next("Difference 1 of 3").see("Difference 2 of 3", "enter cancel").press("enter").see("cancelled: nothing was changed", "4 of 5")

@@ -26,6 +26,7 @@ func newPaint(s lipgloss.Style) Paint {
 // glyphs are the program's own signs; in ASCII mode they are all ASCII.
 type glyphs struct {
 	Vertical, Horizontal safetext.Text
+	tee                  safetext.Text // where a line goes down from a border
 	Crumb, Dot, Point    safetext.Text
 	Continued            safetext.Text // before a row that goes on from the row above
 	section              safetext.Text
@@ -93,8 +94,8 @@ func New(l Looks, dark bool) *Styles {
 func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		c := safetext.Const
-		return glyphs{c("|"), c("-"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}}
+		return glyphs{c("|"), c("-"), c("+"), c(" > "), c(" - "), c(">"), c("+ "), c("-- "), c("^"), c("v"), [4]string{"+", "+", "+", "+"}, "#", "-", [4]string{"-", "!", "x", "+"}, map[bool]safetext.Text{false: c("+ "), true: c("- ")}}
 	}
 	c := safetext.Const
-	return glyphs{c("│"), c("─"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}}
+	return glyphs{c("│"), c("─"), c("┬"), c(" › "), c(" · "), c("▌"), c("↳ "), c("── "), c("↑"), c("↓"), [4]string{"╭", "╮", "╰", "╯"}, "▆", "▁", [4]string{"·", "▲", "✖", "●"}, map[bool]safetext.Text{false: c("▸ "), true: c("▾ ")}}
 }

@@ -1,0 +1,78 @@
+package paint
+
+import (
+	"strings"
+
+	"memdesk/internal/safetext"
+)
+
+// Title is what the border above a pane says.
+type Title struct {
+	Crumbs []safetext.Text // where the operator is, outermost first
+	At     safetext.Text   // the place in what is shown
+	Busy   bool            // something is being loaded
+	Width  int
+	// List is the width of the list where a detail stands beside it, 0 where none does, and
+	// Aside the title of that detail.
+	List  int
+	Aside safetext.Text
+}
+
+// borderEnds are the columns of border, with a blank, before and after a title.
+const borderEnds = 3
+
+// Border draws the line above a pane: breadcrumbs at the left, the position at the right of
+// the list. Breadcrumbs that have no room over the list take the title of the detail.
+func (s *Styles) Border(t Title) string {
+	loading := s.Esc.Const("loading")
+	need := borderEnds + s.CrumbsWidth(t.Crumbs) + 2 + max(t.At.Width(), loading.Width()) + borderEnds
+	if t.List < need || t.List >= t.Width {
+		return s.titled(t, t.Width)
+	}
+	aside := s.Row(t.Width-t.List).Put(s.Dim, s.Glyphs.tee)
+	if !t.Aside.IsEmpty() {
+		aside.Blank(1).Put(s.Heading, t.Aside).Blank(1)
+	}
+	return s.titled(t, t.List) + s.line(aside, aside.Left).End()
+}
+
+// titled is the part of the border over the list. That something is being loaded stands
+// beside the position where there is room and in its place where there is none: breadcrumbs
+// never move for it.
+func (s *Styles) titled(t Title, width int) string {
+	loading := s.Esc.Const("loading")
+	at, room := t.At, width-2*borderEnds-2
+	end := min(max(at.Width(), loading.Width()), max(room/2, room-s.CrumbsWidth(t.Crumbs)))
+	shown := s.Elide(t.Crumbs, room-end)
+	if t.Busy {
+		if both := s.Esc.Sprintf("%s  %s", loading, at); !at.IsEmpty() && s.CrumbsWidth(shown)+both.Width() <= room {
+			at, end = both, both.Width()
+		} else {
+			at = loading
+		}
+	}
+	at = s.trunc(at, end)
+	head := s.Row(width-borderEnds).Put(s.Dim, s.Glyphs.section)
+	last := len(shown) - 1
+	for i, c := range shown {
+		if i == last {
+			head.Put(s.Title, s.trunc(c, max(head.Left-end-2, 1))) // the position keeps its room
+			break
+		}
+		head.Put(s.Dim, c).Put(s.Dim, s.Glyphs.Crumb)
+	}
+	head.Blank(1)
+	if at.IsEmpty() {
+		return s.line(head, head.Left).End() + s.line(s.Row(borderEnds), borderEnds).End()
+	}
+	s.line(head, head.Left-s.Width(at)-1).Blank(1).Put(s.Plain, at)
+	return head.End() + s.line(s.Row(borderEnds).Blank(1), borderEnds-1).End()
+}
+
+// line draws n columns of border.
+func (s *Styles) line(r *Row, n int) *Row {
+	if n <= 0 {
+		return r
+	}
+	return r.Put(s.Dim, s.Esc.Const(strings.Repeat(s.Glyphs.Horizontal.String(), n)))
+}
