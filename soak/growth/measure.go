@@ -299,7 +299,7 @@ func (r *run) memory(dir string, n int, src source) error {
 		}
 		c := exec.Command(self)
 		most := filepath.Join(dir, "most")
-		c.Env = []string{mostEnv + "=" + most, playEnv + "=" + strings.Join([]string{"--open", open, "items", "--limit", "50"}, "\n"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "LANG=C.UTF-8"}
+		c.Env = []string{mostEnv + "=" + most, playEnv + "=" + strings.Join([]string{"--open", open, "--timeout", "10m", "items", "--limit", "50"}, "\n"), "HOME=" + dir, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "LANG=C.UTF-8"}
 		for k, v := range src.env {
 			c.Env = append(c.Env, k+"="+v)
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,9 +14,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"memdesk/internal/testnpm"
 )
 
 // TestMetrics: every metric that the dashboard and the alerts name has a value, from a desk with
@@ -104,49 +109,18 @@ func (d *desk) watched() (*unit, string) {
 	return u, url
 }
 
-// TestDashboardOnPrometheus: a real Prometheus reads the metrics, every panel of the dashboard
-// has a value there, and the rules for alerts load and fire.
-func TestDashboardOnPrometheus(t *testing.T) {
-	program, err := exec.LookPath("prometheus")
-	if err != nil {
-		t.Skip("no prometheus on this machine; to run this test: apt-get install -y --no-install-recommends prometheus")
-	}
-	d := newDesk(t)
-	u, metrics := d.watched()
-	rules, err := filepath.Abs(filepath.Join("..", "..", "packaging", "prometheus", "alerts.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := d.file("prometheus.yml", "global: {scrape_interval: 1s, evaluation_interval: 1s}\nscrape_configs:\n  - job_name: memdesk\n    authorization: {credentials: "+
-		scrapeToken+"}\n    static_configs: [{targets: [\""+strings.TrimSuffix(strings.TrimPrefix(metrics, "http://"), "/metrics")+"\"]}]\nrule_files: ["+rules+"]\n")
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
-	var said bytes.Buffer
-	server := exec.CommandContext(t.Context(), program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(d.dir, "tsdb"), "--web.listen-address="+address)
-	server.Stderr = &said
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
-	ask := func(path string, answer any) bool {
-		res, err := http.Get("http://" + address + path)
-		if err != nil {
-			return false // it is starting
-		}
-		defer res.Body.Close()
-		return json.NewDecoder(res.Body).Decode(answer) == nil
-	}
-	var dashboard struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-	}
-	data, err := os.ReadFile(filepath.Join("..", "..", "packaging", "grafana", "memdesk.json"))
+// panel is one of the dashboard for Grafana.
+type panel struct {
+	Title   string
+	Targets []struct{ Expr string }
+}
+
+const dashboardFile = "../../packaging/grafana/memdesk.json"
+
+func panels(t *testing.T) []panel {
+	t.Helper()
+	var dashboard struct{ Panels []panel }
+	data, err := os.ReadFile(dashboardFile)
 	if err == nil {
 		err = json.Unmarshal(data, &dashboard)
 	}
@@ -156,12 +130,94 @@ func TestDashboardOnPrometheus(t *testing.T) {
 	if len(dashboard.Panels) < 15 {
 		t.Fatalf("the dashboard has %d panels", len(dashboard.Panels))
 	}
-	missing := func() (out []string) {
-		for _, p := range dashboard.Panels {
-			for _, target := range p.Targets {
-				var answer struct{ Data struct{ Result []any } }
-				if !ask("/api/v1/query?query="+url.QueryEscape(target.Expr), &answer) || len(answer.Data.Result) == 0 {
-					out = append(out, p.Title+": "+target.Expr)
+	return dashboard.Panels
+}
+
+// sample is one value of a query to Prometheus.
+type sample struct {
+	Metric map[string]string
+	Value  [2]any // time, and the value as text
+}
+
+func (s sample) is() string { return fmt.Sprint(s.Value[1]) }
+
+// prometheus is a real one that reads a desk's metrics every second.
+type prometheus struct {
+	t       *testing.T
+	address string
+	said    bytes.Buffer
+}
+
+// scraped starts Prometheus over the metrics at this address; without one on this machine the test is skipped.
+func (d *desk) scraped(metrics string) *prometheus {
+	d.t.Helper()
+	program, err := exec.LookPath("prometheus")
+	if err != nil {
+		d.t.Skip("no prometheus on this machine; to run this test: apt-get install -y --no-install-recommends prometheus")
+	}
+	rules, err := filepath.Abs(filepath.Join("..", "..", "packaging", "prometheus", "alerts.yml"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	config := d.file("prometheus.yml", "global: {scrape_interval: 1s, evaluation_interval: 1s}\nscrape_configs:\n  - job_name: memdesk\n    authorization: {credentials: "+
+		scrapeToken+"}\n    static_configs: [{targets: [\""+strings.TrimSuffix(strings.TrimPrefix(metrics, "http://"), "/metrics")+"\"]}]\nrule_files: ["+rules+"]\n")
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	p := &prometheus{t: d.t, address: free.Addr().String()}
+	_ = free.Close()
+	server := exec.CommandContext(d.t.Context(), program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(d.dir, "tsdb"), "--web.listen-address="+p.address)
+	server.Stderr = &p.said
+	if err := server.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	return p
+}
+
+func (p *prometheus) ask(path string, answer any) bool {
+	res, err := http.Get("http://" + p.address + path)
+	if err != nil {
+		return false // it is starting
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(res.Body).Decode(answer) == nil
+}
+
+func (p *prometheus) query(expr string) []sample {
+	var answer struct{ Data struct{ Result []sample } }
+	if !p.ask("/api/v1/query?query="+url.QueryEscape(expr), &answer) {
+		return nil
+	}
+	return answer.Data.Result
+}
+
+// until asks again after the next scrape while something is missing.
+func (p *prometheus) until(missing func() []string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*time.Minute)
+	defer cancel()
+	for left := missing(); len(left) > 0; left = missing() {
+		select {
+		case <-ctx.Done():
+			p.t.Fatalf("missing:\n%s\n%.2000s", strings.Join(left, "\n"), p.said.String())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// TestDashboardOnPrometheus: a real Prometheus reads the metrics, every panel of the dashboard
+// has a value there, and the rules for alerts load and fire.
+func TestDashboardOnPrometheus(t *testing.T) {
+	d := newDesk(t)
+	u, metrics := d.watched()
+	p := d.scraped(metrics)
+	p.until(func() (out []string) {
+		for _, shown := range panels(t) {
+			for _, target := range shown.Targets {
+				if len(p.query(target.Expr)) == 0 {
+					out = append(out, shown.Title+": "+target.Expr)
 				}
 			}
 		}
@@ -171,21 +227,136 @@ func TestDashboardOnPrometheus(t *testing.T) {
 		}
 		var alerts struct{ Data struct{ Alerts []alert } }
 		overdue := func(a alert) bool { return a.Labels["alertname"] == "MemdeskRequestOverdue" && a.State == "firing" }
-		if !ask("/api/v1/alerts", &alerts) || !slices.ContainsFunc(alerts.Data.Alerts, overdue) {
+		if !p.ask("/api/v1/alerts", &alerts) || !slices.ContainsFunc(alerts.Data.Alerts, overdue) {
 			out = append(out, "the alert of the request that is overdue")
 		}
 		return out
+	})
+	u.stop()
+}
+
+// TestDashboardOfTheDemo: what the panels show of the demonstration workspace is what the commands print of it.
+func TestDashboardOfTheDemo(t *testing.T) {
+	d := newDesk(t)
+	dir := filepath.Join(d.dir, "demo")
+	d.bare("demo", "--seed-only", "--dir", dir).want(t, 0)
+	config := filepath.Join(dir, "config.toml")
+	d.bare("--config", config, "gdpr", "request", "--subject", "usr_nobody", "--received", "2024-01-05", "--ground", "withdrawn", "--yes").want(t, 0)
+	tokens := d.file("tokens", "prometheus "+scrapeToken+" memory:health\n")
+	u := d.start("--config", config, "serve", "metrics", "--listen", "127.0.0.1:0", "--every", "50ms", "--tokens", tokens)
+	p := d.scraped(u.said(u.lines, `on (http://\S+) to`))
+	u.state("READY=1")
+	printed := func(kind string, command ...string) (rows []map[string]any) {
+		for _, r := range d.bare(append([]string{"--config", config, "--json"}, command...)...).want(t, 0).rows {
+			if r["type"] == kind {
+				rows = append(rows, r)
+			}
+		}
+		return rows
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for left := missing(); len(left) > 0; left = missing() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("no value for:\n%s\n%.2000s", strings.Join(left, "\n"), said.String())
-		case <-time.After(200 * time.Millisecond): // the next scrape
+	want := map[string]string{} // by the panel's query and the labels of a series
+	add := func(expr string, n int, labels ...string) {
+		want[expr+"{"+strings.Join(labels, ",")+"}"] = strconv.Itoa(n)
+	}
+	items := map[[2]string]int{}
+	for _, r := range printed("tier", "tiers") {
+		items[[2]string{r["store"].(string), r["tier"].(string)}] += int(r["items"].(float64))
+	}
+	for key, n := range items {
+		add("memdesk_tier_items", n, key[0], key[1])
+	}
+	if len(items) < 30 {
+		t.Fatalf("the demonstration has %d tiers", len(items))
+	}
+	for _, r := range printed("health", "health") {
+		add("max by (store) (memdesk_store_up)", 1, r["store"].(string))
+	}
+	add("sum(memdesk_quarantined)", len(printed("quarantine", "quarantine", "list")))
+	add("sum(memdesk_conflicts)", len(printed("conflict", "conflicts", "list")))
+	add(`sum(memdesk_requests{overdue="true"})`, 1)
+	add("memdesk_audit_writable", 1)
+	exprs := map[string]bool{}
+	for _, shown := range panels(t) {
+		for _, target := range shown.Targets {
+			exprs[target.Expr] = true
 		}
 	}
+	p.until(func() (out []string) {
+		got := map[string]string{}
+		for expr := range exprs {
+			for _, s := range p.query(expr) {
+				var labels []string
+				for _, name := range []string{"store", "tier"} {
+					if v := s.Metric[name]; v != "" {
+						labels = append(labels, v)
+					}
+				}
+				got[expr+"{"+strings.Join(labels, ",")+"}"] = s.is()
+			}
+		}
+		for key, n := range want {
+			if got[key] != n {
+				out = append(out, fmt.Sprintf("%s is %q, the command says %s", key, got[key], n))
+			}
+		}
+		return out
+	})
 	u.stop()
+}
+
+// TestDashboardFitsGrafanasTypes: the dashboard is what the types that Grafana publishes take; it
+// is Grafana 11's, whose schema the dashboard names.
+func TestDashboardFitsGrafanasTypes(t *testing.T) {
+	data, err := os.ReadFile(dashboardFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node, dir := testnpm.Require(t, "@grafana/schema@11.6.0", "typescript@5.9.3")
+	var dashboard map[string]json.RawMessage
+	var all []map[string]json.RawMessage
+	if err = json.Unmarshal(data, &dashboard); err == nil {
+		err = json.Unmarshal(dashboard["panels"], &all)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(dashboard, "panels")
+	check := func(more string) (string, error) {
+		text := "import { type Dashboard, type Panel, ThresholdsMode } from '@grafana/schema';\n" +
+			"interface Target { refId: string; expr: string; legendFormat?: string; instant?: boolean }\n"
+		declare := func(name, kind string, value any) {
+			b, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// A literal is no member of an enumeration there, whatever its value.
+			text += "export const " + name + ": " + kind + " = " + strings.ReplaceAll(string(b), `"mode":"absolute"`, `"mode":ThresholdsMode.Absolute`) + ";\n"
+		}
+		declare("dashboard", "Dashboard", dashboard)
+		for i, p := range all {
+			targets := p["targets"]
+			p = maps.Clone(p)
+			delete(p, "targets") // of the data source
+			declare(fmt.Sprint("panel", i), "Panel", p)
+			declare(fmt.Sprint("targets", i), "Target[]", targets)
+		}
+		work := t.TempDir()
+		if err := os.Symlink(filepath.Join(dir, "node_modules"), filepath.Join(work, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(work, "dashboard.mts")
+		if err := os.WriteFile(file, []byte(text+more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), node, filepath.Join(dir, "node_modules", "typescript", "bin", "tsc"), "--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2022", file).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := check(""); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if out, err := check("export const wrong: Panel = {type: 'stat', fieldConfig: {defaults: {units: 's'}, overrides: []}};\n"); err == nil || !strings.Contains(out, "'units'") {
+		t.Errorf("a word that Grafana does not know was taken: %s", out)
+	}
 }
 
 // askDoor asks a served store one call of each outcome.
