@@ -31,7 +31,7 @@ var layers = []layer{
 	{"internal/privatefile", nil},
 	{"internal/recalled", []string{"model"}},
 	{"internal/bearer", []string{"internal/privatefile", "model"}},
-	{"internal/drafts", []string{"internal"}},
+	{"internal/drafts", []string{"internal", "model"}},
 	{"internal/atomicfile", []string{"internal/atomicfile", "internal/filelock"}},
 	{"model", nil},
 	{"quarantine/review", []string{"internal", "model", "quarantine", "undo"}},

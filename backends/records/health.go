@@ -31,7 +31,7 @@ func (a *store) look(ctx context.Context) []model.HealthFinding {
 	if down := vitals.Down(model.FindingUnreachable, vitals.Words(err, a.Location)); down != nil {
 		return down
 	}
-	return a.DB.Look(a.Clock.Now())
+	return append(a.DB.Look(a.Clock.Now()), a.lossFindings(ctx)...)
 }
 
 func (a *store) deepProbe() vitals.Probe {

@@ -112,6 +112,9 @@ type Table struct {
 	// Create makes a row; nil: this store's items are made by its owner alone.
 	// now is the time in the form of ISO 8601 with milliseconds.
 	Create func(tx Tx, key string, doc model.Document, now string) (warnings []string, err error)
+	// Parts are what an edit can change one by one in a text: a change of which all parts are gone was
+	// undone. nil: a text is one part.
+	Parts func(body string) []string
 	// Join puts new text behind what is there; nil joins without anything between.
 	Join func(have, more string) string
 	// Drop removes a row and everything that falls with it.
@@ -164,6 +167,8 @@ type Config struct {
 	Maintainer model.Maintainer
 	Graph      model.Graph
 	Repairer   model.Repairer
+	// Recent watches the last writes; nil where the owner's program undoes none.
+	Recent *Recent
 	// Origin says who wrote an item, by its metadata; nil: the rows tell nothing of it.
 	Origin func(model.Item) (model.Origin, bool)
 }

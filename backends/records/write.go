@@ -21,6 +21,8 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 	if err != nil {
 		return res, err
 	}
+	losses := a.recentLosses(ctx)
+	var before, after state
 	err = a.DB.Change(ctx, op, func(tx Tx) error {
 		row, exists, err := t.row(tx, key)
 		if err != nil {
@@ -30,6 +32,7 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 		if exists {
 			have = t.item(row)
 		}
+		before = state{have, exists}
 		if err := model.CheckMatch(op, req.IfMatch, exists, have.Revision); err != nil {
 			return err
 		}
@@ -61,9 +64,14 @@ func (a *store) Retain(ctx context.Context, req model.RetainRequest) (model.Reta
 				return model.Errorf(model.InvalidInput, op, "the rows that were kept are of another text than the item's")
 			}
 			res = model.RetainResult{ID: it.ID, Bytes: it.Bytes, Revision: it.Revision, Warnings: warnings}
+			after = state{it, true}
 		}
 		return err
 	})
+	if err == nil {
+		losses = append(losses, a.wrote(t, before, after)...)
+	}
+	res.Warnings = append(res.Warnings, losses...)
 	return res, model.Wrap(op, err)
 }
 
@@ -172,26 +180,34 @@ func (a *store) Forget(ctx context.Context, req model.ForgetRequest) (model.Forg
 	if err := a.begin(ctx, op, true); err != nil {
 		return res, err
 	}
-	err := a.DB.Change(ctx, op, func(tx Tx) (err error) {
-		res.Removed, res.Warnings, err = a.drop(tx, req)
+	t, key, err := a.locate(op, req.ID)
+	if err != nil { // no id of this store: nothing is removed
+		return res, nil
+	}
+	losses := a.recentLosses(ctx)
+	var before state
+	err = a.DB.Change(ctx, op, func(tx Tx) error {
+		before, res = state{}, model.ForgetResult{}
+		row, found, err := t.row(tx, key)
+		if err != nil || !found {
+			return err
+		}
+		before = state{t.item(row), true}
+		if err := model.CheckMatch(op, req.IfMatch, true, before.item.Revision); err != nil {
+			return err
+		}
+		res.Removed, res.Warnings, err = drop(tx, t, row, req)
 		return err
 	})
+	if err == nil {
+		losses = append(losses, a.wrote(t, before, state{})...)
+	}
+	res.Warnings = append(res.Warnings, losses...)
 	return res, model.Wrap(op, err)
 }
 
-// drop removes one item and says what stays of it; what is not there, or is no id of this store, is 0.
-func (a *store) drop(tx Tx, req model.ForgetRequest) (n int64, stays []string, err error) {
-	t, key, err := a.locate("forget", req.ID)
-	if err != nil {
-		return 0, nil, nil
-	}
-	row, found, err := t.row(tx, key)
-	if err != nil || !found {
-		return 0, nil, err
-	}
-	if err := model.CheckMatch("forget", req.IfMatch, true, t.item(row).Revision); err != nil {
-		return 0, nil, err
-	}
+// drop removes one item that is there and says what stays of it.
+func drop(tx Tx, t *Table, row Row, req model.ForgetRequest) (n int64, stays []string, err error) {
 	n = 1
 	if t.Falls != nil {
 		with, err := t.Falls(tx, row)

@@ -1,7 +1,7 @@
 // Package drafts holds the texts that an operator is editing, as private files
 // outside of every store: an editor needs a file, and what somebody has typed is
-// never thrown away because a store said no or a line broke. It knows nothing of
-// items.
+// never thrown away because a store said no or a line broke. It also holds what a
+// store took until the write has stood for a while. It reads and writes no item.
 package drafts
 
 import (
@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,15 +130,15 @@ func (d *Draft) Discard() error {
 // Keep puts the text aside, out of the reach of every sweep until Keep has passed,
 // and gives the path where it is.
 func (d *Draft) Keep() (string, error) {
-	path, err := d.folder.keep(d.path)
+	path, err := d.folder.keep(d.path, noteOf(d.path))
 	if err != nil {
 		return path, err
 	}
 	return path, d.Discard()
 }
 
-// keep gives a file a second name among what is put aside.
-func (f *Folder) keep(path string) (string, error) {
+// keep gives a file a second name among what is put aside, and its note one beside it.
+func (f *Folder) keep(path, note string) (string, error) {
 	dir := filepath.Join(f.dir, aside)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return path, pathless(err)
@@ -154,7 +155,7 @@ func (f *Folder) keep(path string) (string, error) {
 		} else if err != nil {
 			return path, pathless(err)
 		}
-		f.keepNote(path, name)
+		f.keepNote(note, name)
 		return to, pathless(os.Chmod(to, 0o600))
 	}
 	return path, errors.New("no free name for the text that is put aside")
@@ -162,12 +163,12 @@ func (f *Folder) keep(path string) (string, error) {
 
 // keepNote puts the note of a draft beside its text. Without one the text can still be
 // read and copied, so that a note that cannot be kept keeps no text from being.
-func (f *Folder) keepNote(path, name string) {
+func (f *Folder) keepNote(note, name string) {
 	dir := filepath.Join(f.dir, about)
-	if _, err := os.Stat(noteOf(path)); err == nil && os.MkdirAll(dir, 0o700) == nil {
+	if _, err := os.Stat(note); err == nil && os.MkdirAll(dir, 0o700) == nil {
 		to := filepath.Join(dir, name)
 		_ = os.Remove(to) // of a text that went without it
-		_ = os.Link(noteOf(path), to)
+		_ = os.Link(note, to)
 	}
 }
 
@@ -255,7 +256,7 @@ func (f *Folder) clear(dir string) (kept []string, err error) {
 			if !file.Type().IsRegular() || backup(file.Name()) || !changed(path, was) {
 				continue
 			}
-			to, kerr := f.keep(path)
+			to, kerr := f.keep(path, noteOf(path))
 			if kerr != nil {
 				return kept, kerr // nothing is removed that is not safe elsewhere
 			}
@@ -277,10 +278,11 @@ func changed(path, was string) bool {
 
 // expire removes what was put aside too long ago, and notes whose text is not there.
 func (f *Folder) expire() error {
+	_, err := f.released(func(at time.Time, _ string, _ ...[]byte) bool { return f.clock.Now().Sub(at) > Keep })
 	dir := filepath.Join(f.dir, aside)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return ignoreAbsent(err)
+	entries, derr := os.ReadDir(dir)
+	if derr != nil {
+		return errors.Join(err, ignoreAbsent(derr))
 	}
 	for _, e := range entries {
 		if st, serr := e.Info(); serr == nil && f.clock.Now().Sub(st.ModTime()) > Keep {
@@ -328,19 +330,21 @@ func pathless(err error) error {
 	return err
 }
 
-// Erase removes the texts that were put aside, or left by sessions that were cut
+// Erase removes the texts that were put aside, held, or left by sessions that were cut
 // off, for which concerns is true, or is true of their notes, and counts them. Texts that somebody is editing
 // now stay.
 func (f *Folder) Erase(concerns func(name string, text []byte) bool) (int, error) {
 	if _, err := f.Sweep(); err != nil {
 		return 0, err
 	}
+	erased, err := f.released(func(_ time.Time, name string, texts ...[]byte) bool {
+		return slices.ContainsFunc(texts, func(b []byte) bool { return concerns(name, b) })
+	})
 	dir := filepath.Join(f.dir, aside)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, ignoreAbsent(err)
+	entries, derr := os.ReadDir(dir)
+	if derr != nil {
+		return erased, errors.Join(err, ignoreAbsent(derr))
 	}
-	erased := 0
 	for _, e := range entries {
 		text, rerr := os.ReadFile(filepath.Join(dir, e.Name()))
 		note, nerr := os.ReadFile(filepath.Join(f.dir, about, e.Name()))

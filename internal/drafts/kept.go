@@ -2,6 +2,7 @@ package drafts
 
 import (
 	"cmp"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,12 @@ type Kept struct {
 	At    time.Time // Keep after this it goes
 	Bytes int64
 	Note  string // what the text is of, as its draft was told; empty: not known
+}
+
+// Purpose reads the note; false where it is none, or names no store.
+func (k Kept) Purpose() (p Purpose, ok bool) {
+	err := json.Unmarshal([]byte(k.Note), &p)
+	return p, err == nil && p.Store != ""
 }
 
 // Kept lists what was put aside and is still there, the last one first. It makes and

@@ -3,9 +3,11 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"memdesk/internal/drafts"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -13,6 +15,7 @@ import (
 type retainFlags struct {
 	model.RetainRequest
 	mode, ifMatch string
+	kept          bool
 }
 
 func (a *app) retainCommand() *cobra.Command {
@@ -20,7 +23,8 @@ func (a *app) retainCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "retain (REF | --tier T [--key K]) --mode replace|append [FILE|-]", Short: "Write an item",
 		Long: "Writes one item, addressed by its reference or by tier and key, from a file or standard input.\n" +
-			"With --mode replace the input is the document as `memdesk show --raw` writes it.\n" +
+			"With --mode replace the input is the document as `memdesk show --raw` writes it. --kept takes the text that was put\n" +
+			"aside for the item, because no store took it or the store's own program undid the write.\n" +
 			"What the write displaces is kept for `memdesk undo`.",
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.retain(cmd.Context(), f, args) },
@@ -34,6 +38,7 @@ func (a *app) retainCommand() *cobra.Command {
 	fl.StringVar(&f.CrewID, "crew", "", "the `CREW` that owns the item")
 	fl.StringVar(&f.AgentID, "agent", "", "the `AGENT` that owns the item")
 	fl.StringVar(&f.DataSubjectID, "subject", "", "the person (`ID`) whom the item concerns")
+	fl.BoolVar(&f.kept, "kept", false, "write the text that was put aside for REF, instead of a FILE")
 	return a.asksWhy(c)
 }
 
@@ -47,7 +52,13 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	content, err := a.readInput(ctx, file)
+	var content string
+	found := func() {} // what becomes of the text that was put aside
+	if f.kept {
+		content, found, err = a.keptText(s.State, store.Name, req, file)
+	} else {
+		content, err = a.readInput(ctx, file)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,6 +76,9 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if err != nil && !model.IsPartial(err) { // what was made is printed, the rest is the error
 		return err
 	}
+	if err == nil {
+		found()
+	}
 	for _, w := range done.Warnings {
 		a.sayf("warning: %s", w)
 	}
@@ -80,6 +94,28 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	a.linef("%s  %d bytes  revision %s", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes, string(done.Revision))
 	a.sayUndo(done)
 	return err
+}
+
+// keptText is the text that was put aside last for an item; found removes it once it is written.
+func (a *app) keptText(state, store string, req model.RetainRequest, file string) (content string, found func(), err error) {
+	if req.ID == "" || file != "" || req.Mode != model.Replace {
+		return "", nil, usage("--kept goes with a REF and --mode replace, and without a FILE")
+	}
+	put := drafts.New(filepath.Join(state, "edit"), a.Clock, nil)
+	all, err := put.Kept()
+	if err != nil {
+		return "", nil, model.E(model.Unavailable, "retain", err)
+	}
+	for _, k := range all {
+		if p, ok := k.Purpose(); ok && p.What == 0 && p.Store == store && p.Req.ID == req.ID {
+			content, err := put.ReadKept(k.Name)
+			if err != nil {
+				return "", nil, model.E(model.Unavailable, "retain", err)
+			}
+			return content, func() { _ = put.Drop(k.Name) }, nil // one that stays expires
+		}
+	}
+	return "", nil, model.Errorf(model.NotFound, "retain", "no text was put aside for %s", model.Ref{Store: store, ID: req.ID})
 }
 
 // retainTarget finds the store and the input's name from the arguments.

@@ -234,7 +234,7 @@ func (h healthRow) below() (out [][]any) {
 func (h healthRow) fields() row {
 	findings, st := []any{}, h.status
 	for _, f := range st.Findings {
-		findings = append(findings, row{"kind": f.Kind, "id": f.Ref, "ref": f.Ref, "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
+		findings = append(findings, row{"kind": f.Kind, "id": model.EncodeID(f.Ref), "ref": model.EncodeID(f.Ref), "message": f.Message, "state": f.State, "checked_at": stamp(f.CheckedAt)})
 	}
 	return row{"store": h.store, "ok": st.OK, "state": st.State, "message": st.Message, "latency_ms": h.ms,
 		"checked_at": stamp(st.CheckedAt), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}
@@ -245,7 +245,7 @@ func findingWords(f model.HealthFinding) string {
 	if f.Ref == "" || strings.Contains(f.Message, f.Ref) {
 		return f.Message
 	}
-	return f.Ref + ": " + f.Message
+	return model.TypedID(f.Ref) + ": " + f.Message
 }
 
 func (a *app) tiersCommand() *cobra.Command {

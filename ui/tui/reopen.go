@@ -11,23 +11,13 @@ import (
 	"memdesk/model"
 )
 
-// purpose is what a text that is put aside was written for: enough to open it again and
-// to write it as if it had never been closed. It is the note of its draft.
-type purpose struct {
-	What  editKind            `json:"what"`
-	Store string              `json:"store"`
-	Label string              `json:"label"`
-	Kind  model.DocumentKind  `json:"kind"`
-	Req   model.RetainRequest `json:"req"` // IfMatch is what the operator saw
-}
-
 // note is what the draft of a text is told of it; empty where the text belongs to more
 // than one item: a release has its entry, a resolution its copy.
 func (e *edit) note() string {
 	if e.what == releaseItem || e.what == resolveItem {
 		return ""
 	}
-	b, err := json.Marshal(purpose{e.what, e.store.Name, e.label, e.kind, e.req})
+	b, err := json.Marshal(drafts.Purpose{What: int(e.what), Store: e.store.Name, Label: e.label, Kind: e.kind, Req: e.req})
 	if err != nil {
 		return ""
 	}
@@ -45,12 +35,13 @@ func (d *desk) draftOf(e *edit, name string) (err error) {
 	return nil
 }
 
-// originOf reads the note of a text that was put aside.
-func purposeOf(k drafts.Kept) (o purpose, ok bool) {
-	if k.Note == "" || json.Unmarshal([]byte(k.Note), &o) != nil {
-		return purpose{}, false
+// purposeOf reads the note of a text that was put aside.
+func purposeOf(k drafts.Kept) (o drafts.Purpose, ok bool) {
+	if o, ok = k.Purpose(); !ok {
+		return o, false
 	}
-	return o, o.Store != "" && (o.What == editItem || o.What == createItem || o.What == appendItem)
+	what := editKind(o.What)
+	return o, what == editItem || what == createItem || what == appendItem
 }
 
 // noReopen says why a text that was put aside cannot be opened again.
@@ -84,8 +75,8 @@ func (ed *edits) reopen(k drafts.Kept) tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		e := &edit{what: o.What, store: s, label: o.Label, kind: o.Kind, req: o.Req, original: text, kept: k.Name}
-		if o.What == createItem {
+		e := &edit{what: editKind(o.What), store: s, label: o.Label, kind: o.Kind, req: o.Req, original: text, kept: k.Name}
+		if e.what == createItem {
 			return e, nil
 		}
 		_, it, err := d.readable(ctx, model.Ref{Store: o.Store, ID: o.Req.ID})
@@ -95,7 +86,7 @@ func (ed *edits) reopen(k drafts.Kept) tea.Cmd {
 			return e, nil
 		case err != nil:
 			return nil, err
-		case o.What == appendItem: // goes behind whatever stands there
+		case e.what == appendItem: // goes behind whatever stands there
 			e.req.IfMatch = it.Revision
 			return e, nil
 		}

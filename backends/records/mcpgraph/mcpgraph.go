@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,6 +47,10 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 		return model.Store{}, err
 	}
 	c.Clock = cmp.Or[clock.Clock](c.Clock, clock.System{})
+	var recent *records.Recent
+	if c.Locks != "" {
+		recent = records.NewRecent(filepath.Dir(c.Locks), f.path, c.Clock)
+	}
 	reason := foreign(f.lines)
 	if c.ReadOnly {
 		reason = "opened for reading only"
@@ -53,10 +58,10 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	return records.New(records.Config{
 		Name: c.Name, Kind: Kind, Location: c.Path, DB: f, ReadOnlyReason: reason, Clock: c.Clock,
 		Tables: []records.Table{entities(), relations(), problems()},
-		Notes:  []string{"the memory server takes no lock: a write of its own that began before a change of memdesk's undoes it, which is then reported"},
+		Notes:  []string{"the memory server takes no lock: a write of its own that began before a change of memdesk's undoes it; Health and the next act say so, and how it is made again"},
 		Deviations: []model.Deviation{{Rule: "R05", Reason: "a text is a list of observations, each begun by `- `"},
 			{Rule: "R06", Reason: "appended observations begin on a line of their own, and one that is there is not added again"}},
-		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: records.Graph{DB: f, Node: node, Links: links}, Repairer: repairer{f, c.Clock},
+		Concerning: concerning, Observe: f.observe, Maintainer: medium{f}, Graph: records.Graph{DB: f, Node: node, Links: links}, Repairer: repairer{f, c.Clock}, Recent: recent,
 	}), nil
 }
 
@@ -80,10 +85,16 @@ func entities() records.Table {
 		Item: func(r records.Row) model.Item {
 			return model.Item{Body: r.Text(0), Header: model.Header{Title: r.Text(1)}, Meta: []model.Field{{Name: "entityType", Value: r.Text(2)}}}
 		},
-		Join: join, Save: saveEntity, Create: createEntity,
+		Parts: observations, Join: join, Save: saveEntity, Create: createEntity,
 		Falls: func(tx records.Tx, r records.Row) ([]string, error) { return withEntity(tx, r), nil },
 		Drop:  func(tx records.Tx, r records.Row) error { return drop(tx.(graphTx), append(withEntity(tx, r), r.Key)) },
 	}.KeepLine()
+}
+
+// observations are those of a body that this kind has made.
+func observations(body string) []string {
+	all, _ := entity.Decode(body)
+	return all
 }
 
 // join adds observations that are not there yet.

@@ -17,13 +17,9 @@ import (
 // medium is the file and what the server and repairs leave beside it.
 type medium struct{ f *file }
 
-// kept is a file that may hold the store's text. why says what keeps memdesk from cleaning it; empty:
-// nothing does.
-type kept struct{ id, path, why string }
-
 // kept lists what the server and repairs left beside the store, copies, and what other versions of the
 // server have in npm's cache.
-func (f *file) kept() (out []kept, err error) {
+func (f *file) kept() (out []records.File, err error) {
 	dir, base := filepath.Split(f.path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -43,14 +39,14 @@ func (f *file) kept() (out []kept, err error) {
 		default:
 			continue
 		}
-		out = append(out, kept{name, filepath.Join(dir, name), why})
+		out = append(out, records.File{ID: name, Path: filepath.Join(dir, name), Why: why})
 	}
 	cache, rest, in := strings.Cut(filepath.ToSlash(f.path), "/_npx/")
 	if _, tail, ok := strings.Cut(rest, "/"); in && ok {
 		versions, _ := os.ReadDir(cache + "/_npx") // one that cannot be listed has none for us
 		for _, v := range versions {
 			if path := cache + "/_npx/" + v.Name() + "/" + tail; path != filepath.ToSlash(f.path) && records.IsFile(path) {
-				out = append(out, kept{"npx " + v.Name(), path, "the graph of another version of the server in npm's cache: open it as a store of its own and erase there too"})
+				out = append(out, records.File{ID: "npx " + v.Name(), Path: path, Why: "the graph of another version of the server in npm's cache: open it as a store of its own and erase there too"})
 			}
 		}
 	}
@@ -59,55 +55,17 @@ func (f *file) kept() (out []kept, err error) {
 
 // Layers lists the file, what is kept beside it, and what no program here reaches.
 func (m medium) Layers(ctx context.Context) ([]model.Layer, error) {
-	if err := model.FromContext(ctx, "layers"); err != nil {
-		return nil, err
-	}
-	all, err := m.f.kept()
-	if err != nil {
-		return nil, err
-	}
-	var out []model.Layer
-	for _, k := range append([]kept{{filepath.Base(m.f.path), m.f.path, ""}}, all...) {
-		info, err := os.Lstat(k.path)
-		if os.IsNotExist(err) {
-			continue
-		}
-		l := model.Layer{ID: k.id, Kind: model.LayerDerived, Reason: k.why, Readable: err == nil}
-		if k.why != "" {
-			l.Kind = model.LayerExternal
-		}
-		if err != nil {
-			l.Reason = "it cannot be looked at"
-		} else {
-			l.Bytes = info.Size()
-		}
-		out = append(out, l)
-	}
+	out, err := m.files().Layers(ctx)
 	return append(out, model.Layer{ID: "free blocks, backups, transcripts", Kind: model.LayerExternal,
-		Reason: "the file system's free blocks, backups and the agents' own transcripts are not looked at: an agent can write from its transcript what was erased here"}), nil
+		Reason: "the file system's free blocks, backups and the agents' own transcripts are not looked at: an agent can write from its transcript what was erased here"}), err
 }
 
 // OpenLayer reads one of the files.
 func (m medium) OpenLayer(ctx context.Context, id string) (io.ReadCloser, error) {
-	if err := model.FromContext(ctx, "open-layer"); err != nil {
-		return nil, err
-	}
-	all, err := m.f.kept()
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range append(all, kept{id: filepath.Base(m.f.path), path: m.f.path}) {
-		if k.id != id {
-			continue
-		}
-		r, err := os.Open(k.path)
-		if err != nil {
-			return nil, litefile.Worded("open-layer", err)
-		}
-		return r, nil
-	}
-	return nil, model.Errorf(model.NotFound, "open-layer", "the store has no layer %q", id)
+	return m.files().OpenLayer(ctx, id)
 }
+
+func (m medium) files() records.Files { return records.Files{Store: m.f.path, Beside: m.f.kept} }
 
 // Scrub redacts what the lines of edited entities say beside their observations, and removes files
 // beside the store that name the person.
@@ -119,30 +77,8 @@ func (m medium) Scrub(ctx context.Context, req model.ScrubRequest) ([]model.Laye
 	if err != nil {
 		return nil, err
 	}
-	all, err := m.f.kept()
-	if err != nil {
-		return nil, err
-	}
-	for _, k := range all {
-		data, err := os.ReadFile(k.path)
-		if k.why != "" || err != nil || !req.Concerns(data) {
-			continue // gone meanwhile, or nothing of the person
-		}
-		refused, may := req.Permits(k.id, data)
-		switch {
-		case req.Dry:
-			continue
-		case !may:
-			res = append(res, refused)
-			continue
-		}
-		r := model.LayerResult{Layer: k.id, Method: "file removed", Rows: 1, Verdict: model.VerdictClean}
-		if err := os.Remove(k.path); err != nil {
-			r.Verdict, r.Reason = model.VerdictFailed, litefile.Worded("scrub", err).Error()
-		}
-		res = append(res, r)
-	}
-	return res, nil
+	more, err := m.files().Remove(req)
+	return append(res, more...), err
 }
 
 func (m medium) scrubLines(ctx context.Context, req model.ScrubRequest) ([]model.LayerResult, error) {

@@ -49,8 +49,8 @@ func (f *file) observe(tx records.Tx) ([]model.HealthFinding, error) {
 		out = append(out, records.Finding("orphan", "", fmt.Sprintf("%d relations lead to an entity that is not there", dangling)))
 	}
 	all, _ := f.kept() // a directory that cannot be listed is Look's to tell
-	if left := slices.DeleteFunc(all, func(k kept) bool { return k.why != "" }); len(left) > 0 {
-		out = append(out, records.Finding("left", left[0].id, fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
+	if left := slices.DeleteFunc(all, func(k records.File) bool { return k.Why != "" }); len(left) > 0 {
+		out = append(out, records.Finding("left", left[0].ID, fmt.Sprintf("%d files of interrupted writes or repairs lie beside the store", len(left))))
 	}
 	if info, err := os.Stat(f.path); err == nil && time.Since(info.ModTime()) < time.Minute {
 		out = append(out, records.Finding("live", "", "the file changed within the last minute: a server may be writing, and its writes can undo others"))

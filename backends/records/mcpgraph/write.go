@@ -194,7 +194,7 @@ func (f *file) readBack(ctx context.Context, op string, before, wrote []byte, li
 // writing reports whether a temporary file of the server's lies beside the store.
 func (f *file) writing() bool {
 	all, err := f.kept()
-	return err != nil || slices.ContainsFunc(all, func(k kept) bool { return k.why == "" && strings.HasSuffix(k.id, ".tmp") })
+	return err != nil || slices.ContainsFunc(all, func(k records.File) bool { return k.Why == "" && strings.HasSuffix(k.ID, ".tmp") })
 }
 
 // undone reports whether a change is not in what stands now: making it there changes something.

@@ -1,0 +1,310 @@
+package records
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"memdesk/backends/internal/vitals"
+	"memdesk/internal/clock"
+	"memdesk/internal/drafts"
+	"memdesk/internal/statedir"
+	"memdesk/model"
+)
+
+// A write is watched until it has stood for settled; one that is gone is told for told, and its text
+// stays among the texts that were put aside. Within again, acts look once.
+const (
+	settled = 30 * time.Second
+	told    = 24 * time.Hour
+	again   = time.Second
+)
+
+// Recent watches what memdesk wrote last into a store whose owner's program can undo a write without a
+// word, because it writes back the whole of what it had read before (mcpgraph.md MG10). Texts and the
+// hashes of what they changed lie among the drafts in the state directory, where the next memdesk finds
+// them and an erasure reaches them.
+type Recent struct {
+	drafts *drafts.Folder
+	where  string // hash of the store's place
+
+	mu     sync.Mutex
+	looked time.Time
+}
+
+// NewRecent watches the store at a place. Nothing is made before the first write.
+func NewRecent(dir, place string, c clock.Clock) *Recent {
+	return &Recent{drafts: drafts.New(filepath.Join(dir, "edit"), c, func() error { return statedir.Ensure(dir) }), where: short(place)}
+}
+
+// watched is one write. It is the note of its text, so it is a drafts.Purpose too; one without a text,
+// a removal, has the item's hash alone.
+type watched struct {
+	drafts.Purpose
+	Where string    `json:"where"`
+	Of    string    `json:"of"` // hash of the id
+	At    time.Time `json:"at"`
+	// Was is the revision that the item had before, Is the one that was written.
+	Was model.Revision `json:"was"`
+	Is  model.Revision `json:"is"`
+	// Came and Went are hashes of the parts of the text that were added and taken out.
+	Came []string `json:"came,omitempty"`
+	Went []string `json:"went,omitempty"`
+}
+
+// state is an item as a write found or left it; the zero value is an absent one.
+type state struct {
+	item  model.Item
+	there bool
+}
+
+func (v state) revision() model.Revision {
+	if !v.there {
+		return model.Absent
+	}
+	return v.item.Revision
+}
+
+// parts are hashes of what an edit can change one by one.
+func (t *Table) parts(v state) (out []string) {
+	if !v.there {
+		return nil
+	}
+	texts := []string{v.item.Body}
+	if t.Parts != nil {
+		texts = t.Parts(v.item.Body)
+	}
+	for _, f := range v.item.Meta {
+		if !f.ReadOnly {
+			texts = append(texts, f.Name+"\x00"+f.Value)
+		}
+	}
+	for _, s := range texts {
+		out = append(out, short(s))
+	}
+	return out
+}
+
+// undone reports whether a write is not in what stands now: an item as it was before, or one in which
+// all that came is gone and all that went is back.
+func (w watched) undone(t *Table, now state) bool {
+	switch rev := now.revision(); {
+	case rev == w.Is:
+		return false
+	case rev == w.Was:
+		return true
+	case !now.there || len(w.Came)+len(w.Went) == 0: // somebody has removed it since, or nothing tells
+		return false
+	}
+	have := t.parts(now)
+	in := func(p string) bool { return slices.Contains(have, p) }
+	return !slices.ContainsFunc(w.Came, in) && !slices.ContainsFunc(w.Went, func(p string) bool { return !in(p) })
+}
+
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// wrote remembers a write, in the place of those of the same item before it. What cannot be remembered
+// is said.
+func (a *store) wrote(t *Table, before, after state) (warnings []string) {
+	r := a.Recent
+	if r == nil || before.revision() == after.revision() {
+		return nil
+	}
+	id := before.item.ID
+	if after.there {
+		id = after.item.ID
+	}
+	had, have := t.parts(before), t.parts(after)
+	w := watched{Where: r.where, Of: short(r.where + id), At: a.Clock.Now().UTC(), Was: before.revision(), Is: after.revision(),
+		Came: without(have, had), Went: without(had, have)}
+	text := ""
+	if after.there {
+		text = after.item.Document().Encode(t.Tier.Document)
+		w.Purpose = drafts.Purpose{Store: a.Name, Label: id, Kind: t.Tier.Document, Req: model.RetainRequest{ID: id, Mode: model.Replace, IfMatch: before.revision()}}
+	}
+	all, err := r.held()
+	for _, h := range all {
+		if old := h.watched; old.Of == w.Of { // both may be undone at once
+			if !h.Lost {
+				w.Came, w.Went = append(without(old.Came, w.Went), w.Came...), append(without(old.Went, w.Came), without(w.Went, old.Came)...)
+			}
+			defer func() { _ = r.drafts.Release(h.Held) }() // one that stays is told once more
+		}
+	}
+	note, jerr := json.Marshal(w)
+	if err == nil && jerr == nil {
+		err = r.drafts.Hold(id+".md", string(note), text)
+	}
+	if err != nil {
+		return []string{"whether the write stands cannot be watched: " + err.Error()}
+	}
+	return nil
+}
+
+// heldWrite is a write of this store among those that are held.
+type heldWrite struct {
+	drafts.Held
+	watched watched
+}
+
+func (r *Recent) held() (out []heldWrite, err error) {
+	all, err := r.drafts.Held()
+	for _, h := range all {
+		var w watched
+		if json.Unmarshal([]byte(h.Note), &w) == nil && w.Where == r.where {
+			out = append(out, heldWrite{h, w})
+		}
+	}
+	return out, err
+}
+
+// loss is a write that was undone.
+type loss struct {
+	id, words string
+	first     bool // nobody has been told
+}
+
+// lost looks at the last writes: those that have stood are let go, and those that are gone are given,
+// also to who asks again.
+func (a *store) lost(ctx context.Context) (out []loss, err error) {
+	all, err := a.Recent.held()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return out, a.DB.View(ctx, "health", func(tx Tx) error {
+		out = nil
+		ids, err := a.ofHashes(tx, all)
+		if err != nil {
+			return err
+		}
+		for _, h := range all {
+			id := ids[h.watched.Of]
+			t, now, err := a.now(tx, id)
+			if err != nil {
+				return err
+			}
+			age := a.Clock.Now().Sub(h.watched.At)
+			undone := t != nil && h.watched.undone(t, now)
+			switch {
+			case undone && !h.Lost:
+				first, err := a.Recent.drafts.Lose(h.Held)
+				if err != nil {
+					return model.Errorf(model.Unavailable, "health", "a write that was undone cannot be put aside: %v", err)
+				}
+				out = append(out, loss{id, a.words(h.watched, id), first})
+			case undone && age < told:
+				out = append(out, loss{id, a.words(h.watched, id), false})
+			case undone, h.Lost, age >= settled:
+				_ = a.Recent.drafts.Release(h.Held) // one that stays is looked at again
+			}
+		}
+		return nil
+	})
+}
+
+// ofHashes finds the ids of writes: those of removals among the items that are there.
+func (a *store) ofHashes(tx Tx, all []heldWrite) (map[string]string, error) {
+	out := map[string]string{}
+	removals := false
+	for _, h := range all {
+		if out[h.watched.Of] = h.watched.Req.ID; h.watched.Req.ID == "" {
+			removals = true
+		}
+	}
+	for i := 0; removals && i < len(a.Tables); i++ {
+		t := &a.Tables[i]
+		err := tx.Each(`SELECT `+t.Key+` FROM `+t.From+t.where(true), nil, func(scan func(...any) error) error {
+			var key string
+			err := scan(&key)
+			id := t.id(key)
+			if of := short(a.Recent.where + id); err == nil && out[of] == "" {
+				if _, wanted := out[of]; wanted {
+					out[of] = id
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// now reads an item; t is nil for an empty id and for what is none of this store.
+func (a *store) now(tx Tx, id string) (t *Table, v state, err error) {
+	t, key, err := a.locate("health", id)
+	if err != nil {
+		return nil, state{}, nil
+	}
+	row, found, err := t.row(tx, key)
+	if err != nil || !found {
+		return t, state{}, err
+	}
+	return t, state{t.item(row), true}, nil
+}
+
+// words say what happened to a write and how it is made again.
+func (a *store) words(w watched, id string) string {
+	what, command, again := "write", "retain %s --mode replace --kept", "writes it"
+	if w.Is == model.Absent {
+		what, command, again = "removal", "forget %s", "removes it"
+	}
+	return fmt.Sprintf("the %s of %s was undone: `memdesk "+command+"` %s again. The program that owns the store wrote back what it had read before",
+		what, w.At.Format("15:04:05 MST"), model.Ref{Store: a.Name, ID: id}, again)
+}
+
+// recentLosses are what an act says of the writes before it: once, and not at every act of many.
+func (a *store) recentLosses(ctx context.Context) (warnings []string) {
+	r := a.Recent
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	due := a.Clock.Now().Sub(r.looked) >= again
+	if due {
+		r.looked = a.Clock.Now()
+	}
+	r.mu.Unlock()
+	if !due {
+		return nil
+	}
+	lost, err := a.lost(ctx)
+	if err != nil {
+		return []string{"whether the last writes stand is not known: " + vitals.Words(err, a.Location)}
+	}
+	for _, l := range lost {
+		if l.first {
+			warnings = append(warnings, model.EncodeID(l.id)+": "+l.words)
+		}
+	}
+	return warnings
+}
+
+// lossFindings are what Health says of them.
+func (a *store) lossFindings(ctx context.Context) (out []model.HealthFinding) {
+	if a.Recent == nil {
+		return nil
+	}
+	lost, err := a.lost(ctx)
+	if err != nil {
+		return []model.HealthFinding{Finding(model.FindingUnread, "", "whether the last writes stand is not known: "+vitals.Words(err, a.Location))}
+	}
+	for _, l := range lost {
+		out = append(out, Finding("lost", l.id, l.words))
+	}
+	return out
+}
+
+func short(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:8])
+}

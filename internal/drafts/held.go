@@ -1,0 +1,128 @@
+package drafts
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"memdesk/internal/atomicfile"
+	"memdesk/internal/safetext"
+	"memdesk/model"
+)
+
+// The directory of texts that a store took, and the endings of what is known of each: a write that
+// still has to prove that it stands, and one that is gone.
+const (
+	written  = "written"
+	watching = ".note"
+	lost     = ".lost"
+)
+
+// Purpose is the note of a text: what it was written for, enough to open it again and to write it as if
+// it had never been closed.
+type Purpose struct {
+	What  int                 `json:"what"` // in the console's own numbers; 0 is an edit of a whole item
+	Store string              `json:"store"`
+	Label string              `json:"label"`
+	Kind  model.DocumentKind  `json:"kind"`
+	Req   model.RetainRequest `json:"req"` // IfMatch is what the operator saw
+}
+
+// Held is a write that a store took and that the program of its owner may undo without a word.
+type Held struct {
+	Key  string
+	Note string // the caller's own words; where there is a text, the JSON of a Purpose among them
+	At   time.Time
+	Lost bool
+}
+
+// Hold remembers a write: its text, where it has one, and a note. It stays until Release, or until
+// Keep has passed.
+func (f *Folder) Hold(name, note, text string) error {
+	dir := filepath.Join(f.dir, written)
+	if err := errors.Join(f.ready(), os.MkdirAll(dir, 0o700)); err != nil {
+		return pathless(err)
+	}
+	mine, err := os.MkdirTemp(dir, "w")
+	if err == nil && text != "" {
+		err = os.WriteFile(filepath.Join(mine, safetext.FileName(name)), []byte(text), 0o600)
+	}
+	if err == nil {
+		err = atomicfile.Write(mine+watching, []byte(note), 0o600)
+	}
+	return pathless(err)
+}
+
+// Held lists the writes that are held, in no order. It makes and removes nothing.
+func (f *Folder) Held() (out []Held, err error) {
+	dir := filepath.Join(f.dir, written)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, ignoreAbsent(err)
+	}
+	for _, e := range entries {
+		ending := filepath.Ext(e.Name())
+		if ending != watching && ending != lost {
+			continue
+		}
+		note, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		info, ierr := e.Info()
+		if err = errors.Join(err, ierr); errors.Is(err, fs.ErrNotExist) {
+			continue // released meanwhile
+		}
+		if err != nil {
+			return nil, pathless(err)
+		}
+		out = append(out, Held{strings.TrimSuffix(e.Name(), ending), string(note), info.ModTime(), ending == lost})
+	}
+	return out, nil
+}
+
+// Lose puts the text of a write aside, with its note, and marks the write as lost. first is false where
+// another process has done so.
+func (f *Folder) Lose(h Held) (first bool, err error) {
+	path := filepath.Join(f.dir, written, h.Key)
+	if err := os.Rename(path+watching, path+lost); err != nil {
+		return false, ignoreAbsent(err)
+	}
+	texts, err := os.ReadDir(path)
+	for _, t := range texts {
+		if err == nil {
+			_, err = f.keep(filepath.Join(path, t.Name()), path+lost)
+		}
+	}
+	if err != nil {
+		return true, pathless(err)
+	}
+	return true, pathless(os.RemoveAll(path))
+}
+
+// Release ends the watch over a write, lost or not. A text that was put aside stays.
+func (f *Folder) Release(h Held) error {
+	path := filepath.Join(f.dir, written, h.Key)
+	return pathless(errors.Join(os.RemoveAll(path), ignoreAbsent(os.Remove(path+watching)), ignoreAbsent(os.Remove(path+lost))))
+}
+
+// released ends the watch over each write for which over is true: of when it was, of the name of its
+// text, of its note and its text.
+func (f *Folder) released(over func(at time.Time, name string, texts ...[]byte) bool) (n int, err error) {
+	all, err := f.Held()
+	for _, h := range all {
+		name, texts := "", [][]byte{[]byte(h.Note)}
+		dir := filepath.Join(f.dir, written, h.Key)
+		files, derr := os.ReadDir(dir)
+		err = errors.Join(err, ignoreAbsent(derr))
+		for _, file := range files {
+			text, rerr := os.ReadFile(filepath.Join(dir, file.Name()))
+			name, texts, err = file.Name(), append(texts, text), errors.Join(err, ignoreAbsent(rerr))
+		}
+		if over(h.At, name, texts...) {
+			n++
+			err = errors.Join(err, f.Release(h))
+		}
+	}
+	return n, err
+}
