@@ -60,6 +60,7 @@ func TestASlowServer(t *testing.T) {
 		"a removal":          {acts: []act{forget("Ada")}, lost: "Ada", command: "memdesk forget g:Ada"},
 		"a relation's":       {acts: []act{forget("edge/Ada/knows/Omar")}, lost: "edge/Ada/knows/Omar", command: "memdesk forget g:edge/Ada/knows/Omar"},
 		"two edits":          {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes tea\n- and rum")}, lost: "Ada", kept: "- and rum", command: "--kept"},
+		"an edit of an edit": {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes rum")}, lost: "Ada", kept: "- likes rum", command: "--kept"},
 		"the second":         {before: []act{retain("Ada", "- likes tea")}, acts: []act{retain("Ada", "- likes rum")}, lost: "Ada", kept: "- likes rum", command: "--kept"},
 		"an edit taken back": {acts: []act{retain("Ada", "- likes tea"), retain("Ada", "- likes rye")}},
 		"and another's edit of it": {acts: []act{retain("Ada", "- likes tea")}, lost: "Ada", kept: "- likes tea", command: "--kept", after: func(t *testing.T, path string) {
