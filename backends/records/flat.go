@@ -2,8 +2,6 @@ package records
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"os"
@@ -55,10 +53,23 @@ func LockFile(ctx context.Context, op, dir, kind, path string) (release func(), 
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, litefile.Worded(op, err)
 	}
-	sum := sha256.Sum256([]byte(path))
-	release, err = atomicfile.Lock(ctx, filepath.Join(dir, kind+"-"+hex.EncodeToString(sum[:8])), 10*time.Second)
+	release, err = atomicfile.Lock(ctx, lockPath(dir, kind, path), 10*time.Second)
 	if errors.Is(err, atomicfile.ErrHeld) {
 		return nil, model.Errorf(model.Locked, op, "another memdesk is changing the file")
 	}
 	return release, litefile.Worded(op, err)
+}
+
+func lockPath(dir, kind, path string) string { return filepath.Join(dir, kind+"-"+short(path)) }
+
+// Remember keeps, beside the lock of a flat file, that a change of memdesk's left these bytes there: a file
+// that says nothing of its kind any more is then still known. The caller holds the lock.
+func Remember(dir, kind, path string, data []byte) error {
+	return litefile.Worded("remember", atomicfile.Write(lockPath(dir, kind, path)+".left", []byte(short(string(data))), 0o600))
+}
+
+// Remembers reports whether the bytes are those of the last Remember.
+func Remembers(dir, kind, path string, data []byte) bool {
+	was, err := os.ReadFile(lockPath(dir, kind, path) + ".left")
+	return err == nil && string(was) == short(string(data))
 }

@@ -33,7 +33,7 @@ type Config struct {
 }
 
 // Open opens a graph. A missing or empty file is an empty graph; a file in which no line is an
-// entity or a relation is open for reading, with the reason.
+// entity or a relation is open for reading, with the reason, unless memdesk itself left it so.
 func Open(ctx context.Context, c Config) (model.Store, error) {
 	f, err := openFile(c.Path, c.Locks)
 	if err != nil {
@@ -41,6 +41,10 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	}
 	f.mu.Lock()
 	err = f.refresh(ctx)
+	reason := foreign(f.lines)
+	if reason != "" && c.Locks != "" && records.Remembers(c.Locks, Kind, f.path, f.data) {
+		reason = "" // memdesk itself removed the last entity or relation: an undo and a repair go
+	}
 	f.mu.Unlock()
 	if err != nil {
 		_ = f.Close() // the first error is the one that counts
@@ -51,7 +55,6 @@ func Open(ctx context.Context, c Config) (model.Store, error) {
 	if c.Locks != "" {
 		recent = records.NewRecent(filepath.Dir(c.Locks), f.path, c.Clock)
 	}
-	reason := foreign(f.lines)
 	if c.ReadOnly {
 		reason = "opened for reading only"
 	}

@@ -341,6 +341,42 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
+// TestBrokenLinesAlone: what a removal of memdesk's leaves is no foreign file: the next memdesk puts the entity
+// back, and repairs the file. Other bytes of that kind at the same place are foreign again.
+func TestBrokenLinesAlone(t *testing.T) {
+	const ada, broken = `{"type":"entity","name":"Ada","entityType":"note","observations":["x"]}`, `{"type":"entity","name":"half`
+	path, locks := write(t, broken+"\n"+ada), filepath.Join(t.TempDir(), "memdesk", "locks")
+	process := func() model.Store {
+		s, err := Open(t.Context(), Config{Path: path, Locks: locks})
+		must(t, err)
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	forget := func(id string) {
+		t.Helper()
+		_, err := process().Provider.Forget(t.Context(), model.ForgetRequest{ID: id})
+		must(t, err)
+	}
+	forget("Ada")
+	_, err := process().Provider.Retain(t.Context(), model.RetainRequest{ID: "Ada", Mode: model.Replace, Content: "- x"})
+	if err != nil || !strings.Contains(content(t, path), ada) {
+		t.Errorf("the undo: %v\n%s", err, content(t, path))
+	}
+	forget("Ada")
+	ids, err := process().Repairer.Broken(t.Context())
+	if err != nil || len(ids) != 1 {
+		t.Fatalf("broken: %q, %v", ids, err)
+	}
+	forget(ids[0])
+	if got := content(t, path); got != "" {
+		t.Errorf("after the repair: %q", got)
+	}
+	must(t, os.WriteFile(path, []byte(`{"type":"entity","name":"another`), 0o640))
+	if s := process(); !s.ReadOnly {
+		t.Error("other bytes are taken for those that memdesk left")
+	}
+}
+
 // TestGraph walks relations; an end that is not there is passed over.
 func TestGraph(t *testing.T) {
 	s := open(t, write(t, sample))

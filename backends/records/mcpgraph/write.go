@@ -42,6 +42,9 @@ func (f *file) Change(ctx context.Context, op string, fn func(records.Tx) error)
 	}
 	live := f.foreign()
 	before, after, err := f.change(ctx, op, fn)
+	if err == nil && foreign(f.lines) != "" { // a removal left nothing but lines that the server cannot use
+		err = records.Remember(f.locks, Kind, f.path, after)
+	}
 	unlock() // what follows only looks
 	f.read = false
 	if err != nil || bytes.Equal(before, after) {
