@@ -50,7 +50,7 @@ func (l listing) Check(key paging.Key) error {
 
 // Select implements paging.Source.
 func (l listing) Select(ctx context.Context, key paging.Key) (rows []int32, bounded bool, err error) {
-	rows = []int32{}
+	rows = make([]int32, 0, l.tree.Len())
 	tier := l.labels.mark(key.Tier)
 	for i, f := range l.tree.All() {
 		if tier != 0 && f.Mark() != tier || key.Scope != "" && l.s.scopeAt(f) != key.Scope ||

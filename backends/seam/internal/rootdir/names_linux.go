@@ -5,12 +5,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"os"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
 // nameBuffer is how much of a directory is read at a time, in bytes.
 const nameBuffer = 64 << 10
+
+// buffers are kept: a tree of small directories would make more of them than of names.
+var buffers = sync.Pool{New: func() any { return new([nameBuffer]byte) }}
 
 // Where the parts of a directory entry stand (getdents64(2)).
 const (
@@ -22,7 +26,9 @@ const (
 // eachName reads entries as the kernel gives them: the standard library makes a
 // value of each, which costs more than the walk. A name is good until yield returns.
 func eachName(f *os.File, yield func(name []byte, dir bool) bool) error {
-	buf := make([]byte, nameBuffer)
+	kept := buffers.Get().(*[nameBuffer]byte)
+	defer buffers.Put(kept)
+	buf := kept[:]
 	for {
 		n, err := unix.Getdents(int(f.Fd()), buf)
 		if errors.Is(err, unix.EINTR) {

@@ -212,6 +212,8 @@ type scan struct {
 	op    string
 	rules Rules
 	met   []*folder
+	names []byte // buffers
+	rows  []row
 	*Tree
 }
 
@@ -225,7 +227,7 @@ func (s *scan) directory(dir *rootdir.Dir, path string) (*folder, error) {
 	var err error
 	if d.meta, err = dir.Stat("."); err == nil {
 		s.Dirs = append(s.Dirs, Seen{Path: orRoot(path), meta: d.meta})
-		err = d.read(dir, s.rules)
+		err = s.read(d, dir)
 	}
 	s.problem(path, err)
 	for i := range d.subs {
@@ -259,8 +261,8 @@ func (s *scan) problem(path string, err error) {
 }
 
 // read takes up the names that the rules let in.
-func (d *folder) read(dir *rootdir.Dir, r Rules) error {
-	var names []byte
+func (s *scan) read(d *folder, dir *rootdir.Dir) error {
+	names, rows, r := s.names[:0], s.rows[:0], s.rules
 	err := dir.Names(".", func(name []byte, isDir bool) bool {
 		switch {
 		case isDir:
@@ -269,12 +271,13 @@ func (d *folder) read(dir *rootdir.Dir, r Rules) error {
 				d.subs = append(d.subs, sub{name: at.Name})
 			}
 		case r.Take == nil || r.Take(d.path, name):
-			d.rows = append(d.rows, row{name: uint32(len(names)), length: uint16(len(name))})
+			rows = append(rows, row{name: uint32(len(names)), length: uint16(len(name))})
 			names = append(names, name...)
 		}
 		return true
 	})
-	d.names, d.rows = string(names), slices.Clip(d.rows)
+	d.names, d.rows = string(names), slices.Clone(rows)
+	s.names, s.rows = names, rows
 	slices.SortFunc(d.rows, func(a, b row) int { return strings.Compare(d.name(&a), d.name(&b)) })
 	slices.SortFunc(d.subs, func(a, b sub) int { return compareDirs(a.name, b.name) })
 	return err

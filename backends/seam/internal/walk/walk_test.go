@@ -127,7 +127,12 @@ func TestKnown(t *testing.T) {
 	}
 	known := func() map[string]uint16 {
 		k, out := walk.OpenKnown(at), map[string]uint16{}
-		_, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+		root, err := rootdir.Open(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		_, err = walk.Scan(t.Context(), "list", root, walk.Rules{}, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 			m, ok := walk.Stat(files, at) // as a walk sees it, with its device
 			if class, known := k.Class(at, m); known {
 				out[at.Path()] = class
