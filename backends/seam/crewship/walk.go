@@ -142,7 +142,7 @@ func (s *store) walkPlace(ctx context.Context, snap *snapshot, p *memoryDir) err
 		return nil
 	}
 	defer dir.Close()
-	tree, err := walk.Scan(ctx, "list", dir, memories, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+	tree, err := walk.Scan(ctx, "list", dir, memories, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 		m, ok := walk.Stat(files, at)
 		return m, 0, ok
 	})

@@ -63,7 +63,7 @@ func (s *store) StoreConflicts(ctx context.Context) ([]model.StoreConflict, erro
 		return true
 	}
 	if snap, _, fresh := s.last(); fresh && s.cfg.Layout == nil {
-		for _, id := range snap.left {
+		for _, id := range snap.tree.Aside {
 			take(id)
 		}
 		return out, nil

@@ -179,7 +179,7 @@ func indexError(ctx context.Context, err error) error {
 
 // ChangedSince goes by the files' own times.
 func (s *store) ChangedSince(ctx context.Context, mtime float64, yield func(id string) bool) error {
-	snap, err := s.walk(ctx, nil, nil)
+	snap, err := s.walk(ctx, nil, nil, nil)
 	if err != nil {
 		return err
 	}

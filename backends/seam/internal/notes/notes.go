@@ -63,6 +63,7 @@ type store struct {
 	snap      *snapshot
 	changes   int64 // of our own
 	labels    *labels
+	resident  resident
 	facts     map[string]facts
 	seed      maphash.Seed // of the sums in facts
 	displaced []model.StoreConflict
@@ -83,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (model.Store, error) {
 	}
 	if !cfg.SearchOnly {
 		var err error
-		if snap, err = s.walk(ctx, nil, nil); err != nil {
+		if snap, err = s.walk(ctx, nil, nil, nil); err != nil {
 			return model.Store{}, err
 		}
 	}
@@ -112,7 +113,7 @@ func (s *store) value(snap *snapshot) model.Store {
 		Features: withBinary(s.cfg.Features),
 		Notes:    append([]string{}, s.cfg.Notes...),
 		Provider: s, Browser: s, Names: s, Texts: s, Conflicts: s, Maintainer: s, Watcher: s,
-		Address: s.address,
+		Address: s.address, Closer: s.resident.Close,
 	}
 	if l := s.cfg.Layout; l != nil && l.Beside != nil {
 		out.Beside = l.Beside

@@ -32,9 +32,15 @@ func (s *store) Recall(ctx context.Context, req model.RecallRequest) (model.Reca
 	}
 	r := recall{query: q, tier: req.Tier, Ranking: linesearch.Ranking{Limit: model.ClampLimit(req.Limit)}}
 	snap, changes, fresh := s.last()
-	if fresh {
+	if !fresh && s.resident.begin(s) {
+		snap, err = s.resident.look(ctx, s)
+		fresh = err == nil
+	}
+	switch {
+	case err != nil:
+	case fresh:
 		err = r.search(ctx, s, snap)
-	} else {
+	default:
 		snap, err = s.renew(ctx, nil, changes, &r)
 	}
 	if err != nil {

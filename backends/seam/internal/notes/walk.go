@@ -33,9 +33,8 @@ func (e *entry) hidden() bool { return hidden(e.id) || archived(e.status) }
 type snapshot struct {
 	tree    *walk.Tree // its files' tags are numbers of classes, their marks numbers of tiers
 	labels  *labels
-	left    []string // what writes that were cut off left; not looked for under a layout
-	opened  int64    // notes, for their class
-	changes int64    // of our own, before the walk
+	opened  int64 // notes, for their class
+	changes int64 // of our own, before the walk
 	lists   paging.Lists
 }
 
@@ -127,11 +126,17 @@ func (s *store) look(ctx context.Context) (*snapshot, error) {
 	if fresh {
 		return snap, nil
 	}
+	if s.resident.begin(s) {
+		return s.resident.look(ctx, s)
+	}
 	return s.renew(ctx, snap, changes, nil)
 }
 
 // last is the newest snapshot, and whether it is current.
 func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
+	if snap := s.resident.current(); snap != nil {
+		return snap, 0, true
+	}
 	s.mu.Lock()
 	snap, changes = s.snap, s.changes
 	s.mu.Unlock()
@@ -141,7 +146,7 @@ func (s *store) last() (snap *snapshot, changes int64, fresh bool) {
 // renew walks and keeps the snapshot, unless the store is open for a search alone: that one
 // has read no front matter. r may be nil; else it searches every file that the walk meets.
 func (s *store) renew(ctx context.Context, old *snapshot, changes int64, r *recall) (*snapshot, error) {
-	snap, err := s.walk(ctx, old, r)
+	snap, err := s.walk(ctx, old, nil, r)
 	if err != nil || s.cfg.SearchOnly && r != nil {
 		return snap, err
 	}
@@ -163,6 +168,9 @@ func (s *store) place(snap *snapshot) {
 	files, others := s.labels.mark(tierFiles), map[string]uint16{} // of notes without a kind, by their directory
 	for _, f := range snap.tree.All() {
 		kind := s.labels.class(f.Tag()).kind
+		if f.Mark() != 0 { // of a snapshot before, which others read
+			continue
+		}
 		switch {
 		case s.cfg.Layout != nil:
 			f.SetMark(s.labels.mark(s.tierOf(f.Path(), kind, isTier)))
@@ -208,9 +216,9 @@ func layoutItem(l *Layout) func(dir string, name []byte) bool {
 func baseName(id string) string { return id[strings.LastIndexByte(id, '/')+1:] }
 
 // walk looks at every file and reads the beginning of the notes that are not known as
-// they are, from old, which may be nil, or from an earlier process. r may be nil; else it reads
-// and searches every file.
-func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, error) {
+// they are, from old, which may be nil, or from an earlier process. follow may be nil; else it tells
+// which directories changed since old. r may be nil; else it reads and searches every file.
+func (s *store) walk(ctx context.Context, old *snapshot, follow *walk.Follower, r *recall) (*snapshot, error) {
 	snap := &snapshot{labels: s.labels}
 	root, err := s.open("list")
 	if err != nil || root == nil {
@@ -218,15 +226,8 @@ func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, 
 	}
 	defer root.Close()
 	rules := s.rules()
-	if take := rules.Take; s.cfg.Layout == nil {
-		rules.Take = func(dir string, name []byte) bool {
-			if bytes.Contains(name, tempMark) {
-				if id := (rootdir.Place{Dir: dir, Name: string(name)}).Path(); isLeftover(id) {
-					snap.left = append(snap.left, id)
-				}
-			}
-			return take(dir, name)
-		}
+	if s.cfg.Layout == nil {
+		rules.Aside = func(_ string, name []byte) bool { return bytes.Contains(name, tempMark) && isLeftover(string(name)) }
 	}
 	g := glance{s: s, recall: r, known: &walk.Known{}}
 	var before *walk.Tree
@@ -236,12 +237,15 @@ func (s *store) walk(ctx context.Context, old *snapshot, r *recall) (*snapshot, 
 	if before == nil && r == nil && s.cfg.Layout == nil && s.cfg.Index != nil {
 		g.known = walk.OpenKnown(s.cfg.Index.known())
 	}
-	snap.tree, err = walk.Scan(ctx, "list", root, rules, before, g.look)
+	snap.tree, err = walk.Scan(ctx, "list", root, rules, before, follow, g.look)
 	if err == nil && r != nil {
 		err = r.err
 	}
+	if err != nil {
+		return nil, err
+	}
 	snap.opened = g.opened.Load()
-	return snap, err
+	return snap, nil
 }
 
 // glance is the look of one walk.

@@ -77,3 +77,91 @@ func TestKindsAreKept(t *testing.T) {
 		t.Errorf("after a change it opened %d and lists %v, before %v", third, changed.Total, page.Total)
 	}
 }
+
+// TestResident: a store that stays open shows what others write at once, and reads only the
+// directories in which something changed.
+func TestResident(t *testing.T) {
+	dir := t.TempDir()
+	write := func(id, text string) {
+		at := filepath.Join(dir, filepath.FromSlash(id))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 40 {
+		write(fmt.Sprintf("d%d/n%02d.md", i%4, i), "---\nkind: idea\n---\nharbour\n")
+	}
+	tree, err := seam.OpenDir(dir, seam.DirOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(t.Context(), Config{Name: "v", Kind: "vault", Path: dir, Tree: tree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.Provider.(*store)
+	s.resident.since = time.Now().Add(-staysOpen)
+	s.changed() // so that the next look walks
+	total := func() int64 {
+		t.Helper()
+		page, err := m.Browser.List(t.Context(), model.PageRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Total.N
+	}
+	if n := total(); n != 40 {
+		t.Fatal(n)
+	}
+	if s.resident.follow == nil {
+		t.Skip("it is not followed here: " + s.resident.reason())
+	}
+	before := s.snap
+	if total(); s.snap != before {
+		t.Error("nothing changed, and it walked")
+	}
+	recalls := func(word string) int {
+		t.Helper()
+		res, err := m.Provider.Recall(t.Context(), model.RecallRequest{Query: word})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(res.Hits)
+	}
+	write("d1/new.md", "---\nkind: fix\n---\nlighthouse\n")
+	if n, hits := total(), recalls("lighthouse"); n != 41 || hits != 1 || s.snap.opened != 1 {
+		t.Errorf("after a write: %d items, %d hits, %d notes opened", n, hits, s.snap.opened)
+	}
+	write("d1/new.md", "---\nstatus: deleted\n---\nlighthouse\n")
+	if n := total(); n != 40 {
+		t.Errorf("after a status: %d items", n)
+	}
+	write("d9/e/f.md.tmp.0123456789abcdef", "what was cut off")
+	write("d9/e/f.md", "deep")
+	if n := total(); n != 41 || len(s.snap.tree.Aside) != 1 {
+		t.Errorf("after a new directory: %d items, %q aside", n, s.snap.tree.Aside)
+	}
+	if total(); len(s.snap.tree.Aside) != 1 {
+		t.Errorf("what is aside was lost: %q", s.snap.tree.Aside)
+	}
+	if _, err := m.Provider.Forget(t.Context(), model.ForgetRequest{ID: "d9/e/f.md"}); err != nil || total() != 40 {
+		t.Errorf("after a forget: %d items, %v", total(), err)
+	}
+	_ = s.resident.follow.Close() // as when the system lost count
+	if write("d2/late.md", "late"); total() != 41 || s.resident.follow != nil || s.resident.reason() == "" {
+		t.Errorf("unfollowed: %d items; %q", total(), s.resident.reason())
+	}
+	if st := s.observe(t.Context()); len(st) == 0 || st[0].Kind != "walked" || st[0].State != model.HealthOK {
+		t.Errorf("health says nothing of it: %+v", st)
+	}
+	if write("d2/later.md", "late"); total() != 42 {
+		t.Errorf("walked: %d items", total())
+	}
+	s.resident.again = time.Time{}
+	if total() != 42 || m.Close() != nil || s.resident.follow != nil {
+		t.Error("it is followed after it was closed")
+	}
+}

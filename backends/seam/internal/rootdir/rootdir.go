@@ -120,6 +120,9 @@ func (m Meta) Same(o Meta) bool {
 	return m.ino == o.ino && m.Size == o.Size && m.Kind == o.Kind && m.changed == o.changed && m.Modified.Equal(o.Modified)
 }
 
+// SameDevice reports whether two files are of one file system.
+func (m Meta) SameDevice(o Meta) bool { return m.dev == o.dev }
+
 // Settled reports whether the last change of anything of the file was before a time. One that
 // changed just now may change again within one tick of the file system's clock.
 func (m Meta) Settled(before time.Time) bool { return m.changed < before.UnixNano() }

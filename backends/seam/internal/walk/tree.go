@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"memdesk/backends/seam/internal/rootdir"
@@ -25,6 +26,7 @@ type Look func(files *rootdir.Files, at rootdir.Place, was File) (m rootdir.Meta
 type Tree struct {
 	Age
 	Problems []string // the directories that could not be read, in words
+	Aside    []string // paths of the files that the rules put aside
 	root     *folder
 	spans    []span // in the order of paths
 	n        int
@@ -37,9 +39,13 @@ type folder struct {
 	names string
 	rows  []row
 	subs  []sub
+	aside []string // names
+	// problem is why it could not be read, in words. again: not every change in it is told.
+	problem string
+	again   bool
 }
 
-// sub is a directory in a folder; its own folder is nil where it could not be opened.
+// sub is a directory in a folder.
 type sub struct {
 	name string
 	*folder
@@ -92,7 +98,11 @@ func (f File) Tag() uint32 { return f.tag }
 func (f File) Mark() uint16 { return f.mark }
 
 // SetMark must not be called once others read the tree.
-func (f File) SetMark(to uint16) { f.mark = to }
+func (f File) SetMark(to uint16) {
+	if f.mark != to {
+		f.mark = to
+	}
+}
 
 // Exists is false for the zero value.
 func (f File) Exists() bool { return f.row != nil }
@@ -161,11 +171,7 @@ func (t *Tree) folder(path string) *folder {
 	}
 	d := t.root
 	for name := range strings.SplitSeq(path, "/") {
-		i, ok := slices.BinarySearchFunc(d.subs, name, func(s sub, name string) int { return compareDirs(s.name, name) })
-		if !ok || d.subs[i].folder == nil {
-			return nil
-		}
-		d = d.subs[i].folder
+		d = d.sub(name)
 	}
 	return d
 }
@@ -190,11 +196,19 @@ func compareDirs(a, b string) int {
 }
 
 // Scan reads the names below root and then looks at the files, in parallel. look may be nil: nothing
-// but the names is known then. old may be nil.
-func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, look Look) (*Tree, error) {
-	s := scan{ctx: ctx, op: op, rules: r, Tree: &Tree{Age: Age{Began: time.Now()}}}
-	var err error
-	if s.root, err = s.directory(root, ""); err != nil {
+// but the names is known then. old may be nil. follow may be nil; else directories in which nothing
+// changed since the walk with it that made old are taken from there.
+func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree, follow *Follower, look Look) (_ *Tree, err error) {
+	s := scan{ctx: ctx, op: op, rules: r, from: root, full: true, Tree: &Tree{Age: Age{Began: time.Now()}}}
+	before := old.top()
+	if follow != nil {
+		if s.heard, s.full, err = follow.take(); err != nil {
+			return nil, err
+		}
+		s.follow, s.full = follow, s.full || old == nil
+		defer func() { follow.done(&s, err != nil) }()
+	}
+	if s.root, err = s.directory(nil, rootdir.Place{}, before); err != nil {
 		return nil, err
 	}
 	if look != nil {
@@ -208,43 +222,127 @@ func Scan(ctx context.Context, op string, root *rootdir.Dir, r Rules, old *Tree,
 }
 
 type scan struct {
-	ctx   context.Context
-	op    string
-	rules Rules
-	met   []*folder
-	names []byte // buffers
-	rows  []row
+	ctx    context.Context
+	op     string
+	rules  Rules
+	from   *rootdir.Dir // the root
+	follow *Follower
+	heard  changes
+	full   bool // every directory is read
+	linked bool // a file has more names than one
+	met    []*folder
+	names  []byte // buffers
+	rows   []row
 	*Tree
 }
 
-// directory reads the names of one directory and of those below it.
-func (s *scan) directory(dir *rootdir.Dir, path string) (*folder, error) {
+// directory takes up one directory and those below it. above is the open directory that it is in,
+// nil where that was not opened. before is the directory in the tree before, or nil.
+func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (*folder, error) {
 	if err := model.FromContext(s.ctx, s.op); err != nil {
 		return nil, err
 	}
-	d := &folder{path: path}
-	s.met = append(s.met, d)
-	var err error
-	if d.meta, err = dir.Stat("."); err == nil {
-		s.Dirs = append(s.Dirs, Seen{Path: orRoot(path), meta: d.meta})
-		err = s.read(d, dir)
+	path := at.Path()
+	if !s.full && before != nil && !before.again && !s.heard.has(path) {
+		return s.keep(before)
 	}
-	s.problem(path, err)
-	for i := range d.subs {
-		at := &d.subs[i]
-		below := rootdir.Place{Dir: path, Name: at.name}.Path()
-		sub, err := dir.Sub(at.name)
-		if err != nil {
-			s.problem(below, err)
-			continue
+	d := &folder{path: path}
+	if s.follow != nil { // from before its names are read
+		var err error
+		if d.again, err = s.follow.watch(path); err != nil {
+			return nil, err
 		}
-		at.folder, err = s.directory(sub, below)
-		_ = sub.Close()
-		if err != nil {
+	}
+	dir, err := s.open(above, at)
+	if err == nil {
+		if path != "" {
+			defer dir.Close()
+		}
+		if d.meta, err = dir.Stat("."); err == nil {
+			err = s.read(d, dir)
+		}
+	}
+	d.fail(err)
+	d.again = d.again || s.root != nil && !d.meta.SameDevice(s.root.meta) // what follows is told of the root's file system
+	if s.root == nil {
+		s.root = d
+	}
+	s.note(d)
+	s.met = append(s.met, d)
+	for i := range d.subs {
+		below := &d.subs[i]
+		if below.folder, err = s.directory(dir, rootdir.Place{Dir: path, Name: below.name}, before.sub(below.name)); err != nil {
 			return nil, err
 		}
 	}
 	return d, nil
+}
+
+func (s *scan) open(above *rootdir.Dir, at rootdir.Place) (*rootdir.Dir, error) {
+	switch {
+	case at.Name == "":
+		return s.from, nil
+	case above != nil:
+		return above.Sub(at.Name)
+	}
+	return s.from.Sub(at.Path())
+}
+
+// keep takes a directory as it was, and looks for changes below it.
+func (s *scan) keep(d *folder) (*folder, error) {
+	if s.root == nil {
+		s.root = d
+	}
+	s.note(d)
+	same := true
+	subs := make([]sub, len(d.subs))
+	for i, b := range d.subs {
+		now, err := s.directory(nil, rootdir.Place{Dir: d.path, Name: b.name}, b.folder)
+		if err != nil {
+			return nil, err
+		}
+		subs[i] = sub{b.name, now}
+		same = same && now == b.folder
+	}
+	if same {
+		return d, nil
+	}
+	kept := *d
+	kept.subs = subs
+	return &kept, nil
+}
+
+// note takes up what a directory tells of itself.
+func (s *scan) note(d *folder) {
+	if d.problem != "" {
+		s.Problems = append(s.Problems, orRoot(d.path)+": "+d.problem)
+		return
+	}
+	s.Dirs = append(s.Dirs, Seen{Path: orRoot(d.path), meta: d.meta})
+	for _, name := range d.aside {
+		s.Aside = append(s.Aside, rootdir.Place{Dir: d.path, Name: name}.Path())
+	}
+}
+
+// fail notes why a directory could not be read, unless it has just gone.
+func (d *folder) fail(err error) {
+	if err != nil {
+		d.again = true
+	}
+	if err != nil && !errors.Is(err, model.NotFound) {
+		d.problem = err.Error()
+	}
+}
+
+func (d *folder) sub(name string) *folder {
+	if d == nil {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(d.subs, name, func(s sub, name string) int { return compareDirs(s.name, name) })
+	if !ok {
+		return nil
+	}
+	return d.subs[i].folder
 }
 
 func orRoot(path string) string {
@@ -252,12 +350,6 @@ func orRoot(path string) string {
 		return "."
 	}
 	return path
-}
-
-func (s *scan) problem(path string, err error) {
-	if err != nil && !errors.Is(err, model.NotFound) { // NotFound: it has just gone
-		s.Problems = append(s.Problems, orRoot(path)+": "+err.Error())
-	}
 }
 
 // read takes up the names that the rules let in.
@@ -270,6 +362,8 @@ func (s *scan) read(d *folder, dir *rootdir.Dir) error {
 			if r.Enter == nil || r.Enter(at.Path()) {
 				d.subs = append(d.subs, sub{name: at.Name})
 			}
+		case r.Aside != nil && r.Aside(d.path, name):
+			d.aside = append(d.aside, string(name))
 		case r.Take == nil || r.Take(d.path, name):
 			rows = append(rows, row{name: uint32(len(names)), length: uint16(len(name))})
 			names = append(names, name...)
@@ -291,6 +385,7 @@ func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
 		n += len(d.rows)
 	}
 	left := make([]bool, n)
+	var linked atomic.Bool
 	err := rootdir.InParallel(s.ctx, s.op, root, n, func(files *rootdir.Files, i int) error {
 		at := sort.Search(len(firsts), func(k int) bool { return firsts[k] > i }) - 1
 		d := s.met[at]
@@ -298,9 +393,12 @@ func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
 		place := rootdir.Place{Dir: d.path, Name: d.name(r)}
 		m, tag, ok := look(files, place, was[at].file(place.Name))
 		r.set(m)
-		r.tag, left[i] = tag, !ok
+		if r.tag, left[i] = tag, !ok; m.Links() > 1 {
+			linked.Store(true)
+		}
 		return nil
 	})
+	s.linked = linked.Load()
 	for i, d := range s.met {
 		n := 0
 		for j, r := range d.rows {
@@ -322,9 +420,8 @@ func (t *Tree) order(d *folder) {
 			return compareFile(d.name(&d.rows[from+i]), at.name) > 0
 		})
 		t.span(d, from, to)
-		if from = to; at.folder != nil {
-			t.order(at.folder)
-		}
+		from = to
+		t.order(at.folder)
 	}
 	t.span(d, from, len(d.rows))
 }

@@ -19,6 +19,8 @@ type Rules struct {
 	// Take tells of a file by its directory's path, empty for the root, and its name, which is
 	// good until it returns; nil: every file.
 	Take func(dir string, name []byte) bool
+	// Aside puts a file aside, by its path alone: it is none of the tree's. nil: none.
+	Aside func(dir string, name []byte) bool
 }
 
 // Seen is a directory of a walk and when it last changed.
@@ -37,7 +39,7 @@ func See(root *rootdir.Dir, path string) (Seen, error) {
 // Names calls yield with the path of every file, in the order of paths, until it returns false.
 // Problems are the directories that could not be read, in words.
 func Names(ctx context.Context, op string, root *rootdir.Dir, r Rules, yield func(path string) bool) (problems []string, err error) {
-	t, err := Scan(ctx, op, root, r, nil, nil)
+	t, err := Scan(ctx, op, root, r, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func TestScan(t *testing.T) {
 	}
 	write(t, dir, append([]string{"a/gone.left", "q/only.left"}, want...)...)
 	slices.Sort(want)
-	tree, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, lengths)
+	tree, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, nil, lengths)
 	if err != nil || len(tree.Problems) > 0 || tree.Len() != len(want) {
 		t.Fatal(tree.Len(), tree.Problems, err)
 	}
@@ -77,12 +77,12 @@ func TestScan(t *testing.T) {
 func TestScanKnowsTheTreeBefore(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a-b/c", "a/b", "a/c/d", "a/c-d/e", "x")
-	old, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, lengths)
+	old, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, nil, lengths)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, "a/c/new", "n/n")
-	_, err = walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, old, func(_ *rootdir.Files, at rootdir.Place, was walk.File) (rootdir.Meta, uint32, bool) {
+	_, err = walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, old, nil, func(_ *rootdir.Files, at rootdir.Place, was walk.File) (rootdir.Meta, uint32, bool) {
 		isNew := strings.HasPrefix(at.Name, "n")
 		if was.Exists() == isNew || !isNew && (was.Path() != at.Path() || int(was.Tag()) != len(at.Path())) {
 			t.Errorf("%q was there: %v", at.Path(), was.Exists())
@@ -104,7 +104,7 @@ func TestKnown(t *testing.T) {
 	write(t, dir, paths...)
 	at := filepath.Join(t.TempDir(), "kept")
 	scan := func() *walk.Tree {
-		tree, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, lengths)
+		tree, err := walk.Scan(t.Context(), "list", open(t, dir), walk.Rules{}, nil, nil, lengths)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer root.Close()
-		_, err = walk.Scan(t.Context(), "list", root, walk.Rules{}, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
+		_, err = walk.Scan(t.Context(), "list", root, walk.Rules{}, nil, nil, func(files *rootdir.Files, at rootdir.Place, _ walk.File) (rootdir.Meta, uint32, bool) {
 			m, ok := walk.Stat(files, at) // as a walk sees it, with its device
 			if class, known := k.Class(at, m); known {
 				out[at.Path()] = class
