@@ -17,7 +17,9 @@ export SOURCE_DATE_EPOCH=1700000000 # another day than today, so that today show
 SIGN_KEY=$work/key packaging/packages.sh > "$work/first"
 cp -r dist/packages "$work/packages"
 mkdir "$work/elsewhere"; git archive HEAD | tar -x -C "$work/elsewhere"
-(cd "$work/elsewhere" && git init -q && GOFLAGS=-buildvcs=false packaging/packages.sh >/dev/null)
+elsewhere=(env GOFLAGS=-buildvcs=false) # and as another machine would, where this may take another name
+if [ "$(id -u)" = 0 ] && unshare --uts true 2>/dev/null; then elsewhere+=(unshare --uts sh -c 'hostname elsewhere && "$@"' sh); fi
+(cd "$work/elsewhere" && git init -q && umask 077 && "${elsewhere[@]}" packaging/packages.sh >/dev/null)
 cmp "$work/packages/SHA256SUMS" "$work/elsewhere/dist/packages/SHA256SUMS" || { diff "$work/packages/SHA256SUMS" "$work/elsewhere/dist/packages/SHA256SUMS" || true; fail "another directory gives other bytes"; }
 
 echo "checksums and signature"

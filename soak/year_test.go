@@ -18,6 +18,7 @@ import (
 
 	"memdesk/audit"
 	"memdesk/backends"
+	"memdesk/model"
 	"memdesk/operator"
 )
 
@@ -359,9 +360,9 @@ func (y *year) operate() {
 		}
 		r := y.run("ana", "", "undo", "restore", u.undo, "--yes")
 		switch {
-		case age > undoDays*24*time.Hour && r.code == 4:
+		case age >= undoDays*24*time.Hour && r.code == 4: // gone at the moment itself
 			y.did.Expired++
-		case age <= undoDays*24*time.Hour && r.code == 0:
+		case age < undoDays*24*time.Hour && r.code == 0:
 			y.ledger.expect(u.ref, u.body)
 			y.did.Restored++
 		default:
@@ -572,11 +573,7 @@ func tail(s string) string { return s[max(0, len(s)-3000):] }
 // sees that asks what is due. Both must know of every request that this test knows to be due.
 func (y *year) watch() {
 	survey := y.ben.Survey(y.t.Context())
-	for _, h := range survey.Health(y.t.Context()) {
-		if !h.Status.OK {
-			y.t.Errorf("day %d: %s is not well: %s", y.day, h.Store, h.Status.Message)
-		}
-	}
+	y.well(survey)
 	due, err := survey.Due(7)
 	if err != nil {
 		y.t.Errorf("day %d: %v", y.day, err)
@@ -609,6 +606,23 @@ func (y *year) watch() {
 	}
 	if len(seen) != n || len(script) != n || (r.code == 3) != (n > 0) {
 		y.t.Errorf("day %d: %d requests are due; the open desk shows %d, the script %d with exit %d", y.day, n, len(seen), len(script), r.code)
+	}
+}
+
+// well asks after every store's health, again where the answer did not come in time on a busy machine.
+func (y *year) well(survey *operator.Survey) {
+	for began := time.Now(); ; {
+		late := false
+		for _, h := range survey.Health(y.t.Context()) {
+			if h.Status.State == model.HealthUnknown && time.Since(began) < time.Minute {
+				late = true
+			} else if !h.Status.OK {
+				y.t.Errorf("day %d: %s is not well: %s", y.day, h.Store, h.Status.Message)
+			}
+		}
+		if !late {
+			return
+		}
 	}
 }
 

@@ -65,11 +65,15 @@ func treeOf(t *testing.T, dir string) string {
 // TestEveryFormatOpens: state as each version of the format left it is read, verified and written on.
 func TestEveryFormatOpens(t *testing.T) {
 	kept, err := filepath.Glob("testdata/state-*")
-	if err != nil || len(kept) < 1 {
+	if err != nil || len(kept) < 2 {
 		t.Fatalf("%v, %v", kept, err)
 	}
 	for _, from := range kept {
 		d := newDesk(t)
+		look := holds[filepath.Base(from)]
+		if look == nil {
+			t.Fatalf("nothing looks at what %s holds", from)
+		}
 		to := filepath.Join(d.env["XDG_STATE_HOME"], "memdesk")
 		err := filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
@@ -92,22 +96,38 @@ func TestEveryFormatOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 		now := clock.NewFake(time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)) // undo entries expire
-		run := func(args ...string) result {
+		run := func(in string, args ...string) result {
 			var out, errw bytes.Buffer
-			code := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader("a further line\n"), Stdout: &out, Stderr: &errw,
+			code := cli.Program{Args: append([]string{"--open", "crewship=" + d.mem}, args...), Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errw,
 				Env: func(k string) string { return d.env[k] }, Dir: d.dir, Clock: now, Version: "test", Kinds: backends.Builtin(),
 				Terminal: func(any) bool { return false }, User: "op"}.Run(t.Context())
 			return result{code: code, out: out.String(), err: errw.String()}
 		}
 		// A log knows that it is a copy of itself, and goes on when the operator says so.
-		run("audit", "verify").want(t, 7, "restored from a copy", "records 1 to 9 are as they were")
-		run("audit", "acknowledge", "--reason", "restored", "--yes").want(t, 0)
-		run("state", "migrate", "--yes").want(t, 0)
-		run("audit", "list").want(t, 0, "crewship:daily/2031-02-01.md", "gdpr-request")
-		run("undo", "list").want(t, 0, "crewship:daily/2031-02-01.md")
-		run("gdpr", "list").want(t, 0, "er-20261123-b563b8a8", "open")
-		run("jobs", "list").want(t, 0)
-		run("origin", "crewship:daily/2031-02-01.md").want(t, 0, "untrusted")
-		run("turn", "after", "--tier", "daily", "--key", "2031-02-05", "--yes", "-").want(t, 0)
+		run("", "audit", "verify").want(t, 7, "restored from a copy", "are as they were")
+		run("", "audit", "acknowledge", "--reason", "restored", "--yes").want(t, 0)
+		run("", "state", "migrate", "--yes").want(t, 0)
+		look(t, run)
+		run("a further line\n", "turn", "after", "--tier", "daily", "--key", "2031-02-05", "--yes", "-").want(t, 0)
 	}
+}
+
+// holds looks at what the state directories of testdata hold.
+var holds = map[string]func(t *testing.T, run func(in string, args ...string) result){
+	"state-1": func(t *testing.T, run func(in string, args ...string) result) {
+		run("", "audit", "list").want(t, 0, "crewship:daily/2031-02-01.md", "gdpr-request")
+		run("", "undo", "list").want(t, 0, "crewship:daily/2031-02-01.md")
+		run("", "gdpr", "list").want(t, 0, "er-20261123-b563b8a8", "open")
+		run("", "jobs", "list").want(t, 0)
+		run("", "origin", "crewship:daily/2031-02-01.md").want(t, 0, "untrusted")
+	},
+	"state-1-erased": func(t *testing.T, run func(in string, args ...string) result) {
+		const request = "er-20261125-74794bf8"
+		run("", "gdpr", "status", request).want(t, 0, "complete", "1 export neither handed over nor deleted")
+		run("", "gdpr", "receipt", request, "--out", "receipt.json").want(t, 0)
+		run("", "gdpr", "register", "--year", "2026").want(t, 0, request)
+		run("", "jobs", "list").want(t, 0, "gdpr-erase", "done")
+		run("again Ida Quill-9931\n", "turn", "after", "--tier", "daily", "--key", "2031-02-04", "--yes", "-").want(t, 6, "a person who was erased under request "+request)
+		run("", "gdpr", "export", request, "--mark", "deleted", "--export", "1").want(t, 0)
+	},
 }
