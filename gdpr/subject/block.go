@@ -5,18 +5,7 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
-	"slices"
-	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
-	"golang.org/x/text/unicode/norm"
 )
 
 // A block is a run of characters that is one encoding: it is decoded as a whole, over the
@@ -210,7 +199,7 @@ func (l *layer) decodeWide(size int, yield func(*layer)) {
 			add := func(r rune, from, end int) {
 				k := len(out)
 				out = utf8.AppendRune(out, r)
-				for range len(out) - k {
+				for range (len(out) - k) * boolInt(!l.probe) {
 					at, to = append(at, int32(from)), append(to, int32(end))
 				}
 			}
@@ -275,80 +264,4 @@ func unit(b []byte, size int, big bool) rune {
 		return 0
 	}
 	return r
-}
-
-// charsetsOf are the older encodings of a script, by names of x/text.
-var charsetsOf = []struct {
-	script *unicode.RangeTable
-	in     []encoding.Encoding
-}{
-	{unicode.Han, []encoding.Encoding{simplifiedchinese.GB18030, japanese.ShiftJIS, japanese.EUCJP, traditionalchinese.Big5}},
-	{kana, []encoding.Encoding{japanese.ShiftJIS, japanese.EUCJP}},
-	{unicode.Hangul, []encoding.Encoding{korean.EUCKR}},
-	{unicode.Cyrillic, []encoding.Encoding{charmap.Windows1251, charmap.KOI8R}},
-	{unicode.Greek, []encoding.Encoding{charmap.Windows1253}},
-	{unicode.Hebrew, []encoding.Encoding{charmap.Windows1255}},
-	{unicode.Arabic, []encoding.Encoding{charmap.Windows1256}},
-	{centralEuropean, []encoding.Encoding{charmap.Windows1250, charmap.Windows1254}},
-}
-
-// kana are the syllables of Japanese; centralEuropean are the Latin letters of Central Europe and
-// Turkey, which Windows-1252 has not.
-var (
-	kana            = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}}
-	centralEuropean = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x0100, Hi: 0x017f, Stride: 1}}}
-)
-
-// charsets are the older encodings in which an identifier may be written.
-func charsets(id string) (out []encoding.Encoding) {
-	for _, c := range charsetsOf {
-		if !strings.ContainsFunc(norm.NFC.String(id), func(r rune) bool { return unicode.Is(c.script, r) }) {
-			continue
-		}
-		for _, enc := range c.in {
-			if !slices.Contains(out, enc) {
-				out = append(out, enc)
-			}
-		}
-	}
-	return out
-}
-
-// allCharsets are those in which an identifier of any script may be written.
-var allCharsets = charsets("王かㅎк\u03b1אاł가")
-
-// decoded is a piece read in an older encoding.
-func (l *layer) decoded(enc encoding.Encoding) *layer {
-	var out []byte
-	var at, to []int32
-	single, _ := enc.(*charmap.Charmap)
-	dec := enc.NewDecoder()
-	var buf [16]byte
-	for i := 0; i < len(l.text); {
-		r, n := rune(l.text[i]), 1
-		switch {
-		case r < utf8.RuneSelf:
-		case single != nil:
-			r = single.DecodeByte(l.text[i])
-		default:
-			for _, try := range []int{2, 4, 3, 1} {
-				if i+try > len(l.text) {
-					continue
-				}
-				dec.Reset()
-				wrote, read, err := dec.Transform(buf[:], l.text[i:i+try], true)
-				if c, k := utf8.DecodeRune(buf[:wrote]); err == nil && read == try && c != utf8.RuneError && k == wrote {
-					r, n = c, try
-					break
-				}
-			}
-		}
-		from := len(out)
-		out = utf8.AppendRune(out, r)
-		for range len(out) - from {
-			at, to = append(at, int32(i)), append(to, int32(i+n))
-		}
-		i += n
-	}
-	return l.under(out, at, to, Charset)
 }

@@ -29,6 +29,9 @@ type layer struct {
 
 	escapes int // resolved before
 	family  int // the last of them; unresolved without any
+
+	// probe: only whether the letters of an identifier stand in it is asked; no places are kept.
+	probe bool
 }
 
 // place is where text[from:to] stands in the medium.
@@ -48,7 +51,7 @@ func (l *layer) under(text []byte, at, to []int32, method Method) *layer {
 		a, b := l.place(int(at[i]), int(to[i]))
 		at[i], to[i] = int32(a), int32(b)
 	}
-	out := &layer{text: text, at: at, to: to, block: l.block, start: l.start, end: l.end, method: l.method, depth: l.depth + 1, loose: l.loose, escapes: l.escapes, family: l.family}
+	out := &layer{text: text, at: at, to: to, block: l.block, start: l.start, end: l.end, method: l.method, depth: l.depth + 1, loose: l.loose, escapes: l.escapes, family: l.family, probe: l.probe}
 	if out.method == "" {
 		out.method = method
 	}
@@ -81,10 +84,11 @@ func (l *layer) unescape(family string) *layer {
 	var at, to []int32
 	var method Method
 	src := l.text
-	if !bytes.ContainsAny(src, family) {
+	first := bytes.IndexAny(src, family)
+	if first < 0 {
 		return nil
 	}
-	for i := 0; i < len(src); {
+	for i := first; i < len(src); {
 		text, n, m := "", 0, Method("")
 		if escapes[src[i]] && strings.IndexByte(family, src[i]) >= 0 {
 			if text, n, m = escapeAt(src[i:]); n > 0 && src[i] == '=' && text == "" && padding(src, i) {
@@ -93,22 +97,29 @@ func (l *layer) unescape(family string) *layer {
 		}
 		if n == 0 {
 			if out != nil {
-				out, at, to = append(out, src[i]), append(at, int32(i)), append(to, int32(i+1))
+				out = append(out, src[i])
+				if !l.probe {
+					at, to = append(at, int32(i)), append(to, int32(i+1))
+				}
 			}
 			i++
 			continue
 		}
 		if out == nil {
-			out, at, to = append(make([]byte, 0, len(src)), src[:i]...), make([]int32, i, len(src)), make([]int32, i, len(src))
-			for k := range i {
-				at[k], to[k] = int32(k), int32(k+1)
+			out = append(make([]byte, 0, len(src)), src[:i]...)
+			if !l.probe {
+				at, to = make([]int32, i, len(src)), make([]int32, i, len(src))
+				for k := range i {
+					at[k], to[k] = int32(k), int32(k+1)
+				}
 			}
 		}
 		if method == "" {
 			method = m
 		}
-		for k := range len(text) {
-			out, at, to = append(out, text[k]), append(at, int32(i)), append(to, int32(i+n))
+		out = append(out, text...)
+		for range len(text) * boolInt(!l.probe) {
+			at, to = append(at, int32(i)), append(to, int32(i+n))
 		}
 		i += n
 	}

@@ -195,6 +195,32 @@ func (v *view) read(src []byte, marked bool) {
 	}
 }
 
+// appendLetters adds the text of a view to out, without its places.
+func appendLetters(out, src []byte, marked bool) []byte {
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch f := asciiFold[c]; {
+		case f != 0:
+			out = append(out, f)
+			i++
+		case c >= utf8.RuneSelf:
+			r, n := rune(c&0x1f)<<6, 2 // of two bytes, as most are
+			if i+1 < len(src) && c >= 0xc2 && c < 0xe0 && src[i+1]&0xc0 == 0x80 {
+				r |= rune(src[i+1] & 0x3f)
+			} else {
+				r, n = decodeRune(src[i:])
+			}
+			out = append(out, foldRune(r)...)
+			i += n
+		case marked && (c == '<' || c == ']'):
+			i += markup(src[i:])
+		default:
+			i++
+		}
+	}
+	return out
+}
+
 // stretch makes the last character end where the mark upon it does.
 func (v *view) stretch(end int32) {
 	for k, first := len(v.to)-1, v.from[len(v.from)-1]; k >= 0 && v.from[k] == first; k-- {

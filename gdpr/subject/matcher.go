@@ -22,7 +22,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/unicode/norm"
 
 	"memdesk/model"
@@ -66,6 +65,7 @@ type Hit struct {
 type Matcher struct {
 	terms    []string
 	patterns []Pattern
+	letters  *sieve           // those of the patterns
 	anchors  *sieve           // what stands in every spelling of an identifier, in ASCII
 	windows  *sieve           // of index terms
 	pairs    map[[2]byte]bool // of letters that stand beside one another
@@ -73,8 +73,9 @@ type Matcher struct {
 	longest  int              // bytes that an occurrence without escapes and markup may have
 	least    int              // bytes of the shortest identifier
 	phones   bool
-	foreign  bool // there is an identifier in other letters than Latin ones
-	charsets []encoding.Encoding
+	foreign  bool           // there is an identifier in other letters than Latin ones
+	firsts   *[1 << 16]bool // see firstPairs
+	charsets []*charset
 }
 
 // New makes a matcher. Each term is checked with Check; one that stands twice
@@ -122,6 +123,12 @@ func New(terms ...string) (*Matcher, error) {
 			anchors = append(anchors, anchorsOf(d, Pattern{Kind: Name, Letters: d})...)
 		}
 	}
+	var letters []pattern
+	for _, p := range m.patterns {
+		letters = append(letters, pattern{bytes: []byte(p.Letters)})
+	}
+	m.letters = newSieve(distinct(letters))
+	m.firsts = m.firstPairs()
 	m.anchors, m.windows = newSieve(distinct(append(anchors, windows...))), newSieve(windows)
 	return m, nil
 }
@@ -279,9 +286,28 @@ func (m *Matcher) Terms() []string { return slices.Clone(m.terms) }
 // Names reports whether the text names the person.
 func (m *Matcher) Names(text string) bool { return len(m.find(raw(text), false, nil, true)) > 0 }
 
+// prober returns a walker's near: whether the letters of an identifier stand in a layer, whatever lies
+// between them, or a piece of one as indexes of texts keep it.
+func (m *Matcher) prober() func(l *layer) bool {
+	var letters []byte // of one layer after the other
+	return func(l *layer) bool {
+		if l.loose && l.depth == 0 && m.windows.any(l.text) {
+			return true
+		}
+		if letters = appendLetters(letters[:0], l.text, false); m.letters.any(letters) {
+			return true
+		}
+		if !marked(l.text) {
+			return false
+		}
+		letters = appendLetters(letters[:0], l.text, true)
+		return m.letters.any(letters)
+	}
+}
+
 // Near reports whether a piece of an identifier stands in the text as it is, alone or
 // inside another word. It is a cheap no for most texts.
-func (m *Matcher) Near(text string) bool { return m.anchors.any(text) }
+func (m *Matcher) Near(text string) bool { return m.anchors.any(raw(text)) }
 
 // Text finds every occurrence in a text, in order and without overlap.
 func (m *Matcher) Text(text string) []Hit { return m.find(raw(text), false, nil, false) }
@@ -295,8 +321,14 @@ func (m *Matcher) find(b []byte, loose bool, bystanders *Bystanders, first bool)
 
 // search is find, and says what it did not see.
 func (m *Matcher) search(b []byte, loose bool, bystanders *Bystanders, first bool) ([]Hit, unseen) {
+	return m.searchAll(b, loose, bystanders, first, m.prober())
+}
+
+// searchAll is search with a given probe, or none.
+func (m *Matcher) searchAll(b []byte, loose bool, bystanders *Bystanders, first bool, near func(*layer) bool) ([]Hit, unseen) {
 	var hits []Hit
-	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets}
+	w := walker{pieces: m.pieces, least: m.least, foreign: m.foreign, charsets: m.charsets, near: near}
+	w.begins = func(b []byte) bool { return m.begins(b) || m.anchors.any(b) } // what is ASCII ends otherwise beside other letters
 	w.look = func(v *view, l *layer) bool {
 		if loose && l.depth == 0 {
 			hits = m.inIndex(hits, l)

@@ -67,7 +67,7 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		}
 		last := digits
 		digits = 0
-		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && m.numbers(b[at:end]) {
+		if kind&noiseBytes != 0 && kind&foreignBytes != 0 && numbers(b[at:end], m.foreign) {
 			// Numbers have no markup: an occurrence beside or among them reaches less far.
 			if n := len(due); n > 0 {
 				due[n-1].hi = min(due[n-1].hi, end+short)
@@ -85,10 +85,12 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 		if m.phones && digits+last >= 6 {
 			add(at-blockSize-m.reach, at+blockSize+m.reach)
 		}
+		// Numbers but for an older encoding, in which no identifier begins here, have no letters and no markup.
+		quiet := m.foreign && kind&noiseBytes != 0 && kind&foreignBytes != 0 && !m.begins(b[at:min(len(b), end+1)]) && numbers(b[at:end], false)
 		switch {
-		case kind&foreignBytes != 0 && hasLetters(b[at:end]),
+		case kind&foreignBytes != 0 && !quiet && hasLetters(b[at:end]),
 			kind&escapeBytes != 0 && hasEscape(b, at, end),
-			kind&markupBytes != 0 && hasMarkup(b[at:end]):
+			kind&markupBytes != 0 && !quiet && hasMarkup(b[at:end]):
 			add(at-m.reach, end+m.reach)
 		case group&lines != 0 || at > 0 && b[at] == '\n':
 			for i := at; i < end; i++ {
@@ -118,8 +120,9 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 	}
 }
 
-// numbers reports whether a block holds numbers, not characters.
-func (m *Matcher) numbers(blk []byte) bool {
+// numbers reports whether a block holds numbers, not characters. foreign: in the older encodings all
+// bytes above ASCII may be letters.
+func numbers(blk []byte, foreign bool) bool {
 	const one, top = 0x0101010101010101, 0x8080808080808080
 	if len(blk) == blockSize {
 		// Eight bytes at once, most of the noise: enough for most of what is numbers.
@@ -128,7 +131,7 @@ func (m *Matcher) numbers(blk []byte) bool {
 			x := binary.LittleEndian.Uint64(blk[i:])
 			from := func(c uint64) uint64 { return (x | top) - one*c } // the highest bit: from c on, of the lower seven
 			controls := ^from(' ') &^ (from('\t') &^ from('\r'+1)) &^ x
-			if !m.foreign {
+			if !foreign {
 				controls |= from(0x78) & x
 			}
 			n, h = n+(controls&top)>>7, h+(x&top)>>7
@@ -141,7 +144,7 @@ func (m *Matcher) numbers(blk []byte) bool {
 	for _, c := range blk {
 		n := noisy[c]
 		noise, high = noise+int(n&1), high+int(c>>7)
-		if !m.foreign { // in other encodings they are letters
+		if !foreign { // in other encodings they are letters
 			noise += int(n >> 1)
 		}
 	}

@@ -24,7 +24,7 @@ type Bystanders struct {
 
 // Add takes the words of a text in which an identifier stands as a part only.
 func (f *Bystanders) Add(m *Matcher, text string) {
-	if !m.anchors.any(text) {
+	if !m.anchors.any(raw(text)) {
 		return
 	}
 	m.pieces(raw(text), nil, func(lo, hi int) {

@@ -9,8 +9,6 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
 )
 
 // Bounds of one walk.
@@ -32,7 +30,13 @@ type walker struct {
 	done    bool
 	view    view // that look has: one after the other
 	// charsets are the older encodings that are tried on what is no UTF-8.
-	charsets []encoding.Encoding
+	charsets []*charset
+	// near reports whether the letters of something that is looked for stand in a layer, with markup
+	// or without: look finds nothing where they do not. nil: nobody can tell.
+	near func(l *layer) bool
+	// begins reports whether something that is looked for may begin in bytes, in any encoding of
+	// characters; nil: nobody can tell.
+	begins func(b []byte) bool
 
 	expanded int64 // bytes that came out of what is compressed
 	unseen   unseen
@@ -63,8 +67,17 @@ func (w *walker) text(l *layer) {
 	})
 }
 
-// piece walks through a layer and those that stand in it.
+// piece walks through a layer and those that stand in it. Most say nothing: it first goes through them
+// without keeping the place of every byte.
 func (w *walker) piece(l *layer) {
+	if w.near != nil && !l.probe {
+		probe, expanded, unseen := *l, w.expanded, w.unseen
+		probe.probe, probe.at, probe.to = true, nil, nil
+		if w.piece(&probe); !w.done {
+			return
+		}
+		w.done, w.expanded, w.unseen = false, expanded, unseen
+	}
 	if w.see(l); w.done || l.depth >= maxDepth {
 		return
 	}
@@ -78,7 +91,7 @@ func (w *walker) piece(l *layer) {
 		}
 	}
 	w.blocks(l)
-	if len(w.charsets) > 0 && l.method != UTF16 && !validInside(l.text) {
+	if len(w.charsets) > 0 && l.method != UTF16 && !validInside(l.text) && w.mayBegin(l) {
 		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
 			if !w.done {
 				w.see(l.decoded(enc))
@@ -86,9 +99,12 @@ func (w *walker) piece(l *layer) {
 		}
 	}
 	if l.escapes == 0 && l.method != UTF16 && bytes.IndexByte(l.text, 0) >= 0 {
-		l.wide(w.foreign, w.pieceUnlessDone)
+		l.wide(w.foreign && w.mayBegin(l), w.pieceUnlessDone)
 	}
 }
+
+// mayBegin is what a probe asks before it decodes a layer in encodings of other scripts.
+func (w *walker) mayBegin(l *layer) bool { return w.begins == nil || !l.probe || w.begins(l.text) }
 
 // validInside reports whether b is UTF-8 but for a character that is cut off at either end: a piece
 // of a medium begins and ends anywhere. Where no other character is above ASCII, that may be a
@@ -117,6 +133,13 @@ func (w *walker) pieceUnlessDone(l *layer) {
 
 // see hands a layer over, with markup and without.
 func (w *walker) see(l *layer) {
+	if w.near != nil && !w.near(l) {
+		return
+	}
+	if l.probe {
+		w.done = true
+		return
+	}
 	w.view.read(l.text, false)
 	if len(w.view.text) == 0 {
 		return
@@ -124,10 +147,15 @@ func (w *walker) see(l *layer) {
 	if w.done = w.done || !w.look(&w.view, l); w.done {
 		return
 	}
-	if bytes.IndexByte(l.text, '<') >= 0 || bytes.Contains(l.text, []byte("](")) || bytes.Contains(l.text, []byte("][")) {
+	if marked(l.text) {
 		w.view.read(l.text, true)
 		w.done = !w.look(&w.view, l)
 	}
+}
+
+// marked reports whether a text may have tags or links.
+func marked(b []byte) bool {
+	return bytes.IndexByte(b, '<') >= 0 || bytes.Contains(b, []byte("](")) || bytes.Contains(b, []byte("]["))
 }
 
 // minRun is the shortest run of digits that is taken for an encoding.
@@ -146,7 +174,7 @@ func (w *walker) blocks(l *layer) {
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
 			for _, b := range decodings(l.text, lines, e.in) {
-				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, family: unresolved}
+				in := &layer{text: b, block: true, start: start, end: end, method: l.method, depth: l.depth + 1, family: unresolved, probe: l.probe}
 				if in.method == "" {
 					in.method = e.method
 				}

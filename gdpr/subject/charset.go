@@ -1,0 +1,207 @@
+package subject
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
+	"golang.org/x/text/unicode/norm"
+)
+
+// charset is an older encoding, with what its one and two bytes are.
+type charset struct {
+	enc encoding.Encoding
+	// long is the length of its longer characters, and lead the byte that begins them or, where it is
+	// 0, any: those of GB18030 have 30 to 3f in the second place.
+	long int
+	lead byte
+
+	once sync.Once
+	one  [256]rune // 0: none
+	two  []rune    // by both bytes, the first one high; nil: it has none
+}
+
+var (
+	gb18030  = &charset{enc: simplifiedchinese.GB18030, long: 4}
+	shiftJIS = &charset{enc: japanese.ShiftJIS}
+	eucJP    = &charset{enc: japanese.EUCJP, long: 3, lead: 0x8f}
+	big5     = &charset{enc: traditionalchinese.Big5}
+)
+
+// charsetsOf are the older encodings of a script, by names of x/text.
+var charsetsOf = []struct {
+	script *unicode.RangeTable
+	in     []*charset
+}{
+	{unicode.Han, []*charset{gb18030, shiftJIS, eucJP, big5}},
+	{kana, []*charset{shiftJIS, eucJP}},
+	{unicode.Hangul, []*charset{{enc: korean.EUCKR}}},
+	{unicode.Cyrillic, []*charset{{enc: charmap.Windows1251}, {enc: charmap.KOI8R}}},
+	{unicode.Greek, []*charset{{enc: charmap.Windows1253}}},
+	{unicode.Hebrew, []*charset{{enc: charmap.Windows1255}}},
+	{unicode.Arabic, []*charset{{enc: charmap.Windows1256}}},
+	{centralEuropean, []*charset{{enc: charmap.Windows1250}, {enc: charmap.Windows1254}}},
+}
+
+// kana are the syllables of Japanese; centralEuropean are the Latin letters of Central Europe and
+// Turkey, which Windows-1252 has not.
+var (
+	kana            = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x3041, Hi: 0x30ff, Stride: 1}}}
+	centralEuropean = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x0100, Hi: 0x017f, Stride: 1}}}
+)
+
+// charsets are the older encodings in which an identifier may be written.
+func charsets(id string) (out []*charset) {
+	for _, c := range charsetsOf {
+		if !strings.ContainsFunc(norm.NFC.String(id), func(r rune) bool { return unicode.Is(c.script, r) }) {
+			continue
+		}
+		for _, enc := range c.in {
+			if !slices.Contains(out, enc) {
+				out = append(out, enc)
+			}
+		}
+	}
+	return out
+}
+
+// allCharsets are those in which an identifier of any script may be written.
+var allCharsets = charsets("王かㅎк\u03b1אاł가")
+
+// tables reads what every byte, and every pair of bytes, says.
+func (c *charset) tables() {
+	one, single := c.enc.(*charmap.Charmap)
+	for b := utf8.RuneSelf; b < 256; b++ {
+		if single {
+			c.one[b] = one.DecodeByte(byte(b))
+			continue
+		}
+		c.one[b] = c.decode([]byte{byte(b)})
+	}
+	if single {
+		return
+	}
+	c.two = make([]rune, 1<<16)
+	for pair := utf8.RuneSelf << 8; pair < 1<<16; pair++ {
+		c.two[pair] = c.decode([]byte{byte(pair >> 8), byte(pair)})
+	}
+}
+
+// decode gives the one character that bytes are; 0 where they are none, or more.
+func (c *charset) decode(b []byte) rune {
+	var buf [16]byte
+	wrote, read, err := c.enc.NewDecoder().Transform(buf[:], b, true)
+	if r, k := utf8.DecodeRune(buf[:wrote]); err == nil && read == len(b) && r != utf8.RuneError && k == wrote {
+		return r
+	}
+	return 0
+}
+
+// next is the character at the beginning of b, which is not ASCII; what is none is a byte by itself.
+func (c *charset) next(b []byte) (rune, int) {
+	if c.two != nil && len(b) > 1 {
+		if r := c.two[int(b[0])<<8|int(b[1])]; r != 0 {
+			return r, 2
+		}
+	}
+	if c.long > 0 && len(b) >= c.long && (c.lead == b[0] || c.lead == 0 && b[1]>>4 == 3) {
+		if r := c.decode(b[:c.long]); r != 0 {
+			return r, c.long
+		}
+	}
+	if r := c.one[b[0]]; r != 0 {
+		return r, 1
+	}
+	return rune(b[0]), 1
+}
+
+// decoded is a piece read in an older encoding.
+func (l *layer) decoded(c *charset) *layer {
+	c.once.Do(c.tables)
+	out := make([]byte, 0, 2*len(l.text))
+	var at, to []int32
+	for i := 0; i < len(l.text); {
+		r, n := rune(l.text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, n = c.next(l.text[i:])
+		}
+		from := len(out)
+		out = utf8.AppendRune(out, r)
+		for range (len(out) - from) * boolInt(!l.probe) {
+			at, to = append(at, int32(i)), append(to, int32(i+n))
+		}
+		i += n
+	}
+	return l.under(out, at, to, Charset)
+}
+
+// firstPairs are the first two bytes of every character with which an identifier in letters that are not
+// Latin may begin, in UTF-8, UTF-16, UTF-32 and the older encodings. nil where one may begin with a
+// single byte of any value: an alphabet that an encoding of one byte has.
+func (m *Matcher) firstPairs() *[1 << 16]bool {
+	if !m.foreign || slices.ContainsFunc(m.charsets, func(c *charset) bool { _, single := c.enc.(*charmap.Charmap); return single }) {
+		return nil
+	}
+	first := map[rune]bool{}
+	for r := rune(1); r < 0x30000; r++ {
+		s := foldRune(r)
+		if s != "" && slices.ContainsFunc(m.patterns, func(p Pattern) bool { return !isASCII(p.Letters) && strings.HasPrefix(p.Letters, s) }) {
+			first[r] = true
+		}
+	}
+	pairs := &[1 << 16]bool{}
+	put := func(a, b byte) { pairs[int(a)<<8|int(b)] = true }
+	for r := range first {
+		if r < 256 {
+			return nil
+		}
+		s := string(r)
+		put(s[0], s[1])
+		put(byte(r), byte(r>>8))
+		put(byte(r>>8), byte(r))
+		if high, _ := utf16.EncodeRune(r); high != utf8.RuneError {
+			put(byte(high), byte(high>>8))
+			put(byte(high>>8), byte(high))
+		}
+		for _, c := range m.charsets {
+			if b, err := c.enc.NewEncoder().Bytes([]byte(s)); err == nil && len(b) == c.long {
+				put(b[0], b[1])
+			}
+		}
+	}
+	for _, c := range m.charsets {
+		c.once.Do(c.tables)
+		for pair, r := range c.two {
+			pairs[pair] = pairs[pair] || first[r]
+		}
+		for b, r := range c.one {
+			for next := range 256 * boolInt(first[r]) {
+				put(byte(b), byte(next))
+			}
+		}
+	}
+	return pairs
+}
+
+// begins reports whether an identifier in letters that are not Latin may begin in b, in an encoding of
+// characters.
+func (m *Matcher) begins(b []byte) bool {
+	if m.firsts == nil {
+		return true
+	}
+	for i := 1; i < len(b); i++ {
+		if m.firsts[int(b[i-1])<<8|int(b[i])] {
+			return true
+		}
+	}
+	return false
+}
