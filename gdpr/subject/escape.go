@@ -129,6 +129,53 @@ func (l *layer) unescape(family string) *layer {
 	return l.under(out, at, to, method)
 }
 
+// unfold takes out the places at which vCards and calendars break a line (RFC 6350, 3.2; RFC 5545, 3.1):
+// a line's end and one blank, anywhere in a word. It is nil where there are none.
+func (l *layer) unfold() *layer {
+	var out []byte
+	var at, to []int32
+	last := 0
+	for i := 0; i < len(l.text); i++ {
+		n := bytes.IndexByte(l.text[i:], '\n')
+		if n < 0 {
+			break
+		}
+		if i += n; !foldAt(l.text, i) {
+			continue
+		}
+		end := i
+		if l.text[i-1] == '\r' {
+			end--
+		}
+		for k := last; k < end && !l.probe; k++ {
+			at, to = append(at, int32(k)), append(to, int32(k+1))
+		}
+		out = append(out, l.text[last:end]...)
+		last = i + 2
+	}
+	if last == 0 {
+		return nil
+	}
+	for k := last; k < len(l.text) && !l.probe; k++ {
+		at, to = append(at, int32(k)), append(to, int32(k+1))
+	}
+	return l.under(append(out, l.text[last:]...), at, to, Folded)
+}
+
+// foldAt reports whether a word may go on behind the line that ends at i and one blank.
+func foldAt(b []byte, i int) bool {
+	if i == 0 || i+2 >= len(b) || b[i+1] != ' ' && b[i+1] != '\t' || isBlank(b[i+2]) {
+		return false
+	}
+	k := i - 1
+	if b[k] == '\r' {
+		k--
+	}
+	return k >= 0 && !isBlank(b[k])
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
 // wordJoiner stands where a line may end in a soft break or in the padding of base64: it
 // parts no word of a name, and ends a run of base64.
 const wordJoiner = "\u2060"

@@ -44,7 +44,7 @@ func gb(s string) string { return in(simplifiedchinese.GB18030, s) }
 // forms are texts that name a person, and texts that name somebody else.
 var forms = map[string]struct{ yes, no []string }{
 	"usr_1": {
-		yes: []string{"usr_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
+		yes: []string{"usr_1", "UID:us\r\n r_1", "UID:usr\n\t_1", "asked usr_1.", "(usr_1)", "usr_1's", "@usr_1", "notes/usr_1.md", "user:usr_1", "usr_1@ noon", "usr%5F1", `\u0075sr_1`, b64("by usr_1, yes")},
 		no:  []string{"usr_10", "usr_1.5", "usr_1-old", "usr_1_b", "xusr_1", "usr-1", "usr 1", "USR_1", b64("by usr_10, yes")},
 	},
 	"subj-ana": {
@@ -52,25 +52,26 @@ var forms = map[string]struct{ yes, no []string }{
 		no:  []string{"subj-ana-2", "subj-ana2", "subj ana", "subj_ana", "subjana", "subj-ana.5"},
 	},
 	"ida.frost+news@mail.example": {
-		yes: []string{"Ida.Frost+News@Mail.Example", "<ida.frost+news@mail.example>", "ida.frost+news&#64;mail.example said", "ida.frost=2Bnews@mail.example", "ida.frost%2Bnews%40mail.example", "mailto:ida.frost+news@mail.example.",
+		yes: []string{"Ida.Frost+News@Mail.Example", "<ida.frost+news@mail.example>", "EMAIL:ida.frost+ne\r\n ws@mail.\r\n exam\r\n ple\r\n", "ida.frost+news&#64;mail.example said", "ida.frost=2Bnews@mail.example", "ida.frost%2Bnews%40mail.example", "mailto:ida.frost+news@mail.example.",
 			"ida.frost\\u002bnews@mail.example", "ida.frost+news+AEA-mail.example"},
 		no: []string{"ida.frost+news@mail.example.org", "ida.frost@mail.example", "idafrost+news@mail.example", "x.ida.frost+news@mail.example", "frida.frost+news@mail.example"},
 	},
 	"+49 30 5550 1234": {
-		yes: []string{"+493055501234", "030-55501234", "+49 (0)30 5550-1234", "0049 30 5550 1234", "+49 30 55 50 12 34", "030/55501234", "030 5550 1234.", "(030) 5550 1234", "tel:+49-30-5550-1234", "5 boats, 030 5550 1234"},
+		yes: []string{"+493055501234", "TEL:+49-30-55\r\n 501234", "030-55501234", "+49 (0)30 5550-1234", "0049 30 5550 1234", "+49 30 55 50 12 34", "030/55501234", "030 5550 1234.", "(030) 5550 1234", "tel:+49-30-5550-1234", "5 boats, 030 5550 1234"},
 		no:  []string{"+49 40 5550 1234", "+1 305 550 1234", "30 5550 1234", "+49 30 5550 12345", "1030 5550 1234x", "0305550123499", "030 5550 1234-12", "+43 30 5550 1234"},
 	},
 	"Théa Lindström-Quay": {
 		yes: []string{
 			"THÉA LINDSTRÖM-QUAY", "Thea Lindstrom-Quay", "Thea Lindstroem-Quay", "Théa Lindström-\nQuay", "> Théa\n> Lindström-Quay", "Théa Lindström–Quay", "Théa Lindström Quay", "TheaLindstromQuay", "#théalindströmquay",
 			"Lindström-Quay, Théa", "N:Lindström-Quay;Théa;;;", "thea-lindstroem-quay.md", "memory/2026-call_with-thea_lindstrom_quay-notes.md", "Théa **Lindström-Quay**", "<b>Théa</b> Lindström-Quay", "[Théa](x) Lindström-Quay",
+			"FN:Théa Lind\r\n ström-Quay", "N:Lind\r\n ström-Quay;Thé\r\n a;;;", "SUMMARY:Th\xc3\r\n \xa9a Lindström-Qu\n\tay", b64("FN:Théa Lind\r\n ström-Quay\r\n"),
 			"Théa Lind-\n  ström-Quay", "Théa Lindström-Quays boat", norm.NFD.String("Théa Lindström-Quay"), "Тhéa Lindström-Quay", "Th\u200béa\u00a0Lindström-Quay", "ＴＨÉＡ Lindström-Quay",
 			`Th\u00e9a Lindstr\u00f6m-Quay`, `Th\xe9a Lindstr\xf6m-Quay`, `Th\u{e9}a Lindstr\u{f6}m-Quay`, `Th\303\251a Lindstr\303\266m-Quay`, "Th&eacute;a Lindstr&#246;m-Quay", "Th%C3%A9a+Lindstr%C3%B6m-Quay", "Th%25C3%25A9a%2520Lindstr%25C3%25B6m-Quay",
 			"Th=C3=A9a Lind=\nstr=C3=B6m-Quay", "=?utf-8?Q?Th=C3=A9a?= =?utf-8?Q?_Lindstr=C3=B6m-Quay?=", "Th+AOk-a Lindstr+APY-m-Quay", "Th\xe9a Lindstr\xf6m-Quay", b64("met Théa Lindström-Quay"), b64(b64("met Théa Lindström-Quay")), b64(gz("met Théa Lindström-Quay today")),
 			b64("met TheA LiNdSTröM-QUAY"), base32.StdEncoding.EncodeToString([]byte("of Théa Lindström-Quay")), hex.EncodeToString([]byte("Théa Lindström-Quay")), strings.ToUpper(hex.EncodeToString([]byte("by Théa Lindström-Quay."))),
 			string(wide("met Théa Lindström-Quay", false)), string(wide("Théa Lindström-Quay", true)), hex.EncodeToString(wide("Théa Lindström-Quay", true)), `{"n":"Th\u00e9a\nLindström-Quay"}`, "a/b/" + b64("to Théa Lindström-Quay."),
 		},
-		no: []string{"Théa Lindström", "Théa Lindström-Quaye", "Anthéa Lindström-Quay", "Théa Lindström-Quay-Berg", "Théa. Lindström-Quay", "Théa/Lindström-Quay", "Jean-Théa Lindström-Quay", "Lindström-Quay Théa", "Théa\n\nLindström-Quay", b64("met Théa Lindström")},
+		no: []string{"Théa Lindström", "Théa Lind\n  ström-Quay", "Théa Lind\n\n ström-Quay", "Théa Lindström-Quaye", "Anthéa Lindström-Quay", "Théa Lindström-Quay-Berg", "Théa. Lindström-Quay", "Théa/Lindström-Quay", "Jean-Théa Lindström-Quay", "Lindström-Quay Théa", "Théa\n\nLindström-Quay", b64("met Théa Lindström")},
 	},
 	"Végan Mülåpøk-Qøgügéx":     {yes: []string{"Muelaapoek-Qoeguegéx, Végan", "Végan Muelaapoek-Qoegueg=C3=A9x"}, no: []string{"Végan Muelaapoek-Qoegueg=C3=A9xa"}},
 	"Jürgen Groß":               {yes: []string{"JÜRGEN GROSS", "Juergen Gross", "Jurgen Gross", "jürgen-gross", "JÜRGEN GROẞ"}, no: []string{"Jürgen Grossmann", "Jorgen Gross"}},

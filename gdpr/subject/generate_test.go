@@ -163,6 +163,19 @@ var escapings = map[string]func(r *rand.Rand, s string) string{
 			return each(string(c), func(c rune) string { return fmt.Sprintf(`\u{%x}`, c) })
 		})
 	},
+	"folded lines": func(r *rand.Rand, s string) string {
+		width, fold := 3+r.IntN(70), pick(r, "\r\n ", "\n ", "\r\n\t")
+		var b strings.Builder
+		n := 0
+		for _, c := range s { // as vCards and calendars do
+			if n++; n > width && !unicode.IsSpace(c) {
+				b.WriteString(fold)
+				n = 1
+			}
+			b.WriteRune(c)
+		}
+		return b.String()
+	},
 	"Latin-1": func(_ *rand.Rand, s string) string {
 		var b []byte
 		for _, c := range norm.NFC.String(s) {
@@ -292,7 +305,7 @@ func TestGenerated(t *testing.T) {
 		return subject.Sum(h[:16])
 	}
 	names := func(m map[string]func(*rand.Rand, string) string) (out []string) {
-		for _, n := range []string{"plain", "percent", "percent twice", "entities", "quoted-printable", "JSON", "hex escapes", "Latin-1"} {
+		for _, n := range []string{"plain", "percent", "percent twice", "entities", "quoted-printable", "JSON", "hex escapes", "Latin-1", "folded lines"} {
 			if m[n] != nil {
 				out = append(out, n)
 			}

@@ -98,7 +98,7 @@ func (m *Matcher) pieces(b []byte, packed func(at int), yield func(lo, hi int)) 
 				if n < 0 {
 					break
 				}
-				if i += n; m.breaks(b, i) {
+				if i += n; m.breaks(b, i) || m.folds(b, i) {
 					add(i-m.longest, i+m.longest)
 				}
 			}
@@ -227,6 +227,22 @@ func (m *Matcher) breaks(b []byte, i int) bool {
 		}
 	}
 	return false
+}
+
+// folds is breaks for a line that is folded at i: a word goes on behind its end and one blank, or what
+// parts the letters of an address.
+func (m *Matcher) folds(b []byte, i int) bool {
+	if !foldAt(b, i) {
+		return false
+	}
+	before, after := byte(0), byte(0)
+	for k := i - 1; k >= 0 && k > i-maxJoined && before == 0 && b[k] < utf8.RuneSelf; k-- {
+		before = asciiFold[b[k]]
+	}
+	for k := i + 2; k < len(b) && k < i+maxJoined && after == 0 && b[k] < utf8.RuneSelf; k++ {
+		after = asciiFold[b[k]]
+	}
+	return m.pairs[[2]byte{before, after}]
 }
 
 // encodedRun is the first run in b[lo:hi] that may be base64 or base32, with the lines

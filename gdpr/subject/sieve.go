@@ -82,6 +82,9 @@ var plainPairs = sync.OnceValue(func() *[1 << 16]uint32 {
 	for i := range s.pairs {
 		s.pairs[i] = kinds[i&0xff] | kinds[i>>8]
 	}
+	for _, blank := range []byte{' ', '\t'} { // of a folded line
+		s.putShort(lineGroup, pattern{bytes: []byte{'\n', blank}})
+	}
 	for c := range 256 {
 		if c == '-' || c == '\r' || c == ' ' || c >= 0x80 { // behind a character that is not ASCII, a hyphen too
 			s.putShort(lineGroup, pattern{bytes: []byte{byte(c), '\n'}})

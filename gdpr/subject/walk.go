@@ -90,6 +90,11 @@ func (w *walker) piece(l *layer) {
 			w.piece(u)
 		}
 	}
+	if !w.done {
+		if u := l.unfold(); u != nil {
+			w.piece(u)
+		}
+	}
 	w.blocks(l)
 	if len(w.charsets) > 0 && l.method != UTF16 && !validInside(l.text) && w.mayBegin(l) {
 		for _, enc := range w.charsets { // what is encoded in ASCII was looked at
