@@ -45,7 +45,8 @@ var charsetsOf = []struct {
 	{unicode.Han, []*charset{gb18030, shiftJIS, eucJP, big5}},
 	{kana, []*charset{shiftJIS, eucJP}},
 	{unicode.Hangul, []*charset{{enc: korean.EUCKR}}},
-	{unicode.Cyrillic, []*charset{{enc: charmap.Windows1251}, {enc: charmap.KOI8R}}},
+	{unicode.Cyrillic, []*charset{{enc: charmap.Windows1251}, {enc: charmap.KOI8R}, {enc: charmap.CodePage866}, {enc: charmap.ISO8859_5}}},
+	{unicode.Thai, []*charset{{enc: charmap.Windows874}}},
 	{unicode.Greek, []*charset{{enc: charmap.Windows1253}}},
 	{unicode.Hebrew, []*charset{{enc: charmap.Windows1255}}},
 	{unicode.Arabic, []*charset{{enc: charmap.Windows1256}}},
@@ -75,7 +76,7 @@ func charsets(id string) (out []*charset) {
 }
 
 // allCharsets are those in which an identifier of any script may be written.
-var allCharsets = charsets("王かㅎк\u03b1אاł가")
+var allCharsets = charsets("王かㅎк\u03b1אاł가ก")
 
 // tables reads what every byte, and every pair of bytes, says.
 func (c *charset) tables() {

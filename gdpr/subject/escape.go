@@ -162,9 +162,10 @@ func (l *layer) unfold() *layer {
 	return l.under(append(out, l.text[last:]...), at, to, Folded)
 }
 
-// foldAt reports whether a word may go on behind the line that ends at i and one blank.
+// foldAt reports whether a word may go on behind the line that ends at i and one blank. What begins a
+// quotation or a comment ends no fold.
 func foldAt(b []byte, i int) bool {
-	if i == 0 || i+2 >= len(b) || b[i+1] != ' ' && b[i+1] != '\t' || isBlank(b[i+2]) {
+	if i == 0 || i+2 >= len(b) || b[i+1] != ' ' && b[i+1] != '\t' || isBlank(b[i+2]) || bytes.IndexByte([]byte(">/#|*"), b[i+2]) >= 0 {
 		return false
 	}
 	k := i - 1

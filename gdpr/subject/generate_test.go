@@ -168,7 +168,9 @@ var escapings = map[string]func(r *rand.Rand, s string) string{
 		var b strings.Builder
 		n := 0
 		for _, c := range s { // as vCards and calendars do
-			if n++; n > width && !unicode.IsSpace(c) {
+			if n++; c == '\n' {
+				n = 0
+			} else if n > width && !unicode.IsSpace(c) {
 				b.WriteString(fold)
 				n = 1
 			}
