@@ -89,6 +89,47 @@ func BenchmarkLargeVault(b *testing.B) {
 			}
 		}
 	})
+	// A console's search: the store has been open for a while, and each key is another query.
+	b.Run("key", func(b *testing.B) {
+		var peer time.Duration
+		if rg, err := exec.LookPath("rg"); err == nil {
+			for n := range 5 { // the best of them
+				start := time.Now()
+				if err := exec.CommandContext(b.Context(), rg, "-i", "-l", fmt.Sprint("number ", 500+n), cfg.Path).Run(); err != nil {
+					b.Fatal(err)
+				}
+				if took := time.Since(start); peer == 0 || took < peer {
+					peer = took
+				}
+			}
+		}
+		search := func(n int) {
+			if p, err := s.Browser.List(b.Context(), model.PageRequest{Query: fmt.Sprint("number ", 500+n%400), Limit: 100}); err != nil || len(p.Items) == 0 {
+				b.Fatal(err)
+			}
+		}
+		search(0)
+		time.Sleep(1100 * time.Millisecond) // now it stays open
+		search(1)
+		n := 1
+		for b.Loop() {
+			n++
+			search(n)
+		}
+		if peer > 0 {
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(peer), "×rg")
+		}
+	})
+	b.Run("first page after a foreign write", func(b *testing.B) {
+		for b.Loop() {
+			if err := os.WriteFile(filepath.Join(cfg.Path, "memory", "idea", "0", "foreign.md"), []byte("x"), 0o644); err != nil {
+				b.Fatal(err)
+			}
+			if p, err := s.Browser.List(b.Context(), model.PageRequest{Limit: 100}); err != nil || len(p.Items) == 0 {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("retain", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := s.Provider.Retain(b.Context(), model.RetainRequest{Tier: "idea", Key: "bench", Mode: model.Replace, Content: "x"}); err != nil {

@@ -26,6 +26,7 @@ const (
 type Query struct {
 	phrase string
 	terms  []string
+	grams  []uint32
 }
 
 // New is InvalidInput for a blank query (R19).
@@ -35,13 +36,14 @@ func New(q string) (Query, error) {
 	if len(out.terms) == 0 {
 		return out, model.Errorf(model.InvalidInput, "recall", "the query is blank")
 	}
+	out.grams = grams(out.terms)
 	return out, nil
 }
 
 // Whole is a search for the text as it was typed, in any letter case.
 func Whole(q string) Query {
 	q = strings.ToLower(q)
-	return Query{phrase: q, terms: []string{q}}
+	return Query{phrase: q, terms: []string{q}, grams: grams([]string{q})}
 }
 
 // lowered are buffers for texts in lower case.

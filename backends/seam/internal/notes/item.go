@@ -100,14 +100,19 @@ func (s *store) currentFacts(root *rootdir.Dir, id string) (facts, rootdir.Meta,
 	if err != nil {
 		return facts{}, m, err
 	}
+	if f, ok := s.knownFacts(id, m); ok {
+		return f, m, nil
+	}
+	_, f, m, err := s.content(root, id)
+	return f, m, err
+}
+
+// knownFacts are those of a file that is as it was when it was read.
+func (s *store) knownFacts(id string, m rootdir.Meta) (facts, bool) {
 	s.mu.Lock()
 	f, ok := s.facts[id]
 	s.mu.Unlock()
-	if ok && f.stamp == m.Stamp() {
-		return f, m, nil
-	}
-	_, f, m, err = s.content(root, id)
-	return f, m, err
+	return f, ok && f.stamp == m.Stamp()
 }
 
 // header returns the row of a list, from the entry and, when it was read, the facts.

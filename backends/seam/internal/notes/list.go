@@ -94,11 +94,13 @@ func (s *store) filter(ctx context.Context, snap *snapshot, rows []int32, query 
 	hits := make([]bool, len(rows))
 	var skipped atomic.Bool
 	err = rootdir.InParallel(ctx, "list", root, len(rows), func(files *rootdir.Files, n int) error {
-		e := snap.at(int(rows[n]))
-		if hits[n] = strings.Contains(strings.ToLower(e.id), want); hits[n] || e.meta.Kind != rootdir.File {
+		f := snap.tree.At(int(rows[n]))
+		m := f.Meta()
+		if hits[n] = strings.Contains(strings.ToLower(f.Path()), want); hits[n] || m.Kind != rootdir.File || dismissed(f, words) {
 			return nil
 		}
-		data, _, err := files.Read(rootdir.PlaceOf(e.id), readLimit)
+		data, m, err := files.Read(f.Place(), readLimit)
+		learn(f, data, m, err)
 		switch {
 		case errors.Is(err, model.Unavailable):
 			return err
@@ -129,6 +131,7 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		return out, err
 	}
 	defer root.Close()
+	kept := s.resident.current() == snap // then what it says of a file is current
 	for _, i := range rows {
 		if err := model.FromContext(ctx, "list"); err != nil {
 			return nil, err
@@ -137,6 +140,13 @@ func (s *store) headers(ctx context.Context, snap *snapshot, rows []int32) ([]mo
 		if e.meta.Kind != rootdir.File {
 			out = append(out, s.header(&e, facts{}, e.meta))
 			continue
+		}
+		if kept {
+			if f, ok := s.knownFacts(e.id, e.meta); ok {
+				e.status = f.head.status
+				out = append(out, s.header(&e, f, e.meta))
+				continue
+			}
 		}
 		f, m, err := s.currentFacts(root, e.id)
 		if err != nil {

@@ -68,13 +68,38 @@ func (r *recall) search(ctx context.Context, s *store, snap *snapshot) error {
 	defer root.Close()
 	return rootdir.InParallel(ctx, "recall", root, snap.tree.Len(), func(files *rootdir.Files, i int) error {
 		f := snap.tree.At(i)
+		if dismissed(f, r.query) {
+			return nil
+		}
 		e := snap.entry(f)
 		if !r.wants(s, &e) || e.meta.Kind != rootdir.File {
 			return nil
 		}
 		data, m, err := files.Read(f.Place(), readLimit)
+		learn(f, data, m, err)
 		return r.text(s, &e, data, m, err)
 	})
+}
+
+// dismissed reports whether what was learned of a file's text shows that the query is not in it.
+func dismissed(f walk.File, q linesearch.Query) bool {
+	if !q.Narrow() {
+		return false
+	}
+	sign := f.Sign(linesearch.GramWords)
+	return sign != nil && sign[0].Load() != 0 && !q.May(func(i int) uint64 { return sign[i].Load() })
+}
+
+// learn keeps what tells most queries from a file's text, as long as nothing changes there.
+func learn(f walk.File, data []byte, m rootdir.Meta, err error) {
+	sign := f.Sign(linesearch.GramWords)
+	if err != nil || sign == nil || sign[0].Load() != 0 || len(data) > linesearch.GramText || !m.Same(f.Meta()) {
+		return
+	}
+	grams := linesearch.GramsOf(data)
+	for i := len(sign) - 1; i >= 0; i-- { // the first tells that it is whole
+		sign[i].Store(grams[i])
+	}
 }
 
 // glance searches a file that a walk meets, and tells of it what lists need: one reading for both.

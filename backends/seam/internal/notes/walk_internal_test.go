@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"memdesk/backends/seam"
+	"memdesk/backends/seam/internal/linesearch"
 	"memdesk/model"
 )
 
@@ -131,9 +132,25 @@ func TestResident(t *testing.T) {
 		}
 		return len(res.Hits)
 	}
+	if n := recalls("harbour"); n != 20 {
+		t.Errorf("%d hits", n)
+	}
+	for _, f := range s.snap.tree.All() {
+		if sign := f.Sign(linesearch.GramWords); sign == nil || sign[0].Load() == 0 || dismissed(f, linesearch.Whole("harbour")) || !dismissed(f, linesearch.Whole("zebra")) {
+			t.Fatalf("nothing was learned of %s", f.Path())
+		}
+	}
 	write("d1/new.md", "---\nkind: fix\n---\nlighthouse\n")
 	if n, hits := total(), recalls("lighthouse"); n != 41 || hits != 1 || s.snap.opened != 1 {
 		t.Errorf("after a write: %d items, %d hits, %d notes opened", n, hits, s.snap.opened)
+	}
+	write("d1/new.md", "---\nkind: fix\n---\nlighter bar\n") // as long, in the same moment
+	if recalls("lighthouse") != 0 || recalls("lighter bar") != 1 {
+		t.Error("a search goes by what a text was")
+	}
+	page, err := m.Browser.List(t.Context(), model.PageRequest{Query: "LIGHTER"})
+	if err != nil || page.Total.N != 1 {
+		t.Errorf("the filter finds %v, %v", page.Total, err)
 	}
 	write("d1/new.md", "---\nstatus: deleted\n---\nlighthouse\n")
 	if n := total(); n != 40 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,14 @@ type folder struct {
 	// problem is why it could not be read, in words. again: not every change in it is told.
 	problem string
 	again   bool
+	at      time.Time // when it was read
+	signs   *signs
+}
+
+// signs hold what a search has learned of a folder's files, a number of words for each.
+type signs struct {
+	once  sync.Once
+	words []atomic.Uint64
 }
 
 // sub is a directory in a folder.
@@ -73,11 +82,13 @@ type span struct {
 // File is a file of a tree; the zero value is none.
 type File struct {
 	in *folder
-	*row
+	at int
 }
 
+func (f File) row() *row { return &f.in.rows[f.at] }
+
 // Name is the file's name in its directory.
-func (f File) Name() string { return f.in.name(f.row) }
+func (f File) Name() string { return f.in.name(f.row()) }
 
 // Dir is the path of the file's directory, empty for the root.
 func (f File) Dir() string { return f.in.path }
@@ -89,27 +100,39 @@ func (f File) Place() rootdir.Place { return rootdir.Place{Dir: f.in.path, Name:
 func (f File) Path() string { return f.Place().Path() }
 
 // Size is in bytes.
-func (f File) Size() int64 { return f.size }
+func (f File) Size() int64 { return f.row().size }
 
 // Tag is what Look has made of the file.
-func (f File) Tag() uint32 { return f.tag }
+func (f File) Tag() uint32 { return f.row().tag }
 
 // Mark is a number that the tree's owner keeps with the file, 0 at first.
-func (f File) Mark() uint16 { return f.mark }
+func (f File) Mark() uint16 { return f.row().mark }
 
 // SetMark must not be called once others read the tree.
 func (f File) SetMark(to uint16) {
-	if f.mark != to {
-		f.mark = to
+	if r := f.row(); r.mark != to {
+		r.mark = to
 	}
 }
 
+// Sign holds n words for what is learned of the file's text, zero at first and while another tree has
+// read its directory anew. Nil for a file of a tree that is not followed: it may change unheard.
+func (f File) Sign(n int) []atomic.Uint64 {
+	s := f.in.signs
+	if s == nil {
+		return nil
+	}
+	s.once.Do(func() { s.words = make([]atomic.Uint64, n*len(f.in.rows)) })
+	return s.words[f.at*n : (f.at+1)*n]
+}
+
 // Exists is false for the zero value.
-func (f File) Exists() bool { return f.row != nil }
+func (f File) Exists() bool { return f.in != nil }
 
 // Meta describes the file as it was met. The number of its names is not kept.
 func (f File) Meta() rootdir.Meta {
-	return rootdir.MetaOf(f.in.meta, rootdir.Kind(f.nanos>>kindShift), f.size, f.seconds, int64(f.nanos&(1<<kindShift-1)), f.ino, f.changed)
+	r := f.row()
+	return rootdir.MetaOf(f.in.meta, rootdir.Kind(r.nanos>>kindShift), r.size, r.seconds, int64(r.nanos&(1<<kindShift-1)), r.ino, r.changed)
 }
 
 func (d *folder) name(r *row) string { return d.names[r.name : r.name+uint32(r.length)] }
@@ -123,7 +146,7 @@ func (d *folder) file(name string) File {
 	if !ok {
 		return File{}
 	}
-	return File{d, &d.rows[i]}
+	return File{d, i}
 }
 
 // Len is the number of files.
@@ -141,7 +164,7 @@ func (t *Tree) At(i int) File {
 		n--
 	}
 	s := &t.spans[n]
-	return File{s.folder, &s.rows[s.from+i-s.first]}
+	return File{s.folder, s.from + i - s.first}
 }
 
 // All gives every file in the order of paths.
@@ -156,7 +179,7 @@ func (t *Tree) All() iter.Seq2[int, File] {
 				end = t.spans[n+1].first
 			}
 			for i := s.first; i < end; i++ {
-				if !yield(i, File{s.folder, &s.rows[s.from+i-s.first]}) {
+				if !yield(i, File{s.folder, s.from + i - s.first}) {
 					return
 				}
 			}
@@ -246,12 +269,13 @@ func (s *scan) directory(above *rootdir.Dir, at rootdir.Place, before *folder) (
 	if !s.full && before != nil && !before.again && !s.heard.has(path) {
 		return s.keep(before)
 	}
-	d := &folder{path: path}
+	d := &folder{path: path, at: time.Now()}
 	if s.follow != nil { // from before its names are read
 		var err error
 		if d.again, err = s.follow.watch(path); err != nil {
 			return nil, err
 		}
+		d.signs = &signs{}
 	}
 	dir, err := s.open(above, at)
 	if err == nil {
@@ -408,8 +432,28 @@ func (s *scan) look(root *rootdir.Dir, old *Tree, look Look) error {
 			}
 		}
 		d.rows = d.rows[:n]
+		if s.follow != nil && d.as(was[i]) {
+			d.signs = was[i].signs
+		}
 	}
 	return err
+}
+
+// settles is how long before a walk a file's last change must be, so that a further one shows.
+const settles = 3 * time.Second
+
+// as reports whether a folder's files are those of before, unchanged since what was learned of them.
+func (d *folder) as(o *folder) bool {
+	if o == nil || o.signs == nil || len(d.rows) != len(o.rows) {
+		return false
+	}
+	for i := range d.rows {
+		now, was := (File{d, i}), (File{o, i})
+		if m := was.Meta(); now.Name() != was.Name() || !now.Meta().Same(m) || !m.Settled(o.at.Add(-settles)) {
+			return false
+		}
+	}
+	return true
 }
 
 // order notes the runs of files that follow one another.
