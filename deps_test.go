@@ -54,6 +54,7 @@ var layers = []layer{
 	{"gdpr/sshsig", []string{"model"}},
 	{"gdpr/receipt", []string{"internal", "model"}},
 	{"gdpr/papers", []string{"internal", "model", "gdpr/receipt"}},
+	{"operator/metrics", []string{"operator", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "origin", "transfer", "work"}},
 	{"operator", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "origin", "transfer", "work"}},
 	{"gdpr", []string{"internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
 	{"backends/backendtest", []string{"internal", "model", "quarantine", "backends/hypergraph"}},

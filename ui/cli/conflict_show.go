@@ -4,26 +4,14 @@ import (
 	"context"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"memdesk/conflict"
 	"memdesk/conflict/merge"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
-func (a *app) showConflictCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.showConflict(cmd.Context(), args[0]) },
-	}
-}
-
-func (a *app) showConflict(ctx context.Context, text string) error {
-	_, store, ref, err := a.at(ctx, text)
-	if err != nil {
-		return err
-	}
-	c, err := conflict.Find(ctx, store, ref.ID, a.session.ConflictOptions())
+func (a *app) showConflict(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
+	c, err := conflict.Find(ctx, store, ref.ID, s.ConflictOptions())
 	if err != nil {
 		return err
 	}

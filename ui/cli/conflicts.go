@@ -22,7 +22,8 @@ func (a *app) conflictsCommand() *cobra.Command {
 	}
 	list.Flags().StringVar(&markers, "markers", "auto", "open items in search of merge markers: `auto|all|none`")
 	return group("conflicts", "Second copies that sync tools, merges and refused writes left",
-		a.listing(list, true), a.showConflictCommand(), a.resolveCommand(), a.undoResolveCommand())
+		a.listing(list, true), &cobra.Command{Use: "show REF", Short: "One conflict: what it is, why that is thought, and both sides compared", RunE: a.onItem(a.showConflict)},
+		a.resolveCommand(), a.undoResolveCommand())
 }
 
 func (a *app) listConflicts(ctx context.Context, markers string) error {

@@ -65,6 +65,17 @@ func (a *app) request(ctx context.Context, act operator.Act, id string) (d *oper
 	return d, r, err
 }
 
+// onRequest is a command on the request that its first argument names.
+func (a *app) onRequest(act operator.Act, do func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error) command {
+	return func(cmd *cobra.Command, args []string) error {
+		d, r, err := a.request(cmd.Context(), act, args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), d, r)
+	}
+}
+
 func (a *app) gdprRequestCommand() *cobra.Command {
 	var in gdpr.Intake
 	keyFile, from, dsr := "", "", ""
@@ -224,17 +235,13 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 		Use: "plan REQUEST", Short: "Find everything and show exactly what would be done",
 		Long: "Searches every store and layer and writes the plan: forget, redact, scrub, hold or out_of_scope per item.\n" +
 			"Nothing is changed. `gdpr erase` takes the plan's hash, so that what was shown is what is done.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := a.request(cmd.Context(), operator.Plan, args[0])
+		RunE: a.onRequest(operator.Plan, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+			p, s, err := a.discover(ctx, d, r.ID, whole)
 			if err != nil {
 				return err
 			}
-			p, s, err := a.discover(cmd.Context(), d, r.ID, whole)
-			if err != nil {
-				return err
-			}
-			return a.printPlan(cmd.Context(), d, p, s.Fleet, text)
-		},
+			return a.printPlan(ctx, d, p, s.Fleet, text)
+		}),
 	}
 	c.Flags().StringArrayVar(&whole, "whole", nil, "a `STORE` that is about this person alone: all of it may go (repeatable; kept with the request)")
 	c.Flags().BoolVar(&text, "text", false, "show each redaction, text, metadata and what else its record says, before and after")

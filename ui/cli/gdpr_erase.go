@@ -31,7 +31,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 		Long: "Does exactly what the plan of this hash says, item by item with the revision that was seen, scrubs what\n" +
 			"deleting leaves, and looks again. What was done is not done twice: call it again after any interruption.\n" +
 			"Exit 3 means partial or pending: something is left, and the output says what.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.erase(cmd.Context(), args[0], f) },
+		RunE: a.onRequest(operator.Erase, func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error { return a.erase(ctx, d, r, f) }),
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.PlanHash, "plan-hash", "", "the `HASH` that `gdpr plan` printed")
@@ -41,11 +41,7 @@ func (a *app) gdprEraseCommand() *cobra.Command {
 	return a.asks(c)
 }
 
-func (a *app) erase(ctx context.Context, id string, f eraseFlags) error {
-	d, r, err := a.request(ctx, operator.Erase, id)
-	if err != nil {
-		return err
-	}
+func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f eraseFlags) error {
 	if f.PlanHash == "" {
 		return usage("--plan-hash is missing: `memdesk gdpr plan %s` prints it", r.ID)
 	}

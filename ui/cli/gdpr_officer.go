@@ -60,12 +60,8 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 		Long: "Prints a letter in plain words to be addressed and signed by hand: it holds no name. A template of your own goes\n" +
 			"before the built-in one: gdpr/letters/KIND.LANG.md in the state directory (`memdesk info` names it).",
 		Example: "  memdesk gdpr letter er-20260131-0a1b2c3d --kind received --lang de >letter.md",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := a.request(cmd.Context(), "", args[0])
-			if err != nil {
-				return err
-			}
-			text, err := d.Letter(cmd.Context(), r.ID, kind, lang)
+		RunE: a.onRequest("", func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+			text, err := d.Letter(ctx, r.ID, kind, lang)
 			if err != nil {
 				return err
 			}
@@ -75,7 +71,7 @@ func (a *app) gdprLetterCommand() *cobra.Command {
 				a.body(text)
 			}
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&kind, "kind", "", "which letter: "+strings.Join(papers.Kinds, ", "))
 	c.Flags().StringVar(&lang, "lang", lang, "the language: "+strings.Join(papers.Languages, ", "))

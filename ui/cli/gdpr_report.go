@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func (a *app) gdprReportCommand() *cobra.Command {
@@ -18,12 +21,8 @@ func (a *app) gdprReportCommand() *cobra.Command {
 		Long: "Of what is not complete there is no receipt, but this report: the last run's verdict of every store and layer,\n" +
 			"what is left with the reason, what to do about it, and until when backups may hold the person. It names nobody\n" +
 			"and is not signed. With --out the whole as a file: JSON, or a page to read and print when FILE ends in .md.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d, r, err := a.request(cmd.Context(), "", args[0])
-			if err != nil {
-				return err
-			}
-			rep, err := d.StatusReport(cmd.Context(), r.ID)
+		RunE: a.onRequest("", func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error {
+			rep, err := d.StatusReport(ctx, r.ID)
 			if err != nil {
 				return err
 			}
@@ -32,7 +31,7 @@ func (a *app) gdprReportCommand() *cobra.Command {
 			}
 			a.printReport(rep, all)
 			return nil
-		},
+		}),
 	}
 	c.Flags().StringVar(&out, "out", "", "the `FILE` to write")
 	c.Flags().BoolVar(&all, "all", false, allLayers)

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 // graphCommand walks the relations of items in stores that have them.
@@ -19,21 +22,17 @@ func (a *app) neighboursCommand() *cobra.Command {
 	var req model.GraphRequest
 	c := &cobra.Command{
 		Use: "neighbours REF", Short: "The items around one, nearest first",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, s, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if s.Graph == nil {
 				return noGraph("neighbours", s)
 			}
-			items, err := s.Graph.Neighbours(cmd.Context(), ref.ID, req)
+			items, err := s.Graph.Neighbours(ctx, ref.ID, req)
 			if err != nil {
 				return err
 			}
 			a.printItems(s.Name, items)
 			return nil
-		},
+		}),
 	}
 	f := c.Flags()
 	f.BoolVar(&req.Outgoing, "outgoing", false, "only where the item is the subject")
@@ -111,21 +110,17 @@ func (a *app) similarCommand() *cobra.Command {
 	limit := model.RecallLimit
 	c := &cobra.Command{
 		Use: "similar REF", Short: "The items whose vectors are nearest to one's",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, s, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if s.Graph == nil {
 				return noGraph("similar", s)
 			}
-			res, err := s.Graph.Similar(cmd.Context(), ref.ID, limit)
+			res, err := s.Graph.Similar(ctx, ref.ID, limit)
 			if err != nil {
 				return err
 			}
 			a.printSimilar(s.Name, res)
 			return nil
-		},
+		}),
 	}
 	c.Flags().IntVar(&limit, "limit", model.RecallLimit, "at most `N` items")
 	return c

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 func noHistory(s model.Store) error {
@@ -15,15 +18,11 @@ func (a *app) historyCommand() *cobra.Command {
 		Use: "history REF", Short: "Earlier versions that the store itself keeps",
 		Long: "Lists the versions of an item that its store recorded, newest first, or says why there are none:\n" +
 			"not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, s, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
 			if s.History == nil {
 				return noHistory(s)
 			}
-			h, err := s.History.Revisions(cmd.Context(), ref.ID)
+			h, err := s.History.Revisions(ctx, ref.ID)
 			if err != nil {
 				return err
 			}
@@ -39,6 +38,6 @@ func (a *app) historyCommand() *cobra.Command {
 				a.sayf("%s: %s", string(h.State), orDash(h.Reason))
 			}
 			return nil
-		},
+		}),
 	}
 }

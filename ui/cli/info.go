@@ -1,23 +1,21 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/backends"
+	"memdesk/operator"
 )
 
 // infoCommand says where the program keeps what is its own.
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Version, paths, and where state lies",
-		RunE: func(*cobra.Command, []string) error {
-			s, err := a.base()
-			if err != nil {
-				return err
-			}
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
 			config, _ := backends.ConfigPath(a.flags.config, a.Env)
 			cache := a.cacheDir()
 			if a.flags.json {
@@ -33,7 +31,7 @@ func (a *app) infoCommand() *cobra.Command {
 			t.add("cache", cache)
 			t.flush()
 			return nil
-		},
+		}),
 	}
 }
 

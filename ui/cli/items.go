@@ -35,14 +35,11 @@ func (a *app) itemsCommand() *cobra.Command {
 			"memdesk items --subject HF-2207 --all --json          # everything that a store ties to a person",
 			"memdesk items --archived only -o name",
 		}, "\n"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			if f.limit < 0 {
 				return usage("--limit must not be negative")
 			}
+			var err error
 			if f.filter, err = f.pick.filter(); err != nil {
 				return err
 			}
@@ -55,10 +52,10 @@ func (a *app) itemsCommand() *cobra.Command {
 			}
 			var t tally
 			tab := a.table(head...)
-			t.each(a, s.Fleet.Members(), true, func(store model.Store) error { return a.itemsOf(cmd.Context(), store, f, tab) })
+			t.each(a, s.Fleet.Members(), true, func(store model.Store) error { return a.itemsOf(ctx, store, f, tab) })
 			tab.flush()
 			return t.result()
-		},
+		}),
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.tier, "tier", "", "only this `TIER`")

@@ -20,15 +20,11 @@ func (a *app) originCommand() *cobra.Command {
 		Long: "Lists the writes of one item that went through memdesk: who, with which program, in which session, and\n" +
 			"where the text came from by the writer's own word. Other programs write past memdesk: of their writes it shows\n" +
 			"what the store itself knows, or the author of the file's last commit, and else that the writer is unknown.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.showOrigin(cmd.Context(), args[0]) },
+		RunE: a.onItem(a.showOrigin),
 	}
 }
 
-func (a *app) showOrigin(ctx context.Context, text string) error {
-	s, store, ref, err := a.at(ctx, text)
-	if err != nil {
-		return err
-	}
+func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
 	if s.Ledger == nil {
 		return statedir.ErrNoHome
 	}

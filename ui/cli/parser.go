@@ -115,41 +115,12 @@ func takes(f *pflag.Flag) string {
 	return name
 }
 
-// nearestFlags are the flags that a misspelt name may mean.
-func nearestFlags(c *cobra.Command, name string) (out []string) {
-	best := farthest
+// nearestFlags are the flags that a misspelt name may mean: those that cobra would suggest, were
+// they commands.
+func nearestFlags(c *cobra.Command, name string) []string {
+	flags := &cobra.Command{SuggestionsMinimumDistance: farthest}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
-		d := distance(name, f.Name)
-		if strings.HasPrefix(f.Name, name) && len(name) > 1 {
-			d = min(d, farthest)
-		}
-		switch {
-		case f.Hidden, d > best:
-		case d < best:
-			best, out = d, []string{f.Name}
-		default:
-			out = append(out, f.Name)
-		}
+		flags.AddCommand(&cobra.Command{Use: f.Name, Hidden: f.Hidden, Run: func(*cobra.Command, []string) {}})
 	})
-	return out
-}
-
-// distance is how many letters must be changed, added or taken away to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return flags.SuggestionsFor(name)
 }

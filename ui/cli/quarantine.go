@@ -49,7 +49,7 @@ func (a *app) quarantineCommand() *cobra.Command {
 	}
 	c := group("quarantine", "Review content that scanners blocked", a.releaseCommand(), a.listing(&cobra.Command{
 		Use: "list", Short: "Filed entries, and live items that the scanner rejects",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.listQuarantine(cmd.Context()) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.listQuarantine(ctx, s) }),
 	}, true), show, a.asksWhy(del))
 	c.AddCommand(a.signalCommands()...)
 	return c
@@ -98,11 +98,7 @@ func (a *app) releaseCommand() *cobra.Command {
 	return a.asks(c)
 }
 
-func (a *app) listQuarantine(ctx context.Context) error {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) listQuarantine(ctx context.Context, s *operator.Session) error {
 	var t tally
 	tab := a.table("REF", "SOURCE", "CATEGORY", "PATTERN", "AT", "LIVE", "NOTE", "EXCERPT")
 	problems := 0

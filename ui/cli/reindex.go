@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,11 +19,7 @@ func (a *app) reindexCommand() *cobra.Command {
 		Long: "Builds anew what a store derives from its items: the search index of a vault or of a device-local memory.\n" +
 			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
 			"is asked; --store names one.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			var asked []backends.Member
 			var names []string
 			for _, m := range s.Fleet.Members() {
@@ -34,22 +31,22 @@ func (a *app) reindexCommand() *cobra.Command {
 			if len(asked) == 0 {
 				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
 			}
-			if err := s.Allow(cmd.Context(), operator.Reindex, "", ""); err != nil {
+			if err := s.Allow(ctx, operator.Reindex, "", ""); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+			if err := a.confirm(ctx, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
 				return err
 			}
 			var t tally
 			t.each(a, asked, false, func(store model.Store) error {
-				n, err := s.Reindex(cmd.Context(), store.Name, tier)
+				n, err := s.Reindex(ctx, store.Name, tier)
 				if err == nil {
 					a.result("reindexed", row{"store": store.Name, "items": n}, "%s: %s in the new index", store.Name, plural(n, "item"))
 				}
 				return err
 			})
 			return t.result()
-		},
+		}),
 	}
 	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER` (default: every one)")
 	return a.asks(c)

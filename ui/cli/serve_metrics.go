@@ -2,26 +2,15 @@ package cli
 
 import (
 	"context"
-	"maps"
-	"math"
 	"net/http"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/cobra"
 
-	"memdesk/gdpr"
 	"memdesk/internal/bearer"
-	"memdesk/internal/counts"
-	"memdesk/internal/safetext"
-	"memdesk/model"
-	"memdesk/operator"
+	"memdesk/operator/metrics"
 	"memdesk/ui/door"
 )
 
@@ -68,315 +57,19 @@ func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
 		return err
 	}
 	defer l.Close() // Serve closes it; here for the ways out before
-	m := newMeters(a, s)
+	calls := ""
+	if s.State != "" {
+		calls = filepath.Join(s.State, filepath.FromSlash(door.CallsFile))
+	}
+	m := metrics.New(s, a.Clock, calls)
 	looking, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	for part, look := range m.parts(s.Survey(looking)) {
-		wg.Go(func() { m.look(looking, part, f.every, look) })
-	}
+	wg.Go(func() { m.Run(looking, f.every) })
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", onlyHealth(g.Door, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})))
+	mux.Handle("GET /metrics", door.Only(g.Door, bearer.ScopeHealth, m.Handler()))
 	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), g.Tokens(), g.File)
 	g.Watch(ctx)
 	return a.serveUntil(ctx, l, mux)
-}
-
-// onlyHealth lets in callers whose token has the scope of health.
-func onlyHealth(callers *bearer.Door, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		guest := callers.Admit(r)
-		switch {
-		case guest == nil:
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a bearer token is needed that this server knows", http.StatusUnauthorized)
-			return
-		case !guest.May(bearer.ScopeHealth):
-			http.Error(w, "the token has not the scope "+bearer.ScopeHealth, http.StatusForbidden)
-			return
-		}
-		call, err := guest.Begin()
-		if err != nil {
-			http.Error(w, "too many calls at a time", http.StatusTooManyRequests)
-			return
-		}
-		defer call.End()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// meters are the metrics of one desk. Each part is filled by its own goroutine, whole.
-type meters struct {
-	app      *app
-	session  *operator.Session
-	registry *prometheus.Registry
-
-	up, latency                            *prometheus.GaugeVec
-	items, bytes, capBytes, capUse         *prometheus.GaugeVec
-	quarantined, conflicts                 *prometheus.GaugeVec
-	requests                               *prometheus.GaugeVec
-	nextDeadline, records, writable        prometheus.Gauge
-	anchorAge, anchorBehind, anchorTrouble *prometheus.GaugeVec
-	lookedAt, lookTook, lookFailed         *prometheus.GaugeVec
-}
-
-func newMeters(a *app, s *operator.Session) *meters {
-	m := &meters{app: a, session: s, registry: prometheus.NewRegistry()}
-	vec := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "memdesk", Name: name, Help: help}, labels)
-		m.registry.MustRegister(v)
-		return v
-	}
-	one := func(name, help string) prometheus.Gauge {
-		v := prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "memdesk", Name: name, Help: help})
-		m.registry.MustRegister(v)
-		return v
-	}
-	m.up = vec("store_up", "1 when the store can retain and recall, 0 when it cannot; one series for its state.", "store", "kind", "state")
-	m.latency = vec("store_health_seconds", "How long the store's answer about its health took.", "store")
-	m.items = vec("tier_items", "Items of a tier.", "store", "tier")
-	m.bytes = vec("tier_bytes", "Bytes of the items of a tier.", "store", "tier")
-	m.capBytes = vec("tier_cap_bytes", "The largest size of one item of a tier, where the tier has a cap in bytes.", "store", "tier")
-	m.capUse = vec("tier_cap_use_ratio", "Size of the tier's largest item as a part of the cap.", "store", "tier")
-	m.quarantined = vec("quarantined", "Items that scanners have set aside.", "store")
-	m.conflicts = vec("conflicts", "Second copies and items with merge markers.", "store")
-	m.requests = vec("requests", "Erasure requests with work left, by state.", "state", "overdue")
-	m.nextDeadline = one("request_next_deadline_timestamp_seconds", "The first deadline among requests with work left; 0 without any.")
-	m.records = one("audit_records", "Number of the newest record of the audit log.")
-	m.writable = one("audit_writable", "1 when acts can be recorded, 0 when nothing can be changed for want of a log.")
-	m.anchorAge = vec("audit_anchor_age_seconds", "Age of the newest checkpoint that the anchor has taken; +Inf: it has none.", "anchor")
-	m.anchorBehind = vec("audit_anchor_behind_records", "Records that the anchor's newest checkpoint does not cover.", "anchor")
-	m.anchorTrouble = vec("audit_anchor_trouble", "1 when the newest try failed, 2 when a witness has raised an alarm.", "anchor")
-	m.lookedAt = vec("look_timestamp_seconds", "When a part was last looked at.", "part")
-	m.lookTook = vec("look_seconds", "How long the last look at a part took.", "part")
-	m.lookFailed = vec("look_incomplete", "Stores, or other places, that the last look at a part could not see to the end: its values are lower bounds.", "part")
-	m.registry.MustRegister(callsCollector{filepath.Join(s.State, filepath.FromSlash(door.CallsFile)), s.State != ""},
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return m
-}
-
-// parts are what is looked at, each by itself, so that a slow one holds up no other. A look says
-// how many places it could not see to the end.
-func (m *meters) parts(v *operator.Survey) map[string]func(context.Context) int {
-	return map[string]func(context.Context) int{
-		"health":     func(ctx context.Context) int { return m.health(ctx, v) },
-		"tiers":      func(ctx context.Context) int { return m.tiers(ctx, v) },
-		"quarantine": func(ctx context.Context) int { return m.quarantine(ctx, v) },
-		"conflicts":  func(ctx context.Context) int { return m.copies(ctx, v) },
-		"requests":   func(context.Context) int { return m.due(v) },
-		"log":        func(ctx context.Context) int { return m.log(ctx, v) },
-	}
-}
-
-// look looks at one part again and again until ctx ends.
-func (m *meters) look(ctx context.Context, part string, every time.Duration, look func(context.Context) int) {
-	for {
-		start := time.Now()
-		missed := look(ctx)
-		took := time.Since(start)
-		if ctx.Err() != nil {
-			return
-		}
-		m.lookFailed.WithLabelValues(part).Set(float64(missed))
-		m.lookTook.WithLabelValues(part).Set(took.Seconds())
-		m.lookedAt.WithLabelValues(part).Set(seconds(m.app.Clock.Now()))
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(max(every, took)):
-		}
-	}
-}
-
-// label is text of a store as a label. Names of tiers can come from data.
-func label(s string) string { return safetext.Escaper{ASCII: true}.LineMax(s, maxExcerpt).String() }
-
-func seconds(t time.Time) float64 {
-	if t.IsZero() {
-		return 0
-	}
-	return float64(t.UnixMilli()) / 1000
-}
-
-// series are the values of one metric by their labels. Set replaces them whole, so that what is
-// gone is not shown as it was.
-type series struct {
-	vec    *prometheus.GaugeVec
-	values map[string]float64
-}
-
-func seriesOf(vec *prometheus.GaugeVec) *series { return &series{vec, map[string]float64{}} }
-
-func (s *series) add(n float64, labels ...string) { s.values[strings.Join(labels, "\x00")] += n }
-
-func (s *series) set() {
-	s.vec.Reset()
-	for key, n := range s.values {
-		s.vec.WithLabelValues(strings.Split(key, "\x00")...).Set(n)
-	}
-}
-
-func (m *meters) health(ctx context.Context, v *operator.Survey) (missed int) {
-	up, latency := seriesOf(m.up), seriesOf(m.latency)
-	kinds := map[string]string{}
-	for _, member := range m.session.Fleet.Members() {
-		kinds[member.Name] = member.Kind
-	}
-	for _, r := range v.Health(ctx) {
-		n := 0.0
-		if r.Status.OK {
-			n = 1
-		}
-		if r.Status.State == model.HealthUnknown {
-			missed++
-		}
-		up.add(n, r.Store, kinds[r.Store], string(r.Status.State))
-		latency.add(r.Latency.Seconds(), r.Store)
-	}
-	up.set()
-	latency.set()
-	return missed
-}
-
-func (m *meters) tiers(ctx context.Context, v *operator.Survey) (missed int) {
-	items, bytes, caps, use := seriesOf(m.items), seriesOf(m.bytes), seriesOf(m.capBytes), seriesOf(m.capUse)
-	for _, member := range m.session.Fleet.Members() {
-		all, problems, err := v.Tiers(ctx, member.Name)
-		if err != nil || len(problems) > 0 {
-			missed++
-		}
-		for _, t := range all {
-			items.add(float64(t.Items), member.Name, label(t.Name))
-			bytes.add(float64(t.Bytes), member.Name, label(t.Name))
-			if t.Largest >= 0 {
-				caps.add(float64(t.Cap), member.Name, label(t.Name))
-				use.add(float64(t.Largest)/float64(t.Cap), member.Name, label(t.Name))
-			}
-		}
-	}
-	for _, s := range []*series{items, bytes, caps, use} {
-		s.set()
-	}
-	return missed
-}
-
-// perStore counts rows by store; a row with a problem is of a store that was not seen to the end.
-func (m *meters) perStore(vec *prometheus.GaugeVec, each func(count func(store, problem string))) (missed int) {
-	s := seriesOf(vec)
-	for _, member := range m.session.Fleet.Members() {
-		if member.Err == nil {
-			s.add(0, member.Name)
-		}
-	}
-	each(func(store, problem string) {
-		if problem != "" {
-			missed++
-			return
-		}
-		s.add(1, store)
-	})
-	s.set()
-	return missed
-}
-
-func (m *meters) quarantine(ctx context.Context, v *operator.Survey) int {
-	return m.perStore(m.quarantined, func(count func(store, problem string)) {
-		for e := range v.Quarantined(ctx) {
-			count(e.Store, e.Problem)
-		}
-	})
-}
-
-func (m *meters) copies(ctx context.Context, v *operator.Survey) int {
-	return m.perStore(m.conflicts, func(count func(store, problem string)) {
-		for c := range v.Conflicts(ctx) {
-			count(c.Store, c.Problem)
-		}
-	})
-}
-
-func (m *meters) due(v *operator.Survey) int {
-	all, err := v.Requests()
-	if err != nil {
-		return 1
-	}
-	s := seriesOf(m.requests)
-	var next time.Time
-	for _, state := range []gdpr.State{gdpr.StateOpen, gdpr.StatePlanned, gdpr.StateApproved, gdpr.StateRunning, gdpr.StatePartial, gdpr.StatePending, gdpr.StateInScope} {
-		for _, late := range []bool{false, true} {
-			s.add(0, string(state), strconv.FormatBool(late))
-		}
-	}
-	for _, r := range all {
-		s.add(1, string(r.State), strconv.FormatBool(r.Overdue))
-		if next.IsZero() || r.Deadline.Before(next) {
-			next = r.Deadline
-		}
-	}
-	s.set()
-	m.nextDeadline.Set(seconds(next))
-	return 0
-}
-
-func (m *meters) log(ctx context.Context, v *operator.Survey) int {
-	l, err := v.Log(ctx)
-	m.writable.Set(0)
-	if l.Unwritable == "" {
-		m.writable.Set(1)
-	}
-	if err != nil {
-		return 1
-	}
-	m.records.Set(float64(l.Newest))
-	age, behind, trouble := seriesOf(m.anchorAge), seriesOf(m.anchorBehind), seriesOf(m.anchorTrouble)
-	for i, an := range l.Anchors {
-		name := an.Kind + "-" + strconv.Itoa(i+1) // a path or an address is nothing for a label
-		if an.At.IsZero() {
-			age.add(math.Inf(1), name)
-		} else {
-			age.add(m.app.Clock.Now().Sub(an.At).Seconds(), name)
-		}
-		behind.add(float64(l.Newest-min(an.Seq, l.Newest)), name)
-		switch {
-		case an.Alarm != "":
-			trouble.add(2, name)
-		case an.Error != "":
-			trouble.add(1, name)
-		default:
-			trouble.add(0, name)
-		}
-	}
-	for _, s := range []*series{age, behind, trouble} {
-		s.set()
-	}
-	return 0
-}
-
-// callsCollector reads what doors have counted.
-type callsCollector struct {
-	path string
-	here bool // there is a state directory
-}
-
-var doorCalls = prometheus.NewDesc("memdesk_door_calls_total", "Calls of agents by verb and outcome, of every door that this state directory has had.", []string{"verb", "outcome"}, nil)
-
-// Describe implements prometheus.Collector.
-func (callsCollector) Describe(out chan<- *prometheus.Desc) { out <- doorCalls }
-
-// Collect implements prometheus.Collector. A file that cannot be read is an error of the scrape.
-func (c callsCollector) Collect(out chan<- prometheus.Metric) {
-	if !c.here {
-		return
-	}
-	all, err := counts.Read(c.path)
-	if err != nil {
-		out <- prometheus.NewInvalidMetric(doorCalls, err)
-		return
-	}
-	for key := range maps.Keys(all) {
-		verb, outcome, _ := strings.Cut(key, " ")
-		out <- prometheus.MustNewConstMetric(doorCalls, prometheus.CounterValue, float64(all[key]), label(verb), label(outcome))
-	}
 }

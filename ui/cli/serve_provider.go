@@ -26,7 +26,7 @@ func (a *app) serveProviderCommand() *cobra.Command {
 			"stands in the audit log under the name of its token.\n" +
 			"Tokens are lines \"NAME TOKEN\" of a file that only its owner may read; it is read again when it changes.\n" +
 			"Without --tokens one is made in the state directory. An address that other machines can reach needs --tls-cert and --tls-key.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveProvider(cmd.Context(), f) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.serveProvider(ctx, s, f) }),
 	}
 	f.flags(c, "127.0.0.1:7811", "`ADDRESS` to listen on; without a host it is this machine only")
 	return c
@@ -40,11 +40,7 @@ func (f *providerFlags) flags(c *cobra.Command, listen, where string) {
 	c.Flags().StringVar(&f.key, "tls-key", "", "private key `FILE` of the certificate, PEM")
 }
 
-func (a *app) serveProvider(ctx context.Context, f providerFlags) error {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) serveProvider(ctx context.Context, s *operator.Session, f providerFlags) error {
 	members := s.Fleet.Members()
 	if len(members) != 1 {
 		return usage("there are %d stores: name the one to serve with --store", len(members))

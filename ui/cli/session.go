@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"memdesk/audit"
 	"memdesk/backends"
 	"memdesk/model"
@@ -129,6 +131,42 @@ func (a *app) at(ctx context.Context, text string) (*operator.Session, model.Sto
 	}
 	store, err := a.openStore(ref.Store)
 	return s, store, ref, err
+}
+
+// command is what cobra runs.
+type command = func(cmd *cobra.Command, args []string) error
+
+// onBase is a command that needs no store.
+func (a *app) onBase(do func(ctx context.Context, s *operator.Session, args []string) error) command {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.base()
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, args)
+	}
+}
+
+// onStores is a command over the open stores, of which there must be one.
+func (a *app) onStores(do func(ctx context.Context, s *operator.Session, args []string) error) command {
+	return func(cmd *cobra.Command, args []string) error {
+		s, err := a.stores(cmd.Context())
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, args)
+	}
+}
+
+// onItem is a command on the item that its first argument names.
+func (a *app) onItem(do func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error) command {
+	return func(cmd *cobra.Command, args []string) error {
+		s, store, ref, err := a.at(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, store, ref)
+	}
 }
 
 // need adds a store to those that will be opened: nobody waits for stores that are

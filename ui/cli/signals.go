@@ -49,7 +49,7 @@ func (a *app) signalCommands() []*cobra.Command {
 	train.Flags().StringVar(&out, "out", "", "where the weights go: `FILE`")
 	stories := &cobra.Command{
 		Use: "stories", Short: "Blocked and suspect items, grouped by who wrote them or by what they say",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.stories(cmd.Context()) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.stories(ctx, s) }),
 	}
 	harmless := &cobra.Command{
 		Use: "clear REF...", Short: "Mark suspect items, and all that say nearly the same, as harmless",
@@ -64,7 +64,7 @@ func (a *app) signalCommands() []*cobra.Command {
 	rescan := &cobra.Command{
 		Use: "rescan", Short: "What today's rules flag that the last scan did not, and the other way round",
 		Long: "Scores every item and shows the difference to the scan that was kept last. --apply keeps this one.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.rescan(cmd.Context(), keep) },
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error { return a.rescan(ctx, s, keep) }),
 	}
 	rescan.Flags().BoolVar(&keep, "apply", false, "keep this scan as the last one")
 	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
@@ -233,11 +233,7 @@ func (a *app) train(set, out string) error {
 	return nil
 }
 
-func (a *app) stories(ctx context.Context) error {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) stories(ctx context.Context, s *operator.Session) error {
 	var t tally
 	for i, story := range s.Stories(ctx, a.noting(&t)) {
 		t.add(nil)
@@ -301,11 +297,7 @@ func (a *app) clearSuspects(ctx context.Context, args []string) error {
 	return t.result()
 }
 
-func (a *app) rescan(ctx context.Context, keep bool) error {
-	s, err := a.stores(ctx)
-	if err != nil {
-		return err
-	}
+func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error {
 	var t tally
 	changes, flagged, last, err := s.Difference(ctx, a.noting(&t))
 	if err != nil {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"memdesk/operator"
@@ -12,18 +14,14 @@ func (a *app) stateCommand() *cobra.Command {
 		Long: "Brings state that an older version wrote to this version's format, and records it in the audit log. Older\n" +
 			"state is read and not written before. State of a newer version is refused: use that version. Stop servers\n" +
 			"and consoles first, and keep a copy of the directory that `memdesk info` names: there is no way back.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.base()
-			if err != nil {
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+			if err := s.Allow(ctx, operator.MigrateState, "", ""); err != nil {
 				return err
 			}
-			if err := s.Allow(cmd.Context(), operator.MigrateState, "", ""); err != nil {
+			if err := a.confirm(ctx, "Migrate the state directory? There is no way back."); err != nil {
 				return err
 			}
-			if err := a.confirm(cmd.Context(), "Migrate the state directory? There is no way back."); err != nil {
-				return err
-			}
-			from, to, err := s.MigrateState(cmd.Context())
+			from, to, err := s.MigrateState(ctx)
 			if err != nil {
 				return err
 			}
@@ -33,7 +31,7 @@ func (a *app) stateCommand() *cobra.Command {
 			}
 			a.result("state", row{"state": s.State, "from": from, "to": to}, "%s", words)
 			return nil
-		},
+		}),
 	}
 	return group("state", "The directory of audit log, requests, undo and keys", a.asks(c))
 }

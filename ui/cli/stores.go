@@ -132,17 +132,13 @@ func (a *app) createCommand() *cobra.Command {
 func (a *app) healthCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use: "health", Short: "Every provider's health, asked side by side",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
-			serve, err := a.healthRound(cmd.Context(), s)
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
+			serve, err := a.healthRound(ctx, s)
 			if err == nil && !serve {
 				return &exitError{code: exitFailed}
 			}
 			return err
-		},
+		}),
 	}, true)
 }
 
@@ -251,15 +247,11 @@ func findingWords(f model.HealthFinding) string {
 func (a *app) tiersCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "tiers", Short: "Tiers with their counts, bytes and caps",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.stores(cmd.Context())
-			if err != nil {
-				return err
-			}
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
 			tab := a.table("STORE", "TIER", "ITEMS", "BYTES", "CAP EACH", "WHAT")
 			defer tab.flush()
-			return a.over(s, func(store model.Store) error { return a.tiersOf(cmd.Context(), store, tab) })
-		},
+			return a.over(s, func(store model.Store) error { return a.tiersOf(ctx, store, tab) })
+		}),
 	}
 }
 

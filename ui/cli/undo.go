@@ -36,15 +36,11 @@ func (a *app) undoCommand() *cobra.Command {
 	show.Flags().BoolVar(&raw, "raw", false, "the displaced body, unescaped, to a pipe or file")
 	return group("undo", "What changes displaced, and putting it back", &cobra.Command{
 		Use: "list", Short: "What can be put back, newest first",
-		RunE: func(*cobra.Command, []string) error { return a.listUndo() },
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error { return a.listUndo(ctx, s) }),
 	}, a.asks(restore), show)
 }
 
-func (a *app) listUndo() error {
-	s, err := a.base()
-	if err != nil {
-		return err
-	}
+func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	entries, damaged, err := s.Undo.List()
 	if err != nil {
 		return err

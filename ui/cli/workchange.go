@@ -165,37 +165,29 @@ func (a *app) workDeleteCommand() *cobra.Command {
 func (a *app) workShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "get REF", Short: "One work item as the port shows it",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, store, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			got := work.Desk{Store: store}.Get(cmd.Context(), ref.ID, "")
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, store model.Store, ref model.Ref) error {
+			got := work.Desk{Store: store}.Get(ctx, ref.ID, "")
 			list := workList{OK: got.OK, Error: got.Error}
 			if got.OK {
 				list.Data, list.Total = []model.WorkItem{got.Data}, 1
 			}
 			return a.printWork(store.Name, list)
-		},
+		}),
 	}
 }
 
 func (a *app) workDepsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "deps REF", Short: "The items that block an item, and those that it blocks",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			_, s, ref, err := a.at(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			r := work.Desk{Store: s}.ListDependencies(cmd.Context(), ref.ID, "", "")
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
+			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
 			tab := a.table("BLOCKER", "BLOCKED", "KIND")
 			for _, d := range r.Data {
 				tab.put(dependencyRow{Store: s.Name, Blocker: encodedID(d.Blocker), Blocked: encodedID(d.Blocked), Kind: d.Kind})
 			}
 			tab.flush()
 			return finished(a, s.Name, r, nil)
-		},
+		}),
 	}
 }
 

@@ -208,6 +208,30 @@ func (g *Guests) Provider(store string) http.Handler {
 		}})
 }
 
+// Only lets in callers whose token has a scope.
+func Only(callers *bearer.Door, scope string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		guest := callers.Admit(r)
+		switch {
+		case guest == nil:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a bearer token is needed that this server knows", http.StatusUnauthorized)
+			return
+		case !guest.May(scope):
+			http.Error(w, "the token has not the scope "+scope, http.StatusForbidden)
+			return
+		}
+		call, err := guest.Begin()
+		if err != nil {
+			http.Error(w, "too many calls at a time", http.StatusTooManyRequests)
+			return
+		}
+		defer call.End()
+		next.ServeHTTP(w, r)
+	})
+}
+
 // gone is the provider of a store that could not be opened.
 type gone struct{ err error }
 

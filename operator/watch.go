@@ -1,0 +1,189 @@
+package operator
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+
+	"memdesk/model"
+)
+
+// Event is something that somebody has to be told of. Its facts name items by their references and
+// hold no content.
+type Event struct {
+	Name  string // conflict, quarantined, store_down, store_up, request_due, unseen, seen
+	At    time.Time
+	Facts map[string]any
+}
+
+// Watching says what is told.
+type Watching struct {
+	Every  time.Duration // the pause between two looks; one that takes longer is followed by a pause as long as itself
+	Within int           // a request is due when its deadline is within this many days
+	// Standing: tell also of the conflicts and quarantined items that stand at the start.
+	Standing bool
+	Tell     func(Event) error // an error ends the watch
+}
+
+// Watch looks again and again and tells what has changed, until ctx ends, which is no error. The
+// first look tells of stores that are down and of requests that are due.
+func (s *Session) Watch(ctx context.Context, o Watching) error {
+	w := &watch{Watching: o, s: s, survey: s.Survey(ctx), down: map[string]bool{}, due: map[string]bool{}, found: map[string]map[string]bool{}, unseen: map[string]bool{}}
+	return w.run(ctx)
+}
+
+// watch remembers what it has told.
+type watch struct {
+	Watching
+	s      *Session
+	survey *Survey
+
+	down   map[string]bool            // stores
+	due    map[string]bool            // "ID", or "ID overdue"
+	found  map[string]map[string]bool // references by kind of event; nil before the first look
+	unseen map[string]bool            // kind of event and store
+}
+
+func (w *watch) run(ctx context.Context) error {
+	for {
+		start := time.Now()
+		for _, look := range []func(context.Context) error{w.health, w.quarantine, w.conflicts, w.requests} {
+			if err := look(ctx); err != nil {
+				return err
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(w.Every, time.Since(start))):
+		}
+	}
+}
+
+func (w *watch) tell(name string, facts map[string]any) error {
+	return w.Tell(Event{Name: name, At: w.s.Clock.Now(), Facts: facts})
+}
+
+func (w *watch) health(ctx context.Context) error {
+	for _, r := range w.survey.Health(ctx) {
+		if !r.Status.OK == w.down[r.Store] {
+			continue
+		}
+		w.down[r.Store] = !r.Status.OK
+		event := "store_up"
+		if !r.Status.OK {
+			event = "store_down"
+		}
+		if err := w.tell(event, map[string]any{"store": r.Store, "state": r.Status.State}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sight is one row of a list: what to tell, or that the store was not seen to the end.
+type sight struct {
+	store, id string
+	unseen    bool
+	facts     map[string]any
+}
+
+func (w *watch) quarantine(ctx context.Context) error {
+	return w.list(ctx, "quarantined", func(yield func(sight) bool) {
+		for e := range w.survey.Quarantined(ctx) {
+			if !yield(sight{e.Store, e.ID, e.Problem != "", map[string]any{"category": e.Category, "pattern": e.Pattern}}) {
+				return
+			}
+		}
+	})
+}
+
+func (w *watch) conflicts(ctx context.Context) error {
+	return w.list(ctx, "conflict", func(yield func(sight) bool) {
+		for c := range w.survey.Conflicts(ctx) {
+			if !yield(sight{c.Store, c.ID, c.Problem != "", map[string]any{"base": model.EncodeID(c.BaseID), "tool": c.Tool, "confidence": c.Confidence}}) {
+				return
+			}
+		}
+	})
+}
+
+// list tells of the rows that were not there at the last look. What a store that was not seen to
+// the end has shown before is not forgotten, so that it is no news when it comes back.
+func (w *watch) list(ctx context.Context, event string, rows iter.Seq[sight]) error {
+	before, looked := w.found[event]
+	now, unseen := map[string]bool{}, map[string]bool{}
+	for s := range rows {
+		if s.unseen {
+			unseen[s.store] = true
+			continue
+		}
+		ref := model.Ref{Store: s.store, ID: s.id}.String()
+		now[ref] = true
+		if before[ref] || !looked && !w.Standing {
+			continue
+		}
+		s.facts["store"], s.facts["id"] = s.store, model.EncodeID(s.id)
+		if err := w.tell(event, s.facts); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	for ref := range before {
+		if store, _, _ := strings.Cut(ref, ":"); unseen[store] {
+			now[ref] = true
+		}
+	}
+	w.found[event] = now
+	return w.tellUnseen(event, unseen)
+}
+
+// tellUnseen tells of stores that can no longer be seen to the end, and of those that can again.
+func (w *watch) tellUnseen(event string, unseen map[string]bool) error {
+	for _, r := range w.s.Fleet.Members() {
+		key := event + " " + r.Name
+		if unseen[r.Name] == w.unseen[key] {
+			continue
+		}
+		w.unseen[key] = unseen[r.Name]
+		word := "seen"
+		if unseen[r.Name] {
+			word = "unseen"
+		}
+		if err := w.tell(word, map[string]any{"store": r.Name, "part": event}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requests tells once of a request that comes due, and once when it is overdue.
+func (w *watch) requests(context.Context) error {
+	all, err := w.survey.Due(w.Within)
+	if model.IsRefusal(err) { // the role does not cover requests
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		key := r.ID
+		if r.Overdue {
+			key += " overdue"
+		}
+		if w.due[key] {
+			continue
+		}
+		w.due[key] = true
+		if err := w.tell("request_due", map[string]any{"request": r.ID, "deadline": r.Deadline.Format(time.DateOnly), "due": r.Words, "overdue": r.Overdue, "state": r.State}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
