@@ -24,6 +24,7 @@ var layers = []layer{
 	{"internal/eventlog", []string{"internal/filelock"}},
 	{"internal/safetext", nil},
 	{"internal/sdnotify", nil},
+	{"internal/lines", nil},
 	{"internal/statedir", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/counts", []string{"internal/atomicfile", "internal/filelock"}},
 	{"internal/testnpm", nil},

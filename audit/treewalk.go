@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +42,22 @@ const (
 type Statement struct {
 	Name string
 	Text []byte
+}
+
+// maxStatement bounds a file of checkpoints, in bytes.
+const maxStatement = 64 << 20
+
+// ReadStatement reads a file of checkpoints.
+func ReadStatement(path string) (Statement, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxStatement) {
+		err = errors.New("it is no file of checkpoints")
+	}
+	if err != nil {
+		return Statement{}, err
+	}
+	b, err := os.ReadFile(path)
+	return Statement{Name: path, Text: b}, err
 }
 
 // source is where claims come from: an anchor, a file that somebody gave, the log itself.

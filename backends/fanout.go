@@ -34,6 +34,23 @@ func (f *Fleet) Recall(ctx context.Context, req model.RecallRequest, only ...str
 	})
 }
 
+// RecallAll is Recall in the fleet's order; a store that did not answer before the end is there with
+// the reason.
+func (f *Fleet) RecallAll(ctx context.Context, req model.RecallRequest) (out []Answer) {
+	got := map[string]Answer{}
+	for a := range f.Recall(ctx, req) {
+		got[a.Store] = a
+	}
+	for _, m := range f.Members() {
+		a, ok := got[m.Name]
+		if !ok {
+			a = Answer{Store: m.Name, Err: model.FromContext(ctx, "recall")}
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
 // HealthReport is one observation of one store.
 type HealthReport struct {
 	Store   string

@@ -1,6 +1,7 @@
 package gdpr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,6 +103,26 @@ type Intake struct {
 	OpenDSR  string // subject_request_id, where it came as OpenDSR
 	// Signer is the key of who files it, where the session has none; nil without.
 	Signer sshsig.Signer
+}
+
+// AddLines takes identifiers from a text, one a line; the first is the id where none was given.
+func (in *Intake) AddLines(text string) {
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+		case in.Subject == "":
+			in.Subject = line
+		default:
+			in.Aliases = append(in.Aliases, line)
+		}
+	}
+}
+
+// Fill takes from another intake what this one does not say; its aliases go in front.
+func (in *Intake) Fill(from Intake) {
+	in.Subject, in.OpenDSR = cmp.Or(in.Subject, from.Subject), cmp.Or(in.OpenDSR, from.OpenDSR)
+	in.Received, in.Ground = cmp.Or(in.Received, from.Received), cmp.Or(in.Ground, from.Ground)
+	in.Aliases = append(from.Aliases, in.Aliases...)
 }
 
 // Terms are the identifiers, the id first.

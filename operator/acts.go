@@ -58,6 +58,24 @@ func (s *Session) Falls(ctx context.Context, store string, ids []string) ([]stri
 	return out, nil
 }
 
+// FallsOf is Falls for items of several stores, by store, in the order in which the stores are named.
+func (s *Session) FallsOf(ctx context.Context, refs []model.Ref) (stores []string, falls map[string][]string, err error) {
+	ids := map[string][]string{}
+	for _, r := range refs {
+		if ids[r.Store] == nil {
+			stores = append(stores, r.Store)
+		}
+		ids[r.Store] = append(ids[r.Store], r.ID)
+	}
+	falls = map[string][]string{}
+	for _, store := range stores {
+		if falls[store], err = s.Falls(ctx, store, ids[store]); err != nil {
+			break
+		}
+	}
+	return stores, falls, err
+}
+
 // Forget removes one item, and keeps it for undo. It is Conflict when the item is not at
 // req.IfMatch; an absent item is Removed 0 and no error.
 func (s *Session) Forget(ctx context.Context, store string, req model.ForgetRequest, reason string) (Done, error) {

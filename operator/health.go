@@ -110,3 +110,14 @@ func age(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
+
+// AskWitness asks the witness at an address, which an anchor of the configuration must name: without
+// its key nothing that it says counts.
+func (s *Session) AskWitness(ctx context.Context, url string) (audit.Proven, error) {
+	for _, c := range s.Config.Audit.Anchors {
+		if c.Kind == "witness" && strings.TrimSuffix(c.URL, "/") == strings.TrimSuffix(url, "/") {
+			return s.Log.Ask(ctx, audit.Anchor(c))
+		}
+	}
+	return audit.Proven{}, model.Errorf(model.InvalidInput, "", "--witness %s: no [[audit.anchor]] of kind witness has this url, and without its key nothing that it says counts", url)
+}

@@ -54,6 +54,9 @@ var reading = []string{
 	"Session.Jobs", "Session.Notices", "Session.ConflictOptions", "Session.Interrupted", "Session.Redundant", "Session.Preview",
 	"Session.Falls", "Session.Undos", "Session.PlanTakeback", "Session.WriterOf", "Session.WriterOfItem", "Session.Told", "Session.Calibration", "Session.Difference", "Session.Family", "Session.Flagged", "Session.HeldScore",
 	"Session.Planted", "Session.Stories", "Session.Withheld", "Session.Survey", "Session.Explain", "Session.Anchoring",
+	"Session.FallsOf", "Session.OriginsOf", "Session.Watch", "Session.AskWitness",
+	"Session.Replay",       // into a scratch store
+	"Session.CloseOrphans", // only records that nobody saw how an act of another process ended
 	"Survey.Health", "Survey.Tiers", "Survey.Quarantined", "Survey.Conflicts", "Survey.Log",
 	"Conflicts.Conflicts", "Conflicts.Compare", "Conflicts.Returned", "Conflicts.Redundant",
 	"Jobs.Run", "Jobs.List", "Jobs.Tied", // what a job does are acts of their own

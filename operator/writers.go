@@ -2,8 +2,11 @@ package operator
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
+	"memdesk/internal/gitlog"
+	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/origin"
 )
@@ -31,6 +34,52 @@ func (s *Session) WriterOf(ctx context.Context, st model.Store, h model.Header) 
 // when nobody knows.
 func (s *Session) WriterOfItem(st model.Store, it model.Item) (origin.Row, string, bool) {
 	return origin.Known(s.Ledger, st, it)
+}
+
+// Origin is one write of an item, and where that is kept.
+type Origin struct {
+	origin.Row
+	Kept string
+}
+
+// OriginsOf are the writes of an item that went through memdesk, newest first. In front stands who
+// wrote the text that is there now, where that was another: by the store's word, or by the author of
+// the file's last commit; else the writer is said to be unknown.
+func (s *Session) OriginsOf(ctx context.Context, st model.Store, id string) (out []Origin, err error) {
+	if s.Ledger == nil {
+		return nil, statedir.ErrNoHome
+	}
+	rows, err := s.Ledger.Of(st.Name, id)
+	if err != nil {
+		return nil, err
+	}
+	if st.Browser != nil {
+		it, err := st.Browser.Read(ctx, id)
+		if err != nil && (model.KindOf(err) != model.NotFound || len(rows) == 0) {
+			return nil, err
+		}
+		if err == nil && (len(rows) == 0 || rows[0].Revision != it.Revision) {
+			out = append(out, s.originOf(ctx, st, it))
+		}
+	}
+	for _, r := range rows {
+		out = append(out, Origin{r, origin.InLedger})
+	}
+	return out, nil
+}
+
+// originOf is who wrote an item that memdesk did not write.
+func (s *Session) originOf(ctx context.Context, st model.Store, it model.Item) Origin {
+	if r, kept, ok := s.WriterOfItem(st, it); ok {
+		return Origin{r, kept}
+	}
+	if filepath.IsAbs(st.Location) && filepath.IsLocal(it.ID) {
+		if who, ok := gitlog.AuthorOf(ctx, filepath.Join(st.Location, it.ID)); ok {
+			return Origin{origin.FromStore(st.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit}
+		}
+	}
+	return Origin{origin.Row{Store: st.Name, ID: it.ID, Revision: it.Revision,
+		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown}
 }
 
 // Told are the times that some items were given to agents since a time, oldest first.

@@ -1,3 +1,6 @@
+// Package cli is memdesk's command line: each command mirrors a pane of the
+// console, prints data on standard output and talk on standard error, and speaks
+// JSON for scripts. It holds no rule of its own; workflows and backends do.
 package cli
 
 import (
@@ -7,17 +10,19 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/user"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"memdesk/backends"
 	"memdesk/internal/clock"
+	"memdesk/internal/lines"
 	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/sshd"
@@ -50,11 +55,10 @@ type Program struct {
 // Run executes one command and returns its exit code.
 func (p Program) Run(ctx context.Context) int { return p.app().run(ctx) }
 
-// app is one run of the program that has not begun.
+// app prepares one run of the program.
 func (p Program) app() *app {
-	mu := new(sync.Mutex)
-	a := &app{Program: p, serving: new(atomic.Bool), out: &lines{mu: mu, w: p.Stdout}, text: escaper(p.Env)}
-	a.errRaw = locked{mu, p.Stderr}
+	a := &app{Program: p, serving: new(atomic.Bool), text: escaper(p.Env)}
+	a.out, a.errRaw = lines.New(p.Stdout, p.Stderr)
 	a.errw = a.text.NewWriter(a.errRaw)
 	return a
 }
@@ -81,9 +85,8 @@ func (a *app) run(ctx context.Context) int {
 	return exitCode(err)
 }
 
-// execute runs the command. Help and man pages are dressed by fang, where a
-// terminal wants colours; everything else is run plainly, because fang asks the
-// terminal for its background before it prints an error, and waits.
+// execute runs the command. fang formats help on a terminal with colours, and the man pages. It runs
+// nothing else, because it asks the terminal for its background colour before it prints an error.
 func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	help := slices.ContainsFunc(a.Args, func(s string) bool { return s == "--help" || s == "-h" || s == "help" })
 	dressed := help && a.Terminal(a.Stdout) && a.Env("NO_COLOR") == "" && a.Env("TERM") != "dumb" &&
@@ -96,7 +99,7 @@ func (a *app) execute(ctx context.Context, root *cobra.Command) error {
 	return root.ExecuteContext(ctx)
 }
 
-// escaper is ASCII only where the locale names another charset than UTF-8.
+// escaper escapes to ASCII where the locale names a charset other than UTF-8.
 func escaper(env func(string) string) safetext.Escaper {
 	for _, k := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		v := env(k)
@@ -113,14 +116,14 @@ func escaper(env func(string) string) safetext.Escaper {
 // app is one run of the program.
 type app struct {
 	Program
-	out     *lines
+	out     *lines.Writer
 	errw    io.Writer // escapes
 	errRaw  io.Writer // for what is escaped already
 	text    safetext.Escaper
 	flags   globalFlags
 	only    []string // names of the stores that the arguments need; empty: all
 	session *operator.Session
-	// unknown are the places that discovery found and this version has no backend for.
+	// unknown lists stores that discovery found and this version has no backend for.
 	unknown []backends.StoreConfig
 	beside  *operator.Session // of the server that this caller came to
 	caller  string            // the agent that a served store acts for
@@ -152,7 +155,7 @@ type globalFlags struct {
 	timeout  time.Duration
 }
 
-// sayf is talk: one escaped line on standard error, which -q leaves out.
+// sayf prints one escaped line on standard error. -q leaves it out.
 func (a *app) sayf(format string, args ...any) {
 	if a.logger != nil {
 		a.logger.Info(sentence(format))
@@ -163,14 +166,14 @@ func (a *app) sayf(format string, args ...any) {
 	}
 }
 
-// hintf is sayf for people alone: a script reads it from the object.
+// hintf is sayf without --json, where an object says the same.
 func (a *app) hintf(format string, args ...any) {
 	if !a.flags.json {
 		a.sayf(format, args...)
 	}
 }
 
-// errorf is one escaped line on standard error that -q does not leave out; --watch says it once.
+// errorf is sayf that -q does not leave out. --watch prints the same line once.
 func (a *app) errorf(format string, args ...any) {
 	if line := a.text.Sprintf(format, args...).String(); a.round.isNew("", line) {
 		_, _ = io.WriteString(a.errw, line+"\n")
@@ -246,19 +249,19 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// asks gives a command the flag --yes, without which confirm asks.
+// asks adds the flag --yes, without which confirm asks.
 func (a *app) asks(c *cobra.Command) *cobra.Command {
 	c.Flags().BoolVar(&a.flags.yes, "yes", false, "do not ask")
 	return c
 }
 
-// asksWhy is asks with the flag --reason beside --yes.
+// asksWhy adds the flags --yes and --reason.
 func (a *app) asksWhy(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "why, for the audit log")
 	return a.asks(c)
 }
 
-// path is a file that the user named, absolute and with ~ expanded.
+// path makes a path that the operator typed absolute and expands ~.
 func (a *app) path(name string) string { return backends.ExpandPath(name, a.Dir, a.Env) }
 
 // confirm asks on the terminal, or demands --yes where there is none.
@@ -340,4 +343,39 @@ func interruptible[T any](ctx context.Context, read func() (T, error)) (T, error
 		var zero T
 		return zero, &exitError{exitRefused, errors.New("interrupted; nothing was done")}
 	}
+}
+
+// NewProgram is the program of this process: its arguments, streams, environment,
+// directory and user, over the kinds of a registry. A program with kinds of its own
+// registers them beside backends.Builtin and runs this.
+func NewProgram(kinds *backends.Registry) Program {
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	dir, _ := os.Getwd() // empty when it is gone: only relative locations need it
+	return Program{
+		Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Env: os.Getenv, Dir: dir, Clock: clock.System{}, Version: "dev", Kinds: kinds,
+		Terminal: func(stream any) bool {
+			f, ok := stream.(*os.File)
+			return ok && term.IsTerminal(int(f.Fd()))
+		},
+		Columns: func() int {
+			width, _, err := term.GetSize(int(os.Stdout.Fd()))
+			if err != nil {
+				return 0
+			}
+			return width
+		},
+		User: name, TTY: ttyName(),
+	}
+}
+
+// ttyName names the terminal for the audit log of an unauthenticated operator.
+func ttyName() string {
+	if p, err := os.Readlink("/proc/self/fd/0"); err == nil && term.IsTerminal(0) {
+		return strings.TrimPrefix(p, "/dev/")
+	}
+	return strings.TrimPrefix(os.Getenv("SSH_TTY"), "/dev/")
 }

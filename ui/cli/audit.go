@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -63,8 +64,8 @@ func (a *app) auditListCommand() *cobra.Command {
 	return a.listing(c, false)
 }
 
-// auditFilter checks the words of a filter: a misspelt one would find nothing and
-// look like a quiet night.
+// auditFilter reads the flags of a filter. It refuses a misspelt word, which would match nothing and
+// look as if nothing had happened.
 func (a *app) auditFilter(f auditFlags) (audit.Filter, error) {
 	q := f.Filter
 	q.Result, q.Phase = audit.Verdict(f.result), audit.Phase(f.phase)
@@ -152,7 +153,7 @@ func (a *app) auditList(ctx context.Context, f auditFlags) error {
 	return nil
 }
 
-// wantedEvents are the stores' own events that the flags ask for, the newest first.
+// wantedEvents lists the stores' own events that the flags ask for, newest first.
 func (a *app) wantedEvents(ctx context.Context, f auditFlags, q audit.Filter) ([]operator.StoreEvent, error) {
 	switch {
 	case !f.storeEvents:
@@ -192,7 +193,7 @@ func (r auditRow) fields() row {
 		"prev": r.Prev, "hash": r.Hash, "damaged": r.Damaged}
 }
 
-// why is the reason of a record, and where the act came from.
+// why joins the reason of a record with its origin.
 func why(r audit.Row) string {
 	if r.Origin == "" {
 		return r.Reason
@@ -225,18 +226,25 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
-	given, err := a.statements(f)
-	if err != nil {
-		return err
+	var given []audit.Statement
+	for _, name := range slices.Concat(f.since, f.anchors) {
+		st, err := audit.ReadStatement(a.path(name))
+		if err != nil {
+			return usage("%s: %v", name, err)
+		}
+		st.Name = "file " + name
+		given = append(given, st)
 	}
 	rep, err := log.Verify(ctx, given...)
 	if err != nil {
 		return &exitError{exitTampered, err}
 	}
 	for _, url := range f.witnesses {
-		if err := a.askWitness(ctx, log, url, &rep); err != nil {
+		p, err := a.session.AskWitness(ctx, url)
+		if err != nil {
 			return err
 		}
+		rep.Add(p)
 	}
 	if a.flags.json {
 		a.emit("verify", row{"ok": rep.OK && rep.Names.Forged == 0, "events": rep.Events, "head": rep.Head, "reason": rep.Reason, "first_bad": rep.FirstBad,
@@ -273,7 +281,7 @@ func (a *app) auditVerify(ctx context.Context, f verifyFlags) error {
 	return nil
 }
 
-// sayNames tells how it stands with the clear names beside the log, which no chain covers.
+// sayNames reports on the clear names, which the chain of hashes does not cover.
 func (a *app) sayNames(n audit.Names) {
 	if n.Forged > 0 {
 		a.linef("NAMES ALTERED: of %s beside the log the record has another, first at record %d; they are not shown", plural(n.Forged, "name"), n.FirstForged)
@@ -320,4 +328,17 @@ func (a *app) auditAcknowledgeCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&a.flags.reason, "reason", "", "what happened")
 	return a.asks(c)
+}
+
+// eventRow is an event from a store's own system.
+type eventRow struct{ operator.StoreEvent }
+
+func (eventRow) kind() string { return "store_event" }
+
+func (e eventRow) cells() []any {
+	return []any{"-", when(e.At), "(the store)", e.Name, "-", "-", e.Store, cmp.Or(e.Words(), "-"), ""}
+}
+
+func (e eventRow) fields() row {
+	return row{"source": "store", "store": e.Store, "ts": stamp(e.At), "action": e.Name, "payload": fieldMap(e.Payload)}
 }

@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"context"
 	"errors"
-	"os"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"memdesk/audit"
-	"memdesk/backends"
 	"memdesk/internal/atomicfile"
 	"memdesk/operator"
 )
@@ -39,45 +35,6 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	return c
 }
 
-// maxStatement bounds a file of checkpoints, in bytes.
-const maxStatement = 64 << 20
-
-// statements reads the checkpoints that the flags name.
-func (a *app) statements(f verifyFlags) ([]audit.Statement, error) {
-	var out []audit.Statement
-	for _, name := range slices.Concat(f.since, f.anchors) {
-		info, err := os.Stat(a.path(name))
-		if err == nil && (!info.Mode().IsRegular() || info.Size() > maxStatement) {
-			err = errors.New("it is no file of checkpoints")
-		}
-		if err != nil {
-			return nil, usage("%s: %v", name, err)
-		}
-		b, err := os.ReadFile(a.path(name))
-		if err != nil {
-			return nil, usage("%v", err)
-		}
-		out = append(out, audit.Statement{Name: "file " + name, Text: b})
-	}
-	return out, nil
-}
-
-// askWitness adds what a witness says to a report.
-func (a *app) askWitness(ctx context.Context, log *audit.Log, url string, rep *audit.Report) error {
-	i := slices.IndexFunc(a.session.Config.Audit.Anchors, func(c backends.AnchorConfig) bool {
-		return c.Kind == "witness" && strings.TrimSuffix(c.URL, "/") == strings.TrimSuffix(url, "/")
-	})
-	if i < 0 {
-		return usage("--witness %s: no [[audit.anchor]] of kind witness has this url, and without its key nothing that it says counts", url)
-	}
-	p, err := log.Ask(ctx, audit.Anchor(a.session.Config.Audit.Anchors[i]))
-	if err != nil {
-		return err
-	}
-	rep.Add(p)
-	return nil
-}
-
 func provenRows(all []audit.Proven) []any {
 	out := []any{}
 	for _, p := range all {
@@ -86,7 +43,7 @@ func provenRows(all []audit.Proven) []any {
 	return out
 }
 
-// sayProven says which statement proves what.
+// sayProven prints what each anchor proves.
 func (a *app) sayProven(all []audit.Proven) {
 	outside := false
 	for _, p := range all {
@@ -131,7 +88,7 @@ func (a *app) auditCheckpointCommand() *cobra.Command {
 	}
 }
 
-// tamperedOr is the exit code of a log that is not as it was left.
+// tamperedOr gives an error of the log its exit code.
 func tamperedOr(err error) error {
 	switch {
 	case errors.Is(err, audit.ErrTampered):

@@ -38,8 +38,8 @@ func (a *app) console(ctx context.Context) error {
 		Environ: os.Environ(), Clock: a.Clock, Sources: tui.Sources{Quarantine: s.Quarantine(), Origins: s, Stories: s, Conflicts: s.Conflicts(ctx)},
 		Terminal: tui.Terminal{Input: a.Stdin, Output: a.Stdout}, Theme: s.Config.UI.Theme, Keys: s.Config.UI.Keys, NoMouse: s.Config.UI.Mouse != nil && !*s.Config.UI.Mouse, IdleLock: time.Duration(s.Config.UI.IdleLock), Poll: pollEvery(s.Config.UI.Poll),
 	}
-	// A terminal that cannot place text is spoken to line by line when plain output
-	// is wanted; without that wish the console is tried, in ASCII and without colour.
+	// A terminal without cursor control gets the linear mode where plain output is asked for. Without
+	// --plain the console is tried, in ASCII and without colour.
 	term := a.Env("TERM")
 	o.Linear = s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb")
 	if v := a.visitor; v != nil {
@@ -56,7 +56,7 @@ func (a *app) console(ctx context.Context) error {
 	return tui.Run(ctx, o)
 }
 
-// pollEvery is how often lists are looked at that tell no changes.
+// pollEvery is the interval of polling for lists that report no changes.
 func pollEvery(configured *backends.Duration) time.Duration {
 	if configured == nil {
 		return 3 * time.Second
@@ -64,7 +64,7 @@ func pollEvery(configured *backends.Duration) time.Duration {
 	return time.Duration(*configured)
 }
 
-// inFrame is who works at the console, with the role where it is not an operator's.
+// inFrame names the operator, with the role where it is neither operator nor reader.
 func inFrame(s *operator.Session) string {
 	who := strings.TrimPrefix(s.Who.ID, "unauthenticated ")
 	switch role := s.Role(); operator.Role(role) {
@@ -75,9 +75,8 @@ func inFrame(s *operator.Session) string {
 	}
 }
 
-// acting runs the console with what changes need beside the stores: texts in an
-// editor and a journal for long work. Texts that were changed and not written are
-// named when the console is left.
+// acting runs a console that can change stores: with drafts and with jobs. When the console ends it
+// names the drafts that were not written.
 func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options) (err error) {
 	runner, err := s.Jobs()
 	if err != nil {
@@ -109,9 +108,8 @@ func (a *app) acting(ctx context.Context, s *operator.Session, o tui.Options) (e
 	return errors.Join(err, serr)
 }
 
-// away is where an erasure goes on when the console is left. Another process finds the same
-// stores only by the same configuration; a visitor's run stays in the server, which knows who
-// the visitor is.
+// away starts the erasures that go on when the console ends. Another process finds the same stores
+// only by the same configuration. A visitor's erasure stays in the server, which knows the visitor.
 func (a *app) away() operator.Away {
 	switch {
 	case a.visitor != nil && a.behind != nil:
@@ -128,14 +126,14 @@ func (a *app) away() operator.Away {
 	}}
 }
 
-// background is the work that visitors leave behind. It ends with the server.
+// background runs what visitors leave behind. It ends with the server.
 type background struct {
 	ctx context.Context
 	wg  sync.WaitGroup
 }
 
-// erase carries a plan out under the visitor's name, with stores of its own: those
-// of the visit are closed when it ends.
+// erase carries a plan out under the visitor's name. It opens stores of its own, because the
+// visitor's close with the visit.
 func (b *background) erase(visit *app, o gdpr.Order) error {
 	v := *visit
 	v.session, v.only = nil, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -98,7 +97,7 @@ func (a *app) copyPlan(ctx context.Context, f copyFlags) (transfer.Plan, *operat
 	return plan, s, err
 }
 
-// copySource is an open store, or an export.
+// copySource opens what is copied from: an open store, or an export.
 func (a *app) copySource(name string) (model.Store, error) {
 	if !transfer.IsExport(name) {
 		return a.openStore(name)
@@ -138,13 +137,12 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	if _, err := a.openStore(store); err != nil {
 		return err
 	}
-	dir, said := a.path(out), a.Clock.Now()
+	told, end := a.progress()
+	dir := a.path(out)
 	m, err := s.ExportStore(ctx, store, dir, a.flags.reason, func(done, total int64) {
-		if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
-			a.sayf("%d of %s written", done, plural(max(done, total), "item"))
-			said = now
-		}
+		told(a.text.Sprintf("%d of %s written", done, plural(max(done, total), "item")).String())
 	})
+	end()
 	if err != nil {
 		return err
 	}
@@ -173,20 +171,16 @@ func (exportRow) kind() string { return "export" }
 
 func (r exportRow) cells() []any { return []any{r.Dir, r.Items, r.SHA256} }
 
-// runCopy runs the plan as a job and says how far it is every two seconds.
+// runCopy runs the plan as a job and tells how far it is.
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {
 	tab := a.table("RESULT", "ITEM", "WHY")
-	said := a.Clock.Now()
+	told, end := a.progress()
 	done, err := s.Copy(ctx, r, plan, operator.Copying{To: f.to, Title: copyTitle(f), Reason: a.flags.reason, Item: tab.outcome,
 		TakenUp: func(st jobs.Status) {
 			a.sayf("taking up job %s, %s done before", string(st.ID), plural(int64(st.Steps), "item"))
 		},
-		Status: func(st jobs.Status) {
-			if now := a.Clock.Now(); now.Sub(said) >= 2*time.Second {
-				a.sayf("%s", progress(st))
-				said = now
-			}
-		}})
+		Status: func(st jobs.Status) { told(progress(st)) }})
+	end()
 	if err != nil {
 		return err
 	}
@@ -204,7 +198,7 @@ func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, 
 	return done.End.Err
 }
 
-// copyTitle names what a copy does; two of the same title are one copy.
+// copyTitle names a copy. Two copies of the same title are one job.
 func copyTitle(f copyFlags) string {
 	title := f.from + " to " + f.to
 	if f.tier != "" {
@@ -219,7 +213,7 @@ func copyTitle(f copyFlags) string {
 	return title
 }
 
-// outcome prints what became of one item: of all as JSON, for people of those that were not simply copied.
+// outcome prints the outcome of one item: of every item with --json, else where there is a reason.
 func (t *table) outcome(x transfer.Outcome) {
 	if t.a.flags.json {
 		t.a.emit("item", row{"id": model.EncodeID(x.ID), "to": model.EncodeID(x.To), "outcome": string(x.Result), "reason": x.Reason})

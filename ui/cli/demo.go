@@ -80,7 +80,7 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 	return a.console(ctx)
 }
 
-// endDemo closes the stores before their files go.
+// endDemo closes the stores, then removes their files.
 func (a *app) endDemo(dir string) error {
 	var err error
 	if a.session != nil {
@@ -90,7 +90,7 @@ func (a *app) endDemo(dir string) error {
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// story is the week before the demo, told by commands of this program in this process.
+// story prepares the week before the demo, whose commands run in this process.
 func (a *app) story(dir string) *demodata.Story {
 	s := &demodata.Story{Dir: dir, Now: a.Clock.Now().UTC()}
 	due := s.Now.AddDate(0, 0, 1)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"slices"
 
+	"memdesk/backends"
 	"memdesk/internal/safetext"
 	"memdesk/model"
+	"memdesk/operator"
 )
 
 // complain prints the error that ended the program, once, on standard error.
@@ -57,4 +59,130 @@ func (a *app) failure(where model.Ref, err error) {
 	}
 	r["type"], r["v"] = "error", 1
 	_ = safetext.NewJSONWriter(a.errRaw).Write(r) // nobody is left to tell
+}
+
+// Exit codes, fixed for scripts.
+const (
+	exitDone     = 0
+	exitFailed   = 1 // also: all stores failed
+	exitUsage    = 2 // or configuration
+	exitPartial  = 3 // what succeeded was printed
+	exitNotFound = 4
+	exitConflict = 5 // the revision changed
+	exitRefused  = 6 // read-only, role, hold, suppression, audit log not writable
+	exitTampered = 7 // verification found residue or tampering
+)
+
+// exitError ends the program with a code; a nil err has been explained already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage is an error in how a command was called.
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, model.Errorf(model.InvalidInput, "", format, args...)}
+}
+
+// exitCode maps an error to a code.
+func exitCode(err error) int {
+	var ex *exitError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &ex):
+		return ex.code
+	case model.IsPartial(err):
+		return exitPartial
+	case model.IsRefusal(err):
+		return exitRefused
+	case errors.Is(err, model.NotFound):
+		return exitNotFound
+	case errors.Is(err, model.Conflict), errors.Is(err, model.AlreadyExists):
+		return exitConflict
+	case errors.Is(err, model.InvalidInput):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// tally counts what became of one command in several stores and makes an exit code of it: done,
+// partial or failed. A store that lacks the tier or order that was asked for has not failed, as
+// long as another store has it.
+type tally struct{ good, bad, refused, lacking int }
+
+func (t *tally) add(err error) {
+	if err != nil {
+		t.bad++
+	}
+	if model.IsRefusal(err) {
+		t.refused++
+	}
+	if err == nil || partly(err) {
+		t.good++
+	}
+}
+
+// addAsked counts a request that may not fit every store.
+func (t *tally) addAsked(err error) {
+	if errors.Is(err, model.InvalidInput) {
+		t.lacking++
+		return
+	}
+	t.add(err)
+}
+
+// each runs do for every store, counts and prints the failures. asked: not every store can answer.
+func (t *tally) each(a *app, members []backends.Member, asked bool, do func(model.Store) error) {
+	for _, m := range members {
+		err := m.Err
+		if err == nil {
+			err = do(m.Store)
+		}
+		if asked {
+			t.addAsked(err)
+		} else {
+			t.add(err)
+		}
+		if err != nil {
+			a.failed(model.Ref{Store: m.Name}, err)
+		}
+	}
+}
+
+// over runs do for every store and returns the error for the exit code.
+func (a *app) over(s *operator.Session, do func(model.Store) error) error {
+	var t tally
+	t.each(a, s.Fleet.Members(), false, do)
+	return t.result()
+}
+
+// partly reports an error whose results were printed in part.
+func partly(err error) bool {
+	var ex *exitError
+	return errors.As(err, &ex) && ex.code == exitPartial
+}
+
+// result is nil when nothing failed. The failures themselves have been printed.
+func (t tally) result() error {
+	switch {
+	case t.bad == 0 && t.good == 0 && t.lacking > 0:
+		return &exitError{code: exitUsage}
+	case t.bad == 0:
+		return nil
+	case t.refused == t.bad && t.good == 0: // the same rule refused them all
+		return &exitError{code: exitRefused}
+	case t.good == 0:
+		return &exitError{code: exitFailed}
+	}
+	return &exitError{code: exitPartial}
 }

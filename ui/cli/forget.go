@@ -34,74 +34,71 @@ func (a *app) forgetCommand() *cobra.Command {
 	return a.asksWhy(c)
 }
 
-// forgetQuestion names what goes and what could not be put back. Every reference
-// is read before the first store is opened, so that only those named are.
-func (a *app) forgetQuestion(ctx context.Context, refs []string) (string, error) {
-	for _, text := range refs {
-		ref, err := model.ParseRef(text)
-		if err != nil {
-			return "", err
+// refs parses references before the first store opens, so that only the named stores open.
+func (a *app) refs(texts []string) ([]model.Ref, error) {
+	refs := make([]model.Ref, len(texts))
+	for i, text := range texts {
+		var err error
+		if refs[i], err = model.ParseRef(text); err != nil {
+			return nil, err
 		}
-		a.need(ref.Store)
+		a.need(refs[i].Store)
 	}
-	falls, noun, err := a.sayFalls(ctx, refs)
+	return refs, nil
+}
+
+// forgetQuestion names what goes and what could not be put back.
+func (a *app) forgetQuestion(ctx context.Context, texts []string) (string, error) {
+	refs, err := a.refs(texts)
+	if err != nil {
+		return "", err
+	}
+	falls, err := a.sayFalls(ctx, refs)
 	if err != nil && !a.flags.yes { // else each item says for itself why it did not go
 		return "", err
 	}
-	question := "forget " + strings.Join(refs, ", ")
-	if falls > 0 {
-		question += " and " + plural(falls, noun) + " with it"
+	question := "forget " + strings.Join(texts, ", ")
+	if len(falls) > 0 {
+		question += " and " + plural(int64(len(falls)), undo.FallNoun(falls)) + " with it"
 	}
 	if a.flags.yes {
 		return question, nil
 	}
-	for _, text := range refs {
-		s, store, ref, err := a.at(ctx, text)
-		if err != nil {
-			return "", err
-		}
-		warnings, err := s.Preview(ctx, store.Name, ref.ID)
+	for i, ref := range refs {
+		warnings, err := a.session.Preview(ctx, ref.Store, ref.ID)
 		if err != nil {
 			return "", err
 		}
 		for _, w := range warnings {
-			a.sayf("%s: %s", text, w)
+			a.sayf("%s: %s", texts[i], w)
 		}
 	}
 	return question + "?", nil
 }
 
-// sayFalls names what goes because the items of refs do, all of them together: an edge
-// that two of them tie falls with neither of them alone.
-func (a *app) sayFalls(ctx context.Context, refs []string) (n int64, noun string, err error) {
-	var all []string
-	byStore := map[string][]string{}
-	var order []string
-	for _, text := range refs {
-		_, store, ref, err := a.at(ctx, text)
-		if err != nil {
-			return 0, "", err
-		}
-		if byStore[store.Name] == nil {
-			order = append(order, store.Name)
-		}
-		byStore[store.Name] = append(byStore[store.Name], ref.ID)
+// sayFalls names the relations that go with the items of refs.
+func (a *app) sayFalls(ctx context.Context, refs []model.Ref) (all []string, err error) {
+	s, err := a.stores(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for _, store := range order {
-		falls, err := a.session.Falls(ctx, store, byStore[store])
-		if err != nil {
-			return n, "", err
+	for _, ref := range refs {
+		if _, err := a.openStore(ref.Store); err != nil {
+			return nil, err
 		}
-		if len(falls) > 0 {
-			a.sayf("%s: %s", store, undo.FallWords(falls))
-		}
-		all = append(all, falls...)
 	}
-	return int64(len(all)), undo.FallNoun(all), nil
+	stores, falls, err := s.FallsOf(ctx, refs)
+	for _, store := range stores {
+		if len(falls[store]) > 0 {
+			a.sayf("%s: %s", store, undo.FallWords(falls[store]))
+		}
+		all = append(all, falls[store]...)
+	}
+	return all, err
 }
 
-// forgetAll removes what it can. A single failure is returned as it is; among
-// several the others still go, and each failure is told.
+// forgetAll removes items one by one. It returns the failure of a single item as it is; of several it
+// prints each failure and goes on.
 func (a *app) forgetAll(ctx context.Context, refs []string, req model.ForgetRequest) error {
 	var t tally
 	for _, text := range refs {
@@ -137,8 +134,8 @@ func (a *app) forgetOne(ctx context.Context, text string, req model.ForgetReques
 	}
 	a.result("forgotten", row{"store": store.Name, "id": model.EncodeID(ref.ID), "removed": done.Removed, "relations": done.Relations, "undo": nilIfEmpty(done.Undo)},
 		"%s  removed %d%s", ref.String(), done.Removed, with)
-	if req.KeepHistory && !a.flags.json {
-		a.sayf("%s: its earlier texts stay in the store's history", ref.String())
+	if req.KeepHistory {
+		a.hintf("%s: its earlier texts stay in the store's history", ref.String())
 	}
 	a.sayUndo(done)
 	return nil

@@ -31,7 +31,7 @@ func (a *app) gdprCommand() *cobra.Command {
 	return c
 }
 
-// desk is the desk of erasures of this session.
+// desk opens the session's erasures.
 func (a *app) desk() (*operator.Erasures, error) {
 	if len(a.flags.stores) > 0 { // what is left out would be neither searched nor named
 		return nil, usage("an erasure is over all stores: leave --store out")
@@ -43,7 +43,7 @@ func (a *app) desk() (*operator.Erasures, error) {
 	return s.Erasures(nil, operator.Away{})
 }
 
-// deskFor refuses where an act may not be done, before anything is asked.
+// deskFor is desk that refuses an act before any question is asked.
 func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures, error) {
 	d, err := a.desk()
 	if err != nil {
@@ -52,7 +52,7 @@ func (a *app) deskFor(ctx context.Context, act operator.Act) (*operator.Erasures
 	return d, a.session.Allow(ctx, act, "", "")
 }
 
-// request is a request of the desk; act, where it is not empty, must be allowed.
+// request finds a request. It refuses act, unless act is empty or allowed.
 func (a *app) request(ctx context.Context, act operator.Act, id string) (d *operator.Erasures, r gdpr.Due, err error) {
 	if act == "" {
 		d, err = a.desk()
@@ -65,7 +65,7 @@ func (a *app) request(ctx context.Context, act operator.Act, id string) (d *oper
 	return d, r, err
 }
 
-// onRequest is a command on the request that its first argument names.
+// onRequest runs a command on the request that the first argument names.
 func (a *app) onRequest(act operator.Act, do func(ctx context.Context, d *operator.Erasures, r gdpr.Due) error) command {
 	return func(cmd *cobra.Command, args []string) error {
 		d, r, err := a.request(cmd.Context(), act, args[0])
@@ -90,12 +90,7 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if dsr != "" {
-				if err := a.openDSR(cmd.Context(), dsr, &in); err != nil {
-					return err
-				}
-			}
-			if err := a.identifiers(cmd.Context(), from, &in); err != nil {
+			if err := a.readIntake(cmd.Context(), dsr, from, &in); err != nil {
 				return err
 			}
 			a.sayKinds(in)
@@ -137,8 +132,36 @@ func (a *app) gdprRequestCommand() *cobra.Command {
 	return c
 }
 
-// sayKinds says what each identifier is taken for, and what speaks against it, before
-// anything is searched.
+// readIntake reads a request in OpenDSR's JSON and a file of identifiers. Flags go before both.
+func (a *app) readIntake(ctx context.Context, dsr, identifiers string, in *gdpr.Intake) error {
+	if dsr != "" {
+		if in.Subject != "" {
+			return usage("give --subject or --opendsr, not both")
+		}
+		text, err := a.readInput(ctx, dsr)
+		if err != nil {
+			return err
+		}
+		from, err := gdpr.FromOpenDSR([]byte(text))
+		if err != nil {
+			return err
+		}
+		in.Fill(from)
+	}
+	if identifiers == "" {
+		return nil
+	}
+	text, err := a.readInput(ctx, identifiers)
+	if err == nil {
+		in.AddLines(text)
+	}
+	if err == nil && in.Subject == "" {
+		err = usage("--identifiers: there is none in it")
+	}
+	return err
+}
+
+// sayKinds prints the kind of each identifier with its warnings, before anything is searched.
 func (a *app) sayKinds(in gdpr.Intake) {
 	for _, id := range append([]string{in.Subject}, in.Aliases...) {
 		if subject.Check(id) != nil {
@@ -221,8 +244,8 @@ func (a *app) gdprStatusCommand(name, short string) *cobra.Command {
 				tab.put(requestRow{r})
 			}
 			tab.flush()
-			if len(all) == 0 && !a.flags.json {
-				a.sayf("no requests")
+			if len(all) == 0 {
+				a.hintf("no requests")
 			}
 			return nil
 		},
@@ -248,7 +271,7 @@ func (a *app) gdprPlanCommand() *cobra.Command {
 	return c
 }
 
-// discover makes a request's plan and says on standard error how far the search has come.
+// discover makes a request's plan and shows the progress of the search.
 func (a *app) discover(ctx context.Context, d *operator.Erasures, id string, whole []string) (gdpr.Plan, *operator.Session, error) {
 	told, end := a.progress()
 	defer end()
@@ -338,7 +361,7 @@ func (a *app) printPlan(ctx context.Context, d *operator.Erasures, p gdpr.Plan, 
 	return nil
 }
 
-// planRow is one step of a plan; before is the item as it is, where that was asked for.
+// planRow is one step of a plan. before holds the item with --text, else nil.
 type planRow struct {
 	gdpr.Step
 	before *model.Item
@@ -372,7 +395,7 @@ func (r planRow) fields() row {
 	return out
 }
 
-// before is an item as it is, which must be as the plan saw it.
+// before reads an item of a plan. It is Conflict when the item has changed since.
 func before(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) (model.Item, error) {
 	s, err := fleet.Store(st.Store)
 	if err != nil {
@@ -388,7 +411,7 @@ func before(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) (model.Ite
 	return it, err
 }
 
-// printRedaction shows what is taken out of an item as lines that go and come.
+// printRedaction prints a redaction as a diff.
 func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) {
 	it, err := before(ctx, fleet, st)
 	if err != nil {
@@ -400,14 +423,14 @@ func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr
 	a.body(udiff.Unified("as it is", "as it will be", old, edited))
 }
 
-// requestCommand is a command that changes a request and prints it as it is then.
+// requestCommand declares a command that changes a request and prints it afterwards.
 func (a *app) requestCommand(use, short, long string, act operator.Act, change func(context.Context, *operator.Erasures, string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, RunE: func(cmd *cobra.Command, args []string) error {
 		return a.changeRequest(cmd.Context(), act, args[0], change)
 	}}
 }
 
-// changeRequest does an act on a request and prints the request as it is then.
+// changeRequest changes a request and prints it.
 func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, change func(context.Context, *operator.Erasures, string) error) error {
 	d, r, err := a.request(ctx, act, id)
 	if err == nil {
@@ -422,7 +445,7 @@ func (a *app) changeRequest(ctx context.Context, act operator.Act, id string, ch
 	return err
 }
 
-// itemFlag gives a command the flag --item, and the reference that it names.
+// itemFlag adds the flag --item.
 func itemFlag(c *cobra.Command, text *string) *cobra.Command {
 	c.Flags().StringVar(text, "item", "", "the `REF` of the item")
 	return c

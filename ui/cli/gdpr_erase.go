@@ -63,7 +63,7 @@ func (a *app) erase(ctx context.Context, d *operator.Erasures, r gdpr.Due, f era
 	return a.runErase(ctx, f)
 }
 
-// detachErase goes on in another process.
+// detachErase starts the erasure in another process.
 func (a *app) detachErase(f eraseFlags) error {
 	pid, err := a.spawnErase(f)
 	if err != nil {
@@ -84,16 +84,7 @@ func (a *app) spawnErase(f eraseFlags) (int, error) {
 	if f.ConfirmCount != 0 {
 		args = append(args, "--confirm-count", strconv.FormatInt(f.ConfirmCount, 10))
 	}
-	if a.flags.config != "" {
-		args = append(args, "--config", a.path(a.flags.config))
-	}
-	for _, o := range a.flags.open { // the other process starts at the root
-		kind, location, _ := strings.Cut(o, "=")
-		if k, ok := a.Kinds.Kind(kind); ok && !k.Bare && !k.Variable && location != "" {
-			location = a.path(location)
-		}
-		args = append(args, "--open", kind+"="+location)
-	}
+	args = append(args, a.storeArgs(a.flags.config)...)
 	if len(a.flags.open) == 0 && len(a.session.Config.Stores) == 0 {
 		return 0, usage("--detach needs stores that are configured or given with --open: another process discovers from another directory")
 	}
@@ -123,7 +114,7 @@ func (a *app) runErase(ctx context.Context, f eraseFlags) error {
 	})
 }
 
-// printProgress prints what is new to a person; a script gets every row.
+// printProgress prints every row with --json, else the first row of each step.
 func (a *app) printProgress(p gdpr.Progress, last string) string {
 	if a.flags.json {
 		a.emit("progress", row{"store": p.Store, "what": p.What, "done": p.Done, "total": p.Total, "note": p.Note})
@@ -136,7 +127,7 @@ func (a *app) printProgress(p gdpr.Progress, last string) string {
 	return last
 }
 
-// printOutcome tells how a run ended. What is left and who finishes it stands last.
+// printOutcome prints how a run ended, and last what is left to do.
 func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string, out gdpr.Outcome, all bool) error {
 	a.printLayers(out.Layers, all)
 	for _, p := range out.Problems {
@@ -175,12 +166,11 @@ func (a *app) printOutcome(ctx context.Context, d *operator.Erasures, id string,
 	return nil
 }
 
-// allLayers is the help of the flag that opens what printLayers folds.
+// allLayers is the help of --all, which prints the rows that printLayers sums up.
 const allLayers = "list every clean layer too, a row each"
 
-// printLayers tells the verdicts, what is not clean first and what is clean in one line
-// unless all is asked for. A script gets every layer, in the order in which they were
-// looked at.
+// printLayers prints the verdicts: layers that are not clean, then one line for the clean ones, or all
+// rows with all. With --json it prints every layer in the order of the search.
 func (a *app) printLayers(layers []receipt.Layer, all bool) {
 	standing, clean := receipt.Split(layers)
 	switch {
@@ -288,7 +278,7 @@ func (a *app) verifyReceipt(path, pin string, all bool) error {
 	return nil
 }
 
-// tellf prints a line for people; with --json the rows say it.
+// tellf prints a line without --json, where an object says the same.
 func (a *app) tellf(format string, args ...any) {
 	if !a.flags.json {
 		a.linef(format, args...)

@@ -9,6 +9,7 @@ import (
 
 	"memdesk/gdpr"
 	"memdesk/gdpr/receipt"
+	"memdesk/gdpr/sshsig"
 	"memdesk/internal/atomicfile"
 	"memdesk/model"
 	"memdesk/operator"
@@ -70,7 +71,7 @@ func (a *app) printReport(rep receipt.Report, all bool) {
 	a.tell(reportSummary(rep))
 }
 
-// What a report says beside its layers, a line or two each.
+// The rows of a report beside its layers.
 type (
 	reportStore   receipt.Store
 	reportBackup  receipt.Backup
@@ -129,4 +130,170 @@ func (r reportSummary) fields() row {
 
 func (r reportSummary) say(a *app) {
 	a.linef("%s: %s; %d forgotten, %d redacted, %d on hold; deadline %s (%s)", r.Request, r.State, r.Forgotten, r.Redacted, r.Held, r.Deadline, r.Due)
+}
+
+func (a *app) gdprExportCommand() *cobra.Command {
+	out, mark, n := "", "", 0
+	c := &cobra.Command{
+		Use: "export REQUEST (--out DIR | --mark handed_over|deleted [--export N])", Short: "Everything about the person, for the person (Art. 15, 20); a zip when DIR ends in .zip",
+		Long: "Writes everything about the person for the person. An export is a copy that no erasure reaches: receipt, report\n" +
+			"and status name it until --mark says that it was handed over or deleted.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if mark != "" {
+				if out != "" {
+					return usage("--mark is about an export that was made: leave --out out")
+				}
+				return a.changeRequest(cmd.Context(), operator.Export, args[0], func(ctx context.Context, d *operator.Erasures, id string) error {
+					return d.MarkExport(ctx, id, n, mark)
+				})
+			}
+			if out == "" {
+				return usage("--out is missing: which directory should be made")
+			}
+			d, r, err := a.request(cmd.Context(), operator.Export, args[0])
+			if err != nil {
+				return err
+			}
+			if _, err := a.stores(cmd.Context()); err != nil {
+				return err
+			}
+			n, missing, err := d.Export(cmd.Context(), r.ID, out)
+			if err != nil {
+				return err
+			}
+			for _, m := range missing {
+				a.sayf("not in the export: %s", m)
+			}
+			a.result("export", row{"request": r.ID, "items": n, "missing": list(missing)}, "%s: %s exported", r.ID, plural(n, "item"))
+			if len(missing) > 0 {
+				return &exitError{code: exitPartial}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&out, "out", "", "the `DIR` to make, or a file ending in .zip")
+	c.Flags().StringVar(&mark, "mark", "", "what became of an export: handed_over or deleted")
+	c.Flags().IntVar(&n, "export", 0, "the `NUMBER` of the export that is marked (default: the only open one)")
+	return c
+}
+
+func (a *app) gdprApproveCommand() *cobra.Command {
+	var hash, keyFile string
+	c := a.requestCommand("approve REQUEST --plan-hash HASH [--key FILE]", "Sign the plan as a second operator",
+		"Signs exactly the plan of this hash with an SSH key, from a file or from the agent. The requester's own key\n"+
+			"is refused, under whatever name. The signature expires, and is void when anything in the plan changes.",
+		operator.Approve, func(ctx context.Context, d *operator.Erasures, id string) error {
+			return a.approve(ctx, d, id, hash, keyFile)
+		})
+	c.Flags().StringVar(&hash, "plan-hash", "", "the `HASH` of the plan that you have seen")
+	c.Flags().StringVar(&keyFile, "key", "", "your private key `FILE` (default: the agent's)")
+	return c
+}
+
+func (a *app) approve(ctx context.Context, d *operator.Erasures, id, hash, keyFile string) error {
+	if hash == "" {
+		return usage("--plan-hash is missing: sign what you have seen, `memdesk gdpr plan %s` shows it", id)
+	}
+	r, err := d.Get(id)
+	if err != nil {
+		return err
+	}
+	if keyFile != "" {
+		signer, err := sshsig.File(a.path(keyFile))
+		if err != nil {
+			return err
+		}
+		return d.Approve(ctx, r.ID, hash, signer)
+	}
+	keys, conn, err := sshsig.Agent(a.Env("SSH_AUTH_SOCK"))
+	if err != nil && d.BySession(&r.Request) {
+		return d.ApproveHere(ctx, r.ID, hash)
+	}
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	signer := keys[0]
+	for _, k := range keys { // an agent may hold the requester's key too
+		if d.MayApprove(&r.Request, sshsig.Fingerprint(k.PublicKey())) {
+			signer = k
+			break
+		}
+	}
+	return d.Approve(ctx, r.ID, hash, signer)
+}
+
+func (a *app) gdprSweepCommand() *cobra.Command {
+	restored := ""
+	c := &cobra.Command{
+		Use: "sweep [--restored STORE]", Short: "Find erased persons who came back with a restore or a sync, and erase them again",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.deskFor(cmd.Context(), operator.Sweep)
+			if err != nil {
+				return err
+			}
+			if _, err := a.stores(cmd.Context()); err != nil {
+				return err
+			}
+			ask := func(p gdpr.Plan) error {
+				items, _ := p.Count()
+				return a.confirm(cmd.Context(), plural(items, "item")+" of an erased person came back: erase again?")
+			}
+			swept, problems, err := d.Sweep(cmd.Context(), restored, ask)
+			for _, w := range swept {
+				a.result("swept", row{"of": w.Of, "request": w.Request, "items": w.Items, "status": w.Outcome.Status, "reason": w.Outcome.Reason},
+					"%s  erased before under %s: %s, %s", w.Request, w.Of, plural(w.Items, "item"), string(w.Outcome.Status))
+			}
+			for _, p := range problems {
+				a.sayf("%s", p)
+			}
+			if err != nil {
+				return err
+			}
+			if len(swept) == 0 && len(problems) == 0 {
+				a.hintf("nobody came back")
+			}
+			retired, err := d.Retire(cmd.Context())
+			if retired > 0 {
+				a.sayf("%s reduced to a line of the register: the time that [gdpr] keep_closed gives is over", plural(int64(retired), "closed request"))
+			}
+			if err != nil {
+				return err
+			}
+			for _, w := range swept {
+				if w.Outcome.Status != gdpr.StateComplete {
+					return &exitError{code: exitPartial}
+				}
+			}
+			if len(problems) > 0 {
+				return &exitError{code: exitPartial}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&restored, "restored", "", "after a restore: look through this `STORE` alone for who came back, erase them everywhere, and record that it was done")
+	return a.asks(c)
+}
+
+// propose prints names that the stores tie to the subject and the request lacks.
+func (a *app) propose(ctx context.Context, in gdpr.Intake) error {
+	s, err := a.open(ctx)
+	if err != nil { // the request is filed all the same: its deadline runs
+		a.sayf("no store was asked for names: %s", err)
+		return nil
+	}
+	all, notes, err := gdpr.Propose(ctx, s.Fleet, in)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		a.sayf("proposed: %s ties %q to this person (%s): if it is this person's and nobody else's, give it with --alias", p.Store, p.Value, p.Field)
+		if a.flags.json {
+			a.emit("proposal", row{"store": p.Store, "field": p.Field, "value": p.Value})
+		}
+	}
+	for _, n := range notes {
+		a.sayf("%s", n)
+	}
+	return nil
 }

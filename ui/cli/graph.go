@@ -9,7 +9,7 @@ import (
 	"memdesk/operator"
 )
 
-// graphCommand walks the relations of items in stores that have them.
+// graphCommand groups the commands on relations.
 func (a *app) graphCommand() *cobra.Command {
 	return group("graph", "Walk relations between items, in graph stores", a.neighboursCommand(), a.subgraphCommand(), a.similarCommand())
 }
@@ -84,7 +84,7 @@ func (a *app) subgraphCommand() *cobra.Command {
 	return c
 }
 
-// oneStore reads references that must all name one store.
+// oneStore parses references, which must be of one store, and opens it.
 func (a *app) oneStore(cmd *cobra.Command, args []string) ([]string, model.Store, error) {
 	var ids []string
 	var store model.Store
@@ -138,7 +138,7 @@ func (a *app) printSimilar(store string, res model.RecallResult) {
 	a.tell(similarStore{store, res})
 }
 
-// similarBlocked is a near item that the scanner rejects.
+// similarBlocked is a similar item that the scanner rejects.
 type similarBlocked struct{ store, source string }
 
 func (similarBlocked) kind() string { return "quarantined" }
@@ -149,7 +149,7 @@ func (r similarBlocked) say(a *app) {
 	a.sayf("%s: %s is near too, but the scanner rejects it: not shown", r.store, r.source)
 }
 
-// similarStore says how much a store looked at.
+// similarStore is how much of a store was compared.
 type similarStore struct {
 	store string
 	model.RecallResult

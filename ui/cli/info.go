@@ -11,7 +11,7 @@ import (
 	"memdesk/operator"
 )
 
-// infoCommand says where the program keeps what is its own.
+// infoCommand prints version and paths.
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "info", Short: "Version, paths, and where state lies",

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"memdesk/internal/recalled"
 	"memdesk/model"
@@ -98,14 +99,14 @@ func (a *app) itemsOf(ctx context.Context, s model.Store, f itemsFlags, tab *tab
 			a.printPageEnd(s.Name, page)
 			return a.incomplete(s.Name, page)
 		}
-		if err := a.out.failed(); err != nil { // nobody reads the rest
+		if err := a.out.Err(); err != nil { // nobody reads the rest
 			return err
 		}
 		req.Cursor = page.Next
 	}
 }
 
-// incomplete names what a list could not look at; what it could was printed.
+// incomplete prints what a list could not read, and returns the exit code for a partial list.
 func (a *app) incomplete(store string, page model.Page) error {
 	for _, p := range page.Problems {
 		a.sayf("%s: not looked at: %s", store, p)
@@ -116,7 +117,7 @@ func (a *app) incomplete(store string, page model.Page) error {
 	return nil
 }
 
-// written reads an item to tell who wrote it; false when nobody knows.
+// written reads an item and finds its writer; false when nobody knows.
 func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row, string, bool) {
 	if s.Browser == nil {
 		return origin.Row{}, "", false
@@ -128,7 +129,7 @@ func (a *app) written(ctx context.Context, s model.Store, id string) (origin.Row
 	return a.session.WriterOfItem(s, it)
 }
 
-// originValue is an origin in JSON: null when nobody knows.
+// originValue is an origin for JSON, null when nobody knows.
 func originValue(r origin.Row, kept string, ok bool) any {
 	if !ok {
 		return nil
@@ -143,7 +144,7 @@ func originWords(r origin.Row, _ string, ok bool) string {
 	return r.Actor + " " + r.Source() + " " + r.Trust
 }
 
-// printHeader prints a listed item; who, which may be nil, tells who wrote it.
+// printHeader prints a listed item. who finds its writer; nil leaves the origin out.
 func (a *app) printHeader(store string, h model.Header, tab *table, who func(model.Header) (origin.Row, string, bool)) {
 	r := listedRow{store: store, Header: h}
 	if who != nil {
@@ -153,7 +154,7 @@ func (a *app) printHeader(store string, h model.Header, tab *table, who func(mod
 	tab.put(r)
 }
 
-// listedRow is an item as lists have it; origin and words only where they were asked for.
+// listedRow is a header. origin and words are set with --origin.
 type listedRow struct {
 	store string
 	model.Header
@@ -179,7 +180,7 @@ func (r listedRow) fields() row {
 	return out
 }
 
-// printPageEnd says honestly what a list left out.
+// printPageEnd prints how much of a store the list did not show.
 func (a *app) printPageEnd(store string, p model.Page) {
 	if a.flags.json {
 		r := row{"store": store, "next": nilIfEmpty(p.Next), "total": p.Total.N, "total_at_least": p.Total.AtLeast}
@@ -230,7 +231,7 @@ func (a *app) showCommand() *cobra.Command {
 			}
 			switch {
 			case raw:
-				_, err = a.out.WriteString(it.Document().Encode(documentKind(s, it.Tier)))
+				_, err = a.out.WriteString(it.Document().Encode(operator.DocumentKind(s, it.Tier)))
 			case a.flags.json:
 				a.emit("item", itemRow(s.Name, it))
 			default:
@@ -244,7 +245,7 @@ func (a *app) showCommand() *cobra.Command {
 	return c
 }
 
-// readItem reads an item as it is, or as it was.
+// readItem reads an item, or its version.
 func readItem(ctx context.Context, s model.Store, id, version string) (model.Item, error) {
 	switch {
 	case version != "" && s.History == nil:
@@ -255,15 +256,6 @@ func readItem(ctx context.Context, s model.Store, id, version string) (model.Ite
 		return recalled.Read(ctx, s, id)
 	}
 	return s.Browser.Read(ctx, id)
-}
-
-// documentKind is how items of a tier are written; a tier that the store does
-// not declare is plain bytes.
-func documentKind(s model.Store, tier string) model.DocumentKind {
-	if t, ok := s.Tier(tier); ok {
-		return t.Document
-	}
-	return model.Opaque
 }
 
 func itemRow(store string, it model.Item) row {
@@ -302,4 +294,65 @@ func (a *app) showPlain(s model.Store, it model.Item) {
 	}
 	a.linef("")
 	a.body(it.Body)
+}
+
+// itemFilterFlags holds the flags of operator.ItemFilter.
+type itemFilterFlags struct {
+	operator.ItemFilter
+	since, until, archived string
+}
+
+func (f *itemFilterFlags) add(fl *pflag.FlagSet) {
+	fl.StringVar(&f.Subject, "subject", "", "only what concerns this person (`ID`), by the store's own keys")
+	fl.StringVar(&f.Type, "type", "", "only items of this `TYPE` or kind")
+	fl.StringVar(&f.since, "since", "", "only what changed at this `TIME` or later (2026-05-21 or 2026-05-21T10:00:00Z)")
+	fl.StringVar(&f.until, "until", "", "only what changed before this `TIME`")
+	fl.Float64Var(&f.Confidence, "confidence", 0, "only items of this confidence or more, `0..1`")
+	fl.StringVar(&f.archived, "archived", "", "`also|only` items that the store's own search skips")
+}
+
+// filter reads the flags.
+func (f *itemFilterFlags) filter() (out operator.ItemFilter, err error) {
+	out = f.ItemFilter
+	out.Archived = operator.Archived(f.archived)
+	if out.Since, err = parseTime(f.since); err != nil {
+		return out, err
+	}
+	if out.Until, err = parseTime(f.until); err != nil {
+		return out, err
+	}
+	return out, out.Check()
+}
+
+func noHistory(s model.Store) error {
+	return model.Errorf(model.Unsupported, "history", "store %s keeps no earlier versions; `memdesk undo list` shows what memdesk itself displaced", s.Name)
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "history REF", Short: "Earlier versions that the store itself keeps",
+		Long: "Lists the versions of an item that its store recorded, newest first, or says why there are none:\n" +
+			"not recorded is not the same as never changed. `memdesk show REF --version V` shows one.",
+		RunE: a.onItem(func(ctx context.Context, _ *operator.Session, s model.Store, ref model.Ref) error {
+			if s.History == nil {
+				return noHistory(s)
+			}
+			h, err := s.History.Revisions(ctx, ref.ID)
+			if err != nil {
+				return err
+			}
+			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
+			for _, v := range h.Versions {
+				tab.put(versionRow{Store: s.Name, ID: encodedID(ref.ID), Version: v.ID, At: instant(v.At), By: v.By,
+					Bytes: v.Bytes, SHA256: v.Hash, Readable: v.Readable})
+			}
+			tab.flush()
+			if a.flags.json {
+				a.emit("history", row{"store": s.Name, "id": model.EncodeID(ref.ID), "state": h.State, "reason": h.Reason, "versions": len(h.Versions)})
+			} else if h.Reason != "" || len(h.Versions) == 0 {
+				a.sayf("%s: %s", string(h.State), orDash(h.Reason))
+			}
+			return nil
+		}),
+	}
 }

@@ -56,8 +56,8 @@ func (a *app) listJobs(ctx context.Context) error {
 				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: instant(j.Started), Updated: instant(j.Updated), progress: progress(j)})
 		}
 		tab.flush()
-		if len(all) == 0 && !a.flags.json {
-			a.sayf("no jobs")
+		if len(all) == 0 {
+			a.hintf("no jobs")
 		}
 		return nil
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// listing gives a list command --sort and --watch. whole: the list is never a page of more, so
-// that a row that is missing is gone.
+// listing adds --sort and --watch to a list command. whole: the list is never one page of several, so a
+// missing row is a removed one.
 func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 	watch, run := false, c.RunE
 	c.Flags().StringVar(&a.flags.sort, "sort", "", "sort the rows by this `COLUMN` of the table, with - before it the other way round; all rows are held in memory")
@@ -39,13 +39,13 @@ func (a *app) listing(c *cobra.Command, whole bool) *cobra.Command {
 const watchEvery = 2 * time.Second
 
 // watchRound is one run of a command under --watch: what was printed, and what the run before printed.
-// A nil round takes everything for new.
+// For a nil round every line is new.
 type watchRound struct {
 	first     bool
 	now, last map[string]string // what was printed of a row, by the row's name; of a line, by the line
 }
 
-// isNew reports whether a row was not printed the same in the last round.
+// isNew reports whether the last round did not print the same line under this name.
 func (r *watchRound) isNew(name, line string) bool {
 	if r == nil {
 		return true
@@ -58,7 +58,7 @@ func (r *watchRound) isNew(name, line string) bool {
 	return !was || before != line
 }
 
-// gone are the names of rows that the last round had.
+// gone lists the rows of the last round that this one lacks.
 func (r *watchRound) gone() (out []string) {
 	for name := range r.last {
 		if _, still := r.now[name]; !still && name[0] != 0 {
@@ -69,8 +69,8 @@ func (r *watchRound) gone() (out []string) {
 	return out
 }
 
-// watchList runs a command until it is interrupted. A call that is wrong in the first round ends
-// it; what a store fails with is said once, until it changes.
+// watchList repeats a command until it is interrupted. An error of usage in the first round ends it. An
+// error of a store is printed once, until it changes.
 func (a *app) watchList(ctx context.Context, whole bool, run func() error) error {
 	a.round = &watchRound{first: true, now: map[string]string{}}
 	a.tables = map[string]*table{}
@@ -112,7 +112,7 @@ func (a *app) watchList(ctx context.Context, whole bool, run func() error) error
 	}
 }
 
-// sortedBy is the column that --sort names, and whether the other way round.
+// sortedBy finds the column that --sort names; down: descending.
 func (t *table) sortedBy() (column int, down bool, err error) {
 	name, down := strings.CutPrefix(t.a.flags.sort, "-")
 	i := slices.IndexFunc(t.head, func(h string) bool { return strings.EqualFold(h, name) })
@@ -122,7 +122,7 @@ func (t *table) sortedBy() (column int, down bool, err error) {
 	return i, down, nil
 }
 
-// sorted prints the rows that --sort has held back, in their order.
+// sorted prints the rows held for --sort.
 func (t *table) sorted() {
 	if len(t.held) == 0 {
 		return

@@ -48,7 +48,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	return group("mcp", "Agents that reach memory through memdesk", a.asks(c))
 }
 
-// entry is the new entry of the configuration.
+// mcpEntry makes the client's entry for memdesk.
 func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error) {
 	switch {
 	case f.url != "" && f.tokenEnv == "":
@@ -62,17 +62,11 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{}
 	config := a.flags.config
 	if config == "" && len(a.flags.open) == 0 { // a client starts elsewhere, with another environment
 		config = a.Env("MEMDESK_CONFIG")
 	}
-	if config != "" {
-		args = append(args, "--config", a.absolute(config))
-	}
-	for _, o := range a.flags.open {
-		args = append(args, "--open", a.absoluteOpen(o))
-	}
+	args := a.storeArgs(config)
 	for _, s := range a.flags.stores {
 		args = append(args, "--store", s)
 	}
@@ -80,22 +74,6 @@ func (a *app) mcpEntry(m install.Client, f installFlags) (map[string]any, error)
 		args = append(args, "--read-only")
 	}
 	return m.Stdio(command, append(args, "serve", "mcp")), nil
-}
-
-func (a *app) absolute(path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(a.Dir, path)
-}
-
-// absoluteOpen makes the path of KIND=PATH absolute: a client starts elsewhere.
-func (a *app) absoluteOpen(flag string) string {
-	kind, location, _ := strings.Cut(flag, "=")
-	if k, ok := a.Kinds.Kind(kind); ok && !k.Bare && !k.Variable && location != "" && !strings.HasPrefix(location, "~") {
-		location = a.absolute(location)
-	}
-	return kind + "=" + location
 }
 
 func (a *app) installMCP(cmd *cobra.Command, m install.Client, f installFlags) error {

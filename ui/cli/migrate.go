@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"memdesk/backends"
 	"memdesk/model"
 	"memdesk/operator"
 )
@@ -75,7 +76,7 @@ func migrateQuestion(store string, from, to int) string {
 	return fmt.Sprintf("migrate %s from schema %d to %d?", store, from, to)
 }
 
-// confirmName wants the store's name, as the worst acts do: a migration down cannot be undone.
+// confirmName asks for the store's name, because a migration down cannot be undone.
 func (a *app) confirmName(ctx context.Context, named string, s model.Store, at model.SchemaState, to int) error {
 	q := fmt.Sprintf("migrate %s DOWN from schema %d to %d? What the newer schema holds is lost, and nothing is kept for undo.", s.Name, at.Current, to)
 	if at.Removes(to) {
@@ -99,8 +100,8 @@ func (a *app) confirmName(ctx context.Context, named string, s model.Store, at m
 	return nil
 }
 
-// confirmDown wants the store's name, and in production the number of its items too, as an
-// erasure does of a large part of a store.
+// confirmDown asks for the store's name, and in production for the number of its items, as an erasure
+// of a large part of a store does.
 func (a *app) confirmDown(ctx context.Context, named string, count int64, s model.Store, at model.SchemaState, to int) error {
 	if err := a.confirmName(ctx, named, s, at, to); err != nil || !strings.EqualFold(s.Environment, "production") {
 		return err
@@ -144,4 +145,128 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 		a.emit("schema", row{"store": store, "current": s.Current, "latest": s.Latest})
 	}
 	return nil
+}
+
+// reindexCommand rebuilds the indexes of stores.
+func (a *app) reindexCommand() *cobra.Command {
+	tier := ""
+	c := &cobra.Command{
+		Use: "reindex", Short: "Build the search index of a store anew",
+		Long: "Builds anew what a store derives from its items: the search index of a vault or of a device-local memory.\n" +
+			"No item changes, and the old index stands until the new one is whole. Every open store that has an index\n" +
+			"is asked; --store names one.",
+		RunE: a.onStores(func(ctx context.Context, s *operator.Session, args []string) error {
+			var asked []backends.Member
+			var names []string
+			for _, m := range s.Fleet.Members() {
+				if m.Err == nil && m.Store.Reindexer == nil && len(a.flags.stores) == 0 {
+					continue // nobody named it, and it has none
+				}
+				asked, names = append(asked, m), append(names, m.Name)
+			}
+			if len(asked) == 0 {
+				return model.Errorf(model.Unsupported, "reindex", "no open store has an index to build")
+			}
+			if err := s.Allow(ctx, operator.Reindex, "", ""); err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, "build the index of "+strings.Join(names, ", ")+" anew?"); err != nil {
+				return err
+			}
+			var t tally
+			t.each(a, asked, false, func(store model.Store) error {
+				n, err := s.Reindex(ctx, store.Name, tier)
+				if err == nil {
+					a.result("reindexed", row{"store": store.Name, "items": n}, "%s: %s in the new index", store.Name, plural(n, "item"))
+				}
+				return err
+			})
+			return t.result()
+		}),
+	}
+	c.Flags().StringVar(&tier, "tier", "", "only this derived `TIER` (default: every one)")
+	return a.asks(c)
+}
+
+// repairCommand sets aside items that break the store's own program.
+func (a *app) repairCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "repair STORE", Short: "Set aside what the store's own program cannot read",
+		Long: "Moves items that the program which owns the store cannot read into a file beside the store. One broken line of a\n" +
+			"memory.jsonl makes every tool of the memory server fail. Nothing is lost: the file keeps the bytes, and `memdesk undo`\n" +
+			"puts them back. Nothing to do is no error.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			s, err := a.stores(ctx)
+			if err != nil {
+				return err
+			}
+			store, err := s.Fleet.Store(args[0])
+			if err != nil {
+				return err
+			}
+			if store.Repairer == nil {
+				return model.Errorf(model.Unsupported, "repair", "store %s has nothing that could be set aside", store.Name)
+			}
+			ids, err := store.Repairer.Broken(ctx)
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				a.repaired(store.Name, "", operator.Done{})
+				return nil
+			}
+			if err := s.Allow(ctx, operator.Repair, store.Name, ""); err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, "move "+plural(int64(len(ids)), "line")+" of "+store.Name+" into a file beside it?"); err != nil {
+				return err
+			}
+			file, done, err := s.Repair(ctx, store.Name, ids)
+			if err == nil {
+				a.repaired(store.Name, file, done)
+			}
+			return err
+		},
+	}
+	return a.asks(c)
+}
+
+func (a *app) repaired(store, file string, done operator.Done) {
+	if a.flags.json {
+		a.emit("repair", row{"store": store, "aside": nilIfEmpty(file), "lines": done.Removed, "undo": nilIfEmpty(done.Undo)})
+	} else if done.Removed == 0 {
+		a.linef("%s: nothing to repair", store)
+	} else {
+		a.linef("%s: %s moved to %s", store, plural(done.Removed, "line"), strings.TrimSpace(file))
+		a.sayUndo(done)
+	}
+}
+
+func (a *app) stateCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use: "migrate", Short: "Bring the state directory to the format of this version",
+		Long: "Brings state that an older version wrote to this version's format, and records it in the audit log. Older\n" +
+			"state is read and not written before. State of a newer version is refused: use that version. Stop servers\n" +
+			"and consoles first, and keep a copy of the directory that `memdesk info` names: there is no way back.",
+		RunE: a.onBase(func(ctx context.Context, s *operator.Session, args []string) error {
+			if err := s.Allow(ctx, operator.MigrateState, "", ""); err != nil {
+				return err
+			}
+			if err := a.confirm(ctx, "Migrate the state directory? There is no way back."); err != nil {
+				return err
+			}
+			from, to, err := s.MigrateState(ctx)
+			if err != nil {
+				return err
+			}
+			words := a.text.Sprintf("the state directory has format %d; it had %d", to, from)
+			if from == to {
+				words = a.text.Sprintf("the state directory has format %d: nothing to migrate", to)
+			}
+			a.result("state", row{"state": s.State, "from": from, "to": to}, "%s", words)
+			return nil
+		}),
+	}
+	return group("state", "The directory of audit log, requests, undo and keys", a.asks(c))
 }

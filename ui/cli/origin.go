@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"memdesk/internal/gitlog"
 	"memdesk/internal/statedir"
 	"memdesk/model"
 	"memdesk/operator"
@@ -25,52 +23,19 @@ func (a *app) originCommand() *cobra.Command {
 }
 
 func (a *app) showOrigin(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error {
-	if s.Ledger == nil {
-		return statedir.ErrNoHome
-	}
-	rows, err := s.Ledger.Of(store.Name, ref.ID)
+	all, err := s.OriginsOf(ctx, store, ref.ID)
 	if err != nil {
 		return err
 	}
-	var now model.Revision
-	kept := origin.InLedger
-	if store.Browser != nil {
-		it, err := store.Browser.Read(ctx, ref.ID)
-		if err != nil && (model.KindOf(err) != model.NotFound || len(rows) == 0) {
-			return err
-		}
-		if now = it.Revision; err == nil && (len(rows) == 0 || rows[0].Revision != now) {
-			r, place := a.knownOf(ctx, store, it)
-			rows, kept = append([]origin.Row{r}, rows...), place
-		}
-	}
 	tab := a.table("AT", "ACTOR", "CLIENT", "FACE", "SOURCE", "TRUST", "REVISION")
-	for i, r := range rows {
-		if i > 0 {
-			kept = origin.InLedger
-		}
-		tab.put(originRow{r, kept})
+	for _, o := range all {
+		tab.put(originRow{o.Row, o.Kept})
 	}
 	tab.flush()
 	return nil
 }
 
-// knownOf is who wrote an item that memdesk did not write: its store's word, or the
-// author of the file's last commit. Unknown writers are said to be unknown.
-func (a *app) knownOf(ctx context.Context, s model.Store, it model.Item) (origin.Row, string) {
-	if r, kept, ok := a.session.WriterOfItem(s, it); ok {
-		return r, kept
-	}
-	if filepath.IsAbs(s.Location) && filepath.IsLocal(it.ID) {
-		if who, ok := gitlog.AuthorOf(ctx, filepath.Join(s.Location, it.ID)); ok {
-			return origin.FromStore(s.Name, it, model.Origin{Actor: who.Name, Detail: "commit " + who.Commit, At: who.At}), origin.InGit
-		}
-	}
-	return origin.Row{Store: s.Name, ID: it.ID, Revision: it.Revision,
-		Writer: origin.Writer{Actor: origin.Unknown, Channel: origin.Unknown, Trust: origin.Untrusted}}, origin.Unknown
-}
-
-// originRow is who wrote an item, and where that is kept.
+// originRow is one write of an item, and where that is recorded.
 type originRow struct {
 	origin.Row
 	kept string
@@ -114,25 +79,16 @@ func (a *app) takebackCommand() *cobra.Command {
 	return a.asksWhy(c)
 }
 
-// sinceTime takes a moment, a date or a duration before now.
-func (a *app) sinceTime(s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, usage("say since when: --since TIME")
-	}
-	t, err := operator.ParseSince(s, a.Clock.Now())
-	if err != nil {
-		return t, usage("%v", err)
-	}
-	return t, nil
-}
-
 func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 	if f.source == "" {
 		return usage("say whose writes: --source SOURCE")
 	}
-	since, err := a.sinceTime(f.since)
+	if f.since == "" {
+		return usage("say since when: --since TIME")
+	}
+	since, err := operator.ParseSince(f.since, a.Clock.Now())
 	if err != nil {
-		return err
+		return usage("%v", err)
 	}
 	s, err := a.stores(ctx)
 	if err != nil {
@@ -196,7 +152,7 @@ func (a *app) printTakeback(f takebackFlags, plan []origin.Taken, counts map[str
 	return nil
 }
 
-// listRecalls prints what was given to which caller, oldest first.
+// listRecalls prints which caller was given which item, oldest first.
 func (a *app) listRecalls(actor string, since, until time.Time) error {
 	s, err := a.base()
 	if err != nil {
@@ -211,7 +167,7 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 			return true
 		}
 		tab.put(recallRow{r})
-		return a.out.failed() == nil
+		return a.out.Err() == nil
 	})
 	tab.flush()
 	return err

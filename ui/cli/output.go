@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +25,7 @@ type row map[string]any
 // with code 1 when the command returns.
 func (a *app) emit(kind string, r row) { a.emitOf("", kind, r) }
 
-// emitOf prints the object of a record; --watch compares it with the last one of the same name.
+// emitOf is emit under a name, by which --watch compares rounds.
 func (a *app) emitOf(name, kind string, r row) {
 	r["type"], r["v"] = kind, 1
 	a.object(name, r)
@@ -32,7 +35,7 @@ func (a *app) emitOf(name, kind string, r row) {
 func (a *app) object(name string, v any) {
 	line, err := safetext.MarshalJSON(v)
 	if err != nil {
-		a.out.fail(err)
+		a.out.Fail(err)
 	} else if a.round.isNew(name, string(line)) {
 		_, _ = a.out.Write(append(line, '\n'))
 	}
@@ -55,7 +58,7 @@ type table struct {
 	min  []int
 	held []record // under --sort, until flush
 	done bool     // the head is out
-	// whole: the last column is what the reader came for, and is never cut.
+	// whole: the last column is never cut.
 	whole   bool
 	columns int // of the terminal; 0: not one
 }
@@ -74,13 +77,13 @@ func (a *app) table(head ...string) *table {
 	return t
 }
 
-// excerpt is a cell of hostile text that may be long.
+// excerpt is a cell that is cut at maxExcerpt.
 type excerpt string
 
 // maxExcerpt is how much of an excerpt is shown, in bytes.
 const maxExcerpt = 120
 
-// add takes one row: cells are Text, or values that are escaped here.
+// add adds one row. It escapes cells that are not yet safetext.Text.
 func (t *table) add(cells ...any) {
 	row := make([]safetext.Text, len(cells))
 	for i, c := range cells {
@@ -100,14 +103,13 @@ func (t *table) add(cells ...any) {
 	t.rows = append(t.rows, row)
 }
 
-// flush prints what was added: it ends the table.
+// flush prints the rest and ends the table.
 func (t *table) flush() {
 	t.sorted()
 	t.page()
 }
 
-// page prints what was added so far. Widths only grow from page to page, so columns
-// stay where they are as long as the content lets them. An error of the output is kept for the end.
+// page prints the rows so far. Widths only grow from page to page, so that columns rarely move.
 func (t *table) page() {
 	if len(t.rows) == 0 {
 		return
@@ -234,3 +236,101 @@ func flagNames(h model.Header) []string {
 	}
 	return out
 }
+
+// record is one row of a command's output: its exported fields make the object, its cells the columns
+// of the table.
+type record interface {
+	kind() string
+	cells() []any
+}
+
+// fielded is a record that makes the fields of its object itself.
+type fielded interface{ fields() row }
+
+// folded is a record with further lines in the table.
+type folded interface{ below() [][]any }
+
+// put prints one record as the flags ask for it. Call flush after the last one.
+func (t *table) put(r record) {
+	if t.a.flags.sort == "" {
+		t.print(r)
+	} else {
+		t.held = append(t.held, r)
+	}
+}
+
+func (t *table) print(r record) {
+	if t.a.flags.json {
+		if f, ok := r.(fielded); ok {
+			t.a.emitOf(nameOf(r), r.kind(), f.fields())
+		} else {
+			t.a.object(nameOf(r), object{r})
+		}
+		return
+	}
+	if !t.a.round.isNew(nameOf(r), fmt.Sprint(r.cells())) {
+		return
+	}
+	t.add(r.cells()...)
+	if f, ok := r.(folded); ok {
+		for _, cells := range f.below() {
+			t.add(cells...)
+		}
+	}
+	if len(t.rows) >= model.MaxPage {
+		t.page()
+	}
+}
+
+// nameOf is what a record is about: its first column.
+func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
+
+// spoken is a record that prints lines of text instead of a row of a table.
+type spoken interface {
+	kind() string
+	fields() row
+	// say prints it for people; it may say nothing.
+	say(a *app)
+}
+
+// tell prints one such record as the flags ask for it.
+func (a *app) tell(r spoken) {
+	if a.flags.json {
+		a.emit(r.kind(), r.fields())
+	} else {
+		r.say(a)
+	}
+}
+
+// object is a record with its type and the version of the format in front.
+type object struct{ record }
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(o.record); err != nil {
+		return nil, err
+	}
+	head := fmt.Sprintf(`{"type":%q,"v":1`, o.kind())
+	if fields := bytes.TrimSpace(buf.Bytes())[1:]; len(fields) > 1 {
+		return append([]byte(head+","), fields...), nil
+	}
+	return []byte(head + "}"), nil
+}
+
+// instant is a time: RFC 3339 in JSON, null when it is zero.
+type instant time.Time
+
+// MarshalJSON implements json.Marshaler.
+func (i instant) MarshalJSON() ([]byte, error) { return json.Marshal(stamp(time.Time(i))) }
+
+// encodedID is an id as references have it.
+type encodedID string
+
+// MarshalText implements encoding.TextMarshaler.
+func (i encodedID) MarshalText() ([]byte, error) { return []byte(model.EncodeID(string(i))), nil }
+
+// in is the id as a reference to a store.
+func (i encodedID) in(store string) string { return model.Ref{Store: store, ID: string(i)}.String() }

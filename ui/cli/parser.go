@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// farthest is how many letters a word may differ from the one that is meant.
+// farthest is the edit distance up to which a word is suggested.
 const farthest = 2
 
-// noCommand refuses a word that is no command, and names the one that may be meant.
+// noCommand refuses an unknown command and suggests near ones.
 func noCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -25,8 +25,8 @@ func noCommand(c *cobra.Command, args []string) error {
 	return usage("unknown command %q for %q%s", args[0], c.CommandPath(), meant)
 }
 
-// usageArgs makes a wrong number of arguments a usage error everywhere, and a word behind a group
-// of commands one that names the nearest. A group alone prints its help.
+// usageArgs checks the arguments of every command below c by its usage line. A group without a command
+// prints its help; an unknown command in a group gets suggestions.
 func usageArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		usageArgs(sub)
@@ -68,14 +68,14 @@ func arity(use string) (least, most int) {
 	return least, most
 }
 
-// group is a command that only holds others.
+// group declares a command that only holds others.
 func group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short}
 	c.AddCommand(commands...)
 	return c
 }
 
-// flagError says in words what is wrong with a flag.
+// flagError words an error of a flag.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -99,7 +99,7 @@ func flagError(c *cobra.Command, err error) error {
 	return &exitError{exitUsage, err}
 }
 
-// takes says what a flag's value looks like.
+// takes describes the value of a flag.
 func takes(f *pflag.Flag) string {
 	switch f.Value.Type() {
 	case "int", "int64", "uint", "uint64", "count":
@@ -115,8 +115,7 @@ func takes(f *pflag.Flag) string {
 	return name
 }
 
-// nearestFlags are the flags that a misspelt name may mean: those that cobra would suggest, were
-// they commands.
+// nearestFlags suggests flags for a misspelt name, as cobra suggests commands.
 func nearestFlags(c *cobra.Command, name string) []string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: farthest}
 	c.Flags().VisitAll(func(f *pflag.Flag) {

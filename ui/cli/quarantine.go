@@ -22,12 +22,8 @@ func (a *app) quarantineCommand() *cobra.Command {
 	del := &cobra.Command{
 		Use: "delete REF...", Short: "Remove entries from the quarantine (a live item is removed with forget)",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, text := range args {
-				ref, err := model.ParseRef(text)
-				if err != nil {
-					return err
-				}
-				a.need(ref.Store)
+			if _, err := a.refs(args); err != nil {
+				return err
 			}
 			s, err := a.base()
 			if err == nil {
@@ -225,7 +221,7 @@ func (a *app) showQuarantined(ctx context.Context, text string, raw bool) error 
 	return nil
 }
 
-// checkFiled refuses to remove a live item under the name of a clean-up.
+// checkFiled refuses a reference to a live item.
 func (a *app) checkFiled(ctx context.Context, text string) error {
 	_, s, ref, err := a.at(ctx, text)
 	if err != nil {

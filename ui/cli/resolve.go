@@ -84,7 +84,7 @@ func (a *app) resolveOne(ctx context.Context, text string, ch conflict.Choice) e
 	return err
 }
 
-// resolveQuestion says what a choice does to which items.
+// resolveQuestion words what a choice does.
 func resolveQuestion(c conflict.Copy, take conflict.Take) string {
 	copied, base := c.ID, c.Target
 	switch {
@@ -128,7 +128,7 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	}
 }
 
-// resolveRedundant shows what would go, asks once, and removes it copy by copy.
+// resolveRedundant lists the redundant copies, asks once and removes them.
 func (a *app) resolveRedundant(ctx context.Context) error {
 	s, err := a.stores(ctx)
 	if err != nil {

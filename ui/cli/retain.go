@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -62,8 +61,12 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.decodeContent(ctx, store, &req, content); err != nil {
+	unwritten, err := operator.Decode(ctx, store, &req, content)
+	if err != nil {
 		return err
+	}
+	for _, f := range unwritten {
+		a.sayf("note: %s is kept by the store (%s) and was not written", f.Name, f.Value)
 	}
 	what := req.ID
 	if what == "" {
@@ -96,7 +99,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 	return err
 }
 
-// keptText is the text that was put aside last for an item; found removes it once it is written.
+// keptText reads the text that was kept last for an item. found removes it once it is written.
 func (a *app) keptText(state, store string, req model.RetainRequest, file string) (content string, found func(), err error) {
 	if req.ID == "" || file != "" || req.Mode != model.Replace {
 		return "", nil, usage("--kept goes with a REF and --mode replace, and without a FILE")
@@ -150,57 +153,6 @@ func argument(args []string, n int) string {
 		return args[n]
 	}
 	return ""
-}
-
-// decodeContent turns a structured document into metadata and body. An append
-// adds text only, whatever it looks like.
-func (a *app) decodeContent(ctx context.Context, s model.Store, req *model.RetainRequest, text string) error {
-	req.Content = text
-	if req.Mode == model.Append || len(s.Tiers) == 0 {
-		return nil
-	}
-	kind := s.Tiers[0].Document
-	var have []model.Field
-	if req.Tier != "" {
-		kind = documentKind(s, req.Tier)
-	} else if s.Browser != nil {
-		it, err := s.Browser.Read(ctx, req.ID)
-		switch {
-		case err == nil:
-			kind, have = documentKind(s, it.Tier), it.Meta
-		case !errors.Is(err, model.NotFound):
-			return err
-		}
-	}
-	doc, err := model.DecodeDocument(kind, text)
-	if err != nil {
-		return err
-	}
-	req.Content, req.Meta = doc.Body, a.writableMeta(doc.Meta, have)
-	return nil
-}
-
-// writableMeta leaves out the fields that the store keeps by itself: they may
-// have moved on since the document was shown, and that is no edit. A value that
-// is not the stored one is named, so that an edit in the wrong place is seen.
-func (a *app) writableMeta(sent, have []model.Field) []model.Field {
-	if sent == nil || have == nil {
-		return sent
-	}
-	stored := map[string]model.Field{}
-	for _, f := range have {
-		stored[f.Name] = f
-	}
-	out := []model.Field{}
-	for _, f := range sent {
-		h := stored[f.Name]
-		if !h.ReadOnly {
-			out = append(out, f)
-		} else if h.Value != f.Value {
-			a.sayf("note: %s is kept by the store (%s) and was not written", f.Name, h.Value)
-		}
-	}
-	return out
 }
 
 func fieldMap(fields []model.Field) map[string]string {

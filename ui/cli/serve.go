@@ -5,14 +5,23 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/ssh"
+	"golang.org/x/mod/sumdb/note"
 
+	"memdesk/audit/checkpoint"
+	"memdesk/audit/witness"
+	"memdesk/internal/bearer"
 	"memdesk/internal/statedir"
+	"memdesk/operator/metrics"
 	"memdesk/ui/door"
 	"memdesk/ui/sshd"
 )
@@ -60,7 +69,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
-	// What is wrong with the configuration is said here, not to the first who comes.
+	// Errors of the configuration are printed now, not to the first visitor.
 	own, err := a.stores(ctx)
 	if err != nil {
 		return err
@@ -91,7 +100,7 @@ func (a *app) serveSSH(ctx context.Context, f sshFlags) error {
 	if host, _, err := net.SplitHostPort(l.Addr().String()); err == nil && !net.ParseIP(host).IsLoopback() {
 		a.sayf("this address can be reached from other machines")
 	}
-	// The file of the keys is read at every login: there is nothing to read again, and no reason to end.
+	// Every login reads the file of keys, so SIGHUP has nothing to do.
 	defer a.running(ctx)()
 	return server.Serve(ctx, l)
 }
@@ -113,8 +122,8 @@ func (a *app) hostKey(path string) (ssh.Signer, error) {
 	return sshd.HostKey(filepath.Join(s.State, "ssh", "host_ed25519"))
 }
 
-// receive runs one visitor's console: stores, log and role are opened for this
-// visitor alone, so that every change stands under the visitor's own name.
+// receive runs one visitor's console. The visitor has a session of its own, so that the log records
+// every change under the visitor's name.
 func (a *app) receive(ctx context.Context, s sshd.Session) (err error) {
 	v := &app{Program: a.Program, flags: a.flags, errw: io.Discard, visitor: &s, behind: a.behind}
 	v.Stdin, v.Stdout, v.Stderr = s.Input, s.Output, io.Discard
@@ -133,8 +142,7 @@ func (a *app) receive(ctx context.Context, s sshd.Session) (err error) {
 	return v.console(ctx)
 }
 
-// visitorEnv is the server's environment, except for what speaks of a terminal or
-// of who is at it: that is the visitor's.
+// visitorEnv is the server's environment with the visitor's variables for terminal, locale and login.
 func visitorEnv(env func(string) string, sent []string) func(string) string {
 	return func(key string) string {
 		theirs := slices.Contains([]string{"TERM", "LANG", "COLORTERM", "NO_COLOR", "SSH_USER_AUTH", "SSH_TTY"}, key) || strings.HasPrefix(key, "LC_")
@@ -148,4 +156,152 @@ func visitorEnv(env func(string) string, sent []string) func(string) string {
 		}
 		return ""
 	}
+}
+
+// witnessFlags are the flags of serve witness.
+type witnessFlags struct {
+	listen, state string
+	logs          []string
+	trust         bool
+}
+
+func (a *app) serveWitnessCommand() *cobra.Command {
+	var f witnessFlags
+	c := &cobra.Command{
+		Use: "witness", Short: "Watch other desks' audit logs: cosign what continues, refuse what was rolled back",
+		Long: "Keeps the newest checkpoint of each log that it knows and signs the next one only when it continues it\n" +
+			"(c2sp.org/tlog-witness). It sees sizes and hashes, no record. Two desks can watch each other. It prints its\n" +
+			"verifier key when it starts: the other desk's [[audit.anchor]] wants it.",
+		Example: "memdesk serve witness --listen :7813 --state /var/lib/witness --log desk1.key",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveWitness(cmd.Context(), f) },
+	}
+	c.Flags().StringVar(&f.listen, "listen", "127.0.0.1:7813", "`ADDRESS` to listen on; without a host it is this machine only")
+	c.Flags().StringVar(&f.state, "state", "", "`DIR` for its key and what it has seen (required)")
+	c.Flags().StringArrayVar(&f.logs, "log", nil, "`FILE` with the verifier key of a log, as `memdesk audit key` prints it (repeatable)")
+	c.Flags().BoolVar(&f.trust, "trust-first", false, "take any log with the key that it shows the first time")
+	return c
+}
+
+func (a *app) serveWitness(ctx context.Context, f witnessFlags) error {
+	if f.state == "" {
+		return usage("say where the witness keeps its state: --state DIR")
+	}
+	if len(f.logs) == 0 && !f.trust {
+		return usage("say which logs it serves: --log FILE, or --trust-first")
+	}
+	known, err := a.logKeys(f.logs)
+	if err != nil {
+		return err
+	}
+	w, err := witness.Open(witness.Options{Dir: a.path(f.state), Logs: known, Trust: f.trust, Clock: a.Clock,
+		Note: a.logf})
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	l, err := net.Listen("tcp", door.LocalAddress(f.listen))
+	if err != nil {
+		return usage("cannot listen: %v", err)
+	}
+	a.linef("%s", w.VerifierKey())
+	if err := a.out.Flush(); err != nil {
+		return err
+	}
+	a.sayf("watching %s on http://%s", plural(int64(len(known)), "log"), l.Addr())
+	go a.readLogKeys(ctx, w, f.logs, door.Hangups(ctx))
+	return a.serveUntil(ctx, l, w)
+}
+
+// logKeys reads verifier keys from files.
+func (a *app) logKeys(files []string) (known []note.Verifier, err error) {
+	for _, name := range files {
+		b, err := os.ReadFile(a.path(name))
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		some, err := checkpoint.Verifiers(b)
+		if err != nil {
+			return nil, usage("%s: %v", name, err)
+		}
+		known = append(known, some...)
+	}
+	return known, nil
+}
+
+// readLogKeys reads the keys again on each hang-up signal, until ctx ends. A file that cannot be read
+// changes nothing, because a witness signs only what continues a log that it has seen.
+func (a *app) readLogKeys(ctx context.Context, w *witness.Witness, files []string, hangup <-chan os.Signal) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		known, err := a.logKeys(files)
+		if err != nil {
+			a.logf("the keys of the logs are as they were: %v", err)
+			continue
+		}
+		w.Know(known)
+		a.logf("read the keys again: %s", plural(int64(len(known)), "log"))
+	}
+}
+
+// metricsFlags are the flags of serve metrics.
+type metricsFlags struct {
+	providerFlags
+	every time.Duration
+}
+
+func (a *app) serveMetricsCommand() *cobra.Command {
+	var f metricsFlags
+	c := &cobra.Command{
+		Use: "metrics", Short: "Serve metrics of the stores, the requests and the log to Prometheus",
+		Long: "Serves at /metrics, in Prometheus' text form, how the stores are, what they hold, what waits for an operator,\n" +
+			"how long the audit log is and how old its anchors, and what doors were asked. No label names an item, a person or\n" +
+			"a caller. Values are of the last look; memdesk_look_timestamp_seconds says when each part was looked at.\n" +
+			"Tokens are lines \"NAME TOKEN [SCOPE,…]\" as of serve provider; a token needs the scope memory:health.",
+		Example: "  memdesk serve metrics --tokens scrape.tokens\n  curl -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7814/metrics",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.serveMetrics(cmd.Context(), f) },
+	}
+	f.flags(c, "127.0.0.1:7814", "`ADDRESS` to listen on; without a host it is this machine only")
+	c.Flags().DurationVar(&f.every, "every", 15*time.Second, "`PAUSE` between two looks; one that takes longer is followed by a pause as long as itself")
+	return c
+}
+
+func (a *app) serveMetrics(ctx context.Context, f metricsFlags) error {
+	if f.every <= 0 {
+		return usage("--every must be more than 0")
+	}
+	s, err := a.stores(ctx)
+	if err != nil {
+		return err
+	}
+	tokens, err := a.tokensFile(s, f.tokens)
+	if err != nil {
+		return err
+	}
+	g, err := door.Invite(ctx, tokens, nil, a.sayf)
+	if err != nil {
+		return err
+	}
+	l, scheme, err := a.listen(f.providerFlags)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // Serve closes it; here for the ways out before
+	calls := ""
+	if s.State != "" {
+		calls = filepath.Join(s.State, filepath.FromSlash(door.CallsFile))
+	}
+	m := metrics.New(s, a.Clock, calls)
+	looking, stop := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer stop()
+	wg.Go(func() { m.Run(looking, f.every) })
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", door.Only(g.Door, bearer.ScopeHealth, m.Handler()))
+	a.sayf("serving metrics of %s on %s://%s/metrics to %s from %s", plural(int64(len(s.Fleet.Members())), "store"), scheme, l.Addr(), g.Tokens(), g.File)
+	g.Watch(ctx)
+	return a.serveUntil(ctx, l, mux)
 }

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +17,12 @@ import (
 	"memdesk/ui/sshd"
 )
 
-// base opens what is needed without any store: configuration, log and undo.
+// base opens the session without stores: configuration, log and undo.
 func (a *app) base() (*operator.Session, error) {
 	if a.session != nil {
 		return a.session, nil
 	}
-	// --open replaces the stores of the configuration only: who may change what
-	// still holds.
+	// --open replaces only the stores of the configuration. Roles still hold.
 	path, explicit := backends.ConfigPath(a.flags.config, a.Env)
 	cfg, err := backends.LoadConfig(a.Kinds, path, explicit, a.Env)
 	if err != nil {
@@ -57,8 +59,23 @@ func (a *app) open(ctx context.Context) (*operator.Session, error) {
 	return s, nil
 }
 
-// storeConfigs are the blocks to open. What discovery found and this version
-// cannot open is noted and counts nowhere else.
+// storeArgs are the arguments with which another process, which starts in another directory, opens
+// the same stores.
+func (a *app) storeArgs(config string) (args []string) {
+	if config != "" {
+		args = append(args, "--config", a.path(config))
+	}
+	for _, o := range a.flags.open {
+		kind, location, _ := strings.Cut(o, "=")
+		if k, ok := a.Kinds.Kind(kind); ok && !k.Bare && !k.Variable && location != "" {
+			location = a.path(location)
+		}
+		args = append(args, "--open", kind+"="+location)
+	}
+	return args
+}
+
+// storeConfigs lists the stores to open. It keeps in unknown those that this version cannot open.
 func (a *app) storeConfigs(s *operator.Session) ([]backends.StoreConfig, error) {
 	var configs []backends.StoreConfig
 	switch {
@@ -133,10 +150,10 @@ func (a *app) at(ctx context.Context, text string) (*operator.Session, model.Sto
 	return s, store, ref, err
 }
 
-// command is what cobra runs.
+// command is the function of a cobra command.
 type command = func(cmd *cobra.Command, args []string) error
 
-// onBase is a command that needs no store.
+// onBase runs a command that needs no store.
 func (a *app) onBase(do func(ctx context.Context, s *operator.Session, args []string) error) command {
 	return func(cmd *cobra.Command, args []string) error {
 		s, err := a.base()
@@ -147,7 +164,7 @@ func (a *app) onBase(do func(ctx context.Context, s *operator.Session, args []st
 	}
 }
 
-// onStores is a command over the open stores, of which there must be one.
+// onStores runs a command over the open stores, at least one.
 func (a *app) onStores(do func(ctx context.Context, s *operator.Session, args []string) error) command {
 	return func(cmd *cobra.Command, args []string) error {
 		s, err := a.stores(cmd.Context())
@@ -158,7 +175,7 @@ func (a *app) onStores(do func(ctx context.Context, s *operator.Session, args []
 	}
 }
 
-// onItem is a command on the item that its first argument names.
+// onItem runs a command on the item that the first argument names.
 func (a *app) onItem(do func(ctx context.Context, s *operator.Session, store model.Store, ref model.Ref) error) command {
 	return func(cmd *cobra.Command, args []string) error {
 		s, store, ref, err := a.at(cmd.Context(), args[0])
@@ -169,16 +186,15 @@ func (a *app) onItem(do func(ctx context.Context, s *operator.Session, store mod
 	}
 }
 
-// need adds a store to those that will be opened: nobody waits for stores that are
-// not asked. Once the stores are open it changes nothing.
+// need limits the stores that will open to those needed. Once the stores are open it does nothing.
 func (a *app) need(store string) {
 	if a.session == nil || a.session.Fleet == nil {
 		a.only = append(a.only, store)
 	}
 }
 
-// openStore finds a store by name. One that could not be opened is a failure of
-// its own, whatever the reason: never "not found", which speaks of an item.
+// openStore finds a store by name. A store that could not be opened is exit code 1, never "not found",
+// which is about an item.
 func (a *app) openStore(name string) (model.Store, error) {
 	for _, m := range a.session.Fleet.Members() {
 		switch {
@@ -190,4 +206,47 @@ func (a *app) openStore(name string) (model.Store, error) {
 	}
 	_, err := a.session.Fleet.Store(name)
 	return model.Store{}, &exitError{exitUsage, err}
+}
+
+// progress prints on standard error how far long work is, from its first second on: on a terminal in
+// one line that it overwrites, elsewhere in a line every few seconds. end removes the line.
+func (a *app) progress() (told func(string), end func()) {
+	const firstAfter, lineEvery = time.Second, 5
+	var mu sync.Mutex
+	now := ""
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	over := a.Terminal(a.Stderr) && !a.flags.plain && !a.flags.json
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(firstAfter)
+		defer tick.Stop()
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				if over && n > 0 {
+					_, _ = io.WriteString(a.Stderr, "\r\x1b[K")
+				}
+				return
+			case <-tick.C:
+			}
+			mu.Lock()
+			line := now
+			mu.Unlock()
+			switch {
+			case line == "":
+			case over:
+				_, _ = io.WriteString(a.Stderr, "\r\x1b[K"+a.text.Line(line).String())
+			case n%lineEvery == 0:
+				a.sayf("%s", line)
+			}
+		}
+	}()
+	return func(line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			now = line
+		}, func() {
+			close(stop)
+			<-stopped
+		}
 }

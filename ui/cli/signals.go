@@ -18,7 +18,7 @@ import (
 	"memdesk/quarantine/signal"
 )
 
-// signalCommands are the parts of `quarantine` that weigh signals.
+// signalCommands are the commands of `quarantine` about signals.
 func (a *app) signalCommands() []*cobra.Command {
 	var set, out string
 	var apply float64
@@ -70,7 +70,7 @@ func (a *app) signalCommands() []*cobra.Command {
 	return []*cobra.Command{replay, a.asks(calibrate), train, stories, a.asks(harmless), rescan}
 }
 
-// set reads the texts that --set names.
+// set reads the samples that --set names.
 func (a *app) set(path string) ([]signal.Sample, error) {
 	if path == "" {
 		return nil, usage("say which texts: --set FILE.jsonl or a directory")
@@ -118,7 +118,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 	return nil
 }
 
-// replayRow counts what became of the texts of one label, or of all.
+// replayRow counts the outcomes of one label, or of all.
 type replayRow struct {
 	is    string
 	Label string `json:"label"`
@@ -136,7 +136,7 @@ func (r replayRow) cells() []any {
 	return []any{label, r.Entries, r.LetIn, r.Held, r.Refused, r.Recalled, r.Flagged}
 }
 
-// round keeps two decimals of a score.
+// round rounds a score to two decimals.
 func round(v float64) float64 { return float64(int64(v*100+0.5)) / 100 }
 
 func (a *app) calibrate(ctx context.Context, apply float64) error {
@@ -185,7 +185,7 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 	return t.result()
 }
 
-// noting counts a failure and says it.
+// noting returns a function that counts a failure and prints it.
 func (a *app) noting(t *tally) func(model.Ref, error) {
 	return func(ref model.Ref, err error) {
 		t.add(err)
@@ -325,7 +325,7 @@ func changeWord(now bool) string {
 	return "no longer flagged"
 }
 
-// rescanRow is an item that today's rules judge otherwise.
+// rescanRow is an item whose verdict has changed since the last scan.
 type rescanRow struct {
 	Store   string    `json:"store"`
 	ID      encodedID `json:"id"`

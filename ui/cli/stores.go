@@ -175,8 +175,8 @@ func (a *app) healthRound(ctx context.Context, s *operator.Session) (bool, error
 	return len(down) == 0, nil
 }
 
-// healthOfLog says how far the operator log is anchored outside. It is no store, so that it stands in
-// no table of them.
+// healthOfLog prints how far the audit log is anchored. The log is no store, so it has no row in the
+// table.
 func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 	anchored := s.Anchoring(ctx)
 	words := anchored.Words(a.Clock.Now())
@@ -200,7 +200,7 @@ func (a *app) healthOfLog(ctx context.Context, s *operator.Session) error {
 	return nil
 }
 
-// healthRow is how a store is; a table has a line for each finding.
+// healthRow is the health of a store, with a line of the table for each finding.
 type healthRow struct {
 	store  string
 	status model.HealthStatus
@@ -236,7 +236,7 @@ func (h healthRow) fields() row {
 		"checked_at": stamp(st.CheckedAt), "findings": findings, "deep_checked_at": stamp(st.DeepCheckedAt)}
 }
 
-// findingWords is a finding in one line, with the part of the store that it is about.
+// findingWords joins a finding's message with its ref.
 func findingWords(f model.HealthFinding) string {
 	if f.Ref == "" || strings.Contains(f.Message, f.Ref) {
 		return f.Message

@@ -11,7 +11,7 @@ import (
 	"memdesk/undo"
 )
 
-// sayUndo says how what was done is taken back.
+// sayUndo prints how to undo an act.
 func (a *app) sayUndo(d operator.Done) {
 	switch {
 	case d.Undo == "", a.flags.json: // an object names it
@@ -166,7 +166,7 @@ func partRows(e undo.Entry) []any {
 	return out
 }
 
-// showSides prints what a change of several items displaced.
+// showSides prints the items that an undo entry keeps.
 func (a *app) showSides(e undo.Entry, body string) {
 	for i, text := range e.Bodies(body) {
 		side := e.Sides[i]

@@ -1,4 +1,6 @@
-package cli
+// Package lines writes standard output in whole lines, so that where standard error is the same file
+// no diagnostic stands inside a line of data.
+package lines
 
 import (
 	"bytes"
@@ -9,10 +11,8 @@ import (
 // lineBuffer is how many bytes of output are kept before whole lines are written.
 const lineBuffer = 64 << 10
 
-// lines buffers standard output and writes whole lines only. It shares its lock
-// with what writes to standard error, so that where both are one file no
-// diagnostic stands inside a line of data.
-type lines struct {
+// Writer buffers an output and writes whole lines only.
+type Writer struct {
 	mu  *sync.Mutex
 	w   io.Writer
 	buf []byte
@@ -20,7 +20,7 @@ type lines struct {
 }
 
 // Write keeps p, and writes the lines that are whole when there are many.
-func (l *lines) Write(p []byte) (int, error) {
+func (l *Writer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.buf = append(l.buf, p...)
@@ -34,16 +34,16 @@ func (l *lines) Write(p []byte) (int, error) {
 }
 
 // WriteString is Write.
-func (l *lines) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
+func (l *Writer) WriteString(s string) (int, error) { return l.Write([]byte(s)) }
 
 // WriteByte is Write of one byte.
-func (l *lines) WriteByte(c byte) error {
+func (l *Writer) WriteByte(c byte) error {
 	_, err := l.Write([]byte{c})
 	return err
 }
 
-// fail keeps the first error of the output.
-func (l *lines) fail(err error) {
+// Fail keeps the first error of the output.
+func (l *Writer) Fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
@@ -51,15 +51,15 @@ func (l *lines) fail(err error) {
 	}
 }
 
-// failed is the first error of the output.
-func (l *lines) failed() error {
+// Err is the first error of the output.
+func (l *Writer) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.err
 }
 
 // Flush writes everything.
-func (l *lines) Flush() error {
+func (l *Writer) Flush() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush(len(l.buf))
@@ -67,12 +67,19 @@ func (l *lines) Flush() error {
 }
 
 // flush writes the first n bytes. The caller holds mu.
-func (l *lines) flush(n int) {
+func (l *Writer) flush(n int) {
 	if n == 0 || l.err != nil {
 		return
 	}
 	_, l.err = l.w.Write(l.buf[:n])
 	l.buf = append(l.buf[:0], l.buf[n:]...)
+}
+
+// New is a writer to out, and one to talk that waits until no line of data is being written. What is
+// written to talk is not buffered.
+func New(out, talk io.Writer) (*Writer, io.Writer) {
+	mu := new(sync.Mutex)
+	return &Writer{mu: mu, w: out}, locked{mu, talk}
 }
 
 // locked writes under a lock that others share.

@@ -1,4 +1,4 @@
-package cli
+package lines_test
 
 import (
 	"bytes"
@@ -6,21 +6,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"memdesk/internal/lines"
 )
 
 // Where standard output and standard error are one file, a diagnostic stands
 // between lines of data and never inside one.
 func TestLinesStayWhole(t *testing.T) {
-	var mu sync.Mutex
 	var file bytes.Buffer
 	writes := 0
-	out := &lines{mu: &mu, w: writer(func(p []byte) (int, error) {
+	out, talk := lines.New(writer(func(p []byte) (int, error) {
 		if writes++; !bytes.HasSuffix(p, []byte("\n")) {
 			t.Errorf("a write ends with %q", p[max(0, len(p)-20):])
 		}
 		return file.Write(p)
-	})}
-	talk := locked{&mu, &file}
+	}), &file)
 	line := strings.Repeat("x", 700)
 	var wg sync.WaitGroup
 	wg.Go(func() {
