@@ -131,12 +131,13 @@ func (s *store) retainEntry(ctx context.Context, to idParts, req model.RetainReq
 	if done.next == nil {
 		return res, nil // it stood there so already
 	}
+	if req.Restore { // the text has the id that it had
+		return res, nil
+	}
 	if req.ID != "" && res.ID != req.ID {
 		res.Warnings = append(res.Warnings, "the entry has a new id, "+res.ID)
 	}
-	if !req.Restore {
-		res.Warnings = append(res.Warnings, nextSession)
-	}
+	res.Warnings = append(res.Warnings, nextSession)
 	return res, nil
 }
 
