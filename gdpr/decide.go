@@ -126,7 +126,40 @@ func (d *Desk) decide(ctx context.Context, r *Request, m *subject.Matcher, s mod
 			redact(m, s, q.found[i].Item, &out[i], renamed)
 		}
 	}
-	return renamesFirst(edgesFirst(childrenFirst(out, q.children))), nil
+	return indexesFirst(s, q.found, renamesFirst(edgesFirst(childrenFirst(out, q.children)))), nil
+}
+
+// indexesFirst puts the items that list others before those: a rename or a removal takes its line along,
+// and the index would not be as it was seen.
+func indexesFirst(s model.Store, found []Found, steps []Step) []Step {
+	index := map[string]bool{}
+	for i := range found {
+		tier, _ := s.Tier(found[i].Item.Tier)
+		index[found[i].Item.ID] = tier.Index
+	}
+	slices.SortStableFunc(steps, func(a, b Step) int {
+		rank := func(st Step) int {
+			if index[st.ID] && st.Action == Redact && st.NewID == "" {
+				return 0
+			}
+			return 1
+		}
+		return rank(a) - rank(b)
+	})
+	return steps
+}
+
+// relisted is an index whose lines lead to the new ids of items that get one.
+func relisted(it model.Item, renamed map[string]string) model.Item {
+	dir := strings.TrimSuffix(it.ID, path.Base(it.ID))
+	for was, is := range renamed {
+		from, in := strings.CutPrefix(was, dir)
+		to, stays := strings.CutPrefix(is, dir)
+		if in && stays {
+			it.Body = strings.ReplaceAll(it.Body, from, to)
+		}
+	}
+	return it
 }
 
 // renamesFirst puts the items that get another id before those that hang under them or
@@ -266,9 +299,17 @@ func mentions(m *subject.Matcher, body string, file bool) bool {
 // old ones: what gets one takes all with it that the store shows, and links lead to it.
 func redact(m *subject.Matcher, s model.Store, it model.Item, st *Step, renamed map[string]string) {
 	tier, declared := s.Tier(it.Tier)
+	if tier.Index {
+		it = relisted(it, renamed)
+	}
 	st.body(m, it, Erased)
-	if (declared && !tier.Writable || it.Has(model.FlagReadOnly)) && !raw(it) {
+	switch {
+	case raw(it):
+	case declared && !tier.Writable || it.Has(model.FlagReadOnly):
 		st.NewBody = beginsValue.ReplaceAllString(st.NewBody, "${1}"+model.ErasedWord)
+	case tier.Document == model.Opaque: // the front matter is the item's own, and must stay readable
+		n := len(frontMatter.FindString(st.NewBody))
+		st.NewBody = frontValue.ReplaceAllString(st.NewBody[:n], "${1}"+model.ErasedWord) + st.NewBody[n:]
 	}
 	if declared && tier.Cap > 0 && !tier.CapSoft && int64(len(st.NewBody)) > max(tier.Cap, int64(len(it.Body))) {
 		st.body(m, it, "") // the mark is longer than what it stands for, and the tier is full
@@ -327,6 +368,12 @@ func relinked(f model.Field, renamed map[string]string) string {
 
 // beginsValue is a mark where a YAML value begins (crewship-disk.md, File formats).
 var beginsValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )?[a-z_]+:[ \t]+)` + regexp.QuoteMeta(Erased))
+
+// frontValue is a mark where a value of a front matter begins: YAML takes its bracket for a list's.
+var frontValue = regexp.MustCompile(`(?m)^([ \t]*(?:- )*(?:[A-Za-z_][\w-]*:[ \t]+)?)` + regexp.QuoteMeta(Erased))
+
+// frontMatter is a text's, to the line that ends it.
+var frontMatter = regexp.MustCompile(`\A\x{feff}?---\r?\n(?s:.*?)\n---[ \t]*(?:\r?\n|\z)`)
 
 // body edits an item's text. One in another encoding stays in it, byte by byte but
 // for the person, and stands in the step as people read it, too.

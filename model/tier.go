@@ -60,6 +60,9 @@ type TierSpec struct {
 	// Extra names a field that takes any JSON object, for data that the store has no field for;
 	// empty: there is none.
 	Extra string
+	// Index: its items list others of their directory, and acts on those change their lines. An erasure
+	// edits them first, so that each is as the plan saw it.
+	Index bool
 	// Renews names the read-only fields that the store makes anew with an item that is retained
 	// again after Forget; AllFields stands for every one of them.
 	Renews []string

@@ -257,7 +257,7 @@ func (s *store) tiers() []model.TierSpec {
 		switch name {
 		case tierIndex:
 			t.Title, t.KeyRule = "the index of a memory directory: its first 200 lines or 25 KB are loaded", model.KeyIgnored
-			t.Cap, t.CapSoft, t.CapUnit = capBytes, true, model.CapBytes
+			t.Cap, t.CapSoft, t.CapUnit, t.Index = capBytes, true, model.CapBytes, true
 		case tierNote:
 			t.Title = "memories without a type"
 		case tierInstructions:

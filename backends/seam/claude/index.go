@@ -115,7 +115,8 @@ func scalar(value string, block []string) (string, bool) {
 	return strings.TrimSpace(value), true
 }
 
-var link = regexp.MustCompile(`\[((?:\\.|[^\]\\])*)\]\(((?:\\.|[^)\\])*)\)`)
+// link is a Markdown link; its words may hold a pair of brackets, as the mark of an erasure is.
+var link = regexp.MustCompile(`\[((?:\\.|\[[^\[\]\\]*\]|[^\]\\])*)\]\(((?:\\.|[^)\\])*)\)`)
 
 var backslash = regexp.MustCompile(`\\(.)`)
 
