@@ -84,8 +84,13 @@ func (l *layer) unescape(family string) *layer {
 	var at, to []int32
 	var method Method
 	src := l.text
-	first := bytes.IndexAny(src, family)
-	if first < 0 {
+	first := len(src)
+	for i := range len(family) { // each by itself is faster than all at once
+		if n := bytes.IndexByte(src[:first], family[i]); n >= 0 {
+			first = n
+		}
+	}
+	if first == len(src) {
 		return nil
 	}
 	for i := first; i < len(src); {

@@ -197,6 +197,7 @@ func (v *view) read(src []byte, marked bool) {
 
 // appendLetters adds the text of a view to out, without its places.
 func appendLetters(out, src []byte, marked bool) []byte {
+	out = slices.Grow(out, len(src))
 	for i := 0; i < len(src); {
 		c := src[i]
 		switch f := asciiFold[c]; {

@@ -173,8 +173,9 @@ func (w *walker) blocks(l *layer) {
 		method Method
 		least  int
 	}{{&base64Digits, Base64, w.least * 4 / 3}, {&hexDigits, Hex, w.least * 2}, {&base32Digits, Base32, w.least * 8 / 5}} {
+		any := false
 		runs(l.text, e.in, max(minRun, e.least), func(lines []line) {
-			if w.done || !encoded(l.text, lines, e.method) {
+			if any = true; w.done || !encoded(l.text, lines, e.method) {
 				return
 			}
 			start, end := l.place(lines[0].from, lines[len(lines)-1].end)
@@ -186,6 +187,9 @@ func (w *walker) blocks(l *layer) {
 				w.open(in)
 			}
 		})
+		if e.method == Base64 && !any { // the digits of the others are among those of base64, and their runs are longer
+			return
+		}
 	}
 }
 
