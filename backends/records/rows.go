@@ -32,6 +32,12 @@ func KeepRows(tx Tx, table string, columns []string, query string, args ...any) 
 	return out, err
 }
 
+// KeepWhole reads the rows of an SQLite table that have a value in a column. The plus keeps the driver from
+// reading a value by its column's declared type: a row comes back as it was.
+func KeepWhole(tx Tx, name, table, column string, columns []string, value string) ([]model.BesideRow, error) {
+	return KeepRows(tx, name, columns, `SELECT +`+strings.Join(quoted(columns), `, +`)+` FROM `+table+` WHERE `+column+` = ?`, value)
+}
+
 func cellOf(column string, v any) model.BesideCell {
 	c := model.BesideCell{Column: column, Type: model.CellText}
 	switch v := v.(type) {
@@ -96,7 +102,7 @@ func InsertRow(tx Tx, table string, columns []string, r model.BesideRow) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO `+table+` (`+strings.Join(columns, `, `)+`) VALUES (?`+strings.Repeat(`, ?`, len(columns)-1)+`) ON CONFLICT DO NOTHING`, args...)
+	_, err = tx.Exec(`INSERT INTO `+table+` (`+strings.Join(quoted(columns), `, `)+`) VALUES (?`+strings.Repeat(`, ?`, len(columns)-1)+`) ON CONFLICT DO NOTHING`, args...)
 	return err
 }
 
@@ -113,7 +119,7 @@ func DropBy(table, column string) func(Tx, Row) error {
 func (t Table) KeepBy(name, table, column string, columns []string) Table {
 	t.Drop = DropBy(table, column)
 	t.Keep = func(tx Tx, r Row) ([]model.BesideRow, error) {
-		return KeepRows(tx, name, columns, `SELECT `+strings.Join(columns, `, `)+` FROM `+table+` WHERE `+column+` = ?`, r.Key)
+		return KeepWhole(tx, name, table, column, columns, r.Key)
 	}
 	t.Revive = func(tx Tx, _ string, rows []model.BesideRow) error {
 		for _, r := range rows {

@@ -3,7 +3,6 @@ package mem0
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"memdesk/backends/internal/jsonedit"
 	"memdesk/backends/records"
@@ -95,8 +94,7 @@ func (s *store) keep(tx records.Tx, r records.Row) ([]model.BesideRow, error) {
 	out, err := s.memories.Keep(tx, keptMemory, r.Key)
 	if err == nil && s.history != "" {
 		var rows []model.BesideRow
-		columns := s.pastColumns
-		rows, err = records.KeepRows(records.Beside(tx), keptHistory, columns, `SELECT +`+strings.Join(columns, `, +`)+` FROM `+s.history+` WHERE memory_id = ?`, r.Key)
+		rows, err = records.KeepWhole(records.Beside(tx), keptHistory, s.history, "memory_id", s.pastColumns, r.Key)
 		out = append(out, rows...)
 	}
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 // messages is of an older version.
 func (s *store) look(tx records.Tx) error {
 	past, missing, err := records.Have(tx, s.history, "is_deleted")
-	spoken, lacks, unread := records.Have(tx, s.spoken, spokenColumns...)
+	spoken, lacks, unread := records.Have(tx, s.spoken, "id", "session_scope", "role", "content", "name", "created_at")
 	if missing = append(missing, lacks...); len(missing) > 0 {
 		s.unknown = "the history file is of a version that is not known: it lacks " + strings.Join(missing, ", ")
 	}
-	if s.pastColumns = past; len(spoken) == 0 || len(lacks) > 0 {
+	s.pastColumns, s.spokenColumns = past, spoken
+	if len(spoken) == 0 || len(lacks) > 0 {
 		s.spoken = ""
 	}
 	return cmp.Or(err, unread)

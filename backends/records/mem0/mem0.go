@@ -42,10 +42,11 @@ type Config struct {
 // store is what of the databases there is.
 type store struct {
 	memories, entities records.Payloads
-	history            string // the table of earlier texts; empty: it is not reached
-	unknown            string // why the history file is not written; empty: it may be
-	python             bool   // the history has Python's columns,
-	pastColumns        []string
+	history            string   // the table of earlier texts; empty: it is not reached
+	unknown            string   // why the history file is not written; empty: it may be
+	python             bool     // the history has Python's columns,
+	pastColumns        []string // all columns of the history, and of the messages
+	spokenColumns      []string
 	spoken             string // the table of messages; empty: there is none
 }
 

@@ -116,8 +116,6 @@ func (s *store) save(tx records.Tx, c *records.Change) error {
 	return s.memories.Replace(tx, records.PayloadRow{ID: c.Row.Key, Payload: c.Row.Text(0)}, string(o.Line))
 }
 
-var spokenColumns = []string{"id", "session_scope", "role", "content", "name", "created_at"}
-
 // messages are what was said in a session: a record, which is not edited (M03).
 func (s *store) messages() records.Table {
 	return records.Table{
@@ -131,7 +129,7 @@ func (s *store) messages() records.Table {
 			}
 			return it
 		},
-	}.KeepBy("messages", s.spoken, "id", spokenColumns)
+	}.KeepBy("messages", s.spoken, "id", s.spokenColumns)
 }
 
 // sum is the hash that mem0 keeps of a text.
