@@ -72,11 +72,12 @@ var layers = []layer{
 	{"ui/act", nil},
 	{"ui/tui/kit", []string{"internal", "model", "quarantine", "ui/act", "ui/tui/kit"}},
 	{"ui/tui", []string{"ui/act", "ui/tui/kit", "operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr"}},
-	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "ui/sshd", "ui/door", "origin", "gdpr"}},
+	{"ui/cli", []string{"operator", "work", "transfer", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "ui/tour", "ui/sshd", "ui/door", "origin", "gdpr"}},
 	{"ui/door", []string{"operator", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "origin", "gdpr"}},
 	{"ui/shots", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
 	{"soak", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
 	{"examples", []string{"work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "gdpr", "transfer", "origin", "operator", "ui"}},
+	{"ui/tour", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
 	{"ui/sshd", []string{"operator", "origin", "transfer", "work", "internal", "model", "quarantine", "backends", "audit", "undo", "jobs", "conflict", "ui/act", "ui/tui", "gdpr"}},
 }
 

@@ -26,6 +26,7 @@ import (
 	"memdesk/internal/safetext"
 	"memdesk/operator"
 	"memdesk/ui/sshd"
+	"memdesk/ui/tui"
 )
 
 // Program is everything the command line takes from outside.
@@ -130,6 +131,7 @@ type app struct {
 	visitor *sshd.Session     // whom the console is for, when that is not who runs the program
 	behind  *background       // what visitors leave running; nil: nothing can be left
 	demoing bool              // the stores are the demo's
+	screen  *tui.Terminal     // of the tour; nil: this process's own
 	round   *watchRound       // of --watch; nil: the command runs once
 	tables  map[string]*table // under --watch: they keep their widths
 	// unsortable says that --sort names no column of the list.

@@ -42,6 +42,9 @@ func (a *app) console(ctx context.Context) error {
 	// --plain the console is tried, in ASCII and without colour.
 	term := a.Env("TERM")
 	o.Linear = s.Config.UI.Linear || o.Plain && (term == "" || term == "dumb")
+	if a.screen != nil {
+		o.Terminal = *a.screen
+	}
 	if v := a.visitor; v != nil {
 		o.Environ, o.Sizes = v.Environ, v.Sizes
 	}

@@ -17,30 +17,38 @@ import (
 	"memdesk/gdpr"
 	"memdesk/internal/clock"
 	"memdesk/model"
+	"memdesk/ui/tour"
+	"memdesk/ui/tui"
 )
 
 func (a *app) demoCommand() *cobra.Command {
 	var dir string
-	seedOnly := false
+	seedOnly, guided := false, false
 	c := &cobra.Command{
 		Use: "demo", Short: "The console on a throw-away workspace with believable content",
 		Long: "Writes a small company's memory into a directory of its own and opens the console on it. Without\n" +
 			"--dir the directory is temporary and goes away at the end; state (audit log, undo) lies in it too,\n" +
-			"so that trying things leaves no trace elsewhere.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir, seedOnly) },
+			"so that trying things leaves no trace elsewhere. --tour goes through three jobs by itself, in ninety\n" +
+			"seconds: it types into the console and says what for; any key ends it, and the console is yours.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context(), dir, seedOnly, guided) },
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write into this `DIR`, which must be empty or absent, and keep it")
 	c.Flags().BoolVar(&seedOnly, "seed-only", false, "write the workspace and do not open the console")
+	c.Flags().BoolVar(&guided, "tour", false, "show three jobs by itself, with captions, before the console is yours")
 	return c
 }
 
-func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
+func (a *app) demo(ctx context.Context, dir string, seedOnly, guided bool) (err error) {
+	in, typed := a.Stdin.(*os.File)
+	out, drawn := a.Stdout.(*os.File)
 	if len(a.flags.open) > 0 || a.flags.config != "" {
 		return usage("demo brings its own stores: --open and --config do not go with it")
 	}
 	switch {
 	case a.flags.readOnly && dir != "":
 		return model.Refuse("demo", "--read-only was given")
+	case guided && (seedOnly || !typed || !drawn || !a.Terminal(in) || !a.Terminal(out)):
+		return usage("--tour needs a terminal, and the console on it")
 	case dir == "" && seedOnly:
 		return usage("--seed-only needs --dir: say where")
 	case dir == "":
@@ -77,6 +85,12 @@ func (a *app) demo(ctx context.Context, dir string, seedOnly bool) (err error) {
 	landed := make(chan struct{})
 	go func() { defer close(landed); demodata.Flap(ctx, dir) }()
 	defer func() { stop(); <-landed }()
+	if guided {
+		return tour.Play(ctx, in, out, func(t tui.Terminal) error {
+			a.screen = &t
+			return a.console(ctx)
+		})
+	}
 	return a.console(ctx)
 }
 
