@@ -67,7 +67,7 @@ func (a *app) sayInterrupted(s *operator.Session) {
 		a.sayf("whether a resolve was interrupted is not known: %v", err)
 	}
 	for _, e := range entries {
-		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", model.Ref{Store: e.Store, ID: e.Item}.String(), e.ID)
+		a.sayf("a change of %s was interrupted: both texts are kept, memdesk conflicts undo %s puts them back", refOf(e.Store, e.Item), e.ID)
 	}
 }
 
@@ -77,7 +77,7 @@ func (a *app) conflictsOf(ctx context.Context, s model.Store, opt conflict.Optio
 			return err
 		}
 		if !c.Returned.IsZero() {
-			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", model.Ref{Store: c.Store, ID: c.ID}.String(), when(c.Returned))
+			a.sayf("%s has come back: it was resolved %s; resolve it again once every device has synced", refOf(c.Store, c.ID), when(c.Returned))
 		}
 		tab.put(conflictRow{c})
 	}
@@ -92,9 +92,9 @@ func (conflictRow) kind() string { return "conflict" }
 func (c conflictRow) cells() []any {
 	base := "-"
 	if c.BaseID != "" {
-		base = model.Ref{Store: c.Store, ID: c.BaseID}.String()
+		base = refOf(c.Store, c.BaseID)
 	}
-	return []any{model.Ref{Store: c.Store, ID: c.ID}.String(), base, c.Tool, string(c.Confidence), operator.ConflictState(c.Copy), c.Reason}
+	return []any{refOf(c.Store, c.ID), base, c.Tool, string(c.Confidence), operator.ConflictState(c.Copy), c.Reason}
 }
 
 func (c conflictRow) fields() row {
@@ -143,7 +143,7 @@ func (a *app) showConflict(ctx context.Context, s *operator.Session, store model
 		a.emit("conflict", comparisonRow(cmp))
 		return nil
 	}
-	a.linef("%s", model.Ref{Store: c.Store, ID: c.ID}.String())
+	a.linef("%s", refOf(c.Store, c.ID))
 	if c.BaseID != "" {
 		a.linef("copy of     %s (%s)", c.BaseID, string(c.Base))
 	} else {

@@ -147,7 +147,7 @@ func (a *app) export(ctx context.Context, store, out string) error {
 		return err
 	}
 	tab := a.table("DIRECTORY", "ITEMS", "SHA256")
-	tab.put(exportRow{Store: store, Dir: dir, Items: m.Items, SHA256: m.SHA256, Problems: m.Problems})
+	tab.put(entry{"export", []any{dir, m.Items, m.SHA256}, row{"store": store, "dir": dir, "items": m.Items, "sha256": m.SHA256, "problems": m.Problems}})
 	tab.flush()
 	for _, p := range m.Problems {
 		a.errorf("%s: not exported: %s", store, p)
@@ -157,19 +157,6 @@ func (a *app) export(ctx context.Context, store, out string) error {
 	}
 	return nil
 }
-
-// exportRow is a store that was exported.
-type exportRow struct {
-	Store    string   `json:"store"`
-	Dir      string   `json:"dir"`
-	Items    int64    `json:"items"`
-	SHA256   string   `json:"sha256"`
-	Problems []string `json:"problems"`
-}
-
-func (exportRow) kind() string { return "export" }
-
-func (r exportRow) cells() []any { return []any{r.Dir, r.Items, r.SHA256} }
 
 // runCopy runs the plan as a job and tells how far it is.
 func (a *app) runCopy(ctx context.Context, r *jobs.Runner, s *operator.Session, plan transfer.Plan, f copyFlags) error {

@@ -190,7 +190,7 @@ func (r requestRow) cells() []any {
 func (r requestRow) fields() row {
 	held := []string{}
 	for _, h := range r.Holds {
-		held = append(held, model.Ref{Store: h.Store, ID: h.ID}.String())
+		held = append(held, refOf(h.Store, h.ID))
 	}
 	return row{"request": r.ID, "deadline": r.Deadline.Format("2006-01-02"), "received": r.Received, "state": r.State, "overdue": r.Overdue,
 		"due": r.Words, "reason": r.Reason, "by": r.By, "subject": nilIfEmpty(r.Subject), "pseudonym": r.Pseudonym, "aliases": len(r.Aliases),
@@ -377,7 +377,7 @@ func (r planRow) cells() []any {
 	if n := int64(len(r.Beside)); n > 0 {
 		reason += "; beside its fields " + plural(n, "value") + " of its line too"
 	}
-	return []any{model.Ref{Store: r.Store, ID: r.ID}.String(), r.Layer, string(r.Action), reason}
+	return []any{refOf(r.Store, r.ID), r.Layer, string(r.Action), reason}
 }
 
 func (r planRow) fields() row {
@@ -415,7 +415,7 @@ func before(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) (model.Ite
 func (a *app) printRedaction(ctx context.Context, fleet *backends.Fleet, st gdpr.Step) {
 	it, err := before(ctx, fleet, st)
 	if err != nil {
-		a.sayf("%s cannot be compared: %s", model.Ref{Store: st.Store, ID: st.ID}.String(), string(model.KindOf(err)))
+		a.sayf("%s cannot be compared: %s", refOf(st.Store, st.ID), string(model.KindOf(err)))
 		a.body(st.NewBody)
 		return
 	}

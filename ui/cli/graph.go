@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,25 +57,22 @@ func (a *app) subgraphCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "subgraph REF...", Short: "The items within some steps of the given ones, and the relations among them",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, s, err := a.oneStore(cmd, args)
+			around, s, err := a.oneStore(cmd, args)
 			if err != nil {
 				return err
 			}
 			if s.Graph == nil {
 				return noGraph("subgraph", s)
 			}
-			items, links, err := s.Graph.Subgraph(cmd.Context(), ids, depth)
+			items, links, err := s.Graph.Subgraph(cmd.Context(), around, depth)
 			if err != nil {
 				return err
 			}
 			a.printItems(s.Name, items)
 			tab := a.table("RELATION", "KIND", "ITEMS", "LABEL")
 			for _, l := range links {
-				r := linkRow{Store: s.Name, ID: encodedID(l.ID), Kind: l.Kind, Label: l.Label, Items: make([]encodedID, len(l.Other))}
-				for i, o := range l.Other {
-					r.Items[i] = encodedID(o)
-				}
-				tab.put(r)
+				tab.put(entry{"link", []any{refOf(s.Name, l.ID), l.Kind, strings.Join(l.Other, " "), l.Label},
+					row{"store": s.Name, "id": model.EncodeID(l.ID), "kind": l.Kind, "label": l.Label, "items": ids(l.Other)}})
 			}
 			tab.flush()
 			return nil
@@ -129,7 +127,8 @@ func (a *app) similarCommand() *cobra.Command {
 func (a *app) printSimilar(store string, res model.RecallResult) {
 	tab := a.table("REF", "SCORE", "TEXT")
 	for _, h := range res.Hits {
-		tab.put(similarRow{Store: store, ID: encodedID(h.ID), Source: h.Source, Snippet: h.Snippet, Line: h.Line, Score: h.Score})
+		tab.put(entry{"hit", []any{refOf(store, h.ID), h.Score, h.Snippet},
+			row{"store": store, "id": model.EncodeID(h.ID), "source": h.Source, "snippet": h.Snippet, "line": h.Line, "score": h.Score}})
 	}
 	tab.flush()
 	for _, q := range res.Quarantined {

@@ -165,7 +165,7 @@ type listedRow struct {
 func (listedRow) kind() string { return "item" }
 
 func (r listedRow) cells() []any {
-	out := []any{model.Ref{Store: r.store, ID: r.ID}.String(), r.Tier, r.Bytes, when(r.Modified), joinFlags(r.Header), r.Title}
+	out := []any{refOf(r.store, r.ID), r.Tier, r.Bytes, when(r.Modified), joinFlags(r.Header), r.Title}
 	if r.words != "" {
 		out = slices.Insert(out, 5, any(r.words))
 	}
@@ -273,7 +273,7 @@ func itemRow(store string, it model.Item) row {
 }
 
 func (a *app) showPlain(s model.Store, it model.Item) {
-	a.linef("%s", model.Ref{Store: s.Name, ID: it.ID}.String())
+	a.linef("%s", refOf(s.Name, it.ID))
 	a.linef("tier: %s", it.Tier)
 	if it.Scope != "" {
 		a.linef("scope: %s", it.Scope)
@@ -343,8 +343,9 @@ func (a *app) historyCommand() *cobra.Command {
 			}
 			tab := a.table("VERSION", "AT", "BY", "BYTES", "READABLE", "HASH")
 			for _, v := range h.Versions {
-				tab.put(versionRow{Store: s.Name, ID: encodedID(ref.ID), Version: v.ID, At: instant(v.At), By: v.By,
-					Bytes: v.Bytes, SHA256: v.Hash, Readable: v.Readable})
+				tab.put(entry{"version", []any{v.ID, when(v.At), v.By, v.Bytes, yesNo(v.Readable), v.Hash},
+					row{"store": s.Name, "id": model.EncodeID(ref.ID), "version": v.ID, "at": stamp(v.At), "by": v.By, "bytes": v.Bytes,
+						"sha256": v.Hash, "readable": v.Readable}})
 			}
 			tab.flush()
 			if a.flags.json {

@@ -52,8 +52,9 @@ func (a *app) listJobs(ctx context.Context) error {
 		}
 		tab := a.table("JOB", "KIND", "STATE", "PROGRESS", "STARTED", "TITLE")
 		for _, j := range all {
-			tab.put(jobRow{Job: j.ID, Kind: j.Kind, Title: j.Title, State: j.State, Done: j.Done, Total: j.Total, Unit: j.Unit,
-				Note: j.Note, Steps: j.Steps, Class: j.Class, PID: j.PID, Started: instant(j.Started), Updated: instant(j.Updated), progress: progress(j)})
+			tab.put(entry{"job", []any{string(j.ID), j.Kind, string(j.State), progress(j), when(j.Started), j.Title},
+				row{"job": j.ID, "kind": j.Kind, "title": j.Title, "state": j.State, "done": j.Done, "total": j.Total, "unit": j.Unit, "note": j.Note,
+					"steps": j.Steps, "class": j.Class, "pid": j.PID, "started": stamp(j.Started), "updated": stamp(j.Updated)}})
 		}
 		tab.flush()
 		if len(all) == 0 {

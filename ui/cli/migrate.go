@@ -138,7 +138,8 @@ func (a *app) printSchema(store string, s model.SchemaState, err error) error {
 	}
 	tab := a.table("VERSION", "APPLIED", "WHAT")
 	for _, step := range s.Steps {
-		tab.put(stepRow{store, step})
+		tab.put(entry{"step", []any{step.Version, yesNo(step.Applied), step.What},
+			row{"store": store, "version": step.Version, "what": step.What, "applied": step.Applied}})
 	}
 	tab.flush()
 	if a.flags.json {

@@ -110,7 +110,7 @@ func (a *app) takeback(ctx context.Context, f takebackFlags) error {
 	for _, t := range plan {
 		counts[t.Action]++
 		a.result("item", row{"store": t.Store, "id": model.EncodeID(t.ID), "action": t.Action, "reason": t.Reason, "at": stamp(t.At)},
-			"%s  %s  %s %s", model.Ref{Store: t.Store, ID: t.ID}.String(), when(t.At), t.Action, t.Reason)
+			"%s  %s  %s %s", refOf(t.Store, t.ID), when(t.At), t.Action, t.Reason)
 	}
 	var undone []string
 	if !f.dryRun && counts[origin.ActForget]+counts[origin.ActRestore] > 0 {
@@ -166,22 +166,10 @@ func (a *app) listRecalls(actor string, since, until time.Time) error {
 		if actor != "" && r.Actor != actor || r.At.Before(since) || !until.IsZero() && !r.At.Before(until) {
 			return true
 		}
-		tab.put(recallRow{r})
+		tab.put(entry{"recall", []any{when(r.At), r.Actor, orDash(r.Client), orDash(r.Session), r.Verb, refOf(r.Store, r.ID)},
+			row{"store": r.Store, "id": model.EncodeID(r.ID), "verb": r.Verb, "actor": r.Actor, "client": r.Client, "session": r.Session, "at": stamp(r.At)}})
 		return a.out.Err() == nil
 	})
 	tab.flush()
 	return err
-}
-
-// recallRow is an item that a caller of a door was given.
-type recallRow struct{ origin.Recall }
-
-func (recallRow) kind() string { return "recall" }
-
-func (r recallRow) cells() []any {
-	return []any{when(r.At), r.Actor, orDash(r.Client), orDash(r.Session), r.Verb, model.Ref{Store: r.Store, ID: r.ID}.String()}
-}
-
-func (r recallRow) fields() row {
-	return row{"store": r.Store, "id": model.EncodeID(r.ID), "verb": r.Verb, "actor": r.Actor, "client": r.Client, "session": r.Session, "at": stamp(r.At)}
 }

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,12 +26,7 @@ func (a *app) emit(kind string, r row) { a.emitOf("", kind, r) }
 // emitOf is emit under a name, by which --watch compares rounds.
 func (a *app) emitOf(name, kind string, r row) {
 	r["type"], r["v"] = kind, 1
-	a.object(name, r)
-}
-
-// object prints one JSON object, under --watch unless the last round printed the same.
-func (a *app) object(name string, v any) {
-	line, err := safetext.MarshalJSON(v)
+	line, err := safetext.MarshalJSON(r)
 	if err != nil {
 		a.out.Fail(err)
 	} else if a.round.isNew(name, string(line)) {
@@ -237,15 +230,24 @@ func flagNames(h model.Header) []string {
 	return out
 }
 
-// record is one row of a command's output: its exported fields make the object, its cells the columns
-// of the table.
+// record is one row of a command's output: its fields make the object, its cells the columns of the
+// table.
 type record interface {
 	kind() string
 	cells() []any
+	fields() row
 }
 
-// fielded is a record that makes the fields of its object itself.
-type fielded interface{ fields() row }
+// entry is a record of a short list, with its cells and fields made beforehand.
+type entry struct {
+	is      string
+	columns []any
+	object  row
+}
+
+func (e entry) kind() string { return e.is }
+func (e entry) cells() []any { return e.columns }
+func (e entry) fields() row  { return e.object }
 
 // folded is a record with further lines in the table.
 type folded interface{ below() [][]any }
@@ -261,11 +263,7 @@ func (t *table) put(r record) {
 
 func (t *table) print(r record) {
 	if t.a.flags.json {
-		if f, ok := r.(fielded); ok {
-			t.a.emitOf(nameOf(r), r.kind(), f.fields())
-		} else {
-			t.a.object(nameOf(r), object{r})
-		}
+		t.a.emitOf(nameOf(r), r.kind(), r.fields())
 		return
 	}
 	if !t.a.round.isNew(nameOf(r), fmt.Sprint(r.cells())) {
@@ -281,6 +279,16 @@ func (t *table) print(r record) {
 		t.page()
 	}
 }
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// refOf is the reference to an item as people type it.
+func refOf(store, id string) string { return model.Ref{Store: store, ID: id}.String() }
 
 // nameOf is what a record is about: its first column.
 func nameOf(r record) string { return fmt.Sprint(r.cells()[0]) }
@@ -301,36 +309,3 @@ func (a *app) tell(r spoken) {
 		r.say(a)
 	}
 }
-
-// object is a record with its type and the version of the format in front.
-type object struct{ record }
-
-// MarshalJSON implements json.Marshaler.
-func (o object) MarshalJSON() ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(o.record); err != nil {
-		return nil, err
-	}
-	head := fmt.Sprintf(`{"type":%q,"v":1`, o.kind())
-	if fields := bytes.TrimSpace(buf.Bytes())[1:]; len(fields) > 1 {
-		return append([]byte(head+","), fields...), nil
-	}
-	return []byte(head + "}"), nil
-}
-
-// instant is a time: RFC 3339 in JSON, null when it is zero.
-type instant time.Time
-
-// MarshalJSON implements json.Marshaler.
-func (i instant) MarshalJSON() ([]byte, error) { return json.Marshal(stamp(time.Time(i))) }
-
-// encodedID is an id as references have it.
-type encodedID string
-
-// MarshalText implements encoding.TextMarshaler.
-func (i encodedID) MarshalText() ([]byte, error) { return []byte(model.EncodeID(string(i))), nil }
-
-// in is the id as a reference to a store.
-func (i encodedID) in(store string) string { return model.Ref{Store: store, ID: string(i)}.String() }

@@ -149,7 +149,7 @@ func (e entryRow) cells() []any {
 	if e.FalsePositive != "" {
 		note = "known false positive: " + e.FalsePositive
 	}
-	return []any{model.Ref{Store: e.Store, ID: e.ID}.String(), e.Source, e.Category, e.Pattern, when(e.At), liveWord(e.Entry), orDash(note),
+	return []any{refOf(e.Store, e.ID), e.Source, e.Category, e.Pattern, when(e.At), liveWord(e.Entry), orDash(note),
 		excerpt(e.Before + e.Match + e.After)}
 }
 

@@ -103,7 +103,7 @@ func (a *app) printHits(ctx context.Context, s *operator.Session, hits []backend
 			a.emit("hit", r)
 			continue
 		}
-		where := model.Ref{Store: h.Store, ID: h.ID}.String()
+		where := refOf(h.Store, h.ID)
 		if h.Line > 0 {
 			where = a.text.Sprintf("%s:%d", where, h.Line).String()
 		}
@@ -183,7 +183,8 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	tab := a.table("RULE", "VERDICT", "WHY")
 	tab.whole = true
 	for _, c := range e.Checks {
-		tab.put(checkRow{Store: store.Name, ID: encodedID(ref.ID), Rule: c.Rule, Verdict: c.Verdict, Why: c.Why})
+		tab.put(entry{"check", []any{c.Rule, string(c.Verdict), c.Why},
+			row{"store": store.Name, "id": model.EncodeID(ref.ID), "rule": c.Rule, "verdict": c.Verdict, "why": c.Why}})
 	}
 	tab.flush()
 	if a.flags.json {
@@ -206,19 +207,6 @@ func (a *app) explain(ctx context.Context, text string, req model.RecallRequest)
 	}
 	return nil
 }
-
-// checkRow is one rule that decides whether recall gives an item.
-type checkRow struct {
-	Store   string           `json:"store"`
-	ID      encodedID        `json:"id"`
-	Rule    string           `json:"rule"`
-	Verdict operator.Verdict `json:"verdict"`
-	Why     string           `json:"why"`
-}
-
-func (checkRow) kind() string { return "check" }
-
-func (r checkRow) cells() []any { return []any{r.Rule, string(r.Verdict), r.Why} }
 
 // hookBytes is the usual size of a hook's block.
 const hookBytes = 4096
@@ -337,7 +325,7 @@ func (a *app) turnAfter(ctx context.Context, file, tier, key, source string) err
 		return err
 	}
 	a.result("retained", row{"store": store.Name, "id": model.EncodeID(done.Item), "bytes": done.Bytes, "revision": done.Revision, "undo": nilIfEmpty(done.Undo)},
-		"%s  %d bytes", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes)
+		"%s  %d bytes", refOf(store.Name, done.Item), done.Bytes)
 	a.sayUndo(done)
 	return nil
 }

@@ -120,7 +120,7 @@ func (a *app) sayResolved(c conflict.Copy, done operator.Done, take conflict.Tak
 	if done.Kept != "" {
 		what = "the copy's text stands in " + done.Kept
 	}
-	a.linef("%s  %s", model.Ref{Store: done.Store, ID: done.Item}.String(), what)
+	a.linef("%s  %s", refOf(done.Store, done.Item), what)
 	if done.Undo != "" && done.Obstacle == "" {
 		a.sayf("to take it back: memdesk conflicts undo %s (until %s)", done.Undo, when(done.Expires))
 	} else {
@@ -153,7 +153,7 @@ func (a *app) resolveRedundant(ctx context.Context) error {
 		return t.result()
 	}
 	for _, c := range all {
-		a.sayf("%s is byte for byte %s", model.Ref{Store: c.Store, ID: c.ID}.String(), c.BaseID)
+		a.sayf("%s is byte for byte %s", refOf(c.Store, c.ID), c.BaseID)
 	}
 	if err := a.confirm(ctx, "remove "+plural(int64(len(all)), "redundant copy")+"? Each can be put back."); err != nil {
 		return err

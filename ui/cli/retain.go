@@ -94,7 +94,7 @@ func (a *app) retain(ctx context.Context, f retainFlags, args []string) error {
 		a.linef("added to %s  %d bytes", store.Name, done.Bytes)
 		return err
 	}
-	a.linef("%s  %d bytes  revision %s", model.Ref{Store: store.Name, ID: done.Item}.String(), done.Bytes, string(done.Revision))
+	a.linef("%s  %d bytes  revision %s", refOf(store.Name, done.Item), done.Bytes, string(done.Revision))
 	a.sayUndo(done)
 	return err
 }

@@ -94,7 +94,7 @@ func (a *app) replay(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	sums, all := map[string]*operator.ReplayCount{}, replayRow{"summary", "", &operator.ReplayCount{}, signal.RuleVersion}
+	sums, all := map[string]*operator.ReplayCount{}, &operator.ReplayCount{}
 	err = s.Replay(ctx, set, func(r operator.Replayed) {
 		if sums[r.Kind()] == nil {
 			sums[r.Kind()] = &operator.ReplayCount{}
@@ -111,29 +111,17 @@ func (a *app) replay(ctx context.Context, path string) error {
 	a.sayf("flagged: a score of %g or more, the default threshold (a scratch store is not calibrated)", signal.Default)
 	tab := a.table("LABEL", "ENTRIES", "LET IN", "HELD", "REFUSED", "RECALLED", "FLAGGED")
 	for _, label := range slices.Sorted(maps.Keys(sums)) {
-		tab.put(replayRow{"label", label, sums[label], signal.RuleVersion})
+		tab.put(replayEntry("label", orDash(label), label, sums[label]))
 	}
-	tab.put(all)
+	tab.put(replayEntry("summary", "all", "", all))
 	tab.flush()
 	return nil
 }
 
-// replayRow counts the outcomes of one label, or of all.
-type replayRow struct {
-	is    string
-	Label string `json:"label"`
-	*operator.ReplayCount
-	Rules string `json:"rules"`
-}
-
-func (r replayRow) kind() string { return r.is }
-
-func (r replayRow) cells() []any {
-	label := orDash(r.Label)
-	if r.is == "summary" {
-		label = "all"
-	}
-	return []any{label, r.Entries, r.LetIn, r.Held, r.Refused, r.Recalled, r.Flagged}
+// replayEntry counts the outcomes of one label, or of all.
+func replayEntry(kind, name, label string, c *operator.ReplayCount) entry {
+	return entry{kind, []any{name, c.Entries, c.LetIn, c.Held, c.Refused, c.Recalled, c.Flagged},
+		row{"label": label, "entries": c.Entries, "let_in": c.LetIn, "held": c.Held, "refused": c.Refused, "recalled": c.Recalled, "flagged": c.Flagged, "rules": signal.RuleVersion}}
 }
 
 // round rounds a score to two decimals.
@@ -166,7 +154,12 @@ func (a *app) calibrate(ctx context.Context, apply float64) error {
 		for _, c := range tiers {
 			for i, at := range operator.Steps {
 				writer, most := c.Most(i)
-				tab.put(calibrationRow{Store: c.Store, Tier: c.Tier, Items: c.Items, Threshold: at, Flagged: c.Flagged[i], Writer: writer, WriterFlagged: most})
+				who := "-"
+				if writer != "" {
+					who = plural(most, "item") + " by " + writer
+				}
+				tab.put(entry{"calibration", []any{c.Store, c.Tier, c.Items, at, c.Flagged[i], who},
+					row{"store": c.Store, "tier": c.Tier, "items": c.Items, "threshold": at, "flagged": c.Flagged[i], "writer": writer, "writer_flagged": most}})
 			}
 		}
 	}
@@ -191,27 +184,6 @@ func (a *app) noting(t *tally) func(model.Ref, error) {
 		t.add(err)
 		a.failed(ref, err)
 	}
-}
-
-// calibrationRow is what one threshold would flag of one tier.
-type calibrationRow struct {
-	Store         string  `json:"store"`
-	Tier          string  `json:"tier"`
-	Items         int64   `json:"items"`
-	Threshold     float64 `json:"threshold"`
-	Flagged       int64   `json:"flagged"`
-	Writer        string  `json:"writer"`
-	WriterFlagged int64   `json:"writer_flagged"`
-}
-
-func (calibrationRow) kind() string { return "calibration" }
-
-func (r calibrationRow) cells() []any {
-	who := "-"
-	if r.Writer != "" {
-		who = plural(r.WriterFlagged, "item") + " by " + r.Writer
-	}
-	return []any{r.Store, r.Tier, r.Items, r.Threshold, r.Flagged, who}
 }
 
 func (a *app) train(set, out string) error {
@@ -256,7 +228,7 @@ func (a *app) stories(ctx context.Context, s *operator.Session) error {
 		}
 		a.linef("story %d: %s %s, recalled %s", i+1, plural(int64(len(story.Parts)), "entry"), who, plural(int64(story.Recalled), "time"))
 		for _, p := range story.Parts {
-			a.linef("  %s  %s", model.Ref{Store: p.Store, ID: p.ID}.String(), strings.Join(p.Signals, ", "))
+			a.linef("  %s  %s", refOf(p.Store, p.ID), strings.Join(p.Signals, ", "))
 			a.linef("      %s", a.text.LineMax(strings.TrimSpace(p.Body), 160))
 		}
 		if story.Source != "" && !story.First.IsZero() {
@@ -306,7 +278,8 @@ func (a *app) rescan(ctx context.Context, s *operator.Session, keep bool) error 
 	t.add(nil)
 	tab := a.table("REF", "CHANGE", "SCORE", "SIGNALS")
 	for _, c := range changes {
-		tab.put(rescanRow{Store: c.Store, ID: encodedID(c.ID), Change: changeWord(c.Now), Score: round(c.Score.Sum), Signals: c.Score.Names()})
+		tab.put(entry{"rescan", []any{refOf(c.Store, c.ID), changeWord(c.Now), round(c.Score.Sum), strings.Join(c.Score.Names(), ", ")},
+			row{"store": c.Store, "id": model.EncodeID(c.ID), "change": changeWord(c.Now), "score": round(c.Score.Sum), "signals": c.Score.Names()}})
 	}
 	tab.flush()
 	if keep {
@@ -323,19 +296,4 @@ func changeWord(now bool) string {
 		return "newly flagged"
 	}
 	return "no longer flagged"
-}
-
-// rescanRow is an item whose verdict has changed since the last scan.
-type rescanRow struct {
-	Store   string    `json:"store"`
-	ID      encodedID `json:"id"`
-	Change  string    `json:"change"`
-	Score   float64   `json:"score"`
-	Signals []string  `json:"signals"`
-}
-
-func (rescanRow) kind() string { return "rescan" }
-
-func (r rescanRow) cells() []any {
-	return []any{r.ID.in(r.Store), r.Change, r.Score, strings.Join(r.Signals, ", ")}
 }

@@ -261,15 +261,16 @@ func (a *app) tiersOf(ctx context.Context, s model.Store, tab *table) error {
 		return err
 	}
 	for _, use := range all {
-		r := tierRow{Store: s.Name, Tier: use.Name, Items: use.Items, Bytes: use.Bytes, CapUnit: use.CapUnit, Writable: use.Writable,
-			Hidden: use.Hidden, AtLeast: len(problems) > 0, title: use.Title}
+		r := row{"store": s.Name, "tier": use.Name, "items": use.Items, "bytes": use.Bytes, "cap": nil, "cap_bytes": nil, "cap_unit": use.CapUnit,
+			"writable": use.Writable, "hidden": use.Hidden, "at_least": len(problems) > 0}
+		limit := "-"
 		if use.Cap > 0 {
-			r.Cap = &use.Cap
+			r["cap"], limit = use.Cap, strconv.FormatInt(use.Cap, 10)
+			if use.CapUnit == model.CapBytes || use.CapUnit == "" {
+				r["cap_bytes"] = use.Cap
+			}
 		}
-		if use.CapUnit == model.CapBytes || use.CapUnit == "" {
-			r.CapBytes = r.Cap
-		}
-		tab.put(r)
+		tab.put(entry{"tier", []any{s.Name, use.Name, use.Items, use.Bytes, limit, use.Title}, r})
 	}
 	return a.incomplete(s.Name, model.Page{Problems: problems})
 }

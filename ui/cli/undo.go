@@ -47,8 +47,9 @@ func (a *app) listUndo(ctx context.Context, s *operator.Session) error {
 	}
 	tab := a.table("UNDO", "REF", "OP", "AT", "EXPIRES", "BYTES")
 	for _, e := range entries {
-		tab.put(undoRow{Undo: e.ID, Store: e.Store, ID: encodedID(e.Item), Op: string(e.Op), At: instant(e.At),
-			Expires: instant(e.Expires), Bytes: e.Bytes, Confirmed: e.After != "", Sides: sideRows(e, nil)})
+		tab.put(entry{"undo", []any{e.ID, refOf(e.Store, e.Item), string(e.Op), when(e.At), when(e.Expires), e.Bytes},
+			row{"undo": e.ID, "store": e.Store, "id": model.EncodeID(e.Item), "op": e.Op, "at": stamp(e.At), "expires": stamp(e.Expires),
+				"bytes": e.Bytes, "confirmed": e.After != "", "sides": sideRows(e, nil)}})
 	}
 	tab.flush()
 	for _, id := range damaged {
@@ -104,7 +105,7 @@ func (a *app) restore(ctx context.Context, id string) error {
 		if done.Relations > 0 {
 			word += ", and " + plural(done.Relations, done.Fell) + " with it"
 		}
-		a.linef("%s  %s", model.Ref{Store: done.Store, ID: done.Item}.String(), word)
+		a.linef("%s  %s", refOf(done.Store, done.Item), word)
 		a.sayUndo(done)
 	}
 	if len(done.Warnings) > 0 {
@@ -135,7 +136,7 @@ func (a *app) showUndo(id string, raw bool) error {
 			"meta": fieldMap(e.Meta), "parts": partRows(e), "parts_total": e.PartsTotal, "body": body, "sides": sideRows(e, e.Bodies(body))})
 		return nil
 	}
-	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), model.Ref{Store: e.Store, ID: e.Item}.String(), when(e.At), when(e.Expires))
+	a.linef("%s  %s of %s at %s, kept until %s", e.ID, string(e.Op), refOf(e.Store, e.Item), when(e.At), when(e.Expires))
 	if len(e.Sides) > 0 {
 		a.showSides(e, body)
 		return nil
@@ -180,7 +181,7 @@ func (a *app) showSides(e undo.Entry, body string) {
 			state = "created"
 		}
 		a.linef("")
-		a.linef("%s  %s", model.Ref{Store: e.Store, ID: side.Item}.String(), state)
+		a.linef("%s  %s", refOf(e.Store, side.Item), state)
 		if side.Obstacle != "" {
 			a.linef("it cannot be undone: %s", side.Obstacle)
 		}

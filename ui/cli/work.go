@@ -147,7 +147,7 @@ type workRow struct {
 func (workRow) kind() string { return "work" }
 
 func (b workRow) cells() []any {
-	return []any{model.Ref{Store: b.store, ID: b.ID}.String(), b.State, b.Type, b.Priority, orDash(b.Assignee), b.Title}
+	return []any{refOf(b.store, b.ID), b.State, b.Type, b.Priority, orDash(b.Assignee), b.Title}
 }
 
 func (b workRow) fields() row {
@@ -343,7 +343,8 @@ func (a *app) workDepsCommand() *cobra.Command {
 			r := work.Desk{Store: s}.ListDependencies(ctx, ref.ID, "", "")
 			tab := a.table("BLOCKER", "BLOCKED", "KIND")
 			for _, d := range r.Data {
-				tab.put(dependencyRow{Store: s.Name, Blocker: encodedID(d.Blocker), Blocked: encodedID(d.Blocked), Kind: d.Kind})
+				tab.put(entry{"dependency", []any{refOf(s.Name, d.Blocker), refOf(s.Name, d.Blocked), d.Kind},
+					row{"store": s.Name, "blocker": model.EncodeID(d.Blocker), "blocked": model.EncodeID(d.Blocked), "kind": d.Kind}})
 			}
 			tab.flush()
 			return finished(a, s.Name, r, nil)
